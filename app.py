@@ -3,18 +3,21 @@
 import streamlit as st
 
 from core.ui import controls, navigation
-from core.ui.frame import image_row, sidebar, switch, text_row, window
-from core.ui.site import deployment, turns, uploads
+from core.ui.frame import sidebar, switch, window
+from core.ui.serve import deployment, sessions, turns, uploads
 
 deployment.stay_offline()
 uploads.limit()
-st.set_page_config(page_title="Headscope", page_icon=navigation.MARK, layout="wide")
+sessions.guard()
+st.set_page_config(
+    page_title="Headscope", page_icon=navigation.MARK, layout="wide", initial_sidebar_state=220
+)
 st.logo(navigation.LOGO, size="large", icon_image=navigation.MARK)
-with turns.short_answer():
+with turns.page_run():
     controls.open_link()
     page = navigation.register_pages()
     window.draw()
-    switch.draw(navigation.asked_for(page))
-    (image_row if switch.reads() == "image" else text_row).draw()
+    switch.decide(navigation.asked_for(page), led_on=navigation.is_led_on())
+    switch.row().draw()
     sidebar.draw()
     navigation.run(page)

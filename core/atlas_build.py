@@ -9,53 +9,52 @@ that was stopped or killed resumes when the same command is given again.
 
 from __future__ import annotations
 
+import argparse
 import errno
-import shutil
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from core.analysis.atlas.engine import (
+from core.analysis.corpus import CorpusFileError
+from core.atlas.command_line.checks import (
+    BuildError,
+    check_disk,
+    check_out,
+    check_rows,
+    parts_folder,
+)
+from core.atlas.command_line.corpus import Corpus, open_corpus
+from core.atlas.command_line.images import FolderError, atlas_of_images, files_of
+from core.atlas.command_line.lock import LockedError, locked
+from core.atlas.command_line.options import FILE, FOLDER, parser
+from core.atlas.command_line.output import write_file, write_folder
+from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan_corpus
+from core.atlas.command_line.tracing import traces_of
+from core.atlas.command_line.words import count_of, progress, say, size_of
+from core.atlas.distributed import Cluster, ClusterCorpus, ClusterError, Work, cluster_at
+from core.atlas.engine import (
     FolderStore,
-    PartsError,
+    ForeignFileError,
+    ShardsError,
     VectorsError,
+    chunks_of,
     open_folder,
-    pieces_of,
     remove_folder,
     share_to_measure,
     walk,
 )
-from core.analysis.atlas.files import AtlasFileError, write_atlas
-from core.analysis.corpus import CorpusFileError
-from core.console.checks import BuildError, check_disk, check_out, check_rows, parts_folder
-from core.console.cluster import ClusterError, Work, cluster_at
-from core.console.corpus import open_corpus
-from core.console.images import FolderError, atlas_of_images, files_of
-from core.console.lock import LockedError, locked
-from core.console.options import FILE, parser
-from core.console.output import write_file, write_folder
-from core.console.plan import fingerprint, part_tokens_of, plan_corpus
-from core.console.tracing import traces_of
-from core.console.words import count_of, progress, say, size_of
-from core.model import ModelError, load
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
-
-    from core.analysis.atlas.engine.part_file import Dtype
-    from core.console.cluster import Cluster, ClusterCorpus
-    from core.console.corpus import Corpus
-    from core.console.plan import Plan
-    from core.model import LoadedModel
+from core.atlas.engine.shard_file import Dtype
+from core.atlas.files import AtlasFileError, write_atlas
+from core.model import LoadedModel, ModelError, load
 
 STOPPED, FAILED = 130, 2  # exit codes
 _TOLD = (
     BuildError,
     ClusterError,
     FolderError,
+    ForeignFileError,
     LockedError,
     ModelError,
     CorpusFileError,
@@ -74,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hint = f" {folder} keeps what is finished; the same command resumes."
         say("\nStopped." + (hint if folder.exists() else ""))
         return STOPPED
-    except PartsError as error:
+    except ShardsError as error:
         return _fail(f"{error} Choose another --out to keep them, or drop them with --restart.")
     except _TOLD as error:
         return _fail(str(error))
@@ -105,15 +104,23 @@ def build_texts(options: argparse.Namespace, cluster: Cluster | None) -> None:
     )
     if next(corpus.sentences(), None) is None:  # refused before a model is loaded
         raise BuildError(f"{options.corpus} has only blank lines: choose a corpus with text.")
-    check_out(out, restart=options.restart)
-    say(f"Loading {options.model} …")
-    model = load(options.model)
-    plan = plan_corpus(model, corpus, options.tokens, say)
-    folder = parts_folder(out)
-    with locked(folder):
+    with _written_alone(options):
+        say(f"Loading {options.model} …")
+        model = load(options.model)
+        plan = plan_corpus(model, corpus, options.tokens, say)
         if options.restart:
-            remove_folder(folder)
+            remove_folder(parts_folder(out))
         _build_parts(model, corpus, plan, options, cluster)
+
+
+@contextmanager
+def _written_alone(options: argparse.Namespace) -> Iterator[None]:
+    """Keep other commands from writing the same atlas; refuse what would be overwritten."""
+    check_out(options.out, restart=options.restart)
+    with locked(parts_folder(options.out)):
+        # Again: another command may have finished it between the two.
+        check_out(options.out, restart=options.restart)
+        yield
 
 
 @contextmanager
@@ -153,16 +160,16 @@ def _build_parts(
     check_disk(model, plan, folder, dtype)
     open_folder(folder, fingerprint(model, plan, **run))
     store = FolderStore(folder, dtype)
-    pieces = pieces_of(plan.rows(corpus), part_tokens)
+    chunks = chunks_of(plan.rows(corpus), part_tokens)
     if finished := len(store.indices):
         say(f"Resuming after {count_of(finished, 'part')}.")
     share, batch_tokens = share_to_measure(plan.tokens), options.batch_tokens
     work = Work(model.name, _source(options.model), folder.resolve(), batch_tokens, share, dtype)
     with progress(plan.tokens, "token") as bar:
         if cluster is None:
-            sums = walk(pieces, traces_of(model, batch_tokens), store, bar.update, share)
+            sums = walk(chunks, traces_of(model, batch_tokens), store, bar.update, share)
         else:
-            sums = cluster.trace(work, pieces, bar.update)
+            sums = cluster.trace(work, chunks, bar.update)
     if sums is None:
         raise BuildError("No text in the corpus has a token of its own.")
     heads = model.layers * model.heads
@@ -173,7 +180,7 @@ def _build_parts(
             (write_file if as_file else write_folder)(store, sums, out, settings, bar.update)
         else:
             cluster.write_folder(work, sums, out, settings, bar.update)
-    shutil.rmtree(folder)
+    remove_folder(folder)
     files = [out] if as_file else list(out.iterdir())
     size = size_of(sum(file.stat().st_size for file in files))
     say(f"{out}: {sums.tokens:,} tokens, {heads:,} heads, {size}.")
@@ -188,15 +195,15 @@ def build_images(options: argparse.Namespace) -> None:
     """The atlas of a folder of images, made in memory."""
     out: Path = options.out
     files = files_of(options.images)
-    check_out(out, restart=options.restart)
-    if not out.name.endswith(FILE):
+    if out.name.endswith(FOLDER):
         raise BuildError(f"An atlas of images is one file: --out {out.stem}{FILE}.")
-    say(f"Loading {options.model} …")
-    model = load(options.model, reads="image")
-    say(f"Running {count_of(len(files), 'image')} …")
-    atlas = atlas_of_images(model, files, say)
-    settings = {**atlas.settings, "corpus": options.images.name}
-    write_atlas(replace(atlas, settings=settings), out)
+    with _written_alone(options):
+        say(f"Loading {options.model} …")
+        model = load(options.model, modality="image")
+        say(f"Running {count_of(len(files), 'image')} …")
+        atlas = atlas_of_images(model, files, say)
+        settings = {**atlas.settings, "corpus": options.images.name}
+        write_atlas(replace(atlas, settings=settings), out)
     heads = model.layers * model.heads
     size = size_of(out.stat().st_size)
     say(

@@ -1,42 +1,33 @@
 """What the token of the whole image attends to, in every head and over all layers."""
 
-import streamlit as st
-
 from core.ui.navigation import open_page
 
 open_page("class_attention")
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
-from core.figures.palette import palette
+from core.analysis.images.patch_scores import patches_of
 from core.screens.class_attention.distance import pick_over, show_distance
 from core.screens.class_attention.help import examples, mathematics
 from core.screens.class_attention.maps import pick_view, show_maps
-from core.ui import cache, controls, presets
+from core.screens.class_attention import cached
+from core.ui import presets
 from core.ui.current import current_key, current_trace
-from core.ui.frame.layout import control_row, show_terms
-from core.ui.selectors import pick_part
-from core.ui.words.references import show_references
+from core.ui.frame.layout import control_row, pick_part, show_end
 
-PARTS = {"maps": "CLS maps", "distance": "Distance"}
+PARTS: dict[str, tuple[Callable[..., Any], Callable[..., None]]] = {
+    "maps": (pick_view, show_maps),
+    "distance": (pick_over, show_distance),
+}
 
 trace = current_trace()
-patches = trace.patches
-if patches is None:  # a text, where images are not offered
-    controls.end_page()
+patches = patches_of(trace)
 key = current_key(trace.model)
 with control_row():
-    part = pick_part(PARTS)
-    if part == "maps":
-        view = pick_view(trace, patches)
-    else:
-        over = pick_over()
-maps = cache.cls_maps(key)
-presets.show("class_attention", partial(examples, maps), measured_on=key)
-if part == "maps":
-    show_maps(trace, patches, maps, view, key)
-else:
-    show_distance(trace, key, over, palette(st.context.theme.type))
-show_terms("patch", "CLS", "register", "head", "layer", "rollout", "uniform baseline")
-presets.show_mathematics(mathematics())
-show_references("class_attention")
+    pick, show = PARTS[pick_part()]
+    options = pick(trace, patches)
+presets.show(partial(examples, cached.cls_maps(key)), measured_on=key)
+show(trace, patches, options)
+show_end(mathematics())

@@ -12,17 +12,23 @@ from core.components.head_view import show_head_view
 from core.ui import presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
-from core.ui.frame.layout import show_terms
-from core.ui.words.references import show_references
-from core.screens.head_view.sending import file_later, pack_for_page, shown_layer, weightings
+from core.ui.frame.layout import show_end
+from core.screens.head_view.sending import (
+    file_later,
+    note_shown,
+    pack_for_page,
+    shown_layer,
+    weightings,
+)
 from core.screens.head_view.help import examples, explain, mathematics
 from core.screens.head_view.state import KEY, restore_view, take_report
 
-trace = current_trace(cross=True)
+trace = current_trace()
 offered = weightings(trace)
 view = restore_view(trace, [each.value for each in offered if not each.disabled])
 
-presets.show("head_view", partial(examples, trace), measured_on=current_key(trace.model))
+presets.show(partial(examples, trace), measured_on=current_key(trace.model))
+note_shown(trace, view)
 held = contents("head-view", trace.model, "")
 show_head_view(pack_for_page(trace, view, offered, held), key=KEY, on_view=take_report)
 with st.container(horizontal=True, vertical_alignment="center"):
@@ -34,6 +40,4 @@ with st.container(horizontal=True, vertical_alignment="center"):
         ".html",
         help="One file that opens without internet and does what this picture does.",
     )
-show_terms("query", "key", "head", "layer", "value", "[CLS]")
-presets.show_mathematics(mathematics(trace, shown_layer(trace, view)))
-show_references("head_view")
+show_end(mathematics(trace, shown_layer(trace, view)))

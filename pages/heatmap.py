@@ -13,13 +13,12 @@ from core.analysis.attention_table import Values, attention_table
 from core.components.table import show_table
 from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
-from core.ui import controls, presets
+from core.ui import controls, presets, python
 from core.ui.charts import show_chart
 from core.ui.current import current_key, current_trace, found_head
 from core.ui.downloads import contents, csv_later, offer_file
-from core.ui.frame.layout import control_row, more, show_terms
+from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.ui.words.inputs import hide_special
-from core.ui.words.references import show_references
 from core.screens.heatmap import held
 from core.screens.heatmap.help import examples, explain, mathematics
 
@@ -27,7 +26,7 @@ LAYER_SUMMARIES: tuple[Literal["mean"], ...] = ("mean",)
 VALUES = "Attention: shares after softmax. Scores: the scaled dot products before it."
 HEAD_SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
 
-trace = current_trace(cross=True)
+trace = current_trace()
 
 with control_row():
     layer = controls.layer(trace, summaries=LAYER_SUMMARIES, width=130)
@@ -35,9 +34,9 @@ with control_row():
     values: Values = controls.choice(
         "values", ["attention", "scores"], "Values", subject="The values are", help=VALUES
     )
-    view = controls.choice("view", ["table", "picture"], "View", subject="The views are")
+    view = pick_part("View")
     hide = controls.flag("hide", hide_special(trace))
-    probabilities = values == "attention"
+    probabilities, pieces = values == "attention", trace.input.has_words
     with more():
         renormalise = controls.flag(
             "renorm",
@@ -47,8 +46,8 @@ with control_row():
         )
         words = controls.flag(
             "words",
-            "Merge word pieces" if trace.patches is None else "",
-            disabled=not probabilities or trace.patches is not None,
+            "Merge word pieces" if pieces else "",
+            disabled=not (probabilities and pieces),
             help="Mean over the rows of a word, sum over its columns (Clark et al. 2019).",
         )
         full_scale = controls.flag(
@@ -58,10 +57,18 @@ with control_row():
             help="Off: the darkest colour is the largest value shown. On: it is 1, so that layers"
             " and heads can be compared.",
         )
-presets.show("heatmap", partial(examples, trace), measured_on=current_key(trace.model))
+presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 
-table = attention_table(
-    trace, layer, head, values=values, words=words, hide_special=hide, renormalise=renormalise
+table = python.shown(
+    "table",
+    attention_table,
+    trace,
+    layer,
+    head,
+    values=values,
+    words=words,
+    hide_special=hide,
+    renormalise=renormalise,
 )
 if not (table.rows.labels and table.columns.labels):
     st.info("This text has only special tokens: show them again to see the table.")
@@ -90,13 +97,12 @@ else:
     )
     show_chart(figure, key="heatmap_picture", alt=f"{values} of {table.where}")
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(trace, table, layer, head), width="stretch")
+    about = explain(trace, table, layer, head, with_numbers=view == "table")
+    st.caption(about, width="stretch")
     offer_file(
         "Download CSV",
-        csv_later(table.frame, saved, float_format="%.6f"),
+        csv_later(python.later("frame", table.frame), saved, float_format="%.6f"),
         saved,
         ".csv",
     )
-show_terms("row", "column", "query", "key", "head", "layer", "[CLS]")
-presets.show_mathematics(mathematics(trace))
-show_references("heatmap")
+show_end(mathematics(trace))

@@ -7,30 +7,32 @@ from core.ui.navigation import open_page
 
 open_page("home")
 
-from core.analysis.layers import head_name
+from core.analysis.found_link import find_link
+from core.vocabulary import head_name
 from core.analysis.strongest_link import arcs_around
 from core.components.chips import show_chips
 from core.figures.links import links_figure
 from core.figures.palette import palette
+from core.ui import python
 from core.ui.current import current_trace, found_head
 from core.ui.frame.layout import show_terms
-from core.ui.navigation import PAGES
+from core.ui.words.pages import PAGES
 from core.ui.words.references import show_references
 from core.screens.home.claim import beyond_position, describe, offer_head
 from core.screens.home.expected import show_expected
 from core.screens.home.cards import show_attention_cards
-from core.screens.home.structure import show_structure
+from core.screens.home.structure import notes_on_reach, show_structure
 
 trace = current_trace()
 colours = palette(st.context.theme.type)
-link = found_head(trace)
+link = python.made("link", found_head(trace), python.call(find_link, trace))
 
 left, right = st.columns([6, 1], vertical_alignment="center")
 left.markdown(describe(trace, link))
 if link is not None:
     with right:
         offer_head(trace, link)
-    arcs = arcs_around(trace, link)
+    arcs = python.shown("arcs", arcs_around, trace, link)
     figure = links_figure(arcs, colours)
     show_chart(figure, key="home_arcs", alt="Arcs of attention", quiet=True)
     show_attention_cards(trace, link)
@@ -40,7 +42,7 @@ if link is not None:
         f" {head_name(trace, link.layer, link.head)}; thicker arcs are stronger. Special tokens are"
         f" left out.{beyond_position(trace, link)}{rest}"
     )
-show_terms("token", "attention", "layer", "head", "query", "key", "score", "softmax")
+show_terms(notes_on_reach(trace))
 
 show_expected(trace, colours)
 
@@ -57,4 +59,4 @@ with st.container(horizontal=True):
         with st.container(border=True, width=320):
             st.page_link(page.path, label=f"**{page.title}**")
             st.markdown(page.question)
-show_references("home")
+show_references()

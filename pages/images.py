@@ -12,8 +12,7 @@ from core.components.patches import show_patches
 from core.ui import controls, presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
-from core.ui.frame.layout import control_row, show_terms
-from core.ui.words.references import show_references
+from core.ui.frame.layout import control_row, show_end
 from core.screens.images.help import examples, explain, mathematics
 from core.screens.images.sending import file_later, pack_for_page
 from core.screens.images.state import KEY, restore_view, take_report
@@ -24,7 +23,7 @@ held = contents("patches", trace.model, "")  # the picture adds what is chosen i
 with control_row():
     controls.layer(trace, width=130)
     controls.head(trace, summaries=("mean", "max"), width=190)
-    presets.show("images", partial(examples, trace), measured_on=current_key(trace.model))
+    presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 view = restore_view(trace)
 
 show_patches(pack_for_page(trace, view, held), key=KEY, on_view=take_report)
@@ -37,6 +36,4 @@ with st.container(horizontal=True, vertical_alignment="center"):
         ".html",
         help="One file that opens without internet and does what this picture does.",
     )
-show_terms("patch", "query", "key", "head", "layer", "CLS", "register")
-presets.show_mathematics(mathematics(trace))
-show_references("images")
+show_end(mathematics(trace))

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui.navigation import open_page
+from core.ui.navigation import lead_on, open_page
 
 open_page("model_view")
 
@@ -12,31 +12,28 @@ from core.analysis.head_patterns.similarity import ORDERS, order_heads
 from core.analysis.model_map import model_map
 from core.components.export import standalone_page
 from core.components.model_view import Look, show_model_view, view_data
-from core.ui import controls, presets
-from core.ui.current import current_key, current_trace, shown_input
+from core.ui import controls, presets, python
+from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
-from core.ui.frame.layout import control_row, more, show_terms
+from core.ui.frame import switch
+from core.ui.frame.layout import control_row, more, show_end
 from core.ui.selectors import pick_pairs
-from core.ui.words.inputs import hide_special, this_input
+from core.ui.words.inputs import hide_special
 from core.ui.words.pattern_words import highlight_names
-from core.ui.words.references import show_references
 from core.screens.model_view.help import (
     COLOUR_NAMES,
-    CROSS_PAIR_NAMES,
-    PAIR_HELP,
-    PAIR_NAMES,
     SORTED,
     STYLES,
     examples,
     explain,
-    file_title,
     hidden,
     hide_heads,
     mathematics,
+    pair_words,
 )
 from core.screens.model_view.patterns import highlight
 
-trace = current_trace(cross=True)
+trace = current_trace()
 heads = trace.shape[1]
 
 with control_row():
@@ -49,14 +46,10 @@ with control_row():
         subject="What can be highlighted is",
         menu=True,
         width=230,
-        help=f"Judged on {this_input(trace)} alone.",
+        help=f"Judged on {trace.input.this} alone.",
     )
-    pairs = pick_pairs(
-        trace,
-        "Pairs",
-        names=(PAIR_NAMES if trace.source is None else CROSS_PAIR_NAMES).__getitem__,
-        help=f"A is the first sentence, B the second; {PAIR_HELP[trace.source is not None]}.",
-    )
+    pair_names, meaning = pair_words(trace)
+    pairs = pick_pairs(trace, "Pairs", names=pair_names.__getitem__, help=meaning)
     hide = controls.flag("hide", hide_special(trace))
     with more():
         sort = controls.choice(
@@ -73,13 +66,15 @@ with control_row():
             disabled=not hide and pairs == "all",
             help="Divide each row by its sum over the tokens shown.",
         )
-presets.show("model_view", partial(examples, trace), measured_on=current_key(trace.model))
-off_layers = hidden("off_layers", trace.numbers, "layer")
+presets.show(partial(examples, trace), measured_on=current_key(trace.model))
+off_layers = hidden("off_layers", trace.layer_labels, "layer")
 off_heads = hidden("off_heads", range(1, heads + 1), "head")
 
 with st.spinner("Drawing every head …"):
-    shown = model_map(trace, pairs=pairs, hide_special=hide, renormalise=renormalise)
-    order = order_heads(trace, sort)
+    shown = python.shown(
+        "heads", model_map, trace, pairs=pairs, hide_special=hide, renormalise=renormalise
+    )
+    order = python.shown("order", order_heads, trace, sort)
 if shown is None:
     st.info("No token of this text is left: show special tokens, or other pairs of sentences.")
     controls.end_page()
@@ -87,11 +82,13 @@ marks = highlight(trace, pattern, current_key(trace.model))
 look = Look(style, colour, SORTED[sort], off_layers, off_heads)
 held = contents("model-view", trace.model)
 data = view_data(shown, trace, order, look, marks, held.titled("All heads"))
-opened = show_model_view(data, key="model_view", on_hide=partial(hide_heads, trace.numbers))
+opened = show_model_view(
+    data, *trace.shape[:2], key="model_view", on_hide=partial(hide_heads, trace.layer_labels)
+)
 if opened is not None:
-    controls.pick(layer=str(trace.numbers[opened[0]]), heads=[opened[1] + 1])
-    st.switch_page("pages/head_view.py")
-title = file_title(trace, shown_input())  # it is written outside the session
+    controls.pick(layer=str(trace.layer_labels[opened[0]]), heads=[opened[1] + 1])
+    lead_on("head_view")
+title = f"{trace.model}: {trace.input.quoted(switch.row().title())}"
 note = explain(shown, trace, look, hidden_special=hide, renormalised=renormalise)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(note, width="stretch")
@@ -102,6 +99,4 @@ with st.container(horizontal=True, vertical_alignment="center"):
         ".html",
         help="One file that opens without internet and keeps the hover.",
     )
-show_terms("head", "layer", "query", "key", "head pattern", "special token")
-presets.show_mathematics(mathematics(trace))
-show_references("model_view")
+show_end(mathematics(trace))

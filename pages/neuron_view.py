@@ -8,44 +8,52 @@ open_page("neuron_view")
 
 from functools import partial
 
+from core.analysis.layer_payload import LayerPayload
 from core.analysis.neuron import read_head
 from core.components.export import standalone_page
 from core.components.neuron_view import packed, show_neuron_view
 from core.components.sprite import patch_sprite
-from core.ui import controls, presets
+from core.ui import controls, presets, python
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
-from core.ui.frame.layout import control_row, show_terms
+from core.ui.frame.layout import control_row, show_end
 from core.ui.selectors import pick_pairs, step_through_heads
-from core.ui.words.references import show_references
 from core.screens.neuron_view.help import examples, explain, file_note, mathematics
 from core.screens.neuron_view.state import pick_tokens, take_state
 
-trace = current_trace(cross=True)
+trace = current_trace()
 pairs = pick_pairs(trace)  # drawn by the picture itself
 
 with control_row():
     layer, head = controls.layer(trace, width=130), controls.head(trace, width=130)
     step_through_heads(trace)
+    held = contents("neuron-view", trace.model)  # the picture adds what is chosen in it
     state = pick_tokens(trace, pairs)
 
-presets.show("neuron_view", partial(examples, trace), measured_on=current_key(trace.model))
-neuron_head = read_head(trace, layer, head)
-held = contents("neuron-view", trace.model)
+presets.show(partial(examples, trace), measured_on=current_key(trace.model))
+neuron_head = python.shown("head", read_head, trace, layer, head)
+if state.query is None:
+    python.later("attention", trace.attention, layer, head)
+else:
+    python.later("scores", neuron_head.scores, state.query)
+    python.later("weights", neuron_head.weights, state.query)
 picture = held.titled("Queries, keys and their products", place=neuron_head.name)
 patches = patch_sprite(trace)
-data = packed(neuron_head, trace.tokens, state, trace.source, picture, patches)
+payload = LayerPayload.of(trace, layer, head)
+parts = (neuron_head, payload, trace.tokens, trace.source)
+data = partial(packed, *parts, picture=picture, patches=patches)
 sizes = len(trace.tokens), len(trace.key_tokens)
-show_neuron_view(data, *sizes, key="neuron_view", on_change=take_state)
+show_neuron_view(data, state, sizes, key="neuron_view", on_change=take_state)
+whole = contents("neuron-view", trace.model)
 title = f"{neuron_head.name}: queries, keys and their products · {trace.model}"
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(neuron_head, state, is_cross=trace.source is not None), width="stretch")
     offer_file(
         "Save as HTML",
-        partial(standalone_page, "neuron_view", data, title, file_note(trace), facts=held.facts),
-        held,
+        lambda: standalone_page(
+            "neuron_view", data(state), title, file_note(trace), facts=whole.facts
+        ),
+        whole,
         ".html",
     )
-show_terms("query", "key", "score", "softmax", "attention", "head")
-presets.show_mathematics(mathematics(neuron_head))
-show_references("neuron_view")
+show_end(mathematics(neuron_head))

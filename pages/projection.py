@@ -7,19 +7,18 @@ from core.ui.navigation import open_page
 
 open_page("projection")
 
-from core.analysis.attention_table import labels_of
+from core.vocabulary import labels_of
 from core.analysis.pair_projection import default_pair, project_pair
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette
 from core.figures.projection import layers_figure
-from core.ui import controls, presets
+from core.ui import controls, presets, python
 from core.ui.current import current_trace, found_head
-from core.ui.downloads import contents
-from core.ui.frame.layout import control_row, show_terms
+from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.frame.layout import control_row, show_end
 from core.ui.head_maps import show_head_map
-from core.ui.messages import quote
+from core.ui.words.messages import quote
 from core.ui.navigation import ask
-from core.ui.words.references import show_references
 from core.screens.projection.help import (
     EXAMPLES_TO_TRY,
     MATHEMATICS,
@@ -42,10 +41,10 @@ with control_row():
     a = pick_token("Does …", "a", trace, labels, pair[0])
     b = pick_token("… point along …", "b", trace, labels, pair[1])
     name_a, name_b = labels[a], labels[b]
-    presets.show("projection", lambda: EXAMPLES_TO_TRY)
+    presets.show(lambda: EXAMPLES_TO_TRY)
 ask(f"At which layer does {quote(name_a)} point along {quote(name_b)}?")
 with st.spinner("Reducing every layer to a plane …"):
-    projection = project_pair(trace, a, b)
+    projection = python.shown("projection", project_pair, trace, a, b)
 st.markdown(f"**{describe_pair(projection, quote(name_a), quote(name_b))}**")
 figure = layers_figure(projection, name_a, name_b, colours)
 show_chart(figure, key="projection_layers", alt="A along B, layer by layer")
@@ -57,6 +56,7 @@ st.caption(
 )
 
 st.header(f"{quote(name_a)} along {quote(name_b)} in each layer's plane", anchor=False)
+held = contents("projection", trace.model, f"{name_a}-on-{name_b}")
 blue, green, red = colours.accent, colours.query, colours.alert
 show_planes(
     projection.vectors,
@@ -68,14 +68,18 @@ show_planes(
     *titles(projection),
     key="projection_planes",
     right_angle=True,
-    picture=contents("projection", trace.model, f"{name_a}-on-{name_b}").titled(
-        f"{name_a} along {name_b}"
-    ),
+    picture=held.titled(f"{name_a} along {name_b}"),
 )
-st.caption(
-    f"{quote(name_b)} (B) is blue, {quote(name_a)} (A) green, and A along B red; the dashed line"
-    " meets B at a right angle. The number is the signed length."
-)
+with st.container(horizontal=True, vertical_alignment="center"):
+    st.caption(
+        f"{quote(name_b)} (B) is blue, {quote(name_a)} (A) green, and A along B red; the dashed"
+        " line meets B at a right angle. The number is the signed length.",
+        width="stretch",
+    )
+    table = csv_later(
+        python.later("frame", projection.frame), held, index=False, float_format="%.6f"
+    )
+    offer_file("Download CSV", table, held, ".csv")
 
 st.header("Which heads link these two words?", anchor=False)
 name = f"{name_a} → {name_b}"
@@ -86,6 +90,4 @@ st.caption(
 )
 
 compare_sentences(trace.model, colours)
-show_terms("token", "attention", "layer", "head", "PCA", "row")
-presets.show_mathematics(MATHEMATICS, title="The mathematics, and what to keep in mind")
-show_references("projection")
+show_end(MATHEMATICS, title="The mathematics, and what to keep in mind")

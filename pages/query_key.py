@@ -1,4 +1,4 @@
-"""Queries and keys of a head in one plane, and the search for the constants a and c."""
+"""Queries and keys of a head in one plane, the search for a and c, and what heads follow."""
 
 import streamlit as st
 
@@ -10,35 +10,31 @@ from functools import partial
 
 from core.figures.palette import palette
 from core.ui import controls, presets
-from core.ui.clouds.choice import Choice
-from core.ui.clouds.faithfulness import show_faithfulness
-from core.ui.clouds.pickers import pick_measure, pick_slow
+from core.screens.query_key.choice import Choice
+from core.screens.query_key.faithfulness import show_faithfulness
+from core.screens.query_key.controls import pick_measure, pick_slow
 from core.ui.current import current_key, current_trace
-from core.ui.frame.layout import control_row, show_terms
-from core.ui.words.references import show_references
+from core.ui.frame.layout import control_row, pick_part, show_end
 from core.screens.query_key.controls import chosen_tokens, search_range
+from core.screens.query_key.following import known_table, pick_source, show_cancelled, table_for
 from core.screens.query_key.heads import show_all_heads
-from core.screens.query_key.help import MATHEMATICS, examples
+from core.screens.query_key.help import MATHEMATICS, OF_IMAGES, examples
 from core.screens.query_key.options import pick_map, picture_options
 from core.screens.query_key.picture import show_picture
 from core.screens.query_key.search import show_search
-from core.ui.selectors import pick_part, step_through_heads
+from core.screens.query_key.selectivity import Follows, pick_colouring, show_selectivity
+from core.screens.query_key.spans import has_looks
+from core.ui.selectors import step_through_heads
 
-PARTS = {
-    "picture": "Picture",
-    "trust": "Faithful?",
-    "search": "Search",
-    "heads": "All heads",
-}
-
-trace = current_trace(cross=True)
-colours = palette(st.context.theme.type)
+trace = current_trace()
+key, colours = current_key(trace.model), palette(st.context.theme.type)
+of_image = has_looks(trace)
 
 with control_row():
-    part = pick_part(PARTS)
+    part = pick_part(menu=True, width=170)
     layer = controls.layer(trace, width=96)
     head = controls.head(trace, width=96, drawn=part != "search")  # there it stands further down
-    if part != "search":
+    if part not in ("search", "follow"):  # a click in the map of what heads follow chooses
         step_through_heads(trace)
     ranges = search_range(drawn=part == "search")
     sources, targets = chosen_tokens(trace) if part in ("picture", "heads") else ((), ())
@@ -48,13 +44,14 @@ with control_row():
         slow = pick_slow()
     elif part == "heads":
         quantity, stage = pick_map(trace)
+    elif part == "follow":
+        source, colouring = pick_source(), pick_colouring(trace)
 measure = pick_measure()
-presets.show("query_key", partial(examples, trace), measured_on=current_key(trace.model))
 choice = Choice(
-    current_key(trace.model),
+    key,
     layer,
     head,
-    trace.numbers[layer],
+    trace.layer_labels[layer],
     measure.distance,
     measure.criterion,
     measure.target,
@@ -63,14 +60,20 @@ choice = Choice(
     targets,
 )
 
-if part == "picture":
-    show_picture(trace, choice, options, colours)
+table = table_for(key, source) if part == "follow" else None
+known = known_table(key) if of_image else None
+presets.show(partial(examples, trace, known), measured_on=(key, known is None))
+if table is not None:
+    show_selectivity(Follows(trace, table, source, layer, head), colouring, colours)
+    show_cancelled(key)
+elif part == "picture":
+    show_picture(trace, choice, options)
+    if known is not None:
+        st.markdown(Follows(trace, known, "image", layer, head).sentence)
 elif part == "trust":
     show_faithfulness(trace, choice, slow=slow)
 elif part == "search":
     show_search(trace, choice, colours)
 else:
     show_all_heads(trace, choice, quantity, stage, colours)
-show_terms("query", "key", "head", "layer", "score", "row", "[CLS]")
-presets.show_mathematics(MATHEMATICS)
-show_references("query_key")
+show_end(*([OF_IMAGES] if of_image else []), MATHEMATICS)

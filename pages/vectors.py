@@ -9,16 +9,14 @@ open_page("vectors")
 
 from functools import partial
 
-from core.analysis.attention_table import labels_of
-from core.analysis.vectors import layer_planes, planes_frame
+from core.analysis.vectors import layer_planes
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette, token_colours
 from core.figures.vectors import Arrows, moving_figure, plane_figure, space_figure
-from core.ui import controls, presets
+from core.ui import controls, presets, python
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, csv_later, offer_file
-from core.ui.frame.layout import control_row, more, show_terms
-from core.ui.words.references import show_references
+from core.ui.frame.layout import control_row, more, show_end
 from core.screens.vectors.controls import pick_further, pick_row
 from core.screens.vectors.help import (
     MATHEMATICS,
@@ -28,6 +26,7 @@ from core.screens.vectors.help import (
     set_picks,
     too_few,
 )
+from core.screens.vectors.matrices import show_matrices
 
 trace = current_trace()
 theme = st.context.theme.type
@@ -40,7 +39,9 @@ with further_box:
 source, summary, view, layer = row.source, row.summary, row.view, row.layer
 
 with st.spinner("Reducing every layer to a plane …"):
-    planes = layer_planes(
+    planes = python.shown(
+        "planes",
+        layer_planes,
         trace,
         source,
         summary,
@@ -50,7 +51,7 @@ with st.spinner("Reducing every layer to a plane …"):
         align=further.align,
         components=3 if further.space else 2,
     )
-labels = [label for i, label in enumerate(labels_of(trace.tokens)) if i in planes.positions]
+labels = planes.labels
 colours = token_colours(len(trace.tokens), theme)
 shown_colours = [colours[i] for i in planes.positions]
 names = {i + 1: label for i, label in zip(planes.positions, labels, strict=True)}
@@ -64,7 +65,7 @@ with further_box:
     )
 picked = [planes.positions.index(position - 1) for position in picks]
 
-presets.show("vectors", partial(examples, trace), measured_on=current_key(trace.model))
+presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 if len(labels) < 2:
     st.info(too_few(labels))
     controls.end_page()
@@ -73,7 +74,7 @@ if view == "all layers":
     show_planes(
         planes.coordinates,
         [Arrow(label, colour, label) for label, colour in zip(labels, shown_colours, strict=True)],
-        [f"Layer {number}" for number in trace.numbers],
+        [f"Layer {number}" for number in trace.layer_labels],
         [f"{first:.0%} + {second:.0%}" for first, second in planes.explained],
         key="vector_planes",
         picked=picked,
@@ -84,7 +85,7 @@ if view == "all layers":
 else:
     arrows = Arrows(labels, shown_colours, picked, palette(theme))
     if view == "play":
-        figure = moving_figure(planes.coordinates, trace.numbers, arrows)
+        figure = moving_figure(planes.coordinates, trace.layer_labels, arrows)
         show_chart(figure, key="vectors_moving", alt="Arrows of tokens, layer by layer")
     else:
         draw = space_figure if further.space else plane_figure
@@ -102,10 +103,10 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")
     offer_file(
         "Download CSV",
-        csv_later(partial(planes_frame, planes, labels), held, index=False, float_format="%.6f"),
+        csv_later(python.later("frame", planes.frame), held, index=False, float_format="%.6f"),
         held,
         ".csv",
     )
-show_terms("token", "attention", "layer", "head", "row", "PCA")
-presets.show_mathematics(MATHEMATICS)
-show_references("vectors")
+if source in {"queries", "keys"}:
+    show_matrices(trace, layer, summary, planes.positions)
+show_end(MATHEMATICS)

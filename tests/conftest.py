@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -13,12 +15,30 @@ import pytest
 from tests.server import listening_proxy, running_process
 
 if TYPE_CHECKING:
-    from core.model.loaded import LoadedModel
+    from xdist.remote import Producer
+
+    from core.model.running.loaded import LoadedModel
     from tests.model.families import Oracle
+    from tests.schedule import OneBrowser
 
 FolderOf: TypeAlias = Callable[[str], Path]
 OracleOf: TypeAlias = "Callable[[str], Oracle]"
 ModelOf: TypeAlias = "Callable[[str], LoadedModel]"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests first: one that begins last would keep the other processors waiting."""
+    slow = {
+        item.path for item in items for name in ("slow", "ray") if item.get_closest_marker(name)
+    }
+    items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneBrowser:
+    from tests.schedule import OneBrowser
+
+    return OneBrowser(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -57,6 +77,14 @@ def model_of(folder_of: FolderOf) -> ModelOf:
 
 
 @pytest.fixture(scope="session")
+def node() -> str:
+    """Path of Node, which comes from PyPI with the other tools."""
+    path = shutil.which("node", path=Path(sys.executable).parent) or shutil.which("node")
+    assert path is not None, "no Node on this machine (tests/requirements.txt has one)"
+    return path
+
+
+@pytest.fixture(scope="session")
 def _proxy() -> Iterator[tuple[str, list[bytes]]]:
     with listening_proxy() as proxy:
         yield proxy
@@ -75,6 +103,5 @@ def quiet_app(_proxy: tuple[str, list[bytes]]) -> Iterator[str]:
         ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _proxy[0]
     )
     environment |= dict.fromkeys(("no_proxy", "NO_PROXY"), "")
-    environment |= dict.fromkeys(("HEADSCOPE_MODELS", "ATTENTION_ATLAS_MODELS"), "")
-    with running_process(subprocess.DEVNULL, **environment) as (address, _):
+    with running_process(subprocess.DEVNULL, **environment, HEADSCOPE_MODELS="") as (address, _):
         yield address

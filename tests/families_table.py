@@ -1,6 +1,6 @@
 """The list of model types that open, made from the verdicts of the sweep.
 
-    python -m tests.bench families --json verdicts.json
+    python -m tests.tools.bench families --json verdicts.json
     python -m tests.families_table verdicts.json
 
 writes ``.github/FAMILIES.md``; a test says when it is out of date.
@@ -21,6 +21,10 @@ _WIDTH = 104
 _REASONS = (
     ("a text alone", "Networks that want more than a text: images, sound, boxes"),
     ("Python package", "A Python package is missing that this app does not install"),
+    (
+        "sliding window",
+        "Sliding windows in chunks, with a second query and key for global attention",
+    ),
     ("cannot be captured", "No attention of queries and keys, or none that can be followed"),
     ("differs from", "The rule of their attention is another than the one this app knows"),
     ("", "Their layers cannot be shown side by side, or they cannot be built"),

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+import psutil
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -34,18 +36,18 @@ def running_app(log: Path, **environment: str) -> Iterator[str]:
 
 @contextmanager
 def running_process(
-    log: IO[bytes] | int, *options: str, **environment: str
+    log: IO[bytes] | int, *options: str, base: str = "", **environment: str
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """``streamlit run app.py`` on a free port; gives its address once it answers."""
+    """``streamlit run app.py`` on a free port; gives its address once it answers, under `base`."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true"]
-    command += [f"--server.port={port}", *options]
+    command += [f"--server.port={port}", f"--server.baseUrlPath={base}", *options]
     process = subprocess.Popen(
         command, cwd=ROOT, env=os.environ | environment, stdout=log, stderr=log
     )
     try:
         address = f"http://127.0.0.1:{port}"
-        wait_for(f"{address}/_stcore/health", process)
+        wait_for(f"{address}{base}/_stcore/health", process)
         yield address, process
     finally:
         end(process)
@@ -78,6 +80,22 @@ def end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+
+
+def process_at(address: str) -> psutil.Process:
+    """The process of ours that listens there."""
+    option = f"--server.port={address.rpartition(':')[2]}"
+    children = psutil.Process().children(recursive=True)
+    (found,) = (child for child in children if option in _command(child))
+    return found
+
+
+def _command(process: psutil.Process) -> list[str]:
+    """Nothing for one that has ended, which other tests may have left unasked."""
+    try:
+        return list(process.cmdline())
+    except psutil.NoSuchProcess:  # a zombie too
+        return []
 
 
 def free_port() -> int:

@@ -3,48 +3,73 @@
 from __future__ import annotations
 
 import ast
-import functools
 import graphlib
+import re
+import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-SOURCES = [ROOT / "app.py", *sorted(ROOT.glob("pages/*.py")), *sorted(ROOT.glob("core/**/*.py"))]
+from tests.import_graph import ROOT, SOURCES, folders, import_graph, longest_chain, tangled, tree_of
+
+GRAPH = import_graph()
+MAX_CHAIN = 18  # imports, one after the other
+MAX_ASKING = 20  # lines
+# Folders of a floor, each of which imports only those before it; "." are the floor's own modules.
+ORDER = {
+    "model": """
+        . box trace capture downloading catalog text vision encoder_decoder checks running weights
+        image/formats image language loading bundled
+        bundled/training bundled/training/drawing bundled/training/novels bundled/training/scenes
+    """,
+    "analysis": """
+        . corpus coreference projections head_patterns related_words anomalies found_link query_key
+        images images/cls images/follow images/points
+    """,
+    "atlas": "density clusters one_head . search engine files sources command_line distributed",
+    "figures": ". images query_key",
+    "ui": "words serve address cache python controls frame .",
+    "screens/atlas": "corpus . head",
+}
 # Which floors each floor may import from core; "trace" is core.model.trace alone.
-MAY_IMPORT = {
+# All may import core.vocabulary, which imports none.
+MAY_IMPORT: dict[str, set[str]] = {
+    "vocabulary": set(),
     "model": {"model"},
     "analysis": {"analysis", "trace"},
-    "figures": {"figures", "analysis", "trace"},
-    "components": {"components", "analysis", "trace"},
-    "ui": {"ui", "components", "figures", "analysis", "model", "trace"},
-    "screens": {"screens", "ui", "components", "figures", "analysis", "model", "trace"},
-    "pages": {"screens", "ui", "components", "figures", "analysis", "model", "trace"},
+    "atlas": {"atlas", "analysis", "trace"},
+    "figures": {"figures", "atlas", "analysis", "trace"},
+    "components": {"components", "atlas", "analysis", "trace"},
+    "ui": {"ui", "components", "figures", "atlas", "analysis", "model", "trace"},
+    "screens": {"screens", "ui", "components", "figures", "atlas", "analysis", "model", "trace"},
+    "pages": {"screens", "ui", "components", "figures", "atlas", "analysis", "model", "trace"},
     "app": {"ui"},
-    "console": {"console", "model", "analysis", "trace"},  # parts of command lines
-    "core": {"console", "model", "analysis", "trace"},  # command lines
+    "command_line": {"atlas", "model", "analysis", "trace"},  # of the atlas, on many machines too
+    "core": {"atlas", "model", "analysis", "trace"},  # command lines
+    "training": {"model", "analysis", "trace"},  # what made the bundled weights
 }
 LIBRARIES = {
     "streamlit": {"components", "ui", "screens", "pages", "app"},
     "plotly": {"figures"},
-    "torch": {"model"},
-    "transformers": {"model"},
-    "tokenizers": {"model"},
+    "torch": {"model", "training"},
+    "transformers": {"model", "training"},
+    "tokenizers": {"model", "training"},
     "huggingface_hub": {"model"},
-    "ray": {"console"},
+    "ray": {"command_line"},
 }
 
 
 def floor_of(path: Path) -> str:
     parts = path.relative_to(ROOT).parts
     if parts[0] == "core":
+        if parts[1] == "vocabulary.py":
+            return "vocabulary"
+        if parts[1:4] == ("model", "bundled", "training"):
+            return "training"
+        if parts[1:3] in (("atlas", "command_line"), ("atlas", "distributed")):
+            return "command_line"
         return parts[1] if len(parts) > 2 else "core"
     return "app" if parts[0] == "app.py" else parts[0]
-
-
-@functools.cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
 
 
 def imported(tree: ast.AST) -> list[str]:
@@ -65,14 +90,25 @@ def is_permitted(path: Path, name: str) -> bool:
     floor, (root, *rest) = floor_of(path), name.split(".")
     if root != "core":
         return floor in LIBRARIES.get(root, {floor})
-    if name == "core.VERSION":
-        return True
+    if name in {"core.VERSION", "core.imported_late"} or name.startswith("core.vocabulary."):
+        return floor != "vocabulary"
     is_trace = name.startswith("core.model.trace.") and floor != "model"
     return ("trace" if is_trace else rest[0]) in MAY_IMPORT[floor]
 
 
 def test_a_floor_imports_only_floors_below_it() -> None:
     assert [(path, name) for path, name in IMPORTS if not is_permitted(path, name)] == []
+
+
+def test_nothing_at_run_time_imports_what_trained_the_bundled_models() -> None:
+    training = "core.model.bundled.training"
+    importing = {path for path, name in IMPORTS if f"{name}.".startswith(f"{training}.")}
+    assert {floor_of(path) for path in importing} == {"training"}
+
+
+def test_the_vocabulary_imports_only_the_standard_library() -> None:
+    names = {name.split(".")[0] for name in imported(tree_of(ROOT / "core" / "vocabulary.py"))}
+    assert names <= sys.stdlib_module_names
 
 
 def test_a_screen_imports_no_other_screen() -> None:
@@ -107,10 +143,42 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_folders_and_modules_can_be_read_in_a_sitting() -> None:
-    folders = {path.parent for path in SOURCES}
-    assert [folder for folder in folders if len(list(folder.glob("*.py"))) > 15] == []
-    assert [path for path in SOURCES if path.read_text("utf-8").count("\n") > 400] == []
+def test_no_chain_of_imports_is_longer_than_a_person_follows() -> None:
+    chain = longest_chain(GRAPH)
+    assert len(chain) - 1 <= MAX_CHAIN, " -> ".join(chain)
+
+
+def test_folders_of_a_floor_form_no_circle() -> None:
+    assert tangled(folders(GRAPH)) == set()
+
+
+@pytest.mark.parametrize("floor", ORDER)
+def test_folders_of_a_floor_have_an_order_and_import_only_those_before_them(floor: str) -> None:
+    home, arrows = Path("core") / floor, folders(GRAPH)
+    order = [(home / name).as_posix() for name in ORDER[floor].split()]
+    assert {folder for folder in arrows if Path(folder).is_relative_to(home)} == set(order)
+    assert [
+        (folder, target)
+        for place, folder in enumerate(order)
+        for target in arrows[folder] - set(order[:place])
+    ] == []
+
+
+# Most pages call `trace.input` and need not know what it is of.
+ASKS_FOR_THE_MODALITY = re.compile(
+    r"patches is (not )?None|modality(\(\))? [!=]= [\"']|input\.kind|isinstance\(.*Input\)"
+)
+
+
+def test_few_places_ask_whether_a_text_or_an_image_is_shown() -> None:
+    asking = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in SOURCES
+        if floor_of(path) not in {"model", "training"}
+        for line in path.read_text("utf-8").splitlines()
+        if ASKS_FOR_THE_MODALITY.search(line)
+    ]
+    assert len(asking) <= MAX_ASKING, "\n".join(asking)
 
 
 def test_torch_and_transformers_are_imported_late() -> None:
@@ -127,8 +195,25 @@ def test_torch_and_transformers_are_imported_late() -> None:
     assert not any(f"capture.{module}." in name for _, name in at_import for module in late)
 
 
+def test_every_cache_that_takes_arguments_has_a_bound() -> None:
+    cached = [
+        (path, node, ast.unparse(decorator))
+        for path in SOURCES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.FunctionDef)
+        for decorator in node.decorator_list
+        if "st.cache_" in ast.unparse(decorator)
+    ]
+    assert len(cached) > 20
+    assert [
+        (path, node.name)
+        for path, node, decorator in cached
+        if ast.unparse(node.args) and "max_entries=" not in decorator
+    ] == []
+
+
 def test_ray_is_imported_where_a_cluster_is_asked_for_and_inside_of_functions() -> None:
-    cluster = ROOT / "core" / "console" / "cluster"
+    cluster = ROOT / "core" / "atlas" / "distributed"
     importing = {path for path, name in IMPORTS if name.split(".")[0] == "ray"}
     assert {path.parent for path in importing} == {cluster}
     at_import = (

@@ -1,4 +1,4 @@
-"""The README's examples run, and show what it says they show."""
+"""The examples of the README and of the page for notebooks run, and show what they say."""
 
 from __future__ import annotations
 
@@ -14,8 +14,13 @@ from core.analysis.corpus import sample
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text("utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / ".github").glob("*.md"))]
+TEXTS = {page.name: page.read_text("utf-8") for page in PAGES}
+EXAMPLES = TEXTS["README.md"] + TEXTS["NOTEBOOKS.md"]
+MAX_LINES = 150  # of the README: it is read in one sitting
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +30,8 @@ def names() -> Iterator[dict[str, Any]]:
     variables: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sample, "sample_sentences", lambda: list(islice(whole, 20)))
-        for block in re.findall(r"```python\n(.*?)```", README, re.DOTALL):
-            exec(block, variables)  # noqa: S102 - our own README
+        for block in re.findall(r"```python\n(.*?)```", EXAMPLES, re.DOTALL):
+            exec(block, variables)  # noqa: S102 - our own page
         yield variables
 
 
@@ -46,8 +51,8 @@ def names() -> Iterator[dict[str, Any]]:
 def test_an_example_shows_what_its_comment_says(
     names: dict[str, Any], line: str, shown: object
 ) -> None:
-    assert line in README
-    assert eval(line, names) == shown  # noqa: S307 - our own README
+    assert line in EXAMPLES
+    assert eval(line, names) == shown  # noqa: S307 - our own page
 
 
 def test_an_atlas_of_the_examples_has_queries_first_then_keys(names: dict[str, Any]) -> None:
@@ -56,6 +61,19 @@ def test_an_atlas_of_the_examples_has_queries_first_then_keys(names: dict[str, A
     assert 0 <= atlas.faithfulness["raw"].top1[3, 1] <= 1
 
 
-@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#:]+)\)", README))))
-def test_every_file_that_the_readme_links_to_is_there(link: str) -> None:
-    assert (ROOT / link).exists()
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_file_and_section_that_a_page_links_to_is_there(page: Path) -> None:
+    for link in re.findall(r"\]\(([^):]+)\)", TEXTS[page.name]):
+        name, _, section = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        if section:
+            titles = re.findall(r"(?m)^#+ (.*)$", target.read_text("utf-8"))
+            assert section in [title.lower().replace(" ", "-") for title in titles], link
+
+
+def test_the_readme_is_short_and_names_every_page() -> None:
+    readme = TEXTS["README.md"]
+    assert len(readme.splitlines()) <= MAX_LINES
+    named = re.findall(r"`/(\w+)`", readme)
+    assert sorted(named) == sorted(path.stem for path in (ROOT / "pages").glob("*.py"))

@@ -12,7 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-CLUSTER = "core/console/cluster/requirements.txt"
+CLUSTER = "core/atlas/distributed/requirements.txt"
 # PyTorch's metadata pins these itself, and which of them there are depends on its build.
 OF_TORCH = re.compile(r"nvidia-|cuda-|triton")
 

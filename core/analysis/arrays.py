@@ -29,6 +29,12 @@ def cosines(vectors: Floats) -> Floats:
     return np.asarray(units @ units.T)
 
 
+def renormalise_rows(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each row (..., row, column) divided by its sum; a row of zeros stays zero."""
+    sums = matrix.sum(axis=-1, keepdims=True)
+    return np.divide(matrix, sums, out=np.zeros_like(matrix), where=sums > 0)
+
+
 def mean_of_finite(values: Floats, weights: Floats | int = 1) -> Floats:
     """Mean over the first axis of what is finite, weighted; nan where nothing is."""
     weights = np.where(np.isfinite(values), weights, 0)

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pandas as pd
 
-from core.analysis.layers import head_name
+from core.analysis.arrays import Bools, renormalise_rows
 from core.analysis.pairs import permitted, permitted_pairs
+from core.vocabulary import head_name, join_pieces, labels_of, unique_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    import pandas as pd
 
-    from core.analysis.arrays import Bools
     from core.model.trace import Array, Token, Trace
 
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
-_BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
-_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 Layer = int | Literal["mean"]
 Head = int | Literal["mean", "max"]
@@ -30,7 +25,7 @@ Values = Literal["attention", "scores"]
 
 @dataclass(frozen=True)
 class Side:
-    """The tokens down or across a table."""
+    """The tokens down or across a table, or on one side of lines."""
 
     labels: tuple[str, ...]  # all different: repeated words are numbered
     special: tuple[bool, ...]  # whether it is a special token
@@ -69,6 +64,8 @@ class AttentionTable:
 
     def frame(self) -> pd.DataFrame:
         """The table as it is saved, with tokens as labels of rows and columns."""
+        import pandas as pd
+
         index = pd.Index(self.rows.labels, name="from \\ to")
         return pd.DataFrame(self.values, index=index, columns=list(self.columns.labels))
 
@@ -116,6 +113,18 @@ def attention_table(
         rows_sum_to_one=sums_to_one,
         hidden=hidden[0] if trace.source is None else sum(hidden),
         hidden_columns=hidden[1],
+    )
+
+
+def side_of(tokens: Sequence[Token], shown: Sequence[int] | None = None) -> Side:
+    """All tokens, or those at the positions `shown`, each by itself."""
+    labels = labels_of(tokens)
+    shown = range(len(tokens)) if shown is None else shown
+    return Side(
+        labels=tuple(labels[i] for i in shown),
+        special=tuple(tokens[i].special for i in shown),
+        segments=tuple(tokens[i].segment for i in shown),
+        positions=tuple((i,) for i in shown),
     )
 
 
@@ -189,72 +198,14 @@ def merge_words(matrix: Array, rows: list[list[int]], columns: list[list[int]]) 
     return merged.astype(np.float32, copy=False)
 
 
-def renormalise_rows(matrix: Array) -> Array:
-    """Each row (..., row, column) divided by its sum; a row of zeros stays zero."""
-    sums = matrix.sum(axis=-1, keepdims=True)
-    return np.divide(matrix, sums, out=np.zeros_like(matrix), where=sums > 0)
-
-
-def join_pieces(pieces: list[Token]) -> str:
-    """The word that word pieces make: ``cap ##y ##bara`` -> ``capybara``.
-
-    Bytes shown as ``<0xF0>`` because they are no character alone become one where they make one.
-    """
-    first, *rest = (piece.display for piece in pieces)
-    word = first + "".join(piece.removeprefix("##") for piece in rest)
-    word = _BYTES.sub(_decode_run, word) if rest else word
-    return word.lstrip("␣") or word
-
-
-def _decode_run(run: re.Match[str]) -> str:
-    try:
-        return bytes.fromhex("".join(_BYTE.findall(run[0]))).decode("utf-8")
-    except UnicodeDecodeError:
-        return run[0]
-
-
-def labels_of(tokens: Sequence[Token]) -> tuple[str, ...]:
-    """What tokens are called where each needs a name of its own."""
-    return unique_labels(tuple(token.display for token in tokens))
-
-
-def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
-    """Labels that tell repeated tokens apart, with a small number from the second on.
-
-    >>> unique_labels(("it", "is", "it"))
-    ('it', 'is', 'it₂')
-    """
-    return _numbered(displays, lambda display, count: display + str(count).translate(_SUBSCRIPTS))
-
-
-def older_labels(tokens: Sequence[Token]) -> dict[str, str]:
-    """From the labels that older links carry (``it (2)``) to those of today (``it₂``)."""
-    displays = tuple(token.display for token in tokens)
-    older = _numbered(displays, lambda display, count: f"{display} ({count})")
-    return dict(zip(older, unique_labels(displays), strict=True))
-
-
-def _numbered(displays: tuple[str, ...], label_of: Callable[[str, int], str]) -> tuple[str, ...]:
-    taken = set(displays)
-    counts: Counter[str] = Counter()
-    labels = []
-    for display in displays:
-        counts[display] += 1
-        label = display
-        if counts[display] > 1:
-            while (label := label_of(display, counts[display])) in taken:
-                counts[display] += 1
-        taken.add(label)
-        labels.append(label)
-    return tuple(labels)
-
-
 def _describe(trace: Trace, layer: Layer, head: Head) -> str:
     """Which layer and head, by the numbers that people read."""
     layers, heads = trace.shape[:2]
     if layer != "mean" and not isinstance(head, str):
         return head_name(trace, layer, head)
-    of_layer = f"mean of {layers} layers" if layer == "mean" else f"layer {trace.numbers[layer]}"
+    of_layer = (
+        f"mean of {layers} layers" if layer == "mean" else f"layer {trace.layer_labels[layer]}"
+    )
     if isinstance(head, str):
         return f"{of_layer}, {'mean' if head == 'mean' else 'maximum'} of {heads} heads"
     return f"{of_layer}, head {head + 1}"

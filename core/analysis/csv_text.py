@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    import pandas as pd
 
 # What makes a spreadsheet read a cell as a formula, full-width forms included (OWASP, "CSV
 # Injection"), even after blanks. In some countries spreadsheets split a line at semicolons or tabs
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 _BEGIN = r"(?:^|(?<=[;,\t\r\n]))"
 _FORMULA = r"(?=[ ']*[=+\-@\t\r\n＝＋－＠])"
 _UNMARKED = re.compile(_BEGIN + _FORMULA)
-_MARKED = re.compile(_BEGIN + "'" + _FORMULA)
 # Within a line of JSON: its texts, an escaped character in one, and where a cell may begin there.
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 _ESCAPED = re.compile(r"\\(.)")
@@ -35,13 +33,16 @@ def to_csv(
     r"""The frame as CSV in which text that begins like a formula has an apostrophe before it.
 
     This holds for cells, column names and row labels. Numbers stay as they are, even those written
-    as text, and so does the frame itself. :func:`read_cell` removes the apostrophes. Lines end in
-    CRLF (RFC 4180); otherwise a carriage return inside a cell would end its row. Columns may share
-    a name; neither axis has levels. With `facts` there is a :func:`comment` before it.
+    as text, and so does the frame itself. Lines end in CRLF (RFC 4180); otherwise a carriage return
+    inside a cell would end its row. Columns may share a name; neither axis has levels. With `facts`
+    there is a :func:`comment` before it.
 
+    >>> import pandas as pd
     >>> to_csv(pd.DataFrame({"token": ["=1+1", "it"], "x": [-0.5, 2]}), index=False)
     "token,x\r\n'=1+1,-0.5\r\nit,2.0\r\n"
     """
+    import pandas as pd
+
     marked = frame.copy()
     for place, numeric in enumerate(map(pd.api.types.is_numeric_dtype, frame.dtypes)):
         if not numeric:
@@ -68,15 +69,6 @@ def _harmless(text: str) -> str:
     """A text of JSON, written with escapes where a reader of CSV might stumble."""
     unquoted = _ESCAPED.sub(lambda each: r"\u0022" if each[1] == '"' else each[0], text)
     return _SPLIT.sub(lambda each: f"{each[1]}\\u{ord(each[2]):04x}", unquoted)
-
-
-def read_cell(text: str) -> str:
-    """The content of a cell of :func:`to_csv` before it was marked.
-
-    >>> read_cell("'=1+1"), read_cell("it's")
-    ('=1+1', "it's")
-    """
-    return _MARKED.sub("", text)
 
 
 def _mark(value: Hashable) -> Hashable:

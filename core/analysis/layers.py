@@ -1,27 +1,14 @@
-"""Layers by the numbers that people read: a model's own, from 1. In hybrids only some attend."""
+"""Where layers stand in a picture, and which comes next. In hybrids only some attend."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from core.vocabulary import Layered, listed, without_attention
 
 GAP = 0.5  # height of a gap in a picture, in rows
-
-
-class Layered(Protocol):
-    """A trace or an atlas: the layers that attend, and how many layers there are."""
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The number of each layer, from 1."""
-
-    @property
-    def depth(self) -> int | None:
-        """Layers of the network, those that do not attend included; None if it does not say."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +22,7 @@ class Gap:
     @property
     def name(self) -> str:
         """Their numbers: "3" or "3–5"."""
-        return _span(self.first, self.last)
+        return listed(range(self.first, self.last + 1))
 
 
 @dataclass(frozen=True)
@@ -44,81 +31,54 @@ class Rows:
 
     Attributes
     ----------
-    numbers, places : number and middle of each layer that attends.
+    layer_labels, places : number and middle of each layer that attends.
     gaps : thin rows for the layers between, before and after.
     end : the middle of a row that ends where the last row or gap does.
     """
 
-    numbers: tuple[int, ...]
+    layer_labels: tuple[int, ...]
     places: tuple[float, ...]
     gaps: tuple[Gap, ...]
     end: float
-
-
-def head_name(layered: Layered, layer: int, head: int) -> str:
-    """A head, given from 0, as people read it: "L4 H2"."""
-    return f"L{layered.numbers[layer]} H{head + 1}"
-
-
-def without_attention(layered: Layered) -> tuple[int, ...]:
-    """The numbers of the layers that do not attend."""
-    last = max(layered.depth or 0, *layered.numbers)
-    return tuple(sorted(set(range(1, last + 1)) - set(layered.numbers)))
 
 
 def rows_of(layered: Layered, gap: float = GAP) -> Rows:
     """A row for each layer that attends, and a `gap` of that height for those in between."""
     silent = set(without_attention(layered))
     places, gaps, end = [], [], 0.5
-    for is_gap, group in groupby(sorted({*layered.numbers, *silent}), silent.__contains__):
-        numbers = list(group)
+    for is_gap, group in groupby(sorted({*layered.layer_labels, *silent}), silent.__contains__):
+        layer_labels = list(group)
         if is_gap:
-            gaps.append(Gap(end + gap / 2, numbers[0], numbers[-1]))
+            gaps.append(Gap(end + gap / 2, layer_labels[0], layer_labels[-1]))
             end += gap
         else:
-            places += [end + 0.5 + place for place in range(len(numbers))]
-            end += len(numbers)
-    return Rows(layered.numbers, tuple(places), tuple(gaps), end - 0.5)
+            places += [end + 0.5 + place for place in range(len(layer_labels))]
+            end += len(layer_labels)
+    return Rows(layered.layer_labels, tuple(places), tuple(gaps), end - 0.5)
 
 
-def listed(numbers: Iterable[int]) -> str:
-    """Ascending numbers in words, neighbours as ranges: "1–3, 5 and 7"."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    spans = [_span(run[0], run[-1]) for run in runs]
-    return " and ".join(filter(None, (", ".join(spans[:-1]), *spans[-1:])))
-
-
-def _span(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first}–{last}"
-
-
-def layer_beside(numbers: Sequence[int], layer: int, by: int) -> int:
+def layer_beside(layer_labels: Sequence[int], layer: int, by: int) -> int:
     """The layer that attends `by` places further; beyond the first and the last there is none.
 
     >>> layer_beside((3, 6, 9), 6, by=5)
     9
     """
-    place = numbers.index(layer) + by
-    return numbers[min(max(place, 0), len(numbers) - 1)]
+    place = layer_labels.index(layer) + by
+    return layer_labels[min(max(place, 0), len(layer_labels) - 1)]
 
 
 def head_beside(
-    numbers: Sequence[int], heads: int, layer: int, head: int, by: int
+    layer_labels: Sequence[int], heads: int, layer: int, head: int, by: int
 ) -> tuple[int, int]:
     """The head that is `by` heads further, layer after layer; the first comes after the last.
 
     Parameters
     ----------
-    numbers : of the layers that attend, as people read them; `layer` is one of them.
+    layer_labels : of the layers that attend, as people read them; `layer` is one of them.
     heads : of each layer; `head` counts from 1.
 
     >>> head_beside((3, 6), 4, layer=3, head=4, by=1)
     (6, 1)
     """
-    index = (numbers.index(layer) * heads + head - 1 + by) % (len(numbers) * heads)
-    return numbers[index // heads], index % heads + 1
+    index = (layer_labels.index(layer) * heads + head - 1 + by) % (len(layer_labels) * heads)
+    return layer_labels[index // heads], index % heads + 1

@@ -10,16 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.analysis.arrays import one_thread
-from core.analysis.attention_table import renormalise_rows
+from core.analysis.arrays import one_thread, renormalise_rows
 from core.analysis.pairs import permitted_pairs
+from core.model.trace import Array, Token, Trace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from core.model.trace import Array, Token, Trace
-
     Bytes = NDArray[np.uint8]
 
 PairFilter = Literal["all", "aa", "ab", "ba", "bb"]  # which sentence attends, to which
@@ -96,7 +93,7 @@ def shown_positions(
     """
     both = {0, 1}
     segments = (both, both) if pairs == "all" else tuple({"ab".index(side)} for side in pairs)
-    sides = (tokens, tokens if source is None else source)
+    sides = (tokens, source or tokens)
     queries, keys = (
         tuple(
             token.position

@@ -6,16 +6,13 @@ Nothing here needs tokens to be words: the patches of an image will do.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.layers import head_name
+from core.analysis.arrays import Bools, Floats
 from core.analysis.pairs import permitted_pairs
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Bools, Floats
-    from core.model.trace import Array, Layer, Trace
+from core.model.trace import Array, Layer, Trace
+from core.vocabulary import head_name
 
 TOLERANCE = 0.1  # of a dot product: how near the sum of some products must come to it
 ROUNDING = 1e-6  # of the summed sizes of the products: a sum below it is float32's own noise
@@ -29,18 +26,12 @@ class NeuronHead:
     queries: Array  # float32 (token, dim), rotated by position where the model does so
     keys: Array  # likewise, float32 (key token, dim)
     rule: Layer  # of this head alone: its mask is (token, key token) or None, its sink (1,) or None
-    causal: bool  # the mask forbids exactly the later tokens
     key_head: int  # the one this head reads
     sharers: range  # the query heads that read the same keys, this one among them
 
     def products(self, query: int) -> Floats:
         """Element by element, float64 (key token, dim): how much each dimension adds to q.k."""
         return self.queries[query].astype(np.float64) * self.keys
-
-    @property
-    def mask(self) -> Array | None:
-        """Additive, float32 (token, key token); None where it does nothing, or is causal."""
-        return None if self.causal else self.rule.mask
 
     def permitted(self, query: int) -> Bools:
         """Which tokens this query may attend to, (key token,)."""
@@ -66,7 +57,6 @@ def read_head(trace: Trace, layer: int, head: int) -> NeuronHead:
     mask = rule.mask if rule.mask is None or rule.mask.ndim == 2 else rule.mask[head]
     if mask is not None and not mask.any():
         mask = None
-    causal = mask is not None and np.array_equal(mask, np.where(np.tri(len(mask)), 0, -np.inf))
     return NeuronHead(
         name=head_name(trace, layer, head),
         queries=trace.queries[layer, head],
@@ -74,7 +64,6 @@ def read_head(trace: Trace, layer: int, head: int) -> NeuronHead:
         rule=replace(
             rule, mask=mask, sink=None if rule.sink is None else rule.sink[head : head + 1]
         ),
-        causal=causal,
         key_head=key_head,
         sharers=range(key_head * trace.group, (key_head + 1) * trace.group),
     )

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from core.analysis.arrays import Bools, Floats
 
 NOTEBOOK_A = (-0.5, 0.5, 10)  # first, last, steps: the notebook's grid

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.vectors import ROUNDING, layer_rows, principal_components, vector_projection
+from core.analysis.arrays import Floats
+from core.analysis.vectors import ROUNDING, principal_components, summarise_heads, vector_projection
+from core.model.trace import Trace
 
 if TYPE_CHECKING:
-    from core.analysis.arrays import Floats
+    import pandas as pd
+
     from core.analysis.found_link import FoundLink
-    from core.model.trace import Trace
 
 SAME_WAY = 0.7071  # cosine of 45 degrees: from here on two vectors "point the same way"
 _MARKED = re.compile(r"\[([^\[\]]+)\]")
@@ -28,7 +30,7 @@ class PairProjection:
     in_full: Floats  # the same for the attention rows themselves, before PCA, (layer,)
     a_to_b: Floats  # attention, (layer, head)
     b_to_a: Floats
-    numbers: tuple[int, ...]  # of the layers, as people read them
+    layer_labels: tuple[int, ...]  # of the layers, as people read them
 
     @property
     def strongest_head(self) -> tuple[int, int]:
@@ -40,6 +42,23 @@ class PairProjection:
     def same_way(self) -> tuple[int, ...]:
         """Layers, from 0, in whose plane A and B are alike: within 45 degrees."""
         return tuple(np.flatnonzero(self.in_plane >= SAME_WAY).tolist())
+
+    def frame(self) -> pd.DataFrame:
+        """A row a layer (as numbered): signed lengths, arrows in the plane, attention of heads."""
+        import pandas as pd
+
+        arrows = {
+            f"{name}_{axis}": self.vectors[:, place, at]
+            for place, name in enumerate(("b", "a", "a_along_b"))
+            for at, axis in enumerate("xy")
+        }
+        heads = {
+            f"{name}_h{head + 1}": weights[:, head]
+            for name, weights in (("a_to_b", self.a_to_b), ("b_to_a", self.b_to_a))
+            for head in range(weights.shape[1])
+        }
+        along = {"along_in_plane": self.in_plane, "along_in_full_space": self.in_full}
+        return pd.DataFrame({"layer": np.array(self.layer_labels), **along, **arrows, **heads})
 
 
 def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
@@ -55,7 +74,8 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
     row_a, row_b = ordinary.index(a), ordinary.index(b)
     vectors, in_plane, in_full, a_to_b, b_to_a = [], [], [], [], []
     for layer in range(trace.shape[0]):
-        rows = layer_rows(trace, layer, "attention", "mean", ordinary)
+        weights = trace.attention(layer)  # (head, token, token)
+        rows = summarise_heads(weights, "mean")[np.ix_(ordinary, ordinary)]
         plane, _ = principal_components(rows)
         unit_a, unit_b = _unit(plane[row_a]), _unit(plane[row_b])
         vectors.append([unit_b, unit_a, vector_projection(unit_a, unit_b)])
@@ -63,16 +83,15 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
         centred = rows - rows.mean(axis=0)
         centred[np.linalg.norm(centred, axis=1) <= ROUNDING * np.linalg.norm(rows)] = 0
         in_full.append(signed_length(_unit(centred[row_a]), _unit(centred[row_b])))
-        weights = trace.attention(layer).astype(np.float64)  # (head, token, token)
-        a_to_b.append(weights[:, a, b])
-        b_to_a.append(weights[:, b, a])
+        a_to_b.append(weights[:, a, b].astype(np.float64))
+        b_to_a.append(weights[:, b, a].astype(np.float64))
     return PairProjection(
         np.array(vectors),
         np.array(in_plane),
         np.array(in_full),
         np.array(a_to_b),
         np.array(b_to_a),
-        trace.numbers,
+        trace.layer_labels,
     )
 
 
@@ -104,8 +123,9 @@ def default_pair(trace: Trace, link: FoundLink | None) -> tuple[int, int] | None
     words = np.array([token.word for token in candidates])  # pieces of one word are no pair
     different = (names[:, None] != names[None, :]) & (words[:, None] != words[None, :])
     best, pair = -1.0, None
+    shown = np.ix_(range(trace.shape[1]), positions, positions)
     for layer in range(trace.shape[0]):
-        weights = trace.attention(layer)[:, positions][:, :, positions]
+        weights = trace.attention(layer)[shown]
         mutual = np.where(different, weights + weights.swapaxes(1, 2), -1.0)
         head, i, j = (int(n) for n in np.unravel_index(int(mutual.argmax()), mutual.shape))
         if mutual[head, i, j] > best:

@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
-    from core.model.trace import Trace
+    from core.model.trace import Array, Trace
 
 
 def permitted_pairs(trace: Trace, layer: int) -> Bools:
@@ -29,6 +29,24 @@ def permitted_somewhere(trace: Trace) -> Bools:
     """Which keys (columns) each query (row) may see in some layer and head, (token, token)."""
     layers = [permitted_pairs(trace, layer).any(axis=0) for layer in range(trace.shape[0])]
     return np.logical_or.reduce(layers)
+
+
+def uniform_attention(allowed: Bools) -> Array:
+    """Each row uniform over its permitted keys; float32, of the shape of `allowed`."""
+    weights = allowed.astype(np.float32)
+    weights /= np.maximum(weights.sum(axis=-1, keepdims=True), 1)
+    return weights
+
+
+def reach_of_layers(trace: Trace) -> tuple[int, ...]:
+    """How many tokens away the farthest key stands that any head of each layer permits, (layer,).
+
+    Less than the number of tokens minus one: local attention, in a window around the query.
+    """
+    queries, keys = np.arange(trace.shape[2]), np.arange(trace.kv_keys.shape[2])
+    distances = np.abs(queries[:, None] - keys)
+    seen = (permitted_pairs(trace, layer).any(axis=0) for layer in range(trace.shape[0]))
+    return tuple(int((distances * pairs).max()) for pairs in seen)
 
 
 def head_vectors(trace: Trace, layer: int, head: int) -> tuple[Floats, Floats]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
 import numpy as np
 
-from core.analysis.head_patterns.measure import uniform_attention
-from core.analysis.pairs import permitted_pairs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from core.model.trace import Array, Trace
+from core.analysis.pairs import permitted_pairs, uniform_attention
+from core.model.trace import Array, Trace
 
 Overall = Literal["mean", "rollout"]
 

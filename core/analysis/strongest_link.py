@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.analysis.attention_table import labels_of
+from core.model.trace import Array, Token, Trace
+from core.vocabulary import labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
-
     from core.analysis.found_link import FoundLink
-    from core.model.trace import Array, Token, Trace
 
 _MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is not news
 
@@ -39,14 +37,11 @@ def strongest_link(
     Looks at all layers, or at those given (from 0). Special tokens, punctuation, repetitions of a
     word, and words fewer than `min_distance` apart do not count: many heads rest on them, which
     says little about the sentence. Of an image, words are patches, and those that touch are
-    neighbours. None when no such pair exists.
+    neighbours; words of two texts never are. None when no such pair exists.
     """
-    (words, names, wordlike), keys = map(_words_of, (trace.tokens, trace.key_tokens))
-    pairs = wordlike[:, None] & keys[2] & (names[:, None] != keys[1])
-    if trace.patches is not None:
-        pairs &= _patches_apart(trace.tokens) >= min_distance
-    elif trace.source is None:  # words of two texts are no neighbours
-        pairs &= np.abs(words[:, None] - keys[0]) >= min_distance
+    (names, wordlike), keys = map(_words_of, (trace.tokens, trace.key_tokens))
+    pairs = wordlike[:, None] & keys[1] & (names[:, None] != keys[0])
+    pairs &= trace.input.apart() >= min_distance
     if not pairs.any():
         return None
     links = []
@@ -59,16 +54,10 @@ def strongest_link(
 
 
 def _words_of(tokens: Sequence[Token]) -> tuple[NDArray[Any], ...]:
-    """Of each token: the number of its word, how it reads, and whether it has letters."""
+    """Of each token: how it reads, and whether it has letters."""
     ordinary = [not each.special and any(map(str.isalpha, each.display)) for each in tokens]
     names = [each.display.casefold() for each in tokens]
-    return np.array([each.word for each in tokens]), np.array(names), np.array(ordinary)
-
-
-def _patches_apart(tokens: Sequence[Token]) -> NDArray[Any]:
-    """By how many rows or columns, whichever are more, two patches differ: (token, token)."""
-    places = np.array([(each.row, each.column) for each in tokens])
-    return np.asarray(np.abs(places[:, None] - places).max(axis=-1))
+    return np.array(names), np.array(ordinary)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,21 +6,20 @@ matrix are reduced to two dimensions by PCA, each token is an arrow from the ori
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
-from core.analysis.arrays import cosines, one_thread
+from core.analysis.arrays import Floats, cosines, one_thread
+from core.model.trace import Trace
+from core.vocabulary import labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import pandas as pd
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from core.analysis.arrays import Floats
-    from core.model.trace import Trace
 
 Summary = Literal["mean", "median", "max"] | int
 Source = Literal["attention", "queries", "keys", "values", "hidden states"]
@@ -39,7 +38,23 @@ class Planes:
     positions: tuple[int, ...]  # position in the text of each token shown
     close_pairs: NDArray[np.int64]  # of arrows within `CLOSE_ANGLE` of each other, (layer,)
     similar_pairs: NDArray[np.int64]  # those with a cosine from `MIN_COSINE` in full space too
-    numbers: tuple[int, ...]  # of the layers, as people read them
+    layer_labels: tuple[int, ...]  # of the layers, as people read them
+    labels: tuple[str, ...]  # what each token shown is called, all different
+
+    def frame(self) -> pd.DataFrame:
+        """As it is saved: layer and position as numbered, token (label), x, y (and z)."""
+        import pandas as pd
+
+        layers, tokens, components = self.coordinates.shape
+        flat = self.coordinates.reshape(layers * tokens, components)
+        return pd.DataFrame(
+            {
+                "layer": np.repeat(np.array(self.layer_labels), tokens),
+                "position": np.tile(np.array(self.positions) + 1, layers),
+                "token": np.tile(np.array(self.labels, dtype=object), layers),
+                **dict(zip("xyz", flat.T, strict=False)),
+            }
+        )
 
 
 def to_xy_coords(scores: ArrayLike, summary: Summary = "mean", normalize: bool = True) -> Floats:
@@ -50,19 +65,20 @@ def to_xy_coords(scores: ArrayLike, summary: Summary = "mean", normalize: bool =
     Frobenius norm of their matrix. Returns float64 (token, 2): PCA of the rows. The sign of each
     component is arbitrary. Raises `ValueError` for scores of another shape.
     """
-    stack = np.asarray(scores, dtype=np.float64)
+    stack = np.asarray(scores)
     if stack.ndim != 3 or stack.shape[1] != stack.shape[2]:
         raise ValueError(f"scores must be (head, token, token), not {stack.shape}")
     coordinates, _ = principal_components(summarise_heads(stack, summary))
     return normalize_plane(coordinates) if normalize else coordinates
 
 
-def summarise_heads(stack: Floats, summary: Summary) -> Floats:
-    """(head, token, token) -> (token, token)."""
+def summarise_heads(stack: NDArray[Any], summary: Summary) -> Floats:
+    """(head, token, token) -> float64 (token, token), one row at a time: copies take memory."""
     if isinstance(summary, int):
-        return stack[summary]
+        return np.asarray(stack[summary], dtype=np.float64)
     summarise = getattr(np, summary)  # "mean", "median" and "max" are NumPy's names too
-    return np.asarray(summarise(stack, axis=0))
+    rows = (summarise(row.astype(np.float64), axis=0) for row in stack.swapaxes(0, 1))
+    return np.array(list(rows))
 
 
 def principal_components(rows: Floats, components: int = 2) -> tuple[Floats, Floats]:
@@ -128,8 +144,15 @@ def layer_planes(
         pairs.append(count_close_pairs(coordinates, rows))
     stacked = align_planes(np.stack(planes)) if align else np.stack(planes)
     close, similar = np.array(pairs, dtype=np.int64).T
+    labels = labels_of(trace.tokens)
     return Planes(
-        stacked, np.stack(shares), tuple(positions), close, similar, numbers=trace.numbers
+        stacked,
+        np.stack(shares),
+        tuple(positions),
+        close,
+        similar,
+        layer_labels=trace.layer_labels,
+        labels=tuple(labels[position] for position in positions),
     )
 
 
@@ -144,20 +167,6 @@ def count_close_pairs(coordinates: Floats, rows: Floats) -> tuple[int, int]:
     close = cosines(coordinates)[upper] >= np.cos(CLOSE_ANGLE)
     similar = cosines(rows - rows.mean(axis=0))[upper] >= MIN_COSINE
     return int(close.sum()), int((close & similar).sum())
-
-
-def planes_frame(planes: Planes, labels: Sequence[str]) -> pd.DataFrame:
-    """All coordinates as a table: layer and position as numbered, token (label), x, y (and z)."""
-    layers, tokens, components = planes.coordinates.shape
-    flat = planes.coordinates.reshape(layers * tokens, components)
-    return pd.DataFrame(
-        {
-            "layer": np.repeat(np.array(planes.numbers), tokens),
-            "position": np.tile(np.array(planes.positions) + 1, layers),
-            "token": np.tile(np.array(labels, dtype=object), layers),
-            **dict(zip("xyz", flat.T, strict=False)),
-        }
-    )
 
 
 def layer_rows(
@@ -176,7 +185,7 @@ def layer_rows(
     """
     subset = list(heads) if heads and not isinstance(summary, int) else slice(None)
     if source == "attention":
-        stack = trace.attention(layer)[subset].astype(np.float64)
+        stack = trace.attention(layer)[subset]
         return summarise_heads(stack, summary)[np.ix_(positions, positions)]
     if source == "hidden states":
         if trace.hidden_states is None:

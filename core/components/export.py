@@ -12,14 +12,12 @@ import html
 import json
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.components.scripts import read_script, read_style
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 _FONT = '"Source Sans 3", "Source Sans Pro", system-ui, sans-serif'

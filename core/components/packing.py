@@ -8,12 +8,17 @@ bytes. The header's ``arrays`` holds their names, kinds and lengths.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.attention_table import side_of
+from core.model.trace import Patches, Token
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from core.analysis.layer_payload import LayerPayload
 
 _ALIGNMENT = 4  # bytes of a float32
 _KINDS = {np.dtype(np.uint8): "u1", np.dtype("<u2"): "u2"}
@@ -29,6 +34,30 @@ def pack(settings: dict[str, Any], **arrays: NDArray[Any]) -> bytes:
     header = _padded(json.dumps({**settings, "arrays": kinds}, ensure_ascii=False).encode(), b" ")
     parts = [len(header).to_bytes(_ALIGNMENT, "little"), header]
     return b"".join([*parts, *(_padded(array.tobytes(), b"\0") for array in flat.values())])
+
+
+def pack_layers(
+    settings: dict[str, Any], layers: Mapping[int, LayerPayload], **arrays: NDArray[Any]
+) -> bytes:
+    """The same with layers (by index, from 0), which ``shared/layer.js`` reads."""
+    facts: dict[str, dict[str, float | None]] = {}
+    for index, layer in layers.items():
+        parts = vars(layer)
+        facts[str(index)] = {name: parts[name] for name in ("scaling", "softcap", "top")}
+        arrays |= {
+            f"{name}{index}": part for name, part in parts.items() if isinstance(part, np.ndarray)
+        }
+    return pack({**settings, "layers": facts}, **arrays)
+
+
+def sides_of(tokens: Sequence[Token], source: Sequence[Token] | None = None) -> dict[str, Any]:
+    """Those that attend, and others that are attended to, as ``shared/sentences.js`` reads them."""
+    return {"queries": vars(side_of(tokens)), "keys": source and vars(side_of(source))}
+
+
+def grid_of(patches: Patches) -> dict[str, int]:
+    """How the pixels of an image are its patches, as ``shared/photo.js`` reads it."""
+    return {name: getattr(patches, name) for name in ("rows", "columns", "size", "first", "count")}
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 _STEPS = 65535  # per side of a frame: a uint16 for each coordinate
 _UNKNOWN = -1.0  # half a side of a head without points
@@ -23,7 +20,8 @@ class Coloured:
 
     Attributes
     ----------
-    colouring : "type" is queries against keys; "sequential" and "category" go by tones.
+    colouring : "type" is queries against keys; "sequential", "lightness" and "category" go by
+        tones; only "lightness" leaves the hue to tell queries from keys.
     legend : the ends of the scale, or one name per category.
     shades : for the themes "light" and "dark" the colours of queries and of keys: one per step of a
         scale, or one per category.
@@ -45,7 +43,8 @@ class Coloured:
         Raises ValueError where a theme, a kind, or the colour of a category is missing.
         """
         return {
-            "colouring": self.colouring,
+            "colouring": "sequential" if self.colouring == "lightness" else self.colouring,
+            "byLightness": self.colouring == "lightness",
             "legend": list(self.legend),
             "shades": self._checked_shades(),
             "labels": list(self.labels),
@@ -116,7 +115,7 @@ class CorpusPoints(Coloured):
     def packed_tones(self, max_category: int) -> NDArray[Any]:
         """256 steps of a scale, or category numbers; what is not a number counts as 0."""
         tones = np.nan_to_num(self.tones)
-        if self.colouring == "sequential":
+        if self.colouring in {"sequential", "lightness"}:
             return np.rint(255 * np.clip(tones, 0, 1)).astype(np.uint8)
         return np.clip(tones, 0, max_category).astype(np.min_scalar_type(max_category))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import io
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from core.model.trace import Trace
+from core.components.packing import grid_of
+from core.model.trace import Trace
 
 _SIDE = 32  # pixels of a patch in the picture; views draw it with half of that
 _MAX_SIDE = 768  # of the picture: 100 kB at most
@@ -19,11 +19,11 @@ def patch_sprite(trace: Trace) -> dict[str, Any] | None:
     from PIL import Image
 
     patches = trace.patches
-    if patches is None:
+    if patches is None:  # words need no picture beside them
         return None
     side = max(1, min(_SIDE, _MAX_SIDE // max(patches.rows, patches.columns)))
     image = Image.fromarray(patches.pixels).resize((patches.columns * side, patches.rows * side))
     file = io.BytesIO()
     image.save(file, "JPEG", quality=_QUALITY, subsampling=0)
     url = f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}"
-    return {"url": url, "rows": patches.rows, "columns": patches.columns}
+    return {"url": url, **grid_of(patches)}

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from core.analysis.arrays import Bools, Floats, Indices
+from core.analysis.layers import Rows
 from core.figures.head_map import layer_ticks, make_clickable, steady
 from core.figures.heatmap import MAX_TICKS, heatmap_figure
 from core.figures.labels import literal
-from core.figures.palette import scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.arrays import Bools, Floats, Indices
-    from core.analysis.layers import Rows
-    from core.figures.palette import Palette
-    from core.model.trace import Array
+from core.figures.palette import Palette, scale
+from core.model.trace import Array
 
 _HEIGHT = 330  # pixels
 _MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
@@ -29,14 +25,14 @@ _LEGEND = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "title": {
 
 
 def norm_plane(
-    query: Floats, key: Floats, odd: Bools, numbers: Sequence[int], colours: Palette
+    query: Floats, key: Floats, odd: Bools, layer_labels: Sequence[int], colours: Palette
 ) -> go.Figure:
     """Mean |q| against mean |k|, a dot per head, both axes on one scale, with their diagonal.
 
-    `query`, `key` and `odd` (which have a ring) are (layer, head), `numbers` those of the layers. A
+    `query`, `key` and `odd` (which have a ring) are (layer, head). A
     clicked point's customdata are layer and head.
     """
-    heads = _layer_and_head(query, numbers)
+    heads = _layer_and_head(query, layer_labels)
     top = float(max(query.max(), key.max())) * 1.06 or 1.0
     bar = {"title": {"text": "layer"}, "thickness": 12, "tickformat": "d"}
     figure = go.Figure()
@@ -57,10 +53,10 @@ def norm_plane(
             "opacity": 0.85,
             "color": heads[:, 0],
             "colorscale": scale(colours.sequential[3:]),
-            "cmin": numbers[0],
-            "cmax": max(numbers[0] + 1, numbers[-1]),
+            "cmin": layer_labels[0],
+            "cmax": max(layer_labels[0] + 1, layer_labels[-1]),
             # Eight numbers fit beside the bar.
-            "colorbar": bar | {"dtick": -(-(numbers[-1] - numbers[0] + 1) // 8)},
+            "colorbar": bar | {"dtick": -(-(layer_labels[-1] - layer_labels[0] + 1) // 8)},
             "line": {
                 "width": np.where(odd.ravel(), 2.5, 0.5),
                 "color": np.where(odd.ravel(), colours.alert, colours.paper),
@@ -138,7 +134,7 @@ def first_by_layer(
     are layer and head.
     """
     layers, heads = values.shape
-    cells = _layer_and_head(values, rows.numbers)
+    cells = _layer_and_head(values, rows.layer_labels)
     head = cells[:, 1]
     spread = (head - (heads + 1) / 2) / max(heads, 2) * _SPREAD
     figure = go.Figure()
@@ -160,7 +156,7 @@ def first_by_layer(
         figure.add_scatter(
             x=rows.places,
             y=line,
-            customdata=rows.numbers,
+            customdata=rows.layer_labels,
             name=name,
             mode="lines+markers" if layers == 1 else "lines",
             line={"color": colour, "width": 2, "dash": dash},
@@ -176,10 +172,12 @@ def first_by_layer(
     return figure
 
 
-def _layer_and_head(values: Floats, numbers: Sequence[int]) -> Indices:
+def _layer_and_head(values: Floats, layer_labels: Sequence[int]) -> Indices:
     """Layer and head of every value, as people number them, (head of all layers, 2)."""
     layers, heads = values.shape
-    return np.stack([np.repeat(numbers, heads), np.tile(np.arange(heads) + 1, layers)], axis=-1)
+    return np.stack(
+        [np.repeat(layer_labels, heads), np.tile(np.arange(heads) + 1, layers)], axis=-1
+    )
 
 
 def matrix_pair(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
+from core.analysis.layers import Rows
 from core.figures.head_map import HOVERED, lay_out_heads, square_size, steady
 from core.figures.labels import literal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from core.analysis.layers import Rows
-    from core.figures.palette import Palette
+from core.figures.palette import Palette
 
 _GAP = 10  # pixels between the rows of squares
 _UNDER_MAP = 58  # pixels from the map to its legend, past the axis
@@ -49,7 +45,11 @@ def class_map(
     `classes` and `values` are (layer, head), the layers in `rows`; the legend keeps the order of
     `looks`. A class without a letter is none.
     """
-    heads, places, numbers = classes.shape[1], np.array(rows.places), np.array(rows.numbers)
+    heads, places, layer_labels = (
+        classes.shape[1],
+        np.array(rows.places),
+        np.array(rows.layer_labels),
+    )
     size = square_size(heads)
     figure = go.Figure()
     for each, look in looks.items():
@@ -60,7 +60,7 @@ def class_map(
             x=head + 1,
             y=places[layer],
             name=f"{literal(look.name)} ({layer.size})",
-            customdata=np.stack([numbers[layer], head + 1, values[layer, head]], axis=-1),
+            customdata=np.stack([layer_labels[layer], head + 1, values[layer, head]], axis=-1),
             mode="markers+text",
             text=[look.letter] * layer.size,
             textfont={"size": 12, "color": colours.ink if look.is_pale else colours.paper}

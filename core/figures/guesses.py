@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
 from core.figures.labels import literal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.figures.palette import Palette
+from core.figures.palette import Palette
 
 _BAR = 28  # pixels per bar
 _MAX_LABEL = 18  # characters; the whole token is shown on hover

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from core.analysis.layers import GAP
+from core.analysis.arrays import Floats
+from core.analysis.layers import GAP, Rows
 from core.figures.labels import literal
-from core.figures.palette import scale
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Floats
-    from core.analysis.layers import Rows
-    from core.figures.palette import Palette
+from core.figures.palette import Palette, scale
 
 HOVERED = "L%{customdata[0]} H%{customdata[1]}"  # the head that is pointed at
 
@@ -40,8 +36,8 @@ def head_map(
     """
     layers, heads = values.shape
     place, head = np.meshgrid(rows.places, np.arange(1, heads + 1), indexing="ij")
-    numbers = np.repeat(rows.numbers, heads).reshape(layers, heads)
-    cells = np.stack([numbers, head, values], axis=-1)
+    layer_labels = np.repeat(rows.layer_labels, heads).reshape(layers, heads)
+    cells = np.stack([layer_labels, head, values], axis=-1)
     defined = np.isfinite(values)
     figure = go.Figure()
     if not defined.all():
@@ -121,7 +117,7 @@ def layer_ticks(rows: Rows) -> dict[str, Any]:
     return {
         "tickmode": "array",
         "tickvals": [*rows.places, *(gap.place for gap in rows.gaps)],
-        "ticktext": [*map(str, rows.numbers), *small],
+        "ticktext": [*map(str, rows.layer_labels), *small],
     }
 
 

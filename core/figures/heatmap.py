@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from urllib.parse import quote
 
 import numpy as np
 import plotly.graph_objects as go
 
+from core.analysis.arrays import Bools
 from core.figures.labels import literal
-from core.figures.palette import scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.arrays import Bools
-    from core.figures.palette import Palette
-    from core.model.trace import Array
+from core.figures.palette import Palette, scale
+from core.model.trace import Array
 
 MAX_TICKS = 64  # labels a side before they overlap
 _HATCH = 12  # units between two lines of 900 across the picture

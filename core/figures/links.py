@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import plotly.graph_objects as go
 
+from core.analysis.strongest_link import Arcs
 from core.figures.labels import literal
-
-if TYPE_CHECKING:
-    from core.analysis.strongest_link import Arcs
-    from core.figures.palette import Palette
+from core.figures.palette import Palette
 
 _ARC_POINTS = 41
 _MAX_WIDTH = 7.0  # pixels, at a weight of 1
-_MAX_LEVEL_WORDS = 7  # more would overlap on a phone
-_LEVEL = {"textangle": 0, "xanchor": "center"}
-_TILTED = {"textangle": -40, "xanchor": "right", "xshift": 5}
+_ANGLES = [0, -40, -90]  # degrees: the browser takes the first at which no two words overlap
+_LETTERS = 14  # pixels
 
 
 def links_figure(arcs: Arcs, colours: Palette) -> go.Figure:
@@ -51,29 +46,40 @@ def links_figure(arcs: Arcs, colours: Palette) -> go.Figure:
         yshift=13,
         font={"color": colours.accent, "size": 15},
     )
-    level = len(words) <= _MAX_LEVEL_WORDS
-    for index, word in enumerate(words):
-        figure.add_annotation(
-            x=index,
-            y=0,
-            text=f"<b>{literal(word)}</b>" if index in {strongest, target} else literal(word),
-            showarrow=False,
-            yanchor="top",
-            yshift=-4,
-            **_LEVEL if level else _TILTED,
-            font={
-                "color": {strongest: colours.query, target: colours.key}.get(index, colours.ink),
-                "size": 15 if level else 13,
-            },
-        )
-    if arcs.gap is not None:
-        figure.add_annotation(x=arcs.gap + 0.5, y=0, text="⋯", showarrow=False, font={"size": 20})
     tallest = max(_height(*arc) for arc in targets.items())
-    figure.update_xaxes(visible=False, range=[-0.7, len(words) - 0.3], fixedrange=True)
-    figure.update_yaxes(visible=False, range=[-0.25 * tallest, 1.25 * tallest], fixedrange=True)
-    # A tilted word reaches to the left of its place.
-    margin = {"l": 0 if level else min(60, 5 * len(words[0])), "r": 0, "t": 0, "b": 0}
+    labels = [
+        _coloured(word, {strongest: colours.query, target: colours.key}.get(index), colours.ink)
+        for index, word in enumerate(words)
+    ]
+    places: list[float] = list(range(len(words)))
+    if arcs.gap is not None:
+        places, labels = [*places, arcs.gap + 0.5], [*labels, "⋯"]
+    figure.update_xaxes(
+        range=[-0.7, len(words) - 0.3],
+        fixedrange=True,
+        tickvals=places,
+        ticktext=labels,
+        tickfont={"color": colours.ink, "size": _LETTERS},
+        autotickangles=_ANGLES,
+        automargin=True,  # room for a word that reaches to the left of the first, or far down
+        ticklabeloverflow="allow",
+        showgrid=False,
+        zeroline=False,
+        showline=False,
+        ticks="",
+    )
+    figure.update_yaxes(visible=False, range=[-0.04 * tallest, 1.25 * tallest], fixedrange=True)
+    margin = {"l": 0, "r": 0, "t": 0, "b": 0}
     return figure.update_layout(height=270, margin=margin, showlegend=False)
+
+
+def _coloured(word: str, colour: str | None, ink: str) -> str:
+    """A word as plotly writes it; one of the strongest link is bold, in its colour.
+
+    Streamlit's theme draws ticks in a faded ink, whatever their font says: each says its own.
+    """
+    text = f'<span style="color:{colour or ink}">{literal(word)}</span>'
+    return text if colour is None else f"<b>{text}</b>"
 
 
 def _height(row: int, column: int) -> float:

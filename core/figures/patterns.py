@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
+from core.analysis.arrays import Floats
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
+from core.analysis.head_patterns.registry import Naming
+from core.analysis.layers import Rows
 from core.figures.class_map import ClassLook, class_map
 from core.figures.labels import literal
 from core.figures.palette import Palette, lch_to_hex
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Floats
-    from core.analysis.head_patterns.registry import Naming
-    from core.analysis.layers import Rows
 
 _BAR = 24  # pixels per bar
 _NUMBERS = 56  # pixels beside the bars, for their values

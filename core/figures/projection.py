@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
-from core.analysis.arrays import mean_of_finite
+from core.analysis.arrays import Floats, mean_of_finite
+from core.analysis.pair_projection import PairProjection
 from core.figures.labels import literal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.arrays import Floats
-    from core.analysis.pair_projection import PairProjection
-    from core.figures.palette import Palette
+from core.figures.palette import Palette
 
 _MAX_TICKS = 8
 
@@ -41,39 +37,39 @@ def layers_figure(
         marker = {"symbol": symbol, "size": 8, "color": colour}
         visible = hidden if name.endswith("mean") else True
         look = {"line": line, "marker": marker, "visible": visible}
-        _add_line(figure, name, values, projection.numbers, **look)
-    return _over_layers(figure, projection.numbers, colours)
+        _add_line(figure, name, values, projection.layer_labels, **look)
+    return _over_layers(figure, projection.layer_labels, colours)
 
 
 def sentences_figure(
     lengths: Floats,
     names: Sequence[str],
     line_colours: Sequence[str],
-    numbers: Sequence[int],
+    layer_labels: Sequence[int],
     colours: Palette,
 ) -> go.Figure:
     """The signed `lengths` (sentence, layer), one line a sentence, and their mean; NaN is a gap.
 
-    `numbers` are those of the layers.
+    `layer_labels` are those of the layers.
     """
     figure = go.Figure()
     for values, name, colour in zip(lengths, names, line_colours, strict=True):
         line = {"color": colour, "width": 1.6}
-        _add_line(figure, literal(name), values, numbers, line=line)
+        _add_line(figure, literal(name), values, layer_labels, line=line)
     mean = mean_of_finite(lengths)
-    _add_line(figure, "mean", mean, numbers, line={"color": colours.ink, "width": 4})
-    return _over_layers(figure, numbers, colours)
+    _add_line(figure, "mean", mean, layer_labels, line={"color": colours.ink, "width": 4})
+    return _over_layers(figure, layer_labels, colours)
 
 
 def _add_line(
     figure: go.Figure,
     name: str,
     values: Floats,
-    numbers: Sequence[int],
+    layer_labels: Sequence[int],
     **look: Any,  # noqa: ANN401 - of plotly: line, marker, visible
 ) -> None:
     figure.add_scatter(
-        x=np.array(numbers),
+        x=np.array(layer_labels),
         y=values,
         name=name,
         mode="lines+markers",
@@ -82,11 +78,11 @@ def _add_line(
     )
 
 
-def _over_layers(figure: go.Figure, numbers: Sequence[int], colours: Palette) -> go.Figure:
-    step = -(-len(numbers) // _MAX_TICKS)
+def _over_layers(figure: go.Figure, layer_labels: Sequence[int], colours: Palette) -> go.Figure:
+    step = -(-len(layer_labels) // _MAX_TICKS)
     ticks: dict[str, Any] = {"dtick": step}
-    if numbers[-1] > len(numbers):  # some layers between do not attend
-        shown = list(numbers[::step])
+    if layer_labels[-1] > len(layer_labels):  # some layers between do not attend
+        shown = list(layer_labels[::step])
         ticks = {"tickvals": shown, "ticktext": [f"layer {number}" for number in shown]}
     figure.update_xaxes(tickprefix="layer ", showgrid=False, **ticks)
     figure.update_yaxes(

@@ -1,19 +1,17 @@
 """Darker colours for queries and lighter ones for keys, in both themes, each readable on its paper.
 
-A colour's hue says what it stands for, its lightness whether the point is a query or a key.
+A colour's hue says what it stands for, its lightness whether the point is a query or a key; where
+lightness is what shows a value, it is the other way round.
 Contrast is as in WCAG 2, (lighter + 0.05) / (darker + 0.05), and at least 3, as for graphics.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from core.figures.palette import lch_to_hex, lch_to_linear, palette
-
-if TYPE_CHECKING:
-    from core.figures.palette import Palette
+from core.figures.palette import Palette, lch_to_hex, lch_to_linear, palette
 
 # For each theme the colours of queries, then those of keys.
 Shades: TypeAlias = dict[str, tuple[tuple[str, ...], tuple[str, ...]]]
@@ -23,6 +21,8 @@ Hue: TypeAlias = tuple[float, float]  # degrees, and the chroma it has where a s
 # and along a scale, from low to high, in bands that do not meet.
 NEAR, FAR = 3.2, 8.0
 NEAR_BAND, FAR_BAND = (3.1, 4.3), (5.5, 12.0)
+LIGHTNESS_BAND = 3.1, 12.0  # contrasts of the scale that lightness alone shows, in either order
+KIND_HUES: tuple[Hue, Hue] = (160.0, 45.0), (344.0, 65.0)  # of the theme's green and pink
 STEPS = 64  # of a scale
 SCALE_HUES, SCALE_CHROMA = (275.0, 430.0), 70.0  # degrees: from blue by purple and red to orange
 CATEGORY_HUES = (  # the theme's five apart from green and pink, a little purer, and olive
@@ -43,7 +43,8 @@ _FADING = 0.97  # factor on a chroma no screen can show at that lightness, repea
 def shades(colouring: str, count: int) -> Shades:
     """Colours in both themes: "type" one a kind, "sequential" ``STEPS``, "category" `count`.
 
-    "hue" has those of the eight named hues, then grey.
+    "hue" has those of the eight named hues, then grey; "lightness" the green of queries and the
+    pink of keys, both from light to dark in either theme.
     """
     return {theme: shades_on(palette(theme), colouring, count) for theme in ("light", "dark")}
 
@@ -54,6 +55,14 @@ def shades_on(
     """Colours of queries and of keys in one theme, as in :func:`shades`."""
     if colouring == "type":
         return (colours.query,), (colours.key,)
+    paper = _luminance(colours.paper)
+    if colouring == "lightness":
+        band = LIGHTNESS_BAND if paper > _LIGHT_PAPER else LIGHTNESS_BAND[::-1]
+        green, pink = (
+            tuple(_shade(hue, float(c), paper) for c in np.geomspace(*band, STEPS))
+            for hue in KIND_HUES
+        )
+        return green, pink
     if colouring == "sequential":
         hues = [(float(hue) % 360, SCALE_CHROMA) for hue in np.linspace(*SCALE_HUES, STEPS)]
         near, far = np.geomspace(*NEAR_BAND, STEPS), np.geomspace(*FAR_BAND, STEPS)
@@ -63,7 +72,6 @@ def shades_on(
     else:
         hues = [CATEGORY_HUES[index % len(CATEGORY_HUES)] for index in range(count)]
         near, far = np.full(count, NEAR), np.full(count, FAR)
-    paper = _luminance(colours.paper)
     darker, lighter = (far, near) if paper > _LIGHT_PAPER else (near, far)
     queries, keys = (
         tuple(_shade(hue, float(c), paper) for hue, c in zip(hues, contrasts, strict=True))

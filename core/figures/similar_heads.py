@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
+from core.analysis.arrays import Floats
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.head_map import add_ring, make_clickable, steady
 from core.figures.labels import literal
-from core.figures.palette import scale
+from core.figures.palette import Palette, scale
 from core.figures.patterns import LETTERS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.analysis.arrays import Floats
-    from core.figures.palette import Palette
 
 # Pixels, on a picture whose points span at least _SIDE: that of a phone.
 _NAME = 40.0, 13.0  # room for a name
@@ -28,7 +23,7 @@ _SIDE = 250.0
 
 def similar_by_pattern(
     points: Floats,
-    numbers: Sequence[int],
+    layer_labels: Sequence[int],
     patterns: Sequence[str],
     chosen: int,
     names: Mapping[str, str],
@@ -37,11 +32,11 @@ def similar_by_pattern(
 ) -> go.Figure:
     """Heads coloured by pattern, with its letter.
 
-    `points` are (head of all layers, 2), with a pattern each; `numbers` are those of the layers. A
+    `points` are (head of all layers, 2), with a pattern each. A
     clicked point's customdata are layer, head and name. The `chosen` head is ringed and named. The
     legend keeps the order of `names`; `shades` are a colour per pattern.
     """
-    figure, heads = go.Figure(), _named(len(points), numbers)
+    figure, heads = go.Figure(), _named(len(points), layer_labels)
     for pattern, name in names.items():
         (members,) = np.nonzero(np.asarray(patterns) == pattern)
         if not members.size:
@@ -69,23 +64,23 @@ def similar_by_pattern(
     return figure
 
 
-def _named(count: int, numbers: Sequence[int]) -> list[tuple[int, int, str]]:
+def _named(count: int, layer_labels: Sequence[int]) -> list[tuple[int, int, str]]:
     """Layer, head and name of every head, layer by layer."""
-    heads = range(1, count // len(numbers) + 1)
-    return [(layer, head, f"L{layer} H{head}") for layer in numbers for head in heads]
+    heads = range(1, count // len(layer_labels) + 1)
+    return [(layer, head, f"L{layer} H{head}") for layer in layer_labels for head in heads]
 
 
 def similar_by_layer(
-    points: Floats, numbers: Sequence[int], chosen: int, colours: Palette
+    points: Floats, layer_labels: Sequence[int], chosen: int, colours: Palette
 ) -> go.Figure:
     """Heads coloured by layer, named where there is room.
 
-    `points` are (head of all layers, 2), `numbers` those of the layers; the `chosen` head is
+    `points` are (head of all layers, 2), `layer_labels` those of the layers; the `chosen` head is
     ringed. A clicked point's customdata are layer, head and name.
     """
-    heads = _named(len(points), numbers)
+    heads = _named(len(points), layer_labels)
     named = _with_room(points, chosen)
-    first, last = numbers[0], numbers[-1]
+    first, last = layer_labels[0], layer_labels[-1]
     figure = go.Figure()
     _name_chosen(figure, points[chosen], heads[chosen][2], colours)
     figure.add_scatter(

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
 
+from core.analysis.arrays import Floats
 from core.figures.labels import literal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.arrays import Floats
-    from core.figures.palette import Palette
+from core.figures.palette import Palette
 
 _FADED, _QUIET = 0.13, 0.3
 MANY = 24  # arrows of which a picture has no room to name all
@@ -112,13 +108,13 @@ def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure
     )
 
 
-def moving_figure(coordinates: Floats, numbers: Sequence[int], arrows: Arrows) -> go.Figure:
+def moving_figure(coordinates: Floats, layer_labels: Sequence[int], arrows: Arrows) -> go.Figure:
     """One large plane that plays through the layers, with a slider and a play button.
 
-    `coordinates` are (layer, token, 2), aligned so that a token can be followed; `numbers` are
+    `coordinates` are (layer, token, 2), aligned so that a token can be followed; `layer_labels` are
     those of the layers.
     """
-    names = [f"layer {number}" for number in numbers]
+    names = [f"layer {number}" for number in layer_labels]
     named = arrows.named(coordinates)
     figure = go.Figure(
         data=_draw(coordinates[0], arrows, named),

@@ -1,15 +1,24 @@
-"""Load a transformer and trace its attention. torch is imported when first needed."""
+"""Load a transformer and trace its attention. torch is imported when first needed.
 
-from core.model.budget import Chosen, Estimate, choose_texts, estimate_texts
-from core.model.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
-from core.model.errors import ModelError
-from core.model.image.opening import OpenedImage, open_image
-from core.model.image.tracing import classify, trace_image, trace_images, trace_patches
-from core.model.loaded import LoadedModel
-from core.model.loading import load
-from core.model.repeated import trace_repeated
-from core.model.trace import Patches, Token, Trace
-from core.model.tracing import trace_by_length, trace_corpus, trace_text
+So are the modules that load and trace: a page draws its first picture without them.
+"""
+
+from typing import TYPE_CHECKING
+
+from core import imported_late
+
+if TYPE_CHECKING:
+    from core.model.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
+    from core.model.errors import ModelError
+    from core.model.image.opening import OpenedImage, open_image
+    from core.model.image.tracing import classify, trace_image, trace_images, trace_patches
+    from core.model.image.twin import untrained_twin
+    from core.model.loading import load
+    from core.model.running.budget import Chosen, Estimate, choose_texts, estimate_texts
+    from core.model.running.loaded import LoadedModel
+    from core.model.running.repeated import trace_repeated
+    from core.model.running.tracing import trace_by_length, trace_chosen, trace_corpus, trace_text
+    from core.model.trace import Patches, Token, Trace
 
 __all__ = [
     "CATALOG",
@@ -29,10 +38,29 @@ __all__ = [
     "load",
     "open_image",
     "trace_by_length",
+    "trace_chosen",
     "trace_corpus",
     "trace_image",
     "trace_images",
     "trace_patches",
     "trace_repeated",
     "trace_text",
+    "untrained_twin",
 ]
+
+__getattr__ = imported_late(
+    __name__,
+    {
+        "catalog": "CATALOG DEFAULT_MODEL ModelSpec",
+        "errors": "ModelError",
+        "image.opening": "OpenedImage open_image",
+        "image.tracing": "classify trace_image trace_images trace_patches",
+        "image.twin": "untrained_twin",
+        "loading": "load",
+        "running.budget": "Chosen Estimate choose_texts estimate_texts",
+        "running.loaded": "LoadedModel",
+        "running.repeated": "trace_repeated",
+        "running.tracing": "trace_by_length trace_chosen trace_corpus trace_text",
+        "trace": "Patches Token Trace",
+    },
+)

@@ -85,7 +85,11 @@ class WrongInputError(ModelError):
     """A text was given to a model of images, or an image to a model of texts."""
 
 
-def first_line(error: Exception, length: int = 160) -> str:
+class TraceFileError(ValueError):
+    """A file is not a trace that can be opened; the message says why in a sentence."""
+
+
+def first_line(error: Exception) -> str:
     """What an exception says, short enough for a message."""
-    text = str(error).strip().split("\n")[0][:length]
+    text = str(error).strip().split("\n")[0][:160]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

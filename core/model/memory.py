@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import psutil
 
 from core.model.errors import FREE_MEMORY, OutOfMemoryError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 BYTES_PER_WEIGHT = 4  # of float32
 _HEADROOM = 1.25  # for activations, and for the file and the network being in memory together

@@ -5,16 +5,15 @@ from __future__ import annotations
 import functools
 import logging
 import traceback
+from collections.abc import Callable
+from types import TracebackType
 from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, TypeVar
 
 from core.model.errors import FREE_MEMORY, ModelError, OutOfMemoryError, UnsupportedModelError
 from core.model.memory import is_out_of_memory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-
-    from core.model.loaded import LoadedModel
+    from core.model.running.loaded import LoadedModel
 
 P = ParamSpec("P")
 T = TypeVar("T")

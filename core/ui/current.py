@@ -2,73 +2,103 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.model import LoadedModel, ModelError, Trace, catalog
-from core.model.downloading.downloads import too_large
-from core.model.errors import HubUnreachableError, NotDownloadedError, OutOfMemoryError
-from core.ui import cache, controls, kinds, navigation
-from core.ui.frame import image_row, sidebar, switch
-from core.ui.messages import quote, show_model_error, show_trace_limits
-from core.ui.site.access import default_model, max_download_mb, resolve
-from core.ui.site.fetching import fetch_model
-from core.ui.words.pages import find
+from core.analysis.found_link import FoundLink, find_link
+from core.model import catalog
+from core.model.bundled import first_trace
+from core.model.errors import (
+    HubUnreachableError,
+    ModelError,
+    NotDownloadedError,
+    OutOfMemoryError,
+)
+from core.model.trace import AttentionType, Trace
+from core.ui import attention_types, cache, controls, navigation
+from core.ui.cache import first_model
+from core.ui.frame import sidebar, switch
+from core.ui.python.source import note_trace
+from core.ui.serve.access import access, default_model, max_download_mb, resolve
+from core.ui.words.messages import quote, show_model_error, show_trace_limits
+from core.ui.words.pages import find, opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from core.model import LoadedModel
 
-    from core.analysis.found_link import FoundLink
-    from core.ui.words.pages import Page
-
+MAX_FOUND = 64  # of eight numbers each, kept for all visitors
 _LAST_GOOD = "_last_good_models"  # by what they read
-_FAILED = "_failed_model"
+_FAILED = first_model.FAILED
+_NAMES = {"text": "sentences", "image": "images"}
 _WANTED = "_wanted_model"  # a name whose download was asked for with the button
 
 
-def current_trace(*, cross: bool = False) -> Trace:
+def current_trace() -> Trace:
     """The trace of the text or image by the chosen model; ends the page where there is none.
 
     A model that cannot be used is reported and the last usable one stands in, so that the page
-    stays usable. With an encoder-decoder, the visitor chooses the kind of attention; `cross`
-    attention has other tokens as keys than as queries, and not every page can show that.
+    stays usable. With an encoder-decoder, the visitor chooses the kind of attention.
     """
-    if switch.reads() == "image":
+    _end_unless_shown_here()
+    if switch.modality() == "image":  # no pair, no decoder, no trace that comes with the app
         return _current_image()
-    _end_unless_page_shows_texts()
+    if (shipped := _shipped_trace()) is not None:
+        return shipped
     model = current_model()
     sidebar.show_model_facts(model)
     if model.is_encoder_decoder:
-        kinds.choose(model, cross=cross)
+        attention_types.choose(model, cross=opened().shows_cross)
     key = current_key(model.name)
     if not key[1].strip():
         st.info("**Type a sentence** above, or pick one of the examples beside it.")
         controls.end_page()
     try:
-        trace = cache.trace(*key)
+        trace = note_trace(key, cache.trace(*key))
     except ModelError as error:
         show_model_error(error)
         controls.end_page()
     if trace.source is not None:  # its keys are of the text that the encoder reads
-        show_trace_limits(cache.trace(*key._replace(kind="encoder")))
+        show_trace_limits(cache.trace(*key._replace(attention_type="encoder")))
     show_trace_limits(trace)
     if model.is_encoder_decoder:
-        kinds.explain(trace)
+        attention_types.explain(trace)
     _suggest_head(trace)
     return trace
 
 
+def _shipped_trace() -> Trace | None:
+    """The trace that comes with the app, where it is the one asked for and its model is not here.
+
+    Then the page is drawn without the model, whose facts follow in the sidebar.
+    """
+    name, page = st.session_state["model"].strip(), opened()
+    failed, _ = st.session_state.get(_FAILED, (None, None))
+    if name != first_trace.MODEL or page.needs_model or failed == name or cache.first_load.is_ready:
+        return None
+    trace = cache.shipped_trace(_text_key(name))
+    if trace is None or name not in access().names:
+        return None
+    _note_success(name)
+    first_model.do_without()
+    sidebar.show_model_facts_later(trace, lambda: cache.model(name))
+    _suggest_head(trace)
+    return note_trace(_text_key(name), trace)
+
+
 def _current_image() -> Trace:
-    """The trace of the image; ends the page where it shows texts alone."""
-    end_unless_page_shows_images()
-    if question := navigation.opened().of_image:
+    """The trace of the image; ends the page where the model refuses it."""
+    from core.ui.frame import image_row
+
+    if question := opened().of_image:
         navigation.ask(question)
     model = current_model()
     sidebar.show_model_facts(model)
     image_row.pick_size(model)
     try:
-        trace = cache.trace(*_image_key(model))
+        key = _image_key(model)
+        trace = note_trace(key, cache.trace(*key))
     except ModelError as error:
         show_model_error(error)
         controls.end_page()
@@ -86,46 +116,26 @@ def _suggest_known(model_name: str) -> None:
         controls.suggest(layer=str(spec.begin[0]), head=str(spec.begin[1]))
 
 
-def shown_input() -> str:
-    """What is shown: the text, or the title of the image."""
-    if switch.reads() == "image":
-        return image_row.image_title()
-    text: str = st.session_state["text"]
-    return text
-
-
-def end_unless_page_shows_images() -> None:
-    """On a page for texts alone, say why it shows no image, and where to go; the page ends."""
-    page = navigation.opened()
-    if switch.reads() == "image" and "image" not in page.reads:
-        _lead_on(page, f"{page.why_not} For images", "Show a sentence here", switch.show_text)
-
-
-def _end_unless_page_shows_texts() -> None:
-    """On a page for images alone, lead on where a text is shown; the page ends."""
-    page = navigation.opened()
-    if "text" in page.reads:
+def _end_unless_shown_here() -> None:
+    """Where this site offers no model for what the page shows, lead on to the one that comes
+    nearest; the page ends.
+    """
+    page = opened()
+    if switch.modality() in page.modalities:
         return
-    offered = switch.offers("image")
-    why = "" if offered else ", and this site offers no model that reads them"
-    label = "Show an image here" if offered else ""
-    _lead_on(page, f"This page shows images{why}. For sentences", label, switch.show_image)
-
-
-def _lead_on(page: Page, words: str, label: str, on_click: Callable[[], None]) -> NoReturn:
-    """End the page with the way to the one that comes nearest, and a button that stays here."""
+    here, there = _NAMES[page.modalities[0]], _NAMES[switch.modality()]
+    st.info(
+        f"This page shows {here}, and this site offers no model that reads them. For {there} there"
+        " is another page:"
+    )
     nearest = find(page.instead)
-    st.info(f"{words} there is another page:")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link(nearest.path, label=f"**{nearest.title}**")
-        if label:
-            st.button(label, key="show_other_input", on_click=on_click)
+    st.page_link(nearest.path, label=f"**{nearest.title}**")
     controls.end_page()
 
 
 def shown_model() -> str:
     """The model on screen: the chosen one or, where that failed, the one that stands in."""
-    name: str = st.session_state.get(_LAST_GOOD, {}).get(switch.reads(), "")
+    name: str = st.session_state.get(_LAST_GOOD, {}).get(switch.modality(), "")
     return name
 
 
@@ -134,7 +144,13 @@ def found_head(trace: Trace) -> FoundLink | None:
 
     `trace` is that of the text on screen; None where no token has another to attend to.
     """
-    return cache.found_link(current_key(trace.model))
+    return _found_link(current_key(trace.model))
+
+
+@st.cache_resource(max_entries=MAX_FOUND, show_spinner=False)
+def _found_link(key: cache.TraceKey) -> FoundLink | None:
+    """The head to show first on a text, and the two tokens it joins; None for an image."""
+    return find_link(cache.trace(*key)) if key.image is None else None
 
 
 def _suggest_head(trace: Trace) -> None:
@@ -143,7 +159,7 @@ def _suggest_head(trace: Trace) -> None:
     if found is None:
         controls.suggest()
     else:
-        controls.suggest(layer=str(trace.numbers[found.layer]), head=str(found.head + 1))
+        controls.suggest(layer=str(trace.layer_labels[found.layer]), head=str(found.head + 1))
 
 
 def current_key(model_name: str) -> cache.TraceKey:
@@ -151,14 +167,24 @@ def current_key(model_name: str) -> cache.TraceKey:
 
     Or the name of the image, and its size.
     """
-    if switch.reads() == "image":
+    if switch.modality() == "image":  # a key names the image and its size, and has no text
         return _image_key(cache.model(model_name, "image"))
+    if first_model.is_awaited() or not cache.model(model_name).is_encoder_decoder:
+        return _text_key(model_name)
+    return _text_key(model_name, *attention_types.chosen())
+
+
+def _text_key(
+    model_name: str, target: str | None = None, attention_type: AttentionType | None = None
+) -> cache.TraceKey:
     pair = st.session_state["pair"] if st.session_state["two"] else ""
-    chosen = kinds.chosen() if cache.model(model_name).is_encoder_decoder else (None, None)
-    return cache.TraceKey(model_name, st.session_state["text"], pair.strip() or None, *chosen)
+    text = st.session_state["text"]
+    return cache.TraceKey(model_name, text, pair.strip() or None, target, attention_type)
 
 
 def _image_key(model: LoadedModel) -> cache.TraceKey:
+    from core.ui.frame import image_row
+
     return cache.TraceKey(
         model.name, "", image=image_row.image_name(), size=image_row.size_of(model)
     )
@@ -173,10 +199,15 @@ def current_model() -> LoadedModel:
         st.session_state[_FAILED] = (name, error)
         sidebar.note_stand_in(stands_in=True)
         return _stand_in(name, error)
-    st.session_state.setdefault(_LAST_GOOD, {})[switch.reads()] = name
-    _forget_failure()  # coming back to a model that failed tries it again
-    sidebar.note_stand_in(stands_in=False)
+    _note_success(name)
     return model
+
+
+def _note_success(name: str) -> None:
+    """The chosen model is on screen; coming back to one that failed tries it again."""
+    st.session_state.setdefault(_LAST_GOOD, {})[switch.modality()] = name
+    _forget_failure()
+    sidebar.note_stand_in(stands_in=False)
 
 
 def _load(name: str) -> LoadedModel:
@@ -187,8 +218,13 @@ def _load(name: str) -> LoadedModel:
     if failed_name == name and error is not None:
         raise error
     try:
-        return cache.model(resolve(name, switch.reads()), switch.reads())
+        resolved = resolve(name, switch.modality())
+        if resolved == first_trace.MODEL:
+            first_model.wait()
+        return cache.model(resolved, switch.modality())
     except NotDownloadedError as missing:
+        from core.model.downloading.downloads import too_large
+
         max_mb = max_download_mb()
         if max_mb is not None and missing.size_mb > max_mb:  # no button that would only refuse
             raise too_large(name, missing.size_mb, max_mb) from missing
@@ -198,11 +234,11 @@ def _load(name: str) -> LoadedModel:
 def _stand_in(name: str, error: ModelError) -> LoadedModel:
     """The message, the way out, and the model shown until then."""
     show_model_error(error)
-    reads = switch.reads()
-    default = default_model(reads)
-    fallback = st.session_state.get(_LAST_GOOD, {}).get(reads, default)
+    modality = switch.modality()
+    default = default_model(modality)
+    fallback = st.session_state.get(_LAST_GOOD, {}).get(modality, default)
     try:
-        key = resolve(fallback, reads)  # access may have changed since
+        key = resolve(fallback, modality)  # access may have changed since
     except ModelError:
         key = fallback = default
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -216,7 +252,7 @@ def _stand_in(name: str, error: ModelError) -> LoadedModel:
         if fallback == name:
             controls.end_page()
         st.markdown(f"Until then the page shows {quote(fallback)}.")
-    return cache.model(key, reads)
+    return cache.model(key, modality)
 
 
 def _offer(label: str, on_click: Callable[[], None]) -> None:
@@ -228,6 +264,8 @@ def _forget_failure() -> None:
 
 
 def _download(name: str) -> None:
+    from core.ui.serve.fetching import fetch_model
+
     try:
         fetch_model(name)
     except ModelError as error:

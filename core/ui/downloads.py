@@ -8,6 +8,7 @@ arguments only, and a :class:`Contents` is a few lines of text.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,12 +17,9 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core import VERSION
-from core.analysis.csv_text import to_csv
 from core.ui import address, controls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     import pandas as pd
 
 _KINDS = {
@@ -155,4 +153,6 @@ def csv_later(
 def _csv(
     make: Callable[[], pd.DataFrame], facts: Mapping[str, Any], options: dict[str, Any]
 ) -> str:
+    from core.analysis.csv_text import to_csv
+
     return to_csv(make(), facts, **options)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
-from core.analysis.layers import listed, rows_of, without_attention
+from core.analysis.layers import rows_of
+from core.components.reported_state import as_indices, as_list, as_mapping, reported
 from core.figures.head_map import head_map, ring
+from core.figures.palette import Palette
 from core.ui.charts import show_chart
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from core.analysis.layers import Layered
-    from core.figures.palette import Palette
+from core.vocabulary import Layered, listed, without_attention
 
 
 def show_head_map(
@@ -91,11 +88,9 @@ def show_heads(
 
 
 def _open(key: str, on_open: Callable[[int, int], None]) -> None:
-    points = st.session_state[key].selection.points
-    if not points:
-        return
-    data = points[0].get("customdata")
-    if isinstance(data, dict):  # Streamlit gives a point's own data as a list or a mapping
-        data = list(data.values())
-    if data:
-        on_open(int(data[0]), int(data[1]))
+    points = as_list(as_mapping(reported(key, "selection")).get("points"))
+    data = as_mapping(points[0] if points else None).get("customdata")
+    # Streamlit gives a point's own data as a list or a mapping.
+    numbers = as_indices([*as_mapping(data).values()] or data)
+    if len(numbers) >= 2:
+        on_open(numbers[0], numbers[1])

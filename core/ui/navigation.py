@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 
-from core.ui import controls
-from core.ui.frame import share
-from core.ui.messages import place_notices
-from core.ui.words.pages import PAGES, SECTIONS, TEXT_PAGES, find
-
-__all__ = ["PAGES", "SECTIONS", "TEXT_PAGES", "find"]
+from core.ui import address, controls, python
+from core.ui.cache import first_model
+from core.ui.frame import switch
+from core.ui.python import share
+from core.ui.words.messages import place_notices
+from core.ui.words.pages import JOINED, OPENED, PAGES, SECTIONS, Page, find, note_opened
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
-
-    from core.ui.words.pages import Page
 
 
 _PICTURES = Path(__file__).parent / "pictures"
@@ -26,7 +24,6 @@ MARK = str(_PICTURES / "mark.svg")  # arcs of attention over a row of tokens
 LOGO = str(_PICTURES / "logo.svg")  # the same beside the name
 
 _GO_TO = "_page_to_open"
-_OPENED = "_opened_page"
 _QUESTION = "_question"  # the place of the question beside the title
 _app_is_running: ContextVar[bool] = ContextVar("headscope_app_is_running", default=False)
 
@@ -39,13 +36,14 @@ def register_pages() -> StreamlitPage:
     """
     front_door = st.Page(_go_home, title="Headscope", default=True, visibility="hidden")
     menu = {section: [_menu_entry(page) for page in pages] for section, pages in SECTIONS.items()}
-    menu[""].insert(0, front_door)
+    joined = [st.Page(f"pages/{name}.py", visibility="hidden") for name in JOINED]
+    menu[""] = [front_door, *joined, *menu[""]]
+    st.set_option("client.showSidebarNavigation", value=True)  # see .streamlit/config.toml
     return st.navigation(menu, expanded=True)  # else the last pages hide behind a button
 
 
 def _menu_entry(page: Page) -> StreamlitPage:
-    title = "Home" if page.name == "home" else page.title
-    return st.Page(page.path, title=title, help=page.question)
+    return st.Page(page.path, title=page.in_menu, help=page.question)
 
 
 def _go_home() -> None:
@@ -53,19 +51,29 @@ def _go_home() -> None:
 
 
 def asked_for(page: StreamlitPage) -> Page:
-    """The page that this run will show, before it is opened."""
+    """The page that this run will show, before it is opened.
+
+    A link to a page that joined another is read as one to that.
+    """
+    if page.url_path in JOINED:
+        joined, before = JOINED[page.url_path], st.session_state.get(OPENED)
+        if address.is_read_now() or before != joined.page:
+            address.translate(joined.link, joined.parts)
+        go_to(joined.page)
     name = st.session_state.get(_GO_TO) or page.url_path
     return find(name if name in {each.name for each in PAGES} else "home")
 
 
 def run(page: StreamlitPage) -> None:
-    """Run the page inside app.py, then write its controls to the address."""
+    """Run the page inside app.py, write its controls to the address, draw what waited."""
     token = _app_is_running.set(True)
     try:
-        page.run()
+        with python.recording():
+            page.run()
+            controls.publish()
     finally:
         _app_is_running.reset(token)
-    controls.publish()
+    first_model.finish()
 
 
 def go_to(name: str) -> None:
@@ -73,10 +81,15 @@ def go_to(name: str) -> None:
     st.session_state[_GO_TO] = name
 
 
-def opened() -> Page:
-    """The page of this run."""
-    page: Page = st.session_state[_OPENED]
-    return page
+def lead_on(name: str) -> NoReturn:
+    """Open that page at once, as :func:`go_to` does from a callback."""
+    go_to(name)
+    st.switch_page(find(name).path)
+
+
+def is_led_on() -> bool:
+    """Whether a button of a page, not the menu or a link, opens the page of this run."""
+    return _GO_TO in st.session_state
 
 
 def ask(question: str) -> None:
@@ -95,11 +108,14 @@ def open_page(name: str) -> None:
         st.rerun()
     if (asked := st.session_state.pop(_GO_TO, name)) != name:
         st.switch_page(find(asked).path)
-    page = st.session_state[_OPENED] = find(name)
+    first_model.start()
+    page = find(name)
+    note_opened(page)
     st.set_page_config(page_title=page.title if name == "home" else f"{page.title} · Headscope")
     with st.container(key="page_title", horizontal=True, vertical_alignment="center"):
         st.title(page.title, anchor=False, width="content")
         slot = st.session_state[_QUESTION] = st.empty()
         slot.markdown(page.question)
+        switch.offer_other_pages(page, go_to)
         share.place(name)
     place_notices()

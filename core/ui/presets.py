@@ -1,37 +1,38 @@
-"""Settings worth trying, above the picture of every page, and the mathematics below it."""
+"""Settings worth trying, above the picture of every page."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import streamlit as st
 
 from core.ui import controls
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+from core.ui.words.pages import opened
 
 _MADE = "_examples_made"
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Values for the controls, and a sentence (Markdown) that says what they show."""
+    """Values for the controls, and a sentence (Markdown) that says what they show.
+
+    Controls that `state` does not name begin anew, where the page's record says so.
+    """
 
     title: str
     sentence: str
     state: Mapping[str, str | int | list[int]]  # a switch is a bool
 
 
-def show(
-    page: str, make: Callable[[], Sequence[Preset]], *, measured_on: Hashable | None = None
-) -> None:
+def show(make: Callable[[], Sequence[Preset]], *, measured_on: Hashable | None = None) -> None:
     """Draw a row of chips; each sets the page's controls for the next run.
 
     They belong directly above the picture, so that one sees what they change. `make` measures the
     text to find what is worth showing, once for what it is `measured_on`, if that is given.
     """
+    page = opened().name
     with st.container(key="example_chips", horizontal=True, vertical_alignment="center"):
         st.caption("Try this", width="content")
         for index, preset in enumerate(_made(page, make, measured_on)):
@@ -39,9 +40,13 @@ def show(
                 preset.title,
                 key=f"{page}_preset_{index}",
                 help=preset.sentence,
-                on_click=controls.pick,
-                kwargs=dict(preset.state),
+                on_click=_set,
+                args=(preset,),
             )
+
+
+def _set(preset: Preset) -> None:
+    controls.pick(**{**controls.start(), **preset.state})
 
 
 def _made(
@@ -54,10 +59,3 @@ def _made(
         presets = make()
         st.session_state[_MADE] = ((page, measured_on), presets)
     return cast("Sequence[Preset]", presets)
-
-
-def show_mathematics(*paragraphs: str, title: str = "The mathematics") -> None:
-    """The definitions (Markdown), and where they come from."""
-    with st.expander(title):
-        for paragraph in paragraphs:
-            st.markdown(paragraph)

@@ -1,32 +1,22 @@
-"""Pickers that several pages have: a part of the page, the next head, one token, pairs."""
+"""Pickers that several pages have: the next head, one token, pairs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.analysis.attention_table import older_labels
 from core.analysis.layers import head_beside, layer_beside
-from core.analysis.model_map import PAIR_FILTERS
+from core.analysis.model_map import PAIR_FILTERS, PairFilter
 from core.components.stepper import show_stepper
 from core.ui import controls
+from core.ui.controls import HasHeads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from core.analysis.model_map import PairFilter
     from core.model import Trace
-    from core.ui.controls import HasHeads
 
 _TRAIL = "_heads_stepped_through"  # since one was picked in another way
-
-
-def pick_part(
-    parts: Mapping[str, str], *, key: str = "part", subject: str = "The parts are"
-) -> str:
-    """Which part of a page is shown, at first the first; `parts` maps names in links to labels."""
-    return controls.choice(key, parts, "Part", subject=subject, label_visibility="collapsed")
 
 
 def choose_head(layer: int, head: int, **others: Any) -> None:  # noqa: ANN401 - of controls
@@ -39,26 +29,28 @@ def choose_head(layer: int, head: int, **others: Any) -> None:  # noqa: ANN401 -
 
 def step_through_heads(trace: HasHeads) -> None:
     """Buttons to the previous and the next head, across layers; for pickers without summaries."""
-    numbers, heads = trace.numbers, trace.shape[1]  # the buttons keep no trace
+    layer_labels, heads = trace.layer_labels, trace.shape[1]  # the buttons keep no trace
     _remember_head()
     show_stepper(
         "Previous head",
         "Next head",
         key="step_head",
-        on_step=lambda by: _step(lambda layer, head: head_beside(numbers, heads, layer, head, by)),
+        on_step=lambda by: _step(
+            lambda layer, head: head_beside(layer_labels, heads, layer, head, by)
+        ),
     )
 
 
 def step_through_layers(trace: HasHeads) -> None:
     """Buttons to the same head of the layer above and below, as a matrix of heads shows them."""
-    numbers = trace.numbers
+    layer_labels = trace.layer_labels
     _remember_head()
     show_stepper(
         "The same head, a layer before",
         "The same head, a layer after",
         key="step_layer",
         arrows="▲▼",
-        on_step=lambda by: _step(lambda layer, head: (layer_beside(numbers, layer, by), head)),
+        on_step=lambda by: _step(lambda layer, head: (layer_beside(layer_labels, layer, by), head)),
     )
 
 
@@ -97,7 +89,6 @@ def pick_token(label: str, key: str, trace: Trace, labels: Sequence[str], defaul
         default=labels[default],
         menu=True,
         width=210,
-        older=older_labels(trace.tokens),
     )
     return positions[picked]
 

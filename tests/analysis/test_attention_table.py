@@ -8,16 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.attention_table import (
-    Head,
-    Layer,
-    Values,
-    attention_table,
-    join_pieces,
-    merge_words,
-    renormalise_rows,
-    unique_labels,
-)
+from core.analysis.arrays import renormalise_rows
+from core.analysis.attention_table import Head, Layer, Values, attention_table, merge_words
 from tests.analysis.traces import (
     causal,
     crossing,
@@ -111,13 +103,6 @@ def test_the_saved_file_has_a_different_name_for_each_repeated_word() -> None:
     assert lines[6].startswith("the₂,")
 
 
-@given(st.lists(st.sampled_from(["it", "it₂", "it₃", "is", "<b>"]), max_size=30))
-def test_labels_are_always_different_and_start_as_the_token(displays: list[str]) -> None:
-    labels = unique_labels(tuple(displays))
-    assert len(set(labels)) == len(displays)
-    assert all(label.startswith(shown) for label, shown in zip(labels, displays, strict=True))
-
-
 @given(st.integers(1, 9), st.integers(0, 10_000))
 def test_merging_keeps_each_row_at_one(size: int, seed: int) -> None:
     draw = np.random.default_rng(seed)
@@ -157,13 +142,6 @@ def test_small_texts_keep_their_segments_and_rows_of_one() -> None:
     assert table.rows.segments == (0, 1)
     single = trace_with_attention(np.ones((1, 1, 1, 1), np.float32), plain_tokens("x"))
     assert attention_table(single, 0, "mean").row_sums.tolist() == [1.0]
-
-
-def test_bytes_of_one_character_become_it_when_merged() -> None:
-    pieces = [token(f"<0x{byte:02X}>", i, 0) for i, byte in enumerate("😀".encode())]
-    assert join_pieces(pieces) == "😀"
-    assert join_pieces(pieces[:2]) == "<0xF0><0x9F>"
-    assert join_pieces([token("␣", 0, 0), token("cat", 1, 0)]) == "cat"
 
 
 def test_cross_attention_has_its_own_tokens_down_and_across() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.csv_text import read_cell, to_csv
+from core.analysis.csv_text import to_csv
 
 FORMULAS = ("=cmd|' /C calc'!A0", "+1+1", "@SUM(A1)", "-x", "\t=1", "\r=1", " =1+1", "＝1+1", "'=1")
 STARTS = "=+-@\t\r\n＝＋－＠"
@@ -28,7 +28,6 @@ def test_a_formula_is_written_as_text_wherever_it_stands(formula: str) -> None:
     ((name, column), (label, cell)) = rows_of(to_csv(pd.DataFrame({formula: [formula]}, index)))
     inner = formula.replace("\t=", "\t'=").replace("\r=", "\r'=")  # may begin a cell as well
     assert {name, column, label, cell} == {"'" + inner}
-    assert read_cell(cell) == formula
 
 
 def test_numbers_stay_numbers() -> None:
@@ -68,9 +67,10 @@ def test_a_table_without_rows_or_columns_is_written() -> None:
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=5))
-def test_nothing_begins_as_a_formula_and_everything_can_be_read_back(cells: list[str]) -> None:
+def test_nothing_begins_as_a_formula_and_only_apostrophes_are_added(cells: list[str]) -> None:
     written = [row[1] for row in rows_of(to_csv(pd.DataFrame({"t": cells})))[1:]]
-    assert [read_cell(cell) for cell in written] == cells
+    plain = [cell.replace("'", "") for cell in cells]
+    assert [cell.replace("'", "") for cell in written] == plain
     for cell in written:
         is_number = cell.lstrip("+-")[:1].isdigit() or cell.lstrip("+-")[:1] == "."
         assert is_number or not cell.lstrip(" ").startswith(tuple(STARTS))

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.analysis.layers import head_beside, head_name, listed, rows_of, without_attention
-from tests.analysis.traces import HYBRID, Stack, numbers_of, random_trace
-
-
-def test_a_head_is_named_by_the_number_that_its_model_gives_to_the_layer() -> None:
-    trace = random_trace(0, layers=2, heads=3)
-    assert head_name(trace, 1, 2) == "L2 H3"
-    assert head_name(numbers_of(trace, HYBRID), 1, 2) == "L6 H3"
+from core.analysis.layers import head_beside, rows_of
+from core.vocabulary import without_attention
+from tests.analysis.traces import HYBRID, Stack
 
 
 def test_a_model_whose_every_layer_attends_has_a_row_for_each_and_no_gap() -> None:
@@ -36,14 +31,6 @@ def test_layers_that_do_not_attend_share_a_thin_row_between_those_that_do() -> N
 def test_where_nobody_says_how_deep_a_model_is_it_ends_with_its_last_attention() -> None:
     assert without_attention(Stack((2, 4))) == (1, 3)
     assert [gap.name for gap in rows_of(Stack((2, 3))).gaps] == ["1"]
-
-
-@pytest.mark.parametrize(
-    ("numbers", "words"),
-    [((), ""), ((4,), "4"), ((3, 6), "3 and 6"), ((1, 2, 4, 5, 7), "1–2, 4–5 and 7")],
-)
-def test_numbers_are_listed_with_neighbours_as_ranges(numbers: tuple[int, ...], words: str) -> None:
-    assert listed(numbers) == words
 
 
 @pytest.mark.parametrize(

@@ -97,17 +97,13 @@ def small_trace(mask: NDArray[np.float32] | None, softcap: float | None = None) 
     return made_trace(*vectors, mask=mask, scaling=0.5, softcap=softcap)
 
 
-def test_a_plain_causal_mask_is_known_as_one_and_another_is_kept() -> None:
-    window = causal_mask(3)
-    assert read_head(small_trace(window), 0, 0).causal
-    assert read_head(small_trace(window), 0, 0).mask is None
-    window = window.copy()
+def test_a_head_keeps_its_mask_unless_that_does_nothing() -> None:
+    window = causal_mask(3).copy()
     window[2, 0] = -np.inf
     one = read_head(small_trace(window), 0, 1)
-    assert not one.causal
     assert one.permitted(2).tolist() == [False, True, True]
     assert one.weights(2)[0] == 0
-    assert read_head(small_trace(np.zeros((3, 3), dtype=np.float32)), 0, 0).mask is None
+    assert read_head(small_trace(np.zeros((3, 3), dtype=np.float32)), 0, 0).rule.mask is None
 
 
 def test_what_a_mask_adds_is_added_after_the_soft_cap() -> None:

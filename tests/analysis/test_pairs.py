@@ -82,7 +82,7 @@ def test_the_formula_of_the_scores_is_written_once() -> None:
     sources = {path: path.read_text("utf-8") for path in root.rglob("*.py")}
     cap = "softcap * np.tanh("
     caps = [path.relative_to(root).as_posix() for path in sources if cap in sources[path]]
-    assert caps == ["model/trace.py"]
+    assert caps == ["model/trace/parts.py"]
 
 
 @numbers_only

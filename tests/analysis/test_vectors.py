@@ -17,7 +17,6 @@ from core.analysis.vectors import (
     count_close_pairs,
     layer_planes,
     layer_rows,
-    planes_frame,
     principal_components,
     to_xy_coords,
     vector_projection,
@@ -253,18 +252,18 @@ def test_a_third_component_is_the_next_of_the_same_rows_in_the_planes_and_their_
     for layer, rows in enumerate(weights.astype(float).mean(axis=1)):
         assert is_clear(rows, 3)
         assert_same_up_to_signs(planes.coordinates[layer], plane_of(rows, 3))
-    frame = planes_frame(planes, list("abcdefg"))
+    frame = planes.frame()
     assert list(frame.columns) == ["layer", "position", "token", "x", "y", "z"]
     np.testing.assert_array_equal(frame[["x", "y", "z"]], planes.coordinates.reshape(14, 3))
 
 
 def test_the_table_has_one_row_a_layer_and_token_with_positions_from_one() -> None:
     trace = trace_with_attention(random_weights(6, 2, 3, 5), framed("it", "was", "it"))
-    frame = planes_frame(layer_planes(trace), ["it", "was", "it"])
+    frame = layer_planes(trace).frame()
     assert list(frame.columns) == ["layer", "position", "token", "x", "y"]
     assert list(frame["layer"]) == [1, 1, 1, 2, 2, 2]
     assert list(frame["position"]) == [2, 3, 4] * 2
-    assert list(frame["token"]) == ["it", "was", "it"] * 2
+    assert list(frame["token"]) == ["it", "was", "it₂"] * 2
 
 
 def test_some_heads_are_summarised_or_stand_side_by_side() -> None:

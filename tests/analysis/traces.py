@@ -13,7 +13,7 @@ from core.model.trace import Array, Layer, Token, Trace
 class Stack:
     """The layers of a model: the numbers of those that attend, and how many there are."""
 
-    numbers: tuple[int, ...]
+    layer_labels: tuple[int, ...]
     depth: int | None = None
 
     @staticmethod
@@ -27,7 +27,7 @@ HYBRID = Stack((3, 6), 8)  # 1, 2, 4, 5, 7 and 8 do not attend
 
 def numbers_of(trace: Trace, stack: Stack) -> Trace:
     """The trace as of a hybrid with these layers."""
-    layers = zip(trace.layers, stack.numbers, strict=True)
+    layers = zip(trace.layers, stack.layer_labels, strict=True)
     numbered = tuple(replace(layer, number=number - 1) for layer, number in layers)
     return replace(trace, layers=numbered, depth=stack.depth)
 
@@ -137,4 +137,6 @@ def crossing(
     shapes = [(layers, heads, len(each), dim) for each in (tokens, source, source)]
     q, k, v = (draw.normal(size=shape).astype(np.float32) for shape in shapes)
     rules = (Layer(dim**-0.5, None),) * layers
-    return Trace("by hand", tokens, q, k, v, rules, causal=False, kind="cross", source=source)
+    return Trace(
+        "by hand", tokens, q, k, v, rules, causal=False, attention_type="cross", source=source
+    )

@@ -17,6 +17,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 from playwright.sync_api import Error as PlaywrightError
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.chromium import ARGUMENTS, find_chromium
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    import numpy as np
+    from numpy.typing import NDArray
     from playwright.sync_api import (
         ConsoleMessage,
         Dialog,
@@ -41,7 +44,7 @@ Open: TypeAlias = "Callable[..., Page]"  # what `goto`, `open_page` and `open_sa
 # Streamlit's client looks for its server under the page's own address first.
 _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
 
-_WHOLE_STATE = re.compile(r"(?=.*[?&]model=)(?=.*[?&](text=|packed=|input=image))")
+_WHOLE_STATE = re.compile(r"(?=.*[?&]model=)(?=.*[?&](text=|packed=|image=))")
 
 # A cold import takes 8 s on a quiet machine and half a minute beside the other half of the tests.
 PATIENCE_MS = 90_000
@@ -224,7 +227,7 @@ def goto(app: str, open_page: Open) -> Iterator[Open]:
     ) -> Page:
         page = open_page(scheme, width, height)
         watch(page, base, troubles)
-        page.goto(base + path)
+        until_answered(page, lambda: page.goto(base + path))
         arrive(page)
         return page
 
@@ -291,9 +294,15 @@ def arrive(page: Page) -> None:
 
 
 def reload(page: Page) -> None:
-    """Open the page's address anew, and wait until it runs no more.
+    """Open the page's address anew, and wait until it runs no more."""
+    until_answered(page, page.reload)
+    settle(page)
 
-    Of the run that follows the browser's first report nothing can be seen: the address is whole.
+
+def until_answered(page: Page, go: Callable[[], object]) -> None:
+    """Open an address, and wait until the browser's first report is answered.
+
+    Where the address is whole, nothing can be seen of the run that follows that report.
     """
     reported, answers = list[bool](), list[bool]()
 
@@ -310,7 +319,7 @@ def reload(page: Page) -> None:
         socket.on("framereceived", on_received)
 
     page.on("websocket", on_socket)
-    page.reload()
+    go()
     for _ in range(PATIENCE_MS // 20):
         if answers:
             break
@@ -318,7 +327,6 @@ def reload(page: Page) -> None:
     else:
         pytest.fail("the browser's first report was not answered")
     page.remove_listener("websocket", on_socket)
-    settle(page)
 
 
 def settle(page: Page) -> None:
@@ -347,8 +355,10 @@ def wait_for_address(page: Page, pattern: re.Pattern[str]) -> None:
 
 
 def choose(page: Page, label: str, option: str) -> None:
-    """Pick an option of a box."""
-    page.get_by_label(label, exact=True).first.click()
+    """Pick an option of a box; it is scrolled to before, since scrolling shuts an open list."""
+    box = page.get_by_label(label, exact=True).first
+    box.hover()
+    box.click()
     page.get_by_role("option", name=option, exact=True).click()
 
 
@@ -357,6 +367,18 @@ def box_of(locator: Locator) -> FloatRect:
     box = locator.bounding_box()
     assert box is not None
     return box
+
+
+def place(figure: Locator, point: NDArray[np.float64]) -> tuple[float, float]:
+    """Where a point must lie on the screen if both axes have the same scale."""
+    box = box_of(figure.locator("canvas"))
+    scale, x, y = (
+        float(figure.get_attribute(f"data-{name}") or "") for name in ("scale", "x", "y")
+    )
+    return (
+        box["x"] + box["width"] / 2 + (point[0] - x) * scale,
+        box["y"] + box["height"] / 2 - (point[1] - y) * scale,
+    )
 
 
 def save_file(page: Page, button: str, path: Path) -> None:
@@ -375,18 +397,24 @@ def click_middle(page: Page, locator: Locator) -> None:
 
 
 def count_messages(page: Page) -> Callable[[], int]:
-    """How many messages the page sends to its server from now on."""
+    """How many messages the page sends to its server from now on; a failed test shows them."""
     page.evaluate(
         """() => {
-          window.sent = 0
+          window.sent = []
           const send = WebSocket.prototype.send
           WebSocket.prototype.send = function (data) {
-            window.sent += 1
+            window.sent.push(Array.from(new Uint8Array(data)))
             return send.call(this, data)
           }
         }"""
     )
-    return lambda: int(page.evaluate("window.sent"))
+
+    def count() -> int:
+        sent = [BackMsg.FromString(bytes(each)) for each in page.evaluate("window.sent")]
+        print(*sent)
+        return len(sent)
+
+    return count
 
 
 def click_head(page: Page, chart: str, layer: int, head: int) -> None:
@@ -399,5 +427,11 @@ def click_head(page: Page, chart: str, layer: int, head: int) -> None:
     box = box_of(area)
     x = box["x"] + box["width"] * (head - 0.4) / 12.2
     y = box["y"] + box["height"] * (layer - 0.4) / 6.2
-    page.mouse.move(x, y, steps=3)
+    label = page.locator(f".st-key-{chart} .hoverlayer .hovertext").first
+    for _ in range(PATIENCE_MS // 200):  # a click is none before Plotly has said what is there
+        page.mouse.move(x, y - 4)
+        page.mouse.move(x, y)
+        page.wait_for_timeout(200)
+        if label.is_visible():
+            break
     page.mouse.click(x, y)

@@ -24,7 +24,7 @@ PARTS = {
     "words": "Words",
     "positions": "Positions",
     "alike": "Similar",
-    "trust": "Faithful?",
+    "trust": "Projection quality",
 }
 SMALL = "/atlas?budget=1000"
 CSV = "".join(
@@ -127,7 +127,7 @@ def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(goto: Op
     count = int(re.findall(r"(\d+) match", message.inner_text())[0])
     expect(matrix(page)).to_have_attribute("data-matches", str(2 * count))
     expect(matrix(page).locator(".legend")).to_contain_text("found")
-    expect(page.get_by_text("Where do they lie together?")).to_be_visible()
+    expect(page.get_by_text("In which heads do matches cluster?")).to_be_visible()
     find.fill("[CLS]")
     find.press("Enter")
     message = page.get_by_text(re.compile(r"\[CLS\]: [0-9]+ match"))
@@ -155,7 +155,7 @@ def test_a_dot_is_named_its_head_opened_saved_and_left_again(goto: Open, open_sa
     saved = open_saved(page)
     expect(saved.locator(".title")).to_have_text(name)
     expect(saved.locator(".root")).to_have_attribute("data-painted", re.compile(r"\d"))
-    page.get_by_role("radio", name="All heads").click()
+    choose(page, "Part", "All heads")
     expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
     follow(page, "part=heads")
 
@@ -217,16 +217,16 @@ def test_a_lasso_says_what_is_in_it_in_every_head_until_the_cloud_is_left(goto: 
     expect(page.get_by_text("3 components keep")).to_be_visible()
     follow(page, "dims=3")
     expect(message).to_be_visible()
-    page.get_by_role("radio", name="Positions").click()
+    choose(page, "Part", "Positions")
     expect(cloud(page)).to_have_count(0)
     settle(page)
-    page.get_by_role("radio", name="One head").click()
+    choose(page, "Part", "One head")
     expect(cloud(page)).to_have_attribute("data-chosen", "0")
     settle(page)
     expect(message).to_have_count(0)
 
 
-def test_a_region_is_named_chosen_by_keys_and_saved(goto: Open, tmp_path: Path) -> None:
+def test_a_cluster_is_named_chosen_by_keys_and_saved(goto: Open, tmp_path: Path) -> None:
     page = goto(f"{SMALL}&part=one&layer=1&head=3&regions=1")
     expect(cloud(page)).to_have_attribute("data-names", re.compile(r"[1-9]"))
     menu = cloud(page).get_by_label("Choose points")
@@ -241,7 +241,7 @@ def test_a_region_is_named_chosen_by_keys_and_saved(goto: Open, tmp_path: Path) 
     path = tmp_path / "chosen.csv"
     save_file(page, "Save as CSV", path)
     assert len(path.read_text().splitlines()) == 2 + int(chosen[1])  # what it holds, its columns
-    page.get_by_role("paragraph").filter(has_text=re.compile("^Regions$")).click()
+    page.get_by_role("paragraph").filter(has_text=re.compile("^Clusters$")).click()
     expect(cloud(page)).to_have_attribute("data-names", "0")
     expect(menu).to_be_hidden()
 
@@ -275,7 +275,7 @@ def test_a_saved_atlas_opens_as_the_same_picture(goto: Open, tmp_path: Path) -> 
     expect(page.get_by_text(words)).to_be_visible()
     expect(message).to_contain_text(f"{tokens} tokens")
     assert picture_of(page, matrix(page), "points") == before
-    page.get_by_role("radio", name="One head").click()
+    choose(page, "Part", "One head")
     expect(cloud(page).locator(".title")).to_have_text("L2 H3")
 
 
@@ -298,7 +298,7 @@ def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(goto: Open) -
     page.get_by_role("button", name="Build the atlas").click()
     expect(matrix(page)).to_have_attribute("data-matches", re.compile(r"[1-9]"))
     for part, name in PARTS.items():
-        page.get_by_role("radio", name=name).click()
+        choose(page, "Part", name)
         follow(page, f"part={part}")
         assert page.locator("img[src=x]").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -337,7 +337,7 @@ def test_a_dossier_is_readable_and_its_file_opens_alone(
     problems = [*unreadable(texts_of(page)), *violations_of(page)]
     assert not problems, "\n".join(map(str, problems))
     assert page.evaluate("document.scrollingElement.scrollWidth") <= width
-    alone = open_saved(page, "Save the dossier")
+    alone = open_saved(page, "Save the head report")
     expect(alone.locator("section")).to_have_count(10)
-    expect(alone.get_by_role("heading", name="Dossier of L4 H2")).to_be_visible()
+    expect(alone.get_by_role("heading", name="Head report of L4 H2")).to_be_visible()
     expect(alone.locator("svg circle").first).to_be_visible()

@@ -1,4 +1,4 @@
-"""What CLS sees in the browser: a region is dragged, heads are clicked, the outline follows."""
+"""CLS attention in the browser: a region is dragged, heads are clicked, the outline follows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FROM, TO, NAME = (2, 1), (6, 4), "r3c2-r7c5"  # row and column of patches, from 
 
 @pytest.fixture(scope="module")
 def trace() -> Trace:
-    return trace_image(load(MODEL, reads="image"), open_box(IMAGE))
+    return trace_image(load(MODEL, modality="image"), open_box(IMAGE))
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_a_region_is_measured_on_every_map_while_it_is_dragged(
     region = inside(trace)
     rollouts = [
         rollout_map(trace),
-        rollout_map(trace, transformed_norms(load(MODEL, reads="image"), trace), weighted=True),
+        rollout_map(trace, transformed_norms(load(MODEL, modality="image"), trace), weighted=True),
     ]
     shares = [float(region_share(each.values, region)) for each in rollouts]
     chosen = float(region_share(maps[3, 2], region))

@@ -75,7 +75,7 @@ def matrix(*, in_space: bool = False, **changes: Any) -> AtlasMatrix:
     points = np.concatenate([points, depth], axis=2) if in_space else points
     points[5] = np.nan
     plain = AtlasMatrix(
-        numbers=(1, 2),
+        layer_labels=(1, 2),
         heads=3,
         points=points.astype(np.float32),
         tones=np.zeros(10),

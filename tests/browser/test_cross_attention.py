@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from core.analysis.attention_table import labels_of
 from core.model import load, trace_text
+from core.vocabulary import labels_of
 from tests.browser.conftest import Open, follow
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def folder(answering_bart: Path) -> str:
 
 @pytest.fixture(scope="module")
 def trace(folder: str) -> Trace:
-    return trace_text(load(folder), WORDS, target=TARGET).of_kind("cross")
+    return trace_text(load(folder), WORDS, target=TARGET).of_type("cross")
 
 
 @pytest.fixture(scope="module")

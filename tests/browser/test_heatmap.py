@@ -31,7 +31,9 @@ def expect_table(page: Page, where: str) -> None:
 def test_the_address_follows_a_choice(goto: Open) -> None:
     page = goto(IT_BOOK)
     expect_table(page, "^attention of L4 H2, 13 by 13 tokens$")
-    expect(cell(page, 11, 5)).to_have_text("0.932")
+    expect(cell(page, 11, 5)).to_have_text("0.93")
+    expect(cell(page, 11, 6)).to_have_text("")  # below 0.005, and read all the same
+    expect(cell(page, 11, 6)).to_have_attribute("aria-label", re.compile(r"^0\.00\d$"))
     follow(page, "model=bundled.*layer=4&head=2.*view=table.*hide=0")
     page.get_by_label("Layer", exact=True).first.click()
     page.get_by_role("option", name="layer 1", exact=True).click()
@@ -114,8 +116,35 @@ def test_the_saved_file_holds_exactly_what_is_shown(goto: Open, tmp_path: Path) 
     assert len(rows) == 12
     assert page.locator(".cell").count() == 11 * 11
     assert rows[0][1:4] == ["oh", ",", "this"]
-    assert cell(page, 10, 4).inner_text() == f"{float(rows[10][4]):.3f}"
+    assert cell(page, 10, 4).inner_text() == f"{float(rows[10][4]):.2f}"
     assert sum(float(value) for value in rows[10][1:]) == pytest.approx(1, abs=1e-4)
+
+
+def test_a_held_cell_opens_in_the_middle_of_what_can_be_seen(goto: Open) -> None:
+    page = goto(f"/heatmap?text={quote('the cat sat on a mat ' * 12)}&layer=2&head=1&cell=40,32")
+    marked = box_of(page.locator(".cell.marked"))
+    seen = page.get_by_role("grid").evaluate(
+        """grid => {
+          const sides = grid.querySelector(".top > .left").getBoundingClientRect()
+          const sums = grid.querySelector(".bottom > .right").getBoundingClientRect()
+          return {x: [sides.right, sums.left], y: [sides.bottom, sums.top]}
+        }"""
+    )
+    across, down = marked["x"] + marked["width"] / 2, marked["y"] + marked["height"] / 2
+    assert abs(across - sum(seen["x"]) / 2) < 20  # pixels: less than a cell
+    assert abs(down - sum(seen["y"]) / 2) < 14
+
+
+def test_a_table_of_twenty_tokens_fits_a_small_laptop(goto: Open) -> None:
+    text = "My friend told me about this class and I love it so far! She was right."
+    page = goto(f"/heatmap?text={quote(text)}", width=1366, height=768)
+    expect_table(page, "20 by 20 tokens$")
+    grid = page.get_by_role("grid")
+    assert grid.evaluate("grid => grid.scrollWidth <= grid.clientWidth")
+    last = cell(page, 1, 20)
+    assert last.evaluate("cell => cell.scrollWidth <= cell.clientWidth + 1")
+    sums = box_of(grid.locator(".top > .right"))
+    assert box_of(last)["x"] + box_of(last)["width"] <= sums["x"] + 1
 
 
 def test_a_long_text_draws_only_the_cells_in_view(goto: Open) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from urllib.parse import quote
 
@@ -41,3 +42,23 @@ def test_on_a_phone_the_cards_stack_and_nothing_is_cut_off(goto: Open) -> None:
             assert box_of(node)["x"] + box_of(node)["width"] <= 390
     for chip in page.locator(".st-key-home_chips .chip").all()[:8]:
         assert chip.evaluate("node => node.scrollWidth <= node.clientWidth + 1")
+
+
+def test_no_word_under_the_arcs_is_cut_and_short_ones_lie_flat(goto: Open) -> None:
+    long = "My grandmother photographed the astronomers because she admired their observatory."
+    for text, width, angles in (
+        (TEXT, 1280, {"0"}),
+        (long, 1280, {"0", "-40"}),
+        (long, 390, {"-40", "-90"}),
+    ):
+        page = goto(f"/home?text={quote(text)}", width=width, height=844)
+        chart = box_of(page.locator(".st-key-home_arcs .main-svg").first)
+        words = page.locator(".st-key-home_arcs .xtick text")
+        expect(words.first).to_be_visible()
+        for word in words.all():
+            box = box_of(word)
+            assert chart["x"] - 1 <= box["x"]
+            assert box["x"] + box["width"] <= chart["x"] + chart["width"] + 1
+            assert box["y"] + box["height"] <= chart["y"] + chart["height"] + 1
+        turned = words.first.get_attribute("transform") or ""
+        assert (re.findall(r"rotate\((-?\d+)", turned) or ["0"])[0] in angles

@@ -77,7 +77,7 @@ def test_a_hidden_layer_leaves_the_numbers_of_those_around_it(show: Show) -> Non
 
 def test_keys_step_through_the_atlas_matrix_by_the_model_s_numbers(show: Show) -> None:
     matrix = AtlasMatrix(
-        numbers=HYBRID.numbers,
+        layer_labels=HYBRID.layer_labels,
         depth=HYBRID.depth,
         heads=2,
         points=np.random.default_rng(0).normal(size=(4, 6, 2)).astype(np.float32),

@@ -34,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def trace(folder: str) -> Trace:
-    return trace_image(load(folder, reads="image"), open_box("three-shapes"))
+    return trace_image(load(folder, modality="image"), open_box("three-shapes"))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from tests.analysis.atlas.folders import write_folder
+from tests.atlas.folders import write_folder
 from tests.browser.conftest import Open, box_of, follow, settle
 from tests.pages.atlases import small
 
@@ -32,7 +32,7 @@ def link(prepared: Path) -> str:
 
 
 def heads(page: Page) -> Locator:
-    return page.locator(".st-key-atlas_counts .root, .st-key-atlas_head_counts .root")
+    return page.locator(".st-key-atlas_matrix .root, .st-key-atlas_head_counts .root")
 
 
 def some_counts(page: Page) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.ui.navigation import PAGES
+from core.ui.words.pages import PAGES
 from tests.browser.conftest import settle
 from tests.looks.visit import (
     STREAMLITS_OWN,

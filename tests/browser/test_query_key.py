@@ -14,7 +14,7 @@ from core.analysis.query_key.clouds import head_clouds, head_stages
 from core.analysis.query_key.layer_search import search_layer
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_text
-from tests.browser.conftest import TEXT, Open, box_of, click_head, follow, settle
+from tests.browser.conftest import TEXT, Open, box_of, choose, click_head, follow, place, settle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,18 +27,6 @@ BOOK_KEY, IT_QUERY = 4, 10  # positions from 0
 
 def panel(page: Page, index: int) -> Locator:
     return page.locator("figure").nth(index)
-
-
-def place(figure: Locator, point: NDArray[np.float64]) -> tuple[float, float]:
-    """Where a point must lie on the screen if both axes have the same scale."""
-    box = box_of(figure.locator("canvas"))
-    scale, x, y = (
-        float(figure.get_attribute(f"data-{name}") or "") for name in ("scale", "x", "y")
-    )
-    return (
-        box["x"] + box["width"] / 2 + (point[0] - x) * scale,
-        box["y"] + box["height"] / 2 - (point[1] - y) * scale,
-    )
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +54,9 @@ def test_four_panels_in_a_row_have_equal_axes_and_one_scale(
             page.mouse.move(*place(figure, points[which]))
             expect(page.locator(".tip")).to_contain_text("it" if kind == "query" else "book")
             expect(page.locator(".tip")).to_contain_text(kind)
-    expect(panel(page, 3).locator("figcaption")).to_have_text("L4 H2 · a and c of the search")
+    expect(panel(page, 3).locator("figcaption")).to_have_text(
+        re.compile(r"^L4 H2 · searched: mean distance \d+\.\d\d$")
+    )
     expect(page.get_by_text("on the edge of its range").first).to_be_visible()
 
 
@@ -141,7 +131,7 @@ def test_every_head_stands_beside_itself_with_its_mean_distance(goto: Open) -> N
     page = goto(f"/query_key?text={text}&layer=1&span=side+by+side")
     titles = page.locator("figcaption")
     expect(titles).to_have_count(24)
-    expect(titles.nth(0)).to_have_text("L1 H1 default: mean distance 1.55")
+    expect(titles.nth(0)).to_have_text("L1 H1 raw: mean distance 1.55")
     expect(titles.nth(1)).to_have_text("L1 H1 searched: mean distance 5.55")
     scales = [panel(page, index).get_attribute("data-scale") for index in range(4)]
     assert scales[0] == scales[1] != scales[2] == scales[3]
@@ -186,32 +176,42 @@ def painted(figure: Locator, colour: tuple[int, int, int]) -> int:
     return count
 
 
-def test_strongest_pairs_are_blue_and_chosen_tokens_red(goto: Open) -> None:
-    """The theme's blue at 0.6 on white, and its red; neither where nothing asks for it."""
+@pytest.mark.parametrize("dims", ["2-D", "3-D"])
+def test_a_chosen_pair_is_red_only_where_it_is_the_querys_strongest(goto: Open, dims: str) -> None:
+    """In L4 H2 "it" attends most to "book", 0.932; in L4 H3 to another key.
+
+    The theme's blue at 0.6 on white, and its red; no red where nothing is chosen.
+    """
     blue, red = (128, 176, 214), (200, 55, 45)
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5")
-    expect(page.locator(".legend")).to_contain_text("chosen sources and targets")
+    trace = trace_text(load("bundled/minilm"), TEXT)
+    assert [trace.attention(3, head)[IT_QUERY].argmax() == BOOK_KEY for head in (1, 2)] == [1, 0]
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5&dims={dims}")
+    expect(page.locator(".legend")).to_contain_text("strongest, where it is a chosen target")
     for index in range(4):
-        assert painted(panel(page, index), blue) > 100
+        assert painted(panel(page, index), blue) > (100 if dims == "2-D" else 30)
         assert painted(panel(page, index), red) > 50
+    page.get_by_role("button", name="Next head").click()
+    follow(page, "head=3")
+    settle(page)
+    expect(page.get_by_text("of a chosen source is a chosen target: here in none")).to_be_visible()
+    assert [painted(panel(page, index), red) for index in range(4)] == [0, 0, 0, 0]
     page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("button", name="Clear all").first.click()
     settle(page)
     page.get_by_role("button", name="Clear all").first.click()
     settle(page)
-    expect(page.locator(".legend")).not_to_contain_text("chosen sources and targets")
-    assert painted(panel(page, 0), red) == 0
-    assert painted(panel(page, 0), blue) > 100
+    expect(page.locator(".legend")).not_to_contain_text("chosen")
+    assert painted(panel(page, 0), blue) > (100 if dims == "2-D" else 30)
 
 
 def test_the_picture_is_drawn_with_the_ranges_of_the_search(goto: Open) -> None:
     page = goto(f"/query_key?text={BOOK}&layer=1")
     expect(page.get_by_text("(−0.5 to 0.5)").first).to_be_visible()
-    page.get_by_role("radio", name="Search").click()
+    choose(page, "Part", "Search")
     page.get_by_label("a from − to +").fill("50")
     page.get_by_label("a from − to +").press("Enter")
     follow(page, "a_range=50")
-    page.get_by_role("radio", name="Picture").click()
+    choose(page, "Part", "Picture")
     follow(page, "part=picture.*a_range=50")
     expect(page.get_by_text("(−50 to 50)").first).to_be_visible()
 
@@ -224,8 +224,22 @@ def test_a_clicked_square_opens_that_heads_picture(goto: Open) -> None:
     page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("radio", name="3-D").click()
     follow(page, "dims=3-D")
-    expect(page.locator(".js-plotly-plot .gl-container canvas").first).to_be_attached()
-    expect(page.locator(".js-plotly-plot")).to_have_count(4)
+    page.keyboard.press("Escape")  # closes what stands over the picture
+    settle(page)
+    expect(page.locator("figure")).to_have_count(4)
+    before = [pixels_of(panel(page, index)) for index in range(4)]
+    box = box_of(panel(page, 0).locator("canvas"))
+    page.mouse.move(box["x"] + 80, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 180, box["y"] + 100, steps=5)
+    page.mouse.up()
+    page.mouse.move(5, 5)
+    settle(page)
+    assert all(pixels_of(panel(page, i)) != one for i, one in enumerate(before))  # all turn
+
+
+def pixels_of(figure: Locator) -> str:
+    return str(figure.locator("canvas").evaluate("(canvas) => canvas.toDataURL()"))
 
 
 def test_the_report_opens_from_disk_without_a_network(goto: Open, open_saved: Open) -> None:
@@ -235,7 +249,8 @@ def test_the_report_opens_from_disk_without_a_network(goto: Open, open_saved: Op
     expect(report.locator("figure")).to_have_count(36)
     expect(report.locator("figcaption").nth(1)).to_contain_text("L1 H1 searched: mean distance")
     expect(report.locator("svg")).to_contain_text("Layer 1: a = 0.5, c = −2, |r| =")
-    expect(report.locator(".legend")).to_contain_text("chosen sources and targets")
+    expect(report.locator(".legend")).to_contain_text("strongest, where it is a chosen target")
+    expect(report.locator("body")).to_contain_text("A line is red, as in AttentionViz, where")
     expect(report.locator("body")).to_contain_text("The search over all heads of layer 1")
     expect(report.locator("td", has_text="onerror=alert(1)").first).to_be_visible()
     canvas = report.locator("figure canvas").first

@@ -11,7 +11,9 @@ from playwright.sync_api import CDPSession, Page, expect
 from tests.browser.conftest import PATIENCE_MS, TEXT, arrive, box_of, settle
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from collections.abc import Callable
+
+    from playwright.sync_api import Browser, BrowserContext
 
 SWITCHES = 12  # between pages, after the first two visits of each
 # Of each view, its canvas once it is drawn.
@@ -83,8 +85,10 @@ def leave(page: Page, session: CDPSession) -> dict[str, int]:
     return held
 
 
-def test_many_visits_leave_no_listener_observer_canvas_or_frame(app: str, browser: Browser) -> None:
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
+def test_many_visits_leave_no_listener_observer_canvas_or_frame(
+    app: str, open_context: Callable[..., BrowserContext]
+) -> None:
+    context = open_context()
     context.add_init_script(COUNTING)
     page = context.new_page()
     page.goto(f"{app}/head_view?text={quote(TEXT)}&layer=4")
@@ -99,7 +103,6 @@ def test_many_visits_leave_no_listener_observer_canvas_or_frame(app: str, browse
     for turn in range(SWITCHES):
         visit(page, names[turn % len(names)])
     after = leave(page, session)
-    context.close()
     assert after["observers"] <= before["observers"]
     assert after["media"] <= before["media"]
     assert after["listeners"] <= before["listeners"] + 3, (before, after)

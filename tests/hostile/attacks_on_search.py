@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from core.analysis.atlas import Atlas, SearchError, build_atlas, search_tokens
-from core.analysis.atlas.search import MAX_QUERY
 from core.analysis.corpus.sample import sample_sentences
-from tests.analysis.atlas.corpora import read_words, trace_of
+from core.atlas import Atlas, build_atlas, search_tokens
+from core.atlas.search import SearchError
+from core.atlas.search.query import MAX_QUERY
+from tests.atlas.corpora import read_words, trace_of
 
 EXTRA_MB = 60  # an expression's own limit is 2 MB; the rest is Python's
 LONG_LINE = "wordwordwordwordwordwordword " * 1_000  # thirty characters a token: the longest texts
@@ -33,6 +34,7 @@ EXPRESSIONS = (
     "a?" * 100,
     ".*" * 100,
     "[a-z]" * 40,
+    "(?:[^q]{0,99}[^r]{0,99}){0,9}zz",
     r"\Q" * 100,
 )
 

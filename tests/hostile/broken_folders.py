@@ -140,7 +140,7 @@ def vocabulary(change: Callable[[dict[str, Any]], None]) -> Spoil:
 def _ids_beyond(content: dict[str, Any]) -> None:
     entries = content["model"]["vocab"]
     content["model"]["vocab"] = {
-        piece: index if piece.startswith("[") else index + 10**6 for piece, index in entries.items()
+        chunk: index if chunk.startswith("[") else index + 10**6 for chunk, index in entries.items()
     }
 
 

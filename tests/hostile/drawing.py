@@ -6,26 +6,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.atlas.colours import offered_colourings, point_tones
-from core.analysis.atlas.dispersion import dispersion
-from core.analysis.atlas.search import KINDS, search_tokens
 from core.analysis.head_patterns.similarity import map_heads, nearest_heads
 from core.analysis.layers import rows_of
+from core.atlas import search_tokens
+from core.atlas.colours import offered_colourings, point_tones
+from core.atlas.dispersion import dispersion
+from core.atlas.search.query import KINDS
+from core.atlas.sources import InMemory
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.components.atlas_matrix import AtlasMatrix
 from core.figures.head_map import head_map
 from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
 from core.figures.similar_heads import similar_by_layer
-from core.screens.atlas import faithfulness, positions
+from core.screens.atlas import faithfulness, positions, wording
 from core.screens.atlas.corpus import saving
-from core.screens.atlas.head import single
+from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.layouts import tile_points, tile_tokens
 from core.screens.atlas.screen import Screen, token_data
-from core.screens.atlas.shelf import AtlasShelf
 
 if TYPE_CHECKING:
-    from core.analysis.atlas import Atlas
+    from core.atlas import Atlas
 
 COLOURS = palette("light")
 
@@ -43,13 +44,13 @@ def draw_clouds(atlas: Atlas) -> None:
     tokens = tile_tokens(atlas, None)
     for colour in offered_colourings(atlas):
         for stage in atlas.points:
-            screen = Screen(AtlasShelf(atlas=atlas), atlas, 0, 0, "PCA", stage, colour)
+            screen = Screen(AtlasEntry(InMemory(atlas)), atlas, 0, 0, "PCA", stage, colour)
             tones = point_tones(atlas, colour).numbers
             of_heads = tones.reshape(-1, 2 * size) if tones.ndim > 1 else tones
             points = tile_points(atlas, stage, tokens)
             shown = token_data(screen, tokens)
             AtlasMatrix(
-                numbers=atlas.numbers, heads=heads, points=points, tones=of_heads, **shown
+                layer_labels=atlas.layer_labels, heads=heads, points=points, tones=of_heads, **shown
             ).packed()
             one = tones[0, 0] if tones.ndim > 1 else tones
             points = atlas.points[stage][0, 0]
@@ -62,7 +63,7 @@ def draw_maps(atlas: Atlas) -> None:
         for values in (kept.correlation, kept.top1, kept.top3, getattr(atlas.scaling, stage)):
             head_map(values, rows_of(atlas), "", COLOURS, bounds=(-1, 1)).to_json()
     distances = atlas.distances.mean
-    similar_by_layer(map_heads(distances).points, atlas.numbers, 0, COLOURS).to_json()
+    similar_by_layer(map_heads(distances).points, atlas.layer_labels, 0, COLOURS).to_json()
     assert all(0 <= apart <= 1.001 for _, apart in nearest_heads(distances, 0, 3))
     shown = positions.shown_positions(atlas)
     mean = atlas.positions.mean[0, 0, :shown, :shown].astype(np.float32)
@@ -77,14 +78,15 @@ def search(atlas: Atlas) -> None:
 
 
 def say(atlas: Atlas) -> None:
-    shelf = AtlasShelf(atlas=atlas)
-    screen = Screen(shelf, atlas, 0, 0, "PCA", "raw")
+    entry = AtlasEntry(InMemory(atlas))
     kept = atlas.faithfulness["raw"]
     faithfulness.mean_table(atlas, "correlation").to_json()
     said = [
-        single.faithfulness_note(screen, float(kept.correlation[0, 0]), float(kept.top1[0, 0])),
+        wording.faithfulness_note(
+            atlas, (0, 0), float(kept.correlation[0, 0]), float(kept.top1[0, 0])
+        ),
         faithfulness.verdict(atlas),
-        saving.describe(shelf, atlas),
+        saving.describe(entry, atlas),
         *(f"{share.sum():.2f}" for shares in atlas.shares.values() for share in shares[0]),
         *(*atlas.sentences, *atlas.labels, *atlas.tokens.displays, *atlas.tokens.texts),
     ]

@@ -74,6 +74,7 @@ def test_a_refusal_holds_on_to_nothing(folder: Path) -> None:
     assert frames == ["test_a_refusal_holds_on_to_nothing", "load", "__exit__"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "entries",
     [

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from core.analysis.atlas.files import AtlasFileError
-from tests.analysis.atlas.files import (
+from core.atlas.files import AtlasFileError
+from tests.atlas.files import (
     POINTS,
     TOKENS,
     an_atlas,
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tests.analysis.atlas.files import Change
+    from tests.atlas.files import Change
+
+pytestmark = pytest.mark.slow
 
 ODD: list[Any] = [
     *(None, True, 0, -1, 1, 2, 1.5, -0.5, 1e300, 10**15, 2**53, "", "x", "x" * 300, "\ud83d"),

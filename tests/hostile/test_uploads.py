@@ -6,14 +6,17 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
 from tests.hostile.uploader import Visitor, visitor
-from tests.server import running_app
+from tests.server import process_at, running_app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import psutil
+
+pytestmark = pytest.mark.slow
 
 MEGABYTE = 2**20
 MOST_MB = 100
@@ -25,17 +28,6 @@ def address(tmp_path: Path) -> Iterator[str]:
     with running_app(log, HEADSCOPE_UPLOADS_MB=str(MOST_MB)) as address:
         yield address
     assert "Traceback" not in log.read_text()
-
-
-def server(address: str) -> psutil.Process:
-    """The process that listens there."""
-    port = address.rpartition(":")[2]
-    (found,) = (
-        child
-        for child in psutil.Process().children(recursive=True)
-        if f"--server.port={port}" in child.cmdline()
-    )
-    return found
 
 
 def temporary_files(process: psutil.Process) -> list[str]:
@@ -56,7 +48,7 @@ def temporary_files(process: psutil.Process) -> list[str]:
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc lists what a process opens")
 def test_an_upload_is_never_written_to_the_disk(address: str) -> None:
     """Looked at when all but the end of 30 MB is sent: what is not received yet is in no buffer."""
-    process = server(address)
+    process = process_at(address)
     before = temporary_files(process)
     opened: list[str] = []
 
@@ -68,15 +60,16 @@ def test_an_upload_is_never_written_to_the_disk(address: str) -> None:
 
     with visitor(address) as one:
         assert one.put(blocks(30), 30 * MEGABYTE)[0] == 204
+        assert one.put([b"a"], 1, "a\0.txt")[0] == 400  # it would end every run of the page
     assert opened == before
 
 
 def test_files_in_number_take_the_place_of_older_ones(address: str) -> None:
     """Of 14 files of 19 MB, which are 266 MB, four stay, and one is arriving, twice."""
     with visitor(address) as one:
-        before = server(address).memory_info().rss
+        before = process_at(address).memory_info().rss
         assert [one.put_megabytes(19)[0] for _ in range(14)] == [204] * 14
-        grown = server(address).memory_info().rss - before
+        grown = process_at(address).memory_info().rss - before
     assert grown < 230 * MEGABYTE  # 95 of files, and what the app loads after its first page
 
 

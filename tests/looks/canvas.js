@@ -11,10 +11,21 @@ Object.assign(globalThis, { writtenTexts })
   /** @type {typeof fillText} */
   CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
     const { a, b } = this.getTransform()
-    const ratio = this.canvas.clientWidth ? this.canvas.width / this.canvas.clientWidth : devicePixelRatio
+    const ratio = this.canvas.clientWidth
+      ? this.canvas.width / this.canvas.clientWidth
+      : devicePixelRatio
     const size = (parseFloat(this.font.match(/([\d.]+)px/)?.[1] ?? "0") * Math.hypot(a, b)) / ratio
-    const written = { text, size, colour: String(this.fillStyle), opacity: this.globalAlpha, canvas: this.canvas }
-    writtenTexts.set(`${size} ${written.colour} ${written.opacity} ${this.canvas.className}`, written)
+    const written = {
+      text,
+      size,
+      colour: String(this.fillStyle),
+      opacity: this.globalAlpha,
+      canvas: this.canvas,
+    }
+    writtenTexts.set(
+      `${size} ${written.colour} ${written.opacity} ${this.canvas.className}`,
+      written,
+    )
     return fillText.call(this, text, ...rest)
   }
 }

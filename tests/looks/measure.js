@@ -5,7 +5,6 @@
  * @typedef {{text: string, where: string, size: number, contrast: number}} Measured size in CSS pixels
  */
 
-
 /** @returns {Measured[]} */
 function measureTexts() {
   return [...textNodes(document.body)].flatMap((node) => {
@@ -16,7 +15,9 @@ function measureTexts() {
     if (box.width < 2 || box.height < 2 || !isShown(element)) return []
     const { text, paper } = coloursOf(element, box)
     const size = sizeOf(element)
-    return [{ text: shortened(node), where: nameOf(element), size, contrast: contrast(text, paper) }]
+    return [
+      { text: shortened(node), where: nameOf(element), size, contrast: contrast(text, paper) },
+    ]
   })
 }
 
@@ -26,7 +27,12 @@ function* textNodes(root) {
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     if (node instanceof Element) {
       if (node.shadowRoot) yield* textNodes(node.shadowRoot)
-    } else if (/[\p{L}\p{N}]/u.test(node.textContent ?? "") && !(node.parentElement?.closest("style, script, title, noscript, template, .katex-mathml, option"))) {
+    } else if (
+      /[\p{L}\p{N}]/u.test(node.textContent ?? "") &&
+      !node.parentElement?.closest(
+        "style, script, title, noscript, template, .katex-mathml, option",
+      )
+    ) {
       yield /** @type {Text} */ (node)
     }
   }
@@ -34,7 +40,14 @@ function* textNodes(root) {
 
 /** Not hidden, not only for screen readers, not transparent, and not cut away. @param {Element} element */
 function isShown(element) {
-  if (!element.checkVisibility({ opacityProperty: true, visibilityProperty: true, contentVisibilityAuto: true })) return false
+  if (
+    !element.checkVisibility({
+      opacityProperty: true,
+      visibilityProperty: true,
+      contentVisibilityAuto: true,
+    })
+  )
+    return false
   for (const each of chain(element)) {
     const { width, height } = each.getBoundingClientRect()
     const { overflow, clipPath, position } = getComputedStyle(each)
@@ -49,7 +62,11 @@ function chain(element) {
   const all = []
   /** @type {Node | null} */
   let node = element
-  for (; node; node = node.parentNode instanceof ShadowRoot ? node.parentNode.host : node.parentNode) {
+  for (
+    ;
+    node;
+    node = node.parentNode instanceof ShadowRoot ? node.parentNode.host : node.parentNode
+  ) {
     if (node instanceof Element) all.push(node)
   }
   return all
@@ -82,7 +99,12 @@ function coloursOf(element, box) {
 function liesUnder(element, { x, y, width, height }) {
   const { left, right, top, bottom } = element.getBoundingClientRect()
   if (getComputedStyle(element).overflow !== "visible") return true
-  return left <= x + width / 2 && x + width / 2 <= right && top <= y + height / 2 && y + height / 2 <= bottom
+  return (
+    left <= x + width / 2 &&
+    x + width / 2 <= right &&
+    top <= y + height / 2 &&
+    y + height / 2 <= bottom
+  )
 }
 
 /** @param {Element} element @returns {element is SVGElement} */
@@ -93,7 +115,8 @@ function isDrawn(element) {
 /** The outline that a text brings along, or the fill of the last shape before it in its drawing that holds its middle. @param {SVGElement} text @param {DOMRect} box @returns {Rgba | null} */
 function shapeBehind(text, box) {
   const own = getComputedStyle(text)
-  if (own.paintOrder.startsWith("stroke") && parseFloat(own.strokeWidth) > 1) return parse(own.stroke)
+  if (own.paintOrder.startsWith("stroke") && parseFloat(own.strokeWidth) > 1)
+    return parse(own.stroke)
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
   const layer = text.closest("svg")
   /** @type {Rgba | null} */
@@ -152,7 +175,9 @@ function shortened(node) {
 /** Where to look for it: its own class and the nearest name that Streamlit gives. @param {Element} element */
 function nameOf(element) {
   const named = chain(element).find((each) => each.getAttribute("data-testid"))
-  const own = [element.localName, ...element.classList].filter((name) => !/^(st-)?emotion/.test(name)).join(".")
+  const own = [element.localName, ...element.classList]
+    .filter((name) => !/^(st-)?emotion/.test(name))
+    .join(".")
   return `${named?.getAttribute("data-testid") ?? "page"} ${own}`
 }
 
@@ -164,12 +189,19 @@ function nameOf(element) {
 function measureCanvases() {
   /** @type {Map<string, Written>} */
   const written = Reflect.get(globalThis, "writtenTexts") ?? new Map()
-  return [...written.values()].filter(({ canvas, text }) => canvas.isConnected && /[\p{L}\p{N}]/u.test(text)).map((each) => {
-    const { paper } = coloursOf(each.canvas, each.canvas.getBoundingClientRect())
-    const ink = parse(toRgb(each.colour))
-    const text = over([...ink.slice(0, 3), ink[3] * each.opacity], paper)
-    return { text: each.text.slice(0, 40), where: `${nameOf(each.canvas)} (drawn)`, size: each.size, contrast: contrast(text, paper) }
-  })
+  return [...written.values()]
+    .filter(({ canvas, text }) => canvas.isConnected && /[\p{L}\p{N}]/u.test(text))
+    .map((each) => {
+      const { paper } = coloursOf(each.canvas, each.canvas.getBoundingClientRect())
+      const ink = parse(toRgb(each.colour))
+      const text = over([...ink.slice(0, 3), ink[3] * each.opacity], paper)
+      return {
+        text: each.text.slice(0, 40),
+        where: `${nameOf(each.canvas)} (drawn)`,
+        size: each.size,
+        contrast: contrast(text, paper),
+      }
+    })
 }
 
 /** @param {string} colour as a canvas gives it: #rrggbb or rgba() */

@@ -48,6 +48,7 @@ def one_by_one(network: PreTrainedModel, ids: list[int], count: int, end: int) -
     return written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_an_answer_takes_the_likeliest_token_each_time(name: str, tmp_path: Path) -> None:
     network = build_with_head(
@@ -63,7 +64,7 @@ def test_an_answer_takes_the_likeliest_token_each_time(name: str, tmp_path: Path
     answers = []
     for text in SENTENCES[:2]:
         expected = one_by_one(network, model.tokenizer(text)["input_ids"], MAX_ANSWER, end)
-        trace = trace_text(model, text).of_kind("cross")
+        trace = trace_text(model, text).of_type("cross")
         ids = [token.id for token in trace.tokens]
         assert ids == (expected[:-1] if expected[-1] == end else expected)
         assert trace.origin == "answer"

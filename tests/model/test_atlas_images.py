@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from core import atlas_build
-from core.analysis.atlas.files import read_atlas
+from core.atlas.files import read_atlas
 from core.model import load, trace_image
 from tests.model.image.families import FAMILIES, build, image
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.model import budget, choose_texts, estimate_texts
+from core.model import choose_texts, estimate_texts
+from core.model.running import budget
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:

@@ -52,6 +52,7 @@ def assert_same_vectors(actual: np.ndarray, expected: np.ndarray) -> None:
     assert_allclose(actual, expected, rtol=0, atol=TOLERANCE * max(1.0, np.abs(expected).max()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_recorded_attention_and_tokens_are_the_models_own(
     name: str, model_of: ModelOf, oracle_of: OracleOf

@@ -48,8 +48,8 @@ def eager_pass(folder: Path, source: list[int], target: list[int]) -> Any:
 
 def test_cross_attention_goes_from_the_target_to_the_source(name: str, folder_of: FolderOf) -> None:
     trace = trace_text(load(str(folder_of(name))), SENTENCES[1], target=TARGET)
-    cross, decoder = trace.of_kind("cross"), trace.of_kind("decoder")
-    assert trace.kinds == ("encoder", "decoder", "cross")
+    cross, decoder = trace.of_type("cross"), trace.of_type("decoder")
+    assert trace.attention_types == ("encoder", "decoder", "cross")
     assert cross.tokens == decoder.tokens == decoder.key_tokens
     assert cross.key_tokens == trace.tokens
     assert len(cross.tokens) != len(trace.tokens)
@@ -78,7 +78,7 @@ def test_the_decoder_reads_its_target_one_token_late_as_in_training(
     network: Any = AutoModelForSeq2SeqLM.from_config(config)
     labels = tokenizer(text_target=TARGET, return_tensors="pt")["input_ids"]
     shifted = network.prepare_decoder_input_ids_from_labels(labels)[0].tolist()
-    tokens = trace_text(load(str(folder)), SENTENCES[0], target=TARGET).of_kind("decoder").tokens
+    tokens = trace_text(load(str(folder)), SENTENCES[0], target=TARGET).of_type("decoder").tokens
     assert [token.id for token in tokens] == shifted
     assert [token.position for token in tokens] == list(range(len(tokens)))
     assert [token.display for token in tokens if not token.special][:2] == ["Whe", "r"]
@@ -89,7 +89,7 @@ def test_without_a_target_or_an_answer_the_decoder_has_its_start_token(
     name: str, folder_of: FolderOf
 ) -> None:
     trace = trace_text(load(str(folder_of(name))), SENTENCES[0])
-    cross = trace.of_kind("cross")
+    cross = trace.of_type("cross")
     assert (cross.origin, len(cross.tokens)) == ("start", 1)
     np.testing.assert_allclose(cross.attention().sum(axis=-1), 1, atol=1e-5)
 
@@ -98,7 +98,7 @@ def test_texts_of_a_corpus_go_through_the_encoder_alone(name: str, folder_of: Fo
     model = load(str(folder_of(name)))
     for text, trace in zip(SENTENCES, trace_corpus(model, SENTENCES), strict=True):
         alone = trace_text(model, text, target=TARGET)
-        assert trace.kinds == ("encoder",)
+        assert trace.attention_types == ("encoder",)
         np.testing.assert_allclose(trace.queries, alone.queries, atol=1e-5)
 
 
@@ -106,22 +106,23 @@ def test_the_encoder_may_run_alone(name: str, folder_of: FolderOf) -> None:
     model = load(str(folder_of(name)))
     alone = trace_text(model, SENTENCES[0], SENTENCES[2], decode=False)
     whole = trace_text(model, SENTENCES[0], SENTENCES[2], target=TARGET)
-    assert (alone.kinds, alone.tokens) == (("encoder",), whole.tokens)
+    assert (alone.attention_types, alone.tokens) == (("encoder",), whole.tokens)
     np.testing.assert_allclose(alone.attention(), whole.attention(), atol=1e-5)
 
 
 def test_a_target_that_is_too_long_is_cut_and_counted(folder_of: FolderOf) -> None:
     model = load(str(folder_of("bart")))
-    whole = trace_text(model, "Where?", target=TARGET).of_kind("decoder")
-    cut = trace_text(model, "Where?", max_tokens=5, target=TARGET).of_kind("decoder")
+    whole = trace_text(model, "Where?", target=TARGET).of_type("decoder")
+    cut = trace_text(model, "Where?", max_tokens=5, target=TARGET).of_type("decoder")
     assert (len(cut.tokens), cut.dropped) == (5, len(whole.tokens) - 5)
     assert cut.tokens == whole.tokens[:5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
 def test_each_kind_has_its_own_output_projection(name: str, kind: Any, folder_of: FolderOf) -> None:
     model = load(str(folder_of(name)))
-    trace = trace_text(model, SENTENCES[0], target=TARGET).of_kind(kind)
+    trace = trace_text(model, SENTENCES[0], target=TARGET).of_type(kind)
     ending = {"t5": {"cross": "EncDecAttention.o"}, "bart": {"cross": "encoder_attn.out_proj"}}
     plain = {"t5": "SelfAttention.o", "bart": "self_attn.out_proj"}
     weights, norms = output_projections(model, kind), transformed_norms(model, trace)
@@ -143,6 +144,7 @@ def test_each_kind_has_its_own_output_projection(name: str, kind: Any, folder_of
         np.testing.assert_allclose(norms[layer], expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["led", "t5gemma2", "musicgen"])
 def test_what_cannot_be_followed_in_one_of_its_parts_is_refused(kind: str, tmp_path: Path) -> None:
     build(kind, tmp_path)
@@ -157,7 +159,7 @@ def test_the_kind_of_a_call_shows_in_its_lengths() -> None:
     sizes = {"encoder": (6, 6), "decoder": (3, 3), "cross": (3, 6), None: (6, 3)}
     for kind, (queries, keys) in sizes.items():
         shape = {"query": torch.zeros(2, 1, queries, 1), "key": torch.zeros(2, 1, keys, 1)}
-        assert lengths.kind_of(type("Call", (), shape)) == kind  # type: ignore[arg-type]
+        assert lengths.type_of(type("Call", (), shape)) == kind  # type: ignore[arg-type]
     assert lengths.of_text(1, "cross") == (2, 6)
     assert lengths.of_text(1, "decoder") == (2, 2)
     assert lengths.of_text(1, "encoder") == (6, 6)

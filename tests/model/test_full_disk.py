@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core import atlas_build
-from core.analysis.atlas.engine.folder import write_whole
-from core.analysis.atlas.files import read_atlas
+from core.atlas.engine.folder import write_whole
+from core.atlas.files import read_atlas
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ def test_a_part_on_a_full_disk_is_the_systems_own_error_and_leaves_nothing(disk:
     assert list(disk.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_wherever_the_disk_fills_up_it_is_said_and_the_same_command_goes_on(
     disk: Path,
     folder_of: FolderOf,

@@ -34,6 +34,7 @@ def _half(name: str, dtype: torch.dtype, folder: Path) -> Path:
     return build(replace(FAMILIES[name], dtype=dtype), folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", TYPES, ids=str)
 @pytest.mark.parametrize(
     "name", ["bert", "modernbert", "gpt2", "llama", "gemma2", "gpt_oss", "bloom", "deberta-v2"]

@@ -37,7 +37,7 @@ def test_layers_of_a_hybrid_have_the_numbers_of_the_layers_that_its_settings_let
     trace = trace_text(hybrid, SENTENCES[0])
     assert attending != list(range(len(attending)))
     assert [layer.number for layer in trace.layers] == attending
-    assert trace.numbers == hybrid.numbers == tuple(n + 1 for n in attending)
+    assert trace.layer_labels == hybrid.layer_labels == tuple(n + 1 for n in attending)
     assert trace.depth == len(hybrid.network.config.layer_types)
 
 
@@ -64,13 +64,15 @@ def test_hidden_states_of_a_hybrid_are_what_its_attending_layers_received(
     ids = torch.tensor([[token.id for token in trace.tokens]])
     with torch.no_grad():
         output = hybrid.network(input_ids=ids).last_hidden_state[0].numpy()
-    expected = [*(received[number] for number in trace.numbers), output]
+    expected = [*(received[number] for number in trace.layer_labels), output]
     assert trace.hidden_states is not None
     np.testing.assert_allclose(trace.hidden_states, np.stack(expected), atol=1e-4)
 
 
 def test_a_batch_has_the_same_numbers_as_a_text(hybrid: LoadedModel) -> None:
-    assert {trace.numbers for trace in trace_corpus(hybrid, SENTENCES)} == {hybrid.numbers}
+    assert {trace.layer_labels for trace in trace_corpus(hybrid, SENTENCES)} == {
+        hybrid.layer_labels
+    }
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def test_where_all_layers_attend_they_count_from_one(kind: str, way: str, tmp_pa
     model = load(str(tmp_path))
     assert model.way == way
     trace = trace_text(model, SENTENCES[0])
-    assert trace.numbers == tuple(range(1, model.network.config.num_hidden_layers + 1))
+    assert trace.layer_labels == tuple(range(1, model.network.config.num_hidden_layers + 1))
 
 
 def test_a_watched_network_says_its_numbers_too(tmp_path: Path) -> None:
@@ -90,7 +92,7 @@ def test_a_watched_network_says_its_numbers_too(tmp_path: Path) -> None:
     model = load(str(tmp_path))
     model.network.set_attn_implementation("eager")
     trace = trace_text(replace(model, way="watched"), SENTENCES[0])
-    assert trace.numbers == (2, 4)
+    assert trace.layer_labels == (2, 4)
 
 
 @pytest.mark.parametrize("numbers", [[0, None], [1, 1], [3, 2], [None, None]])

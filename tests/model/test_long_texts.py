@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.model import load, trace_by_length, trace_corpus, trace_text
-from core.model.inputs import CHARACTERS_PER_TOKEN, token_lengths
+from core.model.text.inputs import CHARACTERS_PER_TOKEN, token_lengths
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
@@ -104,6 +104,6 @@ def test_lengths_that_are_known_are_not_counted_again(
 ) -> None:
     model = model_of("bert")
     lengths = token_lengths(model, SENTENCES, None)
-    monkeypatch.setattr("core.model.tracing.token_lengths", None)
+    monkeypatch.setattr("core.model.running.tracing.token_lengths", None)
     found = dict(trace_by_length(model, SENTENCES, lengths=lengths))
     assert [len(found[i].tokens) for i in range(len(SENTENCES))] == lengths

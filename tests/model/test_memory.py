@@ -130,6 +130,6 @@ def test_running_out_of_memory_is_recognised(error: Exception, means_memory: boo
 
 def test_memory_that_runs_out_while_loading_is_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     error = RuntimeError("DefaultCPUAllocator: can't allocate memory")
-    monkeypatch.setattr("core.model.network.fill", failing(error))
+    monkeypatch.setattr("core.model.running.network.fill", failing(error))
     with pytest.raises(OutOfMemoryError, match="not enough memory to load 'bundled/minilm'"):
         load("bundled/minilm")

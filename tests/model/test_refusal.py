@@ -76,7 +76,7 @@ def test_whatever_a_network_or_a_tokenizer_raises_is_one_sentence(
             with pytest.raises(ModelError, match="cannot be run on this text") as caught:
                 action(model)
             assert "unwrap" not in str(caught.value)
-    monkeypatch.setattr("core.model.inputs.read_tokens", failing(error))
+    monkeypatch.setattr("core.model.text.inputs.read_tokens", failing(error))
     monkeypatch.setattr(type(model.tokenizer), "__call__", failing(error))
     for action in (*ACTIONS.values(), lambda model: choose_texts(model, TEXTS, 100)):
         with pytest.raises(ModelError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.model import load, trace_text
-from core.model.tokens import display_name, visible
+from core.model.text.tokens import display_name, visible
 
 
 @pytest.mark.parametrize(

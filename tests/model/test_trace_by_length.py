@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.model import trace_by_length, trace_text, tracing
+from core.model import trace_by_length, trace_text
+from core.model.running import tracing
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     from core.model import LoadedModel, Trace
-    from core.model.inputs import Input
+    from core.model.text.inputs import Input
     from tests.conftest import ModelOf
 
 TOLERANCE = 5e-6

@@ -1,6 +1,6 @@
 """A tiny model of each type that people use most opens, and shows what transformers computes.
 
-The sweep (``python -m tests.bench families``) judges every type in the same way.
+The sweep (``python -m tests.tools.bench families``) judges every type in the same way.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ ENCODER_DECODERS = (
 WITH_IMAGES = ("clip", "siglip", "chinese_clip", "blip", "qwen2_5_vl", "qwen3_vl", "llava")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [*ENCODERS, *DECODERS, *ENCODER_DECODERS, *WITH_IMAGES])
 def test_a_type_that_is_much_used_opens_and_agrees_with_eager_attention(kind: str) -> None:
     verdict = judge_kind(kind)
@@ -61,11 +62,15 @@ def test_no_faster_way_is_taken_where_it_would_change_what_the_network_computes(
     assert (verdict.outcome, verdict.way) == ("opens", way)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "why"),
     [
         ("hy_v4", "cannot be captured"),  # it must be watched, but its sinks cannot be followed
         ("lilt", "cannot be captured"),  # two streams attend at once in each layer
+        # Beltagy et al. 2020, section 3.1: windows, and projections of their own for global tokens
+        ("longformer", "chunks of a sliding window, and each token has a second query, key and"),
+        ("led", "chunks of a sliding window, and each token has a second query, key and"),
         ("videoprism", "more or fewer tokens than the text"),  # it adds one that sums up the text
         ("diffllama", "more than once in a layer"),
     ],

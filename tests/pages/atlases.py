@@ -6,9 +6,10 @@ import functools
 import io
 from typing import TYPE_CHECKING
 
-from core.analysis.atlas import Atlas, build_atlas
-from core.analysis.atlas.files import write_atlas
+from core.atlas import Atlas, build_atlas
+from core.atlas.files import write_atlas
 from core.model import load, trace_corpus
+from core.ui.serve.sessions import LONG_TEXT
 from tests.opening import open_app
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def opened(atlas: Atlas, **parameters: str) -> AppTest:
 
 
 def paste(app: AppTest, lines: list[str]) -> AppTest:
-    return app.text_area(key="atlas_lines").set_value("\n".join(lines)).run()
+    return app.text_area(key=LONG_TEXT).set_value("\n".join(lines)).run()
 
 
 def of_lines(lines: list[str], **parameters: str) -> AppTest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,12 @@ from core.model.downloading import hub
 from core.screens.atlas import matrix
 from core.screens.atlas.head import single
 from core.screens.patterns import corpus as corpus_source
-from core.ui.site import visitor
+from core.ui.serve import visitor
 from tests.components.received import received
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from streamlit.testing.v1 import AppTest
 
@@ -46,8 +48,7 @@ def _no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
 def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Say where the visitor sits, by default at this machine. Nothing is set by an operator."""
     for name in ("MODELS", "FOLDERS", "HUB_TOKEN", "DOWNLOAD_MB"):
-        for prefix in ("HEADSCOPE_", "ATTENTION_ATLAS_"):
-            monkeypatch.delenv(prefix + name, raising=False)
+        monkeypatch.delenv(f"HEADSCOPE_{name}", raising=False)
 
     def connect_from(ip: str, **headers: str) -> None:
         sent = tuple({"Host": "localhost:8501", **headers}.items())
@@ -68,6 +69,20 @@ SENTENCES = (
 )
 SETS = marked_sets()
 FEW = {"pairs": SETS["pairs"][:24], "sample": SETS["sample"][:20]}
+
+
+ATTEND = (3, 6)  # the layers of a hybrid that do, of eight
+
+
+@pytest.fixture(scope="session")
+def hybrid_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of a tiny model of which only the layers `ATTEND` attend."""
+    from tests.model.sweep.tiny import build
+
+    folder = tmp_path_factory.mktemp("hybrid")
+    kinds = ["full_attention" if number in ATTEND else "conv" for number in range(1, 9)]
+    build("lfm2", folder, num_hidden_layers=8, layer_types=kinds)
+    return folder
 
 
 @pytest.fixture
@@ -115,6 +130,11 @@ def hints(app: AppTest) -> str:
     """What the examples above the picture say under the pointer."""
     assert not app.exception
     return "\n".join(button.help or "" for button in app.button)
+
+
+def charts(app: AppTest) -> list[dict[str, Any]]:
+    """What Plotly gets of every chart."""
+    return [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
 
 
 def press_example(app: AppTest, page: str, title: str) -> None:

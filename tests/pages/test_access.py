@@ -14,8 +14,8 @@ from core.model.catalog import bundled_folder
 from core.model.downloading import downloads, hub
 from core.model.errors import DownloadRefusedError
 from core.ui import cache
-from core.ui.messages import quote
-from core.ui.site import fetching
+from core.ui.serve import fetching
+from core.ui.words.messages import quote
 from tests.opening import open_app
 from tests.pages.conftest import alerts, sidebar
 from tests.stand_in_hub import StandInHub, running_hub
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     Open = Callable[..., AppTest]
     Connect = Callable[..., None]
+
+pytestmark = pytest.mark.slow
 
 BUNDLED = ["bundled/minilm", "bundled/gpt2-novels"]
 NAMES = [spec.name for spec in catalog.reading("text")]
@@ -41,9 +43,9 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     working = cache.model
 
-    def noted(name: str, *reads: Any) -> object:
+    def noted(name: str, *modality: Any) -> object:
         names.append(name)
-        return working(name, *reads)
+        return working(name, *modality)
 
     monkeypatch.setattr(cache, "model", noted)
     return names

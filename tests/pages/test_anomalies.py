@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.screens.anomalies import source
+from core.screens.anomalies import cached, source
 from core.screens.anomalies.report import make_report
 from core.ui import cache
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, alerts, said
+from tests.pages.conftest import BOOK, alerts, charts, said
 
 SHORT = "The cat sat on it."
 
@@ -16,11 +16,13 @@ SHORT = "The cat sat on it."
 def test_few_heads_stand_out_and_what_most_do_is_said_to_be_usual() -> None:
     app = open_app("anomalies")
     text = said(app)
-    # Of 72 heads only this one is an outlier; 54 have a flag, which is no news.
+    # Of 72 heads only this one is an outlier; 54 have a flag, which is no news, and it is said.
     assert "**1 of 72 heads stands out on this text:** L1 H8 (alike weights)." in text
     assert "Usual in trained transformers, and nothing to fix" in text
-    assert "42 rest on the first token (sink)" in text
-    assert "43 attend to values that are nearly zero (null attention)" in text
+    assert "54 heads have a flag, a measure beyond its threshold; a head stands out by one" in text
+    assert "42 give the first token at least 50 % of their attention (sink)" in text
+    assert "43 attend to values that average at most 50 % of the head's median length" in text
+    assert "nearly zero" not in text  # values of 0.1 to 0.5 of the median are not
     listed = [line for line in text.split("\n") if " · stands out" in line or " · usual" in line]
     assert listed == ["**L1 H8** · stands out"]
     app = open_app("anomalies", every="1")
@@ -64,6 +66,9 @@ def test_a_flag_has_its_reason_and_the_sentence_of_one_head_its_numbers() -> Non
     app = open_app("anomalies", anomaly="moved", layer="3", head="8", latent="1")
     assert f"The first token is hidden, and with it {first} of all attention" in said(app)
     assert app.query_params["latent"] == "1"
+    titles = [chart["layout"]["title"]["text"] for chart in charts(app)]
+    assert titles[0] == "Attention, rows renormalised"
+    assert titles[1].endswith("rows renormalised")
 
 
 @pytest.mark.parametrize("flag", ["norm disparity", "clouds apart", "column sink"])
@@ -160,7 +165,7 @@ def test_the_most_extreme_lengths_are_named_where_none_is_odd() -> None:
 
 def test_the_report_escapes_the_text_and_holds_every_head() -> None:
     key = cache.TraceKey("bundled/minilm", "<img src=x> it rains and it pours on the old house")
-    report = make_report(cache.trace(*key), key, cache.anomalies(key), {})
+    report = make_report(cache.trace(*key), key, cached.anomalies(key), {})
     assert "&lt;img src=x&gt;" in report
     assert "<img" not in report
     assert report.count('<table class="map">') == 6

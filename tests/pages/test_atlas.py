@@ -2,45 +2,49 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pytest
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.analysis.atlas import (
-    Atlas,
-    MemoryStore,
-    ModelFaithfulness,
-    atlas_of,
-    search_tokens,
-)
-from core.analysis.atlas.data import Measured
-from core.analysis.atlas.files.tables import ROW_BYTES
 from core.analysis.corpus import CorpusTable, read_table
 from core.analysis.corpus.sample import sample_sentences
-from core.model import trace_corpus
+from core.atlas import Atlas, search_tokens
+from core.atlas.data import Measured, ModelFaithfulness
+from core.atlas.engine import MemoryStore, atlas_of
+from core.atlas.files.tables import ROW_BYTES
+from core.atlas.head_table import head_table
+from core.atlas.sources import InMemory, memory
+from core.model import load, trace_corpus
 from core.model.catalog import bundled_folder
-from core.screens.atlas import find
+from core.screens.atlas import meeting, search_turn
 from core.screens.atlas.corpus import cost, making, source
+from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, atlas_entry
 from core.screens.atlas.corpus.source import max_tokens
-from core.screens.atlas.shelf import atlas_shelf, atlas_shelves
 from core.ui import cache
-from core.ui.site import turns, uploads
+from core.ui.serve import turns, uploads
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, file_of, of_lines, opened, paste, small
 from tests.pages.conftest import alerts, said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     import pandas as pd
     from streamlit.testing.v1 import AppTest
 
-    from core.model import LoadedModel, Trace
-    from core.screens.atlas.shelf import AtlasShelf
+    from core.atlas.search.expression import Step
+    from core.model import Chosen, LoadedModel, Trace
+
+pytestmark = pytest.mark.slow
 
 PARTS = ["heads", "one", "words", "positions", "alike", "trust"]
 MODELS = ["bundled/minilm", "bundled/gpt2-novels"]
@@ -57,7 +61,7 @@ SHE_HER = {"part": "words", "first": "she", "second": "her"}
 
 def show_part(app: AppTest, part: str) -> str:
     """What the page says after a click on a part; never NaN, never an error."""
-    app.segmented_control(key="part").set_value(part).run()
+    app.selectbox(key="part").set_value(part).run()
     assert not re.search(r"\bnan\b", said(app))
     return said(app)
 
@@ -84,7 +88,7 @@ def test_a_budget_is_lowered_to_what_opens_again_and_the_slider_follows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """96 bytes for each of 72 heads: 2,000 tokens are 14 MB, and 3,000 more than 5/6 of 20."""
-    monkeypatch.setattr("core.ui.site.uploads.limit_mb", lambda: 20)
+    monkeypatch.setattr("core.ui.serve.uploads.limit_mb", lambda: 20)
     monkeypatch.setattr("core.screens.atlas.corpus.source._heads_of", {})
     app = open_app("atlas", budget="4000")
     assert "**2,000 tokens at most** with `bundled/minilm`: it has 72 heads" in said(app)
@@ -103,7 +107,7 @@ def test_a_budget_is_lowered_to_what_opens_again_and_the_slider_follows(
 def test_what_is_built_fits_into_an_upload_with_room_for_a_header(
     monkeypatch: pytest.MonkeyPatch, megabytes: int, heads: int, most: int
 ) -> None:
-    monkeypatch.setattr("core.ui.site.uploads.limit_mb", lambda: megabytes)
+    monkeypatch.setattr("core.ui.serve.uploads.limit_mb", lambda: megabytes)
     assert max_tokens(heads) == most
     assert most == 1 or most * heads * ROW_BYTES <= 5 / 6 * megabytes * 2**20
 
@@ -111,7 +115,7 @@ def test_what_is_built_fits_into_an_upload_with_room_for_a_header(
 def test_a_budget_below_the_slider_is_taken_and_kept_in_the_link(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("core.ui.site.uploads.limit_mb", lambda: 4)
+    monkeypatch.setattr("core.ui.serve.uploads.limit_mb", lambda: 4)
     monkeypatch.setattr("core.screens.atlas.corpus.source._heads_of", {"bundled/minilm": 72})
     app = open_app("atlas")
     assert alerts(app) == ""
@@ -125,7 +129,7 @@ def test_the_room_that_is_left_is_told_where_a_file_is_asked_for(
 ) -> None:
     app = open_app("atlas", corpus="saved")
     assert "fit now" not in said(app)
-    monkeypatch.setattr("core.ui.site.uploads.room_mb", lambda: 7)
+    monkeypatch.setattr("core.ui.serve.uploads.room_mb", lambda: 7)
     assert "**7 MB** fit now" in said(app.run())
     assert uploads.limit_mb() == 400  # a page that runs in a test has nothing to bound
 
@@ -143,7 +147,7 @@ def test_a_file_of_more_rows_than_memory_has_room_for_is_refused(
 def test_an_atlas_of_texts_that_are_long_says_that_it_is_too_large_to_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("core.ui.site.uploads.limit_mb", lambda: 1)
+    monkeypatch.setattr("core.ui.serve.uploads.limit_mb", lambda: 1)
     monkeypatch.setattr("core.screens.atlas.corpus.source._heads_of", {})
     words = [f"{i}" + chr(0x4E00 + i) * 250 for i in range(40)]
     app = of_lines(words)
@@ -166,7 +170,7 @@ def test_dispersion_names_what_the_matches_were_measured_from(times: int, words:
 def test_a_search_tells_how_much_it_found() -> None:
     app = of_lines(LINES, find="SHE")
     assert "`SHE`: **2** matches in 2 of 4 sentences" in said(app)
-    assert app.header[0].value == "Where do they lie together?"
+    assert app.header[0].value == "In which heads do matches cluster?"
     app.text_input(key="find").set_value("[CLS]").run()
     assert "**4** matches in 4 of 4 sentences" in said(app)
     app.selectbox(key="kind").set_value("phrase").run()
@@ -206,11 +210,11 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     """What was searched for, and as what."""
     calls: list[tuple[str, str]] = []
 
-    def watched(atlas: Atlas, query: str, kind: Any) -> object:
+    def watched(atlas: Atlas, query: str, kind: Any, step: Step) -> object:
         calls.append((query, kind))
-        return search_tokens(atlas, query, kind)
+        return search_tokens(atlas, query, kind, step)
 
-    monkeypatch.setattr(find, "search_tokens", watched)
+    monkeypatch.setattr(memory, "search_tokens", watched)
     return calls
 
 
@@ -220,7 +224,7 @@ def test_an_expression_of_a_link_waits_for_a_button(searched: list[tuple[str, st
     assert (app.text_input(key="find").value, app.selectbox(key="kind").value) == ("s?he", "regex")
     assert app.query_params["find"] == "s?he"  # the address may be handed on
     app.selectbox(key="colour").set_value("position").run()
-    app.segmented_control(key="part").set_value("one").run()
+    app.selectbox(key="part").set_value("one").run()
     assert WAITS in said(app)
     assert searched == []
     app.button(key="atlas_search").click().run()
@@ -240,6 +244,51 @@ def test_an_expression_that_was_typed_runs_at_once_and_goes_on_running(
     paste(app, LINES)
     assert "`cat|bag`: **2** matches" in said(app)
     assert {query for query, _ in searched} == {"cat|bag"}
+
+
+def test_leaving_the_page_stops_an_expression_and_lets_the_next_one_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steps = 0
+
+    def endless(_atlas: Atlas, _query: str, _kind: str, step: Step) -> None:
+        nonlocal steps
+        context = get_script_run_ctx()
+        assert context is not None
+        assert context.script_requests is not None
+        context.script_requests.request_stop()  # as the server does when a visitor has left
+        while steps < 50:
+            steps += 1
+            step()
+
+    app = of_lines(LINES, kind="regex")
+    monkeypatch.setattr(search_turn, "_SHOW_SECONDS", 0.0)
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "search_tokens", endless)
+        app.text_input(key="find").set_value("cat|bag").run()
+    assert steps == 1
+    assert "matches in" not in said(app)
+    assert "`cat|bag`: **2** matches" in said(app.run())
+
+
+def test_one_expression_runs_at_a_time() -> None:
+    """The second waits until the first has ended, however that was."""
+    waits, order = threading.Event(), []
+
+    def second() -> None:
+        waits.set()
+        with search_turn.search_turn():
+            order.append("second")
+
+    thread = threading.Thread(target=second)
+    with contextlib.suppress(InterruptedError), search_turn.search_turn():
+        thread.start()
+        assert waits.wait(60)
+        time.sleep(0.1)
+        order.append("first")
+        raise InterruptedError
+    thread.join()
+    assert order == ["first", "second"]
 
 
 def test_an_expression_that_the_visitor_chose_as_one_runs() -> None:
@@ -283,6 +332,39 @@ def test_two_words_meet() -> None:
     app.button(key="atlas_swap").click().run()
     assert "From `her` to `she`" in said(app)
     assert (app.query_params["first"], app.query_params["second"]) == ("her", "she")
+
+
+def test_the_chip_of_a_verb_opens_the_head_that_attends_most_to_its_subject() -> None:
+    texts = ["It was late when she came.", "They said it was gone.", "What it was he never knew."]
+    app = of_lines([*LINES, *texts])
+    total = np.zeros((6, 12))
+    for trace in trace_corpus(load("bundled/minilm"), texts):
+        words = [token.text for token in trace.tokens]
+        total += trace.attention()[..., words.index("was"), words.index("it")] / len(texts)
+    layer, head = np.unravel_index(total.argmax(), total.shape)
+    assert total.max() > 0.5
+    chip = next(button for button in app.button if button.label == "From a verb to its subject")
+    assert f"L{layer + 1} H{head + 1} attends most" in chip.help
+    assert f"{total.max():.2f}, mean over the 3 sentences" in chip.help
+    assert "In 3 of them “it” comes right before" in chip.help
+    chip.click().run()
+    chosen = {"part": "words", "layer": str(layer + 1), "head": str(head + 1)}
+    assert chosen.items() <= app.query_params.items()
+
+
+def test_the_chip_of_a_verb_is_not_offered_where_no_head_attends_so() -> None:
+    labels = [button.label for button in of_lines(LINES).button]  # none has “was” and “it”
+    assert "One word in all heads" in labels
+    assert "From a verb to its subject" not in labels
+
+
+def test_visitors_who_come_at_once_all_see_the_chips(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each measures where the words meet, since none has when they look, and all go on."""
+    both, entry = threading.Barrier(2, timeout=60), AtlasEntry(InMemory(small()))
+    monkeypatch.setattr(meeting, "_measured_quietly", lambda _: both.wait() and None)
+    with ThreadPoolExecutor(2) as visitors:
+        assert [*visitors.map(meeting.strongest_head, [entry, entry])] == [None, None]
+    assert meeting.strongest_head(entry) is None
 
 
 def test_words_that_never_meet_are_explained() -> None:
@@ -331,7 +413,7 @@ def test_nothing_a_visitor_brings_is_run_before_the_button(monkeypatch: pytest.M
     def run(*_: object, **__: object) -> None:
         raise RanError
 
-    for name in ("choose_texts", "trace_by_length", "atlas_of"):
+    for name in ("choose_texts", "trace_chosen", "atlas_of"):
         monkeypatch.setattr(making, name, run)
     app = paste(open_app("atlas", corpus="lines"), ["Nothing of this is run, ", "but for a press."])
     assert "nothing has been run yet" in said(app)
@@ -352,8 +434,8 @@ def test_an_atlas_that_proves_too_large_once_it_is_tokenized_is_refused_before_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = paste(open_app("atlas", corpus="lines"), [*LINES, "Far too large."])
-    monkeypatch.setattr(cost, "available_bytes", lambda: -atlas_shelves().size)
-    monkeypatch.setattr(making, "trace_by_length", None)
+    monkeypatch.setattr(cost, "available_bytes", lambda: -atlas_entries().size)
+    monkeypatch.setattr(making, "trace_chosen", None)
     app.button(key="atlas_build")
     app.session_state["_atlas_pressed"] = True
     app.run()
@@ -399,7 +481,7 @@ def test_visitors_build_each_atlas_once_and_four_of_1800_tokens_fit(
     for app in apps * 2:
         assert "Atlas of" in show_part(app, "trust")
     assert len(built) == 2
-    assert 20_000 < atlas_shelves().size / sum(built) < atlas_shelves().max_bytes / (4 * 1_800)
+    assert 20_000 < atlas_entries().size / sum(built) < atlas_entries().max_bytes / (4 * 1_800)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -526,9 +608,9 @@ def test_from_elsewhere_a_saved_atlas_names_no_model_but_those_in_the_box(
     asked: list[str] = []
     working = cache.model
 
-    def noted(name: str, *reads: Any) -> object:
+    def noted(name: str, *modality: Any) -> object:
         asked.append(name)
-        return working(name, *reads)
+        return working(name, *modality)
 
     monkeypatch.setattr(cache, "model", noted)
     app = opened(replace(small(), model=name), **SHE_HER | {"part": "one", "token": "7"})
@@ -556,23 +638,24 @@ class _Stopping:
         self.of: tuple[str, str] | None = None
         self.make = making._make
         monkeypatch.setattr(making, "_make", self.begin)
-        monkeypatch.setattr(making, "trace_by_length", self.traces)
+        monkeypatch.setattr(making, "trace_chosen", self.traces)
 
-    def begin(self, shelf: AtlasShelf, model: LoadedModel, *rest: Any) -> None:
+    def begin(self, entry: AtlasEntry, model: LoadedModel, *rest: Any) -> None:
         self.of = rest[-1]
-        self.make(shelf, model, *rest)
+        self.make(entry, model, *rest)
 
     def traces(
-        self, model: LoadedModel, texts: list[str], *, lengths: list[int], **_: int
+        self, model: LoadedModel, texts: Sequence[str], chosen: Chosen, **_: int
     ) -> Iterator[tuple[int, Trace]]:
-        assert len(texts) == len(lengths)
-        for index, trace in enumerate(trace_corpus(model, texts, batch_size=1)):
+        own = [texts[place] for place in chosen.places]
+        traces = trace_corpus(model, own, batch_size=1)
+        for place, trace in zip(chosen.places, traces, strict=True):
             if self.ran == self.after:
                 self.after = -1
                 st.session_state["_atlas_stopped"] = self.of
                 st.rerun()
             self.ran += 1
-            yield index, trace
+            yield place, trace
 
 
 @pytest.fixture
@@ -608,7 +691,7 @@ def test_after_a_cancel_there_is_an_atlas_of_what_was_done(cancel: Cancel) -> No
     app.button(key="atlas_use").click().run()
     assert f"this atlas has {first_two} of {len(small().tokens)} tokens" in said(app)
     assert "tokens of 2 texts" in said(app)
-    app.segmented_control(key="part").set_value("one").run()
+    app.selectbox(key="part").set_value("one").run()
     assert "Cancelled" in said(app)  # and stays
     app.button(key="atlas_whole").click().run()
     assert "Cancelled" not in said(app)
@@ -629,12 +712,12 @@ def test_what_another_visitor_has_finished_meanwhile_is_taken_whole(
 ) -> None:
     app, _ = cancel(2)
 
-    class Line(turns.Line):
+    class Line(turns.FifoQueue):
         """The other visitor's run ends while this one waits for its turn."""
 
         def wait(self, ticket: object, seconds: float) -> bool:
-            shelf = atlas_shelf(*shelf_key)
-            shelf.atlas, shelf.store = small(), MemoryStore()
+            entry = atlas_entry(*shelf_key)
+            entry.source, entry.store = InMemory(small()), MemoryStore()
             return super().wait(ticket, seconds)
 
     shelf_key = app.session_state["_atlas_stopped"]
@@ -679,20 +762,42 @@ def test_the_table_holds_the_means_of_plane_and_full_space_and_the_uniform_basel
     assert list(table.loc["uniform baseline"]) == pytest.approx([baseline] * 3, abs=1e-3)
 
 
+def test_distance_is_compared_with_raw_scores_where_that_is_chosen() -> None:
+    """As published: over all pairs, with cosine distance; by default rows lose their mean."""
+    atlas = small()
+    assert atlas.raw_scores is not None
+    raw = atlas.raw_scores.full["cosine"]["normalized"]
+    centred = atlas.full["cosine"]["normalized"]
+    assert abs(raw.correlation - centred.correlation).max() > 0.05
+    app = opened(atlas, part="trust", distance="cosine", stage="normalized", target="raw")
+    assert app.query_params["target"] == "raw"
+    assert "cosine distance with the raw scores over all pairs at once" in said(app)
+    assert "cosine distance, normalized: −0.938 (BERT) and −0.792 (GPT-2)" in said(app)
+    (table,) = (each.value for each in app.dataframe if "full, cosine" in each.value.columns)
+    mean = pytest.approx(raw.correlation.mean(), abs=1e-3)
+    assert table.loc["normalized", "full, cosine"] == mean
+    heads = head_table(atlas, "correlation", "raw")
+    assert heads["full, cosine, normalized"].tolist() == raw.correlation.ravel().tolist()
+    assert set(heads["scores"]) == {"raw scores"}
+    app.segmented_control(key="target").set_value("centred").run()
+    assert "cosine distance with the row-centred scores, both minus" in said(app)
+    assert "−0.938" not in said(app)
+
+
 @pytest.mark.parametrize("part", ["trust", "one"])
-def test_a_file_of_an_older_version_says_that_faithfulness_is_not_measured_in_it(part: str) -> None:
-    """Its figures are NaN then: see tests/console/test_atlas_convert.py."""
+def test_where_no_query_has_two_keys_the_page_says_that_faithfulness_is_not_measured(
+    part: str,
+) -> None:
     none = np.full(small().shape[:2], np.nan)
     nothing = {stage: ModelFaithfulness(*[none] * 6) for stage in small().faithfulness}
     pairs = np.zeros(none.shape, dtype=np.int64)
-    old = replace(
+    lonely = replace(
         small(),
         faithfulness=nothing,
         full=dict.fromkeys(small().full, nothing),
         measured=Measured(0, 0, pairs, none, none),
     )
-    app = opened(old, part=part)
+    app = opened(lonely, part=part)
     text = said(app) + alerts(app)
-    assert "This file has no measure of faithfulness" in text
-    assert "Build the atlas again" in text
+    assert "Faithfulness is not measured" in text
     assert not re.search(r"\bnan\b", text)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from core.analysis.atlas import build_atlas
-from core.analysis.atlas.files import write_atlas
+from core.atlas import build_atlas
+from core.atlas.files import write_atlas
 from core.model import load, trace_images
 from core.model.box import BOX, open_box
 from tests.model.image.families import FAMILIES, build, image
@@ -45,7 +45,7 @@ def test_the_box_is_an_atlas_of_all_its_images(model: str, matrices: list[AtlasM
     assert f"{37 * len(titles):,} tokens of {len(titles)} images" in said(app)
     assert set(matrices[-1].texts) <= set(titles)
     assert app.query_params["corpus"] == "box"
-    offered = {option.split("/")[0] for option in app.segmented_control(key="part").options}
+    offered = {option.split("/")[0] for option in app.selectbox(key="part").options}
     assert not {"Words", "Positions"} & offered
 
 
@@ -94,6 +94,8 @@ def test_a_saved_atlas_of_images_opens_among_images_alone(model: str) -> None:
     texts = open_app("atlas", corpus="saved")
     texts.file_uploader(key="atlas_saved").set_value(upload).run()
     assert "an atlas of images" in "".join(each.value for each in texts.info)
+    texts.button(key="show_atlas").click().run()
+    assert texts.session_state["input"] == "image"
 
 
 def png(seed: int) -> tuple[str, bytes, str]:

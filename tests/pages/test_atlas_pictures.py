@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.atlas import Atlas, colours
-from core.analysis.atlas.colours import Tones
+from core.atlas import Atlas, colours
+from core.atlas.colours import Tones
 from core.model import load, trace_text
 from core.screens.atlas import matrix, screen
 from tests.opening import open_app
@@ -105,10 +105,10 @@ def test_every_colouring_has_a_colour_for_queries_and_another_for_keys(
     clouds: list[AtlasCloud], matrices: list[AtlasMatrix]
 ) -> None:
     app = opened(small(), part="one")
-    for colour in ("type", "mod5", "norm"):
+    for colour in ("type", "position mod 5", "lighter", "norm"):
         app.selectbox(key="colour").set_value(colour).run()
-        app.segmented_control(key="part").set_value("heads").run()
-        app.segmented_control(key="part").set_value("one").run()
+        app.selectbox(key="part").set_value("heads").run()
+        app.selectbox(key="part").set_value("one").run()
         assert not app.exception
         for picture in (clouds[-1], matrices[-1]):
             for theme in ("light", "dark"):
@@ -167,7 +167,7 @@ def test_all_heads_have_three_dimensions_too(matrices: list[AtlasMatrix]) -> Non
     assert points == 2 * len(matrices[-1].labels)
     assert "The 3 components keep" in said(app)
     assert app.session_state["dims"] == "3"
-    app.segmented_control(key="part").set_value("one").run()
+    app.selectbox(key="part").set_value("one").run()
     assert "3 components keep" in said(app)
 
 
@@ -204,10 +204,10 @@ def test_the_caption_names_kinds_as_they_are_drawn() -> None:
 def test_dimensions_go_along_to_the_page_of_queries_and_keys_and_back(dims: str) -> None:
     app = open_app("atlas", **SMALL, dims=dims)
     app.switch_page("pages/query_key.py").run()
-    app.segmented_control(key="part").set_value("picture").run()
+    app.selectbox(key="part").set_value("picture").run()
     assert app.session_state["dims"] == f"{dims}-D"
     assert "became" not in alerts(app)
     app.switch_page("pages/atlas.py").run()
-    app.segmented_control(key="part").set_value("one").run()
+    app.selectbox(key="part").set_value("one").run()
     assert app.session_state["dims"] == dims
     assert "became" not in alerts(app)

@@ -1,12 +1,20 @@
-"""Each page as the first one that a server opens: its imports stand alone."""
+"""Each page as the first one that a server opens: its imports stand alone, and are few."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+import pytest
+
+from tests.import_graph import MODULES, ROOT
+
+pytestmark = pytest.mark.slow
+
+MAX_MODULES, MAX_LINES = 95, 12_000  # of ours, when the heatmap has been drawn
+PAGE = ("app", "pages.heatmap")  # run, not imported
+
 # A fork per page, of one process that has imported the libraries and nothing of this project.
 PROGRAM = """
 import ast, os, sys, traceback
@@ -35,3 +43,64 @@ def test_every_pages_imports_stand_alone() -> None:
         [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+
+
+# A fork per page, of a process that has imported Streamlit alone: what each page has imported when
+# it is drawn, and nothing but what needs the model is missing.
+DRAWING = """
+import json, os, sys
+import streamlit.web.bootstrap
+from streamlit.testing.v1 import AppTest
+from core.ui.cache import first_model
+from tests.opening import open_app
+
+assert "numpy" in sys.modules and not {"torch", "transformers", "pandas"} & sys.modules.keys()
+first_model.finish = lambda: None
+for page in sys.argv[1:]:
+    sys.stdout.flush()
+    if not (child := os.fork()):
+        open_app(page)
+        print(json.dumps([page, sorted(sys.modules)]))
+        sys.stdout.flush()
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        sys.exit(f"{page} fails")
+"""
+NEVER = {"torch", "transformers", "tokenizers", "huggingface_hub"}
+TABLES = {"pandas", "pyarrow", "sklearn"}
+
+
+@pytest.fixture(scope="module")
+def imported() -> dict[str, set[str]]:
+    """What each page has imported when its first picture is sent, on a cold server."""
+    run = subprocess.run(
+        [sys.executable, "-c", DRAWING, *LIGHT, *REDUCING],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return {page: set(names) for page, names in map(json.loads, run.stdout.splitlines())}
+
+
+def test_a_first_picture_needs_few_modules_of_ours(imported: dict[str, set[str]]) -> None:
+    ours = imported["heatmap"] & MODULES.keys()
+    assert len(ours) + len(PAGE) <= MAX_MODULES
+    lines = (MODULES[name].read_text("utf-8").count("\n") for name in [*ours, *PAGE])
+    assert sum(lines) <= MAX_LINES
+
+
+LIGHT = ("home", "heatmap", "head_view", "model_view", "neuron_view")
+REDUCING = ("vectors", "projection", "query_key")  # to a plane, by scikit-learn
+
+
+def test_pages_that_need_only_a_trace_are_drawn_before_torch_is_imported(
+    imported: dict[str, set[str]],
+) -> None:
+    assert {page: names & NEVER for page, names in imported.items() if names & NEVER} == {}
+    assert imported.keys() == {*LIGHT, *REDUCING}
+
+
+@pytest.mark.parametrize("page", LIGHT)
+def test_a_first_picture_costs_no_tables(page: str, imported: dict[str, set[str]]) -> None:
+    assert imported[page] & TABLES == set()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.attention_table import labels_of
 from core.model import load, trace_text
+from core.vocabulary import labels_of
 from tests.opening import open_app
 from tests.pages.conftest import alerts, hints, press_example, said, sent
 
@@ -28,7 +28,7 @@ def folder(answering_bart: Path) -> str:
 
 
 def cross(folder: str, pair: str | None = None) -> Trace:
-    trace = trace_text(load(folder), TEXT, pair, target=TARGET).of_kind("cross")
+    trace = trace_text(load(folder), TEXT, pair, target=TARGET).of_type("cross")
     assert len(trace.tokens) < len(trace.key_tokens)
     return trace
 
@@ -44,7 +44,7 @@ def test_the_head_view_gets_cross_attention_and_both_lists_of_tokens(folder: str
     trace = cross(folder)
     app = visit("head_view", folder)
     view = sent(app, "head_view")
-    shown = [tuple(each["label"] for each in view[side]) for side in ("tokens", "keyTokens")]
+    shown = [tuple(view["sides"][side]["labels"]) for side in ("queries", "keys")]
     assert shown == [labels_of(side) for side in (trace.tokens, trace.key_tokens)]
     expected = trace.attention()
     for layer in range(2):
@@ -146,14 +146,14 @@ def test_the_model_views_tiles_are_cross_attention(folder: str) -> None:
     np.testing.assert_array_equal(strongest, expected.max(axis=(-2, -1)))
     row, column = view["pairs"].reshape(2, 4, 3, 2)[1, 2, 0].astype(int)
     assert expected[1, 2, row, column] == expected[1, 2].max()
-    assert (view["rows"][2], view["columns"][1]) == ("Whe", "The")
+    assert (view["rows"]["labels"][2], view["columns"]["labels"][1]) == ("Whe", "The")
     assert "heads of 7 × 20 tokens, the decoder's and your text's" in said(app)
 
 
 def test_the_model_view_hides_special_tokens_of_both_lists(folder: str) -> None:
     app = visit("model_view", folder, hide="1", sort="similarity")
     view = sent(app, "model_view")
-    assert {"<s>", "</s>"}.isdisjoint([*view["rows"], *view["columns"]])
+    assert {"<s>", "</s>"}.isdisjoint([*view["rows"]["labels"], *view["columns"]["labels"]])
     assert view["shape"] == {"rows": 5, "columns": 18}
     assert "4 special tokens are hidden" in said(app)
     assert "Attention to tokens that are left out is missing" in said(app)
@@ -183,15 +183,16 @@ def test_the_neuron_views_vectors_make_cross_attention(folder: str) -> None:
     trace = cross(folder)
     app = visit("neuron_view", folder, layer="2", head="3", key_token="20")
     view = sent(app, "neuron_view")
-    q, k = (view[name].astype(np.float64).reshape(-1, 8) for name in ("q", "k"))
-    scores = np.exp(q @ k.T * view["scaling"])
-    weights = scores / scores.sum(axis=1, keepdims=True)
+    q, k = (view[name].astype(np.float64).reshape(-1, 8) for name in ("queries0", "keys0"))
+    log_sums = view["sums0"].astype(np.float64).reshape(2, -1, 1).sum(axis=0)
+    weights = np.exp(q @ k.T * view["layers"]["0"]["scaling"] - log_sums)
     np.testing.assert_allclose(weights, trace.attention(1, 2), atol=1e-6)
-    assert (len(view["labels"]), len(view["keyLabels"])) == weights.shape
-    assert view["causal"] is False
+    queries, keys = (view["sides"][side]["labels"] for side in ("queries", "keys"))
+    assert (len(queries), len(keys)) == weights.shape
+    assert "permitted0" not in view  # every pair is
     assert (view["query"], view["pairKey"]) == (6, 19)
-    assert app.selectbox(key="query").options[1:] == list(view["labels"])
-    assert app.selectbox(key="key_token").options[1:] == list(view["keyLabels"])
+    assert app.selectbox(key="query").options[1:] == queries
+    assert app.selectbox(key="key_token").options[1:] == keys
     assert "The query tokens are the decoder's" in said(app)
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from core.analysis.attention_table import labels_of
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.naming import NAMING
 from core.model import load, trace_text
+from core.vocabulary import labels_of
 from tests.opening import open_app
-from tests.pages.conftest import alerts, said
+from tests.pages.conftest import alerts, charts, said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +41,7 @@ def folder(answering_bart: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def cross(folder: Path) -> Trace:
-    return trace_text(load(str(folder)), TEXT, target=TARGET).of_kind("cross")
+    return trace_text(load(str(folder)), TEXT, target=TARGET).of_type("cross")
 
 
 def opened(folder: Path, kind: str = "cross", decoder: str = TARGET, **parameters: str) -> AppTest:
@@ -52,10 +51,6 @@ def opened(folder: Path, kind: str = "cross", decoder: str = TARGET, **parameter
 
 def options(app: AppTest, key: str) -> list[str]:
     return list(next(box for box in app.selectbox if box.key == key).options)
-
-
-def charts(app: AppTest) -> list[dict[str, Any]]:
-    return [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
 
 
 def words(app: AppTest) -> str:
@@ -149,20 +144,6 @@ def test_pronouns_are_for_the_encoder_which_a_button_shows(folder: Path) -> None
     next(button for button in app.button if button.key == "show_encoder").click().run()
     assert "read by the encoder alone" not in said(app)
     assert app.session_state["attention"] == "encoder"
-
-
-@pytest.mark.parametrize("kind", ["decoder", "cross"])
-def test_a_corpus_is_not_offered_for_what_the_decoder_does(kind: str, folder: Path) -> None:
-    app = opened(folder, kind, source="corpus")
-    assert "This link asks for source `corpus`. Heads of the decoder are measured on" in alerts(app)
-    assert "measure on the sample corpus" not in alerts(app) + said(app)
-    assert "Stability" not in said(app)
-
-
-def test_the_corpus_of_an_encoder_decoder_is_that_of_its_encoder(folder: Path) -> None:
-    app = opened(folder, "encoder", source="corpus")
-    assert "the sample corpus (5 sentences" in words(app)
-    assert "read by the encoder alone" not in words(app)
 
 
 def test_the_decoder_has_no_induction_score_of_the_encoder(folder: Path) -> None:

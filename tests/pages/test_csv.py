@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import streamlit as st
 
-from core.analysis.csv_text import read_cell
 from tests.opening import open_app
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ FILES = {
     "vectors": r"vectors-{}-mean-head\.csv",
     "anomalies": r"anomalies-{}\.csv",
     "patterns": r"patterns-{}\.csv",
+    "projection": r"projection-{}-.*-on-.*\.csv",
 }
 TOKENS = {"heatmap", "vectors", "anomalies"}  # files that hold tokens
 TEXT = "=cmd|' /C calc'!A0 +1+1 @SUM -x"
@@ -66,14 +66,25 @@ def test_no_cell_of_a_file_begins_as_a_formula(
     words = [cell for cell in cells if not NUMBER.fullmatch(cell)]
     assert not [cell for cell in words if cell.lstrip().startswith(("=", "+", "-", "@"))]
     if page in TOKENS and model == CAUSAL:
-        assert "=" in {read_cell(cell)[:1] for cell in words if cell != read_cell(cell)}
+        assert "=" in {cell[1:2] for cell in words if cell.startswith("'")}
 
 
 @pytest.mark.parametrize("page", ["heatmap", "vectors"])
 def test_what_was_typed_can_be_read_back(rows_of: Callable[..., Rows], page: str) -> None:
     rows = rows_of(page, text="= + @ - it")[1:]
     column = 0 if page == "heatmap" else rows[0].index("token")
-    tokens = [read_cell(row[column]) for row in rows[1:]]
+    tokens = [row[column].removeprefix("'") for row in rows[1:]]
     assert [token for token in tokens if token[0] != "["][:5] == ["=", "+", "@", "-", "it"]
     if page == "heatmap":
-        assert [read_cell(cell) for cell in rows[0][1:]] == tokens
+        assert [cell.removeprefix("'") for cell in rows[0][1:]] == tokens
+
+
+def test_the_projection_has_a_row_a_layer_with_every_head(rows_of: Callable[..., Rows]) -> None:
+    header, *layers = rows_of("projection", text="Oh, this book? I've enjoyed it.")[1:]
+    assert [row[0] for row in layers] == ["1", "2", "3", "4", "5", "6"]
+    fourth = dict(zip(header, map(float, layers[3]), strict=True))
+    assert fourth["a_to_b_h2"] == pytest.approx(0.932, abs=5e-4)  # of "it" to "book", in L4 H2
+    across = fourth["a_x"] * fourth["b_x"] + fourth["a_y"] * fourth["b_y"]
+    assert fourth["along_in_plane"] == pytest.approx(across, abs=2e-6)  # both have length 1
+    assert fourth["a_along_b_x"] == pytest.approx(across * fourth["b_x"], abs=2e-6)
+    assert sum(name.startswith("b_to_a_h") for name in header) == 12

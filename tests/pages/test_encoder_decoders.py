@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from core.analysis.attention_table import labels_of
 from core.analysis.strongest_link import strongest_link
-from core.model import load, trace_text, tracing
-from core.ui.messages import quote
+from core.model import load, trace_text
+from core.model.running import tracing
+from core.ui.words.messages import quote
+from core.vocabulary import labels_of
 from tests.opening import open_app
 from tests.pages.conftest import alerts, hints, press_example, said, sent
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 TEXT, ANSWER = "The cat sat on the mat.", "Where is it?"
-SQUARE = ("home", "vectors", "projection", "anomalies", "patterns", "head_view", "neuron_view")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def folder(answering_bart: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def cross(folder: Path) -> Trace:
-    return trace_text(load(str(folder)), TEXT, target=ANSWER).of_kind("cross")
+    return trace_text(load(str(folder)), TEXT, target=ANSWER).of_type("cross")
 
 
 def opened(page: str, folder: Path, **parameters: str) -> AppTest:
@@ -61,42 +62,26 @@ def test_queries_are_of_the_decoder_and_keys_of_the_encoder(folder: Path, cross:
     stages = len(clouds["titles"])
     assert stages == 3  # the search compares the query and the key of one token
     assert clouds["points"].size == stages * (queries + keys) * 2
-    lines = clouds["lines"].reshape(-1, 3)
+    lines = clouds["lines"].reshape(-1, 4)
     strongest = cross.attention(1, 2)
-    for query, key, weight in lines:
+    for query, key, weight, _ in lines:
         np.testing.assert_allclose(weight, strongest[int(query), int(key)], atol=1e-6)
     assert {int(query) for query, *_ in lines} == set(range(queries))
     assert "no token has both" in said(app) + alerts(app)
 
 
-@pytest.mark.parametrize("part", ["trust", "search", "heads"])
-def test_every_part_of_the_query_key_page_shows_cross_attention(folder: Path, part: str) -> None:
-    app = opened("query_key", folder, attention="cross", decoder=ANSWER, part=part)
-    assert not app.error
-    if part == "search":
-        assert "no token has both" in said(app) + alerts(app)
-
-
 def test_cross_attention_in_space_has_as_many_points_as_tokens(folder: Path, cross: Trace) -> None:
     app = opened("query_key", folder, attention="cross", decoder=ANSWER, dims="3-D")
-    figures = app.get("plotly_chart")
-    assert len(figures) == 3
-    assert cross.key_tokens[1].display in figures[0].proto.spec
-
-
-@pytest.mark.parametrize("page", SQUARE)
-def test_pages_show_the_decoder_by_itself_and_say_whose_words_it_reads(
-    folder: Path, page: str
-) -> None:
-    app = opened(page, folder, attention="decoder", decoder=ANSWER)
-    assert f"The decoder reads what you typed, {quote('W here is it ?')}" not in said(app)
-    assert "The decoder reads what you typed" in said(app)
-    assert "none that comes later" in said(app)
+    clouds = sent(app, "clouds")
+    tokens = len(cross.tokens) + len(cross.key_tokens)
+    assert (clouds["dims"], len(clouds["titles"])) == (3, 3)
+    assert clouds["points"].size == 3 * tokens * 3
+    assert clouds["labels"][len(cross.tokens) + 1] == cross.key_tokens[1].display
 
 
 def test_without_a_target_the_page_says_what_the_model_answers(folder: Path) -> None:
     app = opened("heatmap", folder, attention="decoder")
-    trace = trace_text(load(str(folder)), TEXT).of_kind("decoder")
+    trace = trace_text(load(str(folder)), TEXT).of_type("decoder")
     assert trace.origin == "answer"
     assert "The decoder reads the model's own answer" in said(app)
     assert sent(app, "table")["rows"]["labels"] == list(labels_of(trace.tokens))
@@ -173,3 +158,29 @@ def test_the_encoders_attention_asks_for_no_answer(
 def test_other_models_have_no_such_choice() -> None:
     app = open_app("heatmap")
     assert {"attention", "decoder"}.isdisjoint(app.query_params)
+
+
+def test_home_draws_both_stacks_with_the_head_on_the_decoder(folder: Path) -> None:
+    app = opened("home", folder, attention="decoder", decoder=ANSWER)
+    app.session_state["structure"] = True
+    app.run()
+    assert not app.exception
+    (chart,) = [each for each in app.get("plotly_chart") if "masked self" in each.proto.spec]
+    texts = [
+        shape["label"]["text"]
+        for shape in json.loads(chart.proto.spec)["layout"]["shapes"]
+        if "label" in shape
+    ]
+    left, right = texts[:7], texts[7:]
+    words = load(str(folder)).network.config.vocab_size
+    assert left[2].startswith("<b>self-attention</b><br>4 heads × 8 dims")
+    assert left[1] == "<b>+ positions</b><br>learned, 66 rows"  # as PyTorch prints the table
+    assert "<b>feed-forward</b><br>32 → 48 → 32" in left
+    assert "32 → 48 → 32" in "".join(right)
+    assert right[-1] == f"<b>language-model head</b><br>32 → {words}, softmax"
+    assert not any("language-model" in text for text in left)
+    assert (
+        "In its cross attention: W_Q is `decoder.layers.0.encoder_attn.q_proj` (32 → 32)"
+        in said(app)
+    )
+    assert "On top of the decoder, a language-model head" in said(app)

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.analysis.corpus.sample import sample_sentences
+from core.analysis.projections import joint_embedding
 from core.analysis.projections.error import ProjectionError
 from core.screens.anomalies import source
-from core.screens.atlas import layouts
-from core.ui.clouds import faithfulness
-from core.ui.clouds.choice import Choice
-from core.ui.clouds.choice import clouds_of as clouds_as_they_are
-from core.ui.words.pages import find
-from tests.links_table import LINKS, SCREENS, prepared_site, rows_of, to_markdown
+from core.screens.query_key import following
+from core.ui.serve.sessions import LONG_TEXT
+from tests.every_part import prepared_site, visits
 from tests.opening import ROOT, open_app
+from tests.page_tables import LINKS, README, rows_of, to_markdown, with_pages
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:
@@ -26,9 +25,12 @@ if TYPE_CHECKING:
 
     from core.ui.controls import Control
 
+pytestmark = pytest.mark.slow
+
+VISITS = visits()
 # Widgets that no link carries: the switch of the second sentence is its text, what a visitor
 # pastes or uploads is the visitor's own.
-IN_NO_LINK = {"two", "atlas_lines", "atlas_text_column", "atlas_label_column"}
+IN_NO_LINK = {"two", LONG_TEXT, "atlas_text_column", "atlas_label_column"}
 IN_SIDEBAR = {"model", "text", "pair"}  # the same on every page: changed on one
 SLOW = {"UMAP", "t-SNE"}  # ten seconds to begin
 AS_WRITTEN = {"region": "r1c2-r3c4", "part_of_head": "-1,2,-3,0.5"}  # texts of a form
@@ -52,20 +54,16 @@ def _site() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """UMAP and t-SNE fail at once, which the page reports; anomalies have a short corpus."""
+    """UMAP and t-SNE fail at once, which the page reports; anomalies and the box are short."""
     short_corpus = sample_sentences()[:30]
     monkeypatch.setattr(source, "sample_sentences", lambda: short_corpus)
+    monkeypatch.setattr(following, "_measure_box", following._of_image)
 
-    def clouds_of(choice: Choice, stages: Any, projection: Any = "PCA", **others: Any) -> Any:
-        if projection in SLOW:
-            raise ProjectionError("not in this test")
-        return clouds_as_they_are(choice, stages, projection, **others)
-
-    def lay_out_head(*_: Any, **__: Any) -> Any:
+    def fail(*_: Any) -> Any:
         raise ProjectionError("not in this test")
 
-    monkeypatch.setattr(faithfulness, "clouds_of", clouds_of)
-    monkeypatch.setattr(layouts, "lay_out_head", lay_out_head)
+    monkeypatch.setattr(joint_embedding, "fit_umap", fail)
+    monkeypatch.setattr(joint_embedding, "_tsne", fail)
 
 
 def controls_of(app: AppTest) -> dict[str, Control]:
@@ -79,7 +77,7 @@ def state_of(app: AppTest) -> dict[str, Any]:
 @functools.cache
 def screen_of(number: int) -> tuple[dict[str, Control], dict[str, Any]]:
     """The controls of a screen and their values, once it is checked that all widgets have one."""
-    page, start = SCREENS[number]
+    page, start = VISITS[number]
     app = open_app(page, **start)
     drawn = {str(widget.key) for kind in WIDGETS for widget in app.get(kind) if widget.key}
     assert drawn - IN_NO_LINK <= set(controls_of(app))
@@ -104,22 +102,17 @@ def another(control: Control, now: Any) -> Any:
     return next((option for option in others if option not in SLOW), (*others, now)[0])
 
 
-def reads_texts(page: str) -> bool:
-    """Whether it stays where it is when a text is to be shown."""
-    return "text" in find(page).reads
-
-
 @pytest.mark.parametrize(
-    "number", range(len(SCREENS)), ids=lambda i: f"{SCREENS[i][0]} {SCREENS[i][1]}"[:50]
+    "number", range(len(VISITS)), ids=lambda i: f"{VISITS[i][0]} {VISITS[i][1]}"[:50]
 )
 def test_the_link_of_every_control_opens_the_same_state(number: int) -> None:
     """All are set at once; those that another one removes or resets take the next turn."""
-    page, start = SCREENS[number]
+    page, start = VISITS[number]
     controls, state = screen_of(number)
     wanted = {
         key: another(control, state[key])
         for key, control in controls.items()
-        if (page == "home" or key not in IN_SIDEBAR) and (key != "input" or reads_texts(page))
+        if page == "home" or key not in IN_SIDEBAR
     }
     batch = waiting = {key: value for key, value in wanted.items() if value != state[key]}
     while waiting:
@@ -138,10 +131,15 @@ def test_the_link_of_every_control_opens_the_same_state(number: int) -> None:
         batch = waiting if reached else dict([*batch.items()][: len(batch) // 2])
 
 
+def test_the_table_of_pages_is_what_their_records_say() -> None:
+    readme = README.read_text("utf-8")
+    assert readme == with_pages(readme), "run python -m tests.page_tables"
+
+
 def test_the_list_of_link_parameters_is_what_pages_declare() -> None:
-    declared = [(page, screen_of(number)[0]) for number, (page, _) in enumerate(SCREENS)]
+    declared = [(page, screen_of(number)[0]) for number, (page, _) in enumerate(VISITS)]
     assert LINKS.read_text("utf-8") == to_markdown(rows_of(declared)), (
-        "run python -m tests.links_table"
+        "run python -m tests.page_tables"
     )
 
 
@@ -149,7 +147,7 @@ def test_only_controls_end_a_page_early() -> None:
     """After ``st.stop`` Streamlit writes nothing to the address any more."""
     files = [file for folder in ("core", "pages") for file in (ROOT / folder).rglob("*.py")]
     assert [file.name for file in files if "st.stop()" in file.read_text("utf-8")] == [
-        "controls.py"
+        "declared.py"
     ]
 
 

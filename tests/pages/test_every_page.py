@@ -8,15 +8,20 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.ui import presets
-from core.ui.navigation import TEXT_PAGES as PAGES  # of images alone: their own tests
-from tests.links_table import SCREENS
+from core.ui.controls import SHARED
+from core.ui.words.pages import PAGES as ALL
+from core.ui.words.pages import TEXT_PAGES as PAGES  # of images alone: their own tests
+from tests.every_part import visits
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, alerts, said, sidebar
+from tests.pages.conftest import BOOK, alerts, said
+from tests.pages.test_every_control import another
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from core.ui.words.pages import Page
+
+pytestmark = pytest.mark.slow
 
 # A question that names the tokens on the screen.
 NAMED = {"projection": "At which layer does `it` point along `book`?"}
@@ -75,13 +80,10 @@ def test_home_shows_how_the_model_is_built() -> None:
 
 
 OF_A_TEXT = [
-    (page, {key: value for key, value in state.items() if key not in {"text", "pair"}})
-    for page, state in SCREENS
-    if page in {each.name for each in PAGES} - {"atlas"}
-    and "source" not in state
-    and state.get("part") != "pronouns"
+    (page, {key: value for key, value in link.items() if key not in {"text", "pair"}})
+    for page, link in visits("text")
+    if page != "atlas" and "source" not in link and link.get("part") != "pronouns"
 ] + [
-    ("vectors", {"show": "play"}),
     ("vectors", {"show": "one layer", "draw": "queries", "space": "1"}),
     ("anomalies", {"anomaly": "moved", "latent": "1"}),
     ("anomalies", {"flag": "column sink"}),
@@ -105,19 +107,23 @@ def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, s
         assert "own special token" not in alerts(app)
 
 
-@pytest.mark.parametrize("name", [page.name for page in PAGES if page.name != "home"])
-@pytest.mark.usefixtures("small_corpora")
-def test_every_example_sets_what_the_page_then_shows(
-    monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[presets.Preset]:
+    """The examples that the page offers."""
     made: list[presets.Preset] = []
     show = presets.show
 
-    def noted(page: str, make: Callable[[], Sequence[presets.Preset]], **_: object) -> None:
+    def noted(make: Callable[[], Sequence[presets.Preset]], **_: object) -> None:
         made[:] = make()
-        show(page, lambda: made)
+        show(lambda: made)
 
     monkeypatch.setattr(presets, "show", noted)
+    return made
+
+
+@pytest.mark.parametrize("name", [page.name for page in PAGES if page.name != "home"])
+@pytest.mark.usefixtures("small_corpora")
+def test_every_example_sets_what_the_page_then_shows(made: list[presets.Preset], name: str) -> None:
     app = open_app(name, budget="1000")
     assert made
     for index in range(len(made)):
@@ -127,12 +133,32 @@ def test_every_example_sets_what_the_page_then_shows(
         assert {key: app.session_state[key] for key in state} == state
 
 
-@pytest.mark.parametrize("name", [page.name for page in PAGES])
-def test_every_page_shows_the_causal_model_and_a_pair(name: str) -> None:
-    app = open_app(name, model="bundled/gpt2-novels", pair="Nobody came.")
+RESETTING = [page for page in ALL if page.reset_except is not None]
+
+
+@pytest.mark.parametrize("page", RESETTING, ids=lambda page: page.name)
+def test_an_example_resets_the_other_controls_but_those_that_the_record_names(
+    made: list[presets.Preset], page: Page
+) -> None:
+    app = open_app(page.name)
+    controls = {
+        key: control
+        for key, control in app.session_state["_controls"].items()
+        if key not in SHARED | {page.part_key}
+    }
+    for key, control in controls.items():
+        app.session_state[key] = another(control, app.session_state[key])
+    app.run()
+    changed = {key: app.session_state[key] for key in controls}
+    named = made[0].state
+    app.button(key=f"{page.name}_preset_0").click().run()
     assert alerts(app) == ""
-    assert "4 layers × 4 heads × 32 dims · 1.3 M parameters" in sidebar(app)
-    assert "For seeing attention, not writing." in sidebar(app)
-    if name == "heatmap":
-        app.text_input(key="text").set_value("and " * 200).run()
-        assert "128 tokens are shown" in alerts(app)
+    for key, control in app.session_state["_controls"].items():
+        if key in changed and key not in named:
+            kept = key in (page.reset_except or ())
+            assert app.session_state[key] == (changed[key] if kept else control.default), key
+
+
+def test_a_small_model_takes_few_tokens() -> None:
+    app = open_app("heatmap", model="bundled/gpt2-novels", text="and " * 200)
+    assert "128 tokens are shown" in alerts(app)

@@ -8,10 +8,10 @@ import pytest
 
 from core.components.reported_state import state_to_send
 from core.screens.head_view import state as head_view_state
-from tests.bench.texts import sentence_of
 from tests.opening import open_app
 from tests.pages import conftest
 from tests.pages.conftest import said
+from tests.tools.bench.texts import sentence_of
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -42,18 +42,18 @@ def test_the_head_that_home_names_comes_first_and_a_link_without_heads_means_all
     assert sent(open_app("head_view", layer="4"))["view"]["heads"] == []
     assert sent(open_app("head_view", layer="2", head="7"))["view"]["heads"] == [7]
     assert "The lines of one token in one head add up to 1." in said(app)
-    assert list(sent(app)["sent"]) == ["0", "1", "2", "3", "4", "5"]
+    assert list(sent(app)["layers"]) == ["0", "1", "2", "3", "4", "5"]
 
 
 def test_a_long_text_sends_its_own_layer_and_the_neighbours_that_are_asked_for() -> None:
     app = open_app("head_view", text="the cat " * 60, layer="4")
-    assert set(sent(app)["sent"]) == {"3"}
+    assert set(sent(app)["layers"]) == {"3"}
     assert sent(app)["near"]
     app.session_state["_head_view_near"] = ("4", ("3", "5", "1"))
-    assert set(sent(app.run())["sent"]) == {"2", "3", "4"}
-    assert set(sent(report(app, layer="6"))["sent"]) == {"5"}
+    assert set(sent(app.run())["layers"]) == {"2", "3", "4"}
+    assert set(sent(report(app, layer="6"))["layers"]) == {"5"}
     app.session_state["_head_view_near"] = ("6", ("5", "7"))
-    assert set(sent(app.run())["sent"]) == {"4", "5"}
+    assert set(sent(app.run())["layers"]) == {"4", "5"}
     assert (
         len(conftest.payload(open_app("head_view", text=sentence_of(128)), "head_view")) < 1_000_000
     )

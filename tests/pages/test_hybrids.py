@@ -11,9 +11,8 @@ import pytest
 import streamlit as st
 
 from core.ui import presets
-from tests.model.sweep.tiny import build
 from tests.opening import open_app
-from tests.pages.conftest import alerts, said, sent, sidebar
+from tests.pages.conftest import ATTEND, alerts, said, sent, sidebar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,24 +21,15 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 TEXT = "The cat sat on the mat because it was tired of the long, long walk home."
-ATTEND, SILENT = (3, 6), "Layers 1–2, 4–5 and 7–8 do not attend."
 PICKERS = ("heatmap", "query_key", "neuron_view", "patterns")
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("hybrid")
-    kinds = ["full_attention" if number in ATTEND else "conv" for number in range(1, 9)]
-    build("lfm2", folder, num_hidden_layers=8, layer_types=kinds)
-    return folder
-
-
 @pytest.fixture
-def hybrid(folder: Path) -> Callable[..., AppTest]:
+def hybrid(hybrid_folder: Path) -> Callable[..., AppTest]:
     """Open a page with the hybrid and a text."""
 
     def open_page(page: str, **link: str) -> AppTest:
-        return open_app(page, model=str(folder), text=TEXT, **link)
+        return open_app(page, model=str(hybrid_folder), text=TEXT, **link)
 
     return open_page
 
@@ -91,27 +81,6 @@ def test_files_have_the_model_s_numbers(
     assert sorted(set(table["layer"])) == list(ATTEND)
 
 
-@pytest.mark.parametrize(
-    ("page", "link"),
-    [
-        ("patterns", {"part": "heads"}),
-        ("patterns", {"part": "heads", "score": "entropy"}),
-        ("anomalies", {"anomaly": "flags"}),
-        ("anomalies", {"anomaly": "norms"}),
-        ("anomalies", {"anomaly": "first"}),
-        ("anomalies", {"anomaly": "states"}),
-        ("projection", {}),
-        ("query_key", {"part": "heads"}),
-        ("model_view", {}),
-    ],
-)
-def test_a_map_says_which_layers_do_not_attend(
-    hybrid: Callable[..., AppTest], page: str, link: dict[str, str]
-) -> None:
-    assert SILENT in said(hybrid(page, **link))
-    assert SILENT not in said(open_app(page, text=TEXT, **link))
-
-
 def test_hidden_states_are_named_by_the_layers_that_they_leave(
     hybrid: Callable[..., AppTest],
 ) -> None:
@@ -124,7 +93,7 @@ def test_the_model_view_gets_numbers_and_gaps_and_hides_layers_by_number(
     hybrid: Callable[..., AppTest],
 ) -> None:
     view = sent(hybrid("model_view", off_layers="3"), "model_view")
-    assert view["numbers"] == [3, 6]
+    assert view["layerLabels"] == [3, 6]
     assert view["gaps"] == [[0, "1–2"], [1, "4–5"], [2, "7–8"]]
     assert view["hidden"]["layers"] == [0]
 
@@ -133,8 +102,8 @@ def test_the_head_view_gets_numbers_and_the_layer_asked_for(
     hybrid: Callable[..., AppTest],
 ) -> None:
     view = sent(hybrid("head_view", layer="3"), "head_view")
-    assert (view["numbers"], view["depth"], view["view"]["layer"]) == ([3, 6], 8, "3")
-    assert list(view["sent"]) == ["0", "1"]
+    assert (view["layerLabels"], view["depth"], view["view"]["layer"]) == ([3, 6], 8, "3")
+    assert list(view["layers"]) == ["0", "1"]
 
 
 @pytest.mark.parametrize(
@@ -146,7 +115,7 @@ def test_examples_choose_only_layers_that_attend(
 ) -> None:
     made: list[presets.Preset] = []
 
-    def note(_page: str, make: Callable[[], Sequence[presets.Preset]], **_: object) -> None:
+    def note(make: Callable[[], Sequence[presets.Preset]], **_: object) -> None:
         made.extend(make())
 
     monkeypatch.setattr(presets, "show", note)

@@ -1,17 +1,18 @@
-"""What stands around a page that shows an image: the switch, the row, uploads, links, offers."""
+"""What stands around a page that shows an image: ways to it and back, the row, uploads, links."""
 
 from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from core.model.box import BOX
 from core.ui import cache
-from core.ui.site import images
-from core.ui.words.pages import PAGES, find
+from core.ui.serve import images
+from core.ui.words.pages import PAGES, TEXT_PAGES, find
 from tests.opening import open_app
 from tests.pages.conftest import alerts, said, sent, sidebar
 from tests.pages.vision import bring, model_folder, open_image, png
@@ -20,14 +21,30 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
 DEFAULT, NOVELS = "bundled/minilm", "bundled/gpt2-novels"
-FOR_TEXTS = [page.name for page in PAGES if page.reads == ("text",)]
-FOR_IMAGES = [page.name for page in PAGES if page.reads == ("image",)]
+FOR_TEXTS = [page.name for page in PAGES if page.modalities == ("text",)]
+FOR_IMAGES = [page.name for page in PAGES if page.modalities == ("image",)]
 
 
-def switch(app: AppTest, to: str) -> AppTest:
-    """Press Text or Image in the sidebar."""
-    (group,) = [each for each in app.sidebar.button_group if each.key == "input"]
-    return group.set_value(to).run()
+def menu(app: AppTest, page: str) -> AppTest:
+    """Open a page by the menu."""
+    app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def same_view(app: AppTest, page: str) -> AppTest:
+    """Press "Same view of this image", and one of the pages behind it."""
+    (button,) = app.menu_button
+    assert button.label == "Same view of this image"
+    button.click(page).run()
+    assert not app.exception, app.exception
+    return app
+
+
+def place(app: AppTest) -> dict[str, Any]:
+    """What is shown, and where: the page, the model, the layer and the head."""
+    keys = ("input", "model", "layer", "head")
+    return {"page": app.title[0].value} | {key: app.session_state[key] for key in keys}
 
 
 def pick_model(app: AppTest, name: str) -> AppTest:
@@ -38,55 +55,73 @@ def pick_model(app: AppTest, name: str) -> AppTest:
     return app
 
 
-def has_switch(app: AppTest) -> bool:
-    groups = [each for each in app.sidebar.button_group if each.key == "input"]
-    return any(len(group.proto.options) > 1 for group in groups)
-
-
 def facts(app: AppTest) -> str:
     """What the row of the image says of it."""
     return next(line for line in said(app).split("\n") if " patches of " in line)
 
 
-# ---- the switch --------------------------------------------------------------------------------
+# ---- text or image -----------------------------------------------------------------------------
 
 
-def test_the_switch_keeps_the_model_that_each_of_the_two_had() -> None:
-    app = open_image("heatmap", "siglip")
-    app = switch(app, "text")
+def test_the_menu_opens_each_page_with_what_its_section_is_for() -> None:
+    app = open_app("images")
+    menu(app, "home")
+    assert app.get("plotly_chart")
+    assert app.text_input(key="text").value == "Oh, this book? I've enjoyed it."
+    for page in ("class_attention", "head_view", "images", "projection"):
+        menu(app, page)
+        assert app.session_state["input"] == ("text" if find(page) in TEXT_PAGES else "image")
+        assert not alerts(app)
+
+
+def test_same_view_shows_the_image_with_its_layer_and_head_where_sentences_are_shown() -> None:
+    app = open_image("images", image="coffee", layer="2", head="3")
+    before = place(app)
+    same_view(app, "heatmap")
+    assert place(app) == before | {"page": "Heatmap table"}
+    assert app.query_params["input"] == "image"
+    assert app.query_params["image"] == "coffee"
+    assert sent(app, "table")
+    same_view(app, "neuron_view")
+    assert place(app) == before | {"page": "Neuron view"}
+    menu(app, "heatmap")
+    assert app.session_state["input"] == "text"
+
+
+def test_a_button_that_opens_a_head_keeps_the_image() -> None:
+    app = open_image("anomalies", anomaly="moved")
+    button = next(each for each in app.button if str(each.key).endswith("_head_view"))
+    button.click().run()
+    assert place(app)["page"] == "Head view"
+    assert app.session_state["input"] == "image"
+
+
+def test_text_and_image_keep_the_model_the_layer_and_the_head_that_each_had() -> None:
+    app = open_image("heatmap", "siglip", layer="2", head="3")
+    image = place(app)
+    app.button(key="show_text_instead").click().run()
     assert (app.session_state["model"], alerts(app)) == (DEFAULT, "")
     pick_model(app, NOVELS)
-    app = switch(app, "image")
-    assert (app.session_state["model"], alerts(app)) == (model_folder("siglip"), "")
-    app = switch(app, "text")
-    assert (app.session_state["model"], alerts(app)) == (NOVELS, "")
+    app.selectbox(key="layer").set_value("3").run()
+    app.selectbox(key="head").set_value("4").run()
+    text = place(app)
+    menu(app, "images")
+    assert (place(app), alerts(app)) == (image | {"page": "Patches"}, "")
+    menu(app, "heatmap")
+    assert (place(app), alerts(app)) == (text, "")
 
 
-def test_the_sentence_comes_back_with_the_switch() -> None:
-    app = open_app("heatmap", text="A cat sat here.")
-    app = switch(switch(app, "image"), "text")
-    assert app.session_state["text"] == "A cat sat here."
+def test_the_sentence_comes_back_after_an_image() -> None:
+    app = menu(open_app("heatmap", text="A cat sat here."), "images")
+    assert menu(app, "heatmap").session_state["text"] == "A cat sat here."
 
 
 @pytest.mark.parametrize("page", FOR_TEXTS)
-def test_a_page_for_texts_says_why_it_shows_no_image_and_leads_on(page: str) -> None:
-    app = open_image(page)
-    assert find(page).why_not in alerts(app)
-    links = [link.proto.page for link in app.get("page_link")]
-    assert find(page).instead in links
-    assert not app.get("plotly_chart")
-    app.button(key="show_other_input").click().run()
+def test_a_link_that_asks_a_page_for_texts_for_an_image_is_answered_with_a_text(page: str) -> None:
+    app = open_app(page, input="image")
+    assert "This page shows: `text`" in alerts(app)
     assert app.session_state["input"] == "text"
-    assert find(page).why_not not in alerts(app)
-
-
-@pytest.mark.parametrize("page", FOR_IMAGES)
-def test_a_page_for_images_opens_with_an_image_and_leaves_for_its_neighbour(page: str) -> None:
-    app = open_app(page)
-    assert app.session_state["input"] == "image"
-    app = switch(app, "text")
-    assert app.session_state["input"] == "text"
-    assert app.title[0].value == find(find(page).instead).title
+    assert "MiniLM" in sidebar(app)
 
 
 # ---- links -------------------------------------------------------------------------------------
@@ -105,7 +140,7 @@ def test_a_link_brings_back_the_image_the_model_and_the_size() -> None:
     [
         ({"input": "nonsense"}, "This link asks for input"),
         ({"image": "../../etc/passwd"}, "This link asks for image"),
-        ({"image": "own"}, "This link asks for image"),
+        ({"image": "own"}, "The image of this link is gone"),
         ({"image": "own:" + "0" * 64}, "This link asks for image"),
         ({"image": "<img src=x>"}, "This link asks for image"),
         ({"side": "9999999"}, "This link asks for side"),
@@ -133,14 +168,46 @@ def test_a_size_is_in_no_link_while_it_is_the_model_s_own() -> None:
 # ---- images of one's own -----------------------------------------------------------------------
 
 
-def test_an_image_that_is_brought_is_shown_and_is_in_no_link() -> None:
+def test_an_image_that_is_brought_is_shown_and_said_to_be_lost_by_a_reload() -> None:
     app = bring(open_image("heatmap"), png(side=40))
     assert facts(app).startswith("40 × 40 → 32 × 32 px")
-    assert "image" not in app.query_params
-    assert "is in no link" in said(app)
+    captions = [each.value for each in app.caption if "a reload of the page loses it" in each.value]
+    assert len(captions) == 2  # where files are brought, and beside the image
     assert app.selectbox(key="image").value == "own"
     (shown,) = [each for each in app.selectbox(key="image").options if "Your" in each]
     assert shown == "Your image"
+
+
+def test_where_files_are_brought_it_says_what_a_reload_does_before_one_is() -> None:
+    assert "a reload of the page loses it" in said(open_image("heatmap"))
+
+
+def test_a_reload_loses_the_image_keeps_the_place_and_says_what_is_shown() -> None:
+    app = bring(open_image("images", layer="2", head="3", patch="r3c4"), png(side=40))
+    link = {key: str(app.query_params[key]) for key in app.query_params}
+    again = open_app("images", **link)  # a session of its own, as after a reload
+    assert place(again) == place(app)
+    assert again.session_state["patch"] == app.session_state["patch"] == "r3c4"
+    assert "The image of this link is gone" in alerts(again)
+    assert "**Three shapes** is shown instead" in alerts(again)
+    assert again.session_state["image"] == "three-shapes"
+    assert not alerts(bring(again, png(side=40)))
+    assert again.session_state["patch"] == "r3c4"
+
+
+def test_a_photo_that_is_no_square_is_cropped_and_the_page_says_so() -> None:
+    """And the pixels under the patches are those that the model saw: no red edge is among them."""
+    photo = Image.new("RGB", (640, 420), (0, 0, 250))
+    photo.paste((250, 0, 0), (0, 0, 100, 420))
+    photo.paste((250, 0, 0), (540, 0, 640, 420))
+    file = io.BytesIO()
+    photo.save(file, "PNG")
+    app = bring(open_image("images"), file.getvalue())
+    told = said(app)
+    assert "640 × 420, of which the middle 420 × 420 → 32 × 32 px, 8 × 8 patches of 4 px." in told
+    assert "this model's own processor would squash it." in told
+    pixels = np.asarray(sent(app, "patches")["pixels"]).reshape(32, 32, 3)
+    assert (pixels == (0, 0, 250)).all()
 
 
 def test_an_image_stays_on_other_pages_and_after_one_of_the_box() -> None:
@@ -149,7 +216,7 @@ def test_an_image_stays_on_other_pages_and_after_one_of_the_box() -> None:
     assert app.query_params["image"] == "coffee"
     app.selectbox(key="image").set_value("own").run()
     assert facts(app).startswith("44 × 44")
-    app.switch_page("pages/neuron_view.py").run()
+    menu(app, "class_attention")
     assert facts(app).startswith("44 × 44")
     assert not alerts(app)
 
@@ -208,11 +275,10 @@ def test_the_server_keeps_no_more_images_than_its_bound_and_never_the_first_of_t
 # ---- what a site offers ------------------------------------------------------------------------
 
 
-def test_a_site_of_text_models_alone_has_no_switch(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_site_of_text_models_alone_shows_a_link_to_an_image_as_text(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/minilm")
-    app = open_app("heatmap")
-    assert not has_switch(app)
-    assert "MiniLM" in sidebar(app)
     asked = open_app("heatmap", input="image")
     assert asked.session_state["input"] == "text"
     assert "This link asks for input" in alerts(asked)
@@ -229,24 +295,23 @@ def test_on_a_site_of_text_models_alone_a_page_for_images_says_so(
     assert not app.get("plotly_chart")
 
 
-@pytest.mark.parametrize("page", FOR_IMAGES)
-def test_a_page_for_images_on_which_a_text_is_chosen_offers_an_image(page: str) -> None:
+@pytest.mark.parametrize("page", FOR_TEXTS)
+def test_on_a_site_of_image_models_alone_a_page_for_texts_says_so(
+    page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/vit-scenes")
     app = open_app(page)
-    app.session_state["input"] = "text"  # as back and forward in the browser may set it
-    app.run()
-    assert "This page shows images. For sentences there is another page" in alerts(app)
-    app.button(key="show_other_input").click().run()
-    assert app.session_state["input"] == "image"
-    assert not alerts(app)
+    assert "This page shows sentences, and this site offers no model that reads them" in alerts(app)
+    assert [link.proto.page for link in app.get("page_link")] == [find(page).instead]
 
 
 def test_a_site_of_image_models_alone_shows_images(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = model_folder()
     monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/vit-scenes")
     app = open_app("heatmap")
-    assert not has_switch(app)
     assert app.session_state["input"] == "image"
     assert facts(app)
+    assert "show_text_instead" not in [each.key for each in app.button]
     refused = open_app("heatmap", model=folder)
     assert "This site offers" in alerts(refused)
 

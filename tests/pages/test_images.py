@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def trace(folder: str) -> Trace:
-    return trace_image(load(folder, reads="image"), open_box("three-shapes"))
+    return trace_image(load(folder, modality="image"), open_box("three-shapes"))
 
 
 def open_page(folder: str, **link: str) -> AppTest:
@@ -43,7 +43,7 @@ def test_all_layers_of_a_small_image_are_sent_as_vectors(folder: str, trace: Tra
     app = open_page(folder, layer="2", head="3", patch="r2c3", direction="to")
     data = sent(app, "patches")
     assert alerts(app) == ""
-    assert data["sent"] == [0, 1, 2]
+    assert list(data["layers"]) == ["0", "1", "2"]
     assert data["view"] == {
         "layer": "2",
         "head": "3",
@@ -57,8 +57,7 @@ def test_all_layers_of_a_small_image_are_sent_as_vectors(folder: str, trace: Tra
         assert np.array_equal(data[f"keys{layer}"], trace.keys[layer].ravel())
     assert trace.patches is not None
     assert np.array_equal(data["pixels"], trace.patches.pixels.ravel())
-    names = ["cls", "reg1", "reg2", "reg3", "reg4"]
-    assert [each["name"] for each in data["specials"]] == names
+    assert data["sides"]["queries"]["labels"] == [each.display for each in trace.tokens]
     assert "rows" not in data
     assert data["asked"] is None
 
@@ -70,7 +69,7 @@ def test_of_a_large_image_one_layer_is_sent_and_a_row_of_every_head(
     app = open_page(folder, layer="3", patch="r1c2")
     data = sent(app, "patches")
     token = next(each.position for each in trace.tokens if each.text == "r1c2")
-    assert data["sent"] == [2]
+    assert list(data["layers"]) == ["2"]
     assert data["asked"] == {"token": token, "direction": "from", "onlyPatches": False}
     rows = trace.attention()[:, :, token, patches_of(trace).tokens]
     np.testing.assert_allclose(data["tops"].reshape(3, 4), rows.max(-1), rtol=1e-5)
@@ -89,11 +88,9 @@ def test_of_a_large_image_a_key_that_is_no_patch_is_none_where_only_patches_coun
 
 @pytest.mark.parametrize(
     ("asked", "shown"),
-    [("r6c6", "r6c6"), ("6", "r1c1"), ("1", "cls"), ("reg4", "reg4"), ("none", "none")],
+    [("r6c6", "r6c6"), ("cls", "cls"), ("reg4", "reg4"), ("none", "none")],
 )
-def test_a_link_holds_a_patch_by_its_place_or_its_number(
-    folder: str, asked: str, shown: str
-) -> None:
+def test_a_link_holds_a_patch_by_its_place(folder: str, asked: str, shown: str) -> None:
     app = open_page(folder, patch=asked)
     assert sent(app, "patches")["view"]["patch"] == shown
     assert app.query_params.get("patch", ["none"]) in (shown, [shown])
@@ -138,7 +135,8 @@ def test_the_classes_of_a_checkpoint_with_a_head_are_named(
 ) -> None:
     assert sent(open_page(folder), "patches")["classes"] == []
     monkeypatch.setattr(
-        "core.ui.cache.classes", lambda *_: (("tabby cat", 0.75), ("$x$ :red[y]", 0.125))
+        "core.screens.images.cached.classes",
+        lambda *_: (("tabby cat", 0.75), ("$x$ :red[y]", 0.125)),
     )
     data = sent(open_page(folder), "patches")
     assert data["classes"] == [["tabby cat", 0.75], ["$x$ :red[y]", 0.125]]

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from core.analysis.atlas.density import look_at
-from core.analysis.atlas.files import large
-from tests.analysis.atlas.folders import write_folder
+from core.atlas.density import look_at
+from core.atlas.sources import folder
+from tests.atlas.folders import write_folder
 from tests.opening import open_app
 from tests.pages.atlases import LINES, small
 from tests.pages.conftest import alerts, press_example, said, sent
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from streamlit.testing.v1 import AppTest
+
+pytestmark = pytest.mark.slow
 
 OPEN = {"corpus": "prepared", "prepared": "large"}
 
@@ -107,7 +109,7 @@ def test_a_part_with_few_tokens_has_points_and_a_table() -> None:
 
 
 def test_a_part_with_many_tokens_has_finer_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large, "look_at", lambda planes, part: look_at(planes, part, max_tokens=3))
+    monkeypatch.setattr(folder, "look_at", lambda planes, part: look_at(planes, part, max_tokens=3))
     link = ",".join(map(str, whole_part(3, 1)))
     app = open_app("atlas", **OPEN, part="one", layer="4", head="2", part_of_head=link)
     drawn = sent(app, "atlas_matrix")

@@ -26,6 +26,7 @@ def address(app: AppTest) -> dict[str, str]:
     return {key: str(app.query_params[key]) for key in app.query_params}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [ENGLISH, CHINESE, "😀" * 2_000], ids=["en", "zh", "emoji"])
 def test_a_long_text_travels_packed_and_opens_the_same(text: str) -> None:
     link = address(open_app("home", text=text))
@@ -50,6 +51,7 @@ def test_a_damaged_packed_text_is_reported_and_the_page_works() -> None:
     assert app.text_input(key="text").value == "Oh, this book? I've enjoyed it."
 
 
+@pytest.mark.slow
 def test_a_text_that_does_not_fit_even_packed_is_left_out_and_that_is_said() -> None:
     noise = "".join(chr(0x4E00 + number * 7919 % 20_000) for number in range(9_000))
     app = open_app("home", text=noise)
@@ -57,6 +59,7 @@ def test_a_text_that_does_not_fit_even_packed_is_left_out_and_that_is_said() -> 
     assert any("too long for a link" in caption.value for caption in app.sidebar.caption)
 
 
+@pytest.mark.slow
 def test_no_address_is_longer_than_proxies_take() -> None:
     app = open_app("home")
     for text in ("word " * 1_300, "w%20" * 2_000, "本" * 790, "本" * 840):

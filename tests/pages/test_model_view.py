@@ -9,6 +9,7 @@ from tests.opening import open_app
 from tests.pages.conftest import PAIR, alerts, said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("state", "sentences"),
     [

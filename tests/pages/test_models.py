@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -64,7 +65,8 @@ def test_half_precision_needs_the_switch_and_a_card_and_is_said(
     """The card is only said to be there: the network runs on the processor."""
     folder = str(build(replace(FAMILIES["llama"], dtype=torch.bfloat16), tmp_path))
     monkeypatch.setenv("HEADSCOPE_HALF", switch)
-    monkeypatch.setattr(cache, "pick_device", lambda: device)
+    devices = chain([device], repeat("cpu"))  # for the decision, and for the load itself
+    monkeypatch.setattr("core.model.loading.pick_device", lambda: next(devices))
     facts = sidebar(open_app(model=folder))
     half = (switch, device) == ("1", "cuda")
     assert ("**Numbers checked in bfloat16**" in facts) == half
@@ -98,7 +100,7 @@ def test_memory_that_runs_out_while_loading_is_told(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(
         cache,
         "model",
-        lambda name, *reads: fails(name) if name == "large" else working(name, *reads),
+        lambda name, *modality: fails(name) if name == "large" else working(name, *modality),
     )
     app = open_app("heatmap", model="large")
     assert "needs about 9000 MB of memory" in alerts(app)
@@ -109,9 +111,9 @@ def test_a_failure_is_remembered_until_someone_tries_again(monkeypatch: pytest.M
     asked: list[str] = []
     working = cache.model
 
-    def counted(name: str, *reads: Any) -> object:
+    def counted(name: str, *modality: Any) -> object:
         if name != "gone/model":
-            return working(name, *reads)
+            return working(name, *modality)
         asked.append(name)
         raise NotDownloadedError("{name} is not here.", "Download it.", name)
 

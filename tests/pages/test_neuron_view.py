@@ -50,6 +50,7 @@ def test_examples_state_what_holds() -> None:
     assert {"key_token": "7"}.items() <= app.query_params.items()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["llama", "gemma2"])
 def test_rotary_grouped_and_capped_models_are_said_to_be_so(tmp_path: Path, name: str) -> None:
     app = open_app("neuron_view", model=str(build(FAMILIES[name], tmp_path)), text=BOOK, head="3")

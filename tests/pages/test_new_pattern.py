@@ -12,33 +12,34 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 REGISTRY = "core/analysis/head_patterns/registry.py"
-WORDS = "core/ui/words/pattern_words.py"
+WORDS = "core/ui/words/pattern_words.toml"
 RECORD = """
 PATTERNS += (
     Pattern(
         "two_before",
         "on the token before the one before",
-        at_offset(-2),
+        partial(neighbours, offset=-2),
         Naming(50, "2", hue=330),
         highlight=50,
         in_head_view=True,
     ),
 )
 """
-ENTRY = '\n    "two_before": Words("two before", where="the token two places before"),'
-OPENING = "WORDS: Mapping[str, Words] = {"
-FLAGS = "core/analysis/anomalies/flags.py"
+ENTRY = """
+[text.two_before]
+title = "two before"
+where = "the token two places before"
+"""
+FLAGS = "core/analysis/anomalies/flags.toml"
 FLAG = """
-FLAGS["narrow head"] = Flag(
-    "narrow head",
-    "rank",
-    "stable rank",
-    Limits("below", 2.0, outlier=2.0, ordinary=6.0),
-    "attention",
-    "a test",
-    definition="how many directions the attention really has.",
-    reason="its attention has {:.1f} directions",
-)
+["narrow head"]
+measure = "rank"
+title = "stable rank"
+kind = "attention"
+source = "a test"
+limits = { side = "below", threshold = 2.0, outlier = 2.0, ordinary = 6.0 }
+definition = "how many directions the attention really has."
+reason = "its attention has {:.1f} directions"
 """
 
 
@@ -47,7 +48,7 @@ def shown_with_both(root: Path) -> dict[str, object]:
     root.mkdir()
     changed = {
         REGISTRY: (ROOT / REGISTRY).read_text("utf-8") + RECORD,
-        WORDS: (ROOT / WORDS).read_text("utf-8").replace(OPENING, OPENING + ENTRY),
+        WORDS: (ROOT / WORDS).read_text("utf-8") + ENTRY,
         FLAGS: (ROOT / FLAGS).read_text("utf-8") + FLAG,
     }
     for name in ("app.py", "pages", "core", "tests", ".streamlit"):
@@ -98,6 +99,7 @@ VIEWS = (
 )
 
 
+@pytest.mark.slow
 def test_the_table_and_every_view_have_a_new_pattern_and_a_new_flag(tmp_path: Path) -> None:
     seen = shown_with_both(tmp_path / "app")  # once: it takes a process of its own
     assert seen["class"] == "two_before"

@@ -1,4 +1,4 @@
-"""Every page that shows texts and images, with an image: it opens, and says nothing untrue."""
+"""What pages for texts and images show of an image; test_kinds_of_models opens them all."""
 
 from __future__ import annotations
 
@@ -12,66 +12,27 @@ from core.analysis.images import odd_patches
 from core.model import load, trace_image
 from core.model.box import open_box
 from core.model.catalog import find
-from core.ui.words.pages import PAGES
 from tests.pages.conftest import alerts, said, sent, sidebar
 from tests.pages.vision import KINDS, model_folder, open_image
 
 if TYPE_CHECKING:
-    from streamlit.testing.v1 import AppTest
-
     from core.model import Trace
 
 IMAGES = ("three-shapes", "coffee", "cat")
-PARTS: dict[str, tuple[str, list[str]]] = {
-    "query_key": ("part", ["picture", "trust", "search", "heads"]),
-    "patterns": ("part", ["heads", "one", "alike"]),
-    "anomalies": ("anomaly", ["flags", "norms", "first", "moved", "states", "odd"]),
-    "model_view": ("pattern", ["previous", "next", "broad"]),
-    "heatmap": ("view", ["table", "picture"]),
-}
-VIEWS = [
-    (page.name, {PARTS[page.name][0]: part} if page.name in PARTS else {})
-    for page in PAGES
-    if page.reads == ("text", "image")
-    for part in PARTS.get(page.name, ("", [""]))[1]
-]
-# What no page may say of an image; "sentence" and "word" alone stand in the names of sources.
-UNTRUE = ("this text", "your text", "the text", "a longer text", "two words", "full stop", "comma")
 
 
 def trace_of(kind: str, image: str = "three-shapes") -> Trace:
-    return trace_image(load(model_folder(kind), reads="image"), open_box(image))
-
-
-def words(app: AppTest) -> str:
-    """All that the page says before its mathematics and references, and its hints."""
-    hints = [button.help or "" for button in app.main.button]
-    named = [*app.main.button, *app.main.toggle, *app.main.selectbox]
-    labels = [str(each.label) for each in named]
-    spoken = [text for text in said(app).split("\n") if "$" not in text and "doi:" not in text]
-    return "\n".join([*spoken, alerts(app), *hints, *labels])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("page", "view"), VIEWS, ids=str)
-def test_a_page_opens_on_an_image_and_speaks_of_it_truly(
-    page: str, view: dict[str, str], kind: str
-) -> None:
-    app = open_image(page, kind, **view)
-    assert not alerts(app)
-    for untrue in UNTRUE:
-        assert untrue not in words(app).casefold()
-    assert app.query_params["input"] == "image"
-    for key, value in view.items():
-        assert app.session_state[key] == value
+    return trace_image(load(model_folder(kind), modality="image"), open_box(image))
 
 
 def test_a_question_of_a_page_for_both_follows_what_is_shown() -> None:
     assert "What do all heads of all layers do with this image?" in said(open_image("model_view"))
 
 
+@pytest.mark.slow
 def test_an_example_of_a_page_sets_its_controls_on_an_image() -> None:
-    for page in ("heatmap", "head_view", "model_view", "neuron_view", "patterns", "anomalies"):
+    pages = ("heatmap", "query_key", "head_view", "model_view", "neuron_view", "patterns")
+    for page in (*pages, "anomalies"):
         app = open_image(page)
         keys = [str(each.key) for each in app.button if str(each.key).startswith(f"{page}_preset")]
         assert len(keys) >= 3
@@ -122,7 +83,26 @@ def test_special_tokens_of_an_image_are_called_by_their_names() -> None:
         assert hides == ([label] if label else [])
 
 
-# ---- odd patches -------------------------------------------------------------------------------
+def test_no_head_of_an_image_both_stands_out_and_is_usual() -> None:
+    app = open_image("anomalies", model="bundled/vit-scenes", every="1")
+    text = said(app)
+    table = next(each.value for each in app.dataframe if "stands_out" in each.value)
+    sinking = table["flags"].str.contains("null attention")
+    outliers = table["stands_out"].str.contains("null attention")
+    assert outliers.any()  # L2 H5 and L6 H4, whose values average more than half of the median
+    usual = int((sinking & ~outliers).sum())
+    assert (table["null_attention"][sinking & ~outliers] >= 0.5).all()
+    said_usual = re.search(r"(\d+) attend to values that average at most 50 %", text)
+    assert int(said_usual[1]) if said_usual else usual == 0
+    assert f"{int((table['flags'] != '').sum())} heads have a flag" in text
+
+
+def test_thresholds_of_an_image_are_those_of_texts_and_it_is_said() -> None:
+    text = said(open_image("patterns"))
+    assert "Clark et al. 2019, for texts: left neighbour" in text
+
+
+# ---- high-norm patches -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -132,12 +112,15 @@ def test_odd_patches_are_counted_as_their_lengths_have_it(kind: str) -> None:
     assert trace.hidden_states is not None
     lengths = np.linalg.norm(trace.hidden_states[-1, trace.patches.tokens].astype(float), axis=1)
     apart = lengths - np.median(lengths)
-    count = int((0.6745 * apart / np.median(np.abs(apart)) > 3.5).sum())
+    far = 0.6745 * apart / np.median(np.abs(apart)) > 3.5
+    count = int((far & (lengths >= 2 * np.median(lengths))).sum())
     app = open_image("anomalies", kind, anomaly="odd")
     if count:
         assert re.search(rf"\*\*{count} of 64 patch(es are| is) odd\*\*", said(app))
     else:
         assert "**No patch of this image is odd.**" in said(app)
+    assert "odd from 2 times the median length" in said(app)
+    assert "where z is above 3.5 too" in said(app)
     longest = int(lengths.argmax())
     assert f"`r{longest // 8 + 1}c{longest % 8 + 1}`" in said(app)
 
@@ -149,6 +132,7 @@ def test_the_share_that_registers_take_stands_beside_their_uniform_baseline() ->
     assert f"registers **{to_registers:.3f}** (uniform baseline {4 / 69:.3f}" in told
 
 
+@pytest.mark.slow
 def test_who_takes_attention_is_offered_where_the_model_has_it() -> None:
     for kind, expected in zip(KINDS, ({"cls"}, {"cls", "registers"}, set()), strict=True):
         found = odd_patches(trace_of(kind))
@@ -157,7 +141,8 @@ def test_who_takes_attention_is_offered_where_the_model_has_it() -> None:
         there = expected | ({"odd"} if found.count else set())
         groups = [group for group in app.button_group if group.key == "taker"]
         assert {option for group in groups for option in options_of(group)} == {
-            {"odd": "odd patches", "cls": "CLS", "registers": "registers"}[name] for name in there
+            {"odd": "high-norm patches", "cls": "CLS", "registers": "registers"}[name]
+            for name in there
         }
 
 

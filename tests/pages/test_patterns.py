@@ -57,7 +57,7 @@ def test_any_matrix_stands_beside_any_pattern(whole: str, pattern: str) -> None:
     app = open_app("patterns", part="one", whole=whole, beside=pattern, text="it is what it is")
     assert "the pattern “" in said(app)
     missing = pattern in {"other_sentence", "punctuation"}
-    assert ("No token of this text has such a pair" in alerts(app)) is missing
+    assert ("None of the tokens has such a pair" in alerts(app)) is missing
 
 
 # ---- one text ---------------------------------------------------------------------------------
@@ -104,6 +104,16 @@ def test_thresholds_move_the_patterns_and_can_be_reset() -> None:
     nearest = "L1 H3** follows no pattern above its threshold. The nearest is previous token: 1.00"
     assert nearest in said(app)
     assert set(table(app)["pattern"]) == {"no pattern"}
+
+
+def test_a_head_that_home_shows_but_that_follows_no_pattern_is_said_to_be_shown_for_one_pair() -> (
+    None
+):
+    shown = "Home shows this head for one pair, `it` to `book` (0.93)"
+    text = said(open_app("patterns", layer="4", head="2"))
+    assert "L4 H2** follows no pattern" in text
+    assert shown in text
+    assert "Home shows" not in said(open_app("patterns", layer="4", head="3"))
 
 
 def test_a_score_near_its_threshold_is_called_just_above() -> None:
@@ -186,6 +196,7 @@ def test_a_sentence_that_the_corpus_does_not_have_is_reported() -> None:
 # ---- the sample corpus ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_corpus_is_measured_once_sentence_by_sentence_with_intervals(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -206,6 +217,7 @@ def test_the_corpus_is_measured_once_sentence_by_sentence_with_intervals(
     assert sorted(counted) == list(range(6))
 
 
+@pytest.mark.slow
 def test_cancel_leaves_the_corpus_and_continues_where_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -247,6 +259,7 @@ def counting(
 # ---- coreference --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "counts"),
     [("pairs", "24 pronouns in 12 pairs"), ("sample", "pronouns, 20 sentences")],

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.analysis.atlas.files import write_atlas
+from core.atlas.files import write_atlas
 from core.screens.atlas.corpus.prepared import prepared_atlases
-from tests.analysis.atlas.folders import write_folder
+from tests.atlas.folders import write_folder
 from tests.opening import open_app
 from tests.pages.atlases import LINES, small
 from tests.pages.conftest import alerts, said
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from streamlit.testing.v1 import AppTest
 
+pytestmark = pytest.mark.slow
+
 WHY = "UMAP refused these points."
 SMALL = {"corpus": "sample", "budget": "1000", "projection": "UMAP"} | {
     "model": "bundled/gpt2-novels"

@@ -10,10 +10,10 @@ import pytest
 
 from core.analysis.normalization import grid_search
 from core.model import load, trace_text
+from core.screens.query_key import cached
+from core.screens.query_key.choice import Choice
 from core.screens.query_key.report import make_report
-from core.ui import cache
 from core.ui.cache import TraceKey
-from core.ui.clouds.choice import Choice
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said
 
@@ -52,7 +52,7 @@ def test_where_the_search_finds_nothing_that_is_said(
     parameters: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     still = np.ones((2, 3, 4))
-    monkeypatch.setattr(cache, "layer_search", lambda *_: grid_search(still, still, [0.0], [1.0]))
+    monkeypatch.setattr(cached, "layer_search", lambda *_: grid_search(still, still, [0.0], [1.0]))
     app = open_app("query_key", stage="searched", text=BOOK, layer="6", **parameters)
     assert "The search finds no a and c for layer 6" in alerts(app)
     one = open_app("query_key", text=BOOK, layer="6")
@@ -62,7 +62,7 @@ def test_where_the_search_finds_nothing_that_is_said(
 
 def test_the_trust_table_measures_the_fourth_stage() -> None:
     table = open_app("query_key", text=CAPYBARA, part="trust", layer="1", head="1").table[0].value
-    row = table.loc["full space, a and c of the search"]
+    row = table.loc["full space, searched"]
     assert row.iloc[0] == "−0.97"
 
 
@@ -77,7 +77,7 @@ def test_the_report_has_default_and_searched_beside_each_other_with_red_and_regr
     key = TraceKey("bundled/minilm", CAPYBARA)
     choice = Choice(key, 0, 0, 1, "euclidean", "pearson", sources=(2,), targets=(3, 4, 5))
     report, pictures = shown_report(choice)
-    first = pictures.index("L1 H1 default: mean distance 1.55")
+    first = pictures.index("L1 H1 raw: mean distance 1.55")
     assert pictures.index("L1 H1 searched: mean distance 5.55") > first
     assert re.search(r'"sources": ?\[2\], ?"targets": ?\[3, ?4, ?5\]', pictures)
     assert "Layer 1: a = −0.5, c = −2, |r| = 0.68453" in report

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from core.analysis.anomalies.contribution import lengths_and_sum
-from core.analysis.view_weights import ExactScores, weighted_layer
+from core.analysis.layer_payload import LayerPayload
 from core.model import load, trace_text
-from tests.bench.texts import sentence_of
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, said
+from tests.tools.bench.texts import sentence_of
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +52,8 @@ def test_scores_of_a_capped_model_are_said_to_be_capped(capped: str) -> None:
 
 @pytest.mark.parametrize("text", [BOOK, sentence_of(128)])
 def test_the_head_view_says_what_was_sent(text: str) -> None:
-    layer = weighted_layer(trace_text(load("bundled/minilm"), text), 5, "attention")
-    computed = isinstance(layer.exact, ExactScores)
+    layer = LayerPayload.drawn(trace_text(load("bundled/minilm"), text), 5)
+    computed = layer.queries is not None
     assert computed == (text != BOOK)
     page = said(open_app("head_view", text=text, layer="6"))
     assert ("are computed from this formula in the browser" in page) == computed

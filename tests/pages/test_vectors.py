@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.analysis.pair_projection import PairProjection
+from core.model import load, trace_text
 from core.screens.projection.help import describe_pair
 from tests.opening import open_app
 from tests.pages.conftest import alerts, said
@@ -54,6 +55,26 @@ def test_of_many_tokens_the_page_says_which_are_named() -> None:
 def test_the_grid_says_what_is_drawn(state: dict[str, str], sentence: str) -> None:
     app = open_app("vectors", **state)
     assert sentence in said(app)
+
+
+def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
+    """Q, K and its transpose, and S in which row 1, column 1 is q of "oh" times k of "oh"."""
+    app = open_app("vectors", draw="queries", show="one layer", layer="4", head="2")
+    trace = trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
+    queries, keys = (each[3, 1, 1:-1].astype(float) for each in (trace.queries, trace.keys))
+    written = {each.value.strip("$\n ").split(" = ")[0]: each.value for each in app.latex}
+    assert list(written) == [rf"\small {each}" for each in ("Q", "K", r"K^{\top}", "S")]
+    q, k, transposed, s = written.values()
+    assert (r"_{11\times32}" in q.replace("underset{", "_{"), "32\\times11" in transposed) == (1, 1)
+    assert f"bmatrix}}{queries[0, 0]:.2f} & {queries[0, 1]:.2f} & \\cdots" in q
+    assert f"& {keys[-1, -1]:.2f}\\end" in k
+    assert f"bmatrix}}{keys[0, 0]:.2f} & {keys[1, 0]:.2f} &" in transposed
+    products = queries @ keys.T
+    assert f"bmatrix}}{products[0, 0]:.2f} & {products[0, 1]:.2f} &" in s
+    assert "11\\times11" in s
+    assert "Written out for L4 H2" in said(app)
+    assert "the model multiplies S by 0.1768 before" in said(app)  # 1 / sqrt(32)
+    assert not open_app("vectors", draw="values").latex
 
 
 def test_a_link_may_name_the_heads_of_a_summary() -> None:

@@ -11,13 +11,17 @@ import pytest
 from streamlit.elements.widgets.button import ButtonMixin
 
 from core.model import Trace
-from core.screens.atlas.shelf import atlas_shelves
+from core.screens.atlas.corpus.entry import atlas_entries
+from core.screens.patterns.cached import measured
+from core.screens.query_key.cached import clouds
 from core.ui import cache
-from core.ui.site import garbage
+from core.ui.serve import garbage
 from tests.opening import open_app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +56,7 @@ def test_a_page_keeps_no_trace_for_its_downloads(downloads: list[object], page: 
     open_app(page, text="a raven flew over the old house")
     assert all(callable(make) for make in downloads)
     cache.forward_pass.clear()
-    for cached in (cache.clouds, cache.measured):
+    for cached in (clouds, measured):
         cached.clear()
     gc.unfreeze()
     gc.collect()
@@ -70,14 +74,14 @@ def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
     downloads: list[object], part: str, files: int
 ) -> None:
     """Else what the bound on all atlases lets go would stay as long as a visitor's buttons."""
-    atlas_shelves.clear()  # of other tests
+    atlas_entries.clear()  # of other tests
     app = open_app("atlas", budget="1000", part=part)
-    (shelf,) = atlas_shelves()._entries.values()
-    made = ref(shelf.atlas)
+    (entry,) = atlas_entries()._entries.values()
+    made = ref(entry.atlas)
     assert len(downloads) == files
     assert made() is not None
-    atlas_shelves.clear()
-    del shelf, app
+    atlas_entries.clear()
+    del entry, app
     gc.unfreeze()
     gc.collect()
     gc.unfreeze()

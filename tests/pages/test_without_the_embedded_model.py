@@ -11,7 +11,7 @@ import pytest
 from core.model import catalog
 from core.model.catalog import bundled_folder
 from core.ui import cache
-from core.ui.navigation import TEXT_PAGES
+from core.ui.words.pages import TEXT_PAGES
 from tests.opening import open_app
 from tests.pages.conftest import alerts, sidebar
 

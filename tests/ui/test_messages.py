@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.ui.messages import escape, quote
+from core.ui.words.messages import escape, quote
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,13 @@ A token whose value is nearly zero can take all the attention and give nothing (
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.arrays import one_thread
-from core.analysis.attention_table import renormalise_rows
+from core.analysis.arrays import Bools, Floats, one_thread, renormalise_rows
 from core.analysis.head_patterns.measure import mean_relative_entropy
 from core.analysis.pairs import permitted_pairs
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Bools, Floats
-    from core.model.trace import Array, Trace
+from core.model.trace import Array, Trace
 
 NO_EFFECT = 0.1  # of the head's median length: shorter values have almost no effect
 _MAX_STEPS = 200  # of the power iteration

@@ -18,8 +18,10 @@ in the first shape, whatever the length, and 19 to 43 % in the second.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -62,7 +64,7 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class Flag:
-    """When a measure is odd, and what to say about it. One record is all that a flag takes."""
+    """When a measure is odd, and what to say about it: a record of ``flags.toml``."""
 
     name: str  # also in links and in the table's column ``flags``
     measure: str  # of :func:`core.analysis.anomalies.measure_heads`
@@ -72,10 +74,10 @@ class Flag:
     source: str  # who described it
     definition: str  # of the measure (Markdown), for people
     reason: str | Callable[[Row], str]  # from its measures, or with a place for the one value
+    applies: Callable[[Measures], Bools] | None  # what else must hold
+    condition: str  # the same in words
+    bounds: tuple[float, float] | None  # of the map's colours; None: ± the largest
     cause: str = ""  # flags with one cause count once in the severity, by the strongest
-    applies: Callable[[Measures], Bools] | None = None  # what else must hold
-    condition: str = ""  # the same in words
-    bounds: tuple[float, float] | None = (0.0, 1.0)  # of the map's colours; None: ± the largest
     unit: str = ""  # over the map's colours
     usual: bool = False  # whether many heads of most trained transformers have it
 
@@ -114,12 +116,6 @@ def _sink_reason(row: Row, column: str, token: str) -> str:
     )
 
 
-def _column_sink_reason(row: Row) -> str:
-    """The token by its position; a corpus has roles instead of positions."""
-    token = f"token {row['sink']:.0f}" if np.isfinite(row["sink"]) else row["sink_token"]
-    return _sink_reason(row, "sink", token)
-
-
 def _null_attention_reason(row: Row) -> str:
     """How short the attended values are; "almost no effect" only of those under a tenth."""
     mean = f"average {1 - row['null_attention']:.2f} of the head's median length"
@@ -139,134 +135,34 @@ def _disparity_reason(row: Row) -> str:
     return f"the median {longer} is {2 ** abs(value):.1f} times as long as the median {shorter}"
 
 
-_TWICE_UNIFORM = "and at least twice the uniform baseline"
-FLAGS: dict[str, Flag] = {
-    flag.name: flag
-    for flag in (
-        Flag(
-            "first-token sink",
-            "first_attention",
-            "attention to the first token",
-            Limits("above", 0.5, 0.3, ordinary=0.0),
-            "attention",
-            "Vig and Belinkov 2019; Xiao et al. 2024",
-            definition="mean attention to the first token, over all tokens. It often means that the"
-            " head has nothing to say here: attention must go somewhere, as rows sum to 1.",
-            reason=lambda row: _sink_reason(row, "first", "the first token"),
-            cause="concentration",
-            usual=True,
-            applies=lambda measures: _exceeds_uniform(measures, "first"),
-            condition=_TWICE_UNIFORM,
-        ),
-        Flag(
-            "column sink",
-            "sink_attention",
-            "attention to the strongest column",
-            Limits("above", 0.5, 0.3, ordinary=0.0),
-            "attention",
-            "Clark et al. 2019",
-            definition="mean attention to the column with the most, where that is not the first."
-            " The texts of a corpus have different tokens at one position, so there it is the"
-            " separators, the last token of the text, or full stops and commas, whichever get the"
-            " most.",
-            reason=_column_sink_reason,
-            cause="concentration",
-            applies=lambda measures: (measures["sink"] != 1) & _exceeds_uniform(measures, "sink"),
-            condition=_TWICE_UNIFORM,
-        ),
-        Flag(
-            "entropy collapse",
-            "entropy",
-            "relative entropy",
-            Limits("below", 0.1, 0.2, ordinary=1.0),
-            "attention",
-            "Zhai et al. 2023",
-            definition="entropy of a token's attention over that of uniform attention, mean over"
-            " tokens: 0 is one key each. Heads that look at the previous token, the next one or"
-            " themselves are left out: one key each is how they work.",
-            reason="the entropy of its rows is {:.2f} of the maximum (0: one key each)",
-            cause="concentration",
-            # nan in cross attention, where no token is previous or next
-            applies=lambda measures: ~(measures["offset_attention"] > THRESHOLDS["previous"]),
-            condition="where previous, self and next token have at most"
-            f" {THRESHOLDS['previous']:g}",
-        ),
-        Flag(
-            "null attention",
-            "null_attention",
-            "null attention",
-            Limits("above", 0.5, 0.25, ordinary=0.0),
-            "attention",
-            "Vig and Belinkov 2019; Kobayashi et al. 2020, section 4",
-            definition="attention times how far the value falls short of the head's median, summed:"
-            " Σ aⱼ · max(0, 1 − |f(vⱼ)| / median). With 0.8 of the attention on a token whose value"
-            " is zero, it is 0.8. Only values under a tenth of the median are said to have almost"
-            " no effect.",
-            reason=_null_attention_reason,
-            cause="values",
-            usual=True,
-        ),
-        Flag(
-            "empty value",
-            "first_value",
-            "the first token's value over the median",
-            Limits("below", 0.05, 0.05, ordinary=1.0),
-            "attention",
-            "Kobayashi et al. 2020",
-            definition="length of the first token's value over the head's median, flagged where"
-            " null attention is not: the head could rest there, but here hardly does.",
-            reason="the first token's value has {:.2f} of the median length",
-            cause="values",
-            usual=True,
-            applies=lambda measures: ~FLAGS["null attention"].raised(measures),
-        ),
-        Flag(
-            "norm disparity",
-            "norm_log_ratio",
-            "log2 of |q| over |k|",
-            Limits("both", 2.0, 1.0, ordinary=0.0),
-            "space",
-            "Yeh et al. 2023 (AttentionViz), section 5.1.1",
-            definition="log2 of the ratio of median |q| to median |k|: 1 is queries twice as long"
-            " as keys, −1 the reverse. Attention does not fix it: c q and k / c give the same"
-            " weights.",
-            reason=_disparity_reason,
-            cause="lengths",  # longer queries are a cloud around the keys: "clouds apart" sees it
-            bounds=None,
-            unit="log2",
-        ),
-        Flag(
-            "clouds apart",
-            "separability",
-            "separability",
-            Limits("above", 0.95, 0.9, ordinary=0.5),
-            "space",
-            "Yeh et al. 2023 (AttentionViz)",
-            definition="share of queries and keys recognised as such once translation has brought"
-            " their centroids together: each goes to the cloud that is nearer by energy distance,"
-            " judged by the other tokens alone (0.5: one cloud). A straight cut would find spread"
-            " and skew only, as the means agree. Queries longer than keys are enough to raise it,"
-            " and c may change lengths.",
-            reason="after translation {:.2f} of queries and keys are recognised (guessing: 0.5)",
-            cause="lengths",
-            bounds=(0.5, 1.0),
-        ),
-        Flag(
-            "alike weights",
-            "weight_similarity",
-            "correlation of W_Q and W_K",
-            Limits("both", 0.5, 0.3, ordinary=0.0),
-            "weights",
-            "Yeh et al. 2023 (AttentionViz)",
-            definition="Pearson correlation of the entries of W_Q and W_K: near 1, a score says how"
-            " similar two tokens are in what the head reads of them, biases aside. Longer vectors"
-            " score higher, so a token need not attend to itself most. A property of the model,"
-            " whatever it is shown.",
-            reason="the weights of queries and keys correlate at {:+.2f}",
-            bounds=(-1.0, 1.0),
-        ),
-    )
+# What the file cannot say of a flag: a reason with several measures, and what else must hold.
+_REASONS: dict[str, Callable[[Row], str]] = {
+    "first-token sink": lambda row: _sink_reason(row, "first", "the first token"),
+    "column sink": lambda row: _sink_reason(row, "sink", row["sink_name"]),
+    "null attention": _null_attention_reason,
+    "norm disparity": _disparity_reason,
 }
+_APPLIES: dict[str, Callable[[Measures], Bools]] = {
+    "first-token sink": lambda measures: _exceeds_uniform(measures, "first"),
+    "column sink": lambda measures: (measures["sink"] != 1) & _exceeds_uniform(measures, "sink"),
+    # nan in cross attention, where no token is previous or next
+    "entropy collapse": lambda measures: ~(measures["offset_attention"] > THRESHOLDS["previous"]),
+    "empty value": lambda measures: ~FLAGS["null attention"].raised(measures),
+}
+
+
+def _read() -> Iterator[Flag]:
+    """The flags of the file beside this module."""
+    text = Path(__file__).with_name("flags.toml").read_text("utf-8")
+    for name, each in tomllib.loads(text).items():
+        facts = {"reason": _REASONS.get(name), "applies": _APPLIES.get(name), **each}
+        facts["limits"] = Limits(**each["limits"])
+        facts["condition"] = each.get("condition", "").format(**THRESHOLDS)
+        facts["bounds"] = tuple(each.get("bounds", (0.0, 1.0))) or None
+        yield Flag(name, **facts)
+
+
+FLAGS: dict[str, Flag] = {flag.name: flag for flag in _read()}
 
 
 def robust_z(values: Floats) -> Floats:

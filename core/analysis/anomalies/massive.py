@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.analysis.anomalies.contribution import over_median
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Bools, Floats
-    from core.model.trace import Trace
+from core.analysis.arrays import Bools, Floats
+from core.model.trace import Trace
 
 # Sun et al. 2024 ("Massive Activations in Large Language Models", section 2): a number of a hidden
 # state is massive beyond 100 and about 1,000 times the median magnitude of its layer.

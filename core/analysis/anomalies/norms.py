@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from core.analysis.arrays import Floats, Indices
 from core.analysis.normalization import key_translation
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Floats, Indices
-    from core.model.trace import Trace
+from core.model.trace import Trace
 
 MAX_POINTS = 192  # tokens, evenly spaced: distances of all pairs grow with the square
 MIN_POINTS = 3  # tokens; with fewer there is nothing left to compare with

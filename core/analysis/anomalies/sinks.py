@@ -6,22 +6,16 @@ where another has a word. So a corpus is aligned by what a token is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.analysis.anomalies.contribution import over_median
+from core.analysis.anomalies.contribution import Columns, over_median
+from core.analysis.anomalies.flags import Measures
+from core.analysis.arrays import Floats
 from core.analysis.head_patterns.pairs import is_mark
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from core.analysis.anomalies.contribution import Columns
-    from core.analysis.anomalies.flags import Measures
-    from core.analysis.arrays import Floats
-    from core.model.trace import Token
+from core.model.trace import Token
 
 # The first token has measures of its own in every text (`first_attention` and the others).
 FIRST = "first"

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from core.analysis.anomalies.contribution import columns, empty_attention, null_score, over_median
-from core.analysis.anomalies.flags import FLAGS, KINDS, robust_z, severities
+from core.analysis.anomalies.contribution import (
+    Columns,
+    columns,
+    empty_attention,
+    null_score,
+    over_median,
+)
+from core.analysis.anomalies.flags import FLAGS, KINDS, Measures, Row, robust_z, severities
 from core.analysis.anomalies.norms import norm_disparity, separability
 from core.analysis.anomalies.sinks import FIRST, PARTS, ROLES, corpus_sink, role_measures
 from core.analysis.anomalies.unusual import standing_out, unusualness
-from core.analysis.arrays import mean_of_finite
+from core.analysis.arrays import Floats, Indices, mean_of_finite
 from core.analysis.head_patterns.minimum_evidence import too_short
+from core.model.trace import Array, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from core.analysis.anomalies.contribution import Columns
-    from core.analysis.anomalies.flags import Measures, Row
-    from core.analysis.arrays import Floats, Indices
-    from core.model.trace import Array, Trace
+    import pandas as pd
 
 
 def anomaly_table(
@@ -47,14 +49,20 @@ def anomaly_table(
     ``"too_short"`` whether that is too few for some flags.
     """
     measures = measure_heads(trace, transformed, similarity)
-    names = [token.display for token in trace.key_tokens]
-    sinks = [names[position - 1] for position in measures["sink"].ravel().astype(int)]
-    return _table(measures, sinks, trace.numbers, exact=transformed is not None)
+    sinks = [trace.key_tokens[position] for position in measures["sink"].ravel().astype(int) - 1]
+    shown = [token.display for token in sinks]
+    return _table(
+        measures,
+        shown,
+        list(map(trace.input.name, sinks)),
+        trace.layer_labels,
+        exact=transformed is not None,
+    )
 
 
 def corpus_table(
     texts: Sequence[Measures],
-    numbers: Sequence[int],
+    layer_labels: Sequence[int],
     *,
     exact: bool,
     separators: Iterable[str] = (),
@@ -64,7 +72,7 @@ def corpus_table(
     A measure is its mean over the texts that have it, weighted by their tokens. The sink is a role
     here: the first token, the separators, the last token, or full stops and commas
     (:mod:`core.analysis.anomalies.sinks`); ``sink_token`` names it, and there is no column
-    ``sink``. `numbers` are those of the layers; `exact` says that values count by |f(v)|; of
+    ``sink``. `layer_labels` are those of the layers; `exact` says that values count by |f(v)|; of
     `separators`, as people read them, a single one is named. Raises `ValueError` when there is no
     text.
     """
@@ -82,17 +90,27 @@ def corpus_table(
         names["separator"] = only.pop()
     position = np.where(roles == FIRST, 1.0, np.nan)
     sinks = [names[role] for role in roles.ravel().tolist()]
-    table = _table({**merged, **sink_measures, "sink": position}, sinks, numbers, exact=exact)
-    return table.drop(columns="sink")
+    measures = {**merged, **sink_measures, "sink": position}
+    return _table(measures, sinks, sinks, layer_labels, exact=exact).drop(columns="sink")
 
 
 def _table(
-    measures: Measures, sinks: Sequence[str], numbers: Sequence[int], *, exact: bool
+    measures: Measures,
+    sinks: Sequence[str],
+    sink_names: Sequence[str],
+    layer_labels: Sequence[int],
+    *,
+    exact: bool,
 ) -> pd.DataFrame:
-    """Measures with z-scores and flags; `sinks` names each head's sink, `numbers` are of layers."""
+    """Measures with z-scores and flags; `layer_labels` are those of the layers.
+
+    `sinks` are what people read of each head's sink, `sink_names` what reasons call it.
+    """
+    import pandas as pd
+
     layers, heads = measures["sink"].shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
-    data: dict[str, Any] = {"layer": np.array(numbers)[layer], "head": head + 1}
+    data: dict[str, Any] = {"layer": np.array(layer_labels)[layer], "head": head + 1}
     for name, values in measures.items():
         if name.split("_")[0] not in ROLES:
             data[name] = values.ravel()
@@ -110,8 +128,8 @@ def _table(
     raised = {name: flag.raised(measures).ravel() for name, flag in FLAGS.items()}
     flags = [[name for name in FLAGS if raised[name][index]] for index in table.index]
     reasons = [
-        "; ".join(FLAGS[name].explain(row) for name in names)
-        for row, names in zip(table.to_dict("records"), flags, strict=True)
+        "; ".join(FLAGS[name].explain(row | {"sink_name": sink}) for name in names)
+        for row, names, sink in zip(table.to_dict("records"), flags, sink_names, strict=True)
     ]
     table["flags"], table["reasons"] = [", ".join(names) for names in flags], reasons
     out = {name: heads.ravel() for name, heads in standing_out(measures).items()}

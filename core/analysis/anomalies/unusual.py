@@ -7,15 +7,10 @@ only as an outlier among the model's heads; any other also where few heads have 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from core.analysis.anomalies.flags import FLAGS, OUTLIER, robust_z
-
-if TYPE_CHECKING:
-    from core.analysis.anomalies.flags import Measures
-    from core.analysis.arrays import Bools, Floats
+from core.analysis.anomalies.flags import FLAGS, OUTLIER, Measures, robust_z
+from core.analysis.arrays import Bools, Floats
 
 # A flag that at most this share of the heads have, or one head alone, makes them stand out.
 FEW = 0.1

@@ -7,6 +7,15 @@ from core.analysis.coreference.table import (
     best_head,
     coreference_table,
     resolve,
+    resolve_texts,
 )
 
-__all__ = ["BestHead", "Estimate", "Resolved", "best_head", "coreference_table", "resolve"]
+__all__ = [
+    "BestHead",
+    "Estimate",
+    "Resolved",
+    "best_head",
+    "coreference_table",
+    "resolve",
+    "resolve_texts",
+]

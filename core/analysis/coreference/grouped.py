@@ -7,12 +7,10 @@ studentized deviation in each resample (Romano and Wolf 2005, section 4).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from core.analysis.arrays import Floats, Indices
+from core.analysis.arrays import Floats, Indices
 
 RESAMPLES = 2000
 LEVEL = 0.95

@@ -7,22 +7,21 @@ before the pronoun, and the first.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
+from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.coreference.grouped import draw_groups, interval, lower_bounds
+from core.analysis.corpus.sample import Mention, Sentence, Span
+from core.model.trace import Token, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import pandas as pd
 
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Bools, Floats, Indices
-    from core.analysis.corpus.sample import Mention, Sentence, Span
-    from core.model.trace import Token, Trace
 
 RULES = ("nearest", "first")  # by position, regardless of the words
 
@@ -36,7 +35,7 @@ class Resolved:
     nearest: Bools  # whether the nearest candidate before the pronoun is the antecedent, (mention,)
     first: Bools  # whether the first candidate is
     uniform: Floats  # (mention,), what guessing gets: one over the number of candidates
-    numbers: tuple[int, ...]  # of the layers, as people read them
+    layer_labels: tuple[int, ...]  # of the layers, as people read them
     pair: int | None = None  # the minimal pair that the text is one half of; None for any other
 
     @property
@@ -77,9 +76,14 @@ def resolve(trace: Trace, sentence: Sentence) -> Resolved:
         nearest=np.array([each.nearest == each.antecedent for each in mentions], np.bool_),
         first=np.array([each.first == each.antecedent for each in mentions], np.bool_),
         uniform=np.array([1 / len(visible) for _, visible in counted], np.float64),
-        numbers=trace.numbers,
+        layer_labels=trace.layer_labels,
         pair=sentence.pair,
     )
+
+
+def resolve_texts(traces: Iterable[Trace], sentences: Iterable[Sentence]) -> tuple[Resolved, ...]:
+    """:func:`resolve` for the trace of each sentence."""
+    return tuple(resolve(*both) for both in zip(traces, sentences, strict=True))
 
 
 def _visible(trace: Trace, sentence: Sentence, mention: Mention) -> list[int]:
@@ -157,6 +161,8 @@ def coreference_table(resolved: Sequence[Resolved]) -> pd.DataFrame:
     `better` is corrected for the number of heads: whether the head beats every rule, for all heads
     at once with 95 % confidence (:func:`core.analysis.coreference.grouped.lower_bounds`).
     """
+    import pandas as pd
+
     pooled = _pool(resolved)
     draws = draw_groups(pooled.groups)
     leads = {rule: pooled.hits - right[:, None] for rule, right in pooled.rules.items()}
@@ -165,8 +171,8 @@ def coreference_table(resolved: Sequence[Resolved]) -> pd.DataFrame:
     hard = pooled.rules["nearest"] == 0
     both_right, both_wrong = _whole_pairs(resolved, pooled.hits.shape[1])
     share, low, high = interval(pooled.hits, draws)
-    numbers = np.array(resolved[0].numbers)
-    columns: dict[str, object] = {"layer": numbers[layer], "head": head + 1}
+    layer_labels = np.array(resolved[0].layer_labels)
+    columns: dict[str, object] = {"layer": layer_labels[layer], "head": head + 1}
     columns |= {"coreference": share, "low": low, "high": high}
     for rule, lead in leads.items():
         names = (f"over_{rule}", f"over_{rule}_low", f"over_{rule}_high")

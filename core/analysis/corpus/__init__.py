@@ -7,7 +7,15 @@ left out or changed without a note that says how much.
 from __future__ import annotations
 
 from core.analysis.corpus.decoding import MAX_BYTES, CorpusFileError
-from core.analysis.corpus.reading import ENDINGS, CorpusTable, Texts, choose, read_lines, read_table
+from core.analysis.corpus.reading import (
+    ENDINGS,
+    CorpusTable,
+    Texts,
+    choose,
+    read_lines,
+    read_table,
+    repeats_note,
+)
 
 __all__ = [
     "ENDINGS",
@@ -18,4 +26,5 @@ __all__ = [
     "choose",
     "read_lines",
     "read_table",
+    "repeats_note",
 ]

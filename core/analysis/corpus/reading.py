@@ -130,6 +130,15 @@ def read_lines(text: str) -> Texts:
     return Texts(texts, notes=notes + surrogates_note(replaced))
 
 
+def repeats_note(repeated: int) -> tuple[str, ...]:
+    """A note on texts that repeat an earlier one, if there are any; they are kept."""
+    return counted(
+        repeated,
+        "text repeats an earlier one, and is kept.",
+        "texts repeat earlier ones, and are kept.",
+    )
+
+
 def _likely_text(columns: Columns) -> str:
     """A column with a name that texts often have, else the one with the longest texts."""
     sizes = [sum(map(len, column)) for column in columns.cells]

@@ -7,14 +7,13 @@ import csv
 import itertools
 import json
 import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from core.analysis.attention_table import unique_labels
 from core.analysis.corpus.decoding import CorpusFileError, counted, without_surrogates
+from core.vocabulary import unique_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     Notes = tuple[str, ...]
 
 MAX_ROWS = 500_000  # ten times the tokens of the largest atlas; bounds the memory of tiny rows
@@ -74,6 +73,8 @@ def from_csv(text: str, delimiter: str | None, name: str) -> Columns:
     """A table with a header; short rows are filled with empty cells, long ones get extra columns.
 
     `delimiter` None means the one most common in the header; `name` is the file's, for messages.
+    pandas would guess it (``sep=None``), but splits a lone column "text" at its "t", and takes the
+    first cell of a row that is too long for an index.
     """
     header_line = text.lstrip("\r\n").partition("\n")[0]
     if delimiter is None or delimiter not in header_line:

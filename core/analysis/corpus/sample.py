@@ -7,13 +7,12 @@ on, and in ``pronouns.txt``: minimal pairs for coreference alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from core.analysis.english import PRONOUNS
 
 SAMPLE = Path(__file__).parent / "sample.txt"
 PAIRS = Path(__file__).parent / "pronouns.txt"
@@ -39,17 +38,11 @@ AGREES_WITH = {
     "things": {"they"},
     "animals": {"they"},
 }
-FORMS = {
-    **dict.fromkeys(("he", "him", "his", "himself"), "he"),
-    **dict.fromkeys(("she", "her", "hers", "herself"), "she"),
-    **dict.fromkeys(("it", "its", "itself"), "it"),
-    **dict.fromkeys(("they", "them", "their", "theirs", "themselves"), "they"),
-}
 PAIR_TOPICS = ("it", "he", "she", "they", "him", "her", "his", "its", "their", "them")
 _WORD = r"\w+(?:[-'’]\w+)*"
 _MARK = re.compile(
     rf"(?<![\w-])(?:\[(?P<noun>{_WORD})(?::(?P<kind>{'|'.join(AGREES_WITH)}))?\]"
-    rf"|\{{(?P<pronoun>(?i:{'|'.join(FORMS)}))=(?P<antecedent>{_WORD})\}})(?![\w-])"
+    rf"|\{{(?P<pronoun>(?i:{'|'.join(PRONOUNS)}))=(?P<antecedent>{_WORD})\}})(?![\w-])"
 )
 _CHOICE = re.compile(rf"<(?P<first>{_WORD})\|(?P<second>{_WORD})>")
 _TWO_ANTECEDENTS = re.compile(r"=(?P<first>[^{}|]+)\|(?P<second>[^{}|]+)\}")
@@ -224,7 +217,7 @@ def _mention(
     if kinds:
         same = len(kinds) == len(marked) and len(set(kinds)) == 1
         _check(same, f'the candidates for "{word}" are not all marked with the same kind')
-        agrees = FORMS[word.casefold()] in AGREES_WITH[kinds[0]]
+        agrees = PRONOUNS[word.casefold()] in AGREES_WITH[kinds[0]]
         _check(agrees, f'"{word}" does not agree with a noun marked {kinds[0]}')
     return Mention(pronoun, candidates, candidates.index(target), kinds)
 

@@ -6,13 +6,10 @@ from every query. What a pair has beyond both is its lead.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from core.analysis.arrays import Bools, Floats, Indices
-    from core.model.trace import Array
+from core.analysis.arrays import Bools, Floats, Indices
+from core.model.trace import Array
 
 
 def leads(

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.found_link.position import key_leads, leads
-from core.analysis.found_link.words import read_words
+from core.analysis.found_link.words import Words, read_words
 from core.analysis.head_patterns.search import find_heads
 from core.analysis.pairs import permitted_pairs
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Bools, Floats, Indices
-    from core.analysis.found_link.words import Words
-    from core.model.trace import Array, Trace
+from core.model.trace import Array, Trace
 
 Why = Literal["pronoun", "words", "across", "previous", "next"]
 

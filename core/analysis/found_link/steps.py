@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.arrays import Floats
+from core.analysis.found_link.search import FoundLink
 from core.analysis.pairs import exact_scores, head_vectors
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Floats
-    from core.analysis.found_link.search import FoundLink
-    from core.model.trace import Trace
+from core.model.trace import Trace
 
 SHOWN_KEYS = 4  # with the most attention, the link's own among them
 

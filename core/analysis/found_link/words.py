@@ -6,22 +6,19 @@ No tagger: rules for English that would rather miss a noun than take a verb for 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.corpus.sample import FORMS
-from core.analysis.found_link.verbs import IRREGULAR_PASTS
-from core.analysis.related_words.function_words import FUNCTION_WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.arrays import Bools, Indices
-    from core.model.trace import Token
+from core.analysis.arrays import Bools, Indices
+from core.analysis.english import FUNCTION_WORDS, IRREGULAR_PASTS, PRONOUNS
+from core.model.trace import Token
 
 _ENDS_SENTENCE = frozenset(".!?")
+_APOSTROPHES = "'’"
+_CONTINUES = "##"  # how a piece that continues a word is displayed
+_INTERJECTION_WORDS = "ah aye eh hello hey hi no oh ouch please thanks well wow yeah yes"
 _VERB_ENDINGS = ("ed", "ing", "ly")
 _DETERMINERS_OF_NOUNS = """
 a an the this that these those some any each every no my your his her its our their
@@ -31,11 +28,13 @@ _WORDS_BEFORE_OTHERS = """
 i you he she we they it who to am is are was were be been being do does did have has had will would
 shall should can could may might must not t so too very more most s ve re ll d
 """
+_INTERJECTIONS = frozenset(_INTERJECTION_WORDS.split())
 _DETERMINERS = frozenset(_DETERMINERS_OF_NOUNS.split())
 _BEFORE_OTHERS = frozenset(_WORDS_BEFORE_OTHERS.split())
 _BODIES = ("body", "one", "thing")  # "nobody", "someone", "everything" name nothing
 _MIN_FUNCTION_WORDS = 0.2  # of the words of English prose; here 0.3 to 0.6, a list of nouns has 0.1
-_MIN_WORDS = 0.6  # of the tokens; code, numbers and words in pieces have fewer
+_SHORT = 6  # words: a sentence of so few may have no function word ("Cats chase mice.")
+_MIN_WORDS = 0.6  # of the words and marks; code and numbers have fewer
 _MIN_DISTINCT = 0.1  # of the words; a list that repeats a few words is no prose
 
 
@@ -50,7 +49,8 @@ class Words:
     nouns: Bools  # such a word that is likely a noun
     pronouns: Bools  # "it", "her", "themselves"
     sentence: Indices  # the number of its sentence, from 0
-    prose: bool  # whether the text reads like English sentences
+    prose: bool  # whether the text is recognised as English sentences
+    in_pieces: bool  # whether any word is of several tokens
 
 
 def read_words(tokens: Sequence[Token]) -> Words:
@@ -68,7 +68,6 @@ def read_words(tokens: Sequence[Token]) -> Words:
     spelled = [name if one else "" for name, one in zip(names, whole, strict=True)]  # no pieces
     content = np.array([w and _names_something(n) for n, w in zip(names, whole, strict=True)])
     nouns = [bool(each) and _is_noun(spelled, content, i) for i, each in enumerate(content)]
-    function = [w and name in FUNCTION_WORDS for name, w in zip(names, whole, strict=True)]
     ends = [
         name in _ENDS_SENTENCE or token.special for name, token in zip(names, tokens, strict=True)
     ]
@@ -78,24 +77,42 @@ def read_words(tokens: Sequence[Token]) -> Words:
         whole=whole,
         content=content.astype(np.bool_),
         nouns=np.array(nouns, np.bool_),
-        pronouns=whole & np.array([name in FORMS for name in names], np.bool_),
+        pronouns=whole & np.array([name in PRONOUNS for name in names], np.bool_),
         sentence=np.cumsum([0, *ends[:-1]]),
-        prose=_is_prose([name for name in spelled if name], sum(function), int(ordinary.sum())),
+        prose=_is_prose(_join_pieces(tokens)),
+        in_pieces=any(count > 1 for word, count in pieces.items() if word >= 0),
     )
 
 
-def _is_prose(words: Sequence[str], function: int, tokens: int) -> bool:
-    """Whether so many tokens with these whole words, some of them function words, are sentences."""
+def _join_pieces(tokens: Sequence[Token]) -> list[str]:
+    """The words and marks of a text in lower case, whole and alike however tokens cut them.
+
+    Apostrophes are left out: "I've" is "I" and "ve", or "I" and "'ve", as the tokenizer has it.
+    """
+    joined: dict[int, str] = {}
+    for token in tokens:
+        if not token.special:
+            piece = token.display.casefold().removeprefix(_CONTINUES)
+            joined[token.word] = joined.get(token.word, "") + piece
+    bare = (each.strip(_APOSTROPHES) for each in joined.values())
+    return [each for each in bare if each]
+
+
+def _is_prose(words_and_marks: Sequence[str]) -> bool:
+    """Whether these are English sentences, as far as their commonest words and marks tell."""
+    words = [each for each in words_and_marks if each.isalpha()]
+    function = sum(word in FUNCTION_WORDS for word in words)
+    ends = sum(each in _ENDS_SENTENCE for each in words_and_marks)
     return (
-        len(words) > max(1, _MIN_WORDS * tokens)
-        and function >= _MIN_FUNCTION_WORDS * len(words)
+        len(words) > max(1, _MIN_WORDS * len(words_and_marks))
+        and (function >= _MIN_FUNCTION_WORDS * len(words) or (len(words) <= _SHORT and ends == 1))
         and len(set(words)) >= _MIN_DISTINCT * len(words)
     )
 
 
 def _names_something(name: str) -> bool:
     vague = name.endswith(_BODIES) and name.startswith(("any", "every", "no", "some"))
-    return len(name) > 1 and name not in FUNCTION_WORDS and not vague
+    return len(name) > 1 and name not in FUNCTION_WORDS | _INTERJECTIONS and not vague
 
 
 def _is_noun(names: Sequence[str], content: Bools, position: int) -> bool:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.head_patterns.measure import relative_entropy, uniform_attention
+from core.analysis.arrays import Floats, Indices
+from core.analysis.head_patterns.measure import relative_entropy
 from core.analysis.head_patterns.naming import NAMING
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Floats, Indices
-    from core.model.trace import Array, Token
+from core.analysis.pairs import uniform_attention
+from core.model.trace import Array, Token
 
 
 @dataclass(frozen=True, eq=False)

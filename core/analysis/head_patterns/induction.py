@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.arrays import Bools, Floats
 from core.analysis.head_patterns.measure import mean_scores, measure_text
 from core.analysis.head_patterns.naming import NAMING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from core.analysis.arrays import Bools, Floats
-    from core.model.trace import Token, Trace
+from core.model.trace import Token, Trace
 
 
 @dataclass(frozen=True, eq=False)

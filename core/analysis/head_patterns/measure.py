@@ -6,24 +6,19 @@ such a pair. Sums and token counts are kept apart, so that texts can be added an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.analysis.arrays import one_thread
-from core.analysis.head_patterns.registry import PATTERNS
-from core.analysis.pairs import permitted_pairs
+from core.analysis.arrays import Bools, Floats, one_thread
+from core.analysis.head_patterns.registry import PATTERNS, Pattern
+from core.analysis.pairs import permitted_pairs, uniform_attention
+from core.model.trace import Array, Token, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Bools, Floats
-    from core.analysis.head_patterns.registry import Pattern
-    from core.model.trace import Array, Token, Trace
-
     Counts = NDArray[np.int_]
 
 # Patterns of the text itself: those that need neither repeated sequences nor embeddings.
@@ -44,7 +39,7 @@ class Measured:
     uniform: Floats  # the same for uniform attention to all permitted keys
     counts: Counts  # how many tokens were summed, (score, layer, head)
     tokens: int  # how many the text has
-    numbers: tuple[int, ...] = (1,)  # of the layers, as people read them
+    layer_labels: tuple[int, ...] = (1,)  # of the layers, as people read them
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +74,7 @@ def measure_text(trace: Trace, patterns: Sequence[Pattern] = TABLE) -> Measured:
         for parts in zip(*layers, strict=True)
     )
     counted = counts.astype(np.int_)
-    return Measured(ruler.names, sums, uniform, counted, len(trace.tokens), trace.numbers)
+    return Measured(ruler.names, sums, uniform, counted, len(trace.tokens), trace.layer_labels)
 
 
 def measure_matrix(
@@ -128,13 +123,6 @@ def head_scores(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> dict[str
     return mean_scores([measure_text(trace, patterns)]).means
 
 
-def uniform_attention(allowed: Bools) -> Array:
-    """Each row uniform over its permitted keys; float32, of the shape of `allowed`."""
-    weights = allowed.astype(np.float32)
-    weights /= np.maximum(weights.sum(axis=-1, keepdims=True), 1)
-    return weights
-
-
 class _Ruler:
     """The pairs of some patterns on one text, ready to be multiplied with attention."""
 
@@ -147,7 +135,7 @@ class _Ruler:
         self.names = tuple(each.score for each in patterns)
         # What each is measured by, and its pairs, boolean (token, key token)
         self.pairs = [(each.measured, each.between(tokens, source)) for each in patterns]
-        positions = np.arange(len(tokens if source is None else source))
+        positions = np.arange(len(source or tokens))
         away = abs(np.arange(len(tokens))[:, None] - positions)  # in tokens
         flat = [
             (pairs * away if kind == "distance" else pairs).ravel()

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.analysis.head_patterns.registry import PATTERNS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Floats
-    from core.analysis.head_patterns.registry import Pattern
+from core.analysis.arrays import Floats
+from core.analysis.head_patterns.registry import PATTERNS, Pattern
 
 # By name, from the most specific to the least: the first that a head clearly follows names it.
 NAMING: Mapping[str, Pattern] = {

@@ -6,15 +6,13 @@ import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.analysis.attention_table import join_pieces, word_groups
+from core.analysis.arrays import Bools
+from core.analysis.attention_table import word_groups
+from core.vocabulary import join_pieces
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Bools
     from core.model.trace import Token
 
 # Clark et al. 2019, as their code counts them: the delimiters are [CLS], [SEP] and these two.
@@ -22,22 +20,6 @@ SENTENCE_PUNCTUATION = frozenset({".", ","})
 # Two words are forms of each other when they begin with the same letters, at least SAME_START of
 # them, and neither has more than OTHER_END after those: enjoy and enjoyed, color and colorful.
 SAME_START, OTHER_END = 4, 3
-
-
-def at_offset(offset: int) -> Callable[[tuple[Token, ...]], Bools]:
-    """From each token to the one `offset` positions after it (before, if negative).
-
-    From a patch of an image, only to patches of its own row: the next row begins on the other side.
-    """
-
-    def pairs(tokens: tuple[Token, ...]) -> Bools:
-        beside = np.eye(len(tokens), k=offset, dtype=np.bool_)
-        rows = np.array([token.row for token in tokens])
-        if offset == 0 or (rows < 0).all():
-            return beside
-        return np.asarray(beside & (rows[:, None] == rows) & (rows >= 0))
-
-    return pairs
 
 
 def is_mark(token: Token) -> bool:

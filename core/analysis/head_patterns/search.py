@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.arrays import Bools, Floats
 from core.analysis.head_patterns.measure import mean_scores, measure_text
-from core.analysis.head_patterns.registry import PATTERNS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.analysis.arrays import Bools, Floats
-    from core.analysis.head_patterns.registry import Pattern
-    from core.model.trace import Trace
+from core.analysis.head_patterns.registry import PATTERNS, Pattern
+from core.model.trace import Trace
 
 HIGHLIGHTED: Mapping[str, Pattern] = {
     pattern.link: pattern

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.analysis.arrays import one_thread
+from core.analysis.arrays import Floats, one_thread
 from core.analysis.head_patterns.measure import head_scores
 from core.analysis.head_patterns.naming import NAMING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Floats
-    from core.model.trace import Array, Trace
+from core.model.trace import Array, Trace
 
 Order = Literal["number", "entropy", "similarity"]
 ORDERS: tuple[Order, ...] = ("number", "entropy", "similarity")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
+from numpy.typing import NDArray
 
+from core.analysis.arrays import Floats
 from core.analysis.head_patterns.induction import Induction
 from core.analysis.head_patterns.measure import (
     MEASURED,
@@ -21,11 +23,8 @@ from core.analysis.head_patterns.registry import PATTERNS
 from core.model.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    import pandas as pd
 
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Floats
 
 SCORES = tuple(each.score for each in PATTERNS if each.in_table)
 RESAMPLES = 1000
@@ -60,6 +59,8 @@ def pattern_table(
     texts add ``stability``, the share of resamples with the same pattern. Below
     `minimum_evidence.MIN_TOKENS` tokens most names are accidents; the pages give none there.
     """
+    import pandas as pd
+
     single = isinstance(traces, Trace | Measured)
     texts = [traces] if isinstance(traces, Trace | Measured) else traces
     measured = [each if isinstance(each, Measured) else measure_text(each) for each in texts]
@@ -72,8 +73,8 @@ def pattern_table(
     assigned = assign_patterns(scores.means, scores.uniform, scores.query_tokens, thresholds)
     layers, heads = assigned.number.shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
-    numbers = np.array(measured[0].numbers)
-    columns: dict[str, NDArray[np.generic]] = {"layer": numbers[layer], "head": head + 1}
+    layer_labels = np.array(measured[0].layer_labels)
+    columns: dict[str, NDArray[np.generic]] = {"layer": layer_labels[layer], "head": head + 1}
     intervals: dict[str, Floats] = {}
     if not single:
         intervals, stability = _bootstrap(measured, thresholds, induction, assigned.number)

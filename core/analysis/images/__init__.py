@@ -1,9 +1,8 @@
-"""Attention over images: what heads follow, what CLS sees, how far patches look, odd patches."""
+"""Attention over images: what heads and CLS look at, how far, and high-norm patches."""
 
-from core.analysis.images.arrows import links_above, strongest_keys
-from core.analysis.images.cls.maps import cls_map, region_share, rollout_map, top_mass
-from core.analysis.images.cls.region import Region, read_region
-from core.analysis.images.cls.summary import ClsMaps, all_cls_maps, cls_table
+from typing import TYPE_CHECKING
+
+from core import imported_late
 from core.analysis.images.colour import PatchLooks, patch_looks
 from core.analysis.images.distance import (
     attention_distance,
@@ -11,9 +10,14 @@ from core.analysis.images.distance import (
     mean_attention_distance,
     mean_of_distances,
 )
-from core.analysis.images.follow_table import follow_images, follow_table
 from core.analysis.images.odd_patches import odd_patches
 from core.analysis.images.patch_attention import attention_of_patch, attention_to_patch
+
+if TYPE_CHECKING:
+    from core.analysis.images.cls.maps import cls_map, region_share, rollout_map, top_mass
+    from core.analysis.images.cls.region import Region, read_region
+    from core.analysis.images.cls.summary import ClsMaps, all_cls_maps, cls_table
+    from core.analysis.images.follow.table import beside_twin, follow_images, follow_table
 
 __all__ = [
     "ClsMaps",
@@ -23,12 +27,12 @@ __all__ = [
     "attention_distance",
     "attention_of_patch",
     "attention_to_patch",
+    "beside_twin",
     "cls_map",
     "cls_table",
     "distance_table",
     "follow_images",
     "follow_table",
-    "links_above",
     "mean_attention_distance",
     "mean_of_distances",
     "odd_patches",
@@ -36,6 +40,18 @@ __all__ = [
     "read_region",
     "region_share",
     "rollout_map",
-    "strongest_keys",
     "top_mass",
 ]
+
+__getattr__ = imported_late(
+    __name__,
+    {
+        "cls.maps": "cls_map region_share rollout_map top_mass",
+        "cls.region": "Region read_region",
+        "cls.summary": "ClsMaps all_cls_maps cls_table",
+        "colour": "PatchLooks patch_looks",
+        "distance": "attention_distance distance_table mean_attention_distance mean_of_distances",
+        "follow.table": "beside_twin follow_images follow_table",
+        "patch_attention": "attention_of_patch attention_to_patch",
+    },
+)

@@ -1,14 +1,11 @@
-"""How close two patches are in hue, brightness and place: (patch, patch), larger is closer."""
+"""How close two patches are in looks and in place: (patch, patch), larger is closer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from core.analysis.arrays import Floats, Indices
-    from core.analysis.images.colour import PatchLooks
+from core.analysis.arrays import Floats, Indices
+from core.analysis.images.colour import PatchLooks
 
 
 def hue_closeness(looks: PatchLooks) -> Floats:
@@ -26,9 +23,9 @@ def colour_closeness(looks: PatchLooks) -> Floats:
     return np.stack([hue * np.outer(s > 0, s > 0), hue * np.outer(s, s)])
 
 
-def brightness_closeness(looks: PatchLooks) -> Floats:
-    """Minus the difference of brightness: 0 for equal patches, -1 for black and white."""
-    return -np.abs(looks.brightness[:, None] - looks.brightness)
+def value_closeness(values: Floats) -> Floats:
+    """Minus the difference of a number of each patch, such as its brightness: 0 for equal ones."""
+    return -np.abs(values[:, None] - values)
 
 
 def position_closeness(patches: Indices, columns: int) -> Floats:

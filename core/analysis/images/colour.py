@@ -8,16 +8,26 @@ brightness, and the hue of a nearly black patch is as good as any other.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from core.analysis.arrays import Floats, Indices
-    from core.model.trace import Array, Patches, Trace
+from core.analysis.arrays import Floats, Indices
+from core.analysis.images.patch_scores import patches_of
+from core.model.trace import Array, Patches, Trace
 
 # Below it a patch is grey and has no hue: CSS Color 4 takes 0.02 for the just noticeable
 # difference of OKLab. The strongest colours of sRGB have about 0.3.
+# Names of hues, and where they stand on OKLCh's circle, in degrees.
+HUES = {
+    "red": 27.0,
+    "orange": 60.0,
+    "yellow": 105.0,
+    "green": 145.0,
+    "cyan": 200.0,
+    "blue": 262.0,
+    "purple": 305.0,
+    "pink": 350.0,
+}
 MIN_CHROMA = 0.02
 
 _SRGB_TO_LMS = np.array(
@@ -56,9 +66,7 @@ class PatchLooks:
 
 def patch_looks(trace: Trace) -> PatchLooks:
     """The looks of an image's patches; `ValueError` for a text."""
-    if trace.patches is None:
-        raise ValueError("a text has no patches")
-    return looks_of(trace.patches.colours)
+    return looks_of(patches_of(trace).colours)
 
 
 def looks_of(colours: Array | Floats) -> PatchLooks:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from core.analysis.arrays import one_thread
+from core.analysis.arrays import Floats, one_thread
 from core.analysis.images.patch_scores import patches_of
+from core.model.trace import Array, Patches, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from core.analysis.arrays import Floats
-    from core.model.trace import Array, Patches, Trace
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +23,7 @@ class AttentionDistances:
     pixels: Floats  # (layer, head)
     uniform: float  # what uniform attention to all patches gives, in pixels
     images: int
-    numbers: tuple[int, ...]  # of the layers, from 1
+    layer_labels: tuple[int, ...]  # of the layers, from 1
 
 
 def attention_distance(trace: Trace) -> AttentionDistances:
@@ -50,7 +48,7 @@ def attention_distance(trace: Trace) -> AttentionDistances:
                 pixels[layer, head] = (
                     (totals[given] / sums[given]).mean() if given.any() else np.nan
                 )
-    return AttentionDistances(pixels, uniform_distance(patches), 1, trace.numbers)
+    return AttentionDistances(pixels, uniform_distance(patches), 1, trace.layer_labels)
 
 
 def mean_attention_distance(traces: Iterable[Trace]) -> AttentionDistances:
@@ -66,7 +64,7 @@ def mean_of_distances(parts: Sequence[AttentionDistances]) -> AttentionDistances
         np.mean([part.pixels for part in parts], axis=0),
         float(np.mean([part.uniform for part in parts])),
         sum(part.images for part in parts),
-        parts[0].numbers,
+        parts[0].layer_labels,
     )
 
 
@@ -76,10 +74,12 @@ def distance_table(distances: AttentionDistances) -> pd.DataFrame:
     Columns: `layer` and `head` (from 1), `pixels` (mean attention distance), `of_uniform` (as a
     share of what uniform attention gives) and `images` (over how many).
     """
+    import pandas as pd
+
     layers, heads = distances.pixels.shape
     return pd.DataFrame(
         {
-            "layer": np.repeat(distances.numbers, heads),
+            "layer": np.repeat(distances.layer_labels, heads),
             "head": np.tile(np.arange(1, heads + 1), layers),
             "pixels": distances.pixels.ravel(),
             "of_uniform": distances.pixels.ravel() / distances.uniform,

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.arrays import one_thread
-from core.analysis.attention_table import renormalise_rows
+from core.analysis.arrays import one_thread, renormalise_rows
 from core.analysis.images.patch_scores import attention_from, patches_of
-
-if TYPE_CHECKING:
-    from core.model.trace import Array, Trace
+from core.model.trace import Array, Trace
 
 
 @dataclass(frozen=True, eq=False)

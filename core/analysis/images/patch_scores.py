@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from core.analysis.arrays import Indices
-    from core.model.trace import Array, Patches, Trace
+from core.analysis.arrays import Indices
+from core.model.trace import Array, Patches, Trace
 
 CLS = "[CLS]"
 
 
 def patches_of(trace: Trace) -> Patches:
     """The patches of an image's trace; `ValueError` for a text."""
-    if trace.patches is None:
+    if trace.patches is None:  # what asks for them can say nothing of words
         raise ValueError("a text has no patches")
     return trace.patches
 

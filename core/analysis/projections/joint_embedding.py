@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-from core.analysis.arrays import one_thread, unit_rows
+from core.analysis.arrays import Floats, one_thread, unit_rows
 from core.analysis.projections.error import ProjectionError
 from core.analysis.projections.umap_process import fit_umap
 from core.analysis.vectors import principal_components
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Floats
 
 Projection = Literal["PCA", "biplot", "UMAP", "t-SNE"]
 Metric = Literal["euclidean", "cosine"]

@@ -28,14 +28,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from core.analysis.arrays import Floats
 from core.analysis.projections.error import ProjectionError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Floats
-
     Arrays = dict[str, NDArray[np.generic]]
 
 IDLE_SECONDS = 300

@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.found_link import find_link
-from core.analysis.normalization import normalize
+from core.analysis.normalization import GridSearch, normalize
 from core.analysis.pair_projection import default_pair
 from core.analysis.pairs import head_vectors
-from core.analysis.projections.joint_embedding import Embedding, embed
+from core.analysis.projections.joint_embedding import Embedding, Metric, Projection, embed
 from core.analysis.query_key.distance import distances_between
-from core.analysis.query_key.faithfulness import Faithfulness, compare_matrix, faithfulness
-from core.analysis.query_key.target import head_target
+from core.analysis.query_key.faithfulness import (
+    MIN_CHANGE,
+    Faithfulness,
+    Reading,
+    compare_matrix,
+    faithfulness,
+)
+from core.analysis.query_key.scaling import HeadScaling
+from core.analysis.query_key.target import TargetKind, head_target
 from core.analysis.strongest_link import strongest_link
 from core.analysis.vectors import align_planes
+from core.model.trace import Trace
+from core.vocabulary import HEAD_STAGES, STAGES, HeadStage, Stage
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.arrays import Bools, Floats, Indices
-    from core.analysis.normalization import GridSearch
-    from core.analysis.projections.joint_embedding import Metric, Projection
-    from core.analysis.query_key.faithfulness import Reading
-    from core.analysis.query_key.scaling import HeadScaling
-    from core.analysis.query_key.target import TargetKind
-    from core.model.trace import Trace
-
-Stage = Literal["raw", "translated", "normalized"]
-STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
-# A text also has the stage of the notebook's search, which needs a whole layer.
-HeadStage = Literal["raw", "translated", "normalized", "searched"]
-HEAD_STAGES: tuple[HeadStage, ...] = (*STAGES, "searched")
 MAX_LINES = 20_000  # of one picture; beyond it the strongest are drawn
 
 
@@ -64,22 +59,24 @@ class Lines:
     queries: Indices  # positions, (line,)
     keys: Indices
     weights: Floats  # attention
+    strongest: Bools  # whether the query attends to no key more, drawn or not; of equals the first
     left_out: int = 0  # weaker lines that were dropped
 
     @property
     def table(self) -> Floats:
-        """Query, key and attention, (line, 3)."""
-        return np.column_stack([self.queries, self.keys, self.weights])
-
-    @property
-    def strongest(self) -> Bools:
-        """Which line is its query's strongest, (line,)."""
-        _, from_the_end = np.unique(self.queries[::-1], return_index=True)
-        return np.isin(np.arange(self.queries.size), self.queries.size - 1 - from_the_end)
+        """Query, key, attention, and 1 for a query's strongest, (line, 4)."""
+        return np.column_stack([self.queries, self.keys, self.weights, self.strongest])
 
     def between(self, sources: Sequence[int], targets: Sequence[int]) -> Bools:
         """Which lines lead from one of these queries to one of these keys, (line,)."""
         return np.asarray(np.isin(self.queries, sources) & np.isin(self.keys, targets))
+
+    def red(self, sources: Sequence[int], targets: Sequence[int]) -> Bools:
+        """Which lines lead from one of these queries to its strongest key, and that is a target.
+
+        The red lines of AttentionViz (Yeh et al. 2023), (line,).
+        """
+        return self.between(sources, targets) & self.strongest
 
 
 def stage_vectors(
@@ -104,6 +101,21 @@ def stage_vectors(
 def head_stages(search: GridSearch) -> tuple[HeadStage, ...]:
     """The stages there are: "searched" only where the search found an a and a c."""
     return HEAD_STAGES if search.defined else STAGES
+
+
+def best_stage(scaling: HeadScaling) -> Stage:
+    """The stage whose distances, in full space, correlate nearest to -1 with the head's target.
+
+    Of stages within ``MIN_CHANGE`` of each other it is the one in which the nearest key is most
+    often the one attended to most; "raw" where no correlation is defined.
+    """
+    measured = {stage: getattr(scaling.faithfulness, stage) for stage in STAGES}
+    defined = {stage: each for stage, each in measured.items() if np.isfinite(each.correlation)}
+    if not defined:
+        return "raw"
+    lowest = min(each.correlation for each in defined.values())
+    near = [stage for stage, each in defined.items() if each.correlation < lowest + MIN_CHANGE]
+    return max(near, key=lambda stage: (measured[stage].top1, -measured[stage].correlation))
 
 
 def head_clouds(
@@ -217,4 +229,6 @@ def default_chosen(trace: Trace) -> tuple[list[int], list[int]]:
 def _sorted_lines(queries: Indices, keys: Indices, attention: Floats) -> Lines:
     weights = attention[queries, keys]
     drawn = np.argsort(weights, kind="stable")[-MAX_LINES:]
-    return Lines(queries[drawn], keys[drawn], weights[drawn], weights.size - drawn.size)
+    queries, keys = queries[drawn], keys[drawn]
+    strongest = keys == attention.argmax(axis=1)[queries]
+    return Lines(queries, keys, weights[drawn], strongest, weights.size - drawn.size)

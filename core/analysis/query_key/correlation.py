@@ -8,21 +8,17 @@ rank its keys as attention does while all queries lie far away.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from core.analysis.arrays import Floats, Indices
 from core.analysis.normalization import ROUNDING, is_constant
 from core.analysis.query_key.distance import cosine_distances
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Floats, Indices
-    from core.analysis.query_key.target import Rows, Target
+from core.analysis.query_key.target import Rows, Target
 
 Distance = Literal["euclidean", "cosine", "squared euclidean"]
 Measure = Literal["pearson", "spearman", "weighted"]

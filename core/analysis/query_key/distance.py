@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.analysis.arrays import Floats
+
 if TYPE_CHECKING:
-    from core.analysis.arrays import Floats
     from core.analysis.projections.joint_embedding import Metric
 
 COSINE_DIGITS = 12  # decimals; beyond them a cosine of float64 vectors is rounding

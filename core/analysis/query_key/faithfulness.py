@@ -15,17 +15,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from core.analysis.arrays import Floats, Indices
 from core.analysis.normalization import ROUNDING
 from core.analysis.query_key.distance import distances_between
-from core.analysis.query_key.target import TOP_KEYS, less_mean
+from core.analysis.query_key.target import TOP_KEYS, Rows, Target, less_mean
 
 if TYPE_CHECKING:
-    from core.analysis.arrays import Floats, Indices
     from core.analysis.projections.joint_embedding import Embedding
-    from core.analysis.query_key.target import Rows, Target
 
 Reading = Literal["distance", "inner product"]
 
+MIN_CHANGE = 0.02  # of a correlation; less is called the same
 _MIN_GROUPS = 3  # queries or texts, for a jackknife
 _TAIL = 0.975  # of Student's distribution, for an interval of 95 %
 
@@ -61,10 +61,16 @@ def compare_matrix(target: Target, measured: Floats, sign: Literal[-1, 1] = -1) 
     return compare(target, target.rows.select(measured), sign)
 
 
-def compare(target: Target, measured: Floats, sign: Literal[-1, 1] = -1) -> Faithfulness:
+def compare(
+    target: Target,
+    measured: Floats,
+    sign: Literal[-1, 1] = -1,
+    shares: tuple[float, float] | None = None,
+) -> Faithfulness:
     """Compare what was measured of every pair (pair,) with the target.
 
-    `sign` is -1 for distances, 1 for inner products, where larger is nearer.
+    `sign` is -1 for distances, 1 for inner products, where larger is nearer. `shares` are `top1`
+    and `top3` where they are known from another kind of target, which does not change them.
     """
     rows = target.rows
     if not measured.size:
@@ -74,7 +80,7 @@ def compare(target: Target, measured: Floats, sign: Literal[-1, 1] = -1) -> Fait
     sums = np.stack([rows.sums(product) for product in (x * x, x * y, y * y)])
     rounding = ROUNDING * float(np.abs(measured).max())
     correlation, low, high, per_text = _correlate(sums, rows, rounding)
-    top1, top3 = _shares(target, sign * measured)
+    top1, top3 = shares or _shares(target, sign * measured)
     return Faithfulness(correlation, top1, top3, low, high, per_text, measured.size)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from core.analysis.arrays import Floats
 from core.analysis.normalization import (
     NOTEBOOK_A,
     NOTEBOOK_C,
@@ -14,10 +15,7 @@ from core.analysis.normalization import (
     grid_search,
     same_token_pairs,
 )
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Floats
-    from core.model.trace import Trace
+from core.model.trace import Trace
 
 
 class SearchRange(NamedTuple):

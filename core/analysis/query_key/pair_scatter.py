@@ -7,22 +7,19 @@ mean of their row, with raw scores neither does.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.pairs import exact_scores
+from core.analysis.projections.joint_embedding import Metric
+from core.analysis.query_key.clouds import Vectors
 from core.analysis.query_key.distance import distances_between
 from core.analysis.query_key.faithfulness import compare
 from core.analysis.query_key.layer_search import FittedLine, fit_line
-from core.analysis.query_key.target import head_target, less_mean
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Bools, Floats, Indices
-    from core.analysis.projections.joint_embedding import Metric
-    from core.analysis.query_key.clouds import Vectors
-    from core.analysis.query_key.target import TargetKind
-    from core.model.trace import Trace
+from core.analysis.query_key.target import TargetKind, head_target, less_mean
+from core.model.trace import Trace
 
 MAX_POINTS = 4_000  # pairs, about 63 tokens; more would hide each other: their density is drawn
 _BINS = 60  # of the density, each way

@@ -1,4 +1,4 @@
-"""The scaling constant c of every head: by correlation over a grid, or by balancing norms.
+"""The scaling constant c of every head: by correlation, or by balancing norms.
 
 AttentionViz chooses the c of each head at which distance and dot product correlate nearest to -1,
 so that near means attended (Yeh et al. 2023, section 5.1.1, and its co-author's study of the
@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 import numpy as np
 
-from core.analysis.arrays import one_thread
+from core.analysis.arrays import Bools, Floats, Indices, one_thread
 from core.analysis.normalization import key_translation, normalize
 from core.analysis.pairs import head_vectors
 from core.analysis.query_key.correlation import (
+    Distance,
+    Measure,
+    PairTable,
     choose_pairs,
     closed_form_c,
     correlations,
@@ -26,16 +30,10 @@ from core.analysis.query_key.correlation import (
 )
 from core.analysis.query_key.distance import distances_between
 from core.analysis.query_key.faithfulness import Faithfulness, compare_matrix
-from core.analysis.query_key.target import head_target
+from core.analysis.query_key.target import Target, TargetKind, head_target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Future
-
-    from core.analysis.arrays import Bools, Floats, Indices
     from core.analysis.projections.joint_embedding import Metric
-    from core.analysis.query_key.correlation import Measure
-    from core.analysis.query_key.target import Target, TargetKind
     from core.model.trace import Trace
 
 Result = TypeVar("Result")
@@ -44,6 +42,8 @@ Criterion = Literal["pearson", "spearman", "weighted", "balanced"]
 PUBLISHED_GRID = (0.2, 0.4, 0.8, 1.0, 1.25, 2.5, 5.0)
 FINE_GRID = np.geomspace(0.05, 20, 53)  # a factor of 1.12 from one to the next
 C_VALUES: Floats = np.unique(np.concatenate([FINE_GRID, PUBLISHED_GRID]))
+_TIE = 1e-9  # correlations that differ by less are equal, and the c nearest 1 is taken
+_TOLERANCE = 1e-5  # of log c, where the search between two values of the grid ends
 MIN_RELIABLE = 30  # pairs with weight; with fewer a weighted correlation is mostly noise
 _MAX_THREADS = 4
 
@@ -63,6 +63,7 @@ class HeadScaling:
     a: Floats  # translation of the keys, (dim,)
     c: float  # the constant; 1 where no correlation is defined
     curve: Floats  # the criterion at each of ``C_VALUES``; NaN where undefined
+    correlation: float  # the criterion at c
     weighted_pairs: int  # how many pairs carry weight at c
     on_edge: bool  # the best c is the lowest or the highest tried
     faithfulness: Stages  # in full space at each stage, over all counted pairs
@@ -127,13 +128,18 @@ def scale_vectors(
     table = pair_table(queries, keys + a, target, pairs)
     measure = _measure(criterion)
     curve = correlations(table, C_VALUES, distance, measure).values
-    c = balanced_c(queries, keys + a) if criterion == "balanced" else _best(curve)
+    if criterion == "balanced":
+        c = balanced_c(queries, keys + a)
+    else:
+        c = _best_c(table, distance, measure, curve)
+    at_c = correlations(table, np.array([c]), distance, measure)
     tried = criterion != "balanced" and distance != "cosine" and np.isfinite(curve).any()
     return HeadScaling(
         a=a,
         c=c,
         curve=curve,
-        weighted_pairs=int(correlations(table, np.array([c]), distance, measure).weighted_pairs[0]),
+        correlation=float(at_c.values[0]),
+        weighted_pairs=int(at_c.weighted_pairs[0]),
         on_edge=bool(tried and c in {C_VALUES[0], C_VALUES[-1]}),
         faithfulness=Stages(
             compare(queries, keys),
@@ -214,18 +220,19 @@ class SquaredDistance:
 
     curve: Floats
     closed_form: float | None  # None where the best c lies at 0 or infinity
-    on_grid: float
+    searched: float
 
 
 def squared_distance(
     trace: Trace, layer: int, head: int, a: Floats, target: TargetKind = "centred"
 ) -> SquaredDistance:
-    """The optimum for squared Euclidean distance by formula and on the grid, to compare."""
+    """The optimum for squared Euclidean distance by formula and by search, to compare."""
     queries, keys = head_vectors(trace, layer, head)
     goal = head_target(trace, layer, head, target)
     table = pair_table(queries, keys + a, goal, choose_pairs(goal.rows, "pearson"))
     curve = correlations(table, C_VALUES, "squared euclidean", "pearson").values
-    return SquaredDistance(curve, closed_form_c(table), _best(curve))
+    searched = _best_c(table, "squared euclidean", "pearson", curve)
+    return SquaredDistance(curve, closed_form_c(table), searched)
 
 
 def few_pairs(scaling: HeadScaling, criterion: Criterion) -> bool:
@@ -237,10 +244,27 @@ def _measure(criterion: Criterion) -> Measure:
     return "pearson" if criterion == "balanced" else criterion
 
 
-def _best(curve: Floats) -> float:
-    """The c whose correlation is nearest -1; of equals the one nearest 1; 1 where there is none."""
+def _best_c(table: PairTable, distance: Distance, measure: Measure, curve: Floats) -> float:
+    """The c whose correlation is nearest -1: the best of the grid, then between its neighbours.
+
+    An end of the grid stays where the correlation falls right up to it. For cosine distance, which
+    does not depend on c, and where no correlation is defined it is 1.
+    """
+    from scipy.optimize import minimize_scalar
+
     defined = np.isfinite(curve)
-    if not defined.any():
+    if distance == "cosine" or not defined.any():
         return 1.0
-    candidates = C_VALUES[defined & (curve <= curve[defined].min() + 1e-9)]
-    return float(candidates[np.abs(np.log(candidates)).argmin()])
+    lowest = float(curve[defined].min())
+    equals = np.flatnonzero(defined & (curve <= lowest + _TIE))
+    best = int(equals[np.abs(np.log(C_VALUES[equals])).argmin()])
+    neighbours = C_VALUES[[max(best - 1, 0), min(best + 1, C_VALUES.size - 1)]]
+
+    def correlation(log_c: float) -> float:
+        value = correlations(table, np.exp([log_c]), distance, measure).values[0]
+        return float(value) if np.isfinite(value) else 1.0
+
+    found = minimize_scalar(
+        correlation, bounds=np.log(neighbours), method="bounded", options={"xatol": _TOLERANCE}
+    )
+    return float(np.exp(found.x) if found.fun < lowest - _TIE else C_VALUES[best])

@@ -10,17 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.normalization import ROUNDING
 from core.analysis.pairs import exact_scores, permitted
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Bools, Floats, Indices
     from core.model.trace import Trace
 
 TargetKind = Literal["centred", "raw"]
+TARGET_KINDS: tuple[TargetKind, ...] = ("centred", "raw")
+TARGET_NAMES: dict[TargetKind, str] = {"centred": "row-centred scores", "raw": "raw scores"}
 TOP_KEYS = 3  # of each query, compared with its nearest keys
 MIN_KEYS = 2  # a query with one permitted key must attend to it, which says nothing
 

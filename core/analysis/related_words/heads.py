@@ -9,22 +9,19 @@ gives to positions, and it follows relatedness when its real share exceeds nearl
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from core.analysis.arrays import Bools, Floats, Indices
+from core.analysis.head_patterns.registry import CHANCE_LEVEL as LEVEL
 from core.analysis.pairs import permitted_pairs
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Bools, Floats, Indices
-    from core.analysis.related_words.words import RelatedWords
-    from core.model.trace import Array, Trace
+from core.analysis.related_words.words import RelatedWords
+from core.model.trace import Array, Trace
 
 Scope = Literal["text", "other"]  # pairs of the whole text, or of different sentences only
 
-LEVEL = 0.01  # the share of arrangements that may give a head as much
 # As many arrangements as MAX_SUMS allows. With each of these numbers LEVEL is a whole number of
 # arrangements, the real one included: 10 of 1,000, 2 of 200, 1 of 100.
 ARRANGEMENTS = (999, 199, 99)

@@ -11,16 +11,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.arrays import cosines
-from core.analysis.related_words.function_words import FUNCTION_WORDS
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Bools, Floats
-    from core.model.trace import Array, Token
+from core.analysis.arrays import Bools, Floats, cosines
+from core.analysis.english import FUNCTION_WORDS
+from core.model.trace import Array, Token
 
 ONE_PAIR_IN = 1000  # random pairs of vocabulary words exceeds the threshold
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import streamlit as st
+from numpy.typing import NDArray
 
 from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.points import CorpusPoints, packed_sizes, quantise
+from core.components.reported_state import as_index, as_indices, as_mapping, as_numbers, reported
 from core.components.scripts import register
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
 
 _atlas_cloud = register("atlas_cloud")
 
@@ -35,16 +32,16 @@ class AtlasCloud(CorpusPoints):
     title : what is shown, e.g. "L4 H2".
     norms : (2 token,), lengths of the vectors, if the size of a point shows them.
     lines : (line, 3) of the picked token's sentence: the tokens of query and key, the attention.
-    regions : of each group of points its name, which may be empty, the point where that stands, and
-        the points at the corners of its outline.
-    members : (2 token,), the region of each point, -1 for none; of at most 255 regions.
+    clusters : of each group of points its name, which may be empty, the point where that stands,
+        and the points at the corners of its outline.
+    members : (2 token,), the cluster of each point, -1 for none; of at most 255 clusters.
     """
 
     picked: int | None
     title: str
     norms: NDArray[np.float32] | None = None
     lines: NDArray[np.float64] | None = None
-    regions: Sequence[tuple[str, int, Sequence[int]]] = ()
+    clusters: Sequence[tuple[str, int, Sequence[int]]] = ()
     members: NDArray[np.integer[Any]] | None = None
 
     def packed(self) -> bytes:
@@ -61,9 +58,9 @@ class AtlasCloud(CorpusPoints):
             "title": self.title,
             "sizeEnds": ends,
             "picked": -1 if self.picked is None else self.picked,
-            "regions": [
+            "clusters": [
                 {"name": name, "middle": middle, "edge": list(edge)}
-                for name, middle, edge in self.regions
+                for name, middle, edge in self.clusters
             ],
         }
         return pack(
@@ -89,21 +86,18 @@ def show_cloud(
     Parameters
     ----------
     on_pick : called with a token when one of its points is clicked, with None when it is released.
-    on_choose : called with the points inside a closed lasso or in a region, queries first, and with
-        an empty list when the choice is cleared; and with the lasso's corners (corner, 2), where it
-        chose all that is in it in the plane, in units of the points, else None.
+    on_choose : called with the points inside a closed lasso or in a cluster, queries first, and
+        with an empty list when the choice is cleared; and with the lasso's corners (corner, 2),
+        where it chose all that is in it in the plane, in units of the points, else None.
     """
 
     def picked() -> None:
-        sent = st.session_state[key]["pick"] or {}
-        on_pick(_index(sent.get("token"), len(cloud.labels)))
+        on_pick(as_index(as_mapping(reported(key, "pick")).get("token"), len(cloud.labels)))
 
     def chosen() -> None:
-        sent = st.session_state[key]["choose"] or {}
-        count = len(cloud.points)
-        points = [_index(each, count) for each in (sent.get("points") or [])[:count]]
+        sent = as_mapping(reported(key, "choose"))
         outline = _outline(sent.get("outline"), cloud.points)
-        on_choose([each for each in points if each is not None], outline)
+        on_choose(as_indices(sent.get("points"), len(cloud.points)), outline)
 
     _atlas_cloud(key=key, data=cloud.packed(), on_pick_change=picked, on_choose_change=chosen)
 
@@ -115,19 +109,13 @@ def cloud_page(
     return standalone_page("atlas_cloud", cloud.packed(), title, note, facts=facts)
 
 
-def _index(value: object, count: int) -> int | None:
-    """`value` if it is an index below `count`; what a browser sends is not trusted."""
-    return value if type(value) is int and 0 <= value < count else None
-
-
 def _outline(value: object, points: NDArray[Any]) -> NDArray[np.float64] | None:
     """The corners that a browser sent, from its frame around the points to their own units."""
-    if not isinstance(value, list) or not 6 <= len(value) <= 2 * _MAX_CORNERS or len(value) % 2:
-        return None
-    if not all(type(each) in (int, float) and abs(each) <= _MAX_PLACE for each in value):
+    corners = as_numbers(value, _MAX_PLACE)
+    if corners is None or not 6 <= len(corners) <= 2 * _MAX_CORNERS or len(corners) % 2:
         return None
     if points.shape[-1] != 2:
         return None
     _, frames = quantise(points[None].astype(np.float64))
     x, y, half = frames[0].astype(np.float64)
-    return np.array(value, dtype=np.float64).reshape(-1, 2) * half + [x, y]
+    return np.array(corners).reshape(-1, 2) * half + [x, y]

@@ -8,29 +8,50 @@ import { nearestPoint } from "../points/scatter.js"
 import { legendEntries, legendEntry, shadesOf, sizeEntries } from "../points/shades.js"
 import { inContext, startAfter } from "../points/texts.js"
 import { describe, make, makeTip, place, sizeCanvas } from "../shared/dom.js"
+import { ARROWS } from "../shared/keys.js"
 import { css, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { makeLabels, makeRoom, maxLabels, placeLabels } from "./labels.js"
 import { lassoWith, outlineOf, placesInside } from "./lasso.js"
 import { MARK, endsOf, format, linesShown, markPoints, readCloud } from "./marks.js"
-import { cloudInks, fontOf, paintAxes, paintLabels, paintLasso, paintLines, paintPair, paintPicked, paintPoints, radiusOf, showsPictures } from "./paint.js"
+import {
+  cloudInks,
+  fontOf,
+  paintAxes,
+  paintLabels,
+  paintLasso,
+  paintLines,
+  paintPair,
+  paintPicked,
+  paintPoints,
+  radiusOf,
+  showsPictures,
+} from "./paint.js"
 import { paintPicture, wayOf } from "./picture.js"
-import { fillMenu, nameFont, paintEdges, paintNames, placeNames, pointsOf } from "./regions.js"
-import { ZOOM, fitScale, makeScene, pannedBy, placePoints, sameNumbers, wholeView, zoomedAt } from "./scene.js"
+import { fillMenu, nameFont, paintEdges, paintNames, placeNames, pointsOf } from "./clusters.js"
+import {
+  ZOOM,
+  fitScale,
+  makeScene,
+  pannedBy,
+  placePoints,
+  sameNumbers,
+  wholeView,
+  zoomedAt,
+} from "./scene.js"
 
 /** @import { Actions } from "../points/gestures.js" */
 /** @import { Painters } from "../shared/painter.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Inks } from "./paint.js" */
-/** @import { Name } from "./regions.js" */
+/** @import { Name } from "./clusters.js" */
 /** @import { Data, Scene } from "./scene.js" */
 
 const STAGE = { maxHeight: 600, minHeight: 360, share: 0.75, ofWindow: 0.54, margin: 26 } // pixels; height as a share of the width, and of the browser's window
 const REACH = { mouse: 9, touch: 18 } // pixels from a point to the pointer
 const TURN = 0.0075 // radians per pixel
 const KEYS = { pan: 60, turn: 0.12 } // pixels and radians per arrow key
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }
 const HINTS = {
   lasso: "Draw around points to choose them (Shift adds to the choice). Faded points are left out.",
   2: "Drag to move, two fingers or the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
@@ -58,7 +79,7 @@ class CloudView extends View {
   screen = { width: 0, height: 0, ratio: 1, scale: 1 }
   room = makeRoom(1, 1)
   labels = makeLabels()
-  /** @type {Name[]} */ names = [] // of regions, as they are drawn
+  /** @type {Name[]} */ names = [] // of clusters, as they are drawn
   isStale = false // points have moved or changed
   painted = 0 // times that points were painted
 
@@ -67,7 +88,10 @@ class CloudView extends View {
     super(component)
     this.bar = make(this.root, "div", "bar")
     this.title = make(this.bar, "strong", "title")
-    const modes = describe(make(this.bar, "span", "group"), { role: "group", "aria-label": "What dragging does" })
+    const modes = describe(make(this.bar, "span", "group"), {
+      role: "group",
+      "aria-label": "What dragging does",
+    })
     const zooms = describe(make(this.bar, "span", "group"), { role: "group", "aria-label": "Zoom" })
     this.buttons = {
       move: this.button(modes, "Move", () => this.setMode("move")),
@@ -76,8 +100,14 @@ class CloudView extends View {
     }
     this.menu = describe(make(this.bar, "select", "plain"), { "aria-label": "Choose points" })
     this.listen(this.menu, "change", () => this.chooseFrom(this.menu.value))
-    describe(this.button(zooms, "−", () => this.zoom(1 / ZOOM.step)), { "aria-label": "Zoom out" })
-    describe(this.button(zooms, "+", () => this.zoom(ZOOM.step)), { "aria-label": "Zoom in" })
+    describe(
+      this.button(zooms, "−", () => this.zoom(1 / ZOOM.step)),
+      { "aria-label": "Zoom out" },
+    )
+    describe(
+      this.button(zooms, "+", () => this.zoom(ZOOM.step)),
+      { "aria-label": "Zoom in" },
+    )
     this.button(zooms, "Whole cloud", () => this.showWhole())
     this.legend = make(this.root, "div", "legend")
     this.stage = make(this.root, "div", "stage")
@@ -102,26 +132,51 @@ class CloudView extends View {
   /** The window stays unless the points change, the lasso unless the tokens do. @param {Data} data */
   update(data) {
     const before = this.data
-    const samePoints = before && before.dims === data.dims && sameNumbers(before.points, data.points)
-    const sameTokens = before && before.labels.length === data.labels.length && sameNumbers(before.sentence, data.sentence)
+    const samePoints =
+      before && before.dims === data.dims && sameNumbers(before.points, data.points)
+    const sameTokens =
+      before &&
+      before.labels.length === data.labels.length &&
+      sameNumbers(before.sentence, data.sentence)
     Object.assign(this, { data, picked: data.picked, hovered: -1, path: [] })
     if (!sameTokens) this.chosen = new Set()
-    if (!before || before.colouring !== data.colouring || before.legend.join() !== data.legend.join()) this.only = -1
+    if (
+      !before ||
+      before.colouring !== data.colouring ||
+      before.legend.join() !== data.legend.join()
+    )
+      this.only = -1
     if (!samePoints) Object.assign(this, { view: wholeView(), rotation: firstRotation() })
     this.scene = makeScene(data, samePoints ? this.scene : null)
     this.tip.hide()
     this.title.textContent = data.title
     fillMenu(this.menu, data)
     const count = format(data.labels.length)
-    describe(this.words, { "aria-label": `${data.title}: ${count} queries and as many keys in ${data.dims} dimensions` })
+    describe(this.words, {
+      "aria-label": `${data.title}: ${count} queries and as many keys in ${data.dims} dimensions`,
+    })
     this.layOut()
   }
 
   layOut() {
     this.width = this.root.clientWidth
     if (!this.width) return
-    const [width, height] = [this.width, Math.round(Math.min(STAGE.maxHeight, STAGE.share * this.width, Math.max(STAGE.minHeight, STAGE.ofWindow * window.innerHeight)))]
-    this.screen = { width, height, ratio: window.devicePixelRatio || 1, scale: fitScale(this.scene.extent, { width, height }, STAGE.margin) }
+    const [width, height] = [
+      this.width,
+      Math.round(
+        Math.min(
+          STAGE.maxHeight,
+          STAGE.share * this.width,
+          Math.max(STAGE.minHeight, STAGE.ofWindow * window.innerHeight),
+        ),
+      ),
+    ]
+    this.screen = {
+      width,
+      height,
+      ratio: window.devicePixelRatio || 1,
+      scale: fitScale(this.scene.extent, { width, height }, STAGE.margin),
+    }
     place(this.stage, { height })
     for (const canvas of [this.points, this.words]) sizeCanvas(canvas, width, height)
     this.room = makeRoom(width, height)
@@ -145,7 +200,8 @@ class CloudView extends View {
       this.only = only
       this.mark()
     })
-    if (data.lines.length) entries.push(legendEntry([], "lines: the two most attended keys of each query"))
+    if (data.lines.length)
+      entries.push(legendEntry([], "lines: the two most attended keys of each query"))
     this.legend.replaceChildren(...entries, ...sizeEntries(data))
     this.setMode(this.mode)
     this.refresh(true)
@@ -155,7 +211,8 @@ class CloudView extends View {
   setMode(mode) {
     this.mode = mode
     this.buttons.move.textContent = this.data.dims === 3 ? "Turn" : "Move"
-    for (const name of /** @type {const} */ (["move", "lasso"])) describe(this.buttons[name], { "aria-pressed": mode === name })
+    for (const name of /** @type {const} */ (["move", "lasso"]))
+      describe(this.buttons[name], { "aria-pressed": mode === name })
     this.words.classList.toggle("lassoing", mode === "lasso")
     this.hint.textContent = HINTS[mode === "lasso" ? "lasso" : this.data.dims]
   }
@@ -174,16 +231,35 @@ class CloudView extends View {
     const { data, scene, screen, view, labels, pen } = this
     placePoints(data, scene, view, this.rotation, screen)
     scene.radius = radiusOf(2 * scene.half, screen.width, screen.height, view.zoom)
-    paintPoints(this.raster, scene, this.inks, screen.ratio, [0, 0, this.points.width, this.points.height])
+    paintPoints(this.raster, scene, this.inks, screen.ratio, [
+      0,
+      0,
+      this.points.width,
+      this.points.height,
+    ])
     this.room.clear()
     pen.font = nameFont(this.theme)
-    this.names = placeNames(data.regions, this.room, screen, scene, (name) => pen.measureText(name).width)
+    this.names = placeNames(
+      data.clusters,
+      this.room,
+      screen,
+      scene,
+      (name) => pen.measureText(name).width,
+    )
     pen.font = fontOf(this.theme)
     const max = maxLabels(screen.width, screen.height, view.zoom)
-    if (data.labelled) placeLabels(labels, this.room, screen, scene, (point) => this.widthOf(point), max)
+    if (data.labelled)
+      placeLabels(labels, this.room, screen, scene, (point) => this.widthOf(point), max)
     else labels.count = 0
-    Object.assign(this.root.dataset, { painted: ++this.painted, labels: labels.count, names: this.names.length, zoom: view.zoom.toFixed(2), pictures: showsPictures(scene) ? "1" : "0" })
-    if (this.picked >= 0) this.root.dataset.at = `${scene.x[this.picked].toFixed(1)},${scene.y[this.picked].toFixed(1)}`
+    Object.assign(this.root.dataset, {
+      painted: ++this.painted,
+      labels: labels.count,
+      names: this.names.length,
+      zoom: view.zoom.toFixed(2),
+      pictures: showsPictures(scene) ? "1" : "0",
+    })
+    if (this.picked >= 0)
+      this.root.dataset.at = `${scene.x[this.picked].toFixed(1)},${scene.y[this.picked].toFixed(1)}`
     else delete this.root.dataset.at
   }
 
@@ -199,16 +275,24 @@ class CloudView extends View {
     const isPlain = this.picked < 0 && this.chosen.size === 0 && !this.data.searching
     /** @type {Painters} */
     const painters = new Map()
-    painters.set(this.points, (pen) => { paintPicture(pen, scene, inks, screen) })
-    painters.set(this.words, (pen) => { this.paintWords(pen) })
-    return { without: [bar, hint, ...isPlain ? [reading] : []], painters, facts: { points: wayOf(scene) } }
+    painters.set(this.points, (pen) => {
+      paintPicture(pen, scene, inks, screen)
+    })
+    painters.set(this.words, (pen) => {
+      this.paintWords(pen)
+    })
+    return {
+      without: [bar, hint, ...(isPlain ? [reading] : [])],
+      painters,
+      facts: { points: wayOf(scene) },
+    }
   }
 
   /** Axes, lines, what is picked, labels; returns how many lines there are. @param {CanvasRenderingContext2D} pen */
   paintWords(pen) {
     const { screen, scene, theme, picked, hovered } = this
     if (this.data.dims === 3) paintAxes(pen, this.rotation, screen.height, theme)
-    paintEdges(pen, this.data.regions, scene, theme)
+    paintEdges(pen, this.data.clusters, scene, theme)
     const lines = linesShown(this.data, picked, hovered)
     paintLines(pen, scene, lines, hovered >= 0 ? hovered : picked, theme)
     if (picked >= 0) paintPicked(pen, scene, picked, theme)
@@ -233,7 +317,9 @@ class CloudView extends View {
       zoom: (factor, x, y) => this.zoom(factor, x, y),
       press: (x, y, event) => this.press(x, y, event),
       point: (event) => this.hover(event && event.pointerType !== "touch" ? event : null),
-      start: ({ x, y }) => { if (this.mode === "lasso") this.path = [x, y] },
+      start: ({ x, y }) => {
+        if (this.mode === "lasso") this.path = [x, y]
+      },
       pan: (dx, dy, event) => {
         this.point(-1)
         if (!event) this.path = [] // a second finger ends the lasso
@@ -282,7 +368,13 @@ class CloudView extends View {
   /** The nearest point, those that stand out before others. @param {number} x @param {number} y @param {number} reach */
   nearest(x, y, reach) {
     const { x: xs, y: ys, marks } = this.scene
-    const marked = nearestPoint(xs.length, (i) => (marks[i] > MARK.faded ? [xs[i], ys[i]] : null), x, y, reach)
+    const marked = nearestPoint(
+      xs.length,
+      (i) => (marks[i] > MARK.faded ? [xs[i], ys[i]] : null),
+      x,
+      y,
+      reach,
+    )
     return marked >= 0 ? marked : nearestPoint(xs.length, (i) => [xs[i], ys[i]], x, y, reach)
   }
 
@@ -310,7 +402,8 @@ class CloudView extends View {
     const label = data.labels[token]
     const lines = [[`position ${data.positions[token] + 1}`, kind ? theme.key : theme.query]]
     const tone = data.tones[point]
-    if (data.colouring === "category") lines.push([data.legend[tone] ?? "", css(shadesOf(data, theme)[kind][tone])])
+    if (data.colouring === "category")
+      lines.push([data.legend[tone] ?? "", css(shadesOf(data, theme)[kind][tone])])
     const ends = endsOf(data, point)
     if (ends.length) lines.push([`${kind ? "attended by" : "attends to"} ${ends.join(", ")}`])
     const before = data.labels.slice(data.sentence.indexOf(data.sentence[token]), token)
@@ -344,7 +437,10 @@ class CloudView extends View {
     const inside = placesInside(path, scene.x, scene.y, marks)
     const isWhole = data.dims === 2 && !isAdded && !data.searching && only < 0
     const outline = isWhole ? outlineOf(path, this.view, this.screen) : []
-    this.choose(isAdded ? [...new Set([...this.chosen, ...inside])].sort((a, b) => a - b) : inside, outline)
+    this.choose(
+      isAdded ? [...new Set([...this.chosen, ...inside])].sort((a, b) => a - b) : inside,
+      outline,
+    )
   }
 
   /** @param {string} entry of the menu */
@@ -364,9 +460,10 @@ class CloudView extends View {
 
   /** @param {KeyboardEvent} event */
   pressKey(event) {
-    const [across, down] = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)] ?? []
+    const [down, across] = ARROWS[event.key] ?? []
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    if (across !== undefined && this.data.dims === 3 && !event.shiftKey) this.turn(across * KEYS.turn, down * KEYS.turn)
+    if (across !== undefined && this.data.dims === 3 && !event.shiftKey)
+      this.turn(across * KEYS.turn, down * KEYS.turn)
     else if (across !== undefined) this.pan(-across * KEYS.pan, -down * KEYS.pan)
     else if (event.key === "+" || event.key === "=") this.zoom(ZOOM.step)
     else if (event.key === "-" || event.key === "_") this.zoom(1 / ZOOM.step)

@@ -48,28 +48,41 @@ export function makeRoom(screenWidth, screenHeight) {
     const [left, right] = range(x, width, screenWidth)
     const [top, bottom] = range(y, height, screenHeight)
     for (let row = top; row <= bottom; row++) {
-      for (let cell = row * across + left; cell <= row * across + right; cell++) if (visit(cell)) return true
+      for (let cell = row * across + left; cell <= row * across + right; cell++)
+        if (visit(cell)) return true
     }
     return false
   }
   return {
-    clear() { cells.fill(0) },
+    clear() {
+      cells.fill(0)
+    },
     /** @param {number} x @param {number} y @param {number} width @param {number} height */
     isFree: (x, y, width, height) => !some(x, y, width, height, (cell) => cells[cell] === 1),
     /** @param {number} x @param {number} y @param {number} width @param {number} height */
-    take(x, y, width, height) { some(x, y, width, height, (cell) => { cells[cell] = 1; return false }) },
+    take(x, y, width, height) {
+      some(x, y, width, height, (cell) => {
+        cells[cell] = 1
+        return false
+      })
+    },
   }
 }
 
 /** How many unmarked points get a label: few over the whole cloud, more on the way in. @param {number} width @param {number} height @param {number} zoom */
 export function maxLabels(width, height, zoom) {
-  return Math.min(LABEL.maxPlain, Math.round((width * height) / 26000 * Math.max(1, zoom) ** 0.7))
+  return Math.min(LABEL.maxPlain, Math.round(((width * height) / 26000) * Math.max(1, zoom) ** 0.7))
 }
 
 /** @returns {Labels} */
 export function makeLabels() {
   const size = LABEL.maxPlain + LABEL.maxMarked
-  return { count: 0, point: new Int32Array(size), x: new Float32Array(size), y: new Float32Array(size) }
+  return {
+    count: 0,
+    point: new Int32Array(size),
+    x: new Float32Array(size),
+    y: new Float32Array(size),
+  }
 }
 
 /**
@@ -80,11 +93,22 @@ export function makeLabels() {
 export function placeLabels(labels, room, screen, scene, widthOf, max) {
   const { marks, x, y, radius } = scene
   labels.count = 0
-  if (scene.highest >= MARK.sentence) marks.forEach((mark, i) => { // labels cover no point of a picked sentence
-    if (mark >= MARK.sentence) room.take(x[i] - radius, y[i] - radius, 2 * radius, 2 * radius)
-  })
-  for (let mark = scene.highest; mark > 1; mark--) placeMarked(labels, room, screen, scene, widthOf, mark, LABEL.maxMarked)
-  placeMarked(labels, room, screen, scene, widthOf, 0, Math.min(labels.point.length, labels.count + max))
+  if (scene.highest >= MARK.sentence)
+    marks.forEach((mark, i) => {
+      // labels cover no point of a picked sentence
+      if (mark >= MARK.sentence) room.take(x[i] - radius, y[i] - radius, 2 * radius, 2 * radius)
+    })
+  for (let mark = scene.highest; mark > 1; mark--)
+    placeMarked(labels, room, screen, scene, widthOf, mark, LABEL.maxMarked)
+  placeMarked(
+    labels,
+    room,
+    screen,
+    scene,
+    widthOf,
+    0,
+    Math.min(labels.point.length, labels.count + max),
+  )
 }
 
 /** @param {Labels} labels @param {Room} room @param {Screen} screen @param {Scene} scene @param {WidthOf} widthOf @param {number} mark @param {number} max */
@@ -94,7 +118,14 @@ function placeMarked(labels, room, screen, { rank, marks, x, y, radius }, widthO
   const margin = mark >= MARK.sentence ? { x: 0, y: 0 } : MARGIN
   for (let i = 0; i < rank.length && labels.count < max && tries > 0; i++) {
     const point = rank[i]
-    if (marks[point] !== mark || x[point] < 0 || y[point] < 0 || x[point] > screen.width || y[point] > screen.height) continue
+    if (
+      marks[point] !== mark ||
+      x[point] < 0 ||
+      y[point] < 0 ||
+      x[point] > screen.width ||
+      y[point] > screen.height
+    )
+      continue
     tries--
     placeOne(labels, room, screen, point, x[point], y[point], away, widthOf(point), margin)
   }
@@ -105,8 +136,22 @@ function placeOne(labels, room, screen, point, x, y, away, width, margin) {
   for (let spot = 0; spot < 4; spot++) {
     const left = spot === 0 ? x + away : spot === 1 ? x - away - width : x - width / 2
     const top = spot < 2 ? y - LABEL.height / 2 : spot === 2 ? y - away - LABEL.height : y + away
-    if (left < 2 || top < 2 || left + width > screen.width - 2 || top + LABEL.height > screen.height - 2) continue
-    if (!room.isFree(left - margin.x, top - margin.y, width + 2 * margin.x, LABEL.height + 2 * margin.y)) continue
+    if (
+      left < 2 ||
+      top < 2 ||
+      left + width > screen.width - 2 ||
+      top + LABEL.height > screen.height - 2
+    )
+      continue
+    if (
+      !room.isFree(
+        left - margin.x,
+        top - margin.y,
+        width + 2 * margin.x,
+        LABEL.height + 2 * margin.y,
+      )
+    )
+      continue
     room.take(left, top, width, LABEL.height)
     labels.point[labels.count] = point
     labels.x[labels.count] = left

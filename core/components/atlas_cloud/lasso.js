@@ -24,10 +24,13 @@ export function placesInside(path, xs, ys, marks) {
 }
 
 /**
- * The corners of a path in the plane, in units of the points.
+ * The corners of a path in the plane, in units of the points, to seven digits: the server takes short messages.
  * @param {number[]} path @param {{x: number, y: number, zoom: number}} view @param {{width: number, height: number, scale: number}} screen
  */
 export function outlineOf(path, view, { width, height, scale }) {
   const pixels = scale * view.zoom
-  return path.map((place, i) => (i % 2 ? view.y + (height / 2 - place) / pixels : view.x + (place - width / 2) / pixels))
+  const corners = path.map((place, i) =>
+    i % 2 ? view.y + (height / 2 - place) / pixels : view.x + (place - width / 2) / pixels,
+  )
+  return corners.map((place) => Number(place.toPrecision(7)))
 }

@@ -13,7 +13,10 @@ export function markPoints(marks, data, { picked, chosen, only }) {
   const sentence = picked >= 0 ? data.sentence[picked] : -1
   for (let i = 0; i < marks.length; i++) {
     const token = i % count
-    const isOut = (only >= 0 && data.tones[i] !== only) || (data.searching && !data.matches[token]) || (chosen.size > 0 && !chosen.has(i))
+    const isOut =
+      (only >= 0 && data.tones[i] !== only) ||
+      (data.searching && !data.matches[token]) ||
+      (chosen.size > 0 && !chosen.has(i))
     if (token === picked) marks[i] = MARK.picked
     else if (data.sentence[token] === sentence) marks[i] = MARK.sentence
     else if (isOut) marks[i] = MARK.faded
@@ -37,7 +40,9 @@ export function linesShown({ lines, labels, sentence }, picked, hovered) {
 export function endsOf(data, point) {
   const count = data.labels.length
   const lines = linesShown(data, point % count, point).reverse()
-  return lines.map(([query, key, weight]) => `${data.labels[point < count ? key : query]} ${weight.toFixed(3)}`)
+  return lines.map(
+    ([query, key, weight]) => `${data.labels[point < count ? key : query]} ${weight.toFixed(3)}`,
+  )
 }
 
 /** What is chosen, picked or found, in one line. @param {Data} data @param {Choice} choice */
@@ -49,15 +54,20 @@ export function readCloud(data, { picked, chosen }) {
     const attends = ends.length ? ` → ${ends.join(", ")}` : ""
     return `“${data.labels[picked]}”${attends}, position ${data.positions[picked] + 1} of: ${data.texts[data.sentence[picked]]}`
   }
-  if (!data.searching) return `${format(count)} tokens: ${format(count)} queries and as many keys. Point at one for its sentence.`
+  if (!data.searching)
+    return `${format(count)} tokens: ${format(count)} queries and as many keys. Point at one for its ${data.spriteSide ? "image" : "sentence"}.`
   return `${format(data.matches.reduce((sum, each) => sum + each, 0))} of ${format(count)} tokens match; the others have faded.`
 }
 
 /** @param {Data} data @param {number[]} points */
 function readChosen({ labels }, points) {
   const queries = points.filter((point) => point < labels.length).length
-  const counts = [...countLabels(points.map((point) => labels[point % labels.length]))].sort((a, b) => b[1] - a[1]).slice(0, 8)
-  const words = counts.map(([label, times]) => (times > 1 ? `${label} ×${times}` : label)).join(", ")
+  const counts = [...countLabels(points.map((point) => labels[point % labels.length]))]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 8)
+  const words = counts
+    .map(([label, times]) => (times > 1 ? `${label} ×${times}` : label))
+    .join(", ")
   const name = points.length === 1 ? "point" : "points"
   return `${format(points.length)} ${name} chosen: ${format(queries)} queries, ${format(points.length - queries)} keys. Most common: ${words}.`
 }

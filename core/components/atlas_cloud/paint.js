@@ -56,10 +56,21 @@ export function radiusOf(count, width, height, zoom) {
 /** @param {Raster} raster @param {Scene} scene @param {Inks} inks @param {number} ratio @param {Box} box */
 export function paintPoints(raster, scene, inks, ratio, box) {
   raster.begin(inks.paper)
-  for (const mark of [MARK.faded, MARK.none]) paintMarked(raster, scene, inks, ratio, box, mark, 0, Math.round(ratio), false)
+  for (const mark of [MARK.faded, MARK.none])
+    paintMarked(raster, scene, inks, ratio, box, mark, 0, Math.round(ratio), false)
   for (let mark = MARK.match; mark <= scene.highest; mark++) {
     const isRinged = mark > MARK.chosen || scene.found <= MAX_RINGED
-    paintMarked(raster, scene, inks, ratio, box, mark, GROWTH[mark], Math.round(ratio * (mark === MARK.picked ? 2 : 1.2)), isRinged)
+    paintMarked(
+      raster,
+      scene,
+      inks,
+      ratio,
+      box,
+      mark,
+      GROWTH[mark],
+      Math.round(ratio * (mark === MARK.picked ? 2 : 1.2)),
+      isRinged,
+    )
   }
   raster.present()
 }
@@ -70,14 +81,31 @@ export function paintPoints(raster, scene, inks, ratio, box) {
  * @param {number} growth @param {number} rim in pixels of the canvas @param {boolean} isRinged
  */
 function paintMarked(raster, scene, inks, ratio, box, mark, growth, rim, isRinged) {
-  const { order, fog, marks, tint, x, y, half, size, factors, radius, sprites, spriteSide, patched } = scene
+  const {
+    order,
+    fog,
+    marks,
+    tint,
+    x,
+    y,
+    half,
+    size,
+    factors,
+    radius,
+    sprites,
+    spriteSide,
+    patched,
+  } = scene
   const bytes = 3 * spriteSide * spriteSide
   const arePictures = showsPictures(scene) && mark !== MARK.faded
-  const sized = factors.map((factor) => shapesFor(Math.max(1, Math.round(factor * (radius + growth) * ratio)), Math.max(1, rim)))
+  const sized = factors.map((factor) =>
+    shapesFor(Math.max(1, Math.round(factor * (radius + growth) * ratio)), Math.max(1, rim)),
+  )
   const start = mark === MARK.faded ? FOG * inks.size : 0
   for (const point of order) {
     if (marks[point] !== mark) continue
-    const px = x[point] * ratio, py = y[point] * ratio
+    const px = x[point] * ratio,
+      py = y[point] * ratio
     if (px < -20 || py < -20 || px > box[2] + 20 || py > box[3] + 20) continue
     const kind = point < half ? 0 : 1
     const shape = sized[size[point]]
@@ -85,10 +113,21 @@ function paintMarked(raster, scene, inks, ratio, box, mark, growth, rim, isRinge
     if (arePictures && patched[point % half]) {
       const reach = SPRITE.half * factors[size[point]] * (radius + growth) * ratio
       const frame = Math.round((SPRITE.frame + (isRinged ? 1 : 0)) * ratio)
-      raster.picture(px, py, sprites, (point % half) * bytes, spriteSide, reach, frame, inks.kinds[kind], box)
+      raster.picture(
+        px,
+        py,
+        sprites,
+        (point % half) * bytes,
+        spriteSide,
+        reach,
+        frame,
+        inks.kinds[kind],
+        box,
+      )
       continue
     }
-    if (isRinged || !shape.isThin) raster.stamp(px, py, shape.rim[kind], isRinged ? inks.rings[step] : inks.rim, box)
+    if (isRinged || !shape.isThin)
+      raster.stamp(px, py, shape.rim[kind], isRinged ? inks.rings[step] : inks.rim, box)
     raster.stamp(px, py, shape.fill[kind], inks.inks[start + step * inks.size + tint[point]], box)
   }
 }
@@ -102,7 +141,11 @@ export function showsPictures({ spriteSide, radius }) {
 function shapesFor(radius, rim) {
   const name = `${radius}:${rim}`
   const fill = [shapeOf(false, radius), shapeOf(true, radius)]
-  const shape = shapes.get(name) ?? { fill, rim: fill.map((own, kind) => around(own, shapeOf(kind === 1, radius + rim))), isThin: radius < 2 }
+  const shape = shapes.get(name) ?? {
+    fill,
+    rim: fill.map((own, kind) => around(own, shapeOf(kind === 1, radius + rim))),
+    isThin: radius < 2,
+  }
   shapes.set(name, shape)
   return shape
 }
@@ -110,21 +153,38 @@ function shapesFor(radius, rim) {
 /** The pixels of the larger shape that are not in the smaller one. @param {Int16Array} shape @param {Int16Array} larger */
 function around(shape, larger) {
   /** @type {(pixels: Int16Array) => string[]} */
-  const names = (pixels) => Array.from({ length: pixels.length / 2 }, (_, i) => `${pixels[2 * i]} ${pixels[2 * i + 1]}`)
+  const names = (pixels) =>
+    Array.from({ length: pixels.length / 2 }, (_, i) => `${pixels[2 * i]} ${pixels[2 * i + 1]}`)
   const inside = new Set(names(shape))
-  return Int16Array.from(names(larger).filter((name) => !inside.has(name)).flatMap((name) => name.split(" ").map(Number)))
+  return Int16Array.from(
+    names(larger)
+      .filter((name) => !inside.has(name))
+      .flatMap((name) => name.split(" ").map(Number)),
+  )
 }
 
 /** @param {Pen} pen @param {Labels} labels @param {Scene} scene @param {Theme} theme @param {WidthOf} widthOf */
 export function paintLabels(pen, labels, { texts, half }, theme, widthOf) {
-  Object.assign(pen, { font: fontOf(theme), textBaseline: "middle", textAlign: "left", lineWidth: 3 })
+  Object.assign(pen, {
+    font: fontOf(theme),
+    textBaseline: "middle",
+    textAlign: "left",
+    lineWidth: 3,
+  })
   for (let i = 0; i < labels.count; i++) {
     const point = labels.point[i]
     const [x, y] = [labels.x[i], labels.y[i]]
     Object.assign(pen, { globalAlpha: 0.72, fillStyle: theme.paper })
     pen.fillRect(x - 2, y, widthOf(point) + 4, LABEL.height)
     pen.globalAlpha = 1
-    outlineText(pen, texts[point % half], x, y + LABEL.height / 2, theme.paper, point < half ? theme.query : theme.key)
+    outlineText(
+      pen,
+      texts[point % half],
+      x,
+      y + LABEL.height / 2,
+      theme.paper,
+      point < half ? theme.query : theme.key,
+    )
   }
 }
 
@@ -150,7 +210,10 @@ export function paintPicked(pen, { x, y, half, radius }, token, theme) {
   const away = radius + 8
   const [dx, dy] = [x[to] - x[from], y[to] - y[from]]
   const length = Math.hypot(dx, dy)
-  for (const [strokeStyle, lineWidth] of /** @type {[string, number][]} */ ([[theme.paper, 5], [theme.ink, 2]])) {
+  for (const [strokeStyle, lineWidth] of /** @type {[string, number][]} */ ([
+    [theme.paper, 5],
+    [theme.ink, 2],
+  ])) {
     Object.assign(pen, { strokeStyle, lineWidth })
     for (const point of [from, to]) {
       pen.beginPath()
@@ -160,7 +223,14 @@ export function paintPicked(pen, { x, y, half, radius }, token, theme) {
   }
   const share = away / length // of the line that the circles cover, at each end
   pen.lineWidth = 1.2
-  if (length > 2 * away) strokeLine(pen, x[from] + dx * share, y[from] + dy * share, x[to] - dx * share, y[to] - dy * share)
+  if (length > 2 * away)
+    strokeLine(
+      pen,
+      x[from] + dx * share,
+      y[from] + dy * share,
+      x[to] - dx * share,
+      y[to] - dy * share,
+    )
 }
 
 /** The point under the pointer and the same token's other one, joined. @param {Pen} pen @param {Scene} scene @param {number} point @param {Theme} theme */
@@ -182,7 +252,12 @@ export function paintLasso(pen, path, theme) {
   pen.beginPath()
   for (let i = 0; i < path.length; i += 2) pen.lineTo(path[i], path[i + 1])
   pen.closePath()
-  Object.assign(pen, { strokeStyle: theme.accent, fillStyle: theme.accent, lineWidth: 1.5, globalAlpha: 0.12 })
+  Object.assign(pen, {
+    strokeStyle: theme.accent,
+    fillStyle: theme.accent,
+    lineWidth: 1.5,
+    globalAlpha: 0.12,
+  })
   pen.fill()
   pen.globalAlpha = 1
   pen.setLineDash([5, 4])
@@ -193,8 +268,20 @@ export function paintLasso(pen, path, theme) {
 /** The three axes as they are turned, small, in the corner; those that point away come first and are fainter. @param {Pen} pen @param {Rotation} rotation @param {number} height of the screen @param {Theme} theme */
 export function paintAxes(pen, rotation, height, theme) {
   const [x, y, length] = [38, height - 38, 22]
-  const axes = [0, 1, 2].map((axis) => ({ name: String(axis + 1), right: rotation[axis], up: rotation[3 + axis], near: rotation[6 + axis] }))
-  Object.assign(pen, { lineWidth: 1.5, strokeStyle: theme.ink, fillStyle: theme.ink, font: `12px ${theme.font}`, textAlign: "center", textBaseline: "middle" })
+  const axes = [0, 1, 2].map((axis) => ({
+    name: String(axis + 1),
+    right: rotation[axis],
+    up: rotation[3 + axis],
+    near: rotation[6 + axis],
+  }))
+  Object.assign(pen, {
+    lineWidth: 1.5,
+    strokeStyle: theme.ink,
+    fillStyle: theme.ink,
+    font: `12px ${theme.font}`,
+    textAlign: "center",
+    textBaseline: "middle",
+  })
   for (const { name, right, up, near } of axes.sort((a, b) => a.near - b.near)) {
     pen.globalAlpha = near < 0 ? 0.66 : 1
     strokeLine(pen, x, y, x + right * length, y - up * length)

@@ -8,7 +8,7 @@ import { rarestFirst, shuffled } from "./labels.js"
 
 /** @import { Rotation } from "../points/rotation.js" */
 /** @import { Coloured } from "../points/shades.js" */
-/** @import { Region } from "./regions.js" */
+/** @import { Cluster } from "./clusters.js" */
 /**
  * @typedef {{x: number, y: number, z: number, zoom: number}} Window its middle in the units of the points (z: depth), and its zoom
  * @typedef {{width: number, height: number, ratio: number, scale: number}} Screen pixels; device pixels per pixel; pixels per unit at zoom 1
@@ -20,8 +20,8 @@ import { rarestFirst, shuffled } from "./labels.js"
  *   title: string, dims: 2 | 3, sizeEnds: number[], labelled: boolean, labels: string[], texts: string[], searching: boolean, picked: number,
  *   points: Uint16Array, tones: Uint8Array | Uint16Array, sizes: Uint8Array, lines: Float32Array, positions: Uint16Array,
  *   sentence: Uint16Array, matches: Uint8Array, spriteSide: number, sprites: Uint8Array, patched: Uint8Array,
- *   regions: Region[], members: Uint8Array,
- * }} Data `members`: the region of each point, counted from 1, 0 for none; `sprites`: RGB of every token that is a patch of an image, `spriteSide` pixels wide
+ *   clusters: Cluster[], members: Uint8Array,
+ * }} Data `members`: the cluster of each point, counted from 1, 0 for none; `sprites`: RGB of every token that is a patch of an image, `spriteSide` pixels wide
  */
 
 export const ZOOM = { min: 0.5, max: 80, step: 1.5 }
@@ -34,12 +34,19 @@ export function wholeView() {
 
 /** Pixels per unit at which [wide, high] units fit on the screen. @param {number[]} extent @param {{width: number, height: number}} screen @param {number} margin */
 export function fitScale([wide, high], { width, height }, margin) {
-  return Math.min(Math.max(width - 2 * margin, 1) / Math.max(wide, 1e-6), Math.max(height - 2 * margin, 1) / Math.max(high, 1e-6))
+  return Math.min(
+    Math.max(width - 2 * margin, 1) / Math.max(wide, 1e-6),
+    Math.max(height - 2 * margin, 1) / Math.max(high, 1e-6),
+  )
 }
 
 /** @param {Window} view @param {number} x @param {number} y in units of the points @returns {Window} */
 function movedBy(view, x, y) {
-  return { ...view, x: clamp(view.x + x, -MAX_SHIFT, MAX_SHIFT), y: clamp(view.y + y, -MAX_SHIFT, MAX_SHIFT) }
+  return {
+    ...view,
+    x: clamp(view.x + x, -MAX_SHIFT, MAX_SHIFT),
+    y: clamp(view.y + y, -MAX_SHIFT, MAX_SHIFT),
+  }
 }
 
 /** Moved with the pointer by pixels. @param {Window} view @param {number} dx @param {number} dy @param {number} scale */
@@ -64,21 +71,43 @@ export function makeScene(data, before) {
   const half = data.labels.length
   const own = before ?? makeArrays(data, 2 * half)
   return {
-    ...own, texts: data.labels.map(shortened), rank: rarestFirst(data.labels, own.first), tint: tintsOf(data),
-    size: data.sizes.length ? Uint8Array.from(data.sizes, sizeClass) : new Uint8Array(2 * half), factors: data.sizes.length ? SIZE_FACTORS : [1],
-    widths: new Float32Array(half).fill(-1), highest: 0, found: 0, radius: 2,
-    sprites: data.sprites, spriteSide: data.spriteSide, patched: data.patched,
+    ...own,
+    texts: data.labels.map(shortened),
+    rank: rarestFirst(data.labels, own.first),
+    tint: tintsOf(data),
+    size: data.sizes.length ? Uint8Array.from(data.sizes, sizeClass) : new Uint8Array(2 * half),
+    factors: data.sizes.length ? SIZE_FACTORS : [1],
+    widths: new Float32Array(half).fill(-1),
+    highest: 0,
+    found: 0,
+    radius: 2,
+    sprites: data.sprites,
+    spriteSide: data.spriteSide,
+    patched: data.patched,
   }
 }
 
 /** @param {Data} data @param {number} count */
 function makeArrays({ points, dims }, count) {
   const first = shuffled(count)
-  const centred = centre(Float32Array.from(points, (value) => (value / 65535) * 2 - 1), dims)
+  const centred = centre(
+    Float32Array.from(points, (value) => (value / 65535) * 2 - 1),
+    dims,
+  )
   const [across, up, depth, x, y] = Array.from({ length: 5 }, () => new Float32Array(count))
   return {
-    first, half: count / 2, points: centred, ...extentOf(centred, dims), across, up, depth, x, y,
-    order: Uint32Array.from(first), fog: new Uint8Array(count).fill(255), marks: new Uint8Array(count),
+    first,
+    half: count / 2,
+    points: centred,
+    ...extentOf(centred, dims),
+    across,
+    up,
+    depth,
+    x,
+    y,
+    order: Uint32Array.from(first),
+    fog: new Uint8Array(count).fill(255),
+    marks: new Uint8Array(count),
   }
 }
 
@@ -86,7 +115,9 @@ function makeArrays({ points, dims }, count) {
 function centre(points, dims) {
   if (dims === 2) return points
   const mean = [0, 0, 0]
-  points.forEach((value, i) => { mean[i % 3] += (3 * value) / points.length })
+  points.forEach((value, i) => {
+    mean[i % 3] += (3 * value) / points.length
+  })
   return points.map((value, i) => value - mean[i % 3])
 }
 
@@ -104,9 +135,13 @@ function extentOf(points, dims) {
 
 /** Which colour each point has, counting the shades of queries, then those of keys. @param {Data} data */
 function tintsOf({ colouring, legend, shades, tones, labels }) {
-  const count = colouring === "type" ? 1 : colouring === "category" ? legend.length : shades.light[0].length
+  const count =
+    colouring === "type" ? 1 : colouring === "category" ? legend.length : shades.light[0].length
   const scale = colouring === "sequential" ? 255 : 1
-  return Uint16Array.from(tones, (tone, i) => (i < labels.length ? 0 : count) + shadeIndex(colouring, tone / scale, count))
+  return Uint16Array.from(
+    tones,
+    (tone, i) => (i < labels.length ? 0 : count) + shadeIndex(colouring, tone / scale, count),
+  )
 }
 
 /** Where every point lies on the screen, and in space how deep. @param {Data} data @param {Scene} scene @param {Window} view @param {Rotation} rotation @param {Screen} screen */

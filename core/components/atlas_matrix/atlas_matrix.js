@@ -6,6 +6,7 @@ import { makeRaster } from "../points/raster.js"
 import { firstRotation, turnedBy } from "../points/rotation.js"
 import { legendEntries, legendEntry, legendMark } from "../points/shades.js"
 import { clamp, describe, make, makeTip, penOf, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import { ARROWS } from "../shared/keys.js"
 import { drawImageOf, isSvg } from "../shared/svg_pen.js"
 import { View, mount } from "../shared/view.js"
 import { countEntries, countsAt, countsOf, forgetTints, lookedAt, partOf } from "./counts.js"
@@ -13,7 +14,21 @@ import { drawOver } from "./labels.js"
 import { matrixColours, paintPoints, pointAt } from "./points.js"
 import { makeSolid, turnSolid } from "./solid.js"
 import { hintFor, labelOf, noteOf } from "./words.js"
-import { ZOOM, clampView, gridFor, mainTile, middleTile, panBy, seenPart, tileAt, tileSpot, viewOfPart, viewOfTile, wholeView, zoomAt } from "./viewport.js"
+import {
+  ZOOM,
+  clampView,
+  gridFor,
+  mainTile,
+  middleTile,
+  panBy,
+  seenPart,
+  tileAt,
+  tileSpot,
+  viewOfPart,
+  viewOfTile,
+  wholeView,
+  zoomAt,
+} from "./viewport.js"
 
 /** @import { Actions } from "../points/gestures.js" */
 /** @import { Coloured } from "../points/shades.js" */
@@ -40,7 +55,6 @@ const REACH = { mouse: 12, touch: 22 } // pixels from a point to the pointer
 const TOUCHABLE = 160 // side of a tile from which on a finger can choose a point
 const TELL_AFTER = 300 // milliseconds without a move
 const TURN = { pixel: 0.0075, key: 0.12 } // radians
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }
 
 /** @param {Component} component */
 export default function (component) {
@@ -83,11 +97,19 @@ class MatrixView extends View {
       this.listen(node, "click", run)
       return node
     }
-    describe(button("−", () => this.zoomMiddle(1 / ZOOM.step)), { "aria-label": "Smaller" })
-    describe(button("+", () => this.zoomMiddle(ZOOM.step)), { "aria-label": "Larger" })
+    describe(
+      button("−", () => this.zoomMiddle(1 / ZOOM.step)),
+      { "aria-label": "Smaller" },
+    )
+    describe(
+      button("+", () => this.zoomMiddle(ZOOM.step)),
+      { "aria-label": "Larger" },
+    )
     this.whole = button("Whole matrix", () => this.showWhole())
     this.listen(this.opener, "click", () => this.openHead(Number(this.opener.dataset.head)))
-    this.listen(this.over, "keydown", (event) => { if (this.pressKey(event)) event.preventDefault() })
+    this.listen(this.over, "keydown", (event) => {
+      if (this.pressKey(event)) event.preventDefault()
+    })
     this.listen(this.over, "blur", () => {
       this.cursor = -1
       this.paint()
@@ -98,16 +120,21 @@ class MatrixView extends View {
   /** @param {Data} data */
   update(data) {
     const before = this.data
-    const isSameModel = String(before?.numbers) === String(data.numbers) && before?.heads === data.heads && before?.single === data.single
+    const isSameModel =
+      String(before?.numbers) === String(data.numbers) &&
+      before?.heads === data.heads &&
+      before?.single === data.single
     const isNewPart = data.single && data.serial !== before?.serial
-    if (before?.dims !== data.dims || before?.single !== data.single) this.reading.textContent = hintFor(data, this.component.standalone)
+    if (before?.dims !== data.dims || before?.single !== data.single)
+      this.reading.textContent = hintFor(data, this.component.standalone)
     Object.assign(this, { data: completed(data), hover: null })
     if (!isSameModel || isNewPart) Object.assign(this, { window: null, cursor: -1, tapped: -1 })
     if (data.solid) turnSolid(data.solid, this.rotation)
     this.tip.hide()
     this.whole.textContent = data.single ? "Whole head" : "Whole matrix"
     this.layOut()
-    if (isNewPart && data.part.length && this.grid) this.lookAt(viewOfPart(this.grid, { row: 0, column: 0 }, partOf(data, data.part)))
+    if (isNewPart && data.part.length && this.grid)
+      this.lookAt(viewOfPart(this.grid, { row: 0, column: 0 }, partOf(data, data.part)))
   }
 
   layOut() {
@@ -115,22 +142,33 @@ class MatrixView extends View {
     this.width = root.clientWidth
     if (!this.width) return
     const fitting = clamp(HEIGHT.share * window.innerHeight, HEIGHT.least, HEIGHT.max) // so that the rows are seen without scrolling
-    const box = { ...GUTTER, width: this.width - GUTTER.left - 1, height: this.width < HEIGHT.wideFrom ? HEIGHT.narrow : fitting }
+    const box = {
+      ...GUTTER,
+      width: this.width - GUTTER.left - 1,
+      height: this.width < HEIGHT.wideFrom ? HEIGHT.narrow : fitting,
+    }
     const growth = view ? 1 / this.grid.pitch : 0
     this.grid = gridFor(data, data.heads, box, HEIGHT.min, data.single ? ZOOM.alone : ZOOM.windows)
     const scale = growth * this.grid.pitch
-    this.window = view ? clampView({ zoom: view.zoom, x: view.x * scale, y: view.y * scale }, this.grid) : wholeView(this.grid)
+    this.window = view
+      ? clampView({ zoom: view.zoom, x: view.x * scale, y: view.y * scale }, this.grid)
+      : wholeView(this.grid)
     this.ratio = Math.min(MAX_RATIO, window.devicePixelRatio || 1)
     this.height = GUTTER.top + this.grid.box.height + 1
-    for (const canvas of [this.points, this.over]) sizeCanvas(canvas, this.width, this.height, { ratio: this.ratio })
+    for (const canvas of [this.points, this.over])
+      sizeCanvas(canvas, this.width, this.height, { ratio: this.ratio })
     place(this.stage, { height: this.height })
     describe(this.over, { "aria-label": labelOf(data) })
     forgetTints(data.counted)
     this.colours = matrixColours(root, data)
     root.dataset.matches = String(2 * data.found.length)
-    this.legend.replaceChildren(...(data.counted ? countEntries(this.colours, data.ownScale) : []), ...(data.labels.length || !data.counted ? legendEntries(data, this.colours.shades) : []))
+    this.legend.replaceChildren(
+      ...(data.counted ? countEntries(this.colours, data.ownScale) : []),
+      ...(data.labels.length || !data.counted ? legendEntries(data, this.colours.shades) : []),
+    )
     const found = data.found.length ? "found: larger, with a ring" : "nothing found"
-    if (data.searching) this.legend.append(legendEntry([legendMark("disc ring", this.colours.paper)], found))
+    if (data.searching)
+      this.legend.append(legendEntry([legendMark("disc ring", this.colours.paper)], found))
     this.paint(true)
   }
 
@@ -168,7 +206,11 @@ class MatrixView extends View {
       [this.points, (/** @type {CanvasRenderingContext2D} */ pen) => this.paintPicture(pen)],
       [this.over, (/** @type {CanvasRenderingContext2D} */ pen) => drawOver(pen, this)],
     ])
-    return { without: [...tools, opener, reading], painters, facts: { points: "an image; frames, names and labels are vectors in SVG" } }
+    return {
+      without: [...tools, opener, reading],
+      painters,
+      facts: { points: "an image; frames, names and labels are vectors in SVG" },
+    }
   }
 
   /** @param {CanvasRenderingContext2D} pen */
@@ -184,7 +226,11 @@ class MatrixView extends View {
   report() {
     const { grid, view, opener } = this
     const side = grid.pitch * view.zoom
-    Object.assign(this.root.dataset, { painted: this.painted, zoom: view.zoom.toFixed(2), tile: Math.round(side) })
+    Object.assign(this.root.dataset, {
+      painted: this.painted,
+      zoom: view.zoom.toFixed(2),
+      tile: Math.round(side),
+    })
     this.over.style.touchAction = this.isZoomed ? "none" : "pan-y"
     const main = mainTile(view, grid)
     const head = main ? this.headOf(main) : this.tapped
@@ -196,7 +242,10 @@ class MatrixView extends View {
     opener.textContent = `Open ${this.nameOf(head)}`
     opener.dataset.head = String(head)
     place(opener, {
-      left: Math.max(2, Math.min(part.right - opener.offsetWidth - 6, this.width - opener.offsetWidth - 4)),
+      left: Math.max(
+        2,
+        Math.min(part.right - opener.offsetWidth - 6, this.width - opener.offsetWidth - 4),
+      ),
       top: main ? part.top + 6 : Math.min(part.bottom + 2, this.height - opener.offsetHeight - 2),
     })
   }
@@ -230,7 +279,7 @@ class MatrixView extends View {
     clearTimeout(this.timer)
     this.timer = setTimeout(() => {
       const part = lookedAt(this.data, this.grid, tileSpot(this.view, this.grid, 0, 0))
-      this.component.setStateValue("part", part ?? [])
+      this.component.setStateValue("part", { corners: part ?? [], serial: this.data.serial })
     }, TELL_AFTER)
   }
 
@@ -270,7 +319,11 @@ class MatrixView extends View {
     if (this.data.single) return
     const { row, column } = this.tileOf(head)
     if (this.component.standalone) this.lookAt(viewOfTile(this.grid, { row, column }))
-    else this.component.setTriggerValue("open", { layer: this.data.numbers[row], head: this.data.firstHead + column })
+    else
+      this.component.setTriggerValue("open", {
+        layer: this.data.numbers[row],
+        head: this.data.firstHead + column,
+      })
   }
 
   /** @returns {Actions} */
@@ -349,19 +402,21 @@ class MatrixView extends View {
     const spot = tileSpot(this.view, this.grid, tile.row, tile.column)
     const point = pointAt(this.data, head, spot, x, y, reach)
     const count = this.data.labels.length
-    const cell = point < 0 && this.data.counted ? countsAt(this, this.data.counted, head, spot, x, y) : null
+    const cell =
+      point < 0 && this.data.counted ? countsAt(this, this.data.counted, head, spot, x, y) : null
     return { head, token: point < 0 ? -1 : point % count, kind: point < count ? 0 : 1, cell }
   }
 
   /** Whether the key did something. @param {KeyboardEvent} event */
   pressKey({ key, shiftKey }) {
-    const step = STEPS[/** @type {keyof typeof STEPS} */ (key)]
+    const step = ARROWS[key]
     const { solid } = this.data
     if (key === "+" || key === "=") this.zoomMiddle(ZOOM.step)
     else if (key === "-") this.zoomMiddle(1 / ZOOM.step)
     else if (key === "0") this.showWhole()
     else if (step && shiftKey && solid) this.turn(solid, step[1] * TURN.key, step[0] * TURN.key)
-    else if (step && this.isZoomed) this.lookAt(panBy(this.view, this.grid, -60 * step[1], -60 * step[0]))
+    else if (step && this.isZoomed)
+      this.lookAt(panBy(this.view, this.grid, -60 * step[1], -60 * step[0]))
     else if (step) this.stepTo(step[0], step[1])
     else if (key === "Enter") this.enter()
     else if (key === "Escape") {
@@ -382,7 +437,11 @@ class MatrixView extends View {
     const isFirst = this.cursor < 0
     const { row, column } = this.tileOf(isFirst ? Math.max(0, chosen) : this.cursor)
     if (isFirst) this.cursor = this.headOf({ row, column })
-    else this.cursor = this.headOf({ row: clamp(row + down, 0, numbers.length - 1), column: clamp(column + across, 0, heads - 1) })
+    else
+      this.cursor = this.headOf({
+        row: clamp(row + down, 0, numbers.length - 1),
+        column: clamp(column + across, 0, heads - 1),
+      })
     this.reading.textContent = `${this.nameOf(this.cursor)}. Enter ${this.component.standalone ? "enlarges" : "opens"} it.`
     this.paint()
   }
@@ -401,7 +460,12 @@ function completed(data) {
     data.solid = makeSolid(data)
     Object.assign(data, { frames: data.solid.frames, places: data.solid.places })
   }
-  const found = Uint32Array.from(data.matches.keys()).filter((token) => data.searching && data.matches[token] > 0)
-  const widest = data.frames.reduce((max, value, i) => (i % 3 === 2 ? Math.max(max, value) : max), 0)
+  const found = Uint32Array.from(data.matches.keys()).filter(
+    (token) => data.searching && data.matches[token] > 0,
+  )
+  const widest = data.frames.reduce(
+    (max, value, i) => (i % 3 === 2 ? Math.max(max, value) : max),
+    0,
+  )
   return Object.assign(data, { found, widest, counted: countsOf(data) })
 }

@@ -20,12 +20,22 @@ import { seenPart } from "./viewport.js"
 const FAR_OUT = 0.75 // of the window: a part larger than this share of the whole head is not asked for again
 
 /** @param {Data} data @returns {Counts | null} */
-export function countsOf({ cells, counts, areas, fineCells, fineCounts, fineArea, numbers, heads }) {
+export function countsOf({
+  cells,
+  counts,
+  areas,
+  fineCells,
+  fineCounts,
+  fineArea,
+  numbers,
+  heads,
+}) {
   if (!cells) return null
   const size = 2 * cells * cells
   return {
     heads: Array.from({ length: numbers.length * heads }, (_, head) => ({
-      density: densityOf(counts.subarray(head * size, (head + 1) * size), cells), bounds: Array.from(areas.slice(4 * head, 4 * head + 4)),
+      density: densityOf(counts.subarray(head * size, (head + 1) * size), cells),
+      bounds: Array.from(areas.slice(4 * head, 4 * head + 4)),
     })),
     fine: fineCells ? { density: densityOf(fineCounts, fineCells), bounds: fineArea } : null,
   }
@@ -33,7 +43,8 @@ export function countsOf({ cells, counts, areas, fineCells, fineCounts, fineArea
 
 /** The same cells in another theme or scale have other colours. @param {Counts | null} counts */
 export function forgetTints(counts) {
-  for (const each of counts ? [...counts.heads, ...(counts.fine ? [counts.fine] : [])] : []) each.density.tints.clear()
+  for (const each of counts ? [...counts.heads, ...(counts.fine ? [counts.fine] : [])] : [])
+    each.density.tints.clear()
 }
 
 /** @param {Theme} theme */
@@ -47,25 +58,47 @@ function areaOf(data, head, spot, [x0, x1, y0, y1]) {
   if (!tile) return null
   const [middleX, middleY, half] = data.frames.slice(3 * head, 3 * head + 3)
   const unit = half > 0 ? (tile.scale * STEPS) / (2 * half) : 0
-  return { left: tile.left + (x0 - middleX + half) * unit, bottom: tile.bottom - (y0 - middleY + half) * unit, width: (x1 - x0) * unit, height: (y1 - y0) * unit }
+  return {
+    left: tile.left + (x0 - middleX + half) * unit,
+    bottom: tile.bottom - (y0 - middleY + half) * unit,
+    width: (x1 - x0) * unit,
+    height: (y1 - y0) * unit,
+  }
 }
 
 /** The count with the full colour: the largest in the head, or in all heads. @param {Data} data @param {Counts} counts @param {Level} level */
 function topOf(data, { heads }, level) {
   if (data.ownScale) return level.top
-  return Math.max(...heads.map(({ density }) => density.levels.find(({ columns }) => columns === level.columns)?.top ?? 0))
+  return Math.max(
+    ...heads.map(
+      ({ density }) => density.levels.find(({ columns }) => columns === level.columns)?.top ?? 0,
+    ),
+  )
 }
 
 /** @param {Raster} raster @param {Pick<Scene, "data" | "grid" | "colours" | "ratio">} scene @param {Counts} counts @param {number} head @param {Spot} spot */
 export function paintCounts(raster, { data, grid, colours, ratio }, counts, head, spot) {
   const part = seenPart(spot, grid)
-  const box = [Math.ceil(part.left * ratio), Math.ceil(part.top * ratio), Math.floor(part.right * ratio), Math.floor(part.bottom * ratio)]
+  const box = [
+    Math.ceil(part.left * ratio),
+    Math.ceil(part.top * ratio),
+    Math.floor(part.right * ratio),
+    Math.floor(part.bottom * ratio),
+  ]
   for (const { density, bounds } of [counts.heads[head], ...(counts.fine ? [counts.fine] : [])]) {
     const area = areaOf(data, head, spot, bounds)
     if (!area) continue
     const level = levelFor(density, area.width * ratio)
     const tints = tintsOf(density, level, colours.counts, topOf(data, counts, level))
-    raster.cells(tints, level.columns, area.left * ratio, area.bottom * ratio, area.width * ratio, area.height * ratio, box)
+    raster.cells(
+      tints,
+      level.columns,
+      area.left * ratio,
+      area.bottom * ratio,
+      area.width * ratio,
+      area.height * ratio,
+      box,
+    )
   }
 }
 
@@ -75,7 +108,8 @@ export function countsAt({ data, ratio }, counts, head, spot, x, y) {
     const area = areaOf(data, head, spot, bounds)
     const level = area && levelFor(density, area.width * ratio)
     const cell = area && level && cellAt(level, area, x, y)
-    if (cell) return { queries: cell.queries, keys: cell.keys, ...sidesOf(cell, level.columns, bounds) }
+    if (cell)
+      return { queries: cell.queries, keys: cell.keys, ...sidesOf(cell, level.columns, bounds) }
   }
   return null
 }
@@ -83,13 +117,17 @@ export function countsAt({ data, ratio }, counts, head, spot, x, y) {
 /** @param {Cell} cell @param {number} columns @param {number[]} bounds */
 function sidesOf({ column, row }, columns, [x0, x1, y0, y1]) {
   const [wide, high] = [(x1 - x0) / columns, (y1 - y0) / columns]
-  return { x: [x0 + column * wide, x0 + (column + 1) * wide], y: [y0 + row * high, y0 + (row + 1) * high] }
+  return {
+    x: [x0 + column * wide, x0 + (column + 1) * wide],
+    y: [y0 + row * high, y0 + (row + 1) * high],
+  }
 }
 
 /** @param {Read} read */
 export function inWords({ queries, keys }) {
   /** @type {(count: number, one: string, more: string) => string} */
-  const counted = (count, one, more) => `${count.toLocaleString("en-US")} ${count === 1 ? one : more}`
+  const counted = (count, one, more) =>
+    `${count.toLocaleString("en-US")} ${count === 1 ? one : more}`
   return [counted(queries, "query", "queries"), counted(keys, "key", "keys")]
 }
 
@@ -101,7 +139,8 @@ export function lookedAt(data, grid, spot) {
   if (part.right <= part.left || part.bottom <= part.top) return null
   const [middleX, middleY, half] = data.frames
   const unit = (tile.scale * STEPS) / (2 * half)
-  if (part.right - part.left > FAR_OUT * spot.side && part.bottom - part.top > FAR_OUT * spot.side) return null
+  if (part.right - part.left > FAR_OUT * spot.side && part.bottom - part.top > FAR_OUT * spot.side)
+    return null
   const across = [part.left, part.right].map((x) => middleX - half + (x - tile.left) / unit)
   const up = [part.bottom, part.top].map((y) => middleY - half + (tile.bottom - y) / unit)
   return [...across, ...up]
@@ -110,15 +149,29 @@ export function lookedAt(data, grid, spot) {
 /** @param {Theme & {counts: Uint32Array}} theme @param {boolean} ownScale */
 export function countEntries(theme, ownScale) {
   const [query, key] = [parseColour(theme.query), parseColour(theme.key)]
-  const [first, second] = [query, key].map((colour) => legendMark("ramp", `linear-gradient(90deg, ${theme.paper}, ${css(colour)})`))
+  const [first, second] = [query, key].map((colour) =>
+    legendMark("ramp", `linear-gradient(90deg, ${theme.paper}, ${css(colour)})`),
+  )
   const scale = `none to the most in ${ownScale ? "the head" : "any head"}, logarithmic`
-  const both = `#${(theme.counts[theme.counts.length - 1] & 0xffffff).toString(16).padStart(6, "0").replace(/(..)(..)(..)/, "$3$2$1")}` // bytes are blue, green, red
-  return [legendEntry([first], `queries in a cell: ${scale}`), legendEntry([second], "keys"), legendEntry([legendMark("cell", both)], "both")]
+  const both = `#${(theme.counts[theme.counts.length - 1] & 0xffffff)
+    .toString(16)
+    .padStart(6, "0")
+    .replace(/(..)(..)(..)/, "$3$2$1")}` // bytes are blue, green, red
+  return [
+    legendEntry([first], `queries in a cell: ${scale}`),
+    legendEntry([second], "keys"),
+    legendEntry([legendMark("cell", both)], "both"),
+  ]
 }
 
 /** Where a part of the only head lies in its tile, as shares of the side from the left and from the top. @param {Data} data @param {number[]} part */
 export function partOf({ frames: [middleX, middleY, half] }, [x0, x1, y0, y1]) {
   /** @type {(away: number) => number} */
   const share = (away) => MARGIN + ((1 - 2 * MARGIN) * away) / (2 * Math.max(half, 1e-12))
-  return { left: share(x0 - middleX + half), right: share(x1 - middleX + half), top: share(middleY + half - y1), bottom: share(middleY + half - y0) }
+  return {
+    left: share(x0 - middleX + half),
+    right: share(x1 - middleX + half),
+    top: share(middleY + half - y1),
+    bottom: share(middleY + half - y0),
+  }
 }

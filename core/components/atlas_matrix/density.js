@@ -19,7 +19,8 @@ const FAINTEST = 0.16 // share of its colour that a single query or key has: it 
 /** @param {ArrayLike<number>} counts (query or key, row, column) @param {number} columns as many as rows @returns {Density} */
 export function densityOf(counts, columns) {
   const levels = [levelOf(counts, columns)]
-  while (levels[levels.length - 1].columns >= 2 * MIN_COLUMNS) levels.push(halved(levels[levels.length - 1]))
+  while (levels[levels.length - 1].columns >= 2 * MIN_COLUMNS)
+    levels.push(halved(levels[levels.length - 1]))
   return { levels, tints: new Map() }
 }
 
@@ -37,7 +38,8 @@ function halved({ columns, counts }) {
   for (let kind = 0; kind < 2; kind++) {
     for (let row = 0; row < 2 * half; row++) {
       for (let column = 0; column < 2 * half; column++) {
-        sums[(kind * half + (row >> 1)) * half + (column >> 1)] += counts[(kind * columns + row) * columns + column]
+        sums[(kind * half + (row >> 1)) * half + (column >> 1)] +=
+          counts[(kind * columns + row) * columns + column]
       }
     }
   }
@@ -53,17 +55,28 @@ export function levelFor({ levels }, pixels) {
 export function mixedShades(paper, query, key) {
   const [ground, ...kinds] = [paper, query, key].map(toOklab)
   return Uint32Array.from({ length: (SHADES + 1) ** 2 }, (_, index) => {
-    const shares = [Math.floor(index / (SHADES + 1)), index % (SHADES + 1)].map((shade) => (shade ? FAINTEST + (1 - FAINTEST) * (shade / SHADES) : 0))
+    const shares = [Math.floor(index / (SHADES + 1)), index % (SHADES + 1)].map((shade) =>
+      shade ? FAINTEST + (1 - FAINTEST) * (shade / SHADES) : 0,
+    )
     const sum = shares[0] + shares[1]
     if (!sum) return packedColour(paper)
     const strength = Math.max(...shares)
-    return packedColour(fromOklab(ground.map((value, i) => value + strength * ((shares[0] * kinds[0][i] + shares[1] * kinds[1][i]) / sum - value))))
+    return packedColour(
+      fromOklab(
+        ground.map(
+          (value, i) =>
+            value + strength * ((shares[0] * kinds[0][i] + shares[1] * kinds[1][i]) / sum - value),
+        ),
+      ),
+    )
   })
 }
 
 /** @param {number} count @param {number} top the count with the full colour */
 function shadeOf(count, top) {
-  return count ? Math.max(1, Math.round((SHADES * Math.log1p(Math.min(count, top))) / Math.log1p(top))) : 0
+  return count
+    ? Math.max(1, Math.round((SHADES * Math.log1p(Math.min(count, top))) / Math.log1p(top)))
+    : 0
 }
 
 /** The colours of all cells of a level, worked out once. @param {Density} density @param {Level} level @param {Uint32Array} shades @param {number} top */
@@ -72,14 +85,26 @@ export function tintsOf(density, level, shades, top) {
   if (known) return known
   const { columns, counts } = level
   const cells = columns * columns
-  const tints = Uint32Array.from({ length: cells }, (_, cell) => shades[shadeOf(counts[cell], top) * (SHADES + 1) + shadeOf(counts[cells + cell], top)])
+  const tints = Uint32Array.from(
+    { length: cells },
+    (_, cell) =>
+      shades[shadeOf(counts[cell], top) * (SHADES + 1) + shadeOf(counts[cells + cell], top)],
+  )
   density.tints.set(level, tints)
   return tints
 }
 
 /** @param {Level} level @param {Area} area @param {number} x @param {number} y @returns {Cell | null} */
 export function cellAt({ columns, counts }, { left, bottom, width, height }, x, y) {
-  const [column, row] = [Math.floor(((x - left) / width) * columns), Math.floor(((bottom - y) / height) * columns)]
+  const [column, row] = [
+    Math.floor(((x - left) / width) * columns),
+    Math.floor(((bottom - y) / height) * columns),
+  ]
   if (column < 0 || row < 0 || column >= columns || row >= columns) return null
-  return { column, row, queries: counts[row * columns + column], keys: counts[(columns + row) * columns + column] }
+  return {
+    column,
+    row,
+    queries: counts[row * columns + column],
+    keys: counts[(columns + row) * columns + column],
+  }
 }

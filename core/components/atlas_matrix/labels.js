@@ -26,8 +26,12 @@ export function drawOver(pen, scene) {
   pen.rect(left, top, width, height)
   pen.clip()
   eachTile(scene, (head, spot) => drawFrame(pen, scene, head, spot))
-  if (data.labelled) eachTile(scene, (head, spot) => { if (spot.side >= LABELLED.minSide) drawLabels(pen, scene, head, spot) })
-  if (hover && hover.token >= 0) eachTile(scene, (head, spot) => drawToken(pen, scene, hover, head, spot))
+  if (data.labelled)
+    eachTile(scene, (head, spot) => {
+      if (spot.side >= LABELLED.minSide) drawLabels(pen, scene, head, spot)
+    })
+  if (hover && hover.token >= 0)
+    eachTile(scene, (head, spot) => drawToken(pen, scene, hover, head, spot))
   pen.restore()
   if (scene.view.zoom <= 1) return
   Object.assign(pen, { strokeStyle: scene.colours.line, lineWidth: 1 })
@@ -40,16 +44,23 @@ function drawNames(pen, { data, view, grid, colours }) {
   const step = [1, 2, 4, 5, 8, 10].find((each) => each * pitch * view.zoom >= MIN_APART) ?? 16
   const first = tileSpot(view, grid, 0, 0)
   const { rows, columns } = tilesInView(view, grid)
-  Object.assign(pen, { font: `600 12px ${colours.font}`, fillStyle: colours.ink, textBaseline: "middle", textAlign: "right" })
+  Object.assign(pen, {
+    font: `600 12px ${colours.font}`,
+    fillStyle: colours.ink,
+    textBaseline: "middle",
+    textAlign: "right",
+  })
   for (let row = rows.first; row < rows.end; row++) {
     const y = middleOf(tileSpot(view, grid, row, 0).top, first.side, box.top, box.height)
-    if (row % step === 0) pen.fillText(`L${data.numbers[row]}`, Math.max(first.left, box.left) - 5, y)
+    if (row % step === 0)
+      pen.fillText(`L${data.numbers[row]}`, Math.max(first.left, box.left) - 5, y)
   }
   drawGaps(pen, data.gaps, view, grid, colours)
   pen.textAlign = "center"
   for (let column = columns.first; column < columns.end; column++) {
     const x = middleOf(tileSpot(view, grid, 0, column).left, first.side, box.left, box.width)
-    if (column % step === 0) pen.fillText(`H${data.firstHead + column}`, x, Math.max(box.top - view.y, box.top) - 9)
+    if (column % step === 0)
+      pen.fillText(`H${data.firstHead + column}`, x, Math.max(box.top - view.y, box.top) - 9)
   }
   pen.textAlign = "left"
 }
@@ -73,7 +84,11 @@ function drawGaps(pen, gaps, view, grid, colours) {
 
 /** The middle of the visible part of a tile, far enough from the edge for its name. @param {number} from @param {number} side @param {number} start @param {number} room */
 function middleOf(from, side, start, room) {
-  return clamp((Math.max(from, start) + Math.min(from + side, start + room)) / 2, start + 9, start + room - 9)
+  return clamp(
+    (Math.max(from, start) + Math.min(from + side, start + room)) / 2,
+    start + 9,
+    start + room - 9,
+  )
 }
 
 /** @param {Pen} pen @param {Scene} scene @param {number} head @param {Spot} spot */
@@ -87,7 +102,12 @@ function drawFrame(pen, { data, colours, hover, cursor, tapped }, head, { left, 
   pen.strokeRect(left + inset, top + inset, side - 2 * inset, side - 2 * inset)
   pen.setLineDash([])
   if (data.frames[3 * head + 2] >= 0 || side < 24) return
-  Object.assign(pen, { fillStyle: colours.ink, globalAlpha: 0.75, textAlign: "center", textBaseline: "middle" })
+  Object.assign(pen, {
+    fillStyle: colours.ink,
+    globalAlpha: 0.75,
+    textAlign: "center",
+    textBaseline: "middle",
+  })
   pen.font = `12px ${colours.font}`
   pen.fillText(side < 60 ? "…" : "not yet", left + side / 2, top + side / 2)
   Object.assign(pen, { globalAlpha: 1, textAlign: "left" })
@@ -126,12 +146,23 @@ function drawLabels(pen, { data, colours, grid }, head, spot) {
     if (data.searching && !data.matches[token]) continue
     const [x, y] = tile.placeOf(token + kind * count)
     if (x < part.left || y < part.top || x > part.right || y > part.bottom) continue
-    const cell = Math.floor((y - spot.top) / LABELLED.cell.y) * across + Math.floor((x - spot.left) / LABELLED.cell.x)
+    const cell =
+      Math.floor((y - spot.top) / LABELLED.cell.y) * across +
+      Math.floor((x - spot.left) / LABELLED.cell.x)
     if (labels.has(cell)) continue
     const colour = kind ? colours.key : colours.query
-    labels.set(cell, { x: x - part.left, y: y - part.top, radius, text: shortened(data.labels[token]), colour })
+    labels.set(cell, {
+      x: x - part.left,
+      y: y - part.top,
+      radius,
+      text: shortened(data.labels[token]),
+      colour,
+    })
   }
   Object.assign(pen, { font: `12px ${colours.font}`, lineWidth: 4 })
   const area = { width: part.right - part.left, height: part.bottom - part.top }
-  writeLabels(pen, [...labels.values()], area, LABELLED.max, colours.paper, { x: part.left, y: part.top })
+  writeLabels(pen, [...labels.values()], area, LABELLED.max, colours.paper, {
+    x: part.left,
+    y: part.top,
+  })
 }

@@ -17,6 +17,9 @@ export function placement(data, head, { left, top, side }) {
   const [x, y] = [left + (side - extent) / 2, top + (side + extent) / 2]
   const first = 4 * head * data.labels.length
   /** @type {(point: number) => [number, number]} */
-  const placeOf = (point) => [x + data.places[first + 2 * point] * scale, y - data.places[first + 2 * point + 1] * scale]
+  const placeOf = (point) => [
+    x + data.places[first + 2 * point] * scale,
+    y - data.places[first + 2 * point + 1] * scale,
+  ]
   return { left: x, bottom: y, scale, placeOf }
 }

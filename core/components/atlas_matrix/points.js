@@ -16,7 +16,11 @@ import { seenPart, tileSpot, tilesInView } from "./viewport.js"
 const FADED = { light: 0.22, dark: 0.3 } // share of its colour that a point keeps when a search did not find it
 const SMALL = 60 // side of a tile below which rings are thin
 const TOGETHER = 32 // queries drawn before as many keys, so that neither kind covers the other
-const RADII = [[800, 4], [400, 3], [160, 2]] // side of a tile, and the radius of its points from there on; 1 below
+const RADII = [
+  [800, 4],
+  [400, 3],
+  [160, 2],
+] // side of a tile, and the radius of its points from there on; 1 below
 const MIN_RINGED = 3 // radius from which on points get a ring of the paper's colour
 const PICTURES = { from: 400, half: 5, frame: 1 } // side of a tile from which patches are drawn as themselves; half their side, in pixels, and their frame
 const CROWDED = 1.2 // the area of all points together, at most, in areas of their tile
@@ -29,7 +33,8 @@ export function radiusFor(side) {
 /** In the canvas' pixels; smaller where many points would run together: down to 0, a single pixel. @param {number} side @param {number} ratio @param {number} points */
 function paintedRadius(side, ratio, points) {
   let radius = Math.round(radiusFor(side) * ratio)
-  while (radius > 0 && points * shapeOf(false, radius).length / 2 > CROWDED * (side * ratio) ** 2) radius--
+  while (radius > 0 && (points * shapeOf(false, radius).length) / 2 > CROWDED * (side * ratio) ** 2)
+    radius--
   return radius
 }
 
@@ -41,14 +46,27 @@ export function matrixColours(element, data) {
   const shades = shadesOf(data, theme)
   const scale = data.colouring === "sequential" ? 255 : 1
   /** @type {(kind: number, share: number) => Uint32Array} */
-  const tints = (kind, share) => Uint32Array.from({ length: 256 }, (_, tone) => (
-    packedColour(mixed(shades[kind][shadeIndex(data.colouring, tone / scale, shades[kind].length)], paper, share))
-  ))
+  const tints = (kind, share) =>
+    Uint32Array.from({ length: 256 }, (_, tone) =>
+      packedColour(
+        mixed(
+          shades[kind][shadeIndex(data.colouring, tone / scale, shades[kind].length)],
+          paper,
+          share,
+        ),
+      ),
+    )
   return {
-    ...theme, shades, counts: countShades(theme), rgbPaper: paper, full: [tints(0, 1), tints(1, 1)], faded: [tints(0, faded), tints(1, faded)],
+    ...theme,
+    shades,
+    counts: countShades(theme),
+    rgbPaper: paper,
+    full: [tints(0, 1), tints(1, 1)],
+    faded: [tints(0, faded), tints(1, faded)],
     sliced: slicedTints(data.searching ? (kind) => tints(kind, faded) : tints),
     kinds: [theme.query, theme.key].map((colour) => packedColour(parseColour(colour))),
-    ring: new Uint32Array(256).fill(packedColour(ink)), gap: new Uint32Array(256).fill(packedColour(paper)),
+    ring: new Uint32Array(256).fill(packedColour(ink)),
+    gap: new Uint32Array(256).fill(packedColour(paper)),
   }
 }
 
@@ -56,7 +74,8 @@ export function matrixColours(element, data) {
 export function eachTile({ data, view, grid }, visit) {
   const { rows, columns } = tilesInView(view, grid)
   for (let row = rows.first; row < rows.end; row++) {
-    for (let column = columns.first; column < columns.end; column++) visit(row * data.heads + column, tileSpot(view, grid, row, column))
+    for (let column = columns.first; column < columns.end; column++)
+      visit(row * data.heads + column, tileSpot(view, grid, row, column))
   }
 }
 
@@ -79,18 +98,45 @@ function paintTile(raster, scene, head, spot) {
   const queries = head * 2 * count
   const part = seenPart(spot, grid)
   const run = {
-    places: data.places, tones: data.tones, shift: data.tones.length === 2 * count ? queries : 0,
-    left: tile.left * ratio, bottom: tile.bottom * ratio, scale: tile.scale * ratio,
-    box: [Math.ceil(part.left * ratio), Math.ceil(part.top * ratio), Math.floor(part.right * ratio), Math.floor(part.bottom * ratio)],
+    places: data.places,
+    tones: data.tones,
+    shift: data.tones.length === 2 * count ? queries : 0,
+    left: tile.left * ratio,
+    bottom: tile.bottom * ratio,
+    scale: tile.scale * ratio,
+    box: [
+      Math.ceil(part.left * ratio),
+      Math.ceil(part.top * ratio),
+      Math.floor(part.right * ratio),
+      Math.floor(part.bottom * ratio),
+    ],
   }
   const radius = paintedRadius(spot.side, ratio, 2 * count)
   const gap = radius >= MIN_RINGED * ratio ? colours.gap : null
   if (data.solid) paintSolid(raster, run, data.solid, head, radius, colours.sliced, gap)
-  else if (!data.counted || !data.searching) paintCloud(raster, run, queries, count, radius, data.searching ? colours.faded : colours.full, gap)
-  if (showsPictures(data, spot.side) && !data.searching) paintPictures(raster, run, data, queries, colours.kinds, ratio)
+  else if (!data.counted || !data.searching)
+    paintCloud(
+      raster,
+      run,
+      queries,
+      count,
+      radius,
+      data.searching ? colours.faded : colours.full,
+      gap,
+    )
+  if (showsPictures(data, spot.side) && !data.searching)
+    paintPictures(raster, run, data, queries, colours.kinds, ratio)
   const small = (spot.side < SMALL ? 1 : 2) * ratio
   const found = Math.max(2 * radius, Math.round(small))
-  paintMatches(raster, run, data.found, queries, count, found + Math.max(1, Math.round(small / 2)), [colours.ring, colours.ring])
+  paintMatches(
+    raster,
+    run,
+    data.found,
+    queries,
+    count,
+    found + Math.max(1, Math.round(small / 2)),
+    [colours.ring, colours.ring],
+  )
   paintMatches(raster, run, data.found, queries, count, found, colours.full)
 }
 
@@ -101,7 +147,8 @@ function paintCloud(raster, run, queries, count, radius, tints, gap) {
     const end = Math.min(first + together, queries + count)
     for (let kind = 0; kind < 2; kind++) {
       const shift = kind * count
-      if (gap) raster.stampRun(run, first + shift, end + shift, shapeOf(kind === 1, radius + 1), gap)
+      if (gap)
+        raster.stampRun(run, first + shift, end + shift, shapeOf(kind === 1, radius + 1), gap)
       raster.stampRun(run, first + shift, end + shift, shapeOf(kind === 1, radius), tints[kind])
     }
   }
@@ -113,14 +160,31 @@ export function showsPictures(data, side) {
 }
 
 /** Patches in place of their points. @param {Raster} raster @param {Run} run @param {Data} data @param {number} queries the first one @param {number[]} frames colours of queries' and of keys' @param {number} ratio */
-function paintPictures(raster, { places, left, bottom, scale, box }, { sprites, spriteSide, patched, labels }, queries, frames, ratio) {
+function paintPictures(
+  raster,
+  { places, left, bottom, scale, box },
+  { sprites, spriteSide, patched, labels },
+  queries,
+  frames,
+  ratio,
+) {
   const count = labels.length
   const [half, frame] = [PICTURES.half * ratio, Math.round(PICTURES.frame * ratio)]
   for (let token = 0; token < count; token++) {
     if (!patched[token]) continue
     for (let kind = 0; kind < 2; kind++) {
       const point = queries + kind * count + token
-      raster.picture(left + places[2 * point] * scale, bottom - places[2 * point + 1] * scale, sprites, 3 * spriteSide * spriteSide * token, spriteSide, half, frame, frames[kind], box)
+      raster.picture(
+        left + places[2 * point] * scale,
+        bottom - places[2 * point + 1] * scale,
+        sprites,
+        3 * spriteSide * spriteSide * token,
+        spriteSide,
+        half,
+        frame,
+        frames[kind],
+        box,
+      )
     }
   }
 }
@@ -129,7 +193,16 @@ function paintPictures(raster, { places, left, bottom, scale, box }, { sprites, 
 function paintMatches(raster, run, found, queries, count, radius, tints) {
   for (let first = 0; first < found.length; first += TOGETHER) {
     const end = Math.min(first + TOGETHER, found.length)
-    for (let kind = 0; kind < 2; kind++) raster.stampRun(run, first, end, shapeOf(kind === 1, radius), tints[kind], found, queries + kind * count)
+    for (let kind = 0; kind < 2; kind++)
+      raster.stampRun(
+        run,
+        first,
+        end,
+        shapeOf(kind === 1, radius),
+        tints[kind],
+        found,
+        queries + kind * count,
+      )
   }
 }
 
@@ -138,5 +211,11 @@ export function pointAt(data, head, spot, x, y, reach) {
   const tile = placement(data, head, spot)
   if (!tile) return -1
   const count = data.labels.length
-  return nearestPoint(2 * count, (point) => [...tile.placeOf(point), data.searching && data.matches[point % count] ? 0.1 : 1], x, y, reach)
+  return nearestPoint(
+    2 * count,
+    (point) => [...tile.placeOf(point), data.searching && data.matches[point % count] ? 0.1 : 1],
+    x,
+    y,
+    reach,
+  )
 }

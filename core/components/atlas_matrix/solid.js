@@ -20,11 +20,18 @@ export function makeSolid(data) {
   const frames = Float32Array.from(data.frames)
   const points = new Float32Array(3 * heads * count)
   for (let head = 0; head < heads; head++) {
-    if (frames[3 * head + 2] >= 0 && count) frames[3 * head + 2] *= 2 * centreHead(data.places, points, head, count)
+    if (frames[3 * head + 2] >= 0 && count)
+      frames[3 * head + 2] *= 2 * centreHead(data.places, points, head, count)
   }
   return {
-    points, frames, count, heads, places: new Float32Array(2 * heads * count), order: new Uint32Array(heads * count),
-    starts: new Uint32Array(heads * (BINS + 1)), bins: new Uint8Array(count),
+    points,
+    frames,
+    count,
+    heads,
+    places: new Float32Array(2 * heads * count),
+    order: new Uint32Array(heads * count),
+    starts: new Uint32Array(heads * (BINS + 1)),
+    bins: new Uint8Array(count),
   }
 }
 
@@ -44,15 +51,23 @@ function centreHead(places, points, head, count) {
 }
 
 /** Fill the places, and for each head the order of its points from far to near, queries before keys within a slice. @param {Solid} solid @param {Rotation} rotation */
-export function turnSolid({ points, places, count, heads, order, starts, bins }, [a, b, c, d, e, f, g, h, k]) {
+export function turnSolid(
+  { points, places, count, heads, order, starts, bins },
+  [a, b, c, d, e, f, g, h, k],
+) {
   const half = STEPS / 2
   for (let head = 0; head < heads; head++) {
     const own = starts.subarray(head * (BINS + 1), (head + 1) * (BINS + 1)).fill(0)
     for (let i = 0, point = head * count; i < count; i++, point++) {
-      const x = points[3 * point], y = points[3 * point + 1], z = points[3 * point + 2]
+      const x = points[3 * point],
+        y = points[3 * point + 1],
+        z = points[3 * point + 2]
       places[2 * point] = half * (1 + a * x + b * y + c * z)
       places[2 * point + 1] = half * (1 + d * x + e * y + f * z)
-      const slice = Math.max(0, Math.min(SLICES - 1, ((g * x + h * y + k * z + 1) * SLICES / 2) | 0))
+      const slice = Math.max(
+        0,
+        Math.min(SLICES - 1, (((g * x + h * y + k * z + 1) * SLICES) / 2) | 0),
+      )
       bins[i] = 2 * slice + (2 * i < count ? 0 : 1)
       own[bins[i] + 1]++
     }
@@ -64,9 +79,11 @@ export function turnSolid({ points, places, count, heads, order, starts, bins },
 
 /** The colours of queries and of keys for each slice, far to near. @param {(kind: number, share: number) => Uint32Array} tintsOf */
 export function slicedTints(tintsOf) {
-  return Array.from({ length: SLICES }, (_, slice) => (
-    [0, 1].map((kind) => tintsOf(kind, FARTHEST_SHARE + ((1 - FARTHEST_SHARE) * slice) / (SLICES - 1)))
-  ))
+  return Array.from({ length: SLICES }, (_, slice) =>
+    [0, 1].map((kind) =>
+      tintsOf(kind, FARTHEST_SHARE + ((1 - FARTHEST_SHARE) * slice) / (SLICES - 1)),
+    ),
+  )
 }
 
 /** @param {Raster} raster @param {Run} run @param {Solid} solid @param {number} head @param {number} radius @param {Uint32Array[][]} tints @param {Uint32Array | null} gap colour of the rings that separate large points */

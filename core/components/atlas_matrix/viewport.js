@@ -16,7 +16,14 @@ export const ZOOM = { step: 1.6, windows: 4, alone: 256 } // a click's factor; t
 /** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {Rows} rows @param {number} columns @param {Box} box @param {number} minHeight @param {number} [windows] @returns {Grid} */
 export function gridFor({ tops, high }, columns, box, minHeight, windows = ZOOM.windows) {
   const pitch = Math.min(box.width / columns, box.height / high)
-  return { tops, high, columns, pitch, windows, box: { ...box, height: Math.max(Math.min(box.height, minHeight), Math.round(pitch * high)) } }
+  return {
+    tops,
+    high,
+    columns,
+    pitch,
+    windows,
+    box: { ...box, height: Math.max(Math.min(box.height, minHeight), Math.round(pitch * high)) },
+  }
 }
 
 /** @param {Grid} grid */
@@ -29,8 +36,13 @@ export function clampView({ zoom, x, y }, { high, columns, pitch, box, windows }
   const largest = Math.max(1, (windows * Math.min(box.width, box.height)) / pitch)
   const near = clamp(zoom, 1, largest)
   /** @type {(from: number, extent: number, room: number, share: number) => number} */
-  const edge = (from, extent, room, share) => (extent <= room ? (extent - room) * share : clamp(from, 0, extent - room))
-  return { zoom: near, x: edge(x, columns * pitch * near, box.width, 0.5), y: edge(y, high * pitch * near, box.height, 0) }
+  const edge = (from, extent, room, share) =>
+    extent <= room ? (extent - room) * share : clamp(from, 0, extent - room)
+  return {
+    zoom: near,
+    x: edge(x, columns * pitch * near, box.width, 0.5),
+    y: edge(y, high * pitch * near, box.height, 0),
+  }
 }
 
 /** @param {View} view @param {Grid} grid @param {number} dx @param {number} dy */
@@ -43,33 +55,57 @@ export function zoomAt(view, grid, factor, x, y) {
   const { zoom } = clampView({ ...view, zoom: view.zoom * factor }, grid)
   const growth = zoom / view.zoom
   const [across, down] = [x - grid.box.left, y - grid.box.top]
-  return clampView({ zoom, x: (view.x + across) * growth - across, y: (view.y + down) * growth - down }, grid)
+  return clampView(
+    { zoom, x: (view.x + across) * growth - across, y: (view.y + down) * growth - down },
+    grid,
+  )
 }
 
 /** One tile in the middle, as large as the window allows. @param {Grid} grid @param {Tile} tile */
 export function viewOfTile(grid, { row, column }) {
   const { pitch, tops, box } = grid
   const side = Math.max(pitch, Math.min(box.width, box.height))
-  return clampView({ zoom: side / pitch, x: (column + 0.5) * side - box.width / 2, y: (tops[row] + 0.5) * side - box.height / 2 }, grid)
+  return clampView(
+    {
+      zoom: side / pitch,
+      x: (column + 0.5) * side - box.width / 2,
+      y: (tops[row] + 0.5) * side - box.height / 2,
+    },
+    grid,
+  )
 }
 
 /** A tile without the gap to the next one. @param {View} view @param {Grid} grid @param {number} row @param {number} column @returns {Spot} */
 export function tileSpot({ zoom, x, y }, { tops, pitch, box }, row, column) {
   const side = pitch * zoom
   const gap = clamp(side * 0.04, 2, 8)
-  return { left: box.left + column * side - x + gap / 2, top: box.top + tops[row] * side - y + gap / 2, side: side - gap }
+  return {
+    left: box.left + column * side - x + gap / 2,
+    top: box.top + tops[row] * side - y + gap / 2,
+    side: side - gap,
+  }
 }
 
 /** The rows and columns in view, from `first` up to `end`. @param {View} view @param {Grid} grid */
 export function tilesInView({ zoom, x, y }, { tops, columns, pitch, box }) {
   const side = pitch * zoom
-  const rows = { first: tops.filter((top) => (top + 1) * side <= y).length, end: tops.filter((top) => top * side < y + box.height).length }
-  return { rows, columns: { first: Math.max(0, Math.floor(x / side)), end: Math.min(columns, Math.ceil((x + box.width) / side)) } }
+  const rows = {
+    first: tops.filter((top) => (top + 1) * side <= y).length,
+    end: tops.filter((top) => top * side < y + box.height).length,
+  }
+  return {
+    rows,
+    columns: {
+      first: Math.max(0, Math.floor(x / side)),
+      end: Math.min(columns, Math.ceil((x + box.width) / side)),
+    },
+  }
 }
 
 /** @param {View} view @param {Grid} grid @param {number} x @param {number} y @returns {Tile | null} */
 export function tileAt(view, { tops, columns, pitch, box }, x, y) {
-  if (x < box.left || y < box.top || x >= box.left + box.width || y >= box.top + box.height) return null
+  if (x < box.left || y < box.top || x >= box.left + box.width || y >= box.top + box.height)
+    return null
   const side = pitch * view.zoom
   const [down, column] = [(y - box.top + view.y) / side, Math.floor((x - box.left + view.x) / side)]
   const row = tops.findIndex((top) => down >= top && down < top + 1)
@@ -84,8 +120,10 @@ export function middleTile(view, grid) {
 /** The part of a tile that lies in the window. @param {Spot} spot @param {Grid} grid */
 export function seenPart({ left, top, side }, { box }) {
   return {
-    left: Math.max(left, box.left), top: Math.max(top, box.top),
-    right: Math.min(left + side, box.left + box.width), bottom: Math.min(top + side, box.top + box.height),
+    left: Math.max(left, box.left),
+    top: Math.max(top, box.top),
+    right: Math.min(left + side, box.left + box.width),
+    bottom: Math.min(top + side, box.top + box.height),
   }
 }
 
@@ -101,7 +139,10 @@ export function mainTile(view, grid) {
 /** The view in which a part of a tile, by shares of its side from the left and from the top, fills the window. @param {Grid} grid @param {Tile} tile @param {{left: number, right: number, top: number, bottom: number}} part */
 export function viewOfPart(grid, { row, column }, { left, right, top, bottom }) {
   const { pitch, tops, box } = grid
-  const side = Math.min(box.width / Math.max(right - left, 1e-9), box.height / Math.max(bottom - top, 1e-9))
+  const side = Math.min(
+    box.width / Math.max(right - left, 1e-9),
+    box.height / Math.max(bottom - top, 1e-9),
+  )
   const [x, y] = [(column + (left + right) / 2) * side, (tops[row] + (top + bottom) / 2) * side]
   return clampView({ zoom: side / pitch, x: x - box.width / 2, y: y - box.height / 2 }, grid)
 }

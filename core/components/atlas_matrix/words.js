@@ -7,18 +7,24 @@ import { inWords } from "./counts.js"
 
 const HINTS = {
   plane: {
-    mouse: "Click a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (after a click or a drag here, the wheel alone); arrow keys step from head to head.",
-    touch: "Tap a head for its name, tap it again to open it. Pinch to zoom, then move with one finger.",
+    mouse:
+      "Click a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (after a click or a drag here, the wheel alone); arrow keys step from head to head.",
+    touch:
+      "Tap a head for its name, tap it again to open it. Pinch to zoom, then move with one finger.",
     file: "Click a head to enlarge it; drag to move; Ctrl and wheel, pinch, or + and − to zoom; arrow keys step from head to head.",
   },
   single: {
-    mouse: "Ctrl and wheel, or + and −, to zoom (after a click here, the wheel alone); drag to move. What is enlarged is counted in finer cells, until its points are few enough to be drawn.",
-    touch: "Pinch to zoom, then move with one finger. What is enlarged is counted in finer cells, until its points are few enough to be drawn.",
+    mouse:
+      "Ctrl and wheel, or + and −, to zoom (after a click here, the wheel alone); drag to move. What is enlarged is counted in finer cells, until its points are few enough to be drawn.",
+    touch:
+      "Pinch to zoom, then move with one finger. What is enlarged is counted in finer cells, until its points are few enough to be drawn.",
     file: "Drag to move; Ctrl and wheel, pinch, or + and − to zoom.",
   },
   space: {
-    mouse: "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, or + and −, to zoom. Click a head to open it; arrow keys step from head to head.",
-    touch: "Drag sideways to turn all heads. Tap a head for its name, tap it again to open it. Pinch to zoom.",
+    mouse:
+      "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, or + and −, to zoom. Click a head to open it; arrow keys step from head to head.",
+    touch:
+      "Drag sideways to turn all heads. Tap a head for its name, tap it again to open it. Pinch to zoom.",
     file: "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, pinch, or + and − to zoom. Click a head to enlarge it.",
   },
 }
@@ -44,7 +50,13 @@ export function noteOf(scene, { head, token, kind, cell }) {
   if (token < 0) {
     if (!cell) return null
     const [queries, keys] = inWords(cell)
-    return { lines: [[queries, colours.query], [keys, colours.key]], text: `${name}: ${queries} and ${keys} in this cell.` }
+    return {
+      lines: [
+        [queries, colours.query],
+        [keys, colours.key],
+      ],
+      text: `${name}: ${queries} and ${keys} in this cell.`,
+    }
   }
   const [label, position] = [data.labels[token], data.positions[token]]
   const what = `${kind ? "key" : "query"} of “${label}”`
@@ -52,7 +64,12 @@ export function noteOf(scene, { head, token, kind, cell }) {
   const sentence = inContext(text, label, startNear(text, label, position))
   const found = data.searching && data.matches[token] ? [["found by the search"]] : []
   return {
-    lines: [[what, kind ? colours.key : colours.query], [`position ${position + 1}`], ...found, [sentence]],
+    lines: [
+      [what, kind ? colours.key : colours.query],
+      [`position ${position + 1}`],
+      ...found,
+      [sentence],
+    ],
     text: `${name}, ${what}, position ${position + 1}: ${sentence}`,
   }
 }

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from core.analysis.arrays import Floats
 from core.components.packing import pack
 from core.components.scripts import register
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.arrays import Floats
 
 _cards = register("cards")
 

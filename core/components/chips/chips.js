@@ -1,10 +1,10 @@
 // Tokens as chips.
 
-import { make } from "../shared/dom.js"
+import { make, whenGone } from "../shared/dom.js"
 
 /** @typedef {{label: string, text: string, id: number, special: boolean, segment: number, word: number | null}} Token */
 
-/** @param {{data: {tokens: Token[]}, parentElement: HTMLElement}} component */
+/** @param {{data: Token[], parentElement: HTMLElement}} component */
 export default function (component) {
   const { data, parentElement } = component
   let list = parentElement.querySelector(".chips")
@@ -12,10 +12,11 @@ export default function (component) {
     list = make(parentElement, "ol", "chips")
     list.setAttribute("aria-label", "Tokens")
   }
-  list.replaceChildren(...groupWords(data.tokens).map(drawWord))
-  if (list.scrollHeight > list.clientHeight) list.setAttribute("tabindex", "0") // so that keys scroll it
+  list.replaceChildren(...groupWords(data).map(drawWord))
+  if (list.scrollHeight > list.clientHeight)
+    list.setAttribute("tabindex", "0") // so that keys scroll it
   else list.removeAttribute("tabindex")
-  return () => list.remove()
+  return whenGone(parentElement, () => list.remove())
 }
 
 /** The pieces of a word stay together; a special token is a group of its own. @param {Token[]} tokens */
@@ -32,7 +33,11 @@ function groupWords(tokens) {
 
 /** @param {Token[]} pieces */
 function drawWord(pieces) {
-  const item = make(null, "li", ["word", pieces[0].special ? "special" : "", pieces[0].segment ? "second" : ""].join(" "))
+  const item = make(
+    null,
+    "li",
+    ["word", pieces[0].special ? "special" : "", pieces[0].segment ? "second" : ""].join(" "),
+  )
   for (const piece of pieces) {
     const chip = make(item, "span", "chip")
     chip.title = `${piece.text} · id ${piece.id}`

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import streamlit as st
+from numpy.typing import NDArray
 
 from core.components.export import standalone_page
-from core.components.packing import pack
+from core.components.packing import grid_of, pack
 from core.components.points import Coloured, packed_sizes
+from core.components.reported_state import reported
 from core.components.scripts import register
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
+from core.model.trace import Patches
 
 _clouds = register("clouds")
 
@@ -28,6 +26,7 @@ class Panel:
     Attributes
     ----------
     title : above the points.
+    axes : the names of the axes, one a dimension; none are written without.
     notes : lines of text below them.
     points : (query + key, 2), or 3 in space, queries first.
     tones : (query + key,), what colours stand for: 0 to 1, or whole numbers for categories.
@@ -40,6 +39,7 @@ class Panel:
     notes: Sequence[str]
     points: NDArray[np.float64]
     tones: NDArray[np.float64]
+    axes: Sequence[str] = ()
     group: int = 0
     norms: NDArray[np.float64] | None = None
 
@@ -50,30 +50,15 @@ class Image:
 
     Attributes
     ----------
-    pixels : uint8 (rows x side, columns x side, 3), each patch so many pixels.
-    rows, columns : of patches.
-    first : place of the first patch among the tokens.
+    patches : as large as they are drawn.
     partners : (query + key, 2), for each query the key that it attends to most, for each key the
         query that gives it most, and the attention.
     dots : draw points as marks in their colours, not as patches.
     """
 
-    pixels: NDArray[np.uint8]
-    rows: int
-    columns: int
-    first: int
+    patches: Patches
     partners: NDArray[np.float64]
     dots: bool = False
-
-    def settings(self) -> dict[str, Any]:
-        """What the component is told besides the arrays."""
-        return {
-            "rows": self.rows,
-            "columns": self.columns,
-            "size": len(self.pixels) // self.rows,
-            "first": self.first,
-            "dots": self.dots,
-        }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,12 +68,14 @@ class Clouds(Coloured):
     Attributes
     ----------
     panels : in reading order.
-    lines : for each head, (line, 3): query, key, attention, strongest last.
+    lines : for each head, (line, 4): query, key, attention, and 1 for a query's strongest; the most
+        attention last.
     heads : the name of each head, e.g. "L4 H2".
     columns : the maximum in a row; fewer on narrow screens.
     together : this many panels stay in one row if they fit; with 2 or more, panels of one group
         share a scale.
-    sources, targets : these queries and keys are red, and lines from a source to a target.
+    sources, targets : these queries and keys are ringed; a line from one to the other is red where
+        it is the query's strongest, else dashed.
     key_labels : of the keys, where those are other tokens than the queries.
     shown, shown_keys : positions that are drawn, of queries and of keys (the same unless given);
         lines to others are counted in a note.
@@ -120,6 +107,7 @@ class Clouds(Coloured):
             "labels": [*self.labels, *keys],
             "queries": len(self.labels),
             "titles": [panel.title for panel in self.panels],
+            "axes": [list(panel.axes) for panel in self.panels],
             "notes": [list(panel.notes) for panel in self.panels],
             "groups": [panel.group for panel in self.panels],
             "heads": list(self.heads),
@@ -133,7 +121,8 @@ class Clouds(Coloured):
             "ownScale": self.own_scale,
             "pinned": pinned,
             "dims": self.panels[0].points.shape[1] if self.panels else 2,
-            "image": None if self.image is None else self.image.settings(),
+            "grid": None if self.image is None else grid_of(self.image.patches),
+            "dots": self.image is not None and self.image.dots,
         }
         nothing = np.zeros(0, dtype=np.uint8)
         return pack(
@@ -141,8 +130,8 @@ class Clouds(Coloured):
             points=np.stack([panel.points for panel in self.panels]),
             tones=np.stack([panel.tones for panel in self.panels]),
             sizes=sizes,
-            lines=np.vstack([lines.reshape(-1, 3) for lines in self.lines]),
-            pixels=nothing if self.image is None else self.image.pixels,
+            lines=np.vstack([lines.reshape(-1, 4) for lines in self.lines]),
+            pixels=nothing if self.image is None else self.image.patches.pixels,
             partners=nothing if self.image is None else self.image.partners,
         )
 
@@ -155,11 +144,12 @@ def show_clouds(
     Parameters
     ----------
     pinned : the only point whose lines are shown, "q" or "k" and its position from 1.
-    on_pin : called with the new one, or None, when a point is clicked.
+    on_pin : called with the new one (a name, unchecked), or None, when a point is clicked.
     """
 
     def pinned_changed() -> None:
-        on_pin(st.session_state[key]["pinned"])
+        pinned = reported(key, "pinned")
+        on_pin(pinned if isinstance(pinned, str) else None)
 
     _clouds(key=key, data=clouds.packed(pinned), on_pinned_change=pinned_changed)
 

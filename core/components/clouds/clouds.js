@@ -4,14 +4,35 @@
 import { listenGestures } from "../points/gestures.js"
 import { firstRotation, turnedBy } from "../points/rotation.js"
 import { nearestPoint, tracePoint, writeLabels } from "../points/scatter.js"
-import { legendEntries, legendEntry, legendMark, shadeIndex, shadesOf, sizeEntries, sizeFactor } from "../points/shades.js"
+import {
+  legendEntries,
+  legendEntry,
+  legendMark,
+  shadeIndex,
+  shadesOf,
+  sizeEntries,
+  sizeFactor,
+} from "../points/shades.js"
 import { shortened } from "../points/texts.js"
 import { describe, make, makeTip, sizeCanvas, strokeLine } from "../shared/dom.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
-import { hasSamePoints, isChosen, nextPoint, placeOn, pointOf, pointsOf, readLines, shareScale, turnOfKey } from "./data.js"
+import {
+  STRONGEST,
+  hasSamePoints,
+  isChosen,
+  lookOf,
+  nextPoint,
+  placeOn,
+  pointOf,
+  pointsOf,
+  readLines,
+  redEnds,
+  shareScale,
+  turnOfKey,
+} from "./data.js"
 import { ImageMap } from "./image_map.js"
-import { fitPoints, placePoints } from "./space.js"
+import { AXES, fitPoints, placePoints, writeAxes } from "./space.js"
 import { drawSprite, makeSprites, spriteSide } from "./sprites.js"
 
 /** @import { SpaceFrame } from "./space.js" */
@@ -22,14 +43,22 @@ import { drawSprite, makeSprites, spriteSide } from "./sprites.js"
 /** @import { Component } from "../shared/view.js" */
 
 const PANEL = { minWidth: 250, narrow: 212, maxWidth: 620, gap: 14, margin: { x: 40, y: 24 } } // pixels
-const WITH_IMAGE = { minWidth: 212, maxWidth: 900, height: 500, beside: 640, map: { one: 290, several: 220 }, border: { type: 2, tone: 3 }, larger: 1.5 }
+const WITH_IMAGE = {
+  minWidth: 212,
+  maxWidth: 900,
+  height: 500,
+  beside: 640,
+  map: { one: 290, several: 220 },
+  border: { type: 2, tone: 3 },
+  larger: 1.5,
+}
 const TURN = 0.008 // radians a pixel
 const RADIUS = { few: 5, many: 3, manyFrom: 150 } // pixels; tokens
 const REACH = 14 // pixels from a point to the pointer
 const MAX_LABELS = 150 // per panel
-const STRONGEST = 4 // of the theme's categories: blue, for each query's strongest line
 const WIDTH = { min: 0.7, weight: 6 } // pixels of a line: at weight 0, and what a weight of 1 adds
-const READING = "Hover over a point for its lines; click to keep them; arrow keys step from point to point."
+const READING =
+  "Hover over a point for its lines; click to keep them; arrow keys step from point to point."
 
 /** @param {Component} component */
 export default function (component) {
@@ -53,7 +82,11 @@ class CloudsView extends View {
     super(component)
     this.legend = make(this.root, "div", "legend")
     this.grid = make(this.root, "div", "grid")
-    this.map = new ImageMap(this.grid, (patch) => this.hover(this.queryOf(patch)), (patch) => this.pin(this.queryOf(patch)))
+    this.map = new ImageMap(
+      this.grid,
+      (patch) => this.hover(this.queryOf(patch)),
+      (patch) => this.pin(this.queryOf(patch)),
+    )
     this.reading = describe(make(this.root, "p", "reading"), { "aria-live": "polite" })
     this.tip = makeTip(this.root)
   }
@@ -61,7 +94,13 @@ class CloudsView extends View {
   /** @param {Data} data */
   update(data) {
     const hovered = this.data && hasSamePoints(this.data, data) ? this.hovered : -1 // an answer may come while somebody steps
-    Object.assign(this, { data, hovered, lines: readLines(data), pinned: pointOf(data), sprites: makeSprites(data) })
+    Object.assign(this, {
+      data,
+      hovered,
+      lines: readLines(data),
+      pinned: pointOf(data),
+      sprites: makeSprites(data),
+    })
     this.layOut()
   }
 
@@ -73,7 +112,9 @@ class CloudsView extends View {
     grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${width + 2}px))`
     this.theme = readTheme(this.root)
     this.shades = shadesOf(data, this.theme)
-    const frames = data.titles.map((_, p) => fitPoints(pointsOf(data, p), data.dims, data.shown, width, height, PANEL.margin))
+    const frames = data.titles.map((_, p) =>
+      fitPoints(pointsOf(data, p), data.dims, data.shown, width, height, PANEL.margin),
+    )
     if (!data.ownScale) shareScale(frames, (p) => (data.together > 1 ? data.groups[p] : 0))
     const focused = this.panels.findIndex(({ canvas }) => canvas.matches(":focus"))
     for (const release of this.gestures.splice(0)) release()
@@ -93,13 +134,19 @@ class CloudsView extends View {
     this.root.classList.toggle("beside", isBeside)
     this.map.layOut(sprites, readTheme(this.root), Math.min(map, this.width - 2))
     const room = isBeside ? this.width - map - PANEL.gap - 2 : this.width
-    const minWidth = sprites ? WITH_IMAGE.minWidth : data.columns > 3 ? PANEL.narrow : PANEL.minWidth
+    const minWidth = sprites
+      ? WITH_IMAGE.minWidth
+      : data.columns > 3
+        ? PANEL.narrow
+        : PANEL.minWidth
     const fitting = Math.max(1, Math.floor((room + PANEL.gap) / (minWidth + PANEL.gap)))
     const max = Math.min(data.columns, fitting, count)
     const columns = max > data.together ? max - (max % data.together) : max
     const maxWidth = sprites ? WITH_IMAGE.maxWidth : PANEL.maxWidth
     const width = Math.min(maxWidth, Math.floor((room - PANEL.gap * (columns - 1)) / columns) - 2)
-    const height = Math.round(Math.min(width * (columns === 1 ? 0.8 : 0.92), sprites ? WITH_IMAGE.height : 420))
+    const height = Math.round(
+      Math.min(width * (columns === 1 ? 0.8 : 0.92), sprites ? WITH_IMAGE.height : 420),
+    )
     return { columns, width, height }
   }
 
@@ -120,9 +167,26 @@ class CloudsView extends View {
     describe(canvas, { tabindex: 0, role: "img", "aria-label": label })
     const notes = make(figure, "div", "notes")
     for (const note of data.notes[index]) make(notes, "div", "", note)
-    const places = placePoints(frame, pointsOf(data, index), data.dims, indices, this.rotation, data.labels.length)
+    const places = placePoints(
+      frame,
+      pointsOf(data, index),
+      data.dims,
+      indices,
+      this.rotation,
+      data.labels.length,
+    )
     Object.assign(figure.dataset, { scale: frame.scale, x: frame.x, y: frame.y })
-    const panel = { figure, canvas, frame, places, index, lines: this.lines[data.groups[index]], shown: indices }
+    const lines = this.lines[data.groups[index]]
+    const panel = {
+      figure,
+      canvas,
+      frame,
+      places,
+      index,
+      lines,
+      red: redEnds(data, lines),
+      shown: indices,
+    }
     this.listenTo(panel)
     return panel
   }
@@ -131,7 +195,8 @@ class CloudsView extends View {
   listenTo(panel) {
     const { canvas } = panel
     /** @type {(x: number, y: number) => number} */
-    const pointAt = (x, y) => nearestPoint(panel.places.length, (i) => placeOn(panel, i), x, y, REACH)
+    const pointAt = (x, y) =>
+      nearestPoint(panel.places.length, (i) => placeOn(panel, i), x, y, REACH)
     if (this.data.dims === 3) this.gestures.push(this.listenToTurns(canvas, pointAt))
     else {
       canvas.onpointermove = (event) => this.hover(pointAt(event.offsetX, event.offsetY), event)
@@ -155,7 +220,8 @@ class CloudsView extends View {
     return listenGestures(canvas, {
       pan: (dx, dy) => this.turn(dx, dy),
       press: (x, y) => this.pin(pointAt(x, y)),
-      point: (event) => (event ? this.hover(pointAt(event.offsetX, event.offsetY), event) : this.hover(-1)),
+      point: (event) =>
+        event ? this.hover(pointAt(event.offsetX, event.offsetY), event) : this.hover(-1),
       zoom() {},
       start: () => this.tip.hide(),
       stop() {},
@@ -168,14 +234,21 @@ class CloudsView extends View {
     this.rotation = turnedBy(this.rotation, dx * TURN, dy * TURN)
     const { data } = this
     for (const panel of this.panels) {
-      panel.places = placePoints(panel.frame, pointsOf(data, panel.index), data.dims, panel.shown, this.rotation, data.labels.length)
+      panel.places = placePoints(
+        panel.frame,
+        pointsOf(data, panel.index),
+        data.dims,
+        panel.shown,
+        this.rotation,
+        data.labels.length,
+      )
     }
     this.nextFrame(() => this.draw())
   }
 
   /** The query of a patch, if it is shown. @param {number} patch */
   queryOf(patch) {
-    const index = patch + (this.data.image?.first ?? 0)
+    const index = patch + (this.data.grid?.first ?? 0)
     return patch >= 0 && this.data.shown.includes(index) ? index : -1
   }
 
@@ -191,21 +264,29 @@ class CloudsView extends View {
 
   /** What a point is, and in an image its strongest partner. @param {number} index */
   tipOf(index) {
-    const { queries, labels, image } = this.data
+    const { queries, labels, grid } = this.data
     const isKey = index >= queries
     const kind = isKey ? "key" : "query"
     const patch = this.sprites?.patchOf(index) ?? -1
-    const where = image && patch >= 0 ? `row ${Math.floor(patch / image.columns) + 1}, column ${(patch % image.columns) + 1}` : `position ${(index % queries) + 1}`
+    const where =
+      grid && patch >= 0
+        ? `row ${Math.floor(patch / grid.columns) + 1}, column ${(patch % grid.columns) + 1}`
+        : `position ${(index % queries) + 1}`
     const { partner, weight } = this.partnerOf(index)
     const lines = [[`${kind}, ${where}`]]
-    if (partner >= 0) lines.push([`${isKey ? "gets most from" : "attends most to"} ${labels[partner]}: ${weight.toFixed(3)}`])
+    if (partner >= 0)
+      lines.push([
+        `${isKey ? "gets most from" : "attends most to"} ${labels[partner]}: ${weight.toFixed(3)}`,
+      ])
     return lines
   }
 
   /** The key that a query attends to most, or the query that gives a key most; -1 without an image. @param {number} index */
   partnerOf(index) {
     const { partners, queries } = this.data
-    const [partner, weight] = partners.length ? partners.subarray(2 * index, 2 * index + 2) : [-1, 0]
+    const [partner, weight] = partners.length
+      ? partners.subarray(2 * index, 2 * index + 2)
+      : [-1, 0]
     return { partner: partner < 0 || index >= queries ? partner : partner + queries, weight }
   }
 
@@ -228,7 +309,11 @@ class CloudsView extends View {
   /** Those of the point in focus, or all. @param {Line[]} lines */
   linesInFocus(lines) {
     const { queries } = this.data
-    return this.focus < 0 ? lines : lines.filter(({ i, j }) => (this.focus < queries ? i === this.focus : j === this.focus - queries))
+    return this.focus < 0
+      ? lines
+      : lines.filter(({ i, j }) =>
+          this.focus < queries ? i === this.focus : j === this.focus - queries,
+        )
   }
 
   draw() {
@@ -255,11 +340,15 @@ class CloudsView extends View {
     const [query, key] = focus < queries ? [focus, partner] : [partner, focus]
     const ends = this.linesInFocus(this.lines[0])
     /** @type {(points: number[]) => number[]} */
-    const patches = (points) => [...new Set(points.map((point) => sprites.patchOf(point)))].filter((patch) => patch >= 0)
+    const patches = (points) =>
+      [...new Set(points.map((point) => sprites.patchOf(point)))].filter((patch) => patch >= 0)
     return {
       query: query < 0 ? -1 : sprites.patchOf(query),
       key: key < 0 ? -1 : sprites.patchOf(key),
-      queries: patches([...ends.map(({ i }) => i), ...pair.filter((point) => point >= 0 && point < queries)]),
+      queries: patches([
+        ...ends.map(({ i }) => i),
+        ...pair.filter((point) => point >= 0 && point < queries),
+      ]),
       keys: patches([...ends.map(({ j }) => j), ...pair.filter((point) => point >= queries)]),
       names: [query, key].map((point) => labels[point] ?? ""),
       weight,
@@ -269,7 +358,9 @@ class CloudsView extends View {
 
   /** Every panel is drawn anew; without a point in focus there is nothing to read. */
   pictureParts() {
-    const paint = (/** @type {Panel} */ panel) => (/** @type {CanvasRenderingContext2D} */ pen) => { this.paintPanel(pen, panel) }
+    const paint = (/** @type {Panel} */ panel) => (/** @type {CanvasRenderingContext2D} */ pen) => {
+      this.paintPanel(pen, panel)
+    }
     const painters = new Map(this.panels.map((panel) => [panel.canvas, paint(panel)]))
     if (this.sprites) painters.set(this.map.canvas, (pen) => this.map.paint(pen, this.imageFocus()))
     return { without: this.focus < 0 ? [this.reading] : [], painters }
@@ -279,13 +370,19 @@ class CloudsView extends View {
   paintPanel(pen, panel) {
     const { places } = panel
     const lines = this.linesInFocus(panel.lines)
-    /** @type {(line: Line) => number} */
-    const layer = ({ isChosen, isStrongest }) => (isChosen ? 2 : isStrongest ? 1 : 0)
-    for (const line of lines.toSorted((a, b) => layer(a) - layer(b))) this.drawLine(pen, places, line)
-    const { queries } = this.data
-    const lit = new Set(this.focus < 0 ? places.keys() : [this.focus, ...lines.flatMap(({ i, j }) => [i, j + queries])])
-    for (const index of this.drawingOrder(places, lit)) this.drawPoint(pen, panel, places[index] ?? [], index, lit.has(index))
+    for (const line of lines.toSorted((a, b) => lookOf(a).layer - lookOf(b).layer))
+      this.drawLine(pen, places, line)
+    const { queries, axes } = this.data
+    const lit = new Set(
+      this.focus < 0
+        ? places.keys()
+        : [this.focus, ...lines.flatMap(({ i, j }) => [i, j + queries])],
+    )
+    for (const index of this.drawingOrder(places, lit))
+      this.drawPoint(pen, panel, places[index] ?? [], index, lit.has(index))
     if (this.data.labelled) this.drawLabels(pen, panel, lit)
+    Object.assign(pen, { font: `12px ${this.theme.font}`, lineWidth: 3 })
+    writeAxes(pen, panel.frame, axes[panel.index] ?? [], this.theme, this.rotation)
     return lines.length
   }
 
@@ -294,19 +391,23 @@ class CloudsView extends View {
     const shown = [...places.keys()].filter((index) => places[index])
     if (!this.sprites && this.data.dims === 2) return shown
     /** @type {(index: number) => number} */
-    const layer = (index) => (places[index]?.[2] ?? 0) + (lit.has(index) ? 4 : 0) + (index === this.focus ? 4 : 0)
+    const layer = (index) =>
+      (places[index]?.[2] ?? 0) + (lit.has(index) ? 4 : 0) + (index === this.focus ? 4 : 0)
     return shown.sort((a, b) => layer(a) - layer(b))
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {(number[] | null)[]} places @param {Line} line */
-  drawLine(pen, places, { i, j, weight, isChosen, isStrongest }) {
-    const [from, to] = [places[i], places[j + this.data.queries]]
+  drawLine(pen, places, line) {
+    const [from, to] = [places[line.i], places[line.j + this.data.queries]]
     if (!from || !to) return
-    pen.globalAlpha = this.focus >= 0 || isChosen ? 0.9 : isStrongest ? 0.6 : 0.42
-    pen.strokeStyle = isChosen ? this.theme.alert : isStrongest ? this.theme.series[STRONGEST] : this.theme.ink
-    pen.lineWidth = WIDTH.min + WIDTH.weight * weight
-    pen.lineCap = "round"
+    const { opacity, dash, colour } = lookOf(line)
+    pen.globalAlpha = this.focus >= 0 ? 0.9 : opacity
+    pen.strokeStyle = colour(this.theme)
+    pen.lineWidth = WIDTH.min + WIDTH.weight * line.weight
+    pen.lineCap = dash.length ? "butt" : "round"
+    pen.setLineDash(dash)
     strokeLine(pen, from[0], from[1], to[0], to[1])
+    pen.setLineDash([])
     pen.globalAlpha = 1
   }
 
@@ -316,19 +417,29 @@ class CloudsView extends View {
     const kind = Number(index >= data.queries)
     const colour = this.colourOf(panel, index)
     pen.globalAlpha = isLit ? 1 : 0.15
-    const patch = sprites && !sprites.image.dots ? sprites.patchOf(index) : -1
+    const patch = sprites && !sprites.dots ? sprites.patchOf(index) : -1
     if (sprites && patch >= 0) {
       const border = data.colouring === "type" ? WITH_IMAGE.border.type : WITH_IMAGE.border.tone
-      drawSprite(pen, sprites.pictureOf(patch, kind === 1), kind === 1, x, y, 2 * this.radiusOf(panel, index), colour, border)
+      drawSprite(
+        pen,
+        sprites.pictureOf(patch, kind === 1),
+        kind === 1,
+        x,
+        y,
+        2 * this.radiusOf(panel, index),
+        colour,
+        border,
+      )
       pen.globalAlpha = 1
       return
     }
     pen.fillStyle = colour
     Object.assign(pen, { strokeStyle: theme.paper, lineWidth: 1, lineJoin: "round" })
-    if (isChosen(data, index)) {
-      Object.assign(pen, { strokeStyle: theme.ink, lineWidth: 2.5 })
-      if (data.colouring === "type") pen.fillStyle = theme.alert
-    }
+    if (isChosen(data, index))
+      Object.assign(pen, {
+        strokeStyle: panel.red.has(index) ? theme.alert : theme.ink,
+        lineWidth: 2.5,
+      })
     tracePoint(pen, kind === 1, x, y, this.radiusOf(panel, index))
     pen.fill()
     pen.stroke()
@@ -347,12 +458,12 @@ class CloudsView extends View {
   /** @param {Panel} panel @param {number} index */
   radiusOf({ index: panel, places, frame, shown }, index) {
     const { labels, sizes, dims } = this.data
-    if (this.sprites && !this.sprites.image.dots) {
-      const near = dims === 3 ? 1 + 0.3 * (places[index]?.[2] ?? 0) : 1
-      return (spriteSide(frame.width, frame.height, shown.length) / 2) * near * (index === this.focus ? WITH_IMAGE.larger : 1)
-    }
-    const radius = labels.length > 2 * RADIUS.manyFrom ? RADIUS.many : RADIUS.few
-    return sizes.length ? radius * sizeFactor(sizes[panel * places.length + index]) : radius
+    const byNorm = sizes.length ? sizeFactor(sizes[panel * places.length + index]) : 1
+    if (!this.sprites || this.sprites.dots)
+      return byNorm * (labels.length > 2 * RADIUS.manyFrom ? RADIUS.many : RADIUS.few)
+    const near = dims === 3 ? 1 + 0.3 * (places[index]?.[2] ?? 0) : 1
+    const side = spriteSide(frame.width, frame.height, shown.length)
+    return (side / 2) * byNorm * near * (index === this.focus ? WITH_IMAGE.larger : 1)
   }
 
   /** Labels of chosen tokens first, then of the ends of strong lines. @param {CanvasRenderingContext2D} pen @param {Panel} panel @param {Set<number>} lit */
@@ -361,17 +472,41 @@ class CloudsView extends View {
     const { queries } = data
     const strength = new Float32Array(data.labels.length)
     for (const { i, j, weight, isChosen } of panel.lines) {
-      for (const point of [i, j + queries]) strength[point] = Math.max(strength[point], weight + (isChosen ? 2 : 0))
+      for (const point of [i, j + queries])
+        strength[point] = Math.max(strength[point], weight + (isChosen ? 2 : 0))
     }
-    const named = this.sprites && this.focus < 0 ? [...lit].filter((i) => this.sprites?.patchOf(i) === -1) : [...lit]
-    const order = named.filter((i) => panel.places[i]).sort((a, b) => strength[b] - strength[a] || a - b)
+    const named =
+      this.sprites && this.focus < 0
+        ? [...lit].filter((i) => this.sprites?.patchOf(i) === -1)
+        : [...lit]
+    const order = named
+      .filter((i) => panel.places[i])
+      .sort((a, b) => strength[b] - strength[a] || a - b)
     const labels = order.map((index) => {
       const [x, y] = panel.places[index] ?? []
-      const colour = isChosen(data, index) ? theme.alert : index < queries ? theme.query : theme.key
-      return { x, y, radius: this.radiusOf(panel, index), text: shortened(data.labels[index]), colour }
+      const colour = panel.red.has(index)
+        ? theme.alert
+        : isChosen(data, index)
+          ? theme.ink
+          : index < queries
+            ? theme.query
+            : theme.key
+      return {
+        x,
+        y,
+        radius: this.radiusOf(panel, index),
+        text: shortened(data.labels[index]),
+        colour,
+      }
     })
     Object.assign(pen, { font: `12px ${theme.font}`, lineWidth: 3 })
-    writeLabels(pen, labels, panel.frame, MAX_LABELS, theme.paper)
+    writeLabels(
+      pen,
+      labels,
+      { ...panel.frame, height: panel.frame.height - AXES.height },
+      MAX_LABELS,
+      theme.paper,
+    )
   }
 
   /** What the point in focus attends to, or what attends to it, with the weights of each head. */
@@ -381,7 +516,10 @@ class CloudsView extends View {
     const isKey = this.focus >= queries
     const parts = heads.map((head, group) => {
       const lines = this.linesInFocus(this.lines[group]).slice(-8).reverse()
-      const ends = lines.map(({ i, j, weight }) => `${labels[isKey ? i : j + queries]} ${weight.toFixed(3)}`).join(", ") || this.partnerInWords()
+      const ends =
+        lines
+          .map(({ i, j, weight }) => `${labels[isKey ? i : j + queries]} ${weight.toFixed(3)}`)
+          .join(", ") || this.partnerInWords()
       return heads.length > 1 ? `${head}: ${ends}` : ends
     })
     return `${isKey ? "Key" : "Query"} ${labels[this.focus]} ${isKey ? "←" : "→"} ${parts.join(" · ")}`
@@ -396,14 +534,25 @@ class CloudsView extends View {
   drawLegend() {
     const { data, theme, shades } = this
     const kinds = legendEntries(data, shades)
-    if (this.sprites && !this.sprites.image.dots) for (const mark of kinds.flatMap((each) => [...each.querySelectorAll(".diamond")])) mark.className = "square"
+    if (this.sprites && !this.sprites.dots)
+      for (const mark of kinds.flatMap((each) => [...each.querySelectorAll(".diamond")]))
+        mark.className = "square"
     const entries = [
-      ...kinds, ...sizeEntries(data),
+      ...kinds,
+      ...sizeEntries(data),
       make(null, "span", "", "— a line's thickness is the attention"),
       legendEntry([legendMark("dash", theme.series[STRONGEST])], "each query's strongest"),
     ]
-    if (data.sources.length || data.targets.length) {
-      entries.push(legendEntry([legendMark("dash", theme.alert)], "chosen sources and targets"))
+    if (data.sources.length || data.targets.length)
+      entries.push(legendEntry([legendMark("ring", theme.ink)], "chosen token"))
+    if (data.sources.length && data.targets.length) {
+      entries.push(
+        legendEntry(
+          [legendMark("dash", theme.alert)],
+          "a chosen source's strongest, where it is a chosen target",
+        ),
+        legendEntry([legendMark("dash dashed", theme.ink)], "other chosen pairs"),
+      )
     }
     this.legend.replaceChildren(...entries)
   }

@@ -2,17 +2,20 @@
 
 /** @import { Coloured } from "../points/shades.js" */
 /** @import { SpaceFrame } from "./space.js" */
-/** @import { Image } from "./sprites.js" */
+/** @import { Grid } from "../shared/photo.js" */
+/** @import { Theme } from "../shared/scales.js" */
 /**
- * @typedef {{i: number, j: number, weight: number, isChosen: boolean, isStrongest: boolean}} Line from query i to key j
- * @typedef {{figure: HTMLElement, canvas: HTMLCanvasElement, frame: SpaceFrame, places: (number[] | null)[], index: number, lines: Line[], shown: number[]}} Panel
+ * @typedef {{i: number, j: number, weight: number, isChosen: boolean, isStrongest: boolean}} Line from query i to key j; chosen from a source to a target; the query's strongest
+ * @typedef {{figure: HTMLElement, canvas: HTMLCanvasElement, frame: SpaceFrame, places: (number[] | null)[], index: number, lines: Line[], red: Set<number>, shown: number[]}} Panel
  * @typedef {Coloured & {
- *   titles: string[], notes: string[][], groups: number[], labels: string[], queries: number, heads: string[], lineCounts: number[], columns: number,
+ *   titles: string[], axes: string[][], notes: string[][], groups: number[], labels: string[], queries: number, heads: string[], lineCounts: number[], columns: number,
  *   together: number, sizeEnds: number[], labelled: boolean, sources: number[], targets: number[], shown: number[], ownScale: boolean,
  *   pinned: string | null, points: Float32Array, tones: Float32Array, sizes: Uint8Array, lines: Float32Array,
- *   dims: number, image: Image | null, pixels: Uint8Array, partners: Float32Array,
+ *   dims: number, grid: Grid | null, dots: boolean, pixels: Uint8Array, partners: Float32Array,
  * }} Data
  */
+
+export const STRONGEST = 4 // of the theme's categories: blue, for each query's strongest line
 
 /** @param {Data} before @param {Data} after */
 export function hasSamePoints(before, after) {
@@ -28,23 +31,40 @@ export function pointOf({ pinned, shown, queries }) {
 
 /** For each head its lines between tokens that are shown, the strongest last. @param {Data} data */
 export function readLines(data) {
-  const [sources, targets, shown] = [new Set(data.sources), new Set(data.targets), new Set(data.shown)]
+  const [sources, targets, shown] = [
+    new Set(data.sources),
+    new Set(data.targets),
+    new Set(data.shown),
+  ]
   let next = 0
   return data.lineCounts.map((count) => {
     const lines = Array.from({ length: count }, () => {
-      const [i, j, weight] = data.lines.subarray(3 * next, 3 * ++next)
-      return { i, j, weight, isChosen: sources.has(i) && targets.has(j), isStrongest: false }
+      const [i, j, weight, strongest] = data.lines.subarray(4 * next, 4 * ++next)
+      return {
+        i,
+        j,
+        weight,
+        isChosen: sources.has(i) && targets.has(j),
+        isStrongest: strongest > 0,
+      }
     })
-    const strongest = new Map(lines.map((line) => [line.i, line]))
-    for (const line of strongest.values()) line.isStrongest = !line.isChosen
     return lines.filter(({ i, j }) => shown.has(i) && shown.has(j + data.queries))
   })
+}
+
+/** The points that red lines join. @param {Data} data @param {Line[]} lines */
+export function redEnds({ queries }, lines) {
+  return new Set(
+    lines.filter((line) => lookOf(line) === LOOKS.red).flatMap(({ i, j }) => [i, j + queries]),
+  )
 }
 
 /** Panels of one group get the largest scale at which all of them fit. @param {SpaceFrame[]} frames @param {(panel: number) => number} groupOf */
 export function shareScale(frames, groupOf) {
   for (const [p, frame] of frames.entries()) {
-    frame.scale = Math.min(...frames.filter((_, other) => groupOf(other) === groupOf(p)).map(({ own }) => own))
+    frame.scale = Math.min(
+      ...frames.filter((_, other) => groupOf(other) === groupOf(p)).map(({ own }) => own),
+    )
   }
 }
 
@@ -62,7 +82,10 @@ export function placeOn({ places }, index) {
 /** Pixels that an arrow key with Shift turns. @param {string} key @returns {[number, number]} */
 export function turnOfKey(key) {
   const step = 12
-  return [key === "ArrowRight" ? step : key === "ArrowLeft" ? -step : 0, key === "ArrowDown" ? step : key === "ArrowUp" ? -step : 0]
+  return [
+    key === "ArrowRight" ? step : key === "ArrowLeft" ? -step : 0,
+    key === "ArrowDown" ? step : key === "ArrowUp" ? -step : 0,
+  ]
 }
 
 /** @param {(number[] | null)[]} places @param {number} from @param {number} step */
@@ -76,4 +99,22 @@ export function nextPoint(places, from, step) {
 /** Whether this is the query of a chosen source or the key of a chosen target. @param {Data} data @param {number} index */
 export function isChosen({ sources, targets, queries }, index) {
   return index < queries ? sources.includes(index) : targets.includes(index - queries)
+}
+
+/**
+ * How a line looks, the rule of AttentionViz: red where a chosen source's strongest key is a chosen target. Later kinds lie
+ * on top.
+ * @param {Line} line
+ */
+export function lookOf({ isChosen, isStrongest }) {
+  if (isStrongest) return isChosen ? LOOKS.red : LOOKS.strongest
+  return isChosen ? LOOKS.chosen : LOOKS.other
+}
+
+/** @type {Record<string, {layer: number, opacity: number, dash: number[], colour: (theme: Theme) => string}>} */
+const LOOKS = {
+  other: { layer: 0, opacity: 0.42, dash: [], colour: ({ ink }) => ink },
+  strongest: { layer: 1, opacity: 0.6, dash: [], colour: ({ series }) => series[STRONGEST] },
+  chosen: { layer: 2, opacity: 0.8, dash: [4, 4], colour: ({ ink }) => ink },
+  red: { layer: 3, opacity: 0.9, dash: [], colour: ({ alert }) => alert },
 }

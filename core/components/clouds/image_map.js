@@ -43,16 +43,21 @@ export class ImageMap {
   layOut(sprites, theme, width) {
     if (!sprites) return this.figure.remove()
     this.before.after(this.figure)
-    const { rows, columns } = sprites.image
+    const { rows, columns } = sprites.grid
     Object.assign(this, { sprites, theme, width, height: Math.round((width * rows) / columns) })
-    describe(this.canvas, { "aria-label": `The image in ${rows} rows and ${columns} columns of patches; the one in focus is marked` })
+    describe(this.canvas, {
+      "aria-label": `The image in ${rows} rows and ${columns} columns of patches; the one in focus is marked`,
+    })
   }
 
   /** @param {MouseEvent} event */
   patchUnder(event) {
-    const { rows, columns } = this.sprites.image
+    const { rows, columns } = this.sprites.grid
     const { x, y } = placeOf(this.canvas, event)
-    const [row, column] = [Math.floor((y * rows) / this.height), Math.floor((x * columns) / this.width)]
+    const [row, column] = [
+      Math.floor((y * rows) / this.height),
+      Math.floor((x * columns) / this.width),
+    ]
     return row >= 0 && row < rows && column >= 0 && column < columns ? row * columns + column : -1
   }
 
@@ -72,17 +77,30 @@ export class ImageMap {
     this.paintGrid(pen)
     if (focus) this.paintFocus(pen, focus)
     else {
-      Object.assign(pen, { font: `12px ${theme.font}`, fillStyle: theme.ink, textAlign: "center", textBaseline: "middle" })
+      Object.assign(pen, {
+        font: `12px ${theme.font}`,
+        fillStyle: theme.ink,
+        textAlign: "center",
+        textBaseline: "middle",
+      })
       pen.fillText("Point at a patch, here or in the cloud", width / 2, height + PAIR.height / 2)
     }
   }
 
   /** @param {CanvasRenderingContext2D} pen */
   paintGrid(pen) {
-    const { rows, columns } = this.sprites.image
+    const { rows, columns } = this.sprites.grid
     Object.assign(pen, { strokeStyle: this.theme.paper, lineWidth: 1, globalAlpha: 0.35 })
-    for (let row = 1; row < rows; row++) strokeLine(pen, 0, (row * this.height) / rows, this.width, (row * this.height) / rows)
-    for (let column = 1; column < columns; column++) strokeLine(pen, (column * this.width) / columns, 0, (column * this.width) / columns, this.height)
+    for (let row = 1; row < rows; row++)
+      strokeLine(pen, 0, (row * this.height) / rows, this.width, (row * this.height) / rows)
+    for (let column = 1; column < columns; column++)
+      strokeLine(
+        pen,
+        (column * this.width) / columns,
+        0,
+        (column * this.width) / columns,
+        this.height,
+      )
     pen.globalAlpha = 1
   }
 
@@ -93,8 +111,10 @@ export class ImageMap {
     pen.fillRect(0, 0, width, height)
     pen.globalAlpha = 1
     for (const patch of [...focus.queries, ...focus.keys]) this.paintPatch(pen, patch)
-    for (const patch of focus.queries) this.frame(pen, patch, theme.query, focus.isKey ? BORDER.other : BORDER.own)
-    for (const patch of focus.keys) this.frame(pen, patch, theme.key, focus.isKey ? BORDER.own : BORDER.other)
+    for (const patch of focus.queries)
+      this.frame(pen, patch, theme.query, focus.isKey ? BORDER.other : BORDER.own)
+    for (const patch of focus.keys)
+      this.frame(pen, patch, theme.key, focus.isKey ? BORDER.own : BORDER.other)
     if (focus.query >= 0 && focus.key >= 0) {
       const [from, to] = [this.middleOf(focus.query), this.middleOf(focus.key)]
       Object.assign(pen, { strokeStyle: theme.ink, lineWidth: 1.5 })
@@ -110,8 +130,23 @@ export class ImageMap {
     for (const [kind, patch] of [query, key].entries()) {
       const x = width * (kind ? 0.78 : 0.22)
       const colour = kind ? theme.key : theme.query
-      if (patch >= 0) drawSprite(pen, sprites.pictureOf(patch, kind === 1), kind === 1, x, y, PAIR.side, colour, BORDER.own)
-      Object.assign(pen, { font: `${PAIR.letters}px ${theme.font}`, fillStyle: theme.ink, textAlign: "center", textBaseline: "alphabetic" })
+      if (patch >= 0)
+        drawSprite(
+          pen,
+          sprites.pictureOf(patch, kind === 1),
+          kind === 1,
+          x,
+          y,
+          PAIR.side,
+          colour,
+          BORDER.own,
+        )
+      Object.assign(pen, {
+        font: `${PAIR.letters}px ${theme.font}`,
+        fillStyle: theme.ink,
+        textAlign: "center",
+        textBaseline: "alphabetic",
+      })
       pen.fillText(`${kind ? "key" : "query"} ${names[kind]}`, x, height + PAIR.height - 8)
     }
     if (!names[0] || !names[1]) return
@@ -121,7 +156,7 @@ export class ImageMap {
   /** @param {CanvasRenderingContext2D} pen @param {number} patch */
   paintPatch(pen, patch) {
     const { x, y } = this.middleOf(patch)
-    const { rows, columns } = this.sprites.image
+    const { rows, columns } = this.sprites.grid
     const [wide, high] = [this.width / columns, this.height / rows]
     pen.drawImage(this.sprites.pictureOf(patch, true), x - wide / 2, y - high / 2, wide, high)
   }
@@ -129,7 +164,7 @@ export class ImageMap {
   /** @param {CanvasRenderingContext2D} pen @param {number} patch @param {string} colour @param {number} border */
   frame(pen, patch, colour, border) {
     const { x, y } = this.middleOf(patch)
-    const { rows, columns } = this.sprites.image
+    const { rows, columns } = this.sprites.grid
     const [wide, high] = [this.width / columns, this.height / rows]
     Object.assign(pen, { strokeStyle: colour, lineWidth: border })
     pen.strokeRect(x - wide / 2, y - high / 2, wide, high)
@@ -137,7 +172,10 @@ export class ImageMap {
 
   /** @param {number} patch @returns {Place} */
   middleOf(patch) {
-    const { rows, columns } = this.sprites.image
-    return { x: (((patch % columns) + 0.5) * this.width) / columns, y: ((Math.floor(patch / columns) + 0.5) * this.height) / rows }
+    const { rows, columns } = this.sprites.grid
+    return {
+      x: (((patch % columns) + 0.5) * this.width) / columns,
+      y: ((Math.floor(patch / columns) + 0.5) * this.height) / rows,
+    }
   }
 }

@@ -3,48 +3,41 @@
 import { clamp, make, penOf } from "../shared/dom.js"
 import { photoOf } from "../shared/photo.js"
 
-/**
- * @typedef {object} Image
- * @property {number} rows of patches
- * @property {number} columns
- * @property {number} size of a patch in `pixels`
- * @property {number} first place of the first patch among the tokens
- * @property {boolean} dots whether points are marks and not patches
- */
+/** @import { Grid } from "../shared/photo.js" */
 /** @typedef {NonNullable<ReturnType<typeof makeSprites>>} Sprites */
 
 const SIDE = { min: 7, max: 24 } // pixels on the screen
 const COVERED = 0.34 // of a panel by patches
 const SHARP = { few: 48, many: 24, manyFrom: 400 } // pixels of a round patch; patches
 
-/** @param {{image: Image | null, pixels: Uint8Array, queries: number}} data none without an image */
-export function makeSprites({ image, pixels, queries }) {
-  if (!image) return null
-  const { rows, columns, size, first } = image
-  const whole = photoOf(pixels, columns * size, rows * size)
+/** @param {{grid: Grid | null, dots: boolean, pixels: Uint8Array, queries: number}} data none without an image */
+export function makeSprites({ grid, dots, pixels, queries }) {
+  if (!grid) return null
+  const whole = photoOf(pixels, grid)
   /** @type {Map<number, HTMLCanvasElement>} */
   const known = new Map()
   return {
-    image,
+    grid,
+    dots, // whether points are marks and not patches
     whole,
     /** The patch that a point stands for; -1 for [CLS] and registers. @param {number} index queries first */
     patchOf(index) {
-      const patch = (index % queries) - first
-      return patch < rows * columns ? Math.max(patch, -1) : -1
+      const patch = (index % queries) - grid.first
+      return patch < grid.count ? Math.max(patch, -1) : -1
     },
     /** @param {number} patch @param {boolean} isKey */
     pictureOf(patch, isKey) {
       const number = 2 * patch + Number(isKey)
-      const picture = known.get(number) ?? cutOut(whole, image, patch, isKey)
+      const picture = known.get(number) ?? cutOut(whole, grid, patch, isKey)
       known.set(number, picture)
       return picture
     },
   }
 }
 
-/** @param {HTMLCanvasElement} whole @param {Image} image @param {number} patch @param {boolean} isKey */
-function cutOut(whole, { rows, columns, size }, patch, isKey) {
-  const side = isKey ? size : rows * columns < SHARP.manyFrom ? SHARP.few : SHARP.many
+/** @param {HTMLCanvasElement} whole @param {Grid} grid @param {number} patch @param {boolean} isKey */
+function cutOut(whole, { columns, size, count }, patch, isKey) {
+  const side = isKey ? size : count < SHARP.manyFrom ? SHARP.few : SHARP.many
   const canvas = make(null, "canvas")
   Object.assign(canvas, { width: side, height: side })
   const pen = penOf(canvas)

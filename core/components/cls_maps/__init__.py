@@ -1,4 +1,4 @@
-"""What CLS sees: one map large over the image, rollouts beside it, and all heads as small pictures.
+"""CLS attention: one map large over the image, rollouts beside it, and all heads as small pictures.
 
 A region dragged on the large image and a head that is clicked change the picture at once; the page
 hears of them a moment later, each by itself, so that a report of one never undoes another.
@@ -6,22 +6,25 @@ hears of them a moment later, each by itself, so that a report of one never undo
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import streamlit as st
-
 from core.analysis.images.cls.region import Region, read_region
-from core.components.packing import pack
-from core.components.reported_state import note_report, state_to_send
+from core.components.packing import grid_of, pack
+from core.components.reported_state import (
+    as_index,
+    as_mapping,
+    note_report,
+    reported,
+    state_to_send,
+)
 from core.components.scripts import register
+from core.model.trace import Patches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from core.analysis.images import ClsMaps
-    from core.model.trace import Patches
 
 _cls_maps = register("cls_maps")
 
@@ -60,11 +63,9 @@ def packed(
     the layer, column, share and region of `view`; else it keeps its own.
     """
     region = view.region
-    height, width = patches.pixels.shape[:2]
     settings = {
-        "grid": {"rows": patches.rows, "columns": patches.columns},
-        "image": {"width": width, "height": height},
-        "numbers": list(maps.numbers),
+        "grid": grid_of(patches),
+        "layerLabels": list(maps.layer_labels),
         "heads": maps.heads,
         "source": maps.source,
         "exact": maps.exact,
@@ -103,9 +104,9 @@ def show_cls_maps(
     shape = maps.by_head.shape  # the callback keeps no maps
 
     def heard(name: str) -> None:
-        report = st.session_state[key][name]
+        report = reported(key, name)
         if changes := checked_report(report, shape[:2]):
-            note_report(key, changes, report.get("serial"))
+            note_report(key, changes, as_index(as_mapping(report).get("serial")))
             on_change(changes)
 
     _cls_maps(
@@ -122,16 +123,15 @@ def checked_report(report: object, shape: Sequence[int]) -> dict[str, Any]:
 
     `shape` is of the maps (layer, column).
     """
-    if not isinstance(report, dict):
-        return {}
+    states = as_mapping(report)
     first, last = SHARE_ENDS
-    ranges = {"layer": range(shape[0]), "column": range(shape[1]), "share": range(first, last + 1)}
-    changes = {
-        name: report[name]
-        for name, numbers in ranges.items()
-        if type(report.get(name)) is int and report[name] in numbers
+    numbers = {
+        "layer": as_index(states.get("layer"), shape[0]),
+        "column": as_index(states.get("column"), shape[1]),
+        "share": as_index(states.get("share"), last + 1, first),
     }
-    region = report.get("region")
+    changes = {name: number for name, number in numbers.items() if number is not None}
+    region = states.get("region")
     return {**changes, "region": region} if isinstance(region, str) else changes
 
 

@@ -1,15 +1,17 @@
 // Every head's map as a small picture, layers down, heads across, then the mean and the maximum over heads.
 
 import { clamp, describe, make, sizeCanvas } from "../shared/dom.js"
+import { ARROWS } from "../shared/keys.js"
 import { paintMap, paintMapSharply } from "./drawing.js"
 
+/** @import { Grid } from "../shared/photo.js" */
 /** @import { View } from "../shared/view.js" */
 /** @import { Colours, Pen, Size } from "./drawing.js" */
-/** @import { Grid, Values } from "./numbers.js" */
+/** @import { Values } from "./numbers.js" */
 /**
  * @typedef {{layer: number, column: number}} Place of a map, from 0
  * @typedef {object} Shown
- * @property {number[]} numbers of the layers
+ * @property {number[]} layerLabels from 1
  * @property {string[]} names of the columns
  * @property {(place: Place) => Values} valuesOf
  * @property {(place: Place) => string} describe a map in words
@@ -24,7 +26,6 @@ import { paintMap, paintMapSharply } from "./drawing.js"
 
 export const SPACE = { label: 26, head: 20, gap: 3, apart: 8 } // pixels; apart: before the mean and the maximum
 export const SUMMARIES = 2
-const STEPS = /** @type {Record<string, [number, number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] })
 
 /** The width of all maps of so many columns beside each other, without the tiles themselves. @param {number} columns */
 export function widthAround(columns) {
@@ -54,20 +55,28 @@ export class HeadMaps {
     const hadFocus = this.node.matches(":focus-within")
     this.shown = shown
     this.stop = hadFocus ? clampPlace(this.stop, [0, 0], shown) : shown.chosen // who is on the way keeps the place
-    const { numbers, names, tile } = shown
-    describe(this.node, { role: "grid", "aria-label": `${numbers.length} layers down, ${names.length} maps across; arrow keys move, Enter shows one large` })
+    const { layerLabels, names, tile } = shown
+    describe(this.node, {
+      role: "grid",
+      "aria-label": `${layerLabels.length} layers down, ${names.length} maps across; arrow keys move, Enter shows one large`,
+    })
     this.sheet = describe(make(null, "canvas", "sheet"), { "aria-hidden": true })
     this.node.replaceChildren(this.sheet)
     const columns = names.map((_, column) => `${tile.width + this.apart(column)}px`).join(" ")
     const addRow = (/** @type {number} */ height) => {
       const row = describe(make(this.node, "div", "row"), { role: "row" })
-      Object.assign(row.style, { gridTemplateColumns: `${SPACE.label}px ${columns}`, height: `${height}px` })
+      Object.assign(row.style, {
+        gridTemplateColumns: `${SPACE.label}px ${columns}`,
+        height: `${height}px`,
+      })
       return row
     }
     const head = addRow(SPACE.head)
     describe(make(head, "span"), { role: "presentation" })
-    names.forEach((name, column) => { describe(this.pushed(make(head, "span", "label", name), column), { role: "columnheader" }) })
-    numbers.forEach((number, layer) => {
+    names.forEach((name, column) => {
+      describe(this.pushed(make(head, "span", "label", name), column), { role: "columnheader" })
+    })
+    layerLabels.forEach((number, layer) => {
       const row = addRow(tile.height)
       describe(make(row, "span", "label", `L${number}`), { role: "rowheader" })
       names.forEach((_, column) => this.addCell(row, { layer, column }))
@@ -79,7 +88,12 @@ export class HeadMaps {
 
   /** @param {HTMLElement} row @param {Place} place */
   addCell(row, { layer, column }) {
-    const cell = describe(make(row, "div", "cell"), { role: "gridcell", tabindex: -1, "data-layer": layer, "data-column": column })
+    const cell = describe(make(row, "div", "cell"), {
+      role: "gridcell",
+      tabindex: -1,
+      "data-layer": layer,
+      "data-column": column,
+    })
     this.pushed(cell, column)
   }
 
@@ -97,18 +111,27 @@ export class HeadMaps {
   /** What depends on the choice and the region; the pictures stay. @param {Shown} shown */
   update(shown) {
     this.shown = shown
-    shown.numbers.forEach((_, layer) => shown.names.forEach((_name, column) => {
-      const place = { layer, column }
-      const cell = this.cell(place)
-      if (!cell) return
-      const isChosen = isSame(place, shown.chosen)
-      describe(cell, { "aria-label": shown.describe(place), "aria-selected": isChosen, tabindex: isSame(place, this.stop) ? 0 : -1 })
-      cell.classList.toggle("chosen", isChosen)
-      cell.classList.toggle("strongest", Boolean(shown.strongest) && isSame(place, /** @type {Place} */ (shown.strongest)))
-      const label = shown.label(place)
-      cell.replaceChildren()
-      if (label) make(cell, "span", "share", label)
-    }))
+    shown.layerLabels.forEach((_, layer) =>
+      shown.names.forEach((_name, column) => {
+        const place = { layer, column }
+        const cell = this.cell(place)
+        if (!cell) return
+        const isChosen = isSame(place, shown.chosen)
+        describe(cell, {
+          "aria-label": shown.describe(place),
+          "aria-selected": isChosen,
+          tabindex: isSame(place, this.stop) ? 0 : -1,
+        })
+        cell.classList.toggle("chosen", isChosen)
+        cell.classList.toggle(
+          "strongest",
+          Boolean(shown.strongest) && isSame(place, /** @type {Place} */ (shown.strongest)),
+        )
+        const label = shown.label(place)
+        cell.replaceChildren()
+        if (label) make(cell, "span", "share", label)
+      }),
+    )
   }
 
   /** @param {Place} place @returns {HTMLElement | null} */
@@ -124,33 +147,57 @@ export class HeadMaps {
   }
 
   get extent() {
-    const { numbers, names, tile } = this.shown
-    const last = this.corner({ layer: numbers.length - 1, column: names.length - 1 })
+    const { layerLabels, names, tile } = this.shown
+    const last = this.corner({ layer: layerLabels.length - 1, column: names.length - 1 })
     return { width: last.x + tile.width, height: last.y + tile.height }
   }
 
   paint() {
     const { width, height } = this.extent
     const pen = sizeCanvas(this.sheet, width, height)
-    Object.assign(this.sheet.style, { left: `${SPACE.label + SPACE.gap}px`, top: `${SPACE.head + SPACE.gap}px` })
-    this.each(({ x, y }, values) => paintMap(pen, this.shown.dark, values, this.shown.grid, this.shown.colours, x, y, this.shown.tile))
+    Object.assign(this.sheet.style, {
+      left: `${SPACE.label + SPACE.gap}px`,
+      top: `${SPACE.head + SPACE.gap}px`,
+    })
+    this.each(({ x, y }, values) =>
+      paintMap(
+        pen,
+        this.shown.dark,
+        values,
+        this.shown.grid,
+        this.shown.colours,
+        x,
+        y,
+        this.shown.tile,
+      ),
+    )
   }
 
   /** @param {(corner: {x: number, y: number}, values: Values) => void} run */
   each(run) {
-    const { numbers, names, valuesOf } = this.shown
-    numbers.forEach((_, layer) => names.forEach((_name, column) => run(this.corner({ layer, column }), valuesOf({ layer, column }))))
+    const { layerLabels, names, valuesOf } = this.shown
+    layerLabels.forEach((_, layer) =>
+      names.forEach((_name, column) =>
+        run(this.corner({ layer, column }), valuesOf({ layer, column })),
+      ),
+    )
   }
 
   /** @returns {[Element, (pen: Pen) => void][]} for files */
   get painters() {
     const { dark, grid, colours, tile } = this.shown
-    return [[this.sheet, (pen) => this.each(({ x, y }, values) => {
-      pen.save()
-      pen.translate(x, y)
-      paintMapSharply(pen, dark, values, grid, colours, tile)
-      pen.restore()
-    })]]
+    return [
+      [
+        this.sheet,
+        (pen) =>
+          this.each(({ x, y }, values) => {
+            pen.save()
+            pen.translate(x, y)
+            paintMapSharply(pen, dark, values, grid, colours, tile)
+            pen.restore()
+          }),
+      ],
+    ]
   }
 
   /** @param {Place} place */
@@ -163,7 +210,7 @@ export class HeadMaps {
   step(event) {
     const from = placeOf(event.target)
     if (!from) return
-    const by = STEPS[event.key]
+    const by = ARROWS[event.key]
     if (event.key === "Enter" || event.key === " ") this.choose(from)
     else if (by) this.moveTo(clampPlace(from, by, this.shown))
     else return
@@ -182,8 +229,11 @@ export class HeadMaps {
 }
 
 /** @param {Place} from @param {[number, number]} by @param {Shown} shown @returns {Place} */
-function clampPlace({ layer, column }, [down, across], { numbers, names }) {
-  return { layer: clamp(layer + down, 0, numbers.length - 1), column: clamp(column + across, 0, names.length - 1) }
+function clampPlace({ layer, column }, [down, across], { layerLabels, names }) {
+  return {
+    layer: clamp(layer + down, 0, layerLabels.length - 1),
+    column: clamp(column + across, 0, names.length - 1),
+  }
 }
 
 /** @param {Place} a @param {Place} b */
@@ -194,5 +244,10 @@ export function isSame(a, b) {
 /** @param {EventTarget | null} target @returns {Place | null} */
 function placeOf(target) {
   const node = target instanceof Element ? target.closest("[data-layer]") : null
-  return node ? { layer: Number(node.getAttribute("data-layer")), column: Number(node.getAttribute("data-column")) } : null
+  return node
+    ? {
+        layer: Number(node.getAttribute("data-layer")),
+        column: Number(node.getAttribute("data-column")),
+      }
+    : null
 }

@@ -1,12 +1,14 @@
 // The large map: dragging marks a region, moving names a patch, keys do both.
 
 import { clamp, describe, make, placeOf, sizeCanvas } from "../shared/dom.js"
+import { ARROWS } from "../shared/keys.js"
 import { between, patchName } from "./numbers.js"
 import { paintMap, paintMapSharply, strokeOutline, strokeRegion } from "./drawing.js"
 
+/** @import { Grid } from "../shared/photo.js" */
 /** @import { View } from "../shared/view.js" */
 /** @import { Colours, Pen, Size } from "./drawing.js" */
-/** @import { Grid, Region, Values } from "./numbers.js" */
+/** @import { Region, Values } from "./numbers.js" */
 /**
  * @typedef {{values: Values, top: Uint8Array, region: Region | null, grid: Grid, colours: Colours, dark: HTMLCanvasElement, size: Size, name: string}} Shown
  * @typedef {object} Heard what the picture tells
@@ -15,7 +17,6 @@ import { paintMap, paintMapSharply, strokeOutline, strokeRegion } from "./drawin
  */
 
 const LINE = 2 // pixels
-const STEPS = /** @type {Record<string, [number, number]>} */ ({ ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] })
 
 export class LargeMap {
   /** @type {Shown} */ shown
@@ -34,7 +35,9 @@ export class LargeMap {
     view.listen(over, "pointermove", (event) => this.move(event))
     view.listen(over, "pointerup", () => this.finish())
     view.listen(over, "pointercancel", () => this.finish())
-    view.listen(over, "pointerleave", () => { if (!this.isDragging) this.pointAt(-1) })
+    view.listen(over, "pointerleave", () => {
+      if (!this.isDragging) this.pointAt(-1)
+    })
     view.listen(over, "blur", () => this.pointAt(-1))
     view.listen(over, "keydown", (event) => this.step(event))
   }
@@ -43,7 +46,9 @@ export class LargeMap {
   draw(shown) {
     const { width, height } = shown.size
     this.shown = shown
-    describe(this.over, { "aria-label": `${shown.name} over the image. Drag to mark a region; arrow keys move, with Shift they mark, Escape removes` })
+    describe(this.over, {
+      "aria-label": `${shown.name} over the image. Drag to mark a region; arrow keys move, with Shift they mark, Escape removes`,
+    })
     const pen = sizeCanvas(this.base, width, height)
     paintMap(pen, shown.dark, shown.values, shown.grid, shown.colours, 0, 0, shown.size)
     this.drawOver()
@@ -67,21 +72,35 @@ export class LargeMap {
 
   /** @param {Pen} pen */
   paintPatch(pen) {
-    const { grid: { rows, columns }, size: { width, height } } = this.shown
+    const {
+      grid: { rows, columns },
+      size: { width, height },
+    } = this.shown
     const [wide, high] = [width / columns, height / rows]
     Object.assign(pen, { strokeStyle: "#ffffff", lineWidth: 1 })
-    pen.strokeRect((this.patch % columns) * wide + 0.5, Math.floor(this.patch / columns) * high + 0.5, wide - 1, high - 1)
+    pen.strokeRect(
+      (this.patch % columns) * wide + 0.5,
+      Math.floor(this.patch / columns) * high + 0.5,
+      wide - 1,
+      high - 1,
+    )
   }
 
   /** @returns {[Element, (pen: Pen) => void][]} for files */
   get painters() {
     const { dark, values, grid, colours, size } = this.shown
-    return [[this.base, (pen) => paintMapSharply(pen, dark, values, grid, colours, size)], [this.over, (pen) => this.paintMarks(pen)]]
+    return [
+      [this.base, (pen) => paintMapSharply(pen, dark, values, grid, colours, size)],
+      [this.over, (pen) => this.paintMarks(pen)],
+    ]
   }
 
   /** @param {PointerEvent} event */
   patchUnder(event) {
-    const { grid: { rows, columns }, size: { width, height } } = this.shown
+    const {
+      grid: { rows, columns },
+      size: { width, height },
+    } = this.shown
     const { x, y } = placeOf(this.over, event)
     const row = clamp(Math.floor((y / height) * rows), 0, rows - 1)
     return row * columns + clamp(Math.floor((x / width) * columns), 0, columns - 1)
@@ -126,13 +145,16 @@ export class LargeMap {
 
   /** @param {KeyboardEvent} event */
   step(event) {
-    const { grid: { rows, columns } } = this.shown
-    const by = STEPS[event.key]
+    const {
+      grid: { rows, columns },
+    } = this.shown
+    const by = ARROWS[event.key]
     if (event.key === "Escape") return this.clear()
     if (!by) return
     event.preventDefault()
     const from = this.patch
-    const [row, column] = from < 0 ? [0, 0] : [Math.floor(from / columns) + by[0], (from % columns) + by[1]]
+    const [row, column] =
+      from < 0 ? [0, 0] : [Math.floor(from / columns) + by[0], (from % columns) + by[1]]
     const patch = clamp(row, 0, rows - 1) * columns + clamp(column, 0, columns - 1)
     if (!event.shiftKey) this.start = patch
     else if (this.start < 0) this.start = Math.max(0, from)

@@ -1,6 +1,6 @@
-// The numbers of a map of patches: the same as core/analysis/images/cls_maps.py works out.
+// The numbers of a map of patches: the same as core/analysis/images/cls/maps.py works out.
 
-/** @typedef {{rows: number, columns: number}} Grid */
+/** @import { Grid } from "../shared/photo.js" */
 /** @typedef {[number, number, number, number]} Region first row and column, last row and column, from 0 */
 /** @typedef {Float32Array} Values of the patches, row by row */
 

@@ -35,16 +35,24 @@ class ContextsView extends View {
     readTheme(this.root)
     const steps = colourSteps(paletteOf(this.root, "sequential"))
     let start = 0
-    this.list.replaceChildren(...this.groups.map(({ title, contexts }) => {
-      const group = make(null, "section", "group")
-      make(group, "h3", "", title)
-      const list = make(group, "ol")
-      for (const context of contexts) {
-        list.append(drawContext(context, this.weights.subarray(start, start + context.tokens.length), steps))
-        start += context.tokens.length
-      }
-      return group
-    }))
+    this.list.replaceChildren(
+      ...this.groups.map(({ title, contexts }) => {
+        const group = make(null, "section", "group")
+        make(group, "h3", "", title)
+        const list = make(group, "ol")
+        for (const context of contexts) {
+          list.append(
+            drawContext(
+              context,
+              this.weights.subarray(start, start + context.tokens.length),
+              steps,
+            ),
+          )
+          start += context.tokens.length
+        }
+        return group
+      }),
+    )
   }
 }
 
@@ -62,7 +70,15 @@ function drawContext(context, weights, steps) {
   const line = make(item, "p", "line")
   for (const place of excerptOf(context)) {
     if (place < 0) make(line, "span", "gap", "…")
-    else line.append(drawToken(tokens[place], weights[place], place === query ? "query" : place === key ? "key" : "", steps))
+    else
+      line.append(
+        drawToken(
+          tokens[place],
+          weights[place],
+          place === query ? "query" : place === key ? "key" : "",
+          steps,
+        ),
+      )
     line.append(" ") // where a line may end
   }
   return item
@@ -71,7 +87,9 @@ function drawContext(context, weights, steps) {
 /** @param {string} text @param {number} weight @param {string} kind @param {ReturnType<typeof colourSteps>} steps */
 function drawToken(text, weight, kind, steps) {
   const { css, ink } = steps[Math.round(255 * Math.min(1, Math.max(0, weight)))]
-  const token = describe(make(null, "span", `token ${kind}`, text), { title: `${kind === "query" ? "query token, to itself" : "attention"}: ${weight.toFixed(3)}` })
+  const token = describe(make(null, "span", `token ${kind}`, text), {
+    title: `${kind === "query" ? "query token, to itself" : "attention"}: ${weight.toFixed(3)}`,
+  })
   Object.assign(token.style, { background: css, color: ink })
   return token
 }

@@ -9,7 +9,9 @@ const MAX_WHOLE = 60 // tokens of a sentence that is shown whole
 export function excerptOf({ tokens, query, key }) {
   const places = tokens.map((_, place) => place)
   if (tokens.length <= MAX_WHOLE) return places
-  const shown = places.filter((place) => [query, key].some((each) => Math.abs(place - each) <= REACH))
+  const shown = places.filter((place) =>
+    [query, key].some((each) => Math.abs(place - each) <= REACH),
+  )
   /** @type {number[]} */
   const excerpt = shown[0] > 0 ? [-1] : []
   shown.forEach((place, i) => {

@@ -1,7 +1,7 @@
 // Copies a link. Without a secure context there is no clipboard: then the link is shown, selected, to be copied by
 // hand.
 
-import { make } from "../shared/dom.js"
+import { make, whenGone } from "../shared/dom.js"
 
 const SHOWN_MS = 1800
 /** @type {WeakMap<HTMLElement, number>} */
@@ -16,11 +16,11 @@ export default function (component) {
   button.textContent = data.label
   parentElement.querySelector("input")?.remove() // it would show the link to the view before
   button.onclick = () => copyAddress(parentElement, button, data)
-  return () => {
+  return whenGone(parentElement, () => {
     clearTimeout(timers.get(parentElement))
     parentElement.querySelector("input")?.remove()
     button.remove()
-  }
+  })
 }
 
 /** @param {HTMLElement} parentElement @param {HTMLButtonElement} button @param {Link} link */
@@ -33,7 +33,12 @@ async function copyAddress(parentElement, button, { label, address }) {
     button.textContent = "Copy the link below"
   }
   clearTimeout(timers.get(parentElement))
-  timers.set(parentElement, setTimeout(() => { button.textContent = label }, SHOWN_MS))
+  timers.set(
+    parentElement,
+    setTimeout(() => {
+      button.textContent = label
+    }, SHOWN_MS),
+  )
 }
 
 /** @param {HTMLElement} parentElement @param {string} address */

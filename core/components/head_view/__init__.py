@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import streamlit as st
+from numpy.typing import NDArray
 
-from core.analysis.attention_table import labels_of
-from core.analysis.view_weights import ExactWeights, LayerWeights
-from core.components.packing import pack
+from core.analysis.layer_payload import LayerPayload
+from core.components.packing import pack_layers, sides_of
+from core.components.reported_state import reported
 from core.components.scripts import register
 from core.components.sprite import patch_sprite
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from core.model.trace import Token, Trace
+from core.model.trace import Trace
 
 ALL_LAYERS_BYTES = 1_000_000  # below it all layers are sent, and the slider needs no server
 _head_view = register("head_view")
@@ -68,7 +63,7 @@ class HeadView:
 
 
 def pack_head_view(
-    trace: Trace, layers: Mapping[int, LayerWeights], weighting: str, facts: HeadView
+    trace: Trace, layers: Mapping[int, LayerPayload], weighting: str, facts: HeadView
 ) -> bytes:
     """What the component receives: layers (from 0), tokens, and the state.
 
@@ -80,10 +75,10 @@ def pack_head_view(
         "view": dict(facts.view),
         "weigh": weighting,
         "weighs": [vars(weighting) for weighting in facts.weightings],
-        "tokens": _tokens(trace.tokens),
+        "sides": sides_of(trace.tokens, trace.source),
         "patches": patch_sprite(trace),
-        "numbers": trace.numbers,
-        "depth": max(trace.depth or 0, trace.numbers[-1]),
+        "layerLabels": trace.layer_labels,
+        "depth": max(trace.depth or 0, trace.layer_labels[-1]),
         "heads": trace.shape[1],
         "causal": trace.causal,
         "near": facts.near,
@@ -93,25 +88,9 @@ def pack_head_view(
         "colours": {theme: list(colours) for theme, colours in facts.colours.items()},
         "scoreNames": list(facts.scores),
         "scoreNotes": [facts.notes[name] for name in facts.scores],
-        "sent": {str(number): _facts_of(layer) for number, layer in layers.items()},
     }
-    if trace.source is not None:
-        settings["keyTokens"] = _tokens(trace.source)
     scores = np.stack(list(facts.scores.values()), axis=-1) if facts.scores else np.zeros(0)
-    arrays = {
-        f"{name}{number}": array
-        for number, layer in layers.items()
-        for name, array in _arrays_of(layer).items()
-    }
-    return pack(settings, scores=scores, **arrays)
-
-
-def _tokens(tokens: tuple[Token, ...]) -> list[dict[str, Any]]:
-    labels = labels_of(tokens)
-    return [
-        {"label": label, "special": t.special, "segment": t.segment}
-        for t, label in zip(tokens, labels, strict=True)
-    ]
+    return pack_layers(settings, layers, scores=scores)
 
 
 def show_head_view(data: bytes, *, key: str, on_view: Callable[[object], None]) -> None:
@@ -125,44 +104,17 @@ def show_head_view(data: bytes, *, key: str, on_view: Callable[[object], None]) 
     """
 
     def view_changed() -> None:
-        on_view(st.session_state[key]["view"])
+        on_view(reported(key, "view"))
 
     _head_view(key=key, data=data, on_view_change=view_changed)
-
-
-def _facts_of(layer: LayerWeights) -> dict[str, Any]:
-    exact = layer.exact
-    if isinstance(exact, ExactWeights):
-        return {"top": layer.top}
-    return {
-        "top": layer.top,
-        "scaling": exact.scaling,
-        "softcap": exact.softcap,
-        "dim": exact.keys.shape[-1],
-        "keyHeads": exact.keys.shape[0],
-    }
-
-
-def _arrays_of(layer: LayerWeights) -> dict[str, NDArray[Any]]:
-    exact = layer.exact
-    arrays: dict[str, NDArray[Any] | None] = {
-        "steps": layer.steps,
-        "permitted": layer.permitted,
-        "factor": layer.factor,
-    }
-    if isinstance(exact, ExactWeights):
-        arrays["weights"] = exact.weights
-    else:
-        arrays |= {"queries": exact.queries, "keys": exact.keys, "logSums": exact.log_sums}
-    return {name: array for name, array in arrays.items() if array is not None}
 
 
 def _stamp(trace: Trace) -> str:
     """Identifies input, model and kind: layers kept in the browser must be of this trace."""
     sides = [trace.tokens] if trace.source is None else [trace.tokens, trace.source]
     ids = [[(token.id, token.display, token.segment) for token in side] for side in sides]
-    kinds = () if trace.kind == "self" else (trace.kind,)
-    digest = hashlib.sha256(repr((trace.model, trace.shape, *ids, *kinds)).encode())
+    attention_types = () if trace.attention_type == "self" else (trace.attention_type,)
+    digest = hashlib.sha256(repr((trace.model, trace.shape, *ids, *attention_types)).encode())
     if trace.patches is not None:  # patches of all images are called alike
         digest.update(trace.patches.pixels.tobytes())
     return digest.hexdigest()[:16]

@@ -5,8 +5,8 @@ import { addPatch } from "../shared/patches.js"
 import { SIDES } from "../shared/sentences.js"
 
 /** @import { Patches } from "../shared/patches.js" */
-/** @import { BySide, Side } from "../shared/sentences.js" */
-/** @import { Shown, Token } from "./filters.js" */
+/** @import { BySide, Side, Tokens } from "../shared/sentences.js" */
+/** @import { Shown } from "./filters.js" */
 /** @import { Layout } from "./layout.js" */
 /**
  * @typedef {{side: Side, position: number}} TokenAt
@@ -22,8 +22,14 @@ export const PATCH = 18 // pixels of a patch beside its name
 /** @param {HTMLElement} world @param {Actions} act */
 export function makeColumns(world, act) {
   const columns = {
-    queries: describe(make(world, "div", "column queries"), { role: "group", "aria-label": "Tokens that attend (queries)" }),
-    keys: describe(make(world, "div", "column keys"), { role: "group", "aria-label": "Tokens attended to (keys)" }),
+    queries: describe(make(world, "div", "column queries"), {
+      role: "group",
+      "aria-label": "Tokens that attend (queries)",
+    }),
+    keys: describe(make(world, "div", "column keys"), {
+      role: "group",
+      "aria-label": "Tokens attended to (keys)",
+    }),
   }
   /** @type {Shown} */
   let shown = { queries: [], keys: [] }
@@ -74,15 +80,25 @@ export function makeColumns(world, act) {
     setTabStop(token.side, token.row)
     if (target instanceof Element && target.matches(":focus-visible")) act.reach(token)
   })
-  world.addEventListener("focusout", (event) => { if (!find(event.relatedTarget)) act.reach(null) })
+  world.addEventListener("focusout", (event) => {
+    if (!find(event.relatedTarget)) act.reach(null)
+  })
 
   return {
-    /** Set the tokens; the focus stays in its place. @param {Shown} next @param {BySide<Token[]>} tokens @param {Layout} layout @param {Patches | null} patches */
+    /** Set the tokens; the focus stays in its place. @param {Shown} next @param {BySide<Tokens>} tokens @param {Layout} layout @param {Patches | null} patches */
     build(next, tokens, layout, patches) {
       const focused = find(/** @type {ShadowRoot} */ (world.getRootNode()).activeElement)
       shown = next
       for (const side of SIDES) {
-        nodes[side] = shown[side].map((position, row) => addPatch(drawToken(tokens[side][position], side, row, position, layout), tokens[side][position].label, patches, PATCH, side === "queries"))
+        nodes[side] = shown[side].map((position, row) =>
+          addPatch(
+            drawToken(tokens[side], side, row, position, layout),
+            tokens[side].labels[position],
+            patches,
+            PATCH,
+            side === "queries",
+          ),
+        )
         columns[side].replaceChildren(...nodes[side])
       }
       place(columns.queries, { left: layout.linesLeft - layout.token, width: layout.token })
@@ -92,20 +108,32 @@ export function makeColumns(world, act) {
     },
     /** Mark the token that is pointed at or pinned, and the two that stand out while there is none. @param {TokenAt | null} active @param {boolean} isPinned @param {BySide<number> | null} found */
     mark(active, isPinned, found) {
-      for (const side of SIDES) nodes[side].forEach((node, row) => {
-        const isActive = active?.side === side && shown[side][row] === active.position
-        node.classList.toggle("active", isActive)
-        node.classList.toggle("found", !active && found !== null && found[side] === shown[side][row])
-        describe(node, { "aria-pressed": isActive && isPinned })
-      })
+      for (const side of SIDES)
+        nodes[side].forEach((node, row) => {
+          const isActive = active?.side === side && shown[side][row] === active.position
+          node.classList.toggle("active", isActive)
+          node.classList.toggle(
+            "found",
+            !active && found !== null && found[side] === shown[side][row],
+          )
+          describe(node, { "aria-pressed": isActive && isPinned })
+        })
     },
   }
 }
 
-/** @param {Token} token @param {Side} side @param {number} row @param {number} position @param {Layout} layout */
-function drawToken({ label, special }, side, row, position, layout) {
-  const node = make(null, "div", special ? "token special" : "token", label)
+/** @param {Tokens} tokens @param {Side} side @param {number} row @param {number} position @param {Layout} layout */
+function drawToken({ labels, special }, side, row, position, layout) {
+  const label = labels[position]
+  const node = make(null, "div", special[position] ? "token special" : "token", label)
   const name = `${label}, position ${position + 1}, ${side === "queries" ? "attends" : "attended to"}`
-  describe(node, { "data-side": side, "data-row": row, tabindex: -1, role: "button", "aria-label": name, title: `${label} · position ${position + 1}` })
+  describe(node, {
+    "data-side": side,
+    "data-row": row,
+    tabindex: -1,
+    role: "button",
+    "aria-label": name,
+    title: `${label} · position ${position + 1}`,
+  })
   return place(node, { top: row * layout.row, height: layout.row, lineHeight: layout.row })
 }

@@ -7,14 +7,24 @@ import { describe, make } from "../shared/dom.js"
 export function makeSlider(label, max, onInput) {
   const node = labelled(label)
   const line = make(node, "div", "slider")
-  const input = describe(make(line, "input"), { type: "range", min: 0, max, step: 1, "aria-label": label })
+  const input = describe(make(line, "input"), {
+    type: "range",
+    min: 0,
+    max,
+    step: 1,
+    "aria-label": label,
+  })
   input.oninput = () => onInput(Number(input.value))
   const words = make(line, "span", "slider-value")
-  return { node, input, sync: (/** @type {number} */ value, /** @type {string} */ text) => {
-    if (input.value !== String(value)) input.value = String(value)
-    describe(input, { "aria-valuetext": text })
-    words.textContent = text
-  } }
+  return {
+    node,
+    input,
+    sync: (/** @type {number} */ value, /** @type {string} */ text) => {
+      if (input.value !== String(value)) input.value = String(value)
+      describe(input, { "aria-valuetext": text })
+      words.textContent = text
+    },
+  }
 }
 
 /**
@@ -31,25 +41,33 @@ export function makeSwatches(count, onHeads, onPoint) {
   /** @type {(head: number) => void} */
   const isolate = (head) => onHeads(on.length === 1 && on[0] === head ? all : [head])
   /** @type {(head: number) => void} */
-  const toggle = (head) => onHeads(on.includes(head) ? on.filter((each) => each !== head) : [...on, head])
+  const toggle = (head) =>
+    onHeads(on.includes(head) ? on.filter((each) => each !== head) : [...on, head])
   const buttons = all.map((head) => {
     const button = make(line, "button", "swatch", String(head + 1))
     button.title = `Head ${head + 1}: click to turn it on or off, double-click or Shift-click to show it alone`
     button.onclick = (event) => (event.shiftKey ? isolate(head) : toggle(head))
     button.ondblclick = () => isolate(head)
-    button.onpointerenter = (event) => { if (event.pointerType === "mouse") onPoint(head) }
+    button.onpointerenter = (event) => {
+      if (event.pointerType === "mouse") onPoint(head)
+    }
     button.onpointerleave = () => onPoint(null)
     return button
   })
   make(line, "button", "plain", "All").onclick = () => onHeads(all)
   const few = make(null, "span", "few")
   const choices = { None: () => [], Invert: () => all.filter((head) => !on.includes(head)) }
-  for (const [name, heads] of Object.entries(choices)) make(few, "button", "plain", name).onclick = () => onHeads(heads())
-  return { node, few, sync: (/** @type {number[]} */ heads, /** @type {string[]} */ colours) => {
-    on = heads
-    buttons.forEach((button, head) => {
-      button.style.setProperty("--head", colours[head])
-      describe(button, { "aria-pressed": on.includes(head) })
-    })
-  } }
+  for (const [name, heads] of Object.entries(choices))
+    make(few, "button", "plain", name).onclick = () => onHeads(heads())
+  return {
+    node,
+    few,
+    sync: (/** @type {number[]} */ heads, /** @type {string[]} */ colours) => {
+      on = heads
+      buttons.forEach((button, head) => {
+        button.style.setProperty("--head", colours[head])
+        describe(button, { "aria-pressed": on.includes(head) })
+      })
+    },
+  }
 }

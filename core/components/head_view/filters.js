@@ -1,30 +1,31 @@
 // Which tokens, heads and lines of a view are on the screen. Pure functions of the view's state.
 
+import { weightOf } from "../shared/layer.js"
 import { SIDES, pairPositions } from "../shared/sentences.js"
-import { exactWeight, keyOf, queryOf } from "./weights.js"
+import { keyOf, queryOf } from "./weights.js"
 
-/** @import { BySide, Side } from "../shared/sentences.js" */
-/** @import { Layer, Size } from "./weights.js" */
+/** @import { Layer, Size } from "../shared/layer.js" */
+/** @import { BySide, Side, Tokens } from "../shared/sentences.js" */
 /**
  * @typedef {BySide<number[]>} Shown positions of tokens
- * @typedef {{label: string, special: boolean, segment: number}} Token
  * @typedef {{head: number, other: number, weight: number}} Pair
  */
 
 /**
  * The tokens of the two columns, for a view as links write it.
- * @param {BySide<Token[]>} tokens
+ * @param {BySide<Tokens>} tokens
  * @param {{pairs: string, hide: boolean, without: number[], without_keys?: number[]}} view positions of hidden tokens from 1;
  * `without` are those of both columns where they are the same, else of the queries @returns {Shown}
  */
 export function shownTokens(tokens, { pairs, hide, without, without_keys = without }) {
   const hidden = { queries: without, keys: without_keys }
-  const [positions, segments] = [/** @type {Shown} */ ({}), /** @type {Shown} */ ({})]
-  for (const side of SIDES) {
-    positions[side] = [...tokens[side].keys()].filter((position) => !(hide && tokens[side][position].special) && !hidden[side].includes(position + 1))
-    segments[side] = tokens[side].map(({ segment }) => segment)
-  }
-  return pairPositions(positions, segments, pairs)
+  const [queries, keys] = SIDES.map((side) =>
+    [...tokens[side].labels.keys()].filter(
+      (position) =>
+        !(hide && tokens[side].special[position]) && !hidden[side].includes(position + 1),
+    ),
+  )
+  return pairPositions({ queries, keys }, tokens, pairs)
 }
 
 /** Heads that are on, from 0. In links an empty list means all of them and [0] none. @param {number[]} numbers @param {number} count */
@@ -48,10 +49,17 @@ const AUTO = { min: 0.02, lines: 4000, perToken: 32 }
 export function thresholdOf(least, steps, size, heads, shown) {
   if (least !== "auto") return Number(least)
   const counts = countSteps(steps, size, heads, shown)
-  const max = Math.max(AUTO.lines, AUTO.perToken * Math.max(shown.queries.length, shown.keys.length))
+  const max = Math.max(
+    AUTO.lines,
+    AUTO.perToken * Math.max(shown.queries.length, shown.keys.length),
+  )
   /** @type {(share: number) => number} */
-  const stronger = (share) => counts.subarray(Math.round(255 * share)).reduce((sum, count) => sum + count, 0)
-  return THRESHOLDS.find((share) => share >= AUTO.min && stronger(share) <= max) ?? THRESHOLDS[THRESHOLDS.length - 1]
+  const stronger = (share) =>
+    counts.subarray(Math.round(255 * share)).reduce((sum, count) => sum + count, 0)
+  return (
+    THRESHOLDS.find((share) => share >= AUTO.min && stronger(share) <= max) ??
+    THRESHOLDS[THRESHOLDS.length - 1]
+  )
 }
 
 /** How many cells have each step, 0 to 255. @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown */
@@ -81,7 +89,9 @@ export function strongestFirst(steps, size, heads, shown, min) {
     total += counts[step]
   }
   const cells = new Uint32Array(total)
-  eachCell(size, heads, shown, (cell) => { if (steps[cell] >= min) cells[starts[steps[cell]]++] = cell })
+  eachCell(size, heads, shown, (cell) => {
+    if (steps[cell] >= min) cells[starts[steps[cell]]++] = cell
+  })
   return cells
 }
 
@@ -103,23 +113,30 @@ export function nearestFirst(cells, size, rowOf, first, last) {
     const from = rowOf.queries.get(queryOf(cell, size)) ?? -1
     const to = rowOf.keys.get(keyOf(cell, size)) ?? -1
     const inside = Number(from >= first && from < last) + Number(to >= first && to < last)
-    if (inside === 0 && (from < first) === (to < first)) continue
+    if (inside === 0 && from < first === to < first) continue
     parts[2 - inside].push(cell)
   }
-  return { cells: Uint32Array.from(parts.flat()), ends: [parts[0].length, parts[0].length + parts[1].length] }
+  return {
+    cells: Uint32Array.from(parts.flat()),
+    ends: [parts[0].length, parts[0].length + parts[1].length],
+  }
 }
 
 /** Exact weights of one token with every token on the other side: a row per head. @param {Layer} layer @param {number[]} heads @param {Shown} shown @param {Side} side @param {number} position @param {Float64Array | null} sums */
 export function profileOf(layer, heads, shown, side, position, sums) {
   const others = side === "queries" ? shown.keys : shown.queries
-  return heads.map((head) => Float64Array.from(others, (other) => (
-    side === "queries" ? shownWeight(layer, head, position, other, sums) : shownWeight(layer, head, other, position, sums)
-  )))
+  return heads.map((head) =>
+    Float64Array.from(others, (other) =>
+      side === "queries"
+        ? shownWeight(layer, head, position, other, sums)
+        : shownWeight(layer, head, other, position, sums),
+    ),
+  )
 }
 
 /** One exact weight, divided by the sum of its row where rows are renormalised. @param {Layer} layer @param {number} head @param {number} query @param {number} key @param {Float64Array | null} sums */
 export function shownWeight(layer, head, query, key, sums) {
-  const weight = exactWeight(layer, head, query, key)
+  const weight = weightOf(layer, head, query, key)
   if (!sums) return weight
   const sum = sums[head * layer.size.queries + query]
   return sum > 0 ? weight / sum : 0
@@ -127,6 +144,8 @@ export function shownWeight(layer, head, query, key, sums) {
 
 /** The strongest pairs of a profile. @param {Float64Array[]} profile @param {number[]} heads @param {number[]} others @param {number} count @returns {Pair[]} */
 export function strongestOf(profile, heads, others, count) {
-  const pairs = profile.flatMap((row, i) => Array.from(row, (weight, j) => ({ head: heads[i], other: others[j], weight })))
+  const pairs = profile.flatMap((row, i) =>
+    Array.from(row, (weight, j) => ({ head: heads[i], other: others[j], weight })),
+  )
   return pairs.sort((a, b) => b.weight - a.weight).slice(0, count)
 }

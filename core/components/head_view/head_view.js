@@ -2,27 +2,37 @@
 // lines.js, places in layout.js, tokens in columns.js, controls in panel.js, words in words.js.
 
 import { clamp, describe, make, makeTip, place, placeOf, textWidths } from "../shared/dom.js"
+import { isPermitted, readLayer } from "../shared/layer.js"
 import { patchWidth } from "../shared/patches.js"
 import { readTheme } from "../shared/scales.js"
+import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
 import { PATCH, makeColumns } from "./columns.js"
-import { cellsOf, headsOn, nearestFirst, profileOf, shownTokens, strongestFirst, thresholdOf } from "./filters.js"
+import {
+  cellsOf,
+  headsOn,
+  nearestFirst,
+  profileOf,
+  shownTokens,
+  strongestFirst,
+  thresholdOf,
+} from "./filters.js"
 import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "./layout.js"
 import { drawAllCells, drawBars, drawCells, drawMap, penFor } from "./lines.js"
 import { makePanel } from "./panel.js"
-import { isPermitted, readLayer, renormalise } from "./weights.js"
+import { renormalise } from "./weights.js"
 import { fillTable, makeTable } from "./spoken.js"
 import { countSentence, foundSentence, pairNote, tokenSentence, weightText } from "./words.js"
 
+/** @import { Layer as SentLayer } from "../shared/layer.js" */
 /** @import { Theme } from "../shared/scales.js" */
-/** @import { BySide, Side } from "../shared/sentences.js" */
+/** @import { BySide, SentSides, Side, Tokens } from "../shared/sentences.js" */
 /** @import { Patches } from "../shared/patches.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { TokenAt } from "./columns.js" */
-/** @import { Shown, Token } from "./filters.js" */
+/** @import { Shown } from "./filters.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { Lines, Pen, Picture } from "./lines.js" */
-/** @import { Layer } from "./weights.js" */
 /**
  * @typedef {object} State as links write it: numbers from 1
  * @property {string} layer
@@ -37,12 +47,13 @@ import { countSentence, foundSentence, pairNote, tokenSentence, weightText } fro
  * @property {number[]} from the pinned query
  * @property {number[]} to the pinned key
  * @property {boolean} what does this head do
+ * @typedef {SentLayer & {name: string}} Layer named by its weighting and number
  * @typedef {{layer: number, head: number, query: number, key: number}} Found a link to show first: the number of its layer, the others from 0
  * @typedef {{
  *   stamp: string, serial: number, view: State, weigh: string, weighs: {value: string, label: string, title: string, disabled: boolean}[],
- *   tokens: Token[], keyTokens?: Token[], numbers: number[], depth: number, heads: number, causal: boolean, near: boolean, bare: boolean, colours: Record<"light" | "dark", string[]>,
- *   scoreNames: string[], scoreNotes: string[], scores: Float32Array, sent: Record<string, object>, found: Found | null, patches: Patches | null,
- * }} Data and the arrays of each layer that is sent; `keyTokens` only where others are attended to than attend
+ *   sides: SentSides, layerLabels: number[], depth: number, heads: number, causal: boolean, near: boolean, bare: boolean, colours: Record<"light" | "dark", string[]>,
+ *   scoreNames: string[], scoreNotes: string[], scores: Float32Array, layers: Record<string, object>, found: Found | null, patches: Patches | null,
+ * }} Data and the arrays of each layer that is sent
  */
 
 const FRAME_MS = 14 // of drawing before the screen gets its turn
@@ -63,11 +74,12 @@ export class HeadView extends View {
   /** @type {Layer} */ layer
   /** @type {Map<string, Layer>} */ layers = new Map() // in the browser, by name; the oldest first
   /** @type {Theme & {colours: string[]}} */ theme
-  /** @type {BySide<Token[]>} */ tokens
+  /** @type {BySide<Tokens>} */ tokens
   /** @type {Shown} */ shown = { queries: [], keys: [] }
   /** @type {number[]} */ on = [] // heads, from 0
   /** @type {{steps: Uint8Array, sums: Float64Array | null}} */ rows // as sent or renormalised
-  /** @type {{key: string, layer: Layer, rows: ReturnType<typeof renormalise>} | null} */ renormalised = null
+  /** @type {{key: string, layer: Layer, rows: ReturnType<typeof renormalise>} | null} */ renormalised =
+    null
   /** @type {Uint32Array} */ cells // that are lines, strongest first
   /** @type {Lines} */ lines // of the token in focus or of all, those in view first
   /** @type {Float64Array[] | null} */ profile = null // weights of the token in focus
@@ -82,6 +94,7 @@ export class HeadView extends View {
   built = "" // columns
   drawn = 0 // lines
   serial = -1
+  isUnseen = true // a text or a state from elsewhere that has not been drawn yet
   timer = 0
   asked = "" // the layer whose neighbours were asked for
 
@@ -104,7 +117,8 @@ export class HeadView extends View {
       pin: (token) => this.pin(token),
       hide: (token) => this.hideToken(token),
       release: () => this.release(),
-      reach: (token) => (token && pinnedOf(this.state) ? this.change(pinTo(token)) : this.point(token)), // the pin comes along
+      reach: (token) =>
+        token && pinnedOf(this.state) ? this.change(pinTo(token)) : this.point(token), // the pin comes along
     })
     this.cross = describe(make(this.world, "button", "cross", "×"), { tabindex: -1 }) // the Delete key does the same
     this.table = makeTable(this.root)
@@ -125,23 +139,39 @@ export class HeadView extends View {
       if (!hit) this.release()
       else if (!hit.bar) this.pin(hit)
     })
-    cross.onclick = () => this.hideToken({ side: /** @type {Side} */ (cross.dataset.side), position: Number(cross.dataset.position) })
-    this.listen(root, "keydown", (event) => { if (event.key === "Escape") this.release() })
-    this.listen(scroller, "scroll", () => {
-      this.tip.hide()
-      this.redraw()
-    }, { passive: true })
+    cross.onclick = () =>
+      this.hideToken({
+        side: /** @type {Side} */ (cross.dataset.side),
+        position: Number(cross.dataset.position),
+      })
+    this.listen(root, "keydown", (event) => {
+      if (event.key === "Escape") this.release()
+    })
+    this.listen(
+      scroller,
+      "scroll",
+      () => {
+        this.tip.hide()
+        this.redraw()
+      },
+      { passive: true },
+    )
     /** @param {PointerEvent} event */
     const glide = (event) => {
-      scroller.scrollTop = (placeOf(map, event).y / map.clientHeight) * this.layout.height - scroller.clientHeight / 2
+      scroller.scrollTop =
+        (placeOf(map, event).y / map.clientHeight) * this.layout.height - scroller.clientHeight / 2
     }
     this.listen(map, "pointerdown", (event) => {
       map.setPointerCapture(event.pointerId)
       glide(event)
     })
-    this.listen(map, "pointermove", (event) => { if (event.buttons) glide(event) })
+    this.listen(map, "pointermove", (event) => {
+      if (event.buttons) glide(event)
+    })
     // The app's theme may change without the system's: then this element's own colour does.
-    this.listen(root, "transitionend", (event) => { if (event.target === root && this.layer) this.refresh() })
+    this.listen(root, "transitionend", (event) => {
+      if (event.target === root && this.layer) this.refresh()
+    })
   }
 
   // ---- what people do ---------------------------------------------------------------------------
@@ -166,9 +196,14 @@ export class HeadView extends View {
   hideToken({ side, position }) {
     const { from, to } = this.state
     /** @type {(numbers: number[], of: Side) => number[]} */
-    const others = (numbers, of) => (this.isCross && of !== side ? numbers : numbers.filter((number) => number !== position + 1))
+    const others = (numbers, of) =>
+      this.isCross && of !== side ? numbers : numbers.filter((number) => number !== position + 1)
     const hidden = [...this.hiddenOf(side), position].sort((a, b) => a - b)
-    this.change({ ...this.withHidden(side, hidden), from: others(from, "queries"), to: others(to, "keys") })
+    this.change({
+      ...this.withHidden(side, hidden),
+      from: others(from, "queries"),
+      to: others(to, "keys"),
+    })
   }
 
   /** Positions of the tokens that are hidden. @param {Side} side @returns {number[]} */
@@ -179,12 +214,16 @@ export class HeadView extends View {
 
   /** The change that hides these and no others. @param {Side} side @param {number[]} positions @returns {Partial<State>} */
   withHidden(side, positions) {
-    return { [side === "keys" && this.isCross ? "without_keys" : "without"]: positions.map((position) => position + 1) }
+    return {
+      [side === "keys" && this.isCross ? "without_keys" : "without"]: positions.map(
+        (position) => position + 1,
+      ),
+    }
   }
 
   /** Whether the tokens attended to are others than those that attend. */
   get isCross() {
-    return this.data.keyTokens !== undefined
+    return this.data.sides.keys !== null
   }
 
   /** @param {TokenAt | null} token */
@@ -220,11 +259,23 @@ export class HeadView extends View {
     let head = -1
     if (hit.bar && profile) {
       const { x } = placeOf(this.sheet, event)
-      const distance = (hit.side === "keys" ? x - layout.linesRight : layout.linesLeft - x) - layout.token - GAP
-      head = this.on[segmentAt(segmentEnds(profile, hit.row, barScale(profile, layout).scale), distance)] ?? -1
+      const distance =
+        (hit.side === "keys" ? x - layout.linesRight : layout.linesLeft - x) - layout.token - GAP
+      head =
+        this.on[
+          segmentAt(segmentEnds(profile, hit.row, barScale(profile, layout).scale), distance)
+        ] ?? -1
     }
     const { layer, on, top } = this
-    const state = { layer, on, top, tokens: this.tokens, sums: this.rows.sums, colours: this.theme.colours, causal: data.causal }
+    const state = {
+      layer,
+      on,
+      top,
+      tokens: this.tokens,
+      sums: this.rows.sums,
+      colours: this.theme.colours,
+      causal: data.causal,
+    }
     this.tip.show(event, ...pairNote(query, key, state, head))
   }
 
@@ -233,8 +284,13 @@ export class HeadView extends View {
   /** @param {Data} data */
   update(data) {
     if (this.data?.stamp !== data.stamp) this.layers.clear()
-    const sent = Object.keys(data.sent).map((number) => readLayer(data, Number(number)))
-    for (const layer of sent) { // a layer that came before stays, as the youngest: coming back to it asks nobody
+    this.isUnseen ||= this.data.stamp !== data.stamp || data.serial !== this.serial
+    this.tokens = bothSides(data.sides)
+    const sent = Object.keys(data.layers)
+      .map((index) => readLayer(data, Number(index)))
+      .map((layer) => ({ ...layer, name: `${data.weigh} ${layer.number}` }))
+    for (const layer of sent) {
+      // a layer that came before stays, as the youngest: coming back to it asks nobody
       const known = this.layers.get(layer.name)
       this.layers.delete(layer.name)
       this.layers.set(layer.name, known ?? layer)
@@ -242,7 +298,6 @@ export class HeadView extends View {
     const surplus = Math.max(0, this.layers.size - Math.max(MAX_LAYERS, sent.length))
     for (const name of [...this.layers.keys()].slice(0, surplus)) this.layers.delete(name)
     this.data = data
-    this.tokens = { queries: data.tokens, keys: data.keyTokens ?? data.tokens }
     if (data.serial !== this.serial) this.state = structuredClone(data.view)
     this.serial = data.serial
     this.root.classList.toggle("bare", data.bare)
@@ -268,8 +323,8 @@ export class HeadView extends View {
   missingNeighbours() {
     const { component, data, state, layers } = this
     if (component.standalone || !data.near) return []
-    const shown = data.numbers.indexOf(Number(state.layer))
-    const neighbours = data.numbers.filter((_, index) => Math.abs(index - shown) === 1)
+    const shown = data.layerLabels.indexOf(Number(state.layer))
+    const neighbours = data.layerLabels.filter((_, index) => Math.abs(index - shown) === 1)
     return neighbours.filter((layer) => !layers.has(layerName({ ...state, layer: String(layer) })))
   }
 
@@ -294,18 +349,46 @@ export class HeadView extends View {
     if (wanted) this.layer = wanted
     else if (isNewText) [this.layer] = this.layers.values()
     this.isWaiting = !wanted
-    const name = `Attention in layer ${this.layer.number} as lines from ${this.tokens.queries.length} tokens to ${this.tokens.keys.length}; arrow keys move, Enter holds a token`
+    const name = `Attention in layer ${this.layer.number} as lines from ${this.layer.size.queries} tokens to ${this.layer.size.keys}; arrow keys move, Enter holds a token`
     describe(this.frameNode, { "aria-busy": this.isWaiting, "aria-label": name })
     const theme = readTheme(root)
     this.theme = { ...theme, colours: data.colours[theme.isDark ? "dark" : "light"] }
     const { layer: _layer, weigh: _weigh, what: _what, ...choice } = state
-    const picture = data.stamp + JSON.stringify([this.layer.name, choice, this.pointedHead, this.theme])
+    const picture =
+      data.stamp + JSON.stringify([this.layer.name, choice, this.pointedHead, this.theme])
     if ((wanted || isNewText) && this.picture !== picture) {
       this.picture = picture
       this.prepare()
       this.layOut()
     }
+    if (wanted && this.isUnseen) this.reveal()
     this.syncPanel()
+  }
+
+  /** Scroll to the token that is held, else to the pair that is named, which may be far down a long text. */
+  reveal() {
+    this.isUnseen = false
+    const {
+      found,
+      layout: { rowOf, row },
+      scroller,
+    } = this
+    const held = pinnedOf(this.state)
+    const rows = (
+      held
+        ? [rowOf[held.side].get(held.position)]
+        : found
+          ? [rowOf.queries.get(found.query), rowOf.keys.get(found.key)]
+          : []
+    ).filter((each) => each !== undefined)
+    if (!rows.length) return
+    const [first, last] = [Math.min(...rows) * row, (Math.max(...rows) + 1) * row]
+    const isInView =
+      first >= scroller.scrollTop && last <= scroller.scrollTop + scroller.clientHeight
+    // Where both do not fit, the query comes first: its line leads to the key.
+    const middle =
+      last - first <= scroller.clientHeight ? (first + last) / 2 : (rows[0] + 0.5) * row
+    if (!isInView) scroller.scrollTop = middle - scroller.clientHeight / 2
   }
 
   /** What is shown: tokens, heads, steps, and the cells that are lines. */
@@ -317,11 +400,24 @@ export class HeadView extends View {
     if (state.renorm && (this.renormalised?.key !== key || this.renormalised.layer !== layer)) {
       this.renormalised = { key, layer, rows: renormalise(layer, this.shown) }
     }
-    this.rows = state.renorm && this.renormalised ? this.renormalised.rows : { steps: layer.steps, sums: null }
+    this.rows =
+      state.renorm && this.renormalised
+        ? this.renormalised.rows
+        : { steps: layer.steps, sums: null }
     this.top = state.renorm ? 1 : layer.top
-    const { on, shown, rows: { steps } } = this
+    const {
+      on,
+      shown,
+      rows: { steps },
+    } = this
     this.threshold = thresholdOf(state.least, steps, layer.size, on, shown)
-    this.cells = strongestFirst(steps, layer.size, on, shown, Math.max(1, Math.round(255 * this.threshold)))
+    this.cells = strongestFirst(
+      steps,
+      layer.size,
+      on,
+      shown,
+      Math.max(1, Math.round(255 * this.threshold)),
+    )
     this.finished = null
   }
 
@@ -329,14 +425,22 @@ export class HeadView extends View {
     const { data, shown, on, root, tokens } = this
     this.width = root.clientWidth
     const widthOf = textWidths(`600 14px ${getComputedStyle(root).fontFamily}`)
-    const widest = [...tokens.queries, ...data.keyTokens ?? []].reduce((max, { label }) => Math.max(max, widthOf(label)), 0) + patchWidth(data.patches, PATCH)
+    const widest =
+      [...tokens.queries.labels, ...(data.sides.keys?.labels ?? [])].reduce(
+        (max, label) => Math.max(max, widthOf(label)),
+        0,
+      ) + patchWidth(data.patches, PATCH)
     let layout = layOut(this.width, widest, shown, on)
     const maxHeight = Math.max(240, window.innerHeight * MAX_HEIGHT)
-    const mapWidth = layout.height <= maxHeight ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
+    const mapWidth =
+      layout.height <= maxHeight ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
     if (mapWidth) layout = layOut(this.width - mapWidth - SCROLLBAR, widest, shown, on)
     this.layout = { ...layout, whole: this.width, mapWidth }
     this.map.hidden = !mapWidth
-    place(this.scroller, { height: clamp(layout.height, 30, maxHeight), width: layout.width + (mapWidth ? SCROLLBAR : 0) })
+    place(this.scroller, {
+      height: clamp(layout.height, 30, maxHeight),
+      width: layout.width + (mapWidth ? SCROLLBAR : 0),
+    })
     place(this.world, { height: layout.height })
     const built = [data.stamp, shown.queries, shown.keys, this.width].join("|")
     if (this.built !== built) {
@@ -353,18 +457,30 @@ export class HeadView extends View {
     const { linesLeft, linesRight, token, width, row: height } = layout
     heading.replaceChildren()
     bounds.replaceChildren()
-    place(make(heading, "span", "query", isCross ? "decoder (query)" : "from (query)"), { right: layout.whole - linesLeft })
-    place(make(heading, "span", "key", isCross ? "encoder (key)" : "to (key)"), { left: linesRight })
-    const tops = /** @type {[Side, number][]} */ ([["queries", linesLeft - token], ["keys", linesRight]]).map(([side, left]) => {
-      const row = shown[side].findIndex((position) => tokens[side][position].segment === 1)
+    place(make(heading, "span", "query", isCross ? "decoder (query)" : "from (query)"), {
+      right: layout.whole - linesLeft,
+    })
+    place(make(heading, "span", "key", isCross ? "encoder (key)" : "to (key)"), {
+      left: linesRight,
+    })
+    const tops = /** @type {[Side, number][]} */ ([
+      ["queries", linesLeft - token],
+      ["keys", linesRight],
+    ]).map(([side, left]) => {
+      const row = shown[side].findIndex((position) => tokens[side].segments[position] === 1)
       if (row < 1) return -1
       const line = place(make(bounds, "div", "bound"), { top: row * height, left, width: token })
-      for (const [name, className] of [["A", "above"], ["B", "below"]]) {
-        make(line, "span", className, name).style.cssText = side === "queries" ? "right: calc(100% + 4px)" : "left: calc(100% + 4px)"
+      for (const [name, className] of [
+        ["A", "above"],
+        ["B", "below"],
+      ]) {
+        make(line, "span", className, name).style.cssText =
+          side === "queries" ? "right: calc(100% + 4px)" : "left: calc(100% + 4px)"
       }
       return row * height
     })
-    if (tops[0] > 0 && tops[0] === tops[1]) place(make(bounds, "div", "bound faint"), { top: tops[0], left: 0, width })
+    if (tops[0] > 0 && tops[0] === tops[1])
+      place(make(bounds, "div", "bound faint"), { top: tops[0], left: 0, width })
   }
 
   /** Draw from the next frame on. */
@@ -380,27 +496,51 @@ export class HeadView extends View {
     const { scrollTop } = this.scroller
     const viewHeight = Math.min(this.scroller.clientHeight, layout.height)
     const pen = penFor(sheet, layout.width, viewHeight)
-    const picture = { steps: this.rows.steps, size: layer.size, layout, scrollTop, viewHeight, colours: theme.colours, ink: theme.ink }
+    const picture = {
+      steps: this.rows.steps,
+      size: layer.size,
+      layout,
+      scrollTop,
+      viewHeight,
+      colours: theme.colours,
+      ink: theme.ink,
+    }
     if (this.drawn === 0) this.beginPicture(pen, picture)
     this.drawn = drawCells(pen, picture, this.lines, this.drawn, performance.now() + FRAME_MS)
     if (this.drawn < this.lines.cells.length) return this.nextFrame(() => this.drawFrame())
-    if (!active && this.finished?.scrollTop !== scrollTop) this.finished = { scrollTop, image: copyOf(sheet) }
+    if (!active && this.finished?.scrollTop !== scrollTop)
+      this.finished = { scrollTop, image: copyOf(sheet) }
     sheet.dataset.drawn = String(layer.number)
-    const isAsked = this.asked === `${this.data.stamp} ${layerName(this.state)}` || !this.layers.has(layerName(this.state))
+    const isAsked =
+      this.asked === `${this.data.stamp} ${layerName(this.state)}` ||
+      !this.layers.has(layerName(this.state))
     if (!isAsked && this.missingNeighbours().length) this.report()
   }
 
   /** All rows and all lines, without controls. */
   pictureParts() {
     const { root, map, cross, count, sentence, active, layer, on, data } = this
-    const controls = /** @type {HTMLElement[]} */ ([...root.querySelectorAll(".panel .control:not(.heads), .few, .away, .about, .least .control")])
+    const controls = /** @type {HTMLElement[]} */ ([
+      ...root.querySelectorAll(".panel .control:not(.heads), .panel .plain, .rest, .away, .about"),
+    ])
     const heads = on.length === data.heads ? "" : on.map((head) => `H${head + 1}`).join("")
     return {
-      without: [...controls, map, cross, ...active ? [] : [sentence], ...count.textContent ? [] : [count]],
+      without: [
+        ...controls,
+        map,
+        cross,
+        ...(active ? [] : [sentence]),
+        ...(count.textContent ? [] : [count]),
+      ],
       painters: new Map([[this.sheet, (/** @type {Pen} */ pen) => this.paintSheet(pen)]]),
       name: `-L${layer.number}${on.length < 5 ? heads : ""}`,
       place: `layer ${layer.number}, ${heads ? `heads ${on.map((head) => head + 1).join(", ")}` : "all heads"}`,
-      facts: { layer: String(layer.number), heads: on.map((head) => head + 1).join(","), threshold: this.threshold * this.top, weights: this.state.weigh },
+      facts: {
+        layer: String(layer.number),
+        heads: on.map((head) => head + 1).join(","),
+        threshold: this.threshold * this.top,
+        weights: this.state.weigh,
+      },
     }
   }
 
@@ -408,10 +548,18 @@ export class HeadView extends View {
   paintSheet(pen) {
     const { layout, layer, theme, active } = this
     const picture = {
-      steps: this.rows.steps, size: layer.size, layout, scrollTop: 0, viewHeight: layout.height, colours: theme.colours, ink: theme.ink,
+      steps: this.rows.steps,
+      size: layer.size,
+      layout,
+      scrollTop: 0,
+      viewHeight: layout.height,
+      colours: theme.colours,
+      ink: theme.ink,
     }
     this.paintBars(pen, picture)
-    const cells = active ? cellsOf(this.cells, layer.size, active.side, active.position) : this.cells
+    const cells = active
+      ? cellsOf(this.cells, layer.size, active.side, active.position)
+      : this.cells
     drawAllCells(pen, picture, cells)
   }
 
@@ -422,7 +570,9 @@ export class HeadView extends View {
     const isQuery = active.side === "queries"
     const others = isQuery ? shown.keys : shown.queries
     const style = {
-      font: `12px ${theme.font}`, tint: isQuery ? theme.key : theme.query, format: (/** @type {number} */ weight) => weightText(weight, top),
+      font: `12px ${theme.font}`,
+      tint: isQuery ? theme.key : theme.query,
+      format: (/** @type {number} */ weight) => weightText(weight, top),
       isMasked: (/** @type {number} */ row) => !isPermitted(layer, ...pairOf(active, others[row])),
     }
     drawBars(pen, picture, profile, on, active.side, style)
@@ -436,8 +586,15 @@ export class HeadView extends View {
     this.readActive(active)
     if (layout.mapWidth) drawMap(this.map, picture, this.cells, shown, layout.mapWidth)
     this.paintBars(pen, picture)
-    const cells = active ? cellsOf(this.cells, layer.size, active.side, active.position) : this.cells
-    this.lines = nearestFirst(cells, layer.size, layout.rowOf, ...rowsInView(layout, scrollTop, viewHeight))
+    const cells = active
+      ? cellsOf(this.cells, layer.size, active.side, active.position)
+      : this.cells
+    this.lines = nearestFirst(
+      cells,
+      layer.size,
+      layout.rowOf,
+      ...rowsInView(layout, scrollTop, viewHeight),
+    )
     if (active || finished?.scrollTop !== scrollTop) return
     pen.drawImage(finished.image, 0, 0, layout.width, viewHeight)
     this.drawn = this.lines.cells.length
@@ -449,30 +606,62 @@ export class HeadView extends View {
     const pinned = pinnedOf(this.state) !== null
     this.profile = active && profileOf(layer, on, shown, active.side, active.position, rows.sums)
     this.columns.mark(active, pinned, found && { queries: found.query, keys: found.key })
-    const parts = active && this.profile ? tokenSentence(active, { tokens, profile: this.profile, on, shown, top, pinned })
-      : [...(found ? foundSentence(found, { tokens, layer, sums: rows.sums, top }) : []), [this.idleSentence(), "hint"]]
-    fillTable(this.table, active, { tokens, shown, layer, profile: this.profile, isPinned: pinned, top, picture: this.picture })
-    this.sentence.replaceChildren(...parts.map(([text, className]) => make(null, "span", className, text)))
+    const parts =
+      active && this.profile
+        ? tokenSentence(active, { tokens, profile: this.profile, on, shown, top, pinned })
+        : [
+            ...(found ? foundSentence(found, { tokens, layer, sums: rows.sums, top }) : []),
+            [this.idleSentence(), "hint"],
+          ]
+    fillTable(this.table, active, {
+      tokens,
+      shown,
+      layer,
+      profile: this.profile,
+      isPinned: pinned,
+      top,
+      picture: this.picture,
+    })
+    this.sentence.replaceChildren(
+      ...parts.map(([text, className]) => make(null, "span", className, text)),
+    )
     this.count.textContent = countSentence(this)
     cross.hidden = !active
     if (!active) return
-    const name = `Hide ${tokens[active.side][active.position].label} (Delete)`
-    describe(cross, { "data-side": active.side, "data-position": active.position, title: name, "aria-label": name })
+    const name = `Hide ${tokens[active.side].labels[active.position]} (Delete)`
+    describe(cross, {
+      "data-side": active.side,
+      "data-position": active.position,
+      title: name,
+      "aria-label": name,
+    })
     const row = layout.rowOf[active.side].get(active.position) ?? 0
-    const edge = active.side === "queries" ? layout.linesLeft - layout.token : layout.linesRight + layout.token
+    const edge =
+      active.side === "queries" ? layout.linesLeft - layout.token : layout.linesRight + layout.token
     place(cross, { left: edge - 9, top: (row + 0.5) * layout.row - 9 })
   }
 
   /** The link to show first, where its head and its tokens are on the screen. */
   get found() {
-    const { data: { found }, layer, on, shown } = this
-    const isShown = found && found.layer === layer.number && on.includes(found.head) && shown.queries.includes(found.query) && shown.keys.includes(found.key)
+    const {
+      data: { found },
+      layer,
+      on,
+      shown,
+    } = this
+    const isShown =
+      found &&
+      found.layer === layer.number &&
+      on.includes(found.head) &&
+      shown.queries.includes(found.query) &&
+      shown.keys.includes(found.key)
     return isShown ? found : null
   }
 
   idleSentence() {
     if (!this.on.length) return "No head is on: turn one on above."
-    if (!this.shown.queries.length || !this.shown.keys.length) return "Every token is hidden: show some of them again."
+    if (!this.shown.queries.length || !this.shown.keys.length)
+      return "Every token is hidden: show some of them again."
     return "Point at a token for its own lines and weights; click to hold it."
   }
 }
@@ -490,7 +679,10 @@ function pairOf({ side, position }, other) {
 
 /** @param {TokenAt} token */
 function pinTo({ side, position }) {
-  return { from: side === "queries" ? [position + 1] : [], to: side === "keys" ? [position + 1] : [] }
+  return {
+    from: side === "queries" ? [position + 1] : [],
+    to: side === "keys" ? [position + 1] : [],
+  }
 }
 
 /** @param {TokenAt | null} one @param {TokenAt | null} other */

@@ -22,8 +22,16 @@ export function layOut(width, widestLabel, shown, heads) {
   /** @type {(positions: number[]) => Map<number, number>} */
   const rows = (positions) => new Map(positions.map((position, i) => [position, i]))
   return {
-    width, row, token, phone, linesLeft, linesRight: linesLeft + lines, bar: clamp(linesLeft - token, 0, 250), height: count * row,
-    rowOf: { queries: rows(shown.queries), keys: rows(shown.keys) }, ports: portsOf(heads, row),
+    width,
+    row,
+    token,
+    phone,
+    linesLeft,
+    linesRight: linesLeft + lines,
+    bar: clamp(linesLeft - token, 0, 250),
+    height: count * row,
+    rowOf: { queries: rows(shown.queries), keys: rows(shown.keys) },
+    ports: portsOf(heads, row),
   }
 }
 
@@ -40,7 +48,12 @@ export function hitAt({ linesLeft, linesRight, token, row: height }, shown, x, y
   const side = x < linesLeft ? "queries" : x > linesRight ? "keys" : null
   const row = Math.floor(y / height)
   if (!side || row < 0 || row >= shown[side].length) return null
-  return { side, bar: x < linesLeft - token || x > linesRight + token, row, position: shown[side][row] }
+  return {
+    side,
+    bar: x < linesLeft - token || x > linesRight + token,
+    row,
+    position: shown[side][row],
+  }
 }
 
 /** The first row in view and the one after the last. @param {Layout} layout @param {number} scrollTop @param {number} viewHeight @returns {[number, number]} */

@@ -4,10 +4,10 @@ import { sizeCanvas, strokeLine } from "../shared/dom.js"
 import { GAP, barScale, rowsInView, segmentEnds } from "./layout.js"
 import { headOf, keyOf, queryOf } from "./weights.js"
 
+/** @import { Size } from "../shared/layer.js" */
 /** @import { Side } from "../shared/sentences.js" */
 /** @import { Shown } from "./filters.js" */
 /** @import { Layout } from "./layout.js" */
-/** @import { Size } from "./weights.js" */
 /**
  * @typedef {CanvasRenderingContext2D} Pen
  * @typedef {{cells: Uint32Array, ends: number[]}} Lines of nearestFirst
@@ -29,7 +29,10 @@ const CROWD_WIDTH = 1 // pixels of a weak line among many: canvas is twice as fa
 const WEAK = 0.15 // weight up to which a line among many has that width
 const MIN_OPACITY = 0.012 // of a line that only passes; below it even black does not show
 const CHECK_EVERY = 128 // lines between looks at the clock
-const STYLES = Array.from({ length: 256 }, (_, step) => ({ alpha: (step / 255) ** FADE, width: STROKE.thin + STROKE.thick * (step / 255) }))
+const STYLES = Array.from({ length: 256 }, (_, step) => ({
+  alpha: (step / 255) ** FADE,
+  width: STROKE.thin + STROKE.thick * (step / 255),
+}))
 
 /** Kept in main memory: thousands of single lines are slow on most graphics drivers. @param {HTMLCanvasElement} canvas @param {number} width @param {number} height */
 export function penFor(canvas, width, height) {
@@ -91,11 +94,20 @@ function drawCell(pen, { steps, size, layout, scrollTop, colours }, cell, part, 
  * @param {Pen} pen @param {Picture} picture @param {Float64Array[]} profile @param {number[]} heads @param {Side} side
  * @param {{font: string, tint: string, format: (weight: number) => string, isMasked: (row: number) => boolean}} style
  */
-export function drawBars(pen, { layout, scrollTop, viewHeight, colours, ink }, profile, heads, side, { font, tint, format, isMasked }) {
+export function drawBars(
+  pen,
+  { layout, scrollTop, viewHeight, colours, ink },
+  profile,
+  heads,
+  side,
+  { font, tint, format, isMasked },
+) {
   const { scale, largest } = barScale(profile, layout)
   const [first, last] = rowsInView(layout, scrollTop, viewHeight)
   const isRight = side === "queries"
-  const start = isRight ? layout.linesRight + layout.token + GAP : layout.linesLeft - layout.token - GAP
+  const start = isRight
+    ? layout.linesRight + layout.token + GAP
+    : layout.linesLeft - layout.token - GAP
   const thickness = layout.row * 0.52
   Object.assign(pen, { font, textBaseline: "middle", textAlign: isRight ? "left" : "right" })
   for (let i = Math.max(0, first); i < Math.min(profile[0]?.length ?? 0, last); i++) {
@@ -104,14 +116,31 @@ export function drawBars(pen, { layout, scrollTop, viewHeight, colours, ink }, p
     const ends = segmentEnds(profile, i, scale)
     const length = ends.at(-1) ?? 0
     const share = largest > 0 ? length / (scale * largest) : 0
-    if (share >= 0.02) drawTint(pen, layout, isRight ? layout.linesRight : layout.linesLeft - layout.token, top, share, tint)
+    if (share >= 0.02)
+      drawTint(
+        pen,
+        layout,
+        isRight ? layout.linesRight : layout.linesLeft - layout.token,
+        top,
+        share,
+        tint,
+      )
     ends.forEach((end, head) => {
       const from = ends[head - 1] ?? 0
       pen.fillStyle = colours[heads[head]]
-      pen.fillRect(isRight ? start + from : start - end, middle - thickness / 2, end - from, thickness)
+      pen.fillRect(
+        isRight ? start + from : start - end,
+        middle - thickness / 2,
+        end - from,
+        thickness,
+      )
     })
     Object.assign(pen, { fillStyle: ink, globalAlpha: 0.66 + 0.34 * Math.min(1, 2 * share) })
-    pen.fillText(isMasked(i) ? "–" : format(length / (scale || 1) / heads.length), isRight ? start + length + 6 : start - length - 6, middle + 0.5)
+    pen.fillText(
+      isMasked(i) ? "–" : format(length / (scale || 1) / heads.length),
+      isRight ? start + length + 6 : start - length - 6,
+      middle + 0.5,
+    )
     pen.globalAlpha = 1
   }
 }
@@ -126,7 +155,13 @@ function drawTint(pen, { token, row }, left, top, share, colour) {
 }
 
 /** The whole text in a narrow strip: each query's strongest line, and the part in view. @param {HTMLCanvasElement} canvas @param {Picture} picture @param {Uint32Array} cells strongest first @param {Shown} shown @param {number} width */
-export function drawMap(canvas, { size, layout, colours, ink, scrollTop, viewHeight }, cells, shown, width) {
+export function drawMap(
+  canvas,
+  { size, layout, colours, ink, scrollTop, viewHeight },
+  cells,
+  shown,
+  width,
+) {
   const pen = penFor(canvas, width, viewHeight)
   const scale = viewHeight / Math.max(layout.height, 1)
   const seen = new Set()
@@ -136,9 +171,18 @@ export function drawMap(canvas, { size, layout, colours, ink, scrollTop, viewHei
     const query = queryOf(cell, size)
     if (seen.has(query)) continue
     seen.add(query)
-    const [from, to] = [layout.rowOf.queries.get(query) ?? 0, layout.rowOf.keys.get(keyOf(cell, size)) ?? 0]
+    const [from, to] = [
+      layout.rowOf.queries.get(query) ?? 0,
+      layout.rowOf.keys.get(keyOf(cell, size)) ?? 0,
+    ]
     pen.strokeStyle = colours[headOf(cell, size)]
-    strokeLine(pen, 5, (from + 0.5) * layout.row * scale, width - 5, (to + 0.5) * layout.row * scale)
+    strokeLine(
+      pen,
+      5,
+      (from + 0.5) * layout.row * scale,
+      width - 5,
+      (to + 0.5) * layout.row * scale,
+    )
     if (seen.size === shown.queries.length) break
   }
   Object.assign(pen, { globalAlpha: 0.1, fillStyle: ink })

@@ -6,8 +6,8 @@ import { SIDES, offeredPairs } from "../shared/sentences.js"
 import { makeSlider, makeSwatches } from "./controls.js"
 import { THRESHOLDS, headsOn, headsWritten } from "./filters.js"
 
+/** @import { Layer } from "../shared/layer.js" */
 /** @import { Data, HeadView, State } from "./head_view.js" */
-/** @import { Layer } from "./weights.js" */
 /** @typedef {ReturnType<typeof buildPanel>} Parts */
 
 /** Returns a function that shows the state in the controls. @param {HTMLElement} root @param {HeadView} view */
@@ -19,13 +19,19 @@ export function makePanel(root, view) {
   return () => {
     const { data, state, layer, threshold: share, top } = view
     const standalone = view.component.standalone === true
-    const wanted = JSON.stringify([data.stamp, data.weigh, data.numbers])
+    const wanted = JSON.stringify([data.stamp, data.weigh, data.layerLabels])
     if (built !== wanted) parts = buildPanel(node, view, data, standalone)
     built = wanted
     const isAuto = state.least === "auto"
     const text = share === 0 ? "any" : String(Number((share * top).toPrecision(3)))
-    parts.threshold.sync(isAuto ? 0 : 1 + THRESHOLDS.indexOf(share), isAuto ? `${text} (auto)` : text)
-    parts.layer.sync(data.numbers.indexOf(Number(state.layer)), `${state.layer} of ${data.depth}${view.isWaiting ? " …" : ""}`)
+    parts.threshold.sync(
+      isAuto ? 0 : 1 + THRESHOLDS.indexOf(share),
+      isAuto ? `${text} (auto)` : text,
+    )
+    parts.layer.sync(
+      data.layerLabels.indexOf(Number(state.layer)),
+      `${state.layer} of ${data.depth}${view.isWaiting ? " …" : ""}`,
+    )
     parts.pairs?.sync(state.pairs)
     parts.weigh.sync(state.weigh)
     parts.hide.sync(state.hide)
@@ -42,20 +48,37 @@ function buildPanel(node, view, data, standalone) {
   node.replaceChildren()
   const row = make(node, "div", "line")
   const rest = describe(make(node, "div", "line rest"), { id: "rest" })
-  const layer = makeSlider("Layer", data.numbers.length - 1, (value) => view.change({ layer: String(data.numbers[value]) }))
-  if (standalone) layer.input.disabled = Object.keys(data.sent).length < data.numbers.length
-  const { queries, keys } = view.tokens
-  const offered = offeredPairs({ queries: queries.map(({ segment }) => segment), keys: keys.map(({ segment }) => segment) }, view.isCross)
-  const pairs = offered.length ? makeSegments("Sentences", offered, (value) => view.change({ pairs: value })) : null
+  const layer = makeSlider("Layer", data.layerLabels.length - 1, (value) =>
+    view.change({ layer: String(data.layerLabels[value]) }),
+  )
+  if (standalone) layer.input.disabled = Object.keys(data.layers).length < data.layerLabels.length
+  const offered = offeredPairs(data.sides)
+  const pairs = offered.length
+    ? makeSegments("Sentences", offered, (value) => view.change({ pairs: value }))
+    : null
   const weighs = data.weighs.filter(({ value }) => !standalone || value === data.weigh)
   const weigh = makeSegments("Weights", weighs, (value) => view.change({ weigh: value }))
-  const hide = makeSwitch("Hide special tokens", "Tokens the tokenizer added, such as [CLS]", (on) => view.change({ hide: on }))
-  const renorm = makeSwitch("Renormalise rows", "Divide each row by what remains of it in the tokens shown", (on) => view.change({ renorm: on }))
-  const heads = makeSwatches(data.heads, (on) => {
-    view.pointAtHead(null)
-    view.change({ heads: headsWritten(on, data.heads) })
-  }, (head) => view.pointAtHead(head))
-  const threshold = makeSlider("Hide lines below", THRESHOLDS.length, (value) => view.change({ least: value ? String(THRESHOLDS[value - 1]) : "auto" }))
+  const hide = makeSwitch(
+    "Hide special tokens",
+    "Tokens the tokenizer added, such as [CLS]",
+    (on) => view.change({ hide: on }),
+  )
+  const renorm = makeSwitch(
+    "Renormalise rows",
+    "Divide each row by what remains of it in the tokens shown",
+    (on) => view.change({ renorm: on }),
+  )
+  const heads = makeSwatches(
+    data.heads,
+    (on) => {
+      view.pointAtHead(null)
+      view.change({ heads: headsWritten(on, data.heads) })
+    },
+    (head) => view.pointAtHead(head),
+  )
+  const threshold = makeSlider("Hide lines below", THRESHOLDS.length, (value) =>
+    view.change({ least: value ? String(THRESHOLDS[value - 1]) : "auto" }),
+  )
   row.append(layer.node, ...(pairs ? [pairs.node] : []), heads.node)
   addMore(row, rest, hasMore(view.state))
   rest.append(weigh.node, threshold.node, hide.node, renorm.node)
@@ -65,7 +88,18 @@ function buildPanel(node, view, data, standalone) {
   what.hidden = standalone && !data.scoreNames.length
   const about = describe(make(node, "div", "about"), { id: "about" })
   describe(what, { "aria-controls": "about" })
-  return { layer, pairs, weigh, threshold, hide, renorm, heads, what, about, hidden: make(node, "div", "away") }
+  return {
+    layer,
+    pairs,
+    weigh,
+    threshold,
+    hide,
+    renorm,
+    heads,
+    what,
+    about,
+    hidden: make(node, "div", "away"),
+  }
 }
 
 /** Whether one of the controls behind the button is not as it is at first. @param {State} state */
@@ -88,30 +122,47 @@ function addMore(row, rest, isOpen) {
 
 /** The tokens that a person has hidden, each with the way back. @param {HTMLElement} node @param {HeadView} view */
 function drawHidden(node, view) {
-  const hidden = (view.isCross ? SIDES : SIDES.slice(0, 1)).map((side) => ({ side, positions: view.hiddenOf(side) }))
+  const hidden = (view.isCross ? SIDES : SIDES.slice(0, 1)).map((side) => ({
+    side,
+    positions: view.hiddenOf(side),
+  }))
   node.hidden = hidden.every(({ positions }) => positions.length === 0)
   node.replaceChildren()
   if (node.hidden) return
   make(node, "span", "control-label", "Hidden")
   for (const { side, positions } of hidden) {
     for (const position of positions) {
-      const button = make(node, "button", "chip", `${view.tokens[side][position].label} ×`)
+      const button = make(node, "button", "chip", `${view.tokens[side].labels[position]} ×`)
       button.title = "Show this token again"
-      button.onclick = () => view.change(view.withHidden(side, view.hiddenOf(side).filter((each) => each !== position)))
+      button.onclick = () =>
+        view.change(
+          view.withHidden(
+            side,
+            view.hiddenOf(side).filter((each) => each !== position),
+          ),
+        )
     }
   }
-  make(node, "button", "plain", "Show all").onclick = () => view.change({ ...view.withHidden("queries", []), ...view.withHidden("keys", []) })
+  make(node, "button", "plain", "Show all").onclick = () =>
+    view.change({ ...view.withHidden("queries", []), ...view.withHidden("keys", []) })
 }
 
 /** The scores of the head that is pointed at, else of the only one that is on. @param {HTMLElement} node @param {State} state @param {Data} data @param {Layer} layer @param {number | null} pointed */
-function drawAbout(node, { what, heads }, { scoreNames, scoreNotes, scores, heads: count }, layer, pointed) {
+function drawAbout(
+  node,
+  { what, heads },
+  { scoreNames, scoreNotes, scores, heads: count },
+  layer,
+  pointed,
+) {
   node.hidden = !what
   node.replaceChildren()
   if (!what) return
   const on = headsOn(heads, count)
   const head = pointed ?? (on.length === 1 ? on[0] : null)
   if (!scoreNames.length) make(node, "span", "hint", "Measuring the heads of all layers …")
-  else if (head === null) make(node, "span", "hint", "Point at a head's number, or double-click one to see it alone.")
+  else if (head === null)
+    make(node, "span", "hint", "Point at a head's number, or double-click one to see it alone.")
   else {
     make(node, "b", "", `L${layer.number} H${head + 1}`)
     scoreNames.forEach((name, i) => {

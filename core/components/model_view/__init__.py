@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
-import streamlit as st
+from numpy.typing import NDArray
 
-from core.analysis.attention_table import labels_of
+from core.analysis.attention_table import side_of
 from core.analysis.layers import rows_of
+from core.analysis.model_map import ModelMap
 from core.components.packing import pack
+from core.components.reported_state import as_index, as_indices, as_mapping, reported
 from core.components.scripts import register
 from core.components.sprite import patch_sprite
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from core.analysis.layers import Layered
-    from core.analysis.model_map import ModelMap
-    from core.model.trace import Token, Trace
+from core.model.trace import Trace
+from core.vocabulary import Layered
 
 _model_view = register("model_view")
 
@@ -86,18 +82,14 @@ def view_data(
     layers, heads, rows, columns = shown.tiles.shape
     settings = {
         "layers": layers,
-        "numbers": trace.numbers,
+        "layerLabels": trace.layer_labels,
         "gaps": _gaps(trace),
         "heads": heads,
         "shape": {"rows": rows, "columns": columns},
         "block": shown.block,
         "patches": patch_sprite(trace),
-        "rows": _labels(trace.tokens, shown.rows),
-        "columns": _labels(trace.key_tokens, shown.columns),
-        "starts": [
-            _second_start(trace.tokens, shown.rows),
-            _second_start(trace.key_tokens, shown.columns),
-        ],
+        "rows": vars(side_of(trace.tokens, shown.rows)),
+        "columns": vars(side_of(trace.key_tokens, shown.columns)),
         "lines": {"tile": MAX_LINES, "enlarged": MAX_ENLARGED_LINES},
         "draw": look.draw,
         "colour": look.colour,
@@ -119,13 +111,18 @@ def view_data(
 
 
 def show_model_view(
-    data: bytes, *, key: str, on_hide: Callable[[list[int], list[int]], None]
+    data: bytes,
+    layers: int,
+    heads: int,
+    *,
+    key: str,
+    on_hide: Callable[[list[int], list[int]], None],
 ) -> tuple[int, int] | None:
     """Draw the grid; hovering never asks the server.
 
     Parameters
     ----------
-    data : from :func:`view_data`.
+    data : from :func:`view_data`, of so many `layers` and `heads` of each.
     on_hide : called with the hidden layers and heads, from 0, when a label is clicked.
 
     Returns
@@ -134,32 +131,18 @@ def show_model_view(
     """
 
     def hidden_changed() -> None:
-        hidden = st.session_state[key]["hidden"] or {}
-        on_hide(_numbers(hidden.get("layers")), _numbers(hidden.get("heads")))
+        hidden = as_mapping(reported(key, "hidden"))
+        on_hide(as_indices(hidden.get("layers"), layers), as_indices(hidden.get("heads"), heads))
 
     result = _model_view(
         key=key, data=data, on_hidden_change=hidden_changed, on_open_change=lambda: None
     )
-    opened = result.get("open")
-    return None if not opened else (int(opened["layer"]), int(opened["head"]))
+    opened = as_mapping(result.get("open"))
+    layer, head = as_index(opened.get("layer"), layers), as_index(opened.get("head"), heads)
+    return None if layer is None or head is None else (layer, head)
 
 
 def _gaps(layered: Layered) -> list[tuple[int, str]]:
     """Layers that do not attend: how many that do come before them, and their numbers."""
     rows = rows_of(layered)
     return [(sum(each < gap.place for each in rows.places), gap.name) for gap in rows.gaps]
-
-
-def _numbers(values: object) -> list[int]:
-    return [int(value) for value in values] if isinstance(values, list) else []
-
-
-def _labels(tokens: tuple[Token, ...], shown: tuple[int, ...]) -> list[str]:
-    """The tokens shown, each with a label of its own."""
-    labels = labels_of(tokens)
-    return [labels[position] for position in shown]
-
-
-def _second_start(tokens: tuple[Token, ...], shown: tuple[int, ...]) -> int:
-    """Index of the first shown token of the second sentence; 0 if there is none."""
-    return next((index for index, each in enumerate(shown) if tokens[each].segment == 1), 0)

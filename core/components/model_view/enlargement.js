@@ -62,7 +62,9 @@ export function createPanel(parent) {
   const draw = (token) => {
     const pairs = token ? pairsOfToken(head, token) : head.pairs
     pointed = canvas.dataset.alone = nameOf(token)
-    score.textContent = token ? `only ${head.data[token.side][token.index]}, ${token.side === "rows" ? "attending" : "attended to"}` : head.score
+    score.textContent = token
+      ? `only ${head.data[token.side].labels[token.index]}, ${token.side === "rows" ? "attending" : "attended to"}`
+      : head.score
     area = drawEnlarged(canvas, head, pairs, token, room - EDGE)
     list.replaceChildren(...pairs.map((pair) => pairLine(pair, head.data.patches)))
   }
@@ -74,7 +76,9 @@ export function createPanel(parent) {
   }
   canvas.onpointermove = pointAt
   canvas.onpointerdown = pointAt // a finger does not move first
-  canvas.onpointerleave = (event) => { if (pointed && event.pointerType !== "touch") draw(null) }
+  canvas.onpointerleave = (event) => {
+    if (pointed && event.pointerType !== "touch") draw(null)
+  }
   panel.onmousedown = (event) => event.preventDefault() // the tile keeps the focus
   return {
     node: panel,
@@ -123,22 +127,35 @@ function tokenAt(canvas, { rows, columns, draw }, area, event) {
   const { x, y } = placeOf(canvas, event)
   const [across, down] = [(x - area.left) / area.width, (y - area.top) / area.height]
   /** @type {(side: "rows" | "columns", share: number, count: number) => Token | null} */
-  const token = (side, share, count) => (share >= 0 && share < 1 ? { side, index: Math.floor(share * count) } : null)
-  if (across < 0) return token("rows", down, rows.length)
-  if (draw === "lines") return across >= 1 ? token("columns", down, columns.length) : null
-  return down < 0 ? token("columns", across, columns.length) : null
+  const token = (side, share, count) =>
+    share >= 0 && share < 1 ? { side, index: Math.floor(share * count) } : null
+  if (across < 0) return token("rows", down, rows.labels.length)
+  if (draw === "lines") return across >= 1 ? token("columns", down, columns.labels.length) : null
+  return down < 0 ? token("columns", across, columns.labels.length) : null
 }
 
 /** The strongest pairs of one token, from the tile's bytes: close to the weights, which are not sent. @param {Head} head @param {Token} token @returns {Pair[]} */
 function pairsOfToken({ data, tile }, token) {
   const [down, across] = data.block
   const alone = aloneTile(data, tile, token)
-  const strongest = [...alone.keys()].filter((cell) => alone[cell]).sort((a, b) => alone[b] - alone[a] || a - b).slice(0, 3)
+  const strongest = [...alone.keys()]
+    .filter((cell) => alone[cell])
+    .sort((a, b) => alone[b] - alone[a] || a - b)
+    .slice(0, 3)
   return strongest.map((cell) => {
-    const [row, column] = [Math.floor(cell / data.shape.columns) * down, (cell % data.shape.columns) * across]
+    const [row, column] = [
+      Math.floor(cell / data.shape.columns) * down,
+      (cell % data.shape.columns) * across,
+    ]
     const weight = (alone[cell] / 255) ** 2
     const text = weight < 0.005 ? "under 0.01" : `about ${weight.toFixed(2)}`
-    return { from: blockName(data.rows, row, down), to: blockName(data.columns, column, across), row, column, text }
+    return {
+      from: blockName(data.rows.labels, row, down),
+      to: blockName(data.columns.labels, column, across),
+      row,
+      column,
+      text,
+    }
   })
 }
 
@@ -152,26 +169,44 @@ function blockName(names, first, count) {
 function aloneTile({ shape, block }, tile, { side, index }) {
   const isRow = side === "rows"
   const line = Math.floor(index / block[isRow ? 0 : 1])
-  return tile.map((byte, cell) => ((isRow ? Math.floor(cell / shape.columns) : cell % shape.columns) === line ? byte : 0))
+  return tile.map((byte, cell) =>
+    (isRow ? Math.floor(cell / shape.columns) : cell % shape.columns) === line ? byte : 0,
+  )
 }
 
 /** @param {Pair} pair @param {Patches | null} patches */
 function pairLine({ from, to, text }, patches) {
   const line = make(null, "li")
-  for (const [className, words] of [["from", from], ["", " → "], ["to", to], ["weight", text]]) addPatch(make(line, "span", className, words), words, patches, PATCH)
+  for (const [className, words] of [
+    ["from", from],
+    ["", " → "],
+    ["to", to],
+    ["weight", text],
+  ])
+    addPatch(make(line, "span", className, words), words, patches, PATCH)
   return line
 }
 
 /** Returns where the picture lies in the canvas; names of tokens surround it. @param {HTMLCanvasElement} canvas @param {Head} head @param {Pair[]} pairs @param {Token | null} token @param {number} room pixels of width @returns {Area} */
 function drawEnlarged(canvas, { data, theme, ramp, tile, draw }, pairs, token, room) {
   const hasLines = data.draw === "lines"
-  const most = Math.max(data.rows.length, data.columns.length)
+  const most = Math.max(data.rows.labels.length, data.columns.labels.length)
   const isSmall = most <= LABEL.maxRows
   const height = Math.max(SIDE, isSmall ? most * LABEL.row : 0)
   const font = `12px ${getComputedStyle(canvas).fontFamily}`
   const widest = Math.min(LABEL.max, hasLines ? (room - LINES.min) / 2 : room - LABEL.gap - height)
-  const label = Math.max(LABEL.min, Math.min(widest, isSmall ? widestLabel(canvas, font, [...data.rows, ...data.columns]) : LABEL.max))
-  const width = hasLines ? clamp(room - 2 * label, LINES.min, LINES.max) : Math.min(height, room - LABEL.gap - label)
+  const label = Math.max(
+    LABEL.min,
+    Math.min(
+      widest,
+      isSmall
+        ? widestLabel(canvas, font, [...data.rows.labels, ...data.columns.labels])
+        : LABEL.max,
+    ),
+  )
+  const width = hasLines
+    ? clamp(room - 2 * label, LINES.min, LINES.max)
+    : Math.min(height, room - LABEL.gap - label)
   const area = { left: label, top: hasLines ? PADDING : label, width, height, label }
   const ratio = window.devicePixelRatio || 1
   const wide = label + area.width + (hasLines ? label : LABEL.gap)
@@ -193,7 +228,12 @@ function drawEnlarged(canvas, { data, theme, ramp, tile, draw }, pairs, token, r
 function widestLabel(canvas, font, names) {
   const pen = sizeCanvas(canvas, 1, 1, { willReadFrequently: true })
   pen.font = font
-  return Math.ceil(Math.min(LABEL.max, Math.max(24, ...names.map((name) => pen.measureText(name).width)) + 2 * LABEL.gap))
+  return Math.ceil(
+    Math.min(
+      LABEL.max,
+      Math.max(24, ...names.map((name) => pen.measureText(name).width)) + 2 * LABEL.gap,
+    ),
+  )
 }
 
 /** A frame around each of the strongest cells. @param {Pen} pen @param {Area} area @param {Data} data @param {Pair[]} pairs */
@@ -207,16 +247,17 @@ function markCells(pen, area, { shape, block }, pairs) {
 }
 
 /** Where the second sentence begins. @param {Pen} pen @param {Area} area @param {Data} data */
-function drawBoundaries(pen, { left, top, width, height, label }, { starts, rows, columns, draw }) {
-  const y = top + (starts[0] / rows.length) * height
+function drawBoundaries(pen, { left, top, width, height, label }, { rows, columns, draw }) {
+  const starts = [rows, columns].map(({ segments }) => segments.indexOf(1) / segments.length) // shares of a side
+  const y = top + starts[0] * height
   Object.assign(pen, { lineWidth: 1, globalAlpha: 0.55 })
   pen.setLineDash([3, 3])
   if (starts[0] > 0) strokeLine(pen, left - label, y, draw === "lines" ? left : left + width, y)
   if (starts[1] > 0 && draw === "lines") {
-    const right = top + (starts[1] / columns.length) * height
+    const right = top + starts[1] * height
     strokeLine(pen, left + width, right, left + width + label, right)
   } else if (starts[1] > 0) {
-    const x = left + (starts[1] / columns.length) * width
+    const x = left + starts[1] * width
     strokeLine(pen, x, top - label, x, top + height)
   }
   pen.setLineDash([])
@@ -227,7 +268,7 @@ function drawBoundaries(pen, { left, top, width, height, label }, { starts, rows
 function writeTokens(pen, area, data, pairs, token, isSmall) {
   /** @type {(side: "rows" | "columns", strong: number[], extent: number, write: (place: number, text: string) => void) => void} */
   const write = (side, strong, extent, put) => {
-    const names = data[side]
+    const names = data[side].labels
     const chosen = new Set(token?.side === side ? [...strong, token.index] : strong)
     let last = -Infinity
     for (const index of isSmall ? names.keys() : [...chosen].sort((a, b) => a - b)) {
@@ -239,17 +280,26 @@ function writeTokens(pen, area, data, pairs, token, isSmall) {
   }
   const [right, top] = [area.left + area.width + LABEL.gap, area.top - LABEL.gap]
   pen.textAlign = "right"
-  write("rows", pairs.map(({ row }) => row), area.height, (y, text) => pen.fillText(text, area.left - LABEL.gap, area.top + y + 0.5))
+  write(
+    "rows",
+    pairs.map(({ row }) => row),
+    area.height,
+    (y, text) => pen.fillText(text, area.left - LABEL.gap, area.top + y + 0.5),
+  )
   pen.textAlign = "left"
   const columns = pairs.map(({ column }) => column)
-  if (data.draw === "lines") write("columns", columns, area.height, (y, text) => pen.fillText(text, right, area.top + y + 0.5))
-  else write("columns", columns, area.width, (x, text) => {
-    pen.save()
-    pen.translate(area.left + x, top)
-    pen.rotate(-Math.PI / 2)
-    pen.fillText(text, 0, 0.5)
-    pen.restore()
-  })
+  if (data.draw === "lines")
+    write("columns", columns, area.height, (y, text) =>
+      pen.fillText(text, right, area.top + y + 0.5),
+    )
+  else
+    write("columns", columns, area.width, (x, text) => {
+      pen.save()
+      pen.translate(area.left + x, top)
+      pen.rotate(-Math.PI / 2)
+      pen.fillText(text, 0, 0.5)
+      pen.restore()
+    })
 }
 
 /** @param {Pen} pen @param {string} text @param {number} width in pixels */

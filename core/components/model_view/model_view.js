@@ -6,11 +6,33 @@ import { css, paletteOf, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { createPanel } from "./enlargement.js"
 import { sheetPainter } from "./picture.js"
-import { PANEL, TILE, hiddenAfter, shownHeads, silentFrom, spotFor, stepTo, tileSize, topsOf, widestOver } from "./tile_grid.js"
-import { OPACITY, drawHeat, drawLines, fillImage, hueOf, pickLines, pictureOf, rampOf, tileOf } from "./tiles.js"
+import {
+  PANEL,
+  TILE,
+  hiddenAfter,
+  shownHeads,
+  silentFrom,
+  spotFor,
+  stepTo,
+  tileSize,
+  topsOf,
+  widestOver,
+} from "./tile_grid.js"
+import {
+  OPACITY,
+  drawHeat,
+  drawLines,
+  fillImage,
+  hueOf,
+  pickLines,
+  pictureOf,
+  rampOf,
+  tileOf,
+} from "./tiles.js"
 
 /** @import { Patches } from "../shared/patches.js" */
 /** @import { Rgb, Theme } from "../shared/scales.js" */
+/** @import { Tokens } from "../shared/sentences.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Hidden, Place, Row, Spot } from "./tile_grid.js" */
 /** @import { Picture } from "./tiles.js" */
@@ -18,8 +40,8 @@ import { OPACITY, drawHeat, drawLines, fillImage, hueOf, pickLines, pictureOf, r
  * @typedef {{from: string, to: string, row: number, column: number, text: string}} Pair names, positions, weight
  * @typedef {{layer: number, head: number, index: number, name: string}} Head index: among all heads of the model
  * @typedef {{
- *   layers: number, numbers: number[], gaps: [number, string][], heads: number, shape: {rows: number, columns: number}, block: [number, number], rows: string[], columns: string[], patches: Patches | null,
- *   starts: [number, number], lines: {tile: number, enlarged: number}, draw: "lines" | "tiles", colour: "layer" | "head" | "strength",
+ *   layers: number, layerLabels: number[], gaps: [number, string][], heads: number, shape: {rows: number, columns: number}, block: [number, number], rows: Tokens, columns: Tokens, patches: Patches | null,
+ *   lines: {tile: number, enlarged: number}, draw: "lines" | "tiles", colour: "layer" | "head" | "strength",
  *   sorted: string, hidden: Hidden, scoreName: string, closest: number, tiles: Uint8Array, strongest: Float32Array, pairs: Float32Array,
  *   order: Float32Array, lit: Uint8Array, score: Float32Array,
  * }} Data
@@ -69,8 +91,13 @@ export class ModelView extends View {
     this.hint = make(this.root, "div", "hint")
     const { world, panel } = this
     /** @type {(target: EventTarget, type: string, run: (event: PointerEvent) => void) => void} */
-    const onMouse = (target, type, run) => this.listen(target, type, (event) => { if (event.pointerType !== "touch") run(event) })
-    this.listen(world, "pointerdown", (event) => { this.isTouch = event.pointerType === "touch" })
+    const onMouse = (target, type, run) =>
+      this.listen(target, type, (event) => {
+        if (event.pointerType !== "touch") run(event)
+      })
+    this.listen(world, "pointerdown", (event) => {
+      this.isTouch = event.pointerType === "touch"
+    })
     onMouse(world, "pointerover", (event) => this.pointAt(event)) // a finger enlarges with the press that follows
     onMouse(world, "pointermove", (event) => this.rest(event))
     onMouse(world, "pointerleave", () => this.pointAt(null)) // a place of its own keeps what it shows; what a finger has enlarged stays when it is lifted
@@ -81,9 +108,18 @@ export class ModelView extends View {
       if (place) this.press(place, event.shiftKey)
     })
     this.listen(world, "keydown", (event) => this.moveByKey(event))
-    this.listen(world, "focusout", () => { if (this.spot === "over") panel.hide() })
+    this.listen(world, "focusout", () => {
+      if (this.spot === "over") panel.hide()
+    })
     this.listen(this.restore, "click", () => this.hide({ layers: [], heads: [] }))
-    this.listen(this.scroller, "scroll", () => { if (this.spot === "over") panel.hide() }, { passive: true })
+    this.listen(
+      this.scroller,
+      "scroll",
+      () => {
+        if (this.spot === "over") panel.hide()
+      },
+      { passive: true },
+    )
   }
 
   get isTouchScreen() {
@@ -110,11 +146,22 @@ export class ModelView extends View {
     this.spot = spotFor(this.width, this.rows, window.innerHeight)
     const reserved = this.spot === "beside" ? PANEL.width + PANEL.gap : 0
     this.size = tileSize(this.width - reserved, this.rows, window.innerHeight)
-    const room = { beside: PANEL.width, below: this.width, over: widestOver(this.width, this.size.wide + TILE.gap) }[this.spot]
+    const room = {
+      beside: PANEL.width,
+      below: this.width,
+      over: widestOver(this.width, this.size.wide + TILE.gap),
+    }[this.spot]
     this.stage.dataset.spot = this.spot
-    this.panel.setSpot(this.spot, room, this.isTouchScreen ? "Tap a tile: it is enlarged here." : "Point at a tile: it is enlarged here.")
+    this.panel.setSpot(
+      this.spot,
+      room,
+      this.isTouchScreen
+        ? "Tap a tile: it is enlarged here."
+        : "Point at a tile: it is enlarged here.",
+    )
     this.place = {
-      row: clamp(this.place.row, 0, this.rows.length - 1), column: clamp(this.place.column, 0, this.rows[0].heads.length - 1),
+      row: clamp(this.place.row, 0, this.rows.length - 1),
+      column: clamp(this.place.column, 0, this.rows[0].heads.length - 1),
     }
     this.theme = { ...readTheme(root), strength: paletteOf(root, "sequential"), ramps: new Map() }
     this.buildGrid()
@@ -135,24 +182,33 @@ export class ModelView extends View {
     /** @type {(height: number) => HTMLElement} */
     const addRow = (height) => {
       const row = describe(make(world, "div", "row"), { role: "row" })
-      Object.assign(row.style, { gridTemplateColumns: `${TILE.label}px repeat(${across}, ${size.wide}px)`, height: `${height}px` })
+      Object.assign(row.style, {
+        gridTemplateColumns: `${TILE.label}px repeat(${across}, ${size.wide}px)`,
+        height: `${height}px`,
+      })
       return row
     }
     const head = addRow(TILE.head)
     describe(make(head, "span", "corner"), { role: "presentation" })
     if (data.sorted) describe(make(head, "span", "sorted", data.sorted), { role: "columnheader" })
-    else rows[0].heads.forEach((each, column) => addLabel(head, "columnheader", `H${each + 1}`, -1, column, `head ${each + 1}`))
+    else
+      rows[0].heads.forEach((each, column) =>
+        addLabel(head, "columnheader", `H${each + 1}`, -1, column, `head ${each + 1}`),
+      )
     /** @type {(numbers: string) => void} */
     const addGap = (numbers) => {
       if (!numbers) return
-      const gap = describe(make(world, "div", "silent"), { role: "presentation", title: `Without attention: ${numbers}` })
+      const gap = describe(make(world, "div", "silent"), {
+        role: "presentation",
+        title: `Without attention: ${numbers}`,
+      })
       Object.assign(gap.style, { height: `${TILE.silent}px` })
       make(gap, "span", "", numbers)
     }
     rows.forEach(({ layer, heads, silent }, row) => {
       addGap(silent)
       const line = addRow(size.high)
-      const number = data.numbers[layer]
+      const number = data.layerLabels[layer]
       addLabel(line, "rowheader", `L${number}`, row, -1, `layer ${number}`)
       heads.forEach((_, column) => this.addCell(line, row, column))
     })
@@ -166,10 +222,19 @@ export class ModelView extends View {
   addCell(parent, row, column) {
     const { data } = this
     const { layer, head, index } = this.headIn(row, column)
-    const node = describe(make(parent, "div", "cell"), { "data-row": row, "data-column": column, role: "gridcell", tabindex: -1 })
+    const node = describe(make(parent, "div", "cell"), {
+      "data-row": row,
+      "data-column": column,
+      role: "gridcell",
+      tabindex: -1,
+    })
     const [best] = pairsOf(data, index)
-    const strongest = best ? `Strongest pair: ${best.from} to ${best.to}, ${best.text}` : "No pair is shown"
-    describe(node, { "aria-label": `Layer ${data.numbers[layer]}, head ${head + 1}. ${strongest}` })
+    const strongest = best
+      ? `Strongest pair: ${best.from} to ${best.to}, ${best.text}`
+      : "No pair is shown"
+    describe(node, {
+      "aria-label": `Layer ${data.layerLabels[layer]}, head ${head + 1}. ${strongest}`,
+    })
     if (data.sorted) make(node, "span", "number", String(head + 1))
     const isClosest = data.lit.length === 0 && data.closest === index
     if (!data.lit[index] && !isClosest) return
@@ -179,14 +244,21 @@ export class ModelView extends View {
 
   /** @param {Place} place */
   nodeAt({ row, column }) {
-    return /** @type {HTMLElement} */ (this.world.querySelector(`[data-row="${row}"][data-column="${column}"]`))
+    return /** @type {HTMLElement} */ (
+      this.world.querySelector(`[data-row="${row}"][data-column="${column}"]`)
+    )
   }
 
   /** @param {number} row @param {number} column @returns {Head} */
   headIn(row, column) {
     const { layer, heads } = this.rows[row]
     const head = heads[column]
-    return { layer, head, index: layer * this.data.heads + head, name: `L${this.data.numbers[layer]} H${head + 1}` }
+    return {
+      layer,
+      head,
+      index: layer * this.data.heads + head,
+      name: `L${this.data.layerLabels[layer]} H${head + 1}`,
+    }
   }
 
   /** The head of a tile; null for a label. @param {Place} place */
@@ -196,10 +268,16 @@ export class ModelView extends View {
 
   /** From the paper to the colour of a head's layer, or of the head; or the scale of strengths. @param {Head} head @param {boolean} isDimmed */
   rampFor({ layer, head }, isDimmed) {
-    const { data: { colour, layers, heads }, theme } = this
+    const {
+      data: { colour, layers, heads },
+      theme,
+    } = this
     const [index, count] = { layer: [layer, layers], head: [head, heads], strength: [0, 1] }[colour]
     const name = `${index} ${isDimmed}`
-    const palette = colour === "strength" ? theme.strength : [parseColour(theme.paper), hueOf(index, count, colour === "layer", theme.isDark)]
+    const palette =
+      colour === "strength"
+        ? theme.strength
+        : [parseColour(theme.paper), hueOf(index, count, colour === "layer", theme.isDark)]
     const ramp = theme.ramps.get(name) ?? rampOf(palette, isDimmed ? DIMMED : 1)
     theme.ramps.set(name, ramp)
     return ramp
@@ -210,12 +288,22 @@ export class ModelView extends View {
     const { rows, size } = this
     const step = { x: size.wide + TILE.gap, y: size.high + TILE.gap }
     const tops = topsOf(rows, step.y)
-    return { step, tops, extent: { x: rows[0].heads.length * step.x, y: tops[rows.length - 1] + step.y } }
+    return {
+      step,
+      tops,
+      extent: { x: rows[0].heads.length * step.x, y: tops[rows.length - 1] + step.y },
+    }
   }
 
   drawTiles() {
-    const { sheet, sheetPlan: { extent } } = this
-    const ratio = Math.min(window.devicePixelRatio || 1, Math.sqrt(MAX_PIXELS / (extent.x * extent.y)))
+    const {
+      sheet,
+      sheetPlan: { extent },
+    } = this
+    const ratio = Math.min(
+      window.devicePixelRatio || 1,
+      Math.sqrt(MAX_PIXELS / (extent.x * extent.y)),
+    )
     const pen = sizeCanvas(sheet, extent.x, extent.y, { ratio, willReadFrequently: true }) // the pixels are worked out in memory
     Object.assign(sheet.style, { left: `${TILE.label + TILE.gap}px`, top: `${TILE.head}px` })
     this.paintTiles(pen, ratio)
@@ -223,15 +311,22 @@ export class ModelView extends View {
 
   /** All tiles, with so many pixels of the canvas for one of the page. @param {CanvasRenderingContext2D} pen @param {number} ratio */
   paintTiles(pen, ratio) {
-    const { data, rows, size, sheetPlan: { step, tops } } = this
+    const {
+      data,
+      rows,
+      size,
+      sheetPlan: { step, tops },
+    } = this
     const picture = pictureOf(size.wide * ratio, size.high * ratio)
     const image = pen.createImageData(picture.width, picture.height)
-    rows.forEach(({ heads }, row) => heads.forEach((_, column) => {
-      const head = this.headIn(row, column)
-      drawHead(picture, data, tileOf(data, head.index), data.lines.tile, Math.max(1, ratio * 1.1))
-      fillImage(image, picture, this.rampFor(head, this.isDimmed(head)))
-      pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(tops[row] * ratio))
-    }))
+    rows.forEach(({ heads }, row) =>
+      heads.forEach((_, column) => {
+        const head = this.headIn(row, column)
+        drawHead(picture, data, tileOf(data, head.index), data.lines.tile, Math.max(1, ratio * 1.1))
+        fillImage(image, picture, this.rampFor(head, this.isDimmed(head)))
+        pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(tops[row] * ratio))
+      }),
+    )
   }
 
   /** @param {Head} head */
@@ -241,27 +336,36 @@ export class ModelView extends View {
 
   /** The grid with its labels and the scale; no hint, no enlargement. */
   pictureParts() {
-    const beside = /** @type {HTMLElement[]} */ ([...this.stage.children].filter((node) => node !== this.scroller))
+    const beside = /** @type {HTMLElement[]} */ (
+      [...this.stage.children].filter((node) => node !== this.scroller)
+    )
     return {
-      without: [this.hint, this.restore, ...beside], painters: new Map([[this.sheet, sheetPainter(this)]]),
+      without: [this.hint, this.restore, ...beside],
+      painters: new Map([[this.sheet, sheetPainter(this)]]),
       width: Math.max(this.world.offsetWidth, this.legend.scrollWidth),
     }
   }
 
   drawBar() {
     const { data, hidden, theme, legend } = this
-    const counts = /** @type {[number, string][]} */ ([[hidden.layers.length, "layer"], [hidden.heads.length, "head"]]).filter(([count]) => count)
-    this.hint.textContent = HINT[this.component.standalone ? "file" : this.isTouchScreen ? "touch" : "app"]
+    const counts = /** @type {[number, string][]} */ ([
+      [hidden.layers.length, "layer"],
+      [hidden.heads.length, "head"],
+    ]).filter(([count]) => count)
+    this.hint.textContent =
+      HINT[this.component.standalone ? "file" : this.isTouchScreen ? "touch" : "app"]
     this.restore.hidden = counts.length === 0
     this.restore.textContent = `Show all (${counts.map(([count, name]) => `${count} ${name}${count > 1 ? "s" : ""}`).join(", ")} hidden)`
     legend.replaceChildren()
     make(legend, "span", "", data.draw === "lines" ? "a line's weight" : "a cell's weight")
     const ramp = make(legend, "span", "ramp")
-    const colours = data.colour === "strength" ? theme.strength : [theme.paper, theme.ink].map(parseColour)
+    const colours =
+      data.colour === "strength" ? theme.strength : [theme.paper, theme.ink].map(parseColour)
     ramp.style.background = `linear-gradient(to right, ${colours.map(css)})`
     let last = -1
     for (const weight of SCALE) {
-      const share = data.draw === "lines" ? OPACITY[Math.round(255 * Math.sqrt(weight))] : Math.sqrt(weight)
+      const share =
+        data.draw === "lines" ? OPACITY[Math.round(255 * Math.sqrt(weight))] : Math.sqrt(weight)
       if (share - last < MIN_APART) continue
       make(ramp, "i", "", String(weight)).style.left = `${100 * share}%`
       last = share
@@ -274,11 +378,20 @@ export class ModelView extends View {
     const head = this.headIn(row, column)
     const value = data.score[head.index]
     panel.show({
-      title: head.name, score: Number.isFinite(value) ? `${data.scoreName} ${value.toFixed(2)}` : "", pairs: pairsOf(data, head.index),
-      data, theme, tile: tileOf(data, head.index), ramp: this.rampFor(head, false),
-      draw: (picture, tile, thickness) => drawHead(picture, data, tile, data.lines.enlarged, thickness),
+      title: head.name,
+      score: Number.isFinite(value) ? `${data.scoreName} ${value.toFixed(2)}` : "",
+      pairs: pairsOf(data, head.index),
+      data,
+      theme,
+      tile: tileOf(data, head.index),
+      ramp: this.rampFor(head, false),
+      draw: (picture, tile, thickness) =>
+        drawHead(picture, data, tile, data.lines.enlarged, thickness),
     })
-    panel.avoid(this.nodeAt({ row, column }).getBoundingClientRect(), this.scroller.getBoundingClientRect())
+    panel.avoid(
+      this.nodeAt({ row, column }).getBoundingClientRect(),
+      this.scroller.getBoundingClientRect(),
+    )
   }
 
   /** @param {PointerEvent | null} event */
@@ -305,7 +418,8 @@ export class ModelView extends View {
   /** An enlargement changes with the pointer until that rests. @param {PointerEvent} event */
   rest({ clientX: x, clientY: y }) {
     const { panel, rested } = this
-    if (!this.over || (rested.timer && Math.hypot(x - rested.x, y - rested.y) <= REST.pixels)) return
+    if (!this.over || (rested.timer && Math.hypot(x - rested.x, y - rested.y) <= REST.pixels))
+      return
     clearTimeout(rested.timer)
     const timer = setTimeout(() => {
       rested.timer = 0
@@ -319,7 +433,8 @@ export class ModelView extends View {
     const head = this.headAt(place)
     this.focusOn(place)
     if (!head) this.toggle(place, isShift)
-    else if (this.isTouch && !this.panel.isShown(head.name)) { // the first tap enlarges, the second opens
+    else if (this.isTouch && !this.panel.isShown(head.name)) {
+      // the first tap enlarges, the second opens
       this.enlarge(place)
       this.panel.settle()
       this.panel.node.scrollIntoView({ block: "nearest" })
@@ -381,22 +496,36 @@ export class ModelView extends View {
 function addLabel(parent, role, text, row, column, name) {
   const title = `Click: hide ${name}. Shift-click: only ${name}.`
   const label = `${name}: Enter hides it, Shift and Enter keep only it`
-  describe(make(parent, "div", `label ${role}`, text), { role, title, "aria-label": label, "data-row": row, "data-column": column, tabindex: -1 })
+  describe(make(parent, "div", `label ${role}`, text), {
+    role,
+    title,
+    "aria-label": label,
+    "data-row": row,
+    "data-column": column,
+    tabindex: -1,
+  })
 }
 
 /** @param {EventTarget | null} target @returns {Place | null} */
 function placeOf(target) {
   const node = target instanceof Element ? target.closest("[data-row]") : null
-  return node ? { row: Number(node.getAttribute("data-row")), column: Number(node.getAttribute("data-column")) } : null
+  return node
+    ? {
+        row: Number(node.getAttribute("data-row")),
+        column: Number(node.getAttribute("data-column")),
+      }
+    : null
 }
 
 /** The strongest pairs of a head, at most three. @param {Data} data @param {number} index @returns {Pair[]} */
 function pairsOf({ strongest, pairs, rows, columns }, index) {
-  return [3 * index, 3 * index + 1, 3 * index + 2].filter((i) => pairs[2 * i] >= 0).map((i) => {
-    const [row, column] = pairs.subarray(2 * i, 2 * i + 2)
-    const text = strongest[i] >= 0.01 ? strongest[i].toFixed(3) : strongest[i].toPrecision(2)
-    return { from: rows[row], to: columns[column], row, column, text }
-  })
+  return [3 * index, 3 * index + 1, 3 * index + 2]
+    .filter((i) => pairs[2 * i] >= 0)
+    .map((i) => {
+      const [row, column] = pairs.subarray(2 * i, 2 * i + 2)
+      const text = strongest[i] >= 0.01 ? strongest[i].toFixed(3) : strongest[i].toPrecision(2)
+      return { from: rows.labels[row], to: columns.labels[column], row, column, text }
+    })
 }
 
 /** @param {Picture} picture @param {Data} data @param {Uint8Array} tile @param {number} maxLines @param {number} thickness in pixels */

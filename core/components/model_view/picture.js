@@ -14,11 +14,15 @@ const SHARP = 3 // pixels of an image in an SVG for one of the page
 /** @param {ModelView} view @returns {(pen: Pen) => void} */
 export function sheetPainter(view) {
   return (pen) => {
-    if (isSvg(pen) && countShapes(view) <= MAX_SHAPES) return eachTile(view, (head, spot) => paintTile(pen, view, head, spot))
+    if (isSvg(pen) && countShapes(view) <= MAX_SHAPES)
+      return eachTile(view, (head, spot) => paintTile(pen, view, head, spot))
     const { extent } = view.sheetPlan
     const scale = isSvg(pen) ? SHARP : pen.getTransform().a
     drawImageOf(pen, extent.x, extent.y, scale, (canvas) => {
-      view.paintTiles(/** @type {Pen} */ (canvas.getContext("2d", { willReadFrequently: true })), scale)
+      view.paintTiles(
+        /** @type {Pen} */ (canvas.getContext("2d", { willReadFrequently: true })),
+        scale,
+      )
     })
   }
 }
@@ -27,9 +31,11 @@ export function sheetPainter(view) {
 function eachTile(view, visit) {
   const { step, tops } = view.sheetPlan
   const { wide, high } = view.size
-  view.rows.forEach(({ heads }, row) => heads.forEach((_, column) => {
-    visit(view.headIn(row, column), { left: column * step.x, top: tops[row], wide, high })
-  }))
+  view.rows.forEach(({ heads }, row) =>
+    heads.forEach((_, column) => {
+      visit(view.headIn(row, column), { left: column * step.x, top: tops[row], wide, high })
+    }),
+  )
 }
 
 /** @param {ModelView} view @param {Head} head */
@@ -42,13 +48,17 @@ function cellsOf({ data }, { index }) {
 /** @param {ModelView} view */
 function countShapes(view) {
   let count = 0
-  eachTile(view, (head) => { count += cellsOf(view, head).length })
+  eachTile(view, (head) => {
+    count += cellsOf(view, head).length
+  })
   return count
 }
 
 /** @param {Pen} pen @param {ModelView} view @param {Head} head @param {Spot} spot */
 function paintTile(pen, view, head, { left, top, wide, high }) {
-  const { data: { draw, shape, tiles } } = view
+  const {
+    data: { draw, shape, tiles },
+  } = view
   const tile = tileOf({ shape, tiles }, head.index)
   const ramp = view.rampFor(head, view.isDimmed(head))
   const [across, down] = [wide / shape.columns, high / shape.rows]

@@ -1,6 +1,7 @@
 // Where the tiles of all heads lie, which are hidden, and how keys move between them. Pure.
 
 import { clamp } from "../shared/dom.js"
+import { tableSteps } from "../shared/keys.js"
 
 /**
  * @typedef {{layers: number[], heads: number[]}} Hidden
@@ -10,26 +11,39 @@ import { clamp } from "../shared/dom.js"
  */
 
 export const PANEL = { width: 330, max: 430, gap: 14, margin: 8, minTile: 48, phone: 560 } // pixels
-export const TILE = { gap: 3, label: 34, head: 22, silent: 13, min: 40, max: 132, minTotalHeight: 240, maxTotalHeight: 490, maxShare: 0.57 } // pixels
-/** @type {Record<string, number[]>} */
-const STEPS = {
-  ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
-  Home: [0, -Infinity], End: [0, Infinity], PageUp: [-Infinity, 0], PageDown: [Infinity, 0],
-}
+export const TILE = {
+  gap: 3,
+  label: 34,
+  head: 22,
+  silent: 13,
+  min: 40,
+  max: 132,
+  minTotalHeight: 240,
+  maxTotalHeight: 490,
+  maxShare: 0.57,
+} // pixels
+const STEPS = tableSteps()
 
 /** The layers shown, each with its heads from left to right; `order` is (layer, head). @param {{layers: number, heads: number, order: Float32Array, gaps: [number, string][]}} data @param {Hidden} hidden @returns {Row[]} */
 export function shownHeads({ layers, heads, order, gaps }, hidden) {
-  const all = Array.from({ length: layers }, (_, layer) => ({ layer, heads: [...order.subarray(layer * heads, (layer + 1) * heads)] }))
+  const all = Array.from({ length: layers }, (_, layer) => ({
+    layer,
+    heads: [...order.subarray(layer * heads, (layer + 1) * heads)],
+  }))
   const shown = all.filter(({ layer }) => !hidden.layers.includes(layer))
   return shown.map((row, place) => ({
-    ...row, heads: row.heads.filter((head) => !hidden.heads.includes(head)),
+    ...row,
+    heads: row.heads.filter((head) => !hidden.heads.includes(head)),
     silent: silentFrom(gaps, place ? shown[place - 1].layer + 1 : 0, row.layer),
   }))
 }
 
 /** Numbers of the layers that do not attend, before the layers `first` to `last`; `gaps` say which layer follows them. @param {[number, string][]} gaps @param {number} first @param {number} last */
 export function silentFrom(gaps, first, last) {
-  return gaps.filter(([before]) => before >= first && before <= last).map(([, numbers]) => numbers).join(", ")
+  return gaps
+    .filter(([before]) => before >= first && before <= last)
+    .map(([, numbers]) => numbers)
+    .join(", ")
 }
 
 /** Pixels above each row, which is `pitch` high. @param {Row[]} rows @param {number} pitch */
@@ -49,7 +63,11 @@ export function topsOf(rows, pitch) {
 export function tileSize(width, rows, screen) {
   const across = Math.max(1, rows[0]?.heads.length ?? 1)
   const wide = Math.floor(clamp((width - TILE.label) / across - TILE.gap, TILE.min, TILE.max))
-  const high = Math.floor(clamp(TILE.maxShare * screen, TILE.minTotalHeight, TILE.maxTotalHeight) / Math.max(1, rows.length)) - TILE.gap
+  const high =
+    Math.floor(
+      clamp(TILE.maxShare * screen, TILE.minTotalHeight, TILE.maxTotalHeight) /
+        Math.max(1, rows.length),
+    ) - TILE.gap
   return { wide, high: Math.max(Math.round(wide * 0.5), Math.min(wide, high)) }
 }
 
@@ -63,7 +81,9 @@ export function hiddenAfter(hidden, kind, index, count, isAlone) {
   const others = all.filter((each) => each !== index)
   const wasAlone = others.every((each) => hidden[kind].includes(each))
   if (isAlone) return { ...hidden, [kind]: wasAlone ? [] : others }
-  return wasAlone ? hidden : { ...hidden, [kind]: all.filter((each) => each === index || hidden[kind].includes(each)) }
+  return wasAlone
+    ? hidden
+    : { ...hidden, [kind]: all.filter((each) => each === index || hidden[kind].includes(each)) }
 }
 
 /** Where an arrow key leads; null for other keys. @param {string} key @param {Place} from @param {Row[]} rows @returns {Place | null} */
@@ -73,7 +93,9 @@ export function stepTo(key, from, rows) {
   const [down, across] = step
   const min = Number.isFinite(down + across) ? -1 : 0 // Home, End and the like stay among the tiles
   const row = down ? clamp(from.row + down, min, rows.length - 1) : from.row
-  const column = across ? clamp(from.column + across, min, (rows[0]?.heads.length ?? 0) - 1) : from.column
+  const column = across
+    ? clamp(from.column + across, min, (rows[0]?.heads.length ?? 0) - 1)
+    : from.column
   return row < 0 && column < 0 ? from : { row, column }
 }
 
@@ -83,7 +105,9 @@ export function stepTo(key, from, rows) {
  */
 export function spotFor(width, rows, screen) {
   if (width < PANEL.phone) return "below"
-  return tileSize(width - PANEL.width - PANEL.gap, rows, screen).wide >= PANEL.minTile ? "beside" : "over"
+  return tileSize(width - PANEL.width - PANEL.gap, rows, screen).wide >= PANEL.minTile
+    ? "beside"
+    : "over"
 }
 
 /** The most pixels that an enlargement over the grid may take, so that the tile and its neighbours stay visible. @param {number} width of the view @param {number} pitch of tiles */
@@ -99,5 +123,8 @@ export function widestOver(width, pitch) {
 export function farSide(tile, grid, box) {
   const isLeft = (tile.left + tile.right) / 2 < grid.left + grid.width / 2
   const hidden = PANEL.margin - grid.top // of the grid, above the screen
-  return { left: isLeft ? Math.max(0, grid.width - box.width) : 0, top: clamp(hidden, 0, Math.max(0, grid.height - box.height / 2)) }
+  return {
+    left: isLeft ? Math.max(0, grid.width - box.width) : 0,
+    top: clamp(hidden, 0, Math.max(0, grid.height - box.height / 2)),
+  }
 }

@@ -34,7 +34,8 @@ export function pickLines(tile, max) {
     if (byte > level) cells[count++] = cell
     else if (room && byte === level) {
       const share = room / counts[level]
-      if (Math.floor((equal + 1) * share + 1e-9) > Math.floor(equal * share + 1e-9)) cells[count++] = cell
+      if (Math.floor((equal + 1) * share + 1e-9) > Math.floor(equal * share + 1e-9))
+        cells[count++] = cell
       equal++
     }
   }
@@ -83,10 +84,14 @@ export function drawHeat({ levels, width, height }, tile, { rows, columns }) {
 
 /** Which cells each pixel covers: from `first` up to `end`. At least one. @param {number} pixels @param {number} cells */
 function spansOf(pixels, cells) {
-  const first = Uint16Array.from({ length: pixels }, (_, pixel) => Math.floor((pixel * cells) / pixels))
-  const end = Uint16Array.from(first, (start, pixel) => (
-    cells <= pixels ? start + 1 : Math.max(start + 1, Math.ceil(((pixel + 1) * cells) / pixels - 1e-9))
-  ))
+  const first = Uint16Array.from({ length: pixels }, (_, pixel) =>
+    Math.floor((pixel * cells) / pixels),
+  )
+  const end = Uint16Array.from(first, (start, pixel) =>
+    cells <= pixels
+      ? start + 1
+      : Math.max(start + 1, Math.ceil(((pixel + 1) * cells) / pixels - 1e-9)),
+  )
   return { first, end }
 }
 
@@ -106,7 +111,10 @@ export function fillImage(image, { levels }, ramp) {
 export function rampOf(palette, share = 1) {
   const bytes = new Uint8ClampedArray(4 * 256).fill(255)
   for (let step = 0; step < 256; step++) {
-    bytes.set(along(palette, step / 255).map((value, i) => palette[0][i] + share * (value - palette[0][i])), 4 * step)
+    bytes.set(
+      along(palette, step / 255).map((value, i) => palette[0][i] + share * (value - palette[0][i])),
+      4 * step,
+    )
   }
   return new Uint32Array(bytes.buffer)
 }
@@ -126,11 +134,20 @@ export function hueOf(index, count, ordered, dark) {
 function fromLch(lightness, chroma, degrees) {
   const angle = (degrees * Math.PI) / 180
   const fy = (lightness + 16) / 116
-  const [x, y, z] = [[0.95047, fy + (chroma * Math.cos(angle)) / 500], [1, fy], [1.08883, fy - (chroma * Math.sin(angle)) / 200]]
-    .map(([white, f]) => white * (f > 6 / 29 ? f ** 3 : 3 * (6 / 29) ** 2 * (f - 4 / 29)))
-  return [3.2406 * x - 1.5372 * y - 0.4986 * z, -0.9689 * x + 1.8758 * y + 0.0415 * z, 0.0557 * x - 0.204 * y + 1.057 * z]
+  const [x, y, z] = [
+    [0.95047, fy + (chroma * Math.cos(angle)) / 500],
+    [1, fy],
+    [1.08883, fy - (chroma * Math.sin(angle)) / 200],
+  ].map(([white, f]) => white * (f > 6 / 29 ? f ** 3 : 3 * (6 / 29) ** 2 * (f - 4 / 29)))
+  return [
+    3.2406 * x - 1.5372 * y - 0.4986 * z,
+    -0.9689 * x + 1.8758 * y + 0.0415 * z,
+    0.0557 * x - 0.204 * y + 1.057 * z,
+  ]
     .map((value) => Math.max(0, Math.min(1, value)))
-    .map((value) => Math.round(255 * (value <= 0.0031308 ? 12.92 * value : 1.055 * value ** (1 / 2.4) - 0.055)))
+    .map((value) =>
+      Math.round(255 * (value <= 0.0031308 ? 12.92 * value : 1.055 * value ** (1 / 2.4) - 0.055)),
+    )
 }
 
 /** An empty picture of at least one pixel, as large as given in pixels of the screen. @param {number} wide @param {number} high @returns {Picture} */

@@ -41,10 +41,26 @@ export function drawRows(pen, head, view, { first, last }, layout, colours) {
     const box = { left: 0, top: row * layout.row + 1, height: layout.row - 2 }
     const mayAttend = isPermitted(view, key)
     pen.globalAlpha = mayAttend ? 1 : 0.3
-    drawStrip(pen, box, view.order, (dim) => head.k[key * head.dim + dim], head.limits.vectors, layout, colours)
+    drawStrip(
+      pen,
+      box,
+      view.order,
+      (dim) => head.keys[key * head.dim + dim],
+      head.limits.vectors,
+      layout,
+      colours,
+    )
     const { query } = view
     if (query !== null && mayAttend) {
-      drawStrip(pen, { ...box, left: right }, view.order, (dim) => productOf(head, query, key, dim), head.limits.products, layout, colours)
+      drawStrip(
+        pen,
+        { ...box, left: right },
+        view.order,
+        (dim) => productOf(head, query, key, dim),
+        head.limits.products,
+        layout,
+        colours,
+      )
     } else if (query !== null) {
       Object.assign(pen, { globalAlpha: 0.35, fillStyle: colours.ink })
       pen.fillRect(right + layout.block / 2 - 8, (row + 0.5) * layout.row - 0.5, 16, 1)
@@ -116,7 +132,11 @@ export function drawQueries(pen, head, view, from, { first, last }, layout, colo
 function drawLine(pen, from, to, weight, { lead, asking, gap, row }, { strong }) {
   const [left, right] = [2, lead - asking + gap - 2]
   const [y, end] = [(from + 0.5) * row, (to + 0.5) * row]
-  Object.assign(pen, { globalAlpha: weight ** LINE.fade, lineWidth: LINE.thin + LINE.thick * weight, strokeStyle: strong })
+  Object.assign(pen, {
+    globalAlpha: weight ** LINE.fade,
+    lineWidth: LINE.thin + LINE.thick * weight,
+    strokeStyle: strong,
+  })
   pen.beginPath()
   pen.moveTo(left, y)
   pen.bezierCurveTo((left + right) / 2, y, (left + right) / 2, end, right, end)

@@ -49,9 +49,20 @@ export function measure(root, scroller, head, folded, rows) {
   const width = root.clientWidth
   const isPhone = width < PHONE
   const { gap, ...columns } = numberWidths(isPhone, folded)
-  const longest = Math.max(...[...head.labels.queries, ...head.labels.keys].map(textWidths(`600 ${style.fontSize} ${style.fontFamily}`)))
-  const label = clamp(Math.ceil(longest) + patchWidth(head.patches, PATCH) + 22, LABEL.min, isPhone ? LABEL.maxPhone : width < LABEL.tight ? LABEL.maxTight : LABEL.max)
-  const row = Math.max(head.labels.queries.length, head.labels.keys.length) >= ROW.manyFrom ? ROW.many : ROW.few
+  const longest = Math.max(
+    ...[...head.tokens.queries.labels, ...head.tokens.keys.labels].map(
+      textWidths(`600 ${style.fontSize} ${style.fontFamily}`),
+    ),
+  )
+  const label = clamp(
+    Math.ceil(longest) + patchWidth(head.patches, PATCH) + 22,
+    LABEL.min,
+    isPhone ? LABEL.maxPhone : width < LABEL.tight ? LABEL.maxTight : LABEL.max,
+  )
+  const row =
+    Math.max(head.tokens.queries.labels.length, head.tokens.keys.labels.length) >= ROW.manyFrom
+      ? ROW.many
+      : ROW.few
   const scrolls = rows * row + ABOVE > parseFloat(getComputedStyle(scroller).maxHeight)
   const edge = BORDERS + (scrolls && !isPhone ? SCROLLBAR : 0) // a phone's takes no room
   const free = width - edge - 2 * label - columns.dot - columns.score - columns.minWeight - 6 * gap
@@ -59,9 +70,28 @@ export function measure(root, scroller, head, folded, rows) {
   const cellFor = (lines) => Math.floor((free - lines) / (2 * head.dim))
   const numbersFirst = !folded && (isPhone || cellFor(LINES.narrow) < CELL.min)
   const isWide = cellFor(LINES.wide) >= CELL.comfortable
-  const lines = isPhone ? LINES.phone : folded ? LINES.folded : isWide || numbersFirst ? LINES.wide : LINES.narrow
+  const lines = isPhone
+    ? LINES.phone
+    : folded
+      ? LINES.folded
+      : isWide || numbersFirst
+        ? LINES.wide
+        : LINES.narrow
   const cell = clamp(cellFor(lines), numbersFirst ? CELL.minScrolled : CELL.min, CELL.max)
-  return { asking: label, lead: label + lines, label, key: label + lines + gap, cell, edge, block: folded ? 0 : cell * head.dim, gap, row, numbersFirst, isPhone, ...columns }
+  return {
+    asking: label,
+    lead: label + lines,
+    label,
+    key: label + lines + gap,
+    cell,
+    edge,
+    block: folded ? 0 : cell * head.dim,
+    gap,
+    row,
+    numbersFirst,
+    isPhone,
+    ...columns,
+  }
 }
 
 /** Where the columns begin, once the attention's has its width. @param {ReturnType<typeof measure>} sizes @param {number} weight @param {boolean} folded @returns {Layout} */
@@ -70,27 +100,50 @@ export function placeColumns(sizes, weight, folded) {
   const first = key + label + gap
   const numbers = dot + score + weight + 3 * gap
   const vectors = folded ? 0 : 2 * (block + gap)
-  return { ...sizes, weight, start: numbersFirst ? first + numbers : first, numbers: numbersFirst ? first : first + vectors }
+  return {
+    ...sizes,
+    weight,
+    start: numbersFirst ? first + numbers : first,
+    numbers: numbersFirst ? first : first + vectors,
+  }
 }
 
 /** Left edge and width of a column, in pixels of the whole table. @param {Layout} layout @param {Head} head @param {boolean} folded @param {number} column @returns {[number, number]} */
-export function spanOf({ asking, key, label, start, numbers, gap, block, cell, dot, score, weight }, head, folded, column) {
+export function spanOf(
+  { asking, key, label, start, numbers, gap, block, cell, dot, score, weight },
+  head,
+  folded,
+  column,
+) {
   const { kind, place } = columnKind(head, folded, column)
   /** @type {Record<string, [number, number]>} */
   const spans = {
-    asking: [0, asking], token: [key, label], vector: [start + place * cell, cell], product: [start + block + gap + place * cell, cell],
-    dot: [numbers, dot], score: [numbers + dot + gap, score], weight: [numbers + dot + score + 2 * gap, weight],
+    asking: [0, asking],
+    token: [key, label],
+    vector: [start + place * cell, cell],
+    product: [start + block + gap + place * cell, cell],
+    dot: [numbers, dot],
+    score: [numbers + dot + gap, score],
+    weight: [numbers + dot + score + 2 * gap, weight],
   }
   return spans[kind]
 }
 
 /** The column at x, in pixels of the whole table; -1 between the blocks of dimensions and on the lines. @param {Layout} layout @param {Head} head @param {boolean} folded @param {number} x */
-export function columnAt({ asking, key, label, start, numbers, gap, block, cell, dot, score, weight, numbersFirst }, head, folded, x) {
+export function columnAt(
+  { asking, key, label, start, numbers, gap, block, cell, dot, score, weight, numbersFirst },
+  head,
+  folded,
+  x,
+) {
   if (x < asking) return 0
   if (x < key + label + gap) return x < key ? -1 : 1
   const last = columnCount(head, folded) - 1
   const fromNumbers = x - numbers
-  if (fromNumbers >= -gap / 2 && (!numbersFirst || fromNumbers < dot + score + weight + 2.5 * gap)) {
+  if (
+    fromNumbers >= -gap / 2 &&
+    (!numbersFirst || fromNumbers < dot + score + weight + 2.5 * gap)
+  ) {
     if (fromNumbers >= dot + score + 1.5 * gap) return last
     return fromNumbers >= dot + gap / 2 ? last - 1 : last - 2
   }

@@ -3,10 +3,22 @@
 // in the page.
 
 import { clamp, describe, make, place, sizeCanvas } from "../shared/dom.js"
+import { tableSteps } from "../shared/keys.js"
+import { readLayer } from "../shared/layer.js"
+import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
 import { viewOf } from "./choice.js"
 import { drawQueries, drawRows, readColours } from "./drawing.js"
-import { MAX_WEIGHT, TOKENS, columnAt, columnCount, columnKind, measure, placeColumns, spanOf } from "./layout.js"
+import {
+  MAX_WEIGHT,
+  TOKENS,
+  columnAt,
+  columnCount,
+  columnKind,
+  measure,
+  placeColumns,
+  spanOf,
+} from "./layout.js"
 import { colourLimits, sameVectors } from "./numbers.js"
 import { drawBar, drawHeads, drawRow, drawStripCells, drawStripRow, makeParts } from "./table.js"
 import { cellWords, pairWords } from "./words.js"
@@ -16,17 +28,17 @@ import { cellWords, pairWords } from "./words.js"
 /** @import { Chosen, View as Choice } from "./choice.js" */
 /** @import { Colours, Span } from "./drawing.js" */
 /** @import { Layout } from "./layout.js" */
+/** @import { Facts } from "./numbers.js" */
 /** @import { Head } from "./numbers.js" */
 /**
- * @typedef {Omit<Head, "limits" | "labels" | "segments" | "isCross"> & Chosen & {
- *   turn: number, labels: string[], segments: number[], keyLabels?: string[], keySegments?: number[],
- * }} Sent what the keys are called only where they are of other tokens than the queries
+ * @typedef {Omit<Facts, "limits" | "tokens"> & Chosen & {serial: number}} Sent
  */
 /** @typedef {{row: number, column: number}} Cell row -1 is the query's; columns as layout.js counts them */
 
 const OVERSCAN = 4 // rows drawn beyond the edge
 const WORK_MS = 10 // of a frame, for drawing lines
-const HINT = "Point at a query on the left to take it apart, click it to keep it. Point at a cell to read it, click a row to make it the pair. Arrow keys move, Enter chooses."
+const HINT =
+  "Point at a query on the left to take it apart, click it to keep it. Point at a cell to read it, click a row to make it the pair. Arrow keys move, Enter chooses."
 
 /** @param {Component} component */
 export default function (component) {
@@ -45,7 +57,7 @@ class NeuronView extends View {
   /** @type {HTMLElement[]} */ bands = [] // over two columns and a row
   range = "" // of rows in the page
   isWhole = false // while a picture is drawn
-  turn = 0 // choices made here
+  serial = -1 // of the state that was sent last
   linesFrame = 0
 
   /** @param {Component} component */
@@ -56,10 +68,15 @@ class NeuronView extends View {
     this.vectors = describe(make(null, "canvas"), { "aria-hidden": true }) // arrow keys read its cells
     this.stripBand = make(null, "div", "band")
     const { scroller, world, byIndex, byContribution, fold, pairs, tip } = this.ui
-    this.listen(scroller, "scroll", () => {
-      tip.hidden = true
-      this.nextFrame(() => this.drawRows())
-    }, { passive: true })
+    this.listen(
+      scroller,
+      "scroll",
+      () => {
+        tip.hidden = true
+        this.nextFrame(() => this.drawRows())
+      },
+      { passive: true },
+    )
     this.listen(world, "pointermove", (event) => this.hover(event))
     this.listen(world, "pointerleave", () => this.leave())
     this.listen(world, "click", (event) => this.act(this.cellUnder(event)))
@@ -68,7 +85,10 @@ class NeuronView extends View {
     this.listen(byIndex, "click", () => this.choose({ byContribution: false }))
     this.listen(byContribution, "click", () => this.choose({ byContribution: true }))
     this.listen(fold, "click", () => this.choose({ folded: !this.view.folded }))
-    for (const button of pairs) this.listen(button, "click", () => this.choose({ pairs: /** @type {Chosen["pairs"]} */ (button.value) }))
+    for (const button of pairs)
+      this.listen(button, "click", () =>
+        this.choose({ pairs: /** @type {Chosen["pairs"]} */ (button.value) }),
+      )
   }
 
   destroy() {
@@ -77,16 +97,19 @@ class NeuronView extends View {
   }
 
   /** @param {Sent} sent */
-  update({ query, pairKey, byContribution, folded, pairs, turn, labels: queryLabels, segments: querySegments, keyLabels, keySegments, ...data }) {
+  update({ query, pairKey, byContribution, folded, pairs, serial, ...data }) {
     const before = { head: this.head, view: this.view }
-    const labels = { queries: queryLabels, keys: keyLabels ?? queryLabels }
-    const segments = { queries: querySegments, keys: keySegments ?? querySegments }
-    const isSame = before.head && JSON.stringify(before.head.labels) === JSON.stringify(labels)
-    const isSameHead = before.head && sameVectors(data, before.head)
-    this.head = { ...data, labels, segments, isCross: keyLabels !== undefined, limits: isSameHead ? before.head.limits : colourLimits(data) }
-    // What is older than a choice made here does not undo it.
-    if (!isSame || turn >= this.turn) this.chosen = { query, pairKey, byContribution, folded, pairs }
-    this.turn = isSame ? Math.max(turn, this.turn) : turn
+    const isSame = before.head && JSON.stringify(before.head.sides) === JSON.stringify(data.sides)
+    const layer = readLayer(data, 0)
+    const isSameHead = before.head && sameVectors(layer, before.head)
+    this.head = {
+      ...data,
+      ...layer,
+      tokens: bothSides(data.sides),
+      limits: isSameHead ? before.head.limits : colourLimits(layer),
+    }
+    if (serial !== this.serial) this.chosen = { query, pairKey, byContribution, folded, pairs }
+    this.serial = serial
     if (!isSame) Object.assign(this, { cell: null, pointed: null })
     this.view = viewOf(this.head, this.chosen, this.pointed)
     this.layOut()
@@ -98,11 +121,10 @@ class NeuronView extends View {
   /** @param {Partial<Chosen>} change that the server learns of; what is only pointed at stays here */
   choose(change) {
     Object.assign(this.chosen, change)
-    this.turn += 1
     this.view = viewOf(this.head, this.chosen, this.pointed)
     if (this.view.keptQuery === null) this.chosen.query = null // a query that the pairs leave out is released
     this.layOut()
-    this.component.setStateValue("choice", { ...this.chosen, turn: this.turn })
+    this.component.setStateValue("choice", { ...this.chosen, serial: this.serial })
   }
 
   /** Show another query while it is pointed at; null goes back to the one that is kept, or to all. @param {number | null} query */
@@ -128,20 +150,36 @@ class NeuronView extends View {
     const { lead, label, block, gap, row, asking, key, dot, score, numbersFirst } = sizes
     const vectors = view.folded ? [] : [block, block]
     const used = [lead, label, ...vectors, dot, score].reduce((sum, width) => sum + width + gap, 0)
-    const weight = numbersFirst ? sizes.minWeight : clamp(this.width - sizes.edge - used, sizes.minWeight, MAX_WEIGHT)
+    const weight = numbersFirst
+      ? sizes.minWeight
+      : clamp(this.width - sizes.edge - used, sizes.minWeight, MAX_WEIGHT)
     this.layout = placeColumns(sizes, weight, view.folded)
     const { start, numbers } = this.layout
-    const variables = { world: used + weight, gap, asking, key, start, first: Math.min(start, numbers) }
-    for (const [name, value] of Object.entries(variables)) ui.world.style.setProperty(`--${name}`, `${value}px`)
+    const variables = {
+      world: used + weight,
+      gap,
+      asking,
+      key,
+      start,
+      first: Math.min(start, numbers),
+    }
+    for (const [name, value] of Object.entries(variables))
+      ui.world.style.setProperty(`--${name}`, `${value}px`)
     const shown = numbersFirst ? [dot, score, weight, ...vectors] : [...vectors, dot, score]
     const columns = [lead, label, ...shown].map((width) => `${width}px`).join(" ")
-    ui.world.style.setProperty("--columns", numbersFirst ? columns : `${columns} minmax(${weight}px, 1fr)`)
+    ui.world.style.setProperty(
+      "--columns",
+      numbersFirst ? columns : `${columns} minmax(${weight}px, 1fr)`,
+    )
     const [k, first] = numbersFirst ? [6, 3] : [3, view.folded ? 3 : 5]
     ui.world.style.setProperty("--k", String(k))
     ui.world.style.setProperty("--dot", String(first))
     root.classList.toggle("phone", sizes.isPhone)
     place(ui.body, { height: rowCount * row })
-    describe(ui.scroller, { "aria-rowcount": rowCount + 2, "aria-colcount": columnCount(head, view.folded) })
+    describe(ui.scroller, {
+      "aria-rowcount": rowCount + 2,
+      "aria-colcount": columnCount(head, view.folded),
+    })
     drawBar(this)
     this.fill()
   }
@@ -150,8 +188,11 @@ class NeuronView extends View {
   fill() {
     const { ui, head, view } = this
     if (!this.layout) return
-    const query = view.query === null ? "all queries" : `query ${head.labels.queries[view.query]}`
-    describe(ui.scroller, { "aria-label": `${head.where}: ${query} and the keys of ${view.keys.length} tokens` })
+    const query =
+      view.query === null ? "all queries" : `query ${head.tokens.queries.labels[view.query]}`
+    describe(ui.scroller, {
+      "aria-label": `${head.where}: ${query} and the keys of ${view.keys.length} tokens`,
+    })
     drawHeads(this)
     drawStripRow(this)
     this.readPair()
@@ -167,9 +208,14 @@ class NeuronView extends View {
 
   drawRows() {
     const { ui, head, layout, view, rows } = this
-    const first = this.isWhole ? 0 : Math.max(0, Math.floor(ui.scroller.scrollTop / layout.row) - OVERSCAN)
+    const first = this.isWhole
+      ? 0
+      : Math.max(0, Math.floor(ui.scroller.scrollTop / layout.row) - OVERSCAN)
     const count = Math.ceil(Math.max(ui.scroller.clientHeight, 560) / layout.row) + 2 * OVERSCAN
-    const span = { first, last: this.isWhole ? this.rowCount : Math.min(this.rowCount, first + count) }
+    const span = {
+      first,
+      last: this.isWhole ? this.rowCount : Math.min(this.rowCount, first + count),
+    }
     if (this.range === Object.values(span).join()) return
     this.range = Object.values(span).join()
     for (const [row, node] of rows) {
@@ -177,10 +223,19 @@ class NeuronView extends View {
       node.remove()
       rows.delete(row)
     }
-    for (let row = span.first; row < span.last; row++) if (!rows.has(row)) rows.set(row, drawRow(this, row))
+    for (let row = span.first; row < span.last; row++)
+      if (!rows.has(row)) rows.set(row, drawRow(this, row))
     if (this.isWhole) return // pictures draw on pens of their own
     this.drawLines(span)
-    if (!view.folded) drawRows(this.spanCanvas(this.vectors, span, 2 * layout.block + layout.gap), head, view, span, layout, this.colours)
+    if (!view.folded)
+      drawRows(
+        this.spanCanvas(this.vectors, span, 2 * layout.block + layout.gap),
+        head,
+        view,
+        span,
+        layout,
+        this.colours,
+      )
   }
 
   /** Every row is in the page while a picture is drawn. @param {boolean} isWhole */
@@ -197,16 +252,26 @@ class NeuronView extends View {
     const span = { first: 0, last: this.rowCount }
     /** @type {Painters} */
     const painters = new Map()
-    painters.set(this.lines, (pen) => { drawQueries(pen, head, view, 0, span, this.layout, this.colours, Infinity) })
+    painters.set(this.lines, (pen) => {
+      drawQueries(pen, head, view, 0, span, this.layout, this.colours, Infinity)
+    })
     painters.set(this.vectors, (pen) => drawRows(pen, head, view, span, this.layout, this.colours))
     if (strip) painters.set(strip, (pen) => drawStripCells(pen, this))
     place(this.lines, { top: 0 })
     place(this.vectors, { top: 0 })
     const query = view.query === null ? "" : `-query-${view.query + 1}`
-    const buttons = /** @type {HTMLElement[]} */ ([...this.root.querySelectorAll(".bar .buttons, .bar .choice")])
+    const buttons = /** @type {HTMLElement[]} */ ([
+      ...this.root.querySelectorAll(".bar .buttons, .bar .choice"),
+    ])
     return {
-      without: [...buttons, ui.reading], painters, name: query,
-      facts: { query: view.query === null ? "all" : head.labels.queries[view.query], key: view.key === null ? "" : head.labels.keys[view.key] },
+      without: [...buttons, ui.reading],
+      painters,
+      name: query,
+      facts: {
+        query: view.query === null ? "all" : head.tokens.queries.labels[view.query],
+        key: view.key === null ? "" : head.tokens.keys.labels[view.key],
+        sort: view.byContribution ? "contribution" : "index",
+      },
     }
   }
 
@@ -226,7 +291,16 @@ class NeuronView extends View {
     const pen = this.spanCanvas(lines, span, layout.lead - layout.asking + layout.gap)
     /** @param {number} from */
     const step = (from) => {
-      const row = drawQueries(pen, head, view, from, span, layout, colours, performance.now() + WORK_MS)
+      const row = drawQueries(
+        pen,
+        head,
+        view,
+        from,
+        span,
+        layout,
+        colours,
+        performance.now() + WORK_MS,
+      )
       if (row < view.queries.length) this.linesFrame = requestAnimationFrame(() => step(row))
       else lines.dataset.drawn = view.query === null ? "all" : String(view.query + 1)
     }
@@ -238,7 +312,10 @@ class NeuronView extends View {
     const { ui, head, layout, view } = this
     const strip = ui.strip.getBoundingClientRect()
     if (event.clientY < strip.top) return null
-    const row = event.clientY < strip.bottom ? -1 : Math.floor((event.clientY - ui.body.getBoundingClientRect().top) / layout.row)
+    const row =
+      event.clientY < strip.bottom
+        ? -1
+        : Math.floor((event.clientY - ui.body.getBoundingClientRect().top) / layout.row)
     const x = event.clientX - ui.world.getBoundingClientRect().left
     const key = Math.max(layout.key, ui.scroller.scrollLeft)
     const column = x >= key && x < key + layout.label ? 1 : columnAt(layout, head, view.folded, x)
@@ -259,10 +336,15 @@ class NeuronView extends View {
     tip.hidden = true
     if (!cell || cell.column === 0) return
     tip.hidden = false
-    tip.replaceChildren(...cellWords(this.head, this.view, cell).map((line) => make(null, "div", "", line)))
+    tip.replaceChildren(
+      ...cellWords(this.head, this.view, cell).map((line) => make(null, "div", "", line)),
+    )
     const wide = tip.offsetWidth + 14
     place(tip, {
-      left: event.clientX + wide + 8 > window.innerWidth ? Math.max(4, event.clientX - wide) : event.clientX + 14,
+      left:
+        event.clientX + wide + 8 > window.innerWidth
+          ? Math.max(4, event.clientX - wide)
+          : event.clientX + 14,
       top: Math.min(event.clientY + 16, window.innerHeight - tip.offsetHeight - 6),
     })
   }
@@ -293,10 +375,7 @@ class NeuronView extends View {
     const { head, view, cell, ui, layout } = this
     const last = columnCount(head, view.folded) - 1
     const page = Math.max(1, Math.floor(ui.scroller.clientHeight / layout.row) - 4)
-    /** @type {Record<string, number[]>} */
-    const steps = {
-      ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-page, 0], PageDown: [page, 0], Home: [0, -last], End: [0, last],
-    }
+    const steps = tableSteps(page, last)
     if (event.key === "Escape") {
       this.leave()
       if (view.pairKey !== null) this.choose({ pairKey: null })
@@ -317,7 +396,10 @@ class NeuronView extends View {
 
   /** Scroll a cell into view; one below the view, to this share of the height from the bottom. @param {Cell} cell @param {number} [share] */
   reveal(cell, share = 0) {
-    const { ui: { scroller, body }, layout } = this
+    const {
+      ui: { scroller, body },
+      layout,
+    } = this
     if (!layout) return
     const y = Math.max(0, cell.row) * layout.row
     const below = body.offsetTop + y + layout.row - scroller.clientHeight
@@ -327,16 +409,23 @@ class NeuronView extends View {
     if (cell.column < TOKENS) return // keys stay in view
     const [left, width] = spanOf(layout, this.head, this.view.folded, cell.column)
     if (left - layout.label < scroller.scrollLeft) scroller.scrollLeft = left - layout.label - 4
-    if (left + width > scroller.scrollLeft + scroller.clientWidth) scroller.scrollLeft = left + width - scroller.clientWidth + 4
+    if (left + width > scroller.scrollLeft + scroller.clientWidth)
+      scroller.scrollLeft = left + width - scroller.clientWidth + 4
   }
 
   /** @param {Cell | null} cell */
   point(cell) {
     const { head, view, ui } = this
-    const exists = cell && cell.column < columnCount(head, view.folded) && cell.row < this.tokensOf(cell.column).length
+    const exists =
+      cell &&
+      cell.column < columnCount(head, view.folded) &&
+      cell.row < this.tokensOf(cell.column).length
     this.cell = exists ? cell : null
     this.mark()
-    if (this.cell) ui.reading.replaceChildren(make(null, "span", "", cellWords(head, view, this.cell).join(" · ")))
+    if (this.cell)
+      ui.reading.replaceChildren(
+        make(null, "span", "", cellWords(head, view, this.cell).join(" · ")),
+      )
     else ui.reading.replaceChildren(make(null, "span", "hint", HINT))
   }
 
@@ -368,13 +457,24 @@ class NeuronView extends View {
     show(active, cell.column)
     active.classList.toggle("unseen", cell.column < TOKENS) // the token's own colours show it
     const label = cellWords(head, view, cell).join(", ")
-    describe(active, { id: "active-cell", role: "gridcell", "aria-colindex": cell.column + 1, "aria-label": label })
+    describe(active, {
+      id: "active-cell",
+      role: "gridcell",
+      "aria-colindex": cell.column + 1,
+      "aria-label": label,
+    })
     describe(ui.scroller, { "aria-activedescendant": "active-cell" })
   }
 
   /** What the pair's numbers are, below the table. */
   readPair() {
-    const { ui: { sentence }, head, view } = this
-    sentence.replaceChildren(...pairWords(head, view).map(([className, text]) => make(null, "span", className, text)))
+    const {
+      ui: { sentence },
+      head,
+      view,
+    } = this
+    sentence.replaceChildren(
+      ...pairWords(head, view).map(([className, text]) => make(null, "span", className, text)),
+    )
   }
 }

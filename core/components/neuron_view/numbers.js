@@ -1,27 +1,22 @@
 // One head's numbers: scores, softmax, what each dimension contributes. The same definitions as
 // core/analysis/neuron.py. Pure.
 
+import { dotOf, scoreOf, softmaxOf } from "../shared/layer.js"
+
+/** @import { Layer } from "../shared/layer.js" */
 /** @import { Patches } from "../shared/patches.js" */
-/** @import { BySide } from "../shared/sentences.js" */
+/** @import { BySide, SentSides, Tokens } from "../shared/sentences.js" */
 /**
- * @typedef {object} Head
- * @property {Float32Array} q (query token, dim)
- * @property {Float32Array} k (key token, dim)
- * @property {number} dim
- * @property {number} scaling
- * @property {number | null} softcap
- * @property {number | null} sink score of a key without a token
- * @property {boolean} causal
- * @property {BySide<string[]>} labels of the query tokens and of the key tokens: two lists in cross attention
- * @property {BySide<number[]>} segments
- * @property {boolean} isCross
+ * @typedef {object} Facts of the head besides its numbers
+ * @property {boolean} hasSink a key without a token takes its share
+ * @property {SentSides} sides
+ * @property {BySide<Tokens>} tokens of `sides`
  * @property {Patches | null} patches of an image
  * @property {string} where the name of the head
  * @property {number} keyHead from 1
  * @property {[number, number]} sharers the first and last query head, from 1, that use the key head
  * @property {{vectors: number, products: number}} limits where colours end
- * @property {Float32Array} [mask] (query token, key token)
- * @property {Uint8Array} [allowed]
+ * @typedef {Layer & Facts} Head
  * @typedef {ReturnType<typeof contributionsOf>} Pair
  */
 
@@ -29,40 +24,16 @@ export const TOLERANCE = 0.1 // of a dot product: how near a sum of some contrib
 const ROUNDING = 1e-6 // of the contributions' sizes together: a sum below it is float32's own noise
 const SAMPLED = 50000 // products at most that the colour scale is measured on
 
-/** @param {Pick<Head, "k" | "dim">} head */
-function keyCount({ k, dim }) {
-  return k.length / dim
-}
-
-/** What is added to a score: 0, -Infinity where not permitted, or the model's own number. @param {Head} head @param {number} query @param {number} key */
-function maskOf(head, query, key) {
-  if (head.mask) return head.mask[query * keyCount(head) + key]
-  if (head.allowed) return head.allowed[query * keyCount(head) + key] ? 0 : -Infinity
-  return head.causal && key > query ? -Infinity : 0
-}
-
-/** @param {Pick<Head, "q" | "k" | "dim">} head @param {number} query @param {number} key @param {number} dim */
+/** @param {Layer} head @param {number} query @param {number} key @param {number} dim */
 export function productOf(head, query, key, dim) {
-  return head.q[query * head.dim + dim] * head.k[key * head.dim + dim]
+  return head.queries[query * head.dim + dim] * head.keys[key * head.dim + dim]
 }
 
 /** Of one query with every key: dot products, scores (-Infinity where not permitted), weights. @param {Head} head @param {number} query */
 export function scoreRow(head, query) {
-  const keys = keyCount(head)
-  const dots = new Float64Array(keys)
-  const scores = new Float64Array(keys)
-  const sink = head.sink ?? -Infinity
-  let largest = sink
-  for (let key = 0; key < keys; key++) {
-    for (let dim = 0; dim < head.dim; dim++) dots[key] += productOf(head, query, key, dim)
-    const scaled = dots[key] * head.scaling
-    const capped = head.softcap ? head.softcap * Math.tanh(scaled / head.softcap) : scaled
-    scores[key] = capped + maskOf(head, query, key)
-    largest = Math.max(largest, scores[key])
-  }
-  const weights = scores.map((score) => Math.exp(score - largest))
-  const sum = weights.reduce((total, weight) => total + weight, Math.exp(sink - largest))
-  return { dots, scores, weights: weights.map((weight) => weight / sum) }
+  const dots = Float64Array.from({ length: head.size.keys }, (_, key) => dotOf(head, 0, query, key))
+  const scores = dots.map((dot, key) => scoreOf(head, 0, query, key, dot))
+  return { dots, scores, weights: scores.map((score) => softmaxOf(head, 0, query, score)) }
 }
 
 /**
@@ -71,8 +42,12 @@ export function scoreRow(head, query) {
  * @param {Head} head @param {number} query @param {number} key
  */
 export function contributionsOf(head, query, key) {
-  const values = Float64Array.from({ length: head.dim }, (_, dim) => productOf(head, query, key, dim))
-  const order = [...values.keys()].sort((a, b) => Math.abs(values[b]) - Math.abs(values[a]) || a - b)
+  const values = Float64Array.from({ length: head.dim }, (_, dim) =>
+    productOf(head, query, key, dim),
+  )
+  const order = [...values.keys()].sort(
+    (a, b) => Math.abs(values[b]) - Math.abs(values[a]) || a - b,
+  )
   const positive = values.reduce((sum, value) => sum + Math.max(0, value), 0)
   const negative = values.reduce((sum, value) => sum + Math.min(0, value), 0)
   const running = runningSums(values, order)
@@ -92,39 +67,54 @@ export function runningSums(values, order) {
 /**
  * Where the colours of q and k, and those of their products, end: the 99th percentile of the sizes, so that one outlying
  * dimension does not make all others pale.
- * @param {Pick<Head, "q" | "k" | "dim">} head
+ * @param {Layer} head
  */
 export function colourLimits(head) {
-  const [queries, keys] = [head.q.length / head.dim, keyCount(head)]
+  const { queries, keys } = head.size
   const step = Math.max(1, Math.ceil((queries * keys * head.dim) / SAMPLED))
   const sizes = []
   for (let pair = 0; pair < queries * keys; pair += step) {
     const [query, key] = [Math.floor(pair / keys), pair % keys]
     for (let dim = 0; dim < head.dim; dim++) sizes.push(Math.abs(productOf(head, query, key, dim)))
   }
-  return { vectors: limitOf([...head.q, ...head.k].map(Math.abs)), products: limitOf(sizes) }
+  return {
+    vectors: limitOf([...head.queries, ...head.keys].map(Math.abs)),
+    products: limitOf(sizes),
+  }
 }
 
-/** @param {Pick<Head, "q" | "k">} one @param {Pick<Head, "q" | "k">} other */
+/** @param {Layer} one @param {Layer} other */
 export function sameVectors(one, other) {
-  return one.q.length === other.q.length && one.k.length === other.k.length && one.q.every((value, i) => value === other.q[i]) && one.k.every((value, i) => value === other.k[i])
+  return sameNumbers(one.queries, other.queries) && sameNumbers(one.keys, other.keys)
+}
+
+/** @param {Float32Array} one @param {Float32Array} other */
+function sameNumbers(one, other) {
+  return one.length === other.length && one.every((value, i) => value === other[i])
 }
 
 /** @param {number[]} sizes */
 function limitOf(sizes) {
   const sorted = Float64Array.from(sizes).sort()
-  return Number((sorted[Math.floor(0.99 * (sorted.length - 1))] || sorted.at(-1) || 1).toPrecision(2))
+  return Number(
+    (sorted[Math.floor(0.99 * (sorted.length - 1))] || sorted.at(-1) || 1).toPrecision(2),
+  )
 }
 
 /** The shortest decimal number that is this float32, with a true minus sign. @param {number} value */
 export function exactly(value) {
-  const digits = [6, 7, 8, 9].find((count) => Math.fround(Number(value.toPrecision(count))) === Math.fround(value))
+  const digits = [6, 7, 8, 9].find(
+    (count) => Math.fround(Number(value.toPrecision(count))) === Math.fround(value),
+  )
   return String(Number(value.toPrecision(digits))).replace("-", "−")
 }
 
 /** Rounded, with a true minus sign, none at a number that is rounded to zero. @param {number} value @param {number} digits */
 export function rounded(value, digits) {
-  return value.toFixed(digits).replace(/^-(?=0\.?0*$)/, "").replace("-", "−")
+  return value
+    .toFixed(digits)
+    .replace(/^-(?=0\.?0*$)/, "")
+    .replace("-", "−")
 }
 
 /** "÷ √32" where that is the scaling, else the factor. @param {Head} head */

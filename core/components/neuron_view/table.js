@@ -32,7 +32,9 @@ export function makeParts(root) {
   const byIndex = make(order.buttons, "button", "", "number")
   const byContribution = make(order.buttons, "button", "", "contribution")
   const filter = makeChoice("Pairs")
-  const pairs = PAIRS.map(({ value, label }) => Object.assign(make(filter.buttons, "button", "", label), { value }))
+  const pairs = PAIRS.map(({ value, label }) =>
+    Object.assign(make(filter.buttons, "button", "", label), { value }),
+  )
   const legends = make(bar, "div", "legends")
   const scroller = describe(make(root, "div", "scroller"), { tabindex: 0, role: "grid" })
   const world = make(scroller, "div", "world")
@@ -44,7 +46,23 @@ export function makeParts(root) {
   const reading = describe(make(root, "p", "reading"), { "aria-live": "polite" })
   const tip = describe(make(root, "div", "tip"), { "aria-hidden": true })
   tip.hidden = true
-  return { fold, order: order.node, byIndex, byContribution, filter: filter.node, pairs, legends, sentence, scroller, world, heads, strip, body, reading, tip }
+  return {
+    fold,
+    order: order.node,
+    byIndex,
+    byContribution,
+    filter: filter.node,
+    pairs,
+    legends,
+    sentence,
+    scroller,
+    world,
+    heads,
+    strip,
+    body,
+    reading,
+    tip,
+  }
 }
 
 /** @param {Shown} shown */
@@ -54,7 +72,7 @@ export function drawBar({ ui, head, view, colours }) {
   ui.order.style.display = view.folded ? "none" : ""
   describe(ui.byIndex, { "aria-pressed": !view.byContribution })
   describe(ui.byContribution, { "aria-pressed": view.byContribution })
-  const offered = offeredPairs(head.segments, head.isCross)
+  const offered = offeredPairs(head.sides)
   ui.filter.style.display = offered.length ? "" : "none"
   for (const button of ui.pairs) {
     const pairs = offered.find(({ value }) => value === button.value)
@@ -64,7 +82,10 @@ export function drawBar({ ui, head, view, colours }) {
   }
   ui.legends.replaceChildren()
   if (view.folded) return
-  for (const [name, limit] of /** @type {[string, number][]} */ ([["q, k", head.limits.vectors], ["q × k", head.limits.products]])) {
+  for (const [name, limit] of /** @type {[string, number][]} */ ([
+    ["q, k", head.limits.vectors],
+    ["q × k", head.limits.products],
+  ])) {
     const legend = make(ui.legends, "span", "legend")
     legend.title = `Colours end at ±${limit}, the 99th percentile of the sizes; what is beyond has the last colour.`
     make(legend, "b", "", name)
@@ -79,7 +100,10 @@ export function drawBar({ ui, head, view, colours }) {
 export function drawHeads({ ui, head, view, layout: { isPhone } }) {
   ui.heads.replaceChildren()
   const [from, to] = head.sharers
-  const shared = to > from ? `key head ${head.keyHead}, serves query heads ${from}–${to}` : `${head.dim} dimensions`
+  const shared =
+    to > from
+      ? `key head ${head.keyHead}, serves query heads ${from}–${to}`
+      : `${head.dim} dimensions`
   const scaled = `qᵢ·kⱼ ${scalingText(head)}`
   const score = head.softcap ? `${head.softcap} tanh(${scaled} ÷ ${head.softcap})` : scaled
   /** @type {(className: string, name: string, equation: string) => void} */
@@ -91,13 +115,20 @@ export function drawHeads({ ui, head, view, layout: { isPhone } }) {
   addTitle("asking", isPhone ? head.where : `${head.where} · query`, "token i; lines: aᵢⱼ")
   addTitle("label", "Key", "token j")
   if (!view.folded) {
-    const running = view.query === null ? "" : `; line: running sum for ${head.labels.queries[view.query]} → ${head.labels.keys[view.key ?? 0]}`
+    const running =
+      view.query === null
+        ? ""
+        : `; line: running sum for ${head.tokens.queries.labels[view.query]} → ${head.tokens.keys.labels[view.key ?? 0]}`
     addTitle("k", "Key kⱼ", shared)
     addTitle("products", "Query × key, qᵢ ⊙ kⱼ", `element by element${running}`)
   }
   addTitle("number dot", "qᵢ · kⱼ", "Σ qᵢ ⊙ kⱼ")
-  addTitle("number score", isPhone ? "Score" : "Score zᵢⱼ", head.mask ? `${score} + mᵢⱼ` : score)
-  addTitle("weight", isPhone ? "Att." : "Attention aᵢⱼ", `exp zᵢⱼ ÷ Σ exp zᵢⱼ, over all j${head.sink === null ? "" : " and the sink"}`)
+  addTitle("number score", isPhone ? "Score" : "Score zᵢⱼ", head.bias ? `${score} + mᵢⱼ` : score)
+  addTitle(
+    "weight",
+    isPhone ? "Att." : "Attention aᵢⱼ",
+    `exp zᵢⱼ ÷ Σ exp zᵢⱼ, over all j${head.hasSink ? " and the sink" : ""}`,
+  )
 }
 
 /** @param {Shown} shown */
@@ -108,17 +139,32 @@ export function drawStripRow({ ui, head, view, layout, colours }) {
   const label = describe(make(ui.strip, "div", "asked"), { role: "rowheader" })
   if (query === null) {
     make(label, "small", "", "all queries")
-    describe(make(ui.strip, "div", "absent"), { role: "gridcell" }).append("Here the query's vector, its products with the keys, scores and attention appear.")
+    describe(make(ui.strip, "div", "absent"), { role: "gridcell" }).append(
+      "Here the query's vector, its products with the keys, scores and attention appear.",
+    )
     return
   }
   make(label, "small", "", query === view.keptQuery ? "query i" : "query i, click to keep")
-  make(label, "span", "q", head.labels.queries[query]).title = head.labels.queries[query]
+  make(label, "span", "q", head.tokens.queries.labels[query]).title =
+    head.tokens.queries.labels[query]
   if (view.folded) return
-  const drawing = describe(make(ui.strip, "canvas"), { role: "gridcell", "aria-label": "The query's vector, and the running sum of the pair's products; arrow keys read them" })
-  drawStripCells(sizeCanvas(drawing, 2 * layout.block + layout.gap, STRIP.top + STRIP.height + 4), { ui, head, view, layout, colours })
+  const drawing = describe(make(ui.strip, "canvas"), {
+    role: "gridcell",
+    "aria-label":
+      "The query's vector, and the running sum of the pair's products; arrow keys read them",
+  })
+  drawStripCells(sizeCanvas(drawing, 2 * layout.block + layout.gap, STRIP.top + STRIP.height + 4), {
+    ui,
+    head,
+    view,
+    layout,
+    colours,
+  })
   const ticks = describe(make(ui.strip, "div", "ticks"), { "aria-hidden": true })
   if (view.byContribution) make(ticks, "span", "all", pair ? "largest |q × k| first →" : "")
-  else for (const dim of tickedDimensions(head.dim, layout.cell)) place(make(ticks, "span", "", String(dim)), { left: (dim - 0.5) * layout.cell })
+  else
+    for (const dim of tickedDimensions(head.dim, layout.cell))
+      place(make(ticks, "span", "", String(dim)), { left: (dim - 0.5) * layout.cell })
 }
 
 /** The query's vector, and the running sum of its products with the pair's key. @param {CanvasRenderingContext2D} pen @param {Shown} shown */
@@ -126,22 +172,44 @@ export function drawStripCells(pen, { head, view, layout, colours }) {
   const { query, pair } = view
   if (query === null) return
   const box = { left: 0, top: STRIP.top, height: STRIP.height - 4 }
-  drawStrip(pen, box, view.order, (dim) => head.q[query * head.dim + dim], head.limits.vectors, layout, colours)
+  drawStrip(
+    pen,
+    box,
+    view.order,
+    (dim) => head.queries[query * head.dim + dim],
+    head.limits.vectors,
+    layout,
+    colours,
+  )
   const right = { left: layout.block + layout.gap, top: 3, height: STRIP.top + STRIP.height - 4 }
   if (pair) drawRunningSum(pen, pair, view, right, layout, colours)
 }
 
 /** A token that asks, one that is asked, and its numbers. Where sentences differ in length, some rows have only one of the two. @param {Shown} shown @param {number} row */
 export function drawRow({ ui, head, view, layout }, row) {
-  const node = place(make(ui.body, "div", "line row"), { top: row * layout.row, height: layout.row, lineHeight: layout.row })
+  const node = place(make(ui.body, "div", "line row"), {
+    top: row * layout.row,
+    height: layout.row,
+    lineHeight: layout.row,
+  })
   describe(node, { role: "row", "aria-rowindex": row + 3 })
   /** @type {(side: Side) => boolean} whether the second sentence begins in this row */
-  const isSecond = (side) => row > 0 && head.segments[side][view[side][row]] > head.segments[side][view[side][row - 1]]
+  const isSecond = (side) =>
+    row > 0 &&
+    head.tokens[side].segments[view[side][row]] > head.tokens[side].segments[view[side][row - 1]]
   const query = view.queries[row]
-  const asking = describe(make(node, "div", "asking", query === undefined ? undefined : head.labels.queries[query]), { role: "gridcell" })
+  const asking = describe(
+    make(
+      node,
+      "div",
+      "asking",
+      query === undefined ? undefined : head.tokens.queries.labels[query],
+    ),
+    { role: "gridcell" },
+  )
   if (query !== undefined) {
-    addPatch(asking, head.labels.queries[query], head.patches, PATCH, true)
-    asking.title = `${head.labels.queries[query]} · position ${query + 1} · ${query === view.keptQuery ? "click to release it" : "click to keep it as the query"}`
+    addPatch(asking, head.tokens.queries.labels[query], head.patches, PATCH, true)
+    asking.title = `${head.tokens.queries.labels[query]} · position ${query + 1} · ${query === view.keptQuery ? "click to release it" : "click to keep it as the query"}`
     describe(asking, { "aria-selected": query === view.keptQuery })
     asking.classList.toggle("query", query === view.query)
     asking.classList.toggle("second", isSecond("queries"))
@@ -155,9 +223,12 @@ function drawKey(node, head, view, key, isSecond) {
   const mayAttend = isPermitted(view, key)
   node.classList.toggle("pair", key === view.key)
   node.classList.toggle("masked", !mayAttend)
-  const label = describe(make(node, "div", isSecond ? "label second" : "label", head.labels.keys[key]), { role: "rowheader" })
-  addPatch(label, head.labels.keys[key], head.patches, PATCH)
-  label.title = `${head.labels.keys[key]} · position ${key + 1}`
+  const label = describe(
+    make(node, "div", isSecond ? "label second" : "label", head.tokens.keys.labels[key]),
+    { role: "rowheader" },
+  )
+  addPatch(label, head.tokens.keys.labels[key], head.patches, PATCH)
+  label.title = `${head.tokens.keys.labels[key]} · position ${key + 1}`
   const { dots, scores, weights } = view.row ?? {}
   /** @type {(values: ArrayLike<number> | undefined, digits: number) => string} */
   const format = (values, digits) => (!values ? "" : mayAttend ? rounded(values[key], digits) : "–")

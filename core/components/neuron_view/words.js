@@ -1,6 +1,6 @@
 // What the neuron view says. Pure; cells are {row, column} as layout.js counts them.
 
-import { isPermitted } from "./choice.js"
+import { isPermitted, strongestOf } from "./choice.js"
 import { columnKind } from "./layout.js"
 import { exactly, productOf, rounded, runningSums } from "./numbers.js"
 
@@ -11,23 +11,40 @@ import { exactly, productOf, rounded, runningSums } from "./numbers.js"
 export function cellWords(head, view, { row, column }) {
   const { kind, place } = columnKind(head, view.folded, column)
   if (kind === "asking") return askingWords(head, view, row)
-  if (row >= 0 && kind === "token") return [`${head.labels.keys[view.keys[row]]}, position ${view.keys[row] + 1} of ${head.labels.keys.length}`]
+  if (row >= 0 && kind === "token")
+    return [
+      `${head.tokens.keys.labels[view.keys[row]]}, position ${view.keys[row] + 1} of ${head.tokens.keys.labels.length}`,
+    ]
   const dim = view.order[place]
   const dimension = `dimension ${dim + 1}`
-  if (row >= 0 && kind === "vector") return [`k of ${head.labels.keys[view.keys[row]]}`, `${dimension}: ${exactly(head.k[view.keys[row] * head.dim + dim])}`]
+  if (row >= 0 && kind === "vector")
+    return [
+      `k of ${head.tokens.keys.labels[view.keys[row]]}`,
+      `${dimension}: ${exactly(head.keys[view.keys[row] * head.dim + dim])}`,
+    ]
   const { query, row: numbers } = view
   if (query === null || !numbers) return ["No query is chosen", "Point at one on the left"]
-  const name = head.labels.queries[query]
-  const value = () => exactly(head.q[query * head.dim + dim])
+  const name = head.tokens.queries.labels[query]
+  const value = () => exactly(head.queries[query * head.dim + dim])
   if (row < 0) {
     if (kind === "vector") return [`q of ${name}`, `${dimension}: ${value()}`]
-    if (kind === "product" && view.pair) return runningWords(`${name} → ${head.labels.keys[view.key]}`, view.pair, view.order, place)
+    if (kind === "product" && view.pair)
+      return runningWords(
+        `${name} → ${head.tokens.keys.labels[view.key]}`,
+        view.pair,
+        view.order,
+        place,
+      )
     return askingWords(head, view, -1)
   }
   const key = view.keys[row]
-  const pair = `${name} → ${head.labels.keys[key]}`
+  const pair = `${name} → ${head.tokens.keys.labels[key]}`
   if (!isPermitted(view, key)) return [pair, "not permitted: no score, no attention"]
-  if (kind === "product") return [pair, `${dimension}: ${value()} × ${exactly(head.k[key * head.dim + dim])} = ${digits(productOf(head, query, key, dim))}`]
+  if (kind === "product")
+    return [
+      pair,
+      `${dimension}: ${value()} × ${exactly(head.keys[key * head.dim + dim])} = ${digits(productOf(head, query, key, dim))}`,
+    ]
   if (kind === "dot") return [pair, `q · k = ${digits(numbers.dots[key])}`]
   if (kind === "score") return [pair, `score ${digits(numbers.scores[key])}`]
   return [pair, `attention ${digits(numbers.weights[key])}`]
@@ -37,8 +54,12 @@ export function cellWords(head, view, { row, column }) {
 function askingWords(head, view, row) {
   const position = row < 0 ? view.query : view.queries[row]
   if (position === null) return ["All queries at once"]
-  const kept = position === view.keptQuery ? "kept; Enter or a click releases it" : "Enter or a click keeps it"
-  return [`Query ${head.labels.queries[position]}, position ${position + 1} of ${head.labels.queries.length}`, kept]
+  const kept =
+    position === view.keptQuery ? "kept; Enter or a click releases it" : "Enter or a click keeps it"
+  return [
+    `Query ${head.tokens.queries.labels[position]}, position ${position + 1} of ${head.tokens.queries.labels.length}`,
+    kept,
+  ]
 }
 
 /** @param {string} title @param {Pair} pair @param {number[]} order @param {number} place */
@@ -57,13 +78,30 @@ function digits(value) {
 export function pairWords(head, view) {
   const { query, key, row, pair } = view
   if (query === null || key === null || !row) {
-    return [["", "All queries at once: a line is the attention of a token on the left to one on the right; the stronger the line, the more attention. Point at a token on the left to take its attention apart."]]
+    return [
+      [
+        "",
+        "All queries at once: a line is the attention of a token on the left to one on the right; the stronger the line, the more attention. Point at a token on the left to take its attention apart.",
+      ],
+    ]
   }
-  const words = [["q", head.labels.queries[query]], ["", " → "], ["k", head.labels.keys[key]]]
-  if (!pair) return [...words, ["", ": not permitted, so this pair has no score. Choose another row."]]
-  const strongest = view.pairKey === key ? "" : " (the strongest key)"
+  const words = [
+    ["q", head.tokens.queries.labels[query]],
+    ["", " → "],
+    ["k", head.tokens.keys.labels[key]],
+  ]
+  if (!pair)
+    return [...words, ["", ": not permitted, so this pair has no score. Choose another row."]]
+  const strongest = view.pairKey === key ? "" : ` (${strongestWords(head, row.weights, key)})`
   const numbers = `: q·k = ${rounded(pair.total, 2)}, score ${rounded(row.scores[key], 2)}, attention ${row.weights[key].toFixed(3)}.`
   return [...words, ["", `${strongest}${numbers} ${enoughWords(head, pair)} ${signWords(pair)}`]]
+}
+
+/** What the key is that nobody chose: the strongest of all keys, or of those shown. @param {Head} head @param {ArrayLike<number>} weights @param {number} key */
+function strongestWords(head, weights, key) {
+  const strongest = strongestOf(weights)
+  if (weights[key] === weights[strongest]) return "the strongest key"
+  return `the strongest of those shown; ${head.tokens.keys.labels[strongest]} has ${weights[strongest].toFixed(3)}`
 }
 
 /**
@@ -73,10 +111,16 @@ export function pairWords(head, view) {
  */
 export function enoughWords(head, { enough, total, running }) {
   if (enough === null) {
-    return running.every((sum) => sum === 0) ? "Every product is zero." : "The products cancel: no number of them comes near a sum of zero."
+    return running.every((sum) => sum === 0)
+      ? "Every product is zero."
+      : "The products cancel: no number of them comes near a sum of zero."
   }
-  const largest = enough === 1 ? `The largest product of ${head.dim} is` : `The ${enough} largest of ${head.dim} products add up to`
-  const rest = enough === head.dim ? "and fewer do not stay there" : "and the others keep the sum there"
+  const largest =
+    enough === 1
+      ? `The largest product of ${head.dim} is`
+      : `The ${enough} largest of ${head.dim} products add up to`
+  const rest =
+    enough === head.dim ? "and fewer do not stay there" : "and the others keep the sum there"
   return `${largest} ${rounded(running[enough - 1], 2)}, within 10 % of ${rounded(total, 2)}, ${rest}.`
 }
 

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import streamlit as st
+from numpy.typing import NDArray
 
-from core.components.packing import pack
+from core.analysis.images.patch_attention import PatchMaps
+from core.analysis.layer_payload import LayerPayload
+from core.components.packing import grid_of, pack_layers, sides_of
+from core.components.reported_state import reported
 from core.components.scripts import register
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from core.analysis.images.exact_layer import ExactLayer
-    from core.analysis.images.patch_attention import PatchMaps
-    from core.model.trace import Patches, Token, Trace
+from core.model.trace import Patches, Token, Trace
 
 ALL_LAYERS_BYTES = 4_000_000  # below it all layers are sent, and another one needs no server
 _STEPS = 255  # of the small pictures that the server sends, from 0 to the maximum of each
@@ -67,35 +63,17 @@ def link_name(token: Token) -> str:
 
 
 def pack_patches(
-    trace: Trace, patches: Patches, layers: Mapping[int, ExactLayer], facts: PatchesView
+    trace: Trace, patches: Patches, layers: Mapping[int, LayerPayload], facts: PatchesView
 ) -> bytes:
     """What the component receives: layers (from 0) as vectors, never as weights."""
     settings: dict[str, Any] = {
         "stamp": _stamp(trace, patches),
         "serial": facts.serial,
         "view": dict(facts.view),
-        "numbers": trace.numbers,
+        "layerLabels": trace.layer_labels,
         "heads": trace.shape[1],
-        "keyHeads": trace.kv_keys.shape[1],
-        "tokens": trace.shape[2],
-        "dim": trace.shape[3],
-        "rules": {
-            str(number): {"scaling": layer.scaling, "softcap": layer.softcap}
-            for number, layer in layers.items()
-        },
-        "sent": sorted(layers),
-        "grid": {
-            "rows": patches.rows,
-            "columns": patches.columns,
-            "first": patches.first,
-            "count": patches.count,
-            "size": patches.size,
-        },
-        "specials": [
-            {"position": each.position, "name": link_name(each), "label": each.text.strip("[]")}
-            for each in trace.tokens
-            if each.special
-        ],
+        "sides": sides_of(trace.tokens),
+        "grid": grid_of(patches),
         "start": facts.start,
         "heat": dict(facts.heat),
         "classes": [[name, round(float(share), 6)] for name, share in facts.classes],
@@ -106,8 +84,6 @@ def pack_patches(
         "pixels": patches.pixels,
         "means": np.rint(patches.colours * 255).astype(np.uint8),
     }
-    for number, layer in layers.items():
-        arrays |= {f"{name}{number}": array for name, array in _arrays_of(layer).items()}
     if facts.rows is not None:
         rows = facts.rows
         settings["asked"] = {
@@ -116,7 +92,7 @@ def pack_patches(
             "onlyPatches": rows.only_patches,
         }
         arrays |= _quantised(rows.maps)
-    return pack(settings, **arrays)
+    return pack_layers(settings, layers, **arrays)
 
 
 def show_patches(data: bytes, *, key: str, on_view: Callable[[object], None]) -> None:
@@ -129,19 +105,9 @@ def show_patches(data: bytes, *, key: str, on_view: Callable[[object], None]) ->
     """
 
     def view_changed() -> None:
-        on_view(st.session_state[key]["view"])
+        on_view(reported(key, "view"))
 
     _patches(key=key, data=data, on_view_change=view_changed)
-
-
-def _arrays_of(layer: ExactLayer) -> dict[str, NDArray[Any]]:
-    arrays: dict[str, NDArray[Any]] = {
-        "queries": layer.queries,
-        "keys": layer.keys,
-        "sums": layer.sums.whole,
-        "patchSums": layer.sums.of_patches,
-    }
-    return arrays if layer.bias is None else arrays | {"bias": layer.bias}
 
 
 def _quantised(maps: PatchMaps) -> dict[str, NDArray[Any]]:

@@ -1,9 +1,11 @@
-// Arrows from patches to the keys they attend to, as core/analysis/images/arrows.py defines them, found a few rows at a time.
+// Arrows from patches to the keys they attend to, found a few rows at a time.
 
 import { isPatch, tokenWeights } from "./weights.js"
 
+/** @import { Grid } from "../shared/photo.js" */
+/** @import { Layer } from "../shared/layer.js" */
 /** @import { Pen } from "../shared/svg_pen.js" */
-/** @import { Grid, Head, Layer } from "./weights.js" */
+/** @import { Head } from "./weights.js" */
 /** @typedef {{query: number, key: number, weight: number}} Arrow tokens */
 /** @typedef {"patch" | "itself" | "CLS" | "register"} Kind what the key is to the query */
 
@@ -39,7 +41,9 @@ export function findArrows(layer, head, grid, least, onlyPatches, onDone) {
 export function arrowsOf(weights, query, least) {
   if (least !== null) {
     const keys = [...weights.keys()].filter((key) => weights[key] >= least)
-    return keys.map((key) => ({ query, key, weight: weights[key] })).sort((a, b) => b.weight - a.weight)
+    return keys
+      .map((key) => ({ query, key, weight: weights[key] }))
+      .sort((a, b) => b.weight - a.weight)
   }
   let best = 0
   for (let key = 1; key < weights.length; key++) if (weights[key] > weights[best]) best = key
@@ -60,7 +64,10 @@ export function kindOf({ query, key }, grid, cls) {
  */
 export function drawArrow(pen, { weight }, kind, from, to, cell, colour) {
   const width = 1 + 2.5 * Math.min(1, weight)
-  for (const [stroke, extra] of /** @type {[string, number][]} */ ([[HALO, 1.5], [colour, 0]])) {
+  for (const [stroke, extra] of /** @type {[string, number][]} */ ([
+    [HALO, 1.5],
+    [colour, 0],
+  ])) {
     Object.assign(pen, { strokeStyle: stroke, fillStyle: stroke, lineWidth: width + extra })
     if (kind === "patch") drawLine(pen, from, to, extra)
     else drawMark(pen, kind, from, Math.max(2.5, cell * 0.22))

@@ -1,8 +1,9 @@
 // The small pictures beside the image: the active token in every head of the layer, and in all heads of all layers.
 
 import { make } from "../shared/dom.js"
+import { readLayer } from "../shared/layer.js"
 import { SMALL_SIDE } from "./layout.js"
-import { chosenWeights, headWeights, layerOf, strongestPatch } from "./weights.js"
+import { chosenWeights, headWeights, strongestPatch } from "./weights.js"
 import { weightText } from "./words.js"
 
 /** @import { PatchesView } from "./patches.js" */
@@ -21,15 +22,18 @@ export function drawBeside(view) {
   const whose = token === active ? names[token] : `${names[token]} (hold a patch to see it here)`
   ui.layerTitle.textContent = `${names[active]} in every head of layer ${layer.number}`
   ui.allTitle.textContent = tiles.length ? `${whose} in all heads of all layers` : ""
-  const labels = tiles.length ? data.numbers.map((number) => `L${number}`) : []
-  if (ui.layerNames.childElementCount !== labels.length) ui.layerNames.replaceChildren(...labels.map((label) => make(null, "span", "", label)))
+  const labels = tiles.length ? data.layerLabels.map((number) => `L${number}`) : []
+  if (ui.layerNames.childElementCount !== labels.length)
+    ui.layerNames.replaceChildren(...labels.map((label) => make(null, "span", "", label)))
   ui.layerNames.style.setProperty("--tile", `${small}px`)
 }
 
 /** @param {PatchesView} view @returns {Tile[]} */
 function layerTiles(view) {
   const { ofHeads, layer } = view
-  const each = ofHeads.map((weights, head) => tileOf(view, layer.index, head, weights, `H${head + 1}`))
+  const each = ofHeads.map((weights, head) =>
+    tileOf(view, layer.index, head, weights, `H${head + 1}`),
+  )
   if (ofHeads.length < 2) return each
   const mean = tileOf(view, layer.index, "mean", chosenWeights(ofHeads, "mean"), "mean")
   return [...each, mean, tileOf(view, layer.index, "max", chosenWeights(ofHeads, "max"), "max.")]
@@ -38,9 +42,12 @@ function layerTiles(view) {
 /** Of all layers where they are here; else the server's rows, of the token that was held when it sent them. @param {PatchesView} view @returns {{tiles: Tile[], token: number}} */
 function allTiles(view) {
   const { data, layer, ofHeads, active, asked } = view
-  if (data.sent.length === data.numbers.length) {
-    const tiles = data.sent.flatMap((index) => {
-      const heads = index === layer.index ? ofHeads : headWeights(layerOf(data, index), active, asked, data.grid)
+  if (view.sent.length === data.layerLabels.length) {
+    const tiles = view.sent.flatMap((index) => {
+      const heads =
+        index === layer.index
+          ? ofHeads
+          : headWeights(readLayer(data, index), active, asked, data.grid)
       return heads.map((weights, head) => tileOf(view, index, head, weights, ""))
     })
     return { tiles, token: active }
@@ -49,7 +56,8 @@ function allTiles(view) {
   if (!rows || !tops || !data.asked) return { tiles: [], token: active }
   const tiles = [...tops].map((top, i) => {
     const weights = new Float64Array(grid.first + grid.count)
-    for (let patch = 0; patch < grid.count; patch++) weights[grid.first + patch] = (rows[i * grid.count + patch] / 255) * top
+    for (let patch = 0; patch < grid.count; patch++)
+      weights[grid.first + patch] = (rows[i * grid.count + patch] / 255) * top
     return tileOf(view, Math.floor(i / data.heads), i % data.heads, weights, "")
   })
   return { tiles, token: data.asked.token }
@@ -59,12 +67,21 @@ function allTiles(view) {
 function tileOf(view, index, head, weights, name) {
   const { data, layer, names, component } = view
   const { token, weight: top } = strongestPatch(weights, data.grid)
-  const number = data.numbers[index]
-  const canOpen = !component.standalone || data.sent.includes(index)
+  const number = data.layerLabels[index]
+  const canOpen = !component.standalone || view.sent.includes(index)
   return {
     name: typeof head === "number" ? `L${number} H${head + 1}` : `L${number}, ${SUMMARIES[head]}`,
     caption: name && `${name} ${weightText(top)}`,
-    weights, top, isOn: index === layer.index && head === view.head, note: `${weightText(top)} at ${names[token]}`,
-    open: () => { if (canOpen) view.change({ layer: String(number), head: typeof head === "number" ? String(head + 1) : head }) },
+    weights,
+    top,
+    isOn: index === layer.index && head === view.head,
+    note: `${weightText(top)} at ${names[token]}`,
+    open: () => {
+      if (canOpen)
+        view.change({
+          layer: String(number),
+          head: typeof head === "number" ? String(head + 1) : head,
+        })
+    },
   }
 }

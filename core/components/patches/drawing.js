@@ -5,9 +5,9 @@ import { photoOf } from "../shared/photo.js"
 import { drawArrow, kindOf } from "./arrows.js"
 import { isPatch } from "./weights.js"
 
+/** @import { Grid } from "../shared/photo.js" */
 /** @import { Pen } from "../shared/svg_pen.js" */
 /** @import { Arrow } from "./arrows.js" */
-/** @import { Grid } from "./weights.js" */
 /**
  * @typedef {{x: number, y: number}} Place
  * @typedef {object} Scene
@@ -30,14 +30,17 @@ const MIN_CELL = 7 // pixels: below it a grid would hide the image
 const MAX_HEAT = 0.94 // opacity: the image shows through
 const MANY = 0.1 // opacity of arrows that are not of the token pointed at
 
-/** The image at its size on the page, each of its pixels a square. @param {Uint8Array} pixels (height, width, 3) @param {{width: number, height: number}} size in pixels @param {{width: number, height: number}} shown on the page */
-export function enlarge(pixels, size, shown) {
+/** The image at its size on the page, each of its pixels a square. @param {Uint8Array} pixels (height, width, 3) @param {Grid} grid @param {{width: number, height: number}} shown on the page */
+export function enlarge(pixels, grid, shown) {
   const ratio = Math.max(2, window.devicePixelRatio || 1)
   const canvas = make(null, "canvas")
-  Object.assign(canvas, { width: Math.round(shown.width * ratio), height: Math.round(shown.height * ratio) })
+  Object.assign(canvas, {
+    width: Math.round(shown.width * ratio),
+    height: Math.round(shown.height * ratio),
+  })
   const pen = penOf(canvas)
   pen.imageSmoothingEnabled = false
-  pen.drawImage(photoOf(pixels, size.width, size.height), 0, 0, canvas.width, canvas.height)
+  pen.drawImage(photoOf(pixels, grid), 0, 0, canvas.width, canvas.height)
   return canvas
 }
 
@@ -74,13 +77,17 @@ function drawHeat(pen, { grid, cell, top, colours }, weights) {
 function drawGrid(pen, { rows, columns }, cell) {
   pen.fillStyle = GRID_LINE
   for (let row = 1; row < rows; row++) pen.fillRect(0, row * cell - 0.5, columns * cell, 1)
-  for (let column = 1; column < columns; column++) pen.fillRect(column * cell - 0.5, 0, 1, rows * cell)
+  for (let column = 1; column < columns; column++)
+    pen.fillRect(column * cell - 0.5, 0, 1, rows * cell)
 }
 
 /** Those of the token that is pointed at stand out. @param {Pen} pen @param {Scene} scene */
 function drawArrows(pen, scene) {
   const { arrows, active, grid, cls, cell, colours, weights } = scene
-  const own = arrows.filter(({ query, key }) => weights !== null && (query === active || (key === active && query !== active)))
+  const own = arrows.filter(
+    ({ query, key }) =>
+      weights !== null && (query === active || (key === active && query !== active)),
+  )
   pen.globalAlpha = weights ? MANY : 0.9
   for (const arrow of arrows) draw(arrow)
   pen.globalAlpha = 1

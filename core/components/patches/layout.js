@@ -2,7 +2,7 @@
 
 import { clamp } from "../shared/dom.js"
 
-/** @import { Grid } from "./weights.js" */
+/** @import { Grid } from "../shared/photo.js" */
 
 const MAX_SIDE = 520 // pixels of the large picture
 const MIN_STAGE = 300 // pixels: room for its words
@@ -20,7 +20,10 @@ export function sizesFor(width, grid, heads) {
   const stage = isWide ? Math.max(cell * grid.columns, MIN_STAGE) : width
   const beside = isWide ? width - stage - GAP : width
   return {
-    isWide, cell, stage, columns: Math.max(3, Math.floor((beside + SMALL.gap) / (SMALL_SIDE + SMALL.gap))),
+    isWide,
+    cell,
+    stage,
+    columns: Math.max(3, Math.floor((beside + SMALL.gap) / (SMALL_SIDE + SMALL.gap))),
     small: clamp(Math.floor((beside - SMALL.names) / heads) - SMALL.gap, SMALL.min, SMALL.max),
   }
 }

@@ -5,17 +5,33 @@ import { describe, make, makeTip } from "../shared/dom.js"
 import { makeTiles } from "./tiles.js"
 
 /** @import { PatchesView } from "./patches.js" */
-/** @import { Special } from "./tokens.js" */
 /** @typedef {{node: HTMLButtonElement, position: number, value: HTMLElement}} Chip a token that is no patch */
 
 const ARROWS = [
   { value: "none", label: "None", title: "No arrows" },
-  { value: "strongest", label: "Strongest", title: "From each patch to its strongest key: a square stands for CLS, a diamond for a register, a circle for itself" },
-  ...["0.5", "0.2", "0.1", "0.05"].map((least) => ({ value: least, label: `≥ ${least}`, title: `All links of patches with a weight of at least ${least}` })),
+  {
+    value: "strongest",
+    label: "Strongest",
+    title:
+      "From each patch to its strongest key: a square stands for CLS, a diamond for a register, a circle for itself",
+  },
+  ...["0.5", "0.2", "0.1", "0.05"].map((least) => ({
+    value: least,
+    label: `≥ ${least}`,
+    title: `All links of patches with a weight of at least ${least}`,
+  })),
 ]
 const DIRECTIONS = [
-  { value: "from", label: "What it attends to", title: "The token's row: it is the query, heat is on its keys" },
-  { value: "to", label: "What attends to it", title: "The token's column: it is the key, heat is on the queries that look at it" },
+  {
+    value: "from",
+    label: "What it attends to",
+    title: "The token's row: it is the query, heat is on its keys",
+  },
+  {
+    value: "to",
+    label: "What attends to it",
+    title: "The token's column: it is the key, heat is on the queries that look at it",
+  },
 ]
 
 /** @param {HTMLElement} root @param {PatchesView} view */
@@ -23,16 +39,31 @@ export function makeParts(root, view) {
   const bar = make(root, "div", "bar")
   const direction = makeSegments("Show", DIRECTIONS, (value) => view.change({ direction: value }))
   const arrows = makeSegments("Arrows", ARROWS, (value) => view.change({ arrows: value }))
-  const only = makeSwitch("Only patches", "Rows divided by what they give to patches, as if CLS and registers were not there", (on) => view.change({ only_patches: on }))
+  const only = makeSwitch(
+    "Only patches",
+    "Rows divided by what they give to patches, as if CLS and registers were not there",
+    (on) => view.change({ only_patches: on }),
+  )
   bar.append(direction.node, arrows.node, only.node)
   const body = make(root, "div", "body")
   const stage = make(body, "div", "stage")
-  const frame = describe(make(stage, "div", "frame"), { tabindex: 0, role: "application", "aria-roledescription": "image of patches" })
+  const frame = describe(make(stage, "div", "frame"), {
+    tabindex: 0,
+    role: "application",
+    "aria-roledescription": "image of patches",
+  })
   const sheet = describe(make(frame, "canvas", "sheet"), { "aria-hidden": true })
   const scale = make(stage, "div", "scale")
-  const [low, ramp, high] = [make(scale, "span", "", "0"), make(scale, "span", "ramp"), make(scale, "span", "top")]
+  const [low, ramp, high] = [
+    make(scale, "span", "", "0"),
+    make(scale, "span", "ramp"),
+    make(scale, "span", "top"),
+  ]
   const uniform = make(scale, "span", "uniform")
-  const chips = describe(make(stage, "div", "chips"), { role: "group", "aria-label": "Tokens that are no patches" })
+  const chips = describe(make(stage, "div", "chips"), {
+    role: "group",
+    "aria-label": "Tokens that are no patches",
+  })
   const sentence = describe(make(stage, "p", "sentence"), { role: "status" })
   const hint = make(stage, "p", "hint")
   const classes = make(stage, "p", "classes")
@@ -44,25 +75,53 @@ export function makeParts(root, view) {
   const layerNames = describe(make(all, "div", "names"), { "aria-hidden": true })
   const ofAll = makeTiles(all, "every", "All heads of all layers")
   return {
-    bar, direction, arrows, only, stage, frame, sheet, low, ramp, high, uniform, chips, sentence, hint, classes, heads, layerTitle, ofLayer, allTitle, layerNames, ofAll,
+    bar,
+    direction,
+    arrows,
+    only,
+    stage,
+    frame,
+    sheet,
+    low,
+    ramp,
+    high,
+    uniform,
+    chips,
+    sentence,
+    hint,
+    classes,
+    heads,
+    layerTitle,
+    ofLayer,
+    allTitle,
+    layerNames,
+    ofAll,
     tip: makeTip(root),
   }
 }
 
-/** Buttons of CLS and registers, each with its weight. @param {HTMLElement} parent @param {Special[]} specials @param {PatchesView} view @returns {Chip[]} */
-export function makeChips(parent, specials, view) {
-  const chips = specials.map(({ position, label }) => {
-    const node = make(null, "button", "chip")
-    make(node, "span", "", label)
-    const value = make(node, "span", "number")
-    node.onclick = () => view.pin(position)
-    node.onpointerenter = (event) => { if (event.pointerType === "mouse") view.point(position, event) }
-    node.onpointerleave = () => view.point(null)
-    node.onfocus = () => { if (node.matches(":focus-visible")) view.point(position) }
-    node.onblur = () => view.point(null)
-    node.onkeydown = ({ key }) => { if (key === "Escape") view.release() }
-    return { node, position, value }
-  })
+/** Buttons of CLS and registers, each with its weight. @param {HTMLElement} parent @param {boolean[]} special @param {PatchesView} view @returns {Chip[]} */
+export function makeChips(parent, special, view) {
+  const chips = [...special.keys()]
+    .filter((position) => special[position])
+    .map((position) => {
+      const node = make(null, "button", "chip")
+      make(node, "span", "", view.names[position])
+      const value = make(node, "span", "number")
+      node.onclick = () => view.pin(position)
+      node.onpointerenter = (event) => {
+        if (event.pointerType === "mouse") view.point(position, event)
+      }
+      node.onpointerleave = () => view.point(null)
+      node.onfocus = () => {
+        if (node.matches(":focus-visible")) view.point(position)
+      }
+      node.onblur = () => view.point(null)
+      node.onkeydown = ({ key }) => {
+        if (key === "Escape") view.release()
+      }
+      return { node, position, value }
+    })
   parent.replaceChildren(...chips.map(({ node }) => node))
   parent.hidden = !chips.length
   return chips

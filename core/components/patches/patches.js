@@ -2,6 +2,8 @@
 // beside it stand the same token in every head. State and events are here; nothing but a layer that is not here needs the server.
 
 import { clamp, describe, make, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import { ARROWS } from "../shared/keys.js"
+import { readLayer } from "../shared/layer.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { findArrows } from "./arrows.js"
@@ -10,29 +12,30 @@ import { drawScene, enlarge } from "./drawing.js"
 import { sizesFor } from "./layout.js"
 import { makeChips, makeParts } from "./parts.js"
 import { darkened } from "./tiles.js"
-import { linkName, namesOf, tokenOf } from "./tokens.js"
-import { chosenWeights, headWeights, isPatch, layerOf, strongestPatch } from "./weights.js"
+import { namesOf, tokenOf } from "./tokens.js"
+import { chosenWeights, headWeights, isPatch, strongestPatch } from "./weights.js"
 import { pairNote, placeText, tokenSentence, weightText } from "./words.js"
 
+/** @import { Grid } from "../shared/photo.js" */
+/** @import { Layer } from "../shared/layer.js" */
+/** @import { SentSides } from "../shared/sentences.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Arrow } from "./arrows.js" */
 /** @import { Scene } from "./drawing.js" */
 /** @import { Chip } from "./parts.js" */
 /** @import { Look } from "./tiles.js" */
-/** @import { Special } from "./tokens.js" */
-/** @import { Asked, Grid, Head, Layer } from "./weights.js" */
+/** @import { Asked, Head } from "./weights.js" */
 /**
  * @typedef {{layer: string, head: string, patch: string, direction: string, arrows: string, only_patches: boolean}} State as links write it
  * @typedef {object} Data
  * @property {string} stamp of the image and the model
  * @property {number} serial
  * @property {State} view
- * @property {number[]} numbers of the layers
- * @property {number[]} sent layers, from 0
+ * @property {number[]} layerLabels from 1
+ * @property {Record<string, object>} layers that are sent, by index
  * @property {number} heads
- * @property {number} tokens
- * @property {Grid & {size: number}} grid
- * @property {Special[]} specials
+ * @property {SentSides} sides
+ * @property {Grid} grid
  * @property {number} start the patch that is shown before anyone points
  * @property {{token: number, direction: string, onlyPatches: boolean} | null} asked what `rows` are of
  * @property {[string, number][]} classes
@@ -91,10 +94,10 @@ export class PatchesView extends View {
     this.data = data
     if (data.serial !== this.serial) this.state = { ...data.view }
     this.serial = data.serial
-    this.names = namesOf(data)
+    this.names = namesOf(data.sides.queries.labels)
     if (isOther) {
       this.pointed = null
-      this.chips = makeChips(this.ui.chips, data.specials, this)
+      this.chips = makeChips(this.ui.chips, data.sides.queries.special, this)
     }
     this.arrowsOf = ""
     this.layOut()
@@ -107,9 +110,14 @@ export class PatchesView extends View {
     this.component.setStateValue("view", { ...this.state })
   }
 
+  /** Layers that are here, from 0. */
+  get sent() {
+    return Object.keys(this.data.layers).map(Number)
+  }
+
   /** The token that is held. */
   get pinned() {
-    return tokenOf(this.state.patch, this.data)
+    return tokenOf(this.state.patch, this.names)
   }
 
   /** The token whose attention is shown. */
@@ -132,16 +140,18 @@ export class PatchesView extends View {
     const { ui, root, data, state } = this
     this.width = root.clientWidth
     if (!this.width) return
-    const index = data.numbers.indexOf(Number(state.layer))
-    const isHere = data.sent.includes(index)
+    const index = data.layerLabels.indexOf(Number(state.layer))
+    const isHere = this.sent.includes(index)
     describe(ui.frame, { "aria-busy": !isHere })
     if (!isHere) return // the server has been asked
-    if (this.layer?.index !== index || this.arrowsOf === "") this.layer = layerOf(data, index)
+    if (this.layer?.index !== index || this.arrowsOf === "") this.layer = readLayer(data, index)
     this.measure()
     ui.direction.sync(state.direction)
     ui.arrows.sync(state.arrows)
     ui.only.sync(state.only_patches)
-    ui.classes.textContent = data.classes.length ? `The model takes the image for: ${data.classes.map(([name, share]) => `${name} ${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`).join(", ")}.` : ""
+    ui.classes.textContent = data.classes.length
+      ? `The model takes the image for: ${data.classes.map(([name, share]) => `${name} ${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`).join(", ")}.`
+      : ""
     ui.classes.hidden = !data.classes.length
     this.seekArrows()
     this.fill()
@@ -149,7 +159,13 @@ export class PatchesView extends View {
 
   /** Sizes and colours. */
   measure() {
-    const { ui, root, data: { grid, pixels, means, heat, heads }, width, state } = this
+    const {
+      ui,
+      root,
+      data: { grid, pixels, means, heat, heads },
+      width,
+      state,
+    } = this
     readTheme(root)
     const { isWide, cell, stage, columns, small } = sizesFor(width, grid, heads)
     Object.assign(this, { cell, columns, small })
@@ -158,7 +174,7 @@ export class PatchesView extends View {
     place(ui.stage, { width: stage })
     place(ui.frame, { width: wide, height: high })
     const key = [this.data.stamp, wide, high].join()
-    if (this.photoOf !== key) this.photo = enlarge(pixels, { width: grid.columns * grid.size, height: grid.rows * grid.size }, { width: wide, height: high })
+    if (this.photoOf !== key) this.photo = enlarge(pixels, grid, { width: wide, height: high })
     this.photoOf = key
     const [others, own] = state.direction === "from" ? [heat.from, heat.to] : [heat.to, heat.from]
     this.colours = { heat: others, active: own, other: others, arrow: ARROW }
@@ -168,7 +184,12 @@ export class PatchesView extends View {
 
   /** Find the arrows of another head, or of another kind. */
   seekArrows() {
-    const { layer, head, state, data: { grid } } = this
+    const {
+      layer,
+      head,
+      state,
+      data: { grid },
+    } = this
     const wanted = [layer.index, head, state.arrows, state.only_patches].join()
     if (wanted === this.arrowsOf) return
     this.endWork()
@@ -196,7 +217,11 @@ export class PatchesView extends View {
   }
 
   draw() {
-    const { ui, data: { grid }, cell } = this
+    const {
+      ui,
+      data: { grid },
+      cell,
+    } = this
     if (!this.photo) return
     drawScene(sizeCanvas(ui.sheet, grid.columns * cell, grid.rows * cell), this.scene())
     ui.sheet.dataset.arrows = String(this.arrows.length)
@@ -204,12 +229,21 @@ export class PatchesView extends View {
 
   /** Arrows stand alone over the image until a token is pointed at or held. @returns {Scene} */
   scene() {
-    const { data, cell, weights, best, active, pinned, pointed, arrows, colours, state } = this
+    const { data, names, cell, weights, best, active, pinned, pointed, arrows, colours, state } =
+      this
     const isAlone = state.arrows !== "none" && pinned === null && pointed === null
     return {
-      grid: data.grid, cell, photo: /** @type {HTMLCanvasElement} */ (this.photo), weights: isAlone ? null : weights, top: best.weight, active: isAlone ? null : active,
-      other: pinned === null ? null : pointed, strongest: best.weight > 0 && !isAlone ? best.token : null, arrows,
-      cls: data.specials.find(({ name }) => name === "cls")?.position ?? -1, colours,
+      grid: data.grid,
+      cell,
+      photo: /** @type {HTMLCanvasElement} */ (this.photo),
+      weights: isAlone ? null : weights,
+      top: best.weight,
+      active: isAlone ? null : active,
+      other: pinned === null ? null : pointed,
+      strongest: best.weight > 0 && !isAlone ? best.token : null,
+      arrows,
+      cls: tokenOf("cls", names) ?? -1,
+      colours,
     }
   }
 
@@ -217,24 +251,44 @@ export class PatchesView extends View {
   say() {
     const { ui, data, layer, head, weights, best, active, pinned, asked, names } = this
     const where = placeText(layer.number, head)
-    const parts = tokenSentence(active, weights, { ...asked, names, grid: data.grid, head, place: where })
-    ui.sentence.replaceChildren(...parts.map(([text, className]) => make(null, "span", className, text)))
+    const parts = tokenSentence(active, weights, {
+      ...asked,
+      names,
+      grid: data.grid,
+      head,
+      place: where,
+    })
+    ui.sentence.replaceChildren(
+      ...parts.map(([text, className]) => make(null, "span", className, text)),
+    )
     const isHeld = pinned !== null
-    ui.hint.textContent = isHeld ? `${names[active]} is held: click it again or press Escape to let it go.` : "Point at a patch; click holds it. Arrow keys move, Enter holds, Escape lets go."
+    ui.hint.textContent = isHeld
+      ? `${names[active]} is held: click it again or press Escape to let it go.`
+      : "Point at a patch; click holds it. Arrow keys move, Enter holds, Escape lets go."
     ui.high.textContent = weightText(best.weight)
-    ui.uniform.textContent = `uniform baseline ${weightText(1 / (asked.onlyPatches ? data.grid.count : data.tokens))}`
+    ui.uniform.textContent = `uniform baseline ${weightText(1 / (asked.onlyPatches ? data.grid.count : names.length))}`
     const verb = asked.direction === "from" ? "attends to" : "gets"
-    describe(ui.frame, { "aria-label": `${where}: ${names[active]} ${verb} ${parts.slice(2).map(([text]) => text).join("")}` })
+    describe(ui.frame, {
+      "aria-label": `${where}: ${names[active]} ${verb} ${parts
+        .slice(2)
+        .map(([text]) => text)
+        .join("")}`,
+    })
     for (const { node, position, value } of this.chips) {
       describe(node, { "aria-pressed": position === pinned })
       node.classList.toggle("active", position === active)
-      value.textContent = asked.onlyPatches && asked.direction === "from" ? "left out" : weightText(weights[position])
+      value.textContent =
+        asked.onlyPatches && asked.direction === "from" ? "left out" : weightText(weights[position])
     }
   }
 
   /** @param {PointerEvent} event @returns {number | null} */
   patchUnder(event) {
-    const { ui, data: { grid }, cell } = this
+    const {
+      ui,
+      data: { grid },
+      cell,
+    } = this
     const { x, y } = placeOf(ui.frame, event)
     const [row, column] = [Math.floor(y / cell), Math.floor(x / cell)]
     if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) return null
@@ -264,7 +318,7 @@ export class PatchesView extends View {
   pin(token) {
     if (token === null) return
     this.ui.tip.hide()
-    const name = linkName(token, this.data)
+    const name = this.names[token].toLowerCase()
     this.change({ patch: name === this.state.patch ? "none" : name })
   }
 
@@ -278,17 +332,16 @@ export class PatchesView extends View {
   /** @param {KeyboardEvent} event */
   moveByKey(event) {
     const { grid, start } = this.data
-    /** @type {Record<string, [number, number]>} */
-    const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
     if (event.key === "Escape") this.release()
     else if (event.key === "Enter" || event.key === " ") this.pin(this.pointed ?? this.active)
-    else if (steps[event.key]) {
+    else if (ARROWS[event.key]) {
       const from = this.pointed ?? this.pinned ?? start
       const patch = isPatch(from, grid) ? from - grid.first : start - grid.first
-      const row = clamp(Math.floor(patch / grid.columns) + steps[event.key][0], 0, grid.rows - 1)
-      const column = clamp((patch % grid.columns) + steps[event.key][1], 0, grid.columns - 1)
+      const row = clamp(Math.floor(patch / grid.columns) + ARROWS[event.key][0], 0, grid.rows - 1)
+      const column = clamp((patch % grid.columns) + ARROWS[event.key][1], 0, grid.columns - 1)
       this.point(grid.first + row * grid.columns + column)
-      if (this.pinned !== null && this.pointed !== null && this.pointed !== this.pinned) this.showPair(this.pointed, this.cornerOf(row, column))
+      if (this.pinned !== null && this.pointed !== null && this.pointed !== this.pinned)
+        this.showPair(this.pointed, this.cornerOf(row, column))
     } else return
     event.preventDefault()
   }
@@ -306,8 +359,18 @@ export class PatchesView extends View {
     const place = placeText(layer.number, head)
     const arrows = state.arrows === "none" ? {} : { arrows: state.arrows }
     return {
-      without: [ui.bar, ui.hint, ui.chips], painters, place, name: `-L${layer.number}${typeof head === "number" ? `H${head + 1}` : `-${head}`}-${names[active]}`,
-      facts: { layer: state.layer, head: state.head, patch: names[active], direction: state.direction, only_patches: state.only_patches, ...arrows },
+      without: [ui.bar, ui.hint, ui.chips],
+      painters,
+      place,
+      name: `-L${layer.number}${typeof head === "number" ? `H${head + 1}` : `-${head}`}-${names[active]}`,
+      facts: {
+        layer: state.layer,
+        head: state.head,
+        patch: names[active],
+        direction: state.direction,
+        only_patches: state.only_patches,
+        ...arrows,
+      },
     }
   }
 }

@@ -3,9 +3,9 @@
 import { clamp, describe, make, penOf } from "../shared/dom.js"
 import { drawImageOf } from "../shared/svg_pen.js"
 
+/** @import { Grid } from "../shared/photo.js" */
 /** @import { Painters } from "../shared/painter.js" */
 /** @import { Rgb } from "../shared/scales.js" */
-/** @import { Grid } from "./weights.js" */
 /**
  * @typedef {object} Tile
  * @property {string} name of the head, for its note
@@ -28,7 +28,10 @@ export function darkened(colours) {
 
 /** @param {HTMLElement} parent @param {string} className @param {string} label */
 export function makeTiles(parent, className, label) {
-  const node = describe(make(parent, "div", `tiles ${className}`), { role: "group", "aria-label": label })
+  const node = describe(make(parent, "div", `tiles ${className}`), {
+    role: "group",
+    "aria-label": label,
+  })
   /** @type {HTMLButtonElement[]} */
   let buttons = []
   /** @type {Tile[]} */
@@ -75,15 +78,21 @@ export function makeTiles(parent, className, label) {
     },
     /** How a saved picture draws them: patches stay squares. @returns {Painters} */
     painters() {
-      return new Map(buttons.map((button) => {
-        const canvas = /** @type {HTMLCanvasElement} */ (button.querySelector("canvas"))
-        const { width, height } = canvas.getBoundingClientRect()
-        return [canvas, (pen) => drawImageOf(pen, width, height, 3, (large) => {
-          const own = penOf(large)
-          own.imageSmoothingEnabled = false
-          own.drawImage(canvas, 0, 0, large.width, large.height)
-        })]
-      }))
+      return new Map(
+        buttons.map((button) => {
+          const canvas = /** @type {HTMLCanvasElement} */ (button.querySelector("canvas"))
+          const { width, height } = canvas.getBoundingClientRect()
+          return [
+            canvas,
+            (pen) =>
+              drawImageOf(pen, width, height, 3, (large) => {
+                const own = penOf(large)
+                own.imageSmoothingEnabled = false
+                own.drawImage(canvas, 0, 0, large.width, large.height)
+              }),
+          ]
+        }),
+      )
     },
   }
 }
@@ -93,7 +102,8 @@ function drawTile(button, { name, caption, weights, top, isOn, note }, look) {
   const canvas = /** @type {HTMLCanvasElement} */ (button.querySelector("canvas"))
   const words = /** @type {HTMLElement} */ (button.querySelector(".caption"))
   describe(button, { "aria-pressed": isOn, title: `${name}: ${note}` })
-  if (caption) button.removeAttribute("aria-label") // it is called what it shows
+  if (caption)
+    button.removeAttribute("aria-label") // it is called what it shows
   else describe(button, { "aria-label": `${name}: ${note}` })
   words.textContent = caption
   words.hidden = !caption
@@ -103,11 +113,13 @@ function drawTile(button, { name, caption, weights, top, isOn, note }, look) {
 /** @param {HTMLCanvasElement} canvas @param {Float64Array | null} weights @param {number} top @param {Look} look */
 function paintTile(canvas, weights, top, { grid, dark, heat }) {
   const { rows, columns, first, count } = grid
-  if (canvas.width !== columns || canvas.height !== rows) Object.assign(canvas, { width: columns, height: rows })
+  if (canvas.width !== columns || canvas.height !== rows)
+    Object.assign(canvas, { width: columns, height: rows })
   const image = new ImageData(columns, rows)
   for (let patch = 0; patch < count; patch++) {
     const share = weights && top > 0 ? MAX_HEAT * Math.min(1, weights[first + patch] / top) : 0
-    for (let i = 0; i < 3; i++) image.data[4 * patch + i] = dark[3 * patch + i] * (1 - share) + heat[i] * share
+    for (let i = 0; i < 3; i++)
+      image.data[4 * patch + i] = dark[3 * patch + i] * (1 - share) + heat[i] * share
     image.data[4 * patch + 3] = 255
   }
   penOf(canvas).putImageData(image, 0, 0)

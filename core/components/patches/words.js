@@ -2,7 +2,8 @@
 
 import { isPatch } from "./weights.js"
 
-/** @import { Asked, Grid, Head } from "./weights.js" */
+/** @import { Grid } from "../shared/photo.js" */
+/** @import { Asked, Head } from "./weights.js" */
 
 const NAMED = 3 // tokens in a sentence
 
@@ -31,7 +32,10 @@ export function tokenSentence(token, weights, view) {
   const { names, place } = view
   const isRow = view.direction === "from"
   const parts = [[names[token], isRow ? "query" : "key"]]
-  const strongest = [...weights.keys()].filter((each) => weights[each] > 0).sort((a, b) => weights[b] - weights[a]).slice(0, NAMED)
+  const strongest = [...weights.keys()]
+    .filter((each) => weights[each] > 0)
+    .sort((a, b) => weights[b] - weights[a])
+    .slice(0, NAMED)
   if (!strongest.length) return [...parts, [" is no key where only patches count", ""]]
   parts.push([isRow ? " attends to " : " gets ", ""])
   strongest.forEach((other, i) => {
@@ -52,8 +56,11 @@ function sumWords(weights, { direction, onlyPatches, grid, head }) {
     if (isPatch(token, grid)) patches += weight
     else others += weight
   })
-  if (direction === "to") return `It gets ${(onlyPatches ? patches : patches + others).toFixed(2)} in all; the mean over keys is 1.`
-  return !onlyPatches && others > 0 ? `${weightText(patches)} goes to patches, ${weightText(others)} elsewhere.` : ""
+  if (direction === "to")
+    return `It gets ${(onlyPatches ? patches : patches + others).toFixed(2)} in all; the mean over keys is 1.`
+  return !onlyPatches && others > 0
+    ? `${weightText(patches)} goes to patches, ${weightText(others)} elsewhere.`
+    : ""
 }
 
 /** What one token gives another. @param {number} query @param {number} key @param {number} weight @param {string[]} names @returns {[string, string]} */

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import streamlit as st
+import numpy as np
+from numpy.typing import NDArray
 
 from core.components.packing import pack
+from core.components.reported_state import as_indices, reported
 from core.components.scripts import register
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
 _planes = register("planes")
 
@@ -54,10 +51,11 @@ def show_planes(
     on_pick : called with the picked arrows when one is clicked; without it, clicks do nothing.
     picture : the name and the facts of a saved picture.
     """
+    count = len(arrows)  # the callback keeps no labels
 
     def picked_changed() -> None:
         if on_pick is not None:
-            on_pick([int(index) for index in st.session_state[key]["picked"] or []])
+            on_pick(as_indices(reported(key, "picked"), count))
 
     settings = {
         "titles": list(titles),

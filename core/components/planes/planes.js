@@ -59,7 +59,10 @@ class PlanesView extends View {
     const count = this.data.titles.length
     const fitting = Math.max(1, Math.floor((this.width + TILE.gap) / (TILE.minWidth + TILE.gap)))
     const columns = Math.ceil(count / Math.ceil(count / fitting))
-    const width = Math.min(TILE.maxWidth, Math.floor((this.width - TILE.gap * (columns - 1)) / columns) - 2)
+    const width = Math.min(
+      TILE.maxWidth,
+      Math.floor((this.width - TILE.gap * (columns - 1)) / columns) - 2,
+    )
     this.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`
     const focused = this.planes.findIndex((plane) => plane.matches(":focus"))
     const { reached } = this
@@ -121,7 +124,10 @@ class PlanesView extends View {
     const { picked, canPick } = this.data
     if (!canPick) return
     const others = picked.filter((each) => each !== index)
-    this.component.setStateValue("picked", others.length < picked.length ? others : [...others, index].sort((a, b) => a - b))
+    this.component.setStateValue(
+      "picked",
+      others.length < picked.length ? others : [...others, index].sort((a, b) => a - b),
+    )
   }
 
   /** @param {number} plane @param {number} width */
@@ -132,9 +138,18 @@ class PlanesView extends View {
     make(title, "b", "", data.titles[plane])
     make(title, "span", "", data.notes[plane])
     const half = { x: width / 2, y: Math.min(width, TILE.height) / 2 }
-    const size = { width: 2 * half.x, height: 2 * half.y, viewBox: `${-half.x} ${-half.y} ${2 * half.x} ${2 * half.y}` }
+    const size = {
+      width: 2 * half.x,
+      height: 2 * half.y,
+      viewBox: `${-half.x} ${-half.y} ${2 * half.x} ${2 * half.y}`,
+    }
     const keys = `arrow keys read them${data.canPick ? ", Enter picks one" : ""}`
-    const svg = shape("svg", { ...size, role: "img", tabindex: 0, "aria-label": `${data.titles[plane]}: ${data.arrows.length} arrows; ${keys}` })
+    const svg = shape("svg", {
+      ...size,
+      role: "img",
+      tabindex: 0,
+      "aria-label": `${data.titles[plane]}: ${data.arrows.length} arrows; ${keys}`,
+    })
     svg.append(
       shape("line", { class: "axis", x1: -half.x, x2: half.x, y1: 0, y2: 0 }),
       shape("line", { class: "axis", y1: -half.y, y2: half.y, x1: 0, x2: 0 }),
@@ -173,7 +188,11 @@ class PlanesView extends View {
 function tipsOf({ arrows, ownScale, points }, plane, reach) {
   const own = points.subarray(2 * plane * arrows.length, 2 * (plane + 1) * arrows.length)
   /** @type {(axis: number) => number} */
-  const widest = (axis) => (ownScale ? own : points).reduce((max, value, i) => (i % 2 === axis ? Math.max(max, Math.abs(value)) : max), 1e-12)
+  const widest = (axis) =>
+    (ownScale ? own : points).reduce(
+      (max, value, i) => (i % 2 === axis ? Math.max(max, Math.abs(value)) : max),
+      1e-12,
+    )
   const [x, y] = [widest(0), widest(1)]
   const scale = x + y < 1e-9 ? 0 : Math.min(reach.x / x, reach.y / y) // equal axes
   return arrows.map((_, i) => ({ x: own[2 * i] * scale, y: -own[2 * i + 1] * scale }))
@@ -188,7 +207,9 @@ function namedOf({ picked }, tips) {
 
 /** The longest arrow first. @param {Place[]} tips */
 function byLength(tips) {
-  return [...tips.keys()].sort((a, b) => Math.hypot(tips[b].x, tips[b].y) - Math.hypot(tips[a].x, tips[a].y))
+  return [...tips.keys()].sort(
+    (a, b) => Math.hypot(tips[b].x, tips[b].y) - Math.hypot(tips[a].x, tips[a].y),
+  )
 }
 
 /** How many arrows have their name, in a corner that labels leave free. @param {string} words @param {Place} half */
@@ -204,9 +225,18 @@ function drawShaft(x, y, length) {
   const [ux, uy] = [x / length, y / length]
   const size = Math.min(HEAD.length, length)
   /** @type {(side: number) => string} */
-  const corner = (side) => pathOf([[x - ux * size - side * uy * HEAD.width, y - uy * size + side * ux * HEAD.width]]).slice(1)
+  const corner = (side) =>
+    pathOf([
+      [x - ux * size - side * uy * HEAD.width, y - uy * size + side * ux * HEAD.width],
+    ]).slice(1)
   return [
-    shape("path", { d: pathOf([[0, 0], [x * stop, y * stop]]), class: "shaft" }),
+    shape("path", {
+      d: pathOf([
+        [0, 0],
+        [x * stop, y * stop],
+      ]),
+      class: "shaft",
+    }),
     shape("path", { d: `${pathOf([[x, y]])}L${corner(1)}L${corner(-1)}Z`, class: "head" }),
   ]
 }
@@ -222,9 +252,16 @@ function drawFoot([b, a, foot]) {
   const height = Math.hypot(a.x - foot.x, a.y - foot.y)
   const length = Math.hypot(b.x, b.y)
   if (length < 1e-9 || height < 12) return [plumb]
-  const side = 8 * (foot.x * b.x + foot.y * b.y > 0 ? -1 : 1) / length
-  const [along, up] = [{ x: b.x * side, y: b.y * side }, { x: 8 * (a.x - foot.x) / height, y: 8 * (a.y - foot.y) / height }]
-  const corners = [[foot.x + along.x, foot.y + along.y], [foot.x + along.x + up.x, foot.y + along.y + up.y], [foot.x + up.x, foot.y + up.y]]
+  const side = (8 * (foot.x * b.x + foot.y * b.y > 0 ? -1 : 1)) / length
+  const [along, up] = [
+    { x: b.x * side, y: b.y * side },
+    { x: (8 * (a.x - foot.x)) / height, y: (8 * (a.y - foot.y)) / height },
+  ]
+  const corners = [
+    [foot.x + along.x, foot.y + along.y],
+    [foot.x + along.x + up.x, foot.y + along.y + up.y],
+    [foot.x + up.x, foot.y + up.y],
+  ]
   return [plumb, shape("path", { class: "square", d: pathOf(corners) })]
 }
 
@@ -232,7 +269,8 @@ function drawFoot([b, a, foot]) {
 function drawLabels(data, tips, half, named) {
   const widthOf = textWidths("12px sans-serif")
   /** @type {Box[]} */
-  const taken = tips.length > MANY ? [{ x: half.x - COUNT.width, y: half.y - COUNT.height, ...COUNT }] : []
+  const taken =
+    tips.length > MANY ? [{ x: half.x - COUNT.width, y: half.y - COUNT.height, ...COUNT }] : []
   return byLength(tips).flatMap((i) => {
     if (!named.has(i)) return []
     const { label, colour } = data.arrows[i]
@@ -253,9 +291,13 @@ function freeBox({ x, y }, width, half, taken, isFew) {
   for (const distance of isFew ? [4, 12, 24] : [4, 12]) {
     for (const turn of turns) {
       const angle = Math.atan2(y, x) + turn
-      const centre = { x: x + Math.cos(angle) * (width / 2 + distance), y: y + Math.sin(angle) * (height / 2 + distance) }
+      const centre = {
+        x: x + Math.cos(angle) * (width / 2 + distance),
+        y: y + Math.sin(angle) * (height / 2 + distance),
+      }
       const box = { x: centre.x - width / 2, y: centre.y - height / 2, width, height }
-      const isInside = box.x >= -half.x && box.x + width <= half.x && box.y >= -half.y && box.y + height <= half.y
+      const isInside =
+        box.x >= -half.x && box.x + width <= half.x && box.y >= -half.y && box.y + height <= half.y
       if (isInside && !taken.some((other) => boxesMeet(box, other, gap))) return box
     }
   }

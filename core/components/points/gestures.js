@@ -31,7 +31,8 @@ export function listenGestures(node, act) {
   let isDragging = false
   let timer = 0
   /** @type {<T extends keyof HTMLElementEventMap>(type: T, run: (event: HTMLElementEventMap[T]) => void, options?: object) => void} */
-  const on = (type, run, options = {}) => node.addEventListener(type, run, { ...options, signal: listeners.signal })
+  const on = (type, run, options = {}) =>
+    node.addEventListener(type, run, { ...options, signal: listeners.signal })
   /** @param {PointerEvent} event */
   const letGo = (event) => {
     const wasDown = fingers.delete(event.pointerId)
@@ -67,21 +68,26 @@ export function listenGestures(node, act) {
     lastPress = { x, y }
     if (!act.pressTwice) act.press(x, y, event)
     else if (isSecond) act.pressTwice(x, y)
-    else timer = setTimeout(() => {
-      timer = 0
-      act.press(x, y, event)
-    }, DOUBLE_MS)
+    else
+      timer = setTimeout(() => {
+        timer = 0
+        act.press(x, y, event)
+      }, DOUBLE_MS)
   })
   on("pointercancel", letGo)
   on("pointerleave", () => act.point(null))
-  on("wheel", (event) => {
-    if (!act.mayWheel(event)) return
-    event.preventDefault()
-    const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : 1)
-    const rate = event.ctrlKey && Math.abs(pixels) < 50 ? WHEEL.pinch : WHEEL.notch
-    const { x, y } = placeOf(node, event)
-    act.zoom(Math.exp(-Math.max(-160, Math.min(160, pixels)) * rate), x, y)
-  }, { passive: false })
+  on(
+    "wheel",
+    (event) => {
+      if (!act.mayWheel(event)) return
+      event.preventDefault()
+      const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : 1)
+      const rate = event.ctrlKey && Math.abs(pixels) < 50 ? WHEEL.pinch : WHEEL.notch
+      const { x, y } = placeOf(node, event)
+      act.zoom(Math.exp(-Math.max(-160, Math.min(160, pixels)) * rate), x, y)
+    },
+    { passive: false },
+  )
   return () => {
     clearTimeout(timer)
     listeners.abort()

@@ -29,7 +29,9 @@ export function shapeOf(isKey, radius) {
   const pixels = []
   for (let y = -reach; y <= reach; y++) {
     for (let x = -reach; x <= reach; x++) {
-      const inside = isKey ? Math.abs(x) + Math.abs(y) <= reach : x * x + y * y <= radius * radius + radius * 0.6
+      const inside = isKey
+        ? Math.abs(x) + Math.abs(y) <= reach
+        : x * x + y * y <= radius * radius + radius * 0.6
       if (inside) pixels.push(x, y)
     }
   }
@@ -66,7 +68,8 @@ export function makeRaster(canvas) {
       const [centreX, centreY] = [Math.round(x), Math.round(y)]
       for (let i = 0; i < shape.length; i += 2) {
         const [px, py] = [centreX + shape[i], centreY + shape[i + 1]]
-        if (px >= box[0] && py >= box[1] && px < box[2] && py < box[3]) pixels[py * image.width + px] = colour
+        if (px >= box[0] && py >= box[1] && px < box[2] && py < box[3])
+          pixels[py * image.width + px] = colour
       }
     },
     /**
@@ -77,14 +80,23 @@ export function makeRaster(canvas) {
      */
     picture(x, y, rgb, from, side, half, frame, colour, box) {
       const [left, top, size] = [Math.round(x - half), Math.round(y - half), Math.round(2 * half)]
-      for (let row = Math.max(-frame, box[1] - top); row < Math.min(size + frame, box[3] - top); row++) {
+      for (
+        let row = Math.max(-frame, box[1] - top);
+        row < Math.min(size + frame, box[3] - top);
+        row++
+      ) {
         const line = (top + row) * image.width + left
         const down = Math.floor((row * side) / size) * side
-        for (let column = Math.max(-frame, box[0] - left); column < Math.min(size + frame, box[2] - left); column++) {
+        for (
+          let column = Math.max(-frame, box[0] - left);
+          column < Math.min(size + frame, box[2] - left);
+          column++
+        ) {
           if (row < 0 || column < 0 || row >= size || column >= size) pixels[line + column] = colour
           else {
             const at = from + 3 * (down + Math.floor((column * side) / size))
-            pixels[line + column] = (255 << 24 | rgb[at + 2] << 16 | rgb[at + 1] << 8 | rgb[at]) >>> 0
+            pixels[line + column] =
+              ((255 << 24) | (rgb[at + 2] << 16) | (rgb[at + 1] << 8) | rgb[at]) >>> 0
           }
         }
       }
@@ -95,7 +107,15 @@ export function makeRaster(canvas) {
      * @param {Run} run @param {number} first @param {number} end @param {Int16Array} shape @param {Uint32Array} tints a colour per tone
      * @param {ArrayLike<number> | null} [list] @param {number} [base]
      */
-    stampRun({ places, tones, shift, left, bottom, scale, box }, first, end, shape, tints, list = null, base = 0) {
+    stampRun(
+      { places, tones, shift, left, bottom, scale, box },
+      first,
+      end,
+      shape,
+      tints,
+      list = null,
+      base = 0,
+    ) {
       const { reach, steps } = stepsFor(shape)
       const [x0, y0, x1, y1] = box
       for (let index = first; index < end; index++) {
@@ -115,16 +135,26 @@ export function makeRaster(canvas) {
      * @param {Uint32Array} colours @param {number} columns @param {number} left @param {number} bottom @param {number} width @param {number} height @param {Box} box
      */
     cells(colours, columns, left, bottom, width, height, box) {
-      const [x0, y0] = [Math.max(box[0], Math.round(left)), Math.max(box[1], Math.round(bottom - height))]
-      const [x1, y1] = [Math.min(box[2], Math.round(left + width)), Math.min(box[3], Math.round(bottom))]
-      const across = Int32Array.from({ length: Math.max(0, x1 - x0) }, (_, i) => cellOf((x0 + i + 0.5 - left) / width, columns))
+      const [x0, y0] = [
+        Math.max(box[0], Math.round(left)),
+        Math.max(box[1], Math.round(bottom - height)),
+      ]
+      const [x1, y1] = [
+        Math.min(box[2], Math.round(left + width)),
+        Math.min(box[3], Math.round(bottom)),
+      ]
+      const across = Int32Array.from({ length: Math.max(0, x1 - x0) }, (_, i) =>
+        cellOf((x0 + i + 0.5 - left) / width, columns),
+      )
       for (let y = y0; y < y1; y++) {
         const first = cellOf((bottom - y - 0.5) / height, columns) * columns
         const line = y * image.width + x0
         for (let i = 0; i < across.length; i++) pixels[line + i] = colours[first + across[i]]
       }
     },
-    present() { pen.putImageData(image, 0, 0) },
+    present() {
+      pen.putImageData(image, 0, 0)
+    },
   }
 }
 
@@ -135,13 +165,16 @@ function cellOf(share, columns) {
 
 /** A shape's pixels as steps through an image, and how far they lie from its middle. @param {Int16Array} shape @param {number} width of the image */
 function stepsOf(shape, width) {
-  const steps = Int32Array.from({ length: shape.length / 2 }, (_, i) => shape[2 * i + 1] * width + shape[2 * i])
+  const steps = Int32Array.from(
+    { length: shape.length / 2 },
+    (_, i) => shape[2 * i + 1] * width + shape[2 * i],
+  )
   return { steps, reach: shape.reduce((reach, value) => Math.max(reach, Math.abs(value)), 0) }
 }
 
 /** A colour as one number in the order of a canvas' bytes. @param {Rgb} colour */
 export function packedColour([red, green, blue]) {
-  return (255 << 24 | blue << 16 | green << 8 | red) >>> 0
+  return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0
 }
 
 /** A share of a colour over another: how a faded point looks without blending. @param {Rgb} colour @param {Rgb} paper @param {number} share @returns {Rgb} */

@@ -2,7 +2,7 @@
 
 /** @typedef {number[]} Rotation a 3 x 3 matrix, row by row: the screen's right, up and towards the viewer */
 
-export const DEPTHS = 256 // steps of depth between which points are ordered
+const DEPTHS = 256 // steps of depth between which points are ordered
 
 /** The first look, slightly from above and from the side, which shows depth at once. */
 export function firstRotation() {
@@ -49,7 +49,9 @@ export function turnedPlace(place, across, down) {
 /** Fill across, up and depth of points given as x, y, z. @param {Rotation} rotation @param {ArrayLike<number>} points @param {Float32Array} across @param {Float32Array} up @param {Float32Array} depth */
 export function rotateInto([a, b, c, d, e, f, g, h, k], points, across, up, depth) {
   for (let i = 0; i < across.length; i++) {
-    const x = points[3 * i], y = points[3 * i + 1], z = points[3 * i + 2]
+    const x = points[3 * i],
+      y = points[3 * i + 1],
+      z = points[3 * i + 2]
     across[i] = a * x + b * y + c * z
     up[i] = d * x + e * y + f * z
     depth[i] = g * x + h * y + k * z

@@ -16,7 +16,10 @@ const LABEL_HEIGHT = 13 // pixels
 export function fitFrame(points, indices, width, height, margin) {
   const [[left, right], [low, high]] = [0, 1].map((axis) => {
     const values = indices.map((i) => points[2 * i + axis])
-    return [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)]
+    return [
+      values.reduce((a, b) => Math.min(a, b), Infinity),
+      values.reduce((a, b) => Math.max(a, b), -Infinity),
+    ]
   })
   const thinnest = 0.02 * Math.max(right - left, high - low, 1e-9) // of a cloud that is a line
   const own = Math.min(
@@ -28,7 +31,10 @@ export function fitFrame(points, indices, width, height, margin) {
 
 /** Data grows upwards, the screen downwards. @param {Frame} frame @param {number} x @param {number} y */
 export function toScreen(frame, x, y) {
-  return [frame.width / 2 + (x - frame.x) * frame.scale, frame.height / 2 - (y - frame.y) * frame.scale]
+  return [
+    frame.width / 2 + (x - frame.x) * frame.scale,
+    frame.height / 2 - (y - frame.y) * frame.scale,
+  ]
 }
 
 /**
@@ -52,7 +58,13 @@ export function tracePoint(pen, isKey, x, y, radius) {
   const reach = 1.3 * radius
   pen.beginPath()
   if (!isKey) return pen.arc(x, y, radius, 0, 7)
-  for (const [dx, dy] of [[0, -reach], [reach, 0], [0, reach], [-reach, 0]]) pen.lineTo(x + dx, y + dy)
+  for (const [dx, dy] of [
+    [0, -reach],
+    [reach, 0],
+    [0, reach],
+    [-reach, 0],
+  ])
+    pen.lineTo(x + dx, y + dy)
   pen.closePath()
 }
 
@@ -62,7 +74,12 @@ export function tracePoint(pen, isKey, x, y, radius) {
  * @param {string} paper @param {{x: number, y: number}} [offset] of the area
  */
 export function writeLabels(pen, labels, { width, height }, max, paper, offset = { x: 0, y: 0 }) {
-  const taken = labels.map(({ x, y, radius }) => ({ x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius }))
+  const taken = labels.map(({ x, y, radius }) => ({
+    x: x - radius,
+    y: y - radius,
+    width: 2 * radius,
+    height: 2 * radius,
+  }))
   let count = 0
   pen.textBaseline = "top"
   for (const label of labels) {
@@ -88,15 +105,33 @@ function freeBox({ x, y, radius }, wide, width, height, taken) {
   const [left, centre, right] = [x - gap - wide, x - wide / 2, x + gap]
   const [above, beside, below] = [y - gap - LABEL_HEIGHT, y - LABEL_HEIGHT / 2, y + gap]
   const spots = [
-    [centre, above], [centre, below], [right, beside], [left, beside],
-    [right, above], [left, above], [right, below], [left, below],
+    [centre, above],
+    [centre, below],
+    [right, beside],
+    [left, beside],
+    [right, above],
+    [left, above],
+    [right, below],
+    [left, below],
   ]
-  return spots.map((spot) => ({ x: spot[0], y: spot[1], width: wide, height: LABEL_HEIGHT })).find((box) => (
-    box.x >= 1 && box.y >= 1 && box.x + wide <= width - 1 && box.y + LABEL_HEIGHT <= height - 1 && !taken.some((other) => boxesMeet(box, other))
-  ))
+  return spots
+    .map((spot) => ({ x: spot[0], y: spot[1], width: wide, height: LABEL_HEIGHT }))
+    .find(
+      (box) =>
+        box.x >= 1 &&
+        box.y >= 1 &&
+        box.x + wide <= width - 1 &&
+        box.y + LABEL_HEIGHT <= height - 1 &&
+        !taken.some((other) => boxesMeet(box, other)),
+    )
 }
 
 /** @param {Box} a @param {Box} b @param {number} [gap] that must be free between them */
 export function boxesMeet(a, b, gap = 0) {
-  return a.x < b.x + b.width + gap && b.x < a.x + a.width + gap && a.y < b.y + b.height + gap && b.y < a.y + a.height + gap
+  return (
+    a.x < b.x + b.width + gap &&
+    b.x < a.x + a.width + gap &&
+    a.y < b.y + b.height + gap &&
+    b.y < a.y + a.height + gap
+  )
 }

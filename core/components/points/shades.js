@@ -7,6 +7,7 @@ import { css, parseColour } from "../shared/scales.js"
 /**
  * @typedef {object} Coloured
  * @property {"type" | "sequential" | "category"} colouring
+ * @property {boolean} byLightness whether lightness shows the value, and hue alone tells queries from keys
  * @property {string[]} legend
  * @property {Record<string, string[][]>} shades for "light" and "dark", each [queries, keys]
  */
@@ -15,14 +16,20 @@ const SIZE = { min: 0.6, max: 2, classes: 5, sample: 4.5 } // times the usual ra
 
 /** [queries, keys] as lists of colours; coloured by type they are the theme's two. @param {Coloured} data @param {Theme} theme @returns {Rgb[][]} */
 export function shadesOf(data, theme) {
-  const shades = data.colouring === "type" ? [[theme.query], [theme.key]] : data.shades[theme.isDark ? "dark" : "light"]
+  const shades =
+    data.colouring === "type"
+      ? [[theme.query], [theme.key]]
+      : data.shades[theme.isDark ? "dark" : "light"]
   return shades.map((kind) => kind.map(parseColour))
 }
 
 /** Which of `count` shades stands for a share of a scale, or for a category. @param {string} colouring @param {number} tone @param {number} count @returns {number} */
 export function shadeIndex(colouring, tone, count) {
   if (colouring === "type") return 0
-  return Math.min(count - 1, Math.max(0, colouring === "sequential" ? Math.round(tone * (count - 1)) : tone))
+  return Math.min(
+    count - 1,
+    Math.max(0, colouring === "sequential" ? Math.round(tone * (count - 1)) : tone),
+  )
 }
 
 /**
@@ -32,7 +39,10 @@ export function shadeIndex(colouring, tone, count) {
 export function legendEntries(data, shades, only = -1, onOnly = null) {
   const middle = data.colouring === "sequential" ? Math.floor(shades[0].length / 2) : 0
   const entries = ["queries", "keys"].map((name, kind) => {
-    const text = data.colouring === "type" ? name : `${name}: ${kind ? "lighter" : "darker"}`
+    const text =
+      data.colouring === "type" || data.byLightness
+        ? name
+        : `${name}: ${kind ? "lighter" : "darker"}`
     return legendEntry([kindMark(kind, shades[kind][middle] ?? [0, 0, 0])], text)
   })
   if (data.colouring === "sequential") {
@@ -40,14 +50,22 @@ export function legendEntries(data, shades, only = -1, onOnly = null) {
     entry.append(ramps(shades), make(null, "span", "", data.legend[1] ?? ""))
     entries.push(entry)
   }
-  if (data.colouring === "category") data.legend.forEach((text, i) => {
-    const entry = legendEntry([0, 1].map((kind) => kindMark(kind, shades[kind][i])), text, onOnly ? "button" : "span")
-    if (onOnly) {
-      Object.assign(entry, { title: "Click: only these", onclick: () => onOnly(only === i ? -1 : i) })
-      entry.setAttribute("aria-pressed", String(only === i))
-    }
-    entries.push(entry)
-  })
+  if (data.colouring === "category")
+    data.legend.forEach((text, i) => {
+      const entry = legendEntry(
+        [0, 1].map((kind) => kindMark(kind, shades[kind][i])),
+        text,
+        onOnly ? "button" : "span",
+      )
+      if (onOnly) {
+        Object.assign(entry, {
+          title: "Click: only these",
+          onclick: () => onOnly(only === i ? -1 : i),
+        })
+        entry.setAttribute("aria-pressed", String(only === i))
+      }
+      entries.push(entry)
+    })
   return entries
 }
 
@@ -73,7 +91,10 @@ function kindMark(kind, colour) {
 /** @param {Rgb[][]} shades */
 function ramps(shades) {
   const bands = shades.map((kind) => `linear-gradient(90deg, ${kind.map(css)})`)
-  return legendMark("ramp", `${bands[0]} top / 100% 50% no-repeat, ${bands[1]} bottom / 100% 50% no-repeat`)
+  return legendMark(
+    "ramp",
+    `${bands[0]} top / 100% 50% no-repeat, ${bands[1]} bottom / 100% 50% no-repeat`,
+  )
 }
 
 /** Times the usual radius, in few classes, so that few shapes are needed. @param {number} byte 0 for the shortest vector, 255 for the longest */
@@ -81,7 +102,10 @@ export function sizeFactor(byte) {
   return SIZE_FACTORS[sizeClass(byte)]
 }
 
-export const SIZE_FACTORS = Array.from({ length: SIZE.classes }, (_, i) => SIZE.min + ((SIZE.max - SIZE.min) * i) / (SIZE.classes - 1))
+export const SIZE_FACTORS = Array.from(
+  { length: SIZE.classes },
+  (_, i) => SIZE.min + ((SIZE.max - SIZE.min) * i) / (SIZE.classes - 1),
+)
 
 /** @param {number} byte */
 export function sizeClass(byte) {
@@ -95,7 +119,10 @@ export function sizeEntries({ sizes, sizeEnds: [shortest, longest] }) {
   for (const byte of shortest < longest ? [0, 127.5, 255] : [127.5]) {
     const disc = legendMark("disc", "currentColor")
     disc.style.width = disc.style.height = `${2 * SIZE.sample * sizeFactor(byte)}px`
-    entry.append(disc, make(null, "span", "", (shortest + ((longest - shortest) * byte) / 255).toPrecision(3)))
+    entry.append(
+      disc,
+      make(null, "span", "", (shortest + ((longest - shortest) * byte) / 255).toPrecision(3)),
+    )
   }
   return [entry]
 }

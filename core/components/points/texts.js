@@ -11,7 +11,10 @@ export function shortened(text) {
 
 /** The letters of a token as a sentence has them, in lower case. @param {string} label */
 function bare(label) {
-  return label.replace(/^##|^[ĠĊ▁]+/, "").trim().toLowerCase()
+  return label
+    .replace(/^##|^[ĠĊ▁]+/, "")
+    .trim()
+    .toLowerCase()
 }
 
 /** Lower case, unless that moves letters. @param {string} text */
@@ -34,7 +37,11 @@ export function startAfter(text, before, label) {
 export function startNear(text, label, position) {
   const [lower, wanted] = [lowered(text), bare(label)]
   let [error, nearest] = [Infinity, -1]
-  for (let start = wanted ? lower.indexOf(wanted) : -1; start >= 0; start = lower.indexOf(wanted, start + 1)) {
+  for (
+    let start = wanted ? lower.indexOf(wanted) : -1;
+    start >= 0;
+    start = lower.indexOf(wanted, start + 1)
+  ) {
     const words = text.slice(0, start).match(/[\p{L}\p{N}]+|[^\s\p{L}\p{N}]/gu)?.length ?? 0
     if (Math.abs(words - position) < error) [error, nearest] = [Math.abs(words - position), start]
   }

@@ -17,12 +17,22 @@ export function makeSegments(label, options, onPick) {
     const part = make(group, "label", option.disabled ? "segment disabled" : "segment")
     part.title = option.title
     const input = make(part, "input")
-    Object.assign(input, { type: "radio", name: label, value: option.value, disabled: Boolean(option.disabled) })
+    Object.assign(input, {
+      type: "radio",
+      name: label,
+      value: option.value,
+      disabled: Boolean(option.disabled),
+    })
     input.onchange = () => onPick(option.value)
     make(part, "span", "", option.label)
     return input
   })
-  return { node, sync: (/** @type {string} */ value) => { for (const input of inputs) input.checked = input.value === value } }
+  return {
+    node,
+    sync: (/** @type {string} */ value) => {
+      for (const input of inputs) input.checked = input.value === value
+    },
+  }
 }
 
 /** @param {string} label @param {string} title @param {(on: boolean) => void} onChange */
@@ -33,5 +43,10 @@ export function makeSwitch(label, title, onChange) {
   make(node, "span", "knob")
   make(node, "span", "", label)
   input.onchange = () => onChange(input.checked)
-  return { node, sync: (/** @type {boolean} */ on) => { input.checked = on } }
+  return {
+    node,
+    sync: (/** @type {boolean} */ on) => {
+      input.checked = on
+    },
+  }
 }

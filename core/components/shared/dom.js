@@ -16,6 +16,17 @@ export function make(parent, tag, className = "", text) {
   return node
 }
 
+/**
+ * The clean-up of a component. Streamlit also asks for that of an update which another overtook while the script was
+ * being loaded: the element still stands then, and what was drawn into it is in use.
+ * @param {Node} element @param {() => void} end
+ */
+export function whenGone(element, end) {
+  return () => {
+    if (!element.isConnected) end()
+  }
+}
+
 /** Set attributes by their HTML names. @template {Element} T @param {T} node @param {Record<string, string | number | boolean>} attributes */
 export function describe(node, attributes) {
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value))
@@ -28,7 +39,8 @@ export function describe(node, attributes) {
  * @param {Partial<Record<"left" | "top" | "right" | "bottom" | "width" | "height" | "lineHeight", number>>} pixels
  */
 export function place(node, pixels) {
-  for (const [name, value] of Object.entries(pixels)) Object.assign(node.style, { [name]: `${value}px` })
+  for (const [name, value] of Object.entries(pixels))
+    Object.assign(node.style, { [name]: `${value}px` })
   return node
 }
 
@@ -49,9 +61,15 @@ export function penOf(canvas, settings) {
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
  * @param {CanvasRenderingContext2DSettings & {ratio?: number}} [settings] ratio: device pixels per CSS pixel
  */
-export function sizeCanvas(canvas, width, height, { ratio = window.devicePixelRatio || 1, ...settings } = {}) {
+export function sizeCanvas(
+  canvas,
+  width,
+  height,
+  { ratio = window.devicePixelRatio || 1, ...settings } = {},
+) {
   const [across, down] = [width, height].map((side) => Math.max(1, Math.round(side * ratio)))
-  if (canvas.width !== across || canvas.height !== down) Object.assign(canvas, { width: across, height: down })
+  if (canvas.width !== across || canvas.height !== down)
+    Object.assign(canvas, { width: across, height: down })
   place(canvas, { width, height })
   const pen = penOf(canvas, settings)
   pen.setTransform(ratio, 0, 0, ratio, 0, 0)
@@ -96,8 +114,13 @@ export function makeTip(parent) {
       tip.hidden = false
       const { width, height } = tip.getBoundingClientRect()
       const left = clientX + 16 + width > window.innerWidth ? clientX - 12 - width : clientX + 16
-      place(tip, { left: Math.max(4, left), top: Math.max(4, Math.min(clientY + 16, window.innerHeight - height - 6)) })
+      place(tip, {
+        left: Math.max(4, left),
+        top: Math.max(4, Math.min(clientY + 16, window.innerHeight - height - 6)),
+      })
     },
-    hide() { tip.hidden = true },
+    hide() {
+      tip.hidden = true
+    },
   }
 }

@@ -11,30 +11,57 @@ export function paintText(pen, node, style, origin) {
   const rects = [...range.getClientRects()].filter(({ width }) => width > 0)
   if (!rects.length) return
   Object.assign(pen, {
-    font: `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`, fillStyle: style.color, textBaseline: "alphabetic",
+    font: `${style.fontStyle} ${style.fontWeight} ${style.fontSize} ${style.fontFamily}`,
+    fillStyle: style.color,
+    textBaseline: "alphabetic",
     direction: style.direction,
   })
   const ascent = pen.measureText("x").fontBoundingBoxAscent
   const isOneLine = rects.every(({ top }) => Math.abs(top - rects[0].top) < 2)
   if (!isOneLine) {
     pen.textAlign = "left"
-    for (const { text, left, top } of linesOf(node, range)) pen.fillText(text, left - origin.x, top - origin.y + ascent)
+    for (const { text, left, top } of linesOf(node, range))
+      pen.fillText(text, left - origin.x, top - origin.y + ascent)
     return
   }
-  const [left, right] = [Math.min(...rects.map((rect) => rect.left)), Math.max(...rects.map((rect) => rect.right))]
-  const text = style.whiteSpace.startsWith("pre") ? node.data : collapsed(pen, node.data, right - left)
-  writeLine(pen, text, { left: left - origin.x, right: right - origin.x, baseline: rects[0].top - origin.y + ascent }, node.parentElement, style, origin)
+  const [left, right] = [
+    Math.min(...rects.map((rect) => rect.left)),
+    Math.max(...rects.map((rect) => rect.right)),
+  ]
+  const text = style.whiteSpace.startsWith("pre")
+    ? node.data
+    : collapsed(pen, node.data, right - left)
+  writeLine(
+    pen,
+    text,
+    { left: left - origin.x, right: right - origin.x, baseline: rects[0].top - origin.y + ascent },
+    node.parentElement,
+    style,
+    origin,
+  )
 }
 
 /** A line keeps the side that it is aligned to; one too long for its element ends in dots. @param {Pen} pen @param {string} text @param {{left: number, right: number, baseline: number}} line @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Place} origin */
 function writeLine(pen, text, { left, right, baseline }, element, style, origin) {
   const isCut = style.textOverflow === "ellipsis" && element.scrollWidth > element.clientWidth + 1
   if (isCut) {
-    const room = element.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+    const room =
+      element.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
     pen.textAlign = "left"
-    pen.fillText(fitted(pen, text, room), element.getBoundingClientRect().left - origin.x + element.clientLeft + parseFloat(style.paddingLeft), baseline)
+    pen.fillText(
+      fitted(pen, text, room),
+      element.getBoundingClientRect().left -
+        origin.x +
+        element.clientLeft +
+        parseFloat(style.paddingLeft),
+      baseline,
+    )
   } else {
-    const align = /right|end/.test(style.textAlign) ? "right" : style.textAlign === "center" ? "center" : "left"
+    const align = /right|end/.test(style.textAlign)
+      ? "right"
+      : style.textAlign === "center"
+        ? "center"
+        : "left"
     pen.textAlign = align
     pen.fillText(text, { left, right, center: (left + right) / 2 }[align], baseline)
   }
@@ -58,7 +85,9 @@ function collapsed(pen, data, width) {
   const text = data.replace(/\s+/g, " ")
   if (text.trim() === text) return text
   const off = (/** @type {string} */ each) => Math.abs(pen.measureText(each).width - width)
-  return [text.trim(), text.trimStart(), text.trimEnd(), text].reduce((best, each) => (off(each) < off(best) - 0.1 ? each : best))
+  return [text.trim(), text.trimStart(), text.trimEnd(), text].reduce((best, each) =>
+    off(each) < off(best) - 0.1 ? each : best,
+  )
 }
 
 /** The lines of a text that is broken: letters go where the browser has put them. @param {Text} node @param {Range} range @returns {{text: string, left: number, top: number}[]} */
@@ -68,11 +97,12 @@ function linesOf(node, range) {
   let offset = 0
   for (const letter of node.data) {
     range.setStart(node, offset)
-    range.setEnd(node, offset += letter.length)
+    range.setEnd(node, (offset += letter.length))
     const rect = [...range.getClientRects()].find(({ width }) => width > 0)
     if (!rect) continue
     const line = lines.at(-1)
-    if (!line || Math.abs(line.top - rect.top) > 2) lines.push({ text: letter, left: rect.left, top: rect.top })
+    if (!line || Math.abs(line.top - rect.top) > 2)
+      lines.push({ text: letter, left: rect.left, top: rect.top })
     else Object.assign(line, { text: line.text + letter, left: Math.min(line.left, rect.left) })
   }
   return lines

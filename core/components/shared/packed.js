@@ -7,7 +7,9 @@ const KINDS = { u1: Uint8Array, u2: Uint16Array }
 export function unpack(bytes) {
   const buffer = bytes.slice().buffer // a copy, so that offsets are aligned
   const length = new DataView(buffer).getUint32(0, true)
-  const { arrays, ...result } = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)))
+  const { arrays, ...result } = JSON.parse(
+    new TextDecoder().decode(new Uint8Array(buffer, 4, length)),
+  )
   let offset = 4 + length
   for (const [name, [kind, size]] of Object.entries(arrays)) {
     const Kind = KINDS[kind] ?? Float32Array

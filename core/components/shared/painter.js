@@ -23,8 +23,10 @@ export function paintElement(pen, element, origin, painters, before = 1) {
   if (paint) return paintOwn(pen, element.className || element.localName, box, opacity, paint)
   if (element instanceof SVGSVGElement) return paintShapes(pen, element, box, opacity)
   pen.globalAlpha = opacity
-  if (element instanceof HTMLCanvasElement) return pen.drawImage(element, box.left, box.top, box.width, box.height)
-  const isTurned = style.transform !== "none" && element instanceof HTMLElement && element.childNodes.length === 0
+  if (element instanceof HTMLCanvasElement)
+    return pen.drawImage(element, box.left, box.top, box.width, box.height)
+  const isTurned =
+    style.transform !== "none" && element instanceof HTMLElement && element.childNodes.length === 0
   if (isTurned) paintTurned(pen, element, style, box)
   else paintBack(pen, style, box)
   if (!isTurned && style.overflow === "visible") paintFrame(pen, style, box)
@@ -80,7 +82,11 @@ function isSeen(colour) {
 function radiusOf(style, { width, height }) {
   const radius = hasRamp(style) ? "0" : style.borderTopLeftRadius
   const size = parseFloat(radius) || 0
-  return Math.min(radius.endsWith("%") ? (size / 100) * Math.min(width, height) : size, width / 2, height / 2)
+  return Math.min(
+    radius.endsWith("%") ? (size / 100) * Math.min(width, height) : size,
+    width / 2,
+    height / 2,
+  )
 }
 
 /** @param {Pen} pen @param {Box} box @param {number} radius */
@@ -93,22 +99,47 @@ function traceBox(pen, { left, top, width, height }, radius) {
 /** One frame where all sides are alike, else the sides that there are. @param {Pen} pen @param {CSSStyleDeclaration} style @param {Box} box */
 function paintFrame(pen, style, box) {
   const { left, top, width, height } = box
-  const sides = SIDES.map((side) => ({ width: parseFloat(style[`border${side}Width`]), look: style[`border${side}Style`], colour: style[`border${side}Color`] }))
-  if (sides.every(({ width: wide, look, colour }) => !wide || look === "none" || !isSeen(colour))) return
+  const sides = SIDES.map((side) => ({
+    width: parseFloat(style[`border${side}Width`]),
+    look: style[`border${side}Style`],
+    colour: style[`border${side}Color`],
+  }))
+  if (sides.every(({ width: wide, look, colour }) => !wide || look === "none" || !isSeen(colour)))
+    return
   const [first] = sides
   const half = first.width / 2
-  if (sides.every((side) => side.width === first.width && side.look === first.look && side.colour === first.colour)) {
+  if (
+    sides.every(
+      (side) =>
+        side.width === first.width && side.look === first.look && side.colour === first.colour,
+    )
+  ) {
     setStroke(pen, first)
-    const inner = { left: left + half, top: top + half, width: width - first.width, height: height - first.width }
+    const inner = {
+      left: left + half,
+      top: top + half,
+      width: width - first.width,
+      height: height - first.width,
+    }
     traceBox(pen, inner, Math.max(0, radiusOf(style, box) - half))
     pen.stroke()
   } else {
     const [right, bottom] = [left + width, top + height]
-    const ends = [[left, top, right, top], [right, top, right, bottom], [left, bottom, right, bottom], [left, top, left, bottom]]
+    const ends = [
+      [left, top, right, top],
+      [right, top, right, bottom],
+      [left, bottom, right, bottom],
+      [left, top, left, bottom],
+    ]
     sides.forEach((side, i) => {
       if (!side.width || side.look === "none" || !isSeen(side.colour)) return
       const inwards = side.width / 2
-      const [dx, dy] = [[0, inwards], [-inwards, 0], [0, -inwards], [inwards, 0]][i]
+      const [dx, dy] = [
+        [0, inwards],
+        [-inwards, 0],
+        [0, -inwards],
+        [inwards, 0],
+      ][i]
       setStroke(pen, side)
       pen.beginPath()
       pen.moveTo(ends[i][0] + dx, ends[i][1] + dy)
@@ -127,7 +158,10 @@ function setStroke(pen, { width, look, colour }) {
 
 /** Scales of colours from left to right, one below the other. @param {Pen} pen @param {string} image @param {Box} box */
 function paintRamps(pen, image, { left, top, width, height }) {
-  const ramps = image.split("linear-gradient").slice(1).map((text) => (text.match(/rgba?\([^)]*\)/g) ?? []).map(parseColour))
+  const ramps = image
+    .split("linear-gradient")
+    .slice(1)
+    .map((text) => (text.match(/rgba?\([^)]*\)/g) ?? []).map(parseColour))
   ramps.forEach((colours, ramp) => {
     if (colours.length < 2) return
     const high = height / ramps.length
@@ -146,7 +180,12 @@ function paintTurned(pen, { offsetWidth, offsetHeight }, style, { left, top, wid
   if (!isSeen(style.backgroundColor)) return
   pen.fillStyle = style.backgroundColor
   pen.beginPath()
-  for (const [across, down] of [[-1, -1], [1, -1], [1, 1], [-1, 1]]) {
+  for (const [across, down] of [
+    [-1, -1],
+    [1, -1],
+    [1, 1],
+    [-1, 1],
+  ]) {
     const [u, v] = [(across * offsetWidth) / 2, (down * offsetHeight) / 2]
     pen.lineTo(x + a * u + c * v, y + b * u + d * v)
   }
@@ -165,8 +204,10 @@ function paintPseudo(pen, element, name, { left, top }) {
   /** @type {(side: "Left" | "Right" | "Top" | "Bottom") => number} */
   const edge = (side) => (isWhole ? 0 : parseFloat(style[`border${side}Width`]))
   const whole = {
-    left: left + (isPlaced ? parseFloat(style.left) || 0 : 0), top: top + (isPlaced ? parseFloat(style.top) || 0 : 0),
-    width: width + edge("Left") + edge("Right"), height: height + edge("Top") + edge("Bottom"),
+    left: left + (isPlaced ? parseFloat(style.left) || 0 : 0),
+    top: top + (isPlaced ? parseFloat(style.top) || 0 : 0),
+    width: width + edge("Left") + edge("Right"),
+    height: height + edge("Top") + edge("Bottom"),
   }
   paintBack(pen, style, whole)
   paintFrame(pen, style, whole)
@@ -180,7 +221,8 @@ function paintShapes(pen, svg, box, opacity) {
   pen.translate(box.left - x * scale.x, box.top - y * scale.y)
   for (const shape of svg.querySelectorAll("line, path, circle, text")) {
     const style = getComputedStyle(shape)
-    const parent = shape.parentElement instanceof SVGGElement ? getComputedStyle(shape.parentElement) : null
+    const parent =
+      shape.parentElement instanceof SVGGElement ? getComputedStyle(shape.parentElement) : null
     pen.globalAlpha = opacity * Number(style.opacity) * Number(parent?.opacity ?? 1)
     paintShape(pen, shape, style)
   }
@@ -189,20 +231,35 @@ function paintShapes(pen, svg, box, opacity) {
 
 /** @param {Pen} pen @param {Element} shape @param {CSSStyleDeclaration} style */
 function paintShape(pen, shape, style) {
-  const [isFilled, isStroked] = [style.fill, style.stroke].map((paint) => paint !== "none" && isSeen(paint))
+  const [isFilled, isStroked] = [style.fill, style.stroke].map(
+    (paint) => paint !== "none" && isSeen(paint),
+  )
   const wide = parseFloat(style.strokeWidth)
-  Object.assign(pen, { fillStyle: style.fill, strokeStyle: style.stroke, lineWidth: wide, lineCap: style.strokeLinecap, lineJoin: style.strokeLinejoin })
-  pen.setLineDash(style.strokeDasharray === "none" ? [] : style.strokeDasharray.split(",").map(parseFloat))
+  Object.assign(pen, {
+    fillStyle: style.fill,
+    strokeStyle: style.stroke,
+    lineWidth: wide,
+    lineCap: style.strokeLinecap,
+    lineJoin: style.strokeLinejoin,
+  })
+  pen.setLineDash(
+    style.strokeDasharray === "none" ? [] : style.strokeDasharray.split(",").map(parseFloat),
+  )
   /** @type {(name: string) => number} */
   const number = (name) => Number(shape.getAttribute(name))
   if (shape.tagName === "text") {
-    Object.assign(pen, { font: `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`, textBaseline: "alphabetic", textAlign: style.textAnchor === "middle" ? "center" : "left" })
+    Object.assign(pen, {
+      font: `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`,
+      textBaseline: "alphabetic",
+      textAlign: style.textAnchor === "middle" ? "center" : "left",
+    })
     if (isStroked) pen.strokeText(shape.textContent ?? "", number("x"), number("y"))
     return pen.fillText(shape.textContent ?? "", number("x"), number("y"))
   }
   pen.beginPath()
   if (shape.tagName === "circle") pen.arc(number("cx"), number("cy"), number("r"), 0, 7)
-  else if (shape.tagName === "line") tracePath(pen, `M${number("x1")} ${number("y1")}L${number("x2")} ${number("y2")}`)
+  else if (shape.tagName === "line")
+    tracePath(pen, `M${number("x1")} ${number("y1")}L${number("x2")} ${number("y2")}`)
   else tracePath(pen, shape.getAttribute("d") ?? "")
   if (isFilled && shape.tagName !== "line") pen.fill()
   if (isStroked) pen.stroke()
@@ -212,7 +269,10 @@ function paintShape(pen, shape, style) {
 /** @param {Pen} pen @param {string} path of the commands M, L and Z */
 function tracePath(pen, path) {
   for (const [, command, numbers] of path.matchAll(/([MLZ])([^MLZ]*)/g)) {
-    const [x, y] = numbers.trim().split(/[\s,]+/).map(Number)
+    const [x, y] = numbers
+      .trim()
+      .split(/[\s,]+/)
+      .map(Number)
     if (command === "Z") pen.closePath()
     else if (command === "M") pen.moveTo(x, y)
     else pen.lineTo(x, y)

@@ -1,9 +1,12 @@
-// An image from the bytes that views of images are sent.
+// An image and its patches, from what grid_of of core/components/packing.py and its pixels say.
 
 import { make, penOf } from "./dom.js"
 
-/** A canvas with the image, a pixel for each of its own. @param {Uint8Array} pixels red, green and blue of each, row by row @param {number} width @param {number} height */
-export function photoOf(pixels, width, height) {
+/** @typedef {{rows: number, columns: number, size: number, first: number, count: number}} Grid of patches, `size` pixels a side, the first one's place among the tokens */
+
+/** A canvas with the image, a pixel for each of its own. @param {Uint8Array} pixels red, green and blue of each, row by row @param {Grid} grid */
+export function photoOf(pixels, { rows, columns, size }) {
+  const [width, height] = [columns * size, rows * size]
   const canvas = Object.assign(make(null, "canvas"), { width, height })
   const image = new ImageData(width, height)
   for (let i = 0; i < width * height; i++) {

@@ -36,7 +36,10 @@ const KINDS = { png: "PNG", svg: "SVG" }
 
 /** The two buttons below a view. @param {View} view */
 export function makeSaver(view) {
-  const node = describe(make(view.root, "div", "save"), { role: "group", "aria-label": "Save picture" })
+  const node = describe(make(view.root, "div", "save"), {
+    role: "group",
+    "aria-label": "Save picture",
+  })
   const status = describe(make(node, "span", "status"), { role: "status" })
   make(node, "span", "", "Save picture")
   /** @type {Picture} */
@@ -47,10 +50,14 @@ export function makeSaver(view) {
     await new Promise((resolve) => setTimeout(resolve, SHOWN_MS))
     const file = await fileOf(view, node, picture, kind)
     if (file) download(file.blob, file.name)
-    status.textContent = file ? `Saved ${file.name}` : "This browser cannot make a picture of this size; SVG works."
+    status.textContent = file
+      ? `Saved ${file.name}`
+      : "This browser cannot make a picture of this size; SVG works."
   }
   const buttons = /** @type {[Kind, string][]} */ (Object.entries(KINDS)).map(([kind, name]) => {
-    const button = describe(make(node, "button", "kind", name), { "aria-label": `Save picture as ${name}` })
+    const button = describe(make(node, "button", "kind", name), {
+      "aria-label": `Save picture as ${name}`,
+    })
     view.listen(button, "click", () => save(kind))
     return button
   })
@@ -59,7 +66,8 @@ export function makeSaver(view) {
     update(next) {
       node.hidden = !next
       if (next) picture = next
-      for (const button of buttons) button.title = next ? `${next.name}, with model, text and settings inside the file` : ""
+      for (const button of buttons)
+        button.title = next ? `${next.name}, with model, text and settings inside the file` : ""
     },
   }
 }
@@ -69,12 +77,23 @@ async function fileOf(view, saver, picture, kind) {
   const drawn = drawWhole(view, saver, picture, kind)
   const name = `${picture.name}${drawn.name}.${kind}`
   const facts = JSON.stringify({ ...picture.facts, ...drawn.facts })
-  if (drawn.pen instanceof SvgPen) return { name, blob: new Blob([drawn.pen.write(drawn.title, facts)], { type: "image/svg+xml" }) }
+  if (drawn.pen instanceof SvgPen)
+    return {
+      name,
+      blob: new Blob([drawn.pen.write(drawn.title, facts)], { type: "image/svg+xml" }),
+    }
   const { canvas } = drawn.pen
-  const blob = await /** @type {Promise<Blob | null>} */ (new Promise((resolve) => canvas.toBlob(resolve, "image/png")))
+  const blob = await /** @type {Promise<Blob | null>} */ (
+    new Promise((resolve) => canvas.toBlob(resolve, "image/png"))
+  )
   if (!blob) return null
   const texts = { Title: writable(drawn.title), Software: softwareOf(picture), headscope: facts }
-  return { name, blob: new Blob([withTexts(new Uint8Array(await blob.arrayBuffer()), texts)], { type: "image/png" }) }
+  return {
+    name,
+    blob: new Blob([withTexts(new Uint8Array(await blob.arrayBuffer()), texts)], {
+      type: "image/png",
+    }),
+  }
 }
 
 /** @param {Picture} picture */
@@ -88,11 +107,15 @@ function softwareOf({ facts }) {
  */
 function drawWhole(view, saver, picture, kind) {
   const { root } = view
-  const scrolled = [...root.querySelectorAll(".scroller")].map((node) => ({ node, left: node.scrollLeft, top: node.scrollTop }))
+  const scrolled = [...root.querySelectorAll(".scroller")].map((node) => ({
+    node,
+    left: node.scrollLeft,
+    top: node.scrollTop,
+  }))
   root.classList.add("whole")
   view.showWhole(true)
   const parts = view.pictureParts()
-  const out = [saver, ...parts.without ?? []].filter((node) => !node.hidden)
+  const out = [saver, ...(parts.without ?? [])].filter((node) => !node.hidden)
   for (const node of out) node.hidden = true
   try {
     return draw(root, picture, parts, kind)
@@ -100,19 +123,39 @@ function drawWhole(view, saver, picture, kind) {
     for (const node of out) node.hidden = false
     root.classList.remove("whole")
     view.showWhole(false)
-    for (const { node, left, top } of scrolled) Object.assign(node, { scrollLeft: left, scrollTop: top })
+    for (const { node, left, top } of scrolled)
+      Object.assign(node, { scrollLeft: left, scrollTop: top })
   }
 }
 
 /** @param {HTMLElement} root @param {Picture} picture @param {Parts} parts @param {Kind} kind */
-function draw(root, picture, { painters = new Map(), name = "", place = picture.place, facts = {}, width: wide = root.scrollWidth }, kind) {
+function draw(
+  root,
+  picture,
+  {
+    painters = new Map(),
+    name = "",
+    place = picture.place,
+    facts = {},
+    width: wide = root.scrollWidth,
+  },
+  kind,
+) {
   const theme = readTheme(root)
-  const lines = { title: [picture.title, place, picture.model].filter(Boolean).join(" · "), about: picture.about }
+  const lines = {
+    title: [picture.title, place, picture.model].filter(Boolean).join(" · "),
+    about: picture.about,
+  }
   const above = HEAD.title * 1.5 + (lines.about ? HEAD.about * 1.6 : 0) + HEAD.gap
   const width = Math.ceil(Math.max(wide, MIN_WIDTH) + 2 * MARGIN)
   const height = Math.ceil(root.scrollHeight + above + FOOT.gap + FOOT.letters + 2 * MARGIN)
   const wanted = Math.max(MIN_SCALE, window.devicePixelRatio || 1)
-  const scale = Math.min(wanted, MAX.side / width, MAX.side / height, Math.sqrt(MAX.pixels / (width * height)))
+  const scale = Math.min(
+    wanted,
+    MAX.side / width,
+    MAX.side / height,
+    Math.sqrt(MAX.pixels / (width * height)),
+  )
   const pen = kind === "svg" ? asPen(new SvgPen(width, height)) : canvasPen(width, height, scale)
   pen.fillStyle = theme.paper
   pen.fillRect(0, 0, width, height)
@@ -120,8 +163,18 @@ function draw(root, picture, { painters = new Map(), name = "", place = picture.
   const { left, top } = root.getBoundingClientRect()
   paintElement(pen, root, { x: left - MARGIN, y: top - MARGIN - above }, painters)
   writeFoot(pen, softwareOf(picture), theme, width, height)
-  const size = { kind, width, height, ...(kind === "png" ? { scale: Number(scale.toFixed(3)) } : {}) }
-  return { pen: isSvg(pen) ? /** @type {SvgPen} */ (/** @type {unknown} */ (pen)) : pen, name, title: lines.title, facts: { ...facts, picture: size } }
+  const size = {
+    kind,
+    width,
+    height,
+    ...(kind === "png" ? { scale: Number(scale.toFixed(3)) } : {}),
+  }
+  return {
+    pen: isSvg(pen) ? /** @type {SvgPen} */ (/** @type {unknown} */ (pen)) : pen,
+    name,
+    title: lines.title,
+    facts: { ...facts, picture: size },
+  }
 }
 
 /** @param {number} width @param {number} height @param {number} scale */
@@ -136,7 +189,12 @@ function canvasPen(width, height, scale) {
 /** @param {Pen} pen @param {{title: string, about: string}} lines @param {Theme} theme @param {number} width */
 function writeHead(pen, { title, about }, theme, width) {
   const room = width - 2 * MARGIN
-  Object.assign(pen, { font: `600 ${HEAD.title}px ${theme.font}`, fillStyle: theme.ink, textBaseline: "alphabetic", textAlign: "left" })
+  Object.assign(pen, {
+    font: `600 ${HEAD.title}px ${theme.font}`,
+    fillStyle: theme.ink,
+    textBaseline: "alphabetic",
+    textAlign: "left",
+  })
   pen.fillText(fitted(pen, title, room), MARGIN, MARGIN + HEAD.title)
   pen.font = `${HEAD.about}px ${theme.font}`
   pen.fillText(fitted(pen, about, room), MARGIN, MARGIN + HEAD.title * 1.5 + HEAD.about)
@@ -144,7 +202,14 @@ function writeHead(pen, { title, about }, theme, width) {
 
 /** @param {Pen} pen @param {string} words @param {Theme} theme @param {number} width @param {number} height */
 function writeFoot(pen, words, theme, width, height) {
-  Object.assign(pen, { font: `${FOOT.letters}px ${theme.font}`, fillStyle: theme.ink, globalAlpha: 0.75, textBaseline: "alphabetic", textAlign: "right", direction: "ltr" })
+  Object.assign(pen, {
+    font: `${FOOT.letters}px ${theme.font}`,
+    fillStyle: theme.ink,
+    globalAlpha: 0.75,
+    textBaseline: "alphabetic",
+    textAlign: "right",
+    direction: "ltr",
+  })
   pen.fillText(words, width - MARGIN, height - MARGIN)
 }
 

@@ -33,5 +33,9 @@ function textChunk(keyword, text) {
 
 /** CRC-32. @param {Uint8Array} bytes */
 function checksum(bytes) {
-  return (bytes.reduce((value, byte) => TABLE[(value ^ byte) & 255] ^ (value >>> 8), 0xffffffff) ^ 0xffffffff) >>> 0
+  return (
+    (bytes.reduce((value, byte) => TABLE[(value ^ byte) & 255] ^ (value >>> 8), 0xffffffff) ^
+      0xffffffff) >>>
+    0
+  )
 }

@@ -8,27 +8,44 @@ export function readTheme(element) {
   const style = getComputedStyle(element)
   /** @type {(name: string) => string} */
   const value = (name) => style.getPropertyValue(`--st-${name}`).trim()
-  const series = value("chart-categorical-colors").split(",").map((each) => each.trim())
+  const series = value("chart-categorical-colors")
+    .split(",")
+    .map((each) => each.trim())
   const [query, key] = series
   element.style.setProperty("--query-colour", query)
   element.style.setProperty("--key-colour", key)
   const paper = value("background-color")
   return {
-    query, key, series, paper, ink: value("text-color"), line: value("dataframe-border-color"), edge: value("border-color"), accent: value("primary-color"),
-    alert: value("red-color"), font: value("font") || "sans-serif", isDark: luminance(parseColour(paper)) < 0.3,
+    query,
+    key,
+    series,
+    paper,
+    ink: value("text-color"),
+    line: value("dataframe-border-color"),
+    edge: value("border-color"),
+    accent: value("primary-color"),
+    alert: value("red-color"),
+    font: value("font") || "sans-serif",
+    isDark: luminance(parseColour(paper)) < 0.3,
   }
 }
 
 /** @param {Element} element @param {"sequential" | "diverging"} name @returns {Rgb[]} */
 export function paletteOf(element, name) {
   const text = getComputedStyle(element).getPropertyValue(`--st-chart-${name}-colors`).trim()
-  return text ? text.split(",").map(parseColour) : [[255, 255, 255], [40, 40, 120]]
+  return text
+    ? text.split(",").map(parseColour)
+    : [
+        [255, 255, 255],
+        [40, 40, 120],
+      ]
 }
 
 /** @param {string} text @returns {Rgb} */
 export function parseColour(text) {
   const hex = text.trim().replace("#", "")
-  if (/^[0-9a-f]{6}$/i.test(hex)) return [0, 2, 4].map((start) => parseInt(hex.slice(start, start + 2), 16))
+  if (/^[0-9a-f]{6}$/i.test(hex))
+    return [0, 2, 4].map((start) => parseInt(hex.slice(start, start + 2), 16))
   return (text.match(/[\d.]+/g) ?? [0, 0, 0]).slice(0, 3).map(Number)
 }
 

@@ -1,8 +1,10 @@
-// Which sentence of a pair asks (query) and which is asked (key).
+// The tokens of both sides; which sentence of a pair asks (query) and which is asked (key).
 
 /** @typedef {"all" | "aa" | "ab" | "ba" | "bb"} Pairs */
 /** @typedef {"queries" | "keys"} Side */
 /** @template Each @typedef {Record<Side, Each>} BySide */
+/** @typedef {{labels: string[], special: boolean[], segments: number[]}} Tokens of a side, in the order of the text */
+/** @typedef {{queries: Tokens, keys: Tokens | null}} SentSides keys only in cross attention, where they are others */
 
 export const PAIRS = [
   { value: "all", label: "All", title: "Every token to every token", segments: [null, null] },
@@ -15,21 +17,42 @@ export const PAIRS = [
 /** @type {Side[]} */
 export const SIDES = ["queries", "keys"]
 
-/**
- * The pairs that there are to choose from: none where each side has one sentence. In cross attention those who ask are no
- * sentence of the pair. @param {BySide<number[]>} segments one per token @param {boolean} isCross
- */
-export function offeredPairs(segments, isCross) {
-  const [all, ...others] = PAIRS
-  const offered = others.filter(({ segments: [from, to] }) => segments.queries.some((each) => each === from) && segments.keys.some((each) => each === to))
-  if (offered.length < 2) return []
-  if (!isCross) return [all, ...offered]
-  return [all, ...offered.map((pairs) => ({ ...pairs, label: pairs.label.slice(1), title: pairs.value === "aa" ? "To the first sentence" : "To the second sentence" }))]
+/** @param {SentSides} sides what sides_of of core/components/packing.py gives @returns {BySide<Tokens>} */
+export function bothSides({ queries, keys }) {
+  return { queries, keys: keys ?? queries }
 }
 
-/** Of some positions on each side, those that the pairs leave. @param {BySide<number[]>} positions @param {BySide<number[]>} segments one per token @param {string} pairs @returns {BySide<number[]>} */
-export function pairPositions(positions, segments, pairs) {
+/**
+ * The pairs that there are to choose from: none where each side has one sentence. In cross attention those who ask are no
+ * sentence of the pair. @param {SentSides} sides
+ */
+export function offeredPairs(sides) {
+  const { queries, keys } = bothSides(sides)
+  const [all, ...others] = PAIRS
+  const offered = others.filter(
+    ({ segments: [from, to] }) =>
+      queries.segments.some((each) => each === from) && keys.segments.some((each) => each === to),
+  )
+  if (offered.length < 2) return []
+  if (!sides.keys) return [all, ...offered]
+  return [
+    all,
+    ...offered.map((pairs) => ({
+      ...pairs,
+      label: pairs.label.slice(1),
+      title: pairs.value === "aa" ? "To the first sentence" : "To the second sentence",
+    })),
+  ]
+}
+
+/** Of some positions on each side, those that the pairs leave. @param {BySide<number[]>} positions @param {BySide<Tokens>} tokens @param {string} pairs @returns {BySide<number[]>} */
+export function pairPositions(positions, tokens, pairs) {
   const shown = PAIRS.find(({ value }) => value === pairs) ?? PAIRS[0]
-  const [queries, keys] = SIDES.map((side, i) => positions[side].filter((position) => shown.segments[i] === null || segments[side][position] === shown.segments[i]))
+  const [queries, keys] = SIDES.map((side, i) =>
+    positions[side].filter(
+      (position) =>
+        shown.segments[i] === null || tokens[side].segments[position] === shown.segments[i],
+    ),
+  )
   return { queries, keys }
 }

@@ -7,10 +7,22 @@ import { colourOf, fontOf, short } from "./svg_looks.js"
 /** @typedef {CanvasRenderingContext2D} Pen */
 const SVG = "http://www.w3.org/2000/svg"
 // What XML 1.0 cannot hold: most control characters, halves of surrogate pairs, two noncharacters.
-const UNWRITABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+const UNWRITABLE =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 const KEPT = /** @type {const} */ ([
-  "fillStyle", "strokeStyle", "lineWidth", "lineCap", "lineJoin", "globalAlpha", "font", "textAlign", "textBaseline",
-  "direction", "dash", "matrix", "parent",
+  "fillStyle",
+  "strokeStyle",
+  "lineWidth",
+  "lineCap",
+  "lineJoin",
+  "globalAlpha",
+  "font",
+  "textAlign",
+  "textBaseline",
+  "direction",
+  "dash",
+  "matrix",
+  "parent",
 ]) // by `save`
 
 /** As a canvas' pen, for functions that draw on either. @param {SvgPen} pen @returns {Pen} */
@@ -26,7 +38,10 @@ export function writable(text) {
 /** What is drawn on a canvas of so many pixels per unit, as an image. @param {Pen} pen @param {number} width @param {number} height @param {number} scale @param {(canvas: HTMLCanvasElement) => void} draw */
 export function drawImageOf(pen, width, height, scale, draw) {
   const canvas = make(null, "canvas")
-  Object.assign(canvas, { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) })
+  Object.assign(canvas, {
+    width: Math.max(1, Math.round(width * scale)),
+    height: Math.max(1, Math.round(height * scale)),
+  })
   draw(canvas)
   pen.drawImage(canvas, 0, 0, width, height)
 }
@@ -72,7 +87,10 @@ export class SvgPen {
 
   /** The file. @param {string} title @param {string} facts JSON */
   write(title, facts) {
-    const head = [["title", title], ["metadata", facts]].map(([name, text]) => {
+    const head = [
+      ["title", title],
+      ["metadata", facts],
+    ].map(([name, text]) => {
       const node = this.document.createElementNS(SVG, name)
       node.textContent = writable(text)
       return node
@@ -83,7 +101,8 @@ export class SvgPen {
 
   /** @param {Element} node @param {Record<string, string | number>} attributes */
   set(node, attributes) {
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, typeof value === "number" ? short(value) : value)
+    for (const [name, value] of Object.entries(attributes))
+      node.setAttribute(name, typeof value === "number" ? short(value) : value)
     return node
   }
 
@@ -190,7 +209,9 @@ export class SvgPen {
   clip() {
     const id = `clip${++this.clips}`
     const clip = this.add("clipPath", { id })
-    clip.append(this.set(this.document.createElementNS(SVG, "path"), { d: this.path, ...this.turned() }))
+    clip.append(
+      this.set(this.document.createElementNS(SVG, "path"), { d: this.path, ...this.turned() }),
+    )
     this.parent = this.add("g", { "clip-path": `url(#${id})` })
   }
 
@@ -218,12 +239,23 @@ export class SvgPen {
   addText(text, x, y, look) {
     const { textAlign, direction } = this
     const isRtl = direction === "rtl"
-    const ends = /** @type {Record<string, string>} */ ({ left: isRtl ? "end" : "start", right: isRtl ? "start" : "end", center: "middle" })
+    const ends = /** @type {Record<string, string>} */ ({
+      left: isRtl ? "end" : "start",
+      right: isRtl ? "start" : "end",
+      center: "middle",
+    })
     const anchor = ends[textAlign] ?? textAlign
     const isFitted = anchor === "start" && text.length > 1 // a text keeps its width where another font has to stand in
     const node = this.add("text", {
-      ...this.placed(x, y + this.baseline()), ...fontOf(this.measure, this.font), ...look, ...this.turned(),
-      ...(anchor === "start" ? {} : { "text-anchor": anchor }), ...(isFitted ? { textLength: this.measureText(text).width, lengthAdjust: "spacingAndGlyphs" } : {}), ...(isRtl ? { direction } : {}),
+      ...this.placed(x, y + this.baseline()),
+      ...fontOf(this.measure, this.font),
+      ...look,
+      ...this.turned(),
+      ...(anchor === "start" ? {} : { "text-anchor": anchor }),
+      ...(isFitted
+        ? { textLength: this.measureText(text).width, lengthAdjust: "spacingAndGlyphs" }
+        : {}),
+      ...(isRtl ? { direction } : {}),
     })
     node.setAttributeNS("http://www.w3.org/XML/1998/namespace", "xml:space", "preserve")
     node.textContent = writable(text)
@@ -244,7 +276,13 @@ export class SvgPen {
 
   /** @param {HTMLCanvasElement} canvas @param {number} x @param {number} y @param {number} width @param {number} height */
   drawImage(canvas, x, y, width = canvas.width, height = canvas.height) {
-    const image = { ...this.placed(x, y), width, height, preserveAspectRatio: "none", ...this.turned() }
+    const image = {
+      ...this.placed(x, y),
+      width,
+      height,
+      preserveAspectRatio: "none",
+      ...this.turned(),
+    }
     this.add("image", { ...image, ...this.seen("opacity", 1), href: canvas.toDataURL("image/png") })
   }
 
@@ -277,8 +315,12 @@ export class SvgPen {
     const { strokeStyle, lineWidth, lineCap, lineJoin, dash } = this
     const { colour, opacity } = colourOf(this.measure, strokeStyle)
     return {
-      fill: "none", stroke: colour, "stroke-width": lineWidth, ...this.seen("stroke-opacity", opacity),
-      ...(lineCap === "butt" ? {} : { "stroke-linecap": lineCap }), ...(lineJoin === "miter" ? {} : { "stroke-linejoin": lineJoin }),
+      fill: "none",
+      stroke: colour,
+      "stroke-width": lineWidth,
+      ...this.seen("stroke-opacity", opacity),
+      ...(lineCap === "butt" ? {} : { "stroke-linecap": lineCap }),
+      ...(lineJoin === "miter" ? {} : { "stroke-linejoin": lineJoin }),
       ...(dash.length ? { "stroke-dasharray": dash.join(" ") } : {}),
     }
   }

@@ -1,6 +1,6 @@
 // The life of a view: made once for an element, updated with every change of its data, destroyed with the element.
 
-import { make } from "./dom.js"
+import { make, whenGone } from "./dom.js"
 import { unpack } from "./packed.js"
 import { makeSaver } from "./picture.js"
 
@@ -28,10 +28,10 @@ export function mount(component, Kind) {
   const { picture, ...rest } = unpack(data)
   view.update(rest)
   saver.update(picture)
-  return () => {
+  return whenGone(parentElement, () => {
     view.destroy()
     instances.delete(parentElement)
-  }
+  })
 }
 
 /** @param {View} view */
@@ -49,8 +49,12 @@ export class View {
     this.frame = 0 // the animation frame that was asked for, if any
     /** @type {(() => void)[]} */
     this.cleanUps = []
-    this.listen(window.matchMedia("(prefers-color-scheme: dark)"), "change", () => { if (this.width) this.layOut() })
-    this.resize = new ResizeObserver(() => { if (this.width && this.root.clientWidth !== this.width) this.layOut() })
+    this.listen(window.matchMedia("(prefers-color-scheme: dark)"), "change", () => {
+      if (this.width) this.layOut()
+    })
+    this.resize = new ResizeObserver(() => {
+      if (this.width && this.root.clientWidth !== this.width) this.layOut()
+    })
     this.resize.observe(this.root)
   }
 

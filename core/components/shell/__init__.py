@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from core.components.scripts import register
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _shell = register("shell")
 
@@ -17,7 +14,8 @@ def watch_window(*, key: str, on_other_theme: Callable[[], None]) -> bool:
 
     Returns whether the browser has said so: from then on the address changes within a page without
     new entries in the history, so that one press of Back leaves the page. A click on a link that
-    ends typing waits until the text has been sent. `on_other_theme` is called when the theme has
+    ends typing waits until the text has been sent, and hints open when a finger taps them.
+    `on_other_theme` is called when the theme has
     changed.
     """
     # The value is read, and no callback waited for: of two messages that come close together,

@@ -10,17 +10,22 @@ export function makeLinksWait(document) {
   let timer
   /** @param {FocusEvent} event */
   function onLeave({ target }) {
-    if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) left = performance.now()
+    if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)
+      left = performance.now()
   }
   /** @param {MouseEvent} event */
   function onClick(event) {
     const link = event.target instanceof Element ? event.target.closest("a") : null
-    const elsewhere = event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey
-    if (!link || !event.isTrusted || elsewhere || performance.now() - left > WAIT_MS) return
+    const elsewhere =
+      event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey
+    if (!link || !event.isTrusted || elsewhere) return
+    clearTimeout(timer) // else the link that was clicked before would be followed last
+    if (performance.now() - left > WAIT_MS) return
     event.preventDefault()
     event.stopPropagation()
-    clearTimeout(timer)
-    timer = setTimeout(() => { (link.isConnected ? link : sameLink(document, link))?.click() }, WAIT_MS)
+    timer = setTimeout(() => {
+      ;(link.isConnected ? link : sameLink(document, link))?.click()
+    }, WAIT_MS)
   }
   document.addEventListener("focusout", onLeave, true)
   document.addEventListener("click", onClick, true)

@@ -1,11 +1,11 @@
-// Watches the window, on every page: the theme, the history, and clicks that end typing.
+// Watches the window, on every page: the theme, the history, clicks that end typing, and taps on what is explained.
 
-import { make } from "../shared/dom.js"
+import { make, whenGone } from "../shared/dom.js"
+import { openHintsOnTap } from "./hints.js"
 import { keepOneEntry } from "./history.js"
 import { makeLinksWait } from "./links.js"
+import { whenQuiet } from "./quiet.js"
 
-const CHECK_MS = 100
-const IDLE_CHECKS = 3
 /** @type {WeakMap<HTMLElement, {paper: string, probe: HTMLElement, cleanUps: (() => void)[]}>} */
 const watched = new WeakMap()
 
@@ -15,40 +15,28 @@ export default function (component) {
   const before = watched.get(parentElement)
   const watch = before ?? start(parentElement)
   watched.set(parentElement, watch)
-  if (!before) watch.cleanUps.push(whenIdle(() => setStateValue("watched", true)))
+  if (!before) watch.cleanUps.push(whenQuiet(document, () => setStateValue("watched", true)))
   const paper = paperOf(watch.probe)
   if (watch.paper !== paper) setTriggerValue("theme", paper)
   watch.paper = paper
-  return () => {
+  return whenGone(parentElement, () => {
     for (const cleanUp of watch.cleanUps) cleanUp()
     watch.probe.remove()
     watched.delete(parentElement)
-  }
+  })
 }
 
 /** @param {HTMLElement} parentElement */
 function start(parentElement) {
   const probe = make(parentElement, "span")
-  return { probe, paper: paperOf(probe), cleanUps: [keepOneEntry(window), makeLinksWait(document)] }
+  return {
+    probe,
+    paper: paperOf(probe),
+    cleanUps: [keepOneEntry(window), makeLinksWait(document), openHintsOnTap(document)],
+  }
 }
 
 /** The theme's background. @param {HTMLElement} probe */
 function paperOf(probe) {
   return getComputedStyle(probe).getPropertyValue("--st-background-color").trim()
-}
-
-/**
- * Run once no page has run for a while: a message that comes between two pages would bring the first of them back.
- * @param {() => void} run @returns {() => void}
- */
-function whenIdle(run) {
-  let idle = 0 // how often in a row nothing ran
-  const timer = setInterval(() => {
-    const app = document.querySelector('[data-testid="stApp"]')
-    idle = app?.getAttribute("data-test-script-state") === "running" ? 0 : idle + 1
-    if (idle < IDLE_CHECKS) return
-    clearInterval(timer)
-    run()
-  }, CHECK_MS)
-  return () => clearInterval(timer)
 }

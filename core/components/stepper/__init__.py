@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import streamlit as st
 
+from core.components.reported_state import MOST, as_index, as_mapping, reported
 from core.components.scripts import register
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _stepper = register("stepper")
 _COUNTED = "_steps_counted"
@@ -26,8 +24,8 @@ def show_stepper(
     """
 
     def count() -> None:
-        sent = st.session_state[key].get("steps") or {}
-        visit, total = sent.get("visit"), sent.get("total", 0)
+        sent = as_mapping(reported(key, "steps"))
+        visit, total = sent.get("visit"), as_index(sent.get("total"), first=-MOST) or 0
         last_visit, last_total = st.session_state.get((_COUNTED + key), (None, 0))
         st.session_state[_COUNTED + key] = (visit, total)
         if steps := total - (last_total if visit == last_visit else 0):

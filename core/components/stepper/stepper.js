@@ -1,6 +1,6 @@
 // Two arrows that count their presses; the page gets the sum since they were drawn first.
 
-import { describe, make } from "../shared/dom.js"
+import { describe, make, whenGone } from "../shared/dom.js"
 
 /** @typedef {{visit: string, total: number}} Steps */
 
@@ -15,10 +15,10 @@ export default function (component) {
   const stepper = drawn.get(parentElement) ?? draw(component)
   drawn.set(parentElement, stepper)
   stepper.component = component
-  return () => {
+  return whenGone(parentElement, () => {
     stepper.root.remove()
     drawn.delete(parentElement)
-  }
+  })
 }
 
 /** @param {Component} component */
@@ -27,7 +27,10 @@ function draw(component) {
   const root = make(parentElement, "div", "root")
   const steps = { visit: crypto.getRandomValues(new Uint32Array(2)).join("-"), total: 0 }
   const stepper = { root, steps, component }
-  for (const [name, arrow, by] of /** @type {const} */ ([[data.before, data.arrows[0], -1], [data.after, data.arrows[1], 1]])) {
+  for (const [name, arrow, by] of /** @type {const} */ ([
+    [data.before, data.arrows[0], -1],
+    [data.after, data.arrows[1], 1],
+  ])) {
     describe(make(root, "button", "", arrow), { "aria-label": name, title: name }).onclick = () => {
       steps.total += by
       stepper.component.setStateValue("steps", { ...steps })

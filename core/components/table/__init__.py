@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import streamlit as st
 
+from core.analysis.attention_table import AttentionTable
 from core.components.packing import pack
+from core.components.reported_state import as_indices, as_mapping, reported
 from core.components.scripts import register
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from core.analysis.attention_table import AttentionTable
 
 _table = register("table")
 
@@ -40,14 +37,14 @@ def show_table(
     *,
     key: str,
     cells: Cells,
-    on_hold: Callable[[object], None],
+    on_hold: Callable[[tuple[int, ...]], None],
     full_scale: bool = False,
     picture: Mapping[str, Any] | None = None,
 ) -> None:
     """Draw a table; hovering never asks the server. `key` keeps the scroll position.
 
     With `full_scale` colours go from 0 to 1 instead of 0 to the largest value shown. `on_hold` is
-    called with the positions of the cell that is held from now on (untrusted), none if empty.
+    called with the positions of the cell that is held from now on, none if empty.
     `picture` says what a saved picture is called and carries inside (see ``shared/picture.js``);
     without it there are no buttons for that, here as in all components.
     """
@@ -64,6 +61,7 @@ def show_table(
         arrays["permitted"] = table.permitted.astype(np.uint8)
 
     def held_changed() -> None:
-        on_hold((st.session_state[key]["held"] or {}).get("cell"))
+        cell = as_indices(as_mapping(reported(key, "held")).get("cell"))
+        on_hold(tuple(cell) if len(cell) == 2 else ())
 
     _table(key=key, data=pack(settings, **arrays), on_held_change=held_changed)

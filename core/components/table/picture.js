@@ -48,7 +48,9 @@ function paintCorners(pen, { sizes: { rowHead, head }, theme, font, hasSums }, w
 /** @param {Pen} pen @param {TableView} table */
 function paintRowLabels(pen, { data: { rows }, sizes: { rowHead, head } }) {
   pen.textAlign = "right"
-  rows.labels.forEach((_, row) => writeLabel(pen, rows, row, rowHead - 8, head + (row + 0.5) * CELL.height))
+  rows.labels.forEach((_, row) =>
+    writeLabel(pen, rows, row, rowHead - 8, head + (row + 0.5) * CELL.height),
+  )
 }
 
 /** Turned labels are read from below. @param {Pen} pen @param {TableView} table */
@@ -74,13 +76,28 @@ function writeLabel(pen, { labels, special }, index, x, y) {
 /** @param {Pen} pen @param {TableView} table @param {number} width @param {number} height */
 function paintSums(pen, { data: { rowSums, columnSums }, sizes }, width, height) {
   pen.textAlign = "center"
-  rowSums.forEach((sum, row) => pen.fillText(sum.toFixed(3), sizes.rowHead + width + SUM.width / 2, sizes.head + (row + 0.5) * CELL.height))
-  columnSums.forEach((sum, column) => pen.fillText(sum.toFixed(2), sizes.rowHead + (column + 0.5) * sizes.width, sizes.head + height + SUM.height / 2))
+  rowSums.forEach((sum, row) =>
+    pen.fillText(
+      sum.toFixed(2),
+      sizes.rowHead + width + SUM.width / 2,
+      sizes.head + (row + 0.5) * CELL.height,
+    ),
+  )
+  columnSums.forEach((sum, column) =>
+    pen.fillText(
+      sum.toFixed(2),
+      sizes.rowHead + (column + 0.5) * sizes.width,
+      sizes.head + height + SUM.height / 2,
+    ),
+  )
 }
 
 /** Between labels, cells and sums. @param {Pen} pen @param {TableView} table @param {number} width @param {number} height */
 function paintEdges(pen, { sizes: { rowHead, head }, theme, hasSums }, width, height) {
-  const [right, bottom] = [rowHead + width + (hasSums ? SUM.width : 0), head + height + (hasSums ? SUM.height : 0)]
+  const [right, bottom] = [
+    rowHead + width + (hasSums ? SUM.width : 0),
+    head + height + (hasSums ? SUM.height : 0),
+  ]
   Object.assign(pen, { strokeStyle: theme.edge, lineWidth: 1 })
   strokeLine(pen, 0, head - 0.5, right, head - 0.5)
   strokeLine(pen, rowHead - 0.5, 0, rowHead - 0.5, bottom)
@@ -101,12 +118,14 @@ function paintCells(pen, table, width, height) {
     })
   }
   eachCell(table, (row, column) => fillCell(pen, table, row, column))
-  if (isSvg(pen) || pen.getTransform().a >= MIN_SCALE) eachCell(table, (row, column) => writeCell(pen, table, row, column))
+  if (isSvg(pen) || pen.getTransform().a >= MIN_SCALE)
+    eachCell(table, (row, column) => writeCell(pen, table, row, column))
 }
 
 /** @param {TableView} table @param {(row: number, column: number) => void} visit */
 function eachCell({ size }, visit) {
-  for (let row = 0; row < size.rows; row++) for (let column = 0; column < size.columns; column++) visit(row, column)
+  for (let row = 0; row < size.rows; row++)
+    for (let column = 0; column < size.columns; column++) visit(row, column)
 }
 
 /** A colour, or hatching. @param {Pen} pen @param {TableView} table @param {number} row @param {number} column */
@@ -118,7 +137,8 @@ function fillCell(pen, { data, size, scale, sizes: { width }, theme }, row, colu
   }
   Object.assign(pen, { strokeStyle: theme.ink, globalAlpha: HATCH.opacity, lineWidth: 1 })
   pen.beginPath()
-  for (let from = HATCH.step; from < width + CELL.height; from += HATCH.step) { // from the upper or right edge to the left or lower one
+  for (let from = HATCH.step; from < width + CELL.height; from += HATCH.step) {
+    // from the upper or right edge to the left or lower one
     pen.moveTo(x + Math.min(from, width), y + Math.max(0, from - width))
     pen.lineTo(x + Math.max(0, from - CELL.height), y + Math.min(from, CELL.height))
   }
@@ -129,8 +149,12 @@ function fillCell(pen, { data, size, scale, sizes: { width }, theme }, row, colu
 /** @param {Pen} pen @param {TableView} table @param {number} row @param {number} column */
 function writeCell(pen, { data, size, scale, sizes: { width }, theme }, row, column) {
   const value = data.values[row * size.columns + column]
-  Object.assign(pen, { textAlign: "center", fillStyle: isMasked(data, row, column) ? theme.ink : scale.colour(value).ink })
-  pen.fillText(textOf(data, row, column), (column + 0.5) * width, (row + 0.5) * CELL.height)
+  Object.assign(pen, {
+    textAlign: "center",
+    fillStyle: isMasked(data, row, column) ? theme.ink : scale.colour(value).ink,
+  })
+  const text = textOf(data, row, column)
+  if (text) pen.fillText(text, (column + 0.5) * width, (row + 0.5) * CELL.height)
 }
 
 /** Where the second sentence begins. @param {Pen} pen @param {TableView} table @param {number} width @param {number} height */
@@ -145,8 +169,16 @@ function paintBoundaries(pen, { data, sizes, theme }, width, height) {
 /** Two rings around the cell that stands out. @param {Pen} pen @param {TableView} table */
 function paintMarked(pen, { marked, sizes: { width }, theme }) {
   if (!marked) return
-  for (const [colour, inset] of /** @type {[string, number][]} */ ([[theme.paper, 2], [theme.ink, 0]])) {
+  for (const [colour, inset] of /** @type {[string, number][]} */ ([
+    [theme.paper, 2],
+    [theme.ink, 0],
+  ])) {
     Object.assign(pen, { strokeStyle: colour, lineWidth: 2 })
-    pen.strokeRect(marked.column * width + inset, marked.row * CELL.height + inset, width - 2 * inset, CELL.height - 2 * inset)
+    pen.strokeRect(
+      marked.column * width + inset,
+      marked.row * CELL.height + inset,
+      width - 2 * inset,
+      CELL.height - 2 * inset,
+    )
   }
 }

@@ -6,7 +6,10 @@ import { describe, make, place } from "../shared/dom.js"
 /** @typedef {{width: number, rowHead: number, head: number, isTurned: boolean}} Sizes pixels of a cell and of the labels; whether those of columns are turned */
 /** @typedef {{node: HTMLElement, left: HTMLElement, strip: HTMLElement, right: HTMLElement | null}} Line a row of the grid */
 
-export const CELL = { height: 27, minWidth: 50, maxWidth: 92 } // pixels
+/** Pixels. A weight has four characters, so that twenty tokens fit beside the menu at 1280 pixels; a score has up to seven. */
+export const CELL = { height: 27, minWidth: { attention: 34, scores: 50 }, maxWidth: 92 }
+export const EXACT_DIGITS = 3 // of the cell that is read
+const DIGITS = 2 // of every number in the table; a weight that they would round to zero is left out
 export const SUM = { width: 62, height: 30 }
 
 /**
@@ -14,7 +17,10 @@ export const SUM = { width: 62, height: 30 }
  * @param {HTMLElement} parent @param {string} className @param {number} index from 1, of the rows of the grid @param {boolean} hasSum @param {number} height in pixels @returns {Line}
  */
 export function makeLine(parent, className, index, hasSum, height) {
-  const node = describe(make(parent, "div", `line ${className}`), { role: "row", "aria-rowindex": index })
+  const node = describe(make(parent, "div", `line ${className}`), {
+    role: "row",
+    "aria-rowindex": index,
+  })
   place(node, { height, lineHeight: height - 1 })
   const left = make(node, "div", "left")
   const strip = describe(make(node, "div", "strip"), { role: "presentation" })
@@ -40,7 +46,7 @@ export function nameRow({ left }, { rows }, row) {
 export function sumRow({ right }, { rowSums, columns }, row) {
   if (!right) return
   right.classList.add("sum")
-  right.textContent = rowSums[row].toFixed(3)
+  right.textContent = rowSums[row].toFixed(DIGITS)
   describe(right, { role: "gridcell", "aria-colindex": columns.labels.length + 2 })
 }
 
@@ -49,14 +55,24 @@ export function drawColumnLabel({ strip }, { columns }, column, { width, head, i
   const node = make(strip, "div", isTurned ? "label turned" : "label")
   nameToken(node, columns, column)
   describe(node, { role: "columnheader", "aria-colindex": column + 2 })
-  return place(node, { left: column * width, width, height: head - 1, lineHeight: isTurned ? width : head })
+  return place(node, {
+    left: column * width,
+    width,
+    height: head - 1,
+    lineHeight: isTurned ? width : head,
+  })
 }
 
 /** @param {Line} line @param {Data} data @param {number} column @param {Sizes} sizes */
 export function drawColumnSum({ strip }, { columnSums }, column, { width }) {
-  const node = make(strip, "div", "sum", columnSums[column].toFixed(2))
+  const node = make(strip, "div", "sum", columnSums[column].toFixed(DIGITS))
   describe(node, { role: "gridcell", "aria-colindex": column + 2 })
-  return place(node, { left: column * width, width, height: SUM.height - 1, lineHeight: SUM.height - 1 })
+  return place(node, {
+    left: column * width,
+    width,
+    height: SUM.height - 1,
+    lineHeight: SUM.height - 1,
+  })
 }
 
 /** A number on its colour, or a dash on hatching. @param {Line} line @param {Data} data @param {number} row @param {number} column @param {Sizes} sizes @param {Scale} scale */
@@ -64,19 +80,32 @@ export function drawCell({ strip }, data, row, column, { width }, scale) {
   const value = data.values[row * data.columns.labels.length + column]
   const masked = isMasked(data, row, column)
   const node = make(strip, "div", masked ? "cell masked" : "cell", textOf(data, row, column))
-  describe(node, { role: "gridcell", id: `cell-${row}-${column}`, "aria-colindex": column + 2, "data-row": row + 1, "data-column": column + 1 })
+  describe(node, {
+    role: "gridcell",
+    id: `cell-${row}-${column}`,
+    "aria-colindex": column + 2,
+    "data-row": row + 1,
+    "data-column": column + 1,
+  })
   if (masked) node.setAttribute("aria-label", "not permitted")
   else {
+    if (!node.textContent) node.setAttribute("aria-label", format(value, EXACT_DIGITS))
     const { css, ink } = scale.colour(value)
     Object.assign(node.style, { background: css, color: ink })
   }
-  return place(node, { left: column * width, width, height: CELL.height, lineHeight: CELL.height - 1 })
+  return place(node, {
+    left: column * width,
+    width,
+    height: CELL.height,
+    lineHeight: CELL.height - 1,
+  })
 }
 
-/** In a cell. @param {Data} data @param {number} row @param {number} column */
+/** In a cell; nothing where a weight would be 0.00. @param {Data} data @param {number} row @param {number} column */
 export function textOf(data, row, column) {
-  const digits = data.kind === "scores" ? 2 : 3
-  return isMasked(data, row, column) ? "–" : format(data.values[row * data.columns.labels.length + column], digits)
+  if (isMasked(data, row, column)) return "–"
+  const text = format(data.values[row * data.columns.labels.length + column], DIGITS)
+  return data.kind === "attention" && Number(text) === 0 ? "" : text
 }
 
 /** Whether the model lets no query of the row see the key. @param {Data} data @param {number} row @param {number} column */

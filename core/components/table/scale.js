@@ -12,11 +12,15 @@ import { colourSteps, paletteOf } from "../shared/scales.js"
  */
 export function makeScale(root, { kind, values, fullScale }) {
   const isSigned = kind === "scores"
-  const largest = values.reduce((max, value) => (Number.isFinite(value) ? Math.max(max, Math.abs(value)) : max), 0)
+  const largest = values.reduce(
+    (max, value) => (Number.isFinite(value) ? Math.max(max, Math.abs(value)) : max),
+    0,
+  )
   const top = fullScale && !isSigned ? 1 : largest || 1
   const steps = colourSteps(paletteOf(root, isSigned ? "diverging" : "sequential"))
   /** @type {(value: number) => number} */
-  const share = (value) => (isSigned ? 0.5 + value / (2 * top) : Math.sqrt(Math.max(0, value) / top))
+  const share = (value) =>
+    isSigned ? 0.5 + value / (2 * top) : Math.sqrt(Math.max(0, value) / top)
   const marks = isSigned ? [-top, 0, top] : [0, top / 4, top] // at both ends and in the middle of the colours
   return { colour: (value) => steps[clamp(Math.round(255 * share(value)), 0, 255)], steps, marks }
 }
@@ -24,8 +28,13 @@ export function makeScale(root, { kind, values, fullScale }) {
 /** @param {HTMLElement} legend @param {Scale} scale @param {boolean} isSigned */
 export function drawLegend(legend, { steps, marks }, isSigned) {
   const digits = isSigned ? 1 : marks[2] < 0.01 ? 4 : 2
-  legend.title = isSigned ? "" : "Colours follow the square root of attention: half of them are for its first quarter."
-  const halves = [[0, 32, 64, 96, 127], [127, 159, 191, 223, 255]].map((stops) => {
+  legend.title = isSigned
+    ? ""
+    : "Colours follow the square root of attention: half of them are for its first quarter."
+  const halves = [
+    [0, 32, 64, 96, 127],
+    [127, 159, 191, 223, 255],
+  ].map((stops) => {
     const ramp = make(null, "div", "ramp")
     ramp.style.background = `linear-gradient(to right, ${stops.map((step) => steps[step].css)})`
     return ramp

@@ -1,10 +1,23 @@
 // The heatmap table: state and events. Elements are drawn in rows.js, only those in view; colours in scale.js.
 
 import { clamp, describe, make, place, textWidths } from "../shared/dom.js"
+import { tableSteps } from "../shared/keys.js"
 import { readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { paintTable } from "./picture.js"
-import { CELL, SUM, drawCell, drawColumnLabel, drawColumnSum, format, isMasked, makeLine, nameRow, sumRow } from "./rows.js"
+import {
+  CELL,
+  EXACT_DIGITS,
+  SUM,
+  drawCell,
+  drawColumnLabel,
+  drawColumnSum,
+  format,
+  isMasked,
+  makeLine,
+  nameRow,
+  sumRow,
+} from "./rows.js"
 import { drawLegend, makeScale } from "./scale.js"
 
 /** @import { Theme } from "../shared/scales.js" */
@@ -31,11 +44,7 @@ import { drawLegend, makeScale } from "./scale.js"
 
 const PHONE = 560 // pixels; narrower is a phone
 const OVERSCAN = 3 // rows and columns drawn beyond the edge
-/** @type {Record<string, number[]>} */
-const STEPS = {
-  ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
-  Home: [0, -Infinity], End: [0, Infinity], PageUp: [-10, 0], PageDown: [10, 0],
-}
+const STEPS = tableSteps(10)
 
 /** @param {Component} component */
 export default function (component) {
@@ -67,12 +76,21 @@ export class TableView extends View {
     this.world = describe(make(this.scroller, "div", "world"), { role: "presentation" })
     this.body = make(null, "div", "body")
     this.overlay = make(null, "div", "overlay")
-    this.listen(this.scroller, "scroll", () => this.nextFrame(() => this.drawView()), { passive: true })
+    this.listen(this.scroller, "scroll", () => this.nextFrame(() => this.drawView()), {
+      passive: true,
+    })
     this.listen(this.scroller, "keydown", (event) => this.moveByKey(event))
-    this.listen(this.scroller, "focus", () => { if (this.scroller.matches(":focus-visible")) this.point(this.pointed ?? this.marked ?? { row: 0, column: 0 }) })
+    this.listen(this.scroller, "focus", () => {
+      if (this.scroller.matches(":focus-visible"))
+        this.point(this.pointed ?? this.marked ?? { row: 0, column: 0 })
+    })
     this.listen(this.scroller, "blur", () => this.point(null))
-    this.listen(this.body, "pointermove", (event) => { if (!this.heldCell) this.point(this.cellUnder(event)) })
-    this.listen(this.body, "pointerleave", () => { if (!this.heldCell) this.point(null) })
+    this.listen(this.body, "pointermove", (event) => {
+      if (!this.heldCell) this.point(this.cellUnder(event))
+    })
+    this.listen(this.body, "pointerleave", () => {
+      if (!this.heldCell) this.point(null)
+    })
     this.listen(this.body, "click", (event) => {
       const cell = this.cellUnder(event)
       if (cell) this.hold(cell)
@@ -91,7 +109,9 @@ export class TableView extends View {
 
   /** Where a pair of positions is in this table; null if it is not shown. @param {number[]} pair @returns {Cell | null} */
   cellOf(pair) {
-    const [row, column] = [this.data.rows, this.data.columns].map(({ positions }, i) => positions.findIndex((pieces) => pieces.includes(pair[i] - 1)))
+    const [row, column] = [this.data.rows, this.data.columns].map(({ positions }, i) =>
+      positions.findIndex((pieces) => pieces.includes(pair[i] - 1)),
+    )
     return row < 0 || column < 0 ? null : { row, column }
   }
 
@@ -113,7 +133,7 @@ export class TableView extends View {
     this.data = data
     this.serial = data.serial
     this.layOut()
-    if ((isNewText || isNewCell) && this.marked) this.reveal(this.marked)
+    if (isNewText || isNewCell) this.showMarked()
     this.point(this.pointed)
   }
 
@@ -130,7 +150,11 @@ export class TableView extends View {
     world.style.setProperty("--columns", `${rowHead}px ${size.columns * width}px ${sum}px`)
     place(world, { width: rowHead + size.columns * width + sum })
     const label = `${data.kind} of ${data.where}, ${size.rows} by ${size.columns} tokens`
-    describe(this.scroller, { "aria-rowcount": size.rows + (hasSums ? 2 : 1), "aria-colcount": size.columns + (hasSums ? 2 : 1), "aria-label": label })
+    describe(this.scroller, {
+      "aria-rowcount": size.rows + (hasSums ? 2 : 1),
+      "aria-colcount": size.columns + (hasSums ? 2 : 1),
+      "aria-label": label,
+    })
     world.replaceChildren()
     this.top = makeLine(world, "top", 1, hasSums, head)
     world.append(place(this.body, { height: size.rows * CELL.height }))
@@ -148,7 +172,10 @@ export class TableView extends View {
   pictureParts() {
     const hints = /** @type {HTMLElement[]} */ ([...this.sentence.querySelectorAll(".hint")])
     const paint = (/** @type {CanvasRenderingContext2D} */ pen) => paintTable(pen, this)
-    return { without: this.marked ? hints : [this.sentence], painters: new Map([[this.world, paint]]) }
+    return {
+      without: this.marked ? hints : [this.sentence],
+      painters: new Map([[this.world, paint]]),
+    }
   }
 
   /** @returns {import("./rows.js").Sizes} */
@@ -157,7 +184,7 @@ export class TableView extends View {
     const longest = widestLabel(root, data)
     const rowHead = clamp(Math.ceil(longest) + 16, 64, this.width < PHONE ? 96 : 160)
     const free = this.width - rowHead - (this.hasSums ? SUM.width : 0) - 20
-    const width = clamp(Math.floor(free / size.columns), CELL.minWidth, CELL.maxWidth)
+    const width = clamp(Math.floor(free / size.columns), CELL.minWidth[data.kind], CELL.maxWidth)
     const isTurned = longest + 8 > width
     const head = isTurned ? clamp(Math.ceil(longest) + 18, 40, 116) : 40
     return { width, rowHead, head, isTurned }
@@ -165,13 +192,25 @@ export class TableView extends View {
 
   nameCorners() {
     const { top, bottom } = this
-    describe(top.left, { role: "columnheader", "aria-colindex": 1, "aria-label": "from (query), to (key)" })
+    describe(top.left, {
+      role: "columnheader",
+      "aria-colindex": 1,
+      "aria-label": "from (query), to (key)",
+    })
     place(make(top.left, "span", "to", "to →"), { right: 6, top: 5 })
     place(make(top.left, "span", "from", "from ↓"), { left: 8, bottom: 4 })
     if (!bottom || !top.right) return
     const last = this.size.columns + 2
-    describe(top.right, { role: "columnheader", "aria-colindex": last, "aria-label": "sum of the row" }).textContent = "row Σ"
-    describe(bottom.left, { role: "rowheader", "aria-colindex": 1, "aria-label": "sum of the column" }).textContent = "column Σ"
+    describe(top.right, {
+      role: "columnheader",
+      "aria-colindex": last,
+      "aria-label": "sum of the row",
+    }).textContent = "row Σ"
+    describe(bottom.left, {
+      role: "rowheader",
+      "aria-colindex": 1,
+      "aria-label": "sum of the column",
+    }).textContent = "column Σ"
     bottom.right?.setAttribute("role", "presentation")
   }
 
@@ -182,8 +221,18 @@ export class TableView extends View {
       Math.max(0, Math.floor(start / length) - OVERSCAN),
       Math.min(count, Math.ceil((start + extent) / length) + OVERSCAN),
     ]
-    const [left, right] = span(scroller.scrollLeft, Math.max(scroller.clientWidth, 200), sizes.width, size.columns)
-    const [top, bottom] = span(scroller.scrollTop, Math.max(scroller.clientHeight, 700), CELL.height, size.rows)
+    const [left, right] = span(
+      scroller.scrollLeft,
+      Math.max(scroller.clientWidth, 200),
+      sizes.width,
+      size.columns,
+    )
+    const [top, bottom] = span(
+      scroller.scrollTop,
+      Math.max(scroller.clientHeight, 700),
+      CELL.height,
+      size.rows,
+    )
     const range = [left, right, top, bottom].join()
     if (range === this.range) return
     this.range = range
@@ -220,7 +269,8 @@ export class TableView extends View {
     const { data, sizes, scale } = this
     const line = this.lines.get(row) ?? this.makeRow(row)
     need(`r${row}`, () => line.left)
-    for (let column = left; column < right; column++) need(`${row},${column}`, () => drawCell(line, data, row, column, sizes, scale))
+    for (let column = left; column < right; column++)
+      need(`${row},${column}`, () => drawCell(line, data, row, column, sizes, scale))
   }
 
   /** @param {number} row */
@@ -235,15 +285,40 @@ export class TableView extends View {
 
   /** Bands along the row and the column of the cell that is pointed at, and lines where the second sentence begins. */
   drawOverlay() {
-    const { overlay, sizes: { width }, size, data, active } = this
+    const {
+      overlay,
+      sizes: { width },
+      size,
+      data,
+      active,
+    } = this
     overlay.replaceChildren()
     /** @type {(name: string, box: Parameters<typeof place>[1]) => void} */
-    const add = (name, box) => { place(make(overlay, "div", name), box) }
+    const add = (name, box) => {
+      place(make(overlay, "div", name), box)
+    }
     const [across, down] = [data.columns, data.rows].map(({ segments }) => segments.indexOf(1))
-    if (across > 0) add("boundary", { left: across * width - 1, top: 0, width: 2, height: size.rows * CELL.height })
-    if (down > 0) add("boundary", { left: 0, top: down * CELL.height - 1, width: size.columns * width, height: 2 })
+    if (across > 0)
+      add("boundary", {
+        left: across * width - 1,
+        top: 0,
+        width: 2,
+        height: size.rows * CELL.height,
+      })
+    if (down > 0)
+      add("boundary", {
+        left: 0,
+        top: down * CELL.height - 1,
+        width: size.columns * width,
+        height: 2,
+      })
     if (!active) return
-    add("band", { left: 0, top: active.row * CELL.height, width: size.columns * width, height: CELL.height })
+    add("band", {
+      left: 0,
+      top: active.row * CELL.height,
+      width: size.columns * width,
+      height: CELL.height,
+    })
     add("band", { left: active.column * width, top: 0, width, height: size.rows * CELL.height })
   }
 
@@ -255,14 +330,17 @@ export class TableView extends View {
   /** @param {PointerEvent} event @returns {Cell | null} */
   cellUnder(event) {
     const node = event.target instanceof Element ? event.target.closest(".cell") : null
-    return node instanceof HTMLElement ? { row: Number(node.dataset.row) - 1, column: Number(node.dataset.column) - 1 } : null
+    return node instanceof HTMLElement
+      ? { row: Number(node.dataset.row) - 1, column: Number(node.dataset.column) - 1 }
+      : null
   }
 
   /** @param {Cell | null} cell */
   point(cell) {
     this.pointed = cell
     const { active } = this
-    if (active) describe(this.scroller, { "aria-activedescendant": `cell-${active.row}-${active.column}` })
+    if (active)
+      describe(this.scroller, { "aria-activedescendant": `cell-${active.row}-${active.column}` })
     else this.scroller.removeAttribute("aria-activedescendant")
     this.drawOverlay()
     this.mark()
@@ -271,16 +349,22 @@ export class TableView extends View {
 
   /** Hold a cell; again: let it go. The server learns of it for the link. @param {Cell | null} cell */
   hold(cell) {
-    const isSame = !cell || (this.heldCell?.row === cell.row && this.heldCell.column === cell.column)
+    const isSame =
+      !cell || (this.heldCell?.row === cell.row && this.heldCell.column === cell.column)
     const { rows, columns } = this.data
-    this.held = isSame || !cell ? [] : [rows.positions[cell.row][0] + 1, columns.positions[cell.column][0] + 1]
+    this.held =
+      isSame || !cell
+        ? []
+        : [rows.positions[cell.row][0] + 1, columns.positions[cell.column][0] + 1]
     this.component.setStateValue("held", { cell: this.held })
     this.point(cell)
   }
 
   mark() {
     const { active, marked, drawn } = this
-    const on = active ? [`r${active.row}`, `c${active.column}`, `${active.row},${active.column}`] : []
+    const on = active
+      ? [`r${active.row}`, `c${active.column}`, `${active.row},${active.column}`]
+      : []
     for (const [key, node] of drawn) {
       node.classList.toggle("on", on.includes(key))
       node.classList.toggle("marked", marked !== null && key === `${marked.row},${marked.column}`)
@@ -298,9 +382,16 @@ export class TableView extends View {
       part("from", data.rows.labels[cell.row])
       part("", " → ")
       part("to", data.columns.labels[cell.column])
-      part("", `  ${isMasked(data, cell.row, cell.column) ? "not permitted" : format(value, 3)}, ${data.where}`)
+      part(
+        "",
+        `  ${isMasked(data, cell.row, cell.column) ? "not permitted" : format(value, EXACT_DIGITS)}, ${data.where}`,
+      )
     }
-    if (!active) part("hint", `${cell ? "  · the link shown on Home. " : ""}Point at a cell to read it; click to hold it.`)
+    if (!active)
+      part(
+        "hint",
+        `${cell ? "  · the link shown on Home. " : ""}Point at a cell to read it; click to hold it.`,
+      )
     else if (heldCell) part("hint", "  · held; click it again or press Escape to let go")
   }
 
@@ -317,20 +408,53 @@ export class TableView extends View {
       event.preventDefault()
       const from = this.active ?? this.marked ?? { row: -step[0], column: -step[1] } // else the first step leads to the first cell
       const { rows, columns } = this.size
-      const cell = { row: clamp(from.row + step[0], 0, rows - 1), column: clamp(from.column + step[1], 0, columns - 1) }
+      const cell = {
+        row: clamp(from.row + step[0], 0, rows - 1),
+        column: clamp(from.column + step[1], 0, columns - 1),
+      }
       this.reveal(cell)
       this.point(cell)
     }
   }
 
-  /** Scroll a cell into view. @param {Cell} cell */
-  reveal({ row, column }) {
+  /** Where a cell is in what scrolls, and how much of that can be seen, in pixels. @param {Cell} cell */
+  placeOf({ row, column }) {
     const { scroller, sizes } = this
-    const [x, y] = [column * sizes.width, row * CELL.height]
-    const wide = scroller.clientWidth - sizes.rowHead - (this.hasSums ? SUM.width : 0)
-    const high = scroller.clientHeight - sizes.head - (this.hasSums ? SUM.height : 0)
+    return {
+      x: column * sizes.width,
+      wide: scroller.clientWidth - sizes.rowHead - (this.hasSums ? SUM.width : 0),
+      y: row * CELL.height,
+      high: scroller.clientHeight - sizes.head - (this.hasSums ? SUM.height : 0),
+    }
+  }
+
+  /** Scroll the cell that is held to the middle of what is visible; likewise the one that is named, where it is out of view. */
+  showMarked() {
+    const { marked, scroller } = this
+    if (!marked) return
+    const { x, y, wide, high } = this.placeOf(marked)
+    const isOut =
+      x < scroller.scrollLeft ||
+      x + this.sizes.width > scroller.scrollLeft + wide ||
+      y < scroller.scrollTop ||
+      y + CELL.height > scroller.scrollTop + high
+    if (!this.heldCell && !isOut) return
+    Object.assign(this.scroller, {
+      scrollLeft: x - (wide - this.sizes.width) / 2,
+      scrollTop: y - (high - CELL.height) / 2,
+    })
+    this.drawView()
+  }
+
+  /** Scroll a cell into view. @param {Cell} cell */
+  reveal(cell) {
+    const {
+      scroller,
+      sizes: { width },
+    } = this
+    const { x, y, wide, high } = this.placeOf(cell)
     if (x < scroller.scrollLeft) scroller.scrollLeft = x
-    if (x + sizes.width > scroller.scrollLeft + wide) scroller.scrollLeft = x + sizes.width - wide
+    if (x + width > scroller.scrollLeft + wide) scroller.scrollLeft = x + width - wide
     if (y < scroller.scrollTop) scroller.scrollTop = y
     if (y + CELL.height > scroller.scrollTop + high) scroller.scrollTop = y + CELL.height - high
     this.drawView()

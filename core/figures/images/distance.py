@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import plotly.graph_objects as go
 
+from core.analysis.arrays import Floats
+from core.analysis.layers import Rows
 from core.figures.head_map import HOVERED, layer_ticks, make_clickable, steady
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Floats
-    from core.analysis.layers import Rows
-    from core.figures.palette import Palette
+from core.figures.palette import Palette
 
 _HEIGHT = 400  # pixels
 _SPREAD = 0.62  # of the space between two layers, over which the heads' dots are spread
@@ -27,7 +23,7 @@ def distance_figure(pixels: Floats, uniform: float, rows: Rows, colours: Palette
     """
     layers, heads = pixels.shape
     head = np.tile(np.arange(1, heads + 1), layers)
-    number = np.repeat(rows.numbers, heads)
+    number = np.repeat(rows.layer_labels, heads)
     spread = (head - (heads + 1) / 2) / max(heads, 2) * _SPREAD
     figure = go.Figure()
     figure.add_scatter(
@@ -43,7 +39,7 @@ def distance_figure(pixels: Floats, uniform: float, rows: Rows, colours: Palette
     figure.add_scatter(
         x=rows.places,
         y=layer_means(pixels),
-        customdata=rows.numbers,
+        customdata=rows.layer_labels,
         name="mean of the layer",
         mode="lines+markers" if layers == 1 else "lines",
         line={"color": colours.ink, "width": 2},

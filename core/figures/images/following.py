@@ -1,26 +1,23 @@
-"""What heads follow in images, as a map of heads by class."""
+"""Feature selectivity in images, as a map of heads by class."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+
+from core.analysis.layers import Rows
 from core.figures.class_map import ClassLook, class_map
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    import plotly.graph_objects as go
-    from numpy.typing import NDArray
-
-    from core.analysis.layers import Rows
-    from core.figures.palette import Palette
+from core.figures.palette import Palette
 
 # A letter for each class, so that colour is not all there is to read, and the category of the
-# theme whose colour it has. Green and pink stay queries and keys.
+# theme whose colour it has; a sixth has that of text. Green and pink stay queries and keys.
 _LOOKS = {
     "hue": ("H", 3),
     "brightness": ("B", 1),
+    "frequency": ("F", None),
     "position": ("P", 2),
     "itself": ("S", 0),
     "CLS": ("C", 4),
@@ -44,7 +41,8 @@ def follow_map(
     looks = {}
     for each, name in names.items():
         letter, category = _LOOKS.get(each, ("", None))
-        colour = colours.line if category is None else colours.categories[category]
+        plain = colours.ink if letter else colours.line
+        colour = plain if category is None else colours.categories[category]
         hover = _MASS if each in {"itself", "CLS"} else _HOVER
-        looks[each] = ClassLook(name, letter, colour, hover, is_pale=category is None)
+        looks[each] = ClassLook(name, letter, colour, hover, is_pale=not letter)
     return class_map(classes, strengths, rows, looks, colours)

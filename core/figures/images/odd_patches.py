@@ -1,21 +1,16 @@
-"""Pictures of odd patches: which they are on the image, and how long states are by layer."""
+"""Pictures of high-norm patches: which they are on the image, and how long states are by layer."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import NDArray
 
-from core.figures.palette import scale
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Bools, Floats
-    from core.figures.palette import Palette
+from core.analysis.arrays import Bools, Floats
+from core.figures.palette import Palette, scale
 
 _SIDE = 330  # pixels of a picture
 _MARGIN = {"l": 8, "r": 8, "t": 34, "b": 8}
@@ -31,7 +26,7 @@ def patch_picture(
     *,
     heat: bool,
 ) -> go.Figure:
-    """An image with frames around its odd patches, or a square for each patch by its length.
+    """An image with frames around its high-norm patches, or a square for each patch by its length.
 
     `pixels` are (height, width, 3); `norms` and `odd` (row, column) of the grid over it.
     """
@@ -101,8 +96,10 @@ def norms_by_layer(
     median = np.median(patches, axis=1)
     _add_line(figure, names, median, "median patch", {"color": colours.ink, "width": 2})
     for index, line in enumerate(patches[:, odd].T):
-        shown = f"odd patches ({int(odd.sum())})" if index == 0 else ""
-        _add_line(figure, names, line, shown, {"color": colours.alert, "width": 1.5}, "odd patch")
+        shown = f"high-norm patches ({int(odd.sum())})" if index == 0 else ""
+        _add_line(
+            figure, names, line, shown, {"color": colours.alert, "width": 1.5}, "high-norm patch"
+        )
     dashes = ("dash", "dot", "dashdot")
     for index, (name, line) in enumerate(others.items()):
         look = {"color": colours.accent, "width": 2, "dash": dashes[index % len(dashes)]}

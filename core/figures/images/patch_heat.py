@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.figures.palette import palette
+from core.model.trace import Array, Patches
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from core.model.trace import Array, Patches
-
     Pixels = NDArray[np.uint8]
 
 DIMMED = 0.35  # of the brightness of patches without weight, so that a heat shows on any image

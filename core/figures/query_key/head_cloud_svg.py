@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from core.figures.palette import palette
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 MAX_TOKENS = 1500  # drawn, of a random sample where there are more: 150 kB
 _WIDTH, _HEIGHT, _MARGIN = 640, 420, 12  # pixels

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
+from core.analysis.arrays import Floats, Indices
+from core.analysis.query_key.layer_search import FittedLine
+from core.analysis.query_key.pair_scatter import Density, PairScatter
 from core.figures.head_map import steady
 from core.figures.labels import literal
-from core.figures.palette import scale
-from core.figures.query_key.clouds import BLUE, open_marker
+from core.figures.palette import Palette, scale
+from core.figures.query_key.search import open_marker
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.arrays import Floats, Indices
-    from core.analysis.query_key.layer_search import FittedLine
-    from core.analysis.query_key.pair_scatter import Density, PairScatter
-    from core.figures.palette import Palette
-
+_BLUE = 2  # of the palette's categories: each query's strongest pair
 _LINE = 1  # of the palette's categories: orange, which shows on points and density alike
 _FAINTEST = 2  # of the sequential colours: the first for a density, distinct from the paper
 
@@ -64,7 +61,7 @@ def pair_scatter_figure(
     else:
         figure.add_trace(_density_map(density, colours))
     strongest = np.flatnonzero(pairs.strongest)
-    draw("most attended key of a query", strongest, **_dots(8, colours.categories[BLUE], 0.9))
+    draw("most attended key of a query", strongest, **_dots(8, colours.categories[_BLUE], 0.9))
     if pairs.line is not None:
         figure.add_trace(_drawn_line(pairs.line, pairs.x, colours))
     if picked is not None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from core.analysis.arrays import Floats
-    from core.analysis.query_key.layer_search import Regression
+from core.analysis.arrays import Floats
+from core.analysis.query_key.layer_search import Regression
 
 _WIDTH, _HEIGHT = 620, 360  # pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 34, 48  # pixels around the points

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from core.model.box.entry import BoxImage
 from core.model.box.photographs import PHOTOGRAPHS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from PIL.Image import Image
 
 __all__ = ["BOX", "BoxImage", "open_box"]

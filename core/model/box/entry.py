@@ -1,14 +1,13 @@
-"""One picture of the box, and what is said about it."""
+"""One sample image, and what is said about it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PIL.Image import Image
+from PIL import Image
 
 Group = Literal["drawn", "photograph"]
 
@@ -24,7 +23,7 @@ class BoxImage:
     group : whether the project drew it or somebody photographed it.
     look_for : one sentence, what to look for.
     licence, author, source : under which licence, by whom, and where it was published.
-    open : draws or reads it: RGB, square.
+    open : reads it: RGB, square.
     """
 
     name: str
@@ -34,4 +33,10 @@ class BoxImage:
     licence: str
     author: str
     source: str
-    open: Callable[[], Image]
+    open: Callable[[], Image.Image]
+
+
+def stored(file: str) -> Image.Image:
+    """A picture that lies beside this module."""
+    with Image.open(Path(__file__).with_name(file)) as image:
+        return image.convert("RGB")

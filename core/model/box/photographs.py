@@ -1,4 +1,4 @@
-"""The photographs of the box: two of scikit-learn's, and small copies of four of scikit-image's.
+"""The sample photographs: two of scikit-learn's, and small copies of four of scikit-image's.
 
 scikit-image itself would bring 30 MB and three more packages for what is 50 kB here.
 """
@@ -11,18 +11,11 @@ from pathlib import Path
 
 from PIL import Image
 
-from core.model.box.entry import BoxImage
+from core.model.box.entry import BoxImage, stored
 
-HERE = Path(__file__).parent
 CC0 = "CC0 1.0"
 PUBLIC_DOMAIN = "public domain"
 CC_BY = "CC BY 2.0"
-
-
-def _copied(name: str) -> Image.Image:
-    """A photograph that lies beside this module, (256, 256)."""
-    with Image.open(HERE / f"{name}.jpg") as image:
-        return image.convert("RGB")
 
 
 def _of_scikit_learn(name: str) -> Image.Image:
@@ -65,7 +58,7 @@ PHOTOGRAPHS = (
         PUBLIC_DOMAIN,
         "NASA",
         "NASA Great Images, https://flic.kr/p/r9qvLn (scikit-image; its upper left, 256 pixels)",
-        partial(_copied, "astronaut"),
+        partial(stored, "astronaut.jpg"),
     ),
     BoxImage(
         "cat",
@@ -75,7 +68,7 @@ PHOTOGRAPHS = (
         CC0,
         "Stéfan van der Walt",
         "“chelsea” of scikit-image (its middle, 256 pixels)",
-        partial(_copied, "cat"),
+        partial(stored, "cat.jpg"),
     ),
     BoxImage(
         "coffee",
@@ -85,7 +78,7 @@ PHOTOGRAPHS = (
         CC0,
         "Rachel Michetti, Pikolo Espresso Bar",
         "“coffee” of scikit-image (its middle, 256 pixels)",
-        partial(_copied, "coffee"),
+        partial(stored, "coffee.jpg"),
     ),
     BoxImage(
         "rocket",
@@ -96,6 +89,6 @@ PHOTOGRAPHS = (
         "SpaceX",
         "https://www.flickr.com/photos/spacexphotos/16511594820/ (scikit-image; its middle, 256"
         " pixels)",
-        partial(_copied, "rocket"),
+        partial(stored, "rocket.jpg"),
     ),
 )

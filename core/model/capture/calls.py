@@ -6,14 +6,13 @@ the same model at once, each with its own recorder or none.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     import torch
 
     Check = Callable[["Call", torch.Tensor, torch.Tensor | None], None]

@@ -2,12 +2,13 @@
 
 It records its arguments and computes what the model's own module would: that module's
 ``eager_attention_forward``, or PyTorch's scaled-dot-product attention where the check at load
-(:mod:`core.model.probe`) has shown that both give the same.
+(:mod:`core.model.running.probe`) has shown that both give the same.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from core.model.capture.calls import Call, current_recorder
@@ -15,8 +16,6 @@ from core.model.capture.numbers import number_of_layer
 from core.model.trace import default_scaling
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import torch
 
     Attention = Callable[..., tuple[torch.Tensor, torch.Tensor]]

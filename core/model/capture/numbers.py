@@ -7,12 +7,9 @@ share one module (Zamba), in an argument or a variable of the modules that calle
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import FrameType
+from types import FrameType
 
 _NAME = "layer_idx"
 

@@ -6,14 +6,13 @@ between (a gate, a norm), a layer has no such map, and the contribution of a hea
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from transformers import PreTrainedModel
 
     from core.model.capture.calls import Check

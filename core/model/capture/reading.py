@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.model.capture.calls import Call
 from core.model.capture.numbers import own_numbers
 from core.model.trace import Array, Layer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import torch
-
-    from core.model.capture.calls import Call
 
     Recorded = tuple[Array, Array, Array, tuple[Layer, ...]]
     Reader = Callable[[int, int, int], Recorded]  # of row, queries and keys
@@ -135,9 +133,8 @@ def _to_additive(mask: torch.Tensor) -> torch.Tensor:
     return mask.float().masked_fill(mask <= lowest, -torch.inf)
 
 
-def _of_text(tensor: torch.Tensor, row: int, length: int) -> Array:
-    array: Array = tensor[row, :, :length].float().cpu().numpy()
-    return array
+def _of_text(tensor: torch.Tensor, row: int, length: int) -> torch.Tensor:
+    return tensor[row, :, :length].float().cpu()
 
 
 def _of_row(tensor: torch.Tensor | None, row: int) -> torch.Tensor | None:
@@ -147,23 +144,24 @@ def _of_row(tensor: torch.Tensor | None, row: int) -> torch.Tensor | None:
     return tensor[row if tensor.shape[0] > 1 else 0]
 
 
-def _stack(layers: list[Array], heads: int = 0) -> Array:
-    """One array of (head, token, dim) each; `heads` is given for what query heads may share."""
+def _stack(layers: list[torch.Tensor], heads: int = 0) -> Array:
+    """One array of (head, token, dim) each; `heads` is given for what query heads may share.
+
+    PyTorch copies with all its threads, NumPy with one.
+    """
+    import torch
+
     if heads and len({len(each) for each in layers}) > 1:
-        layers = [np.repeat(each, heads // len(each), axis=0) for each in layers]
+        layers = [each.repeat_interleave(heads // len(each), dim=0) for each in layers]
     if len({len(each) for each in layers}) > 1:
         raise ValueError("layers differ in their number of heads")
     if len({each.shape[1] for each in layers}) > 1:
         raise ValueError("layers attend to different numbers of tokens")
     dim = max(each.shape[2] for each in layers)
-    return np.stack(
-        [
-            each
-            if each.shape[2] == dim
-            else np.pad(each, ((0, 0), (0, 0), (0, dim - each.shape[2])))
-            for each in layers
-        ]
-    )
+    if any(each.shape[2] < dim for each in layers):
+        layers = [torch.nn.functional.pad(each, (0, dim - each.shape[2])) for each in layers]
+    stacked: Array = torch.stack(layers).numpy()
+    return stacked
 
 
 def _mask_of_text(call: Call, row: int, queries: int, keys: int) -> Array | None:

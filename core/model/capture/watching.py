@@ -9,19 +9,15 @@ difference between the softmax's input and the scaled products, so no code here 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 
-from core.model.capture.calls import Call
+from core.model.capture.calls import Call, Recorder
 from core.model.capture.numbers import number_of_layer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from core.model.capture.calls import Recorder
 
 _PRODUCTS = {"matmul", "__matmul__", "bmm"}
 _TIMES = {"mul", "__mul__", "__rmul__", "mul_", "__imul__"}
@@ -57,7 +53,7 @@ class _Weights:
     weights: torch.Tensor
 
 
-class Watch(TorchFunctionMode):
+class AttentionTracer(TorchFunctionMode):
     """Append every attention call of this thread to the recorder.
 
     Parameters

@@ -6,17 +6,19 @@ import importlib.util
 from pathlib import Path
 
 from core.model import memory
-from core.model.catalog.models import CATALOG, Group, ModelSpec, Reads
-from core.model.checks import integrity
+from core.model.catalog import integrity
+from core.model.catalog.models import CATALOG, Group, ModelSpec
 from core.model.downloading import hub
-from core.model.errors import BundledModelError
+from core.model.errors import BundledModelError, UnknownModelError
+from core.vocabulary import Modality
 
 __all__ = [
     "CATALOG",
     "DEFAULT_MODEL",
     "Group",
+    "Modality",
     "ModelSpec",
-    "Reads",
+    "as_folder",
     "bundled_folder",
     "bundled_problem",
     "default_model",
@@ -28,6 +30,7 @@ __all__ = [
 
 DEFAULT_MODEL = CATALOG[0].name
 _SECOND_DEFAULT = CATALOG[1].name  # part of this repository
+_REMOTE = ("//", "\\\\")  # looking there can log in to another machine
 _REINSTALL = f"Run: pip install -r requirements.txt. {_SECOND_DEFAULT} works without it."
 
 
@@ -36,18 +39,37 @@ def find(name: str) -> ModelSpec | None:
     return next((spec for spec in CATALOG if name == spec.name or name in spec.repos), None)
 
 
-def reading(reads: Reads) -> tuple[ModelSpec, ...]:
+def as_folder(name: str) -> Path | None:
+    """`name` as a local folder; None if it reads like a hub id.
+
+    Raises
+    ------
+    UnknownModelError
+        When it reads like a folder and there is none.
+    """
+    try:
+        path = Path(name).expanduser()
+        if name and not name.startswith(_REMOTE) and path.is_dir():
+            return path
+    except (OSError, ValueError, RuntimeError):
+        pass  # too long, a NUL byte or no such user: not a folder either
+    if not name or name.startswith(("/", ".", "~", "\\")) or name.count("/") > 1 or "\0" in name:
+        raise UnknownModelError("There is no folder {name} on this machine.", name=name)
+    return None
+
+
+def reading(modality: Modality) -> tuple[ModelSpec, ...]:
     """The models that read texts, or those that read images."""
-    return tuple(spec for spec in CATALOG if spec.reads == reads)
+    return tuple(spec for spec in CATALOG if spec.modality == modality)
 
 
-def default_model(reads: Reads = "text") -> str:
+def default_model(modality: Modality = "text") -> str:
     """The model to begin with: `DEFAULT_MODEL`, or the other bundled one if that is missing.
 
     Of those that read images, the first.
     """
-    if reads == "image":
-        return reading(reads)[0].name
+    if modality == "image":
+        return reading(modality)[0].name
     return DEFAULT_MODEL if bundled_problem(CATALOG[0]) is None else _SECOND_DEFAULT
 
 

@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.capture import read_calls
+from core.model.capture import Call, read_calls
 from core.model.errors import UnsupportedModelError
-from core.model.trace import Trace
+from core.model.trace import Array, Layer, Trace
 
 if TYPE_CHECKING:
     import torch
 
-    from core.model.capture import Call
-    from core.model.trace import Array, Layer
 
 _FLOAT32 = float(np.finfo(np.float32).eps)
 _ROUNDINGS = 8  # of float32, in a score

@@ -7,14 +7,13 @@ weights, so the numbers are checked before transformers sees them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.model import memory
 from core.model.errors import FREE_MEMORY, SAVE_AGAIN, OutOfMemoryError, UnsupportedModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     Settings = dict[str, object]
 
 # Removed wherever they occur, like everything that begins with "_" (`_attn_implementation`): what

@@ -10,9 +10,10 @@ import json
 import os
 import stat
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from core.model import memory
+from core.model.catalog import Modality
 from core.model.errors import (
     FREE_MEMORY,
     SAVE_AGAIN,
@@ -21,15 +22,11 @@ from core.model.errors import (
     UnknownModelError,
     UnsupportedModelError,
 )
-from core.model.image.kinds import what_it_reads
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from core.model.catalog import Reads
+from core.model.vision.kinds import what_it_reads
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
 SPECIAL_TOKENS, ADDED_TOKENS = "special_tokens_map.json", "added_tokens.json"
+TOKENIZER = "tokenizer.json"
 IMAGE_PROCESSOR, _PROCESSOR = "preprocessor_config.json", "processor_config.json"
 _WEIGHTS, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _MAX_SETTINGS_BYTES = 2_000_000  # the largest published config.json, with 20,000 labels, has 1 MB
@@ -40,7 +37,7 @@ _MAX_VOCABULARY_BYTES = 64_000_000
 _BYTES_PER_ENTRY = 130
 # What transformers makes a fast tokenizer from: `vocab_files_names` of its classes.
 VOCABULARIES = (
-    *("tokenizer.json", "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model"),
+    *(TOKENIZER, "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model"),
     *("sentencepiece.bpe.model", "sentencepiece.model", "spm.model"),
 )
 _BESIDE_VOCABULARIES = ("merges.txt", "entity_vocab.json", "normalizer.json", ADDED_TOKENS)
@@ -56,7 +53,7 @@ class ModelFiles:
     tokenizer_settings : content of tokenizer_config.json and special_tokens_map.json, by file name.
     vocabularies : the other files a tokenizer is made from.
     weights : the folder's safetensors files.
-    reads : whether the network, or the part of it that was asked for, reads texts or images.
+    modality : whether the network, or the part of it that was asked for, reads texts or images.
     processor : of a model of images, the settings of its image processor; empty without a file.
     """
 
@@ -64,14 +61,14 @@ class ModelFiles:
     tokenizer_settings: dict[str, dict[str, object]]
     vocabularies: tuple[Path, ...]
     weights: tuple[Path, ...]
-    reads: Reads = "text"
+    modality: Modality = "text"
     processor: dict[str, object] = field(default_factory=dict)
 
 
-def check_folder(folder: Path, reads: Reads | None = None) -> ModelFiles:
+def check_folder(folder: Path, modality: Modality | None = None) -> ModelFiles:
     """Check a folder's files and where they lie.
 
-    A model of images needs no tokenizer; `reads` is as for :func:`core.model.load`.
+    A model of images needs no tokenizer; `modality` is as for :func:`core.model.load`.
 
     Raises
     ------
@@ -84,8 +81,8 @@ def check_folder(folder: Path, reads: Reads | None = None) -> ModelFiles:
         )
     config = _read_object(folder, CONFIG, _MAX_SETTINGS_BYTES)
     weights = _find_weights(folder)
-    if (reads := what_it_reads(config, reads)) == "image":
-        return ModelFiles(config, {}, (), weights, reads, _read_processor(folder))
+    if (modality := what_it_reads(config, modality)) == "image":
+        return ModelFiles(config, {}, (), weights, modality, _read_processor(folder))
     if not any(_exists(folder, file) for file in VOCABULARIES):
         raise UnsupportedModelError(
             "{name} has no tokenizer: its folder holds no vocabulary.",

@@ -5,11 +5,13 @@ A feed knows what is run: the texts of a tokenizer, or pictures.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from core.model.capture import IMPLEMENTATION
+from core.model.capture import IMPLEMENTATION, Call, Recorder
+from core.model.capture.forward import Way, hidden_states
 from core.model.checks.agreement import (
     DiffersError,
     are_same,
@@ -18,26 +20,27 @@ from core.model.checks.agreement import (
     rounding,
     trace_of,
 )
-from core.model.encoder_decoder.calls import of_kind
+from core.model.encoder_decoder.calls import Lengths, of_type
 from core.model.errors import ModelError, UnsupportedModelError, first_line
-from core.model.forward import hidden_states
 from core.model.memory import is_out_of_memory
+from core.model.trace import AttentionType, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import torch
     from transformers import PreTrainedModel
 
-    from core.model.capture import Call, Recorder
     from core.model.capture.calls import Check
-    from core.model.encoder_decoder.calls import Lengths
-    from core.model.forward import Way
-    from core.model.trace import Kind, Trace
 
 Item = TypeVar("Item")
 Item_contra = TypeVar("Item_contra", contravariant=True)
 _DRIFT = 1e-2  # of hidden states from pass to pass, by their size
+# What Longformer and LED call the queries of tokens with global attention (Beltagy et al. 2020,
+# section 3.1, "Linear Projections for Global Attention").
+_GLOBAL_QUERIES = "query_global"
+_TWO_OF_EACH = (
+    ": it is computed in overlapping chunks of a sliding window, and each token has a second query,"
+    " key and value for global attention, while a head is shown here with one of each."
+)
 
 
 class Feed(Protocol[Item_contra]):
@@ -73,14 +76,15 @@ class Feed(Protocol[Item_contra]):
 class Runs(Generic[Item]):
     """Passes of one model, with the largest difference of any attention weight so far.
 
-    What :mod:`core.model.probe` says of texts holds for images too: an item is a text or a picture.
+    What :mod:`core.model.running.probe` says of texts holds for images too: an item is a text or a
+    picture.
     """
 
     network: PreTrainedModel
     feed: Feed[Item]
     way: Way  # of the passes that others are compared with
     error: float = 0.0
-    order: tuple[Kind, ...] = ()  # the kind of each call
+    order: tuple[AttentionType, ...] = ()  # the kind of each call
 
     @property
     def eps(self) -> float:
@@ -95,11 +99,13 @@ class Runs(Generic[Item]):
         lengths = self.feed.lengths(items)
 
         def check(call: Call, output: torch.Tensor, weights: torch.Tensor | None) -> None:
-            kind = lengths.kind_of(call)
-            if kind is None:
+            attention_type = lengths.type_of(call)
+            if attention_type is None:
                 return  # refused below
             for row in range(len(items)):
-                error = compare_call(call, output, weights, row, *lengths.of_text(row, kind))
+                error = compare_call(
+                    call, output, weights, row, *lengths.of_text(row, attention_type)
+                )
                 self.error = max(self.error, error)
 
         recorder, _ = self.feed.run(items, way or self.way, check)
@@ -108,34 +114,46 @@ class Runs(Generic[Item]):
             self.watch()
             return self.traces(items)
         if not calls or recorder.missed:
-            raise UnsupportedModelError(
-                f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured:"
-                " it is none of queries and keys, or computed by code that cannot be followed.",
-                self.feed.advice,
+            raise self._uncaptured(
+                ": it is none of queries and keys, or computed by code that cannot be followed."
             )
-        kinds = [kind for call in calls if (kind := lengths.kind_of(call)) is not None]
-        if len(kinds) < len(calls):
+        attention_types = [
+            attention_type
+            for call in calls
+            if (attention_type := lengths.type_of(call)) is not None
+        ]
+        if len(attention_types) < len(calls):
             raise UnsupportedModelError(
                 f"{{name}} ({self.network.config.model_type}) {self.feed.misfit}",
                 self.feed.advice,
             )
-        if lengths.targets is not None and set(kinds) != {"encoder", "decoder", "cross"}:
-            raise UnsupportedModelError(
-                f"The attention of {{name}} ({self.network.config.model_type}) cannot be captured"
-                " in its encoder, in its decoder and between them.",
-            )
+        if lengths.targets is not None and set(attention_types) != {"encoder", "decoder", "cross"}:
+            raise self._uncaptured(" in its encoder, in its decoder and between them.")
         if any(one.query.data_ptr() == other.query.data_ptr() for one, other in pairwise(calls)):
             raise UnsupportedModelError(
                 f"{{name}} ({self.network.config.model_type}) attends more than once in a layer,"
                 " and the pages here show one attention per head.",
                 self.feed.advice,
             )
-        self.order = tuple(kinds)
+        self.order = tuple(attention_types)
         return [
-            trace_of(of_kind(calls, kinds, kind), row, *lengths.of_text(row, kind))
+            trace_of(
+                of_type(calls, attention_types, attention_type),
+                row,
+                *lengths.of_text(row, attention_type),
+            )
             for row in range(len(items))
-            for kind in dict.fromkeys(kinds)
+            for attention_type in dict.fromkeys(attention_types)
         ]
+
+    def _uncaptured(self, why: str) -> UnsupportedModelError:
+        """The refusal of a network whose attention was not seen."""
+        if any(name.endswith(_GLOBAL_QUERIES) for name, _ in self.network.named_modules()):
+            why = _TWO_OF_EACH
+        kind = self.network.config.model_type
+        return UnsupportedModelError(
+            f"The attention of {{name}} ({kind}) cannot be captured{why}", self.feed.advice
+        )
 
     def first(self, item: Item) -> list[Trace]:
         """The trace of one item; a network that cannot be run on it is refused here."""
@@ -166,7 +184,10 @@ class Runs(Generic[Item]):
         for name in ("eager", IMPLEMENTATION):
             self.network.set_attn_implementation(name)
             _, output = self.feed.run([item], "exact", None)
-            given = [hidden_states(output, kind) or () for kind in dict.fromkeys(self.order)]
+            given = [
+                hidden_states(output, attention_type) or ()
+                for attention_type in dict.fromkeys(self.order)
+            ]
             states.append([state.float() for each in given for state in each])
         own, ours = states
         return bool(own) and all(
@@ -179,9 +200,9 @@ class Runs(Generic[Item]):
 
         return output_modules(self.network, lambda check: self.feed.run([item], self.way, check))
 
-    def one_by_one(self, items: Sequence[Item], way: Way | None = None) -> list[Trace]:
+    def one_by_one(self, items: Sequence[Item]) -> list[Trace]:
         """The traces of items run each by itself."""
-        return [trace for item in items for trace in self.traces([item], way)]
+        return [trace for item in items for trace in self.traces([item])]
 
     def batch(self, items: Sequence[Item], alone: Sequence[Trace]) -> list[Trace]:
         """The traces of a padded batch; none if one is not what it is `alone`."""

@@ -12,18 +12,16 @@ import contextlib
 import json
 import re
 import shutil
-import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.model.checks.folder import ADDED_TOKENS, CONFIG
+from core.model.checks import pipeline
+from core.model.checks.folder import ADDED_TOKENS, CONFIG, TOKENIZER, ModelFiles
+from core.model.checks.temporary import temporary_folder
 from core.model.errors import UnsupportedModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from core.model.checks.folder import ModelFiles
-
     Settings = dict[str, object]
 
 NOT_FAST = "{name} has no fast tokenizer, which is needed to tell words from word pieces."
@@ -97,7 +95,7 @@ def private_copy(files: ModelFiles, config: Settings) -> Iterator[Path]:
     Raises
     ------
     UnsupportedModelError
-        When a setting is refused, or there is nowhere to write.
+        When a setting or a step of the tokenizer is refused, or there is nowhere to write.
     """
     settings = {
         file: check_settings(file, content) for file, content in files.tokenizer_settings.items()
@@ -107,8 +105,7 @@ def private_copy(files: ModelFiles, config: Settings) -> Iterator[Path]:
             content.pop("tokenizer_class", None)
     with contextlib.ExitStack() as stack:
         try:
-            temporary = tempfile.TemporaryDirectory(prefix="headscope-", ignore_cleanup_errors=True)
-            folder = Path(stack.enter_context(temporary))
+            folder = stack.enter_context(temporary_folder())
             _fill(folder, files, {CONFIG: config, **settings})
         except OSError as error:
             raise UnsupportedModelError(
@@ -120,15 +117,26 @@ def private_copy(files: ModelFiles, config: Settings) -> Iterator[Path]:
 
 def _fill(folder: Path, files: ModelFiles, settings: dict[str, Settings]) -> None:
     for path in files.vocabularies:
+        if path.name == TOKENIZER:
+            pipeline.check_file(_parsed(path))
         if path.name != ADDED_TOKENS or _holds_ids(path):
             shutil.copyfile(path, folder / path.name)
     for file, content in settings.items():
         (folder / file).write_text(json.dumps(content), encoding="utf-8")
 
 
+def _parsed(path: Path) -> object:
+    try:
+        return json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise UnsupportedModelError(
+            f"{path.name} of {{name}} cannot be read ({type(error).__name__}).", _ADVICE
+        ) from error
+
+
 def _holds_ids(path: Path) -> bool:
     """Whether added_tokens.json holds tokens with their ids, as it should."""
-    content = json.loads(path.read_bytes())
+    content = _parsed(path)
     return isinstance(content, dict) and all(map(_is_id, content.values()))
 
 

@@ -5,13 +5,12 @@ On the processor torch raises an error; on a graphics card it takes down everyth
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from core.model.errors import UnsupportedModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import torch
     from transformers import PreTrainedModel
 

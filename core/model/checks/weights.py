@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from core.model.errors import NoWeightsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     import torch
 
 NumberType = Literal["float32", "bfloat16", "float16"]  # that networks run in; torch's names

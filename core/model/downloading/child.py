@@ -8,10 +8,9 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from core.model.downloading.hub import HubModel
+from core.model.downloading.hub import HubModel
 
 _ROOT = Path(__file__).parents[3]
 _STOP_SECONDS = 3.0  # to remove its unfinished file, before it is killed

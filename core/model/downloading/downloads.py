@@ -11,16 +11,11 @@ import shutil
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from core.model.downloading.child import Child
-from core.model.downloading.hub import LOCAL_ADVICE
+from core.model.downloading.hub import LOCAL_ADVICE, HubModel
 from core.model.errors import DownloadRefusedError, HubUnreachableError, ModelError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from core.model.downloading.hub import HubModel
 
 WAIT_SECONDS = 10.0  # a download stops after this long without anyone waiting
 STALL_SECONDS = 60.0  # and has failed after this long without a byte

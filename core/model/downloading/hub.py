@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -19,8 +20,6 @@ from core.model.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from huggingface_hub import ModelInfo
 
 T = TypeVar("T")

@@ -7,14 +7,11 @@ never changes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.model.capture import Call
-    from core.model.trace import Kind
+from core.model.capture import Call
+from core.model.trace import AttentionType
 
 
 @dataclass(frozen=True)
@@ -24,31 +21,33 @@ class Lengths:
     sources: Sequence[int]
     targets: Sequence[int] | None = None
 
-    def kind_of(self, call: Call) -> Kind | None:
+    def type_of(self, call: Call) -> AttentionType | None:
         """The kind of a call; None if it attends to anything but the tokens of the texts.
 
         The longest source and the longest target must differ.
         """
         source = max(self.sources)
         if self.targets is None:
-            kinds: dict[tuple[int, int], Kind] = {(source, source): "self"}
+            attention_types: dict[tuple[int, int], AttentionType] = {(source, source): "self"}
         else:
             target = max(self.targets)
-            kinds = {
+            attention_types = {
                 (source, source): "encoder",
                 (target, target): "decoder",
                 (target, source): "cross",
             }
-        return kinds.get((call.query.shape[2], call.key.shape[2]))
+        return attention_types.get((call.query.shape[2], call.key.shape[2]))
 
-    def of_text(self, row: int, kind: Kind) -> tuple[int, int]:
+    def of_text(self, row: int, attention_type: AttentionType) -> tuple[int, int]:
         """The query tokens and the key tokens of a text, without padding."""
         targets = self.sources if self.targets is None else self.targets
-        attending = self.sources if kind == "encoder" else targets
-        attended = targets if kind == "decoder" else self.sources
+        attending = self.sources if attention_type == "encoder" else targets
+        attended = targets if attention_type == "decoder" else self.sources
         return attending[row], attended[row]
 
 
-def of_kind(calls: Sequence[Call], order: Sequence[Kind], kind: Kind) -> list[Call]:
+def of_type(
+    calls: Sequence[Call], order: Sequence[AttentionType], attention_type: AttentionType
+) -> list[Call]:
     """The calls of one kind, layer by layer."""
-    return [call for call, each in zip(calls, order, strict=True) if each == kind]
+    return [call for call, each in zip(calls, order, strict=True) if each == attention_type]

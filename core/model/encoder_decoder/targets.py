@@ -6,19 +6,18 @@ predict the next. So the last special token of a target, which ends it, is never
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from core.model.tokens import describe_ids, read_tokens
+from core.model.text.tokens import describe_ids, read_tokens
+from core.model.trace import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from tokenizers import Encoding
     from transformers import PreTrainedConfig
 
-    from core.model.loaded import LoadedModel
-    from core.model.trace import Token
+    from core.model.running.loaded import LoadedModel
 
 # Whose words the decoder read: those that were given, the model's own, or none but its start token.
 Origin = Literal["given", "answer", "start"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from core.model.network import base_of, finish, read_as
+from core.model.running.network import base_of, finish, read_as
 
 if TYPE_CHECKING:
     import torch

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.model.forward import run_inputs
+from core.model.capture import Recorder
+from core.model.capture.forward import Way, run_inputs
 from core.model.image.pixels import normalise
-from core.model.image.tokens import pair_of
+from core.model.vision.facts import Vision
+from core.model.vision.tokens import pair_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from transformers import PreTrainedModel
 
-    from core.model.capture import Recorder
     from core.model.capture.calls import Check
-    from core.model.forward import Way
     from core.model.image.pixels import Pixels
-    from core.model.image.vision import Vision
 
 
 def run_images(

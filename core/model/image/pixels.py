@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from core.model.errors import ImageError
+from core.model.vision.facts import Processing, Size
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from core.model.image.vision import Processing, Size
-
     Pixels = NDArray[np.uint8]
 
 MAX_RATIO = 100  # of the sides: a strip would be resized to an image of a billion pixels
@@ -56,6 +54,20 @@ def check_shape(width: int, height: int) -> None:
         )
 
 
+def middle(image: Image.Image, size: Size) -> Image.Image:
+    """The largest part around an image's middle that has the shape of `size` (height, width).
+
+    The image itself where it has that shape.
+    """
+    height, width = size
+    across = min(image.width, max(1, round(image.height * width / height)))
+    down = min(image.height, max(1, round(image.width * height / width)))
+    if (across, down) == image.size:
+        return image
+    left, top = (image.width - across) // 2, (image.height - down) // 2
+    return image.crop((left, top, left + across, top + down))
+
+
 def process(image: Image.Image, processing: Processing, size: Size) -> Pixels:
     """What the model sees before normalising, uint8 (height, width, 3) of that size.
 
@@ -63,13 +75,19 @@ def process(image: Image.Image, processing: Processing, size: Size) -> Pixels:
     is cropped as it is at its own.
     """
     height, width = size
-    own = (processing.resize, processing.crop)
-    if size != processing.crop:
-        own = ((_scaled(height, *_sides(own, 0)), _scaled(width, *_sides(own, 1))), size)
-    resized = _covering(image, own[0]) if processing.keeps_aspect else own[0]
+    resized = _resized(image, processing, size)
     pixels = image.resize(resized[::-1], Image.Resampling(processing.resample))
     top, left = (resized[0] - height) // 2, (resized[1] - width) // 2
     return np.asarray(pixels.crop((left, top, left + width, top + height)), dtype=np.uint8)
+
+
+def seen_of(image: Image.Image, processing: Processing, size: Size) -> Size:
+    """(height, width) of the part of an image that :func:`process` keeps, in the image's pixels."""
+    resized = _resized(image, processing, size)
+    return (
+        round(image.height * size[0] / resized[0]),
+        round(image.width * size[1] / resized[1]),
+    )
 
 
 def normalise(pixels: Pixels, processing: Processing) -> NDArray[np.float32]:
@@ -77,6 +95,14 @@ def normalise(pixels: Pixels, processing: Processing) -> NDArray[np.float32]:
     scaled = pixels.astype(np.float64) * processing.rescale
     normal = (scaled - np.array(processing.mean)) / np.array(processing.std)
     return np.ascontiguousarray(normal.transpose(2, 0, 1), dtype=np.float32)
+
+
+def _resized(image: Image.Image, processing: Processing, size: Size) -> Size:
+    """(height, width) that an image is resized to, from which `size` is then cut out."""
+    own = (processing.resize, processing.crop)
+    if size != processing.crop:
+        own = ((_scaled(size[0], *_sides(own, 0)), _scaled(size[1], *_sides(own, 1))), size)
+    return _covering(image, own[0]) if processing.keeps_aspect else own[0]
 
 
 def _sides(sizes: tuple[Size, Size], axis: int) -> tuple[int, int]:

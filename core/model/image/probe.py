@@ -1,39 +1,36 @@
 """The check of a vision model at load: the rule of its attention, and the place of its patches.
 
-The passes are compared as those of texts are, see :mod:`core.model.probe`: two pictures of the
-model's own size, each alone and both as a batch, and one of another size and shape, which shows
+The passes are compared as those of texts are, see :mod:`core.model.running.probe`: two pictures of
+the model's own size, each alone and both as a batch, and one of another size and shape, which shows
 whether the model takes other sizes. Then a random half of a picture's patches are changed: the
 queries, keys and values of exactly those tokens must change.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.model.capture import IMPLEMENTATION
+from core.model.capture import IMPLEMENTATION, Recorder
+from core.model.capture.forward import Way
 from core.model.checks.agreement import DiffersError
 from core.model.checks.runs import Runs
 from core.model.encoder_decoder.calls import Lengths
 from core.model.errors import PICK_VISION, ModelError, UnsupportedModelError
 from core.model.image.forward import run_images, size_of
-from core.model.image.kinds import MISFIT
-from core.model.image.vision import MAX_PATCHES
+from core.model.trace import Trace
+from core.model.vision.facts import MAX_PATCHES, Size, Vision
+from core.model.vision.kinds import MISFIT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
     from transformers import PreTrainedModel
 
-    from core.model.capture import Recorder
     from core.model.capture.calls import Check
-    from core.model.forward import Way
     from core.model.image.pixels import Pixels
-    from core.model.image.vision import Size, Vision
-    from core.model.trace import Trace
 
 _SEED = 0
 # A token counts as changed from there on, by the size of its layer's vectors: more than rounding,
@@ -42,7 +39,7 @@ _CHANGED, _CHANGED_ROUNDINGS = 1e-4, 8
 
 
 @dataclass(frozen=True)
-class ImageProof:
+class ImageLoadCheck:
     """What the check found.
 
     Attributes
@@ -80,7 +77,7 @@ def usual_size(network: PreTrainedModel, vision: Vision) -> Vision:
     return replace(vision, image_size=size)
 
 
-def probe_images(network: PreTrainedModel, vision: Vision) -> ImageProof:
+def probe_images(network: PreTrainedModel, vision: Vision) -> ImageLoadCheck:
     """Run pictures through a network and compare what is recomputed with what it computed.
 
     Raises
@@ -114,7 +111,7 @@ def probe_images(network: PreTrainedModel, vision: Vision) -> ImageProof:
     if interpolated := _of_other_size(run, other):
         passes.append(([other], interpolated))
     fast = run.way == "exact" and all(run.is_fast_the_same(*each) for each in passes)
-    return ImageProof(
+    return ImageLoadCheck(
         trace=alone[0],
         vision=replace(vision, interpolates=bool(interpolated)),
         error=run.error,

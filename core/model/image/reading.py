@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.model import network
+from core.model.checks.folder import ModelFiles
 from core.model.image.classes import labels_of, read_classifier
-from core.model.image.probe import probe_images, usual_size
+from core.model.image.probe import ImageLoadCheck, probe_images, usual_size
 from core.model.image.settings import read_processing
-from core.model.image.tokens import describe_vision, image_geometry
-from core.model.loaded import Heads, LoadedModel
+from core.model.running import network
+from core.model.running.loaded import Heads, LoadedModel
+from core.model.vision.tokens import describe_vision, image_geometry
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel
-
-    from core.model.checks.folder import ModelFiles
-    from core.model.image.probe import ImageProof
 
 
 def fill_vision(
@@ -56,35 +54,37 @@ def prove_vision(
     processing = read_processing(files.processor, filled.config.model_type, size)
     labels = () if classifier is None else labels_of(classifier.config)
     vision = usual_size(filled, describe_vision(filled, processing, labels))
-    proof = probe_images(filled, vision)
+    load_check = probe_images(filled, vision)
     return LoadedModel(
         name=name,
         network=filled,
         device=device,
-        attention={"self": _heads(filled, proof)},
+        attention={"self": _heads(filled, load_check)},
         parameters=entire.num_parameters(),
-        max_tokens=proof.vision.tokens(),
-        probe_error=proof.error,
-        way=proof.way,
-        order=tuple("self" for _ in proof.trace.layers),
-        batches=proof.batches,
+        max_tokens=load_check.vision.tokens(),
+        probe_error=load_check.error,
+        way=load_check.way,
+        order=tuple("self" for _ in load_check.trace.layers),
+        batches=load_check.batches,
         pairs=False,
         number_type=str(filled.dtype).removeprefix("torch."),
-        checked_tokens=proof.vision.tokens(),
-        vision=proof.vision,
+        checked_tokens=load_check.vision.tokens(),
+        vision=load_check.vision,
         classifier=classifier,
     )
 
 
-def _heads(filled: PreTrainedModel, proof: ImageProof) -> Heads:
-    layers, heads, _, dim = proof.trace.shape
+def _heads(filled: PreTrainedModel, load_check: ImageLoadCheck) -> Heads:
+    layers, heads, _, dim = load_check.trace.shape
     return Heads(
         layers=layers,
         heads=heads,
-        kv_heads=proof.trace.kv_keys.shape[1],
+        kv_heads=load_check.trace.kv_keys.shape[1],
         dim=dim,
         causal=False,
         depth=getattr(filled.config, "num_hidden_layers", None),
-        numbers=() if proof.trace.layers[0].number is None else proof.trace.numbers,
-        outputs=proof.outputs,
+        layer_labels=()
+        if load_check.trace.layers[0].number is None
+        else load_check.trace.layer_labels,
+        outputs=load_check.outputs,
     )

@@ -7,17 +7,14 @@ by what the family does, as far as that is known.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.model.errors import UnsupportedModelError
-from core.model.image.vision import Processing
+from core.model.vision.facts import Processing, Size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.model.image.vision import Size
-
     Colour = tuple[float, float, float]
 
 _BILINEAR, _BICUBIC = 2, 3  # PIL.Image.Resampling

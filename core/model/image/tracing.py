@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from PIL import Image
+
 from core.model import memory
-from core.model.capture import read_calls
+from core.model.capture import Call, read_calls
+from core.model.capture.forward import hidden_states
 from core.model.errors import (
     ImageError,
     OutOfMemoryError,
     UnsupportedModelError,
     WrongInputError,
 )
-from core.model.forward import hidden_states
 from core.model.image.forward import image_inputs, run_images, size_of
-from core.model.image.pixels import as_rgb, process
-from core.model.image.tokens import image_tokens
+from core.model.image.pixels import as_rgb, middle, process, seen_of
 from core.model.refusal import refusing, refusing_to
+from core.model.running.tracing import stack_states
 from core.model.trace import Patches, Trace
-from core.model.tracing import stack_states
+from core.model.vision.facts import Size, Vision
+from core.model.vision.tokens import image_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from PIL import Image
-
-    from core.model.capture import Call
     from core.model.image.pixels import Pixels
-    from core.model.image.vision import Size, Vision
-    from core.model.loaded import LoadedModel
+    from core.model.running.loaded import LoadedModel
 
 TOP = 5  # classes that are named
 
@@ -43,7 +41,9 @@ def trace_image(model: LoadedModel, image: Image.Image | Pixels, size: Size | No
     image : of PIL, or uint8 (height, width, 3) in sRGB.
     size : (height, width) in pixels that the model gets, multiples of its patches. Without it, or
         where the model takes one size only, the image is brought to the model's own size in the way
-        of its processor; ``trace.patches.given`` tells what it had.
+        of its processor; ``trace.patches.given`` tells what it had. One of another shape loses its
+        edges: where the processor would squeeze it, its middle is cut out first
+        (``trace.patches.seen``). To have it squeezed, resize it to the model's size yourself.
 
     Raises
     ------
@@ -156,15 +156,19 @@ def _prepare(
     image: Image.Image | Pixels,
     size: Size,
 ) -> Patches:
+    """What the model sees of an image: nothing is squeezed, whatever its processor would do."""
     rgb = as_rgb(image)
+    whole = rgb if vision.processing.keeps_aspect else middle(rgb, size)
     rows, columns = vision.grid(size)
     return Patches(
-        process(rgb, vision.processing, size),
+        process(whole, vision.processing, size),
         rows,
         columns,
         vision.patch_size,
         vision.first,
         (rgb.height, rgb.width),
+        seen_of(whole, vision.processing, size),
+        would_squash=whole is not rgb,
     )
 
 
@@ -207,6 +211,6 @@ def _read_trace(
         *recorded,
         causal=False,
         hidden_states=stack_states(hidden_states(output, "self"), row, len(tokens), recorded[-1]),
-        depth=model.depth if model.numbers else None,
+        depth=model.depth if model.layer_labels else None,
         patches=patches,
     )

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from core.model.capture.forward import inputs_of
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError
-from core.model.forward import inputs_of
-from core.model.inputs import encode
 from core.model.refusal import refusing_to
-from core.model.tokens import display_name, is_byte_level, marks_starts
+from core.model.text.inputs import Input, encode
+from core.model.text.tokens import display_name, is_byte_level, marks_starts
+from core.model.trace import Token
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from core.model.inputs import Input
-    from core.model.loaded import LoadedModel, Task
-    from core.model.trace import Token
+    from core.model.running.loaded import LoadedModel, Task
 
 MAX_MASKS = 8  # of a text that are filled: each needs a row as long as the vocabulary
 _BLANK_BEFORE = ("Ġ", "▁", " ")  # how vocabularies write the blank before a word

@@ -8,17 +8,15 @@ embeddings: transformers would fill what is missing with random numbers.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.model.network import base_of, finish, read_as
+from core.model.running.loaded import Task
+from core.model.running.network import base_of, finish, read_as
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
-
-    from core.model.loaded import Task
 
     Settings = Mapping[str, object]
 

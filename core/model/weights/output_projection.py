@@ -11,31 +11,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.model.refusal import refusing_to
+from core.model.trace import Array, AttentionType, Trace
 from core.model.weights.projections import layer_weights
 
 if TYPE_CHECKING:
     import torch
-    from numpy.typing import NDArray
 
-    from core.model.loaded import LoadedModel
-    from core.model.trace import Array, Kind, Trace
+    from core.model.running.loaded import LoadedModel
 
     Doubles = NDArray[np.float64]
 
 
 @refusing_to("read")
 def output_projections(
-    model: LoadedModel, kind: Kind | None = None
+    model: LoadedModel, attention_type: AttentionType | None = None
 ) -> tuple[torch.Tensor, ...] | None:
     """W_O of every layer by head, (head, dim, width) each: views of the model's own weights.
 
-    `kind` of attention is the model's first unless it is given. None where what heads give meets
+    `attention_type` is the model's first unless it is given. None where what heads give meets
     something else first, such as a gate.
     """
-    weights = layer_weights(model, "o", kind)
-    heads = model.heads if kind is None else model.attention[kind].heads
+    weights = layer_weights(model, "o", attention_type)
+    heads = model.heads if attention_type is None else model.attention[attention_type].heads
     if weights is None or any(weight.shape[1] % heads for weight in weights):
         return None
     return tuple(weight.T.unflatten(0, (heads, -1)) for weight in weights)  # type: ignore[no-untyped-call]
@@ -49,7 +49,7 @@ def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) 
     """
     import torch
 
-    projections = output_projections(model, trace.kind)
+    projections = output_projections(model, trace.attention_type)
     if projections is None:
         return None
     weight = projections[layer][head].float()
@@ -60,13 +60,15 @@ def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) 
 
 
 @refusing_to("read")
-def value_grams(model: LoadedModel, kind: Kind | None = None) -> tuple[Doubles, ...] | None:
+def value_grams(
+    model: LoadedModel, attention_type: AttentionType | None = None
+) -> tuple[Doubles, ...] | None:
     """W_O W_O^T of every head, float64 (head, dim, dim) per layer; None if W_O is unknown.
 
     This is all that the norms of transformed values need, for any number of texts: |v W|^2 is
     v (W W^T) v^T. Float64, because squares of small norms lose digits.
     """
-    projections = output_projections(model, kind)
+    projections = output_projections(model, attention_type)
     if projections is None:
         return None
     doubles = (weight.double() for weight in projections)
@@ -85,7 +87,7 @@ def transformed_norms(
     """
     from threadpoolctl import threadpool_limits
 
-    grams = value_grams(model, trace.kind) if grams is None else grams
+    grams = value_grams(model, trace.attention_type) if grams is None else grams
     if grams is None:
         return None
     norms = np.empty((*trace.shape[:2], trace.kv_values.shape[2]), dtype=np.float32)

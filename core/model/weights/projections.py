@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from core.model.trace import AttentionType
+
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig
 
-    from core.model.loaded import LoadedModel
-    from core.model.trace import Kind
+    from core.model.running.loaded import LoadedModel
 
     Weights = list[torch.Tensor]
 
@@ -37,15 +38,17 @@ _ENDINGS = {family: endings for families, endings in _FAMILIES for family in fam
 
 
 def named_weights(
-    model: LoadedModel, role: Role, kind: Kind | None = None
+    model: LoadedModel, role: Role, attention_type: AttentionType | None = None
 ) -> list[tuple[str, torch.Tensor]]:
     """Name and weight, (outputs, inputs), of the modules that make `role`; empty if unknown.
 
-    `kind` of attention is for W_O alone; without it, of the model's first.
+    `attention_type` is for W_O alone; without it, of the model's first.
     """
     network = model.network
     if role == "o":
-        return [(name, _weight(network.get_submodule(name))) for name in _outputs(model, kind)]
+        return [
+            (name, _weight(network.get_submodule(name))) for name in _outputs(model, attention_type)
+        ]
     endings = _ENDINGS.get(network.config.model_type)
     if endings is None:
         return []
@@ -54,8 +57,27 @@ def named_weights(
     return [(name, _weight(module)) for name, module in modules]
 
 
-def _outputs(model: LoadedModel, kind: Kind | None) -> tuple[str, ...]:
-    return (model.outputs if kind is None else model.attention[kind].outputs) or ()
+def weights_beside_output(
+    model: LoadedModel, role: Role, attention_type: AttentionType
+) -> list[tuple[str, torch.Tensor]]:
+    """Name and weight of the module for `role` that stands beside W_O, in each layer.
+
+    Most families call them alike; empty where W_O or the module is not known.
+    """
+    network, found = model.network, []
+    for output in _outputs(model, attention_type):
+        parent = output.rpartition(".")[0]
+        module = network.get_submodule(parent)
+        name = next((each for each in (f"{role}_proj", role) if hasattr(module, each)), None)
+        if name is not None:
+            found.append((f"{parent}.{name}", _weight(getattr(module, name))))
+    return found
+
+
+def _outputs(model: LoadedModel, attention_type: AttentionType | None) -> tuple[str, ...]:
+    return (
+        model.outputs if attention_type is None else model.attention[attention_type].outputs
+    ) or ()
 
 
 def _weight(module: Any) -> torch.Tensor:  # noqa: ANN401 - a linear map of one kind or another
@@ -65,12 +87,14 @@ def _weight(module: Any) -> torch.Tensor:  # noqa: ANN401 - a linear map of one 
     return weight.T if isinstance(module, Conv1D) else weight
 
 
-def layer_weights(model: LoadedModel, role: Role, kind: Kind | None = None) -> Weights | None:
+def layer_weights(
+    model: LoadedModel, role: Role, attention_type: AttentionType | None = None
+) -> Weights | None:
     """The weight, (outputs, inputs), that makes `role` in each layer; None if unknown."""
-    weights = [weight for _, weight in named_weights(model, role, kind)]
+    weights = [weight for _, weight in named_weights(model, role, attention_type)]
     if role != "o" and weights and model.network.config.model_type == "albert":
         weights = _repeat_groups(weights, model.network.config)
-    layers = model.layers if kind is None else model.attention[kind].layers
+    layers = model.layers if attention_type is None else model.attention[attention_type].layers
     return weights if len(weights) == layers else None
 
 

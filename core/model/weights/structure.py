@@ -1,4 +1,4 @@
-"""What a model is made of: the structure PyTorch prints, and its q, k, v and o projections."""
+"""What a model is made of: its stacks, their q, k, v and o projections, what PyTorch prints."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING, Literal
 
 from core.model.checks.vocabulary import input_table
 from core.model.refusal import refusing_to
-from core.model.weights.projections import ROLES, Role, named_weights
+from core.model.trace import AttentionType
+from core.model.weights.projections import (
+    ROLES,
+    Role,
+    named_weights,
+    weights_beside_output,
+)
 
 if TYPE_CHECKING:
-    from core.model.loaded import LoadedModel
+    import torch
+
+    from core.model.running.loaded import LoadedModel
 
 # What families call the width of the feed-forward part in their settings.
-_MLP_WIDTHS = ("intermediate_size", "ffn_dim", "hidden_dim", "n_inner")
+_MLP_WIDTHS = ("intermediate_size", "ffn_dim", "hidden_dim", "n_inner", "d_ff")
 
 Head = Literal["none", "embeddings", "own"]
 
@@ -31,17 +39,59 @@ class Projection:
 
 
 @dataclass(frozen=True)
+class Positions:
+    """How a stack knows where a token stands.
+
+    Attributes
+    ----------
+    way : "learned" or "fixed" vectors are added to the embeddings; "relative" distances change the
+        scores; "rotary" angles turn queries and keys.
+    rows : of the table of vectors, or of the distances told apart; None where there is no table.
+    """
+
+    way: Literal["learned", "fixed", "relative", "rotary"]
+    rows: int | None
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The heads of one kind of attention, and the projections of its first layer where known."""
+
+    attention_type: AttentionType
+    heads: int
+    kv_heads: int
+    dim: int
+    projections: dict[Role, Projection]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Layers of one form, one on the other.
+
+    Attributes
+    ----------
+    layers : how many, as the network counts them where it does.
+    attention : of a layer, in the order of use: a decoder that attends to an encoder has two.
+    mlp_width : width inside the feed-forward part; None if the settings do not name it.
+    positions : None where they are not known.
+    """
+
+    layers: int
+    attention: tuple[Attention, ...]
+    mlp_width: int | None
+    positions: Positions | None
+
+
+@dataclass(frozen=True)
 class Structure:
     """The parts of a model that attention goes through.
 
     Attributes
     ----------
     name, model_class : the name it was loaded by, and transformers' class.
-    layers, heads, kv_heads, dim : as recorded.
+    stacks : one, or an encoder and a decoder.
     width : numbers per token between layers (the residual stream).
-    mlp_width : width inside the feed-forward part; None if the settings do not name it.
     vocabulary : tokens that have an embedding.
-    projections : of the first layer, by role, as far as the family is known.
     head : whether the checkpoint has a language-model head, and whether its weights are the input
         embeddings or its own.
     text : the modules as PyTorch prints them.
@@ -49,14 +99,9 @@ class Structure:
 
     name: str
     model_class: str
-    layers: int
-    heads: int
-    kv_heads: int
-    dim: int
+    stacks: tuple[Stack, ...]
     width: int
-    mlp_width: int | None
     vocabulary: int
-    projections: dict[Role, Projection]
     head: Head
     text: str
 
@@ -65,27 +110,63 @@ class Structure:
 def structure_of(model: LoadedModel) -> Structure:
     """Read the structure of a loaded model without running it."""
     network = model.network
-    settings = network.config
-    widths = [getattr(settings, name, None) for name in _MLP_WIDTHS]
-    projections = {}
-    for role in ROLES:
-        for name, weight in named_weights(model, role)[:1]:
-            outputs, inputs = weight.shape
-            projections[role] = Projection(name, int(inputs), int(outputs))
+    stacks: tuple[Stack, ...]
+    if model.is_encoder_decoder:
+        stacks = (
+            _stack(model, network.get_encoder(), "encoder", "encoder"),
+            _stack(model, network.get_decoder(), "decoder", "decoder", "cross"),
+        )
+    else:
+        stacks = (_stack(model, network, "", *model.attention_types[:1]),)
     return Structure(
         name=model.name,
         model_class=type(network).__name__,
-        layers=model.layers,
-        heads=model.heads,
-        kv_heads=model.kv_heads,
-        dim=model.dim,
-        width=int(settings.hidden_size),
-        mlp_width=next((width for width in widths if isinstance(width, int)), None),
+        stacks=stacks,
+        width=int(network.config.hidden_size),
         vocabulary=int(network.get_input_embeddings().num_embeddings),
-        projections=projections,
         head=_head_of(model),
         text=repr(network),
     )
+
+
+def _stack(
+    model: LoadedModel, part: torch.nn.Module, name: str, *attention_types: AttentionType
+) -> Stack:
+    settings, own = model.network.config, model.attention[attention_types[0]]
+    widths = [getattr(settings, each, None) for each in (f"{name}_ffn_dim", *_MLP_WIDTHS)]
+    return Stack(
+        layers=own.depth or own.layers,
+        attention=tuple(_attention(model, attention_type) for attention_type in attention_types),
+        mlp_width=next((width for width in widths if isinstance(width, int)), None),
+        positions=_positions_of(part),
+    )
+
+
+def _attention(model: LoadedModel, attention_type: AttentionType) -> Attention:
+    own, projections = model.attention[attention_type], {}
+    for role in ROLES:
+        named = named_weights(model, role, attention_type) or weights_beside_output(
+            model, role, attention_type
+        )
+        for name, weight in named[:1]:
+            outputs, inputs = weight.shape
+            projections[role] = Projection(name, int(inputs), int(outputs))
+    return Attention(attention_type, own.heads, own.kv_heads, own.dim, projections)
+
+
+def _positions_of(part: torch.nn.Module) -> Positions | None:
+    """What the names of the modules say."""
+    for path, module in part.named_modules():
+        name, rows = path.rpartition(".")[2], getattr(module, "num_embeddings", None)
+        if name == "relative_attention_bias":
+            return Positions("relative", rows)
+        if "Sinusoidal" in type(module).__name__:
+            return Positions("fixed", rows)
+        if rows is not None and ("position" in name or name == "wpe"):
+            return Positions("learned", rows)
+        if "rotary" in name:
+            return Positions("rotary", None)
+    return None
 
 
 def _head_of(model: LoadedModel) -> Head:

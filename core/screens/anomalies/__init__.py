@@ -1,1 +1,1 @@
-"""What the anomaly views page alone has."""
+"""What the unusual heads page alone has."""

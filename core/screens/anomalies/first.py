@@ -9,6 +9,8 @@ import streamlit as st
 from core.analysis.anomalies import FLAGS, as_map, max_row, with_flag
 from core.analysis.layers import rows_of
 from core.figures.anomalies import first_by_layer
+from core.figures.palette import Palette
+from core.model import Trace
 from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.wording import (
     row_name,
@@ -19,14 +21,12 @@ from core.screens.anomalies.wording import (
 )
 from core.ui import controls
 from core.ui.head_maps import show_gaps, show_heads
-from core.ui.messages import quote
+from core.ui.words.messages import quote
 
 if TYPE_CHECKING:
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
-    from core.figures.palette import Palette
-    from core.model import Trace
 
 FLAG = FLAGS["first-token sink"]
 COUNTED = {"attention": "attention to it", "moved": "its share of what heads move"}
@@ -64,7 +64,7 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
         f" {baseline}.{dotted} Click a dot to see what that head moves."
     )
     if attention:
-        limit = threshold(FLAG.name, cross=trace.source is not None)
+        limit = threshold(FLAG.name, trace)
         show_definition(FLAG.definition, f"{FLAG.source}.", f"flagged {limit}.")
     else:
         note = values_note(exact=table.attrs["values"] == "|f(v)|")
@@ -81,19 +81,19 @@ def _verdict(trace: Trace, table: pd.DataFrame) -> str:
     first = trace.key_tokens[0]
     same_token = where in {"this text", "this image"} or first.special
     token = f", {quote(first.display)}" if same_token else ""
-    which = "the first token" if trace.source is None else "the first token of your text"
+    which = trace.input.first
     odd, strongest = with_flag(table, FLAG.name), max_row(table, "first_attention")
     attention = (
         f"{row_name(strongest)} gives it {strongest['first_attention']:.2f} (uniform baseline"
         f" {strongest['first_uniform']:.2f})"
     )
     if table.attrs["too_short"]:
-        return f"{too_short_note(table, cross=trace.source is not None)} The maximum: {attention}."
+        return f"{too_short_note(table, trace)} The maximum: {attention}."
     if odd.empty:
         return f"**No head of this model rests on {which}**{token}, on {where}. {attention}."
     layers = as_map(table, "first_attention").mean(axis=1)
     high, low = layers.argmax(), layers.argmin()
-    highest, lowest = trace.numbers[high], trace.numbers[low]
+    highest, lowest = trace.layer_labels[high], trace.layer_labels[low]
     verb = "rests" if len(odd) == 1 else "rest"
     return (
         f"**{len(odd)} of {len(table)} heads {verb} on {which}**{token}: {attention}. The"

@@ -8,7 +8,9 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.anomalies import FLAGS, as_map, flagged, with_flag
-from core.analysis.anomalies.flags import KINDS
+from core.analysis.anomalies.flags import KINDS, Kind
+from core.figures.palette import Palette
+from core.model import Trace
 from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.report import make_report
 from core.screens.anomalies.standing_out import show_list, stand_out_sentence
@@ -22,6 +24,8 @@ from core.screens.anomalies.wording import (
     values_note,
 )
 from core.ui import controls
+from core.ui.cache import TraceKey
+from core.ui.current import current_key
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.head_maps import show_head_map
 
@@ -29,10 +33,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
-    from core.analysis.anomalies.flags import Kind
-    from core.figures.palette import Palette
-    from core.model import Trace
-    from core.ui.cache import TraceKey
 
 ANY = "any flag"
 # A kind with several flags can be looked for as one.
@@ -43,9 +43,7 @@ _KINDS: dict[str, Kind] = {
 CHOICES = [ANY, *_KINDS, *FLAGS]
 
 
-def show_flags(
-    trace: Trace, key: TraceKey, table: pd.DataFrame, colours: Palette, row: DeltaGenerator
-) -> None:
+def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
     """Map and list of one flag, of a kind or of all; then the table and the files."""
     with row:
         choice = controls.choice(
@@ -54,7 +52,7 @@ def show_flags(
     if trace.source is not None:
         st.caption("The first token, sinks and values below are those of your text.")
     if table.attrs["too_short"]:
-        st.info(too_short_note(table, cross=trace.source is not None))
+        st.info(too_short_note(table, trace))
     odd = _flagged(table, choice)
     left, right = st.columns([4, 5], gap="medium")
     with left:
@@ -65,11 +63,11 @@ def show_flags(
         of_one = choice in FLAGS
         st.markdown(_flag_summary(table, odd, choice) if of_one else _summary(table, choice))
         if of_one:
-            show_flag_definition(choice, cross=trace.source is not None)
+            show_flag_definition(choice, trace)
         if len(odd):
             show_list(table, odd, every_flag=choice == ANY)
     with st.container(horizontal=True):
-        _offer_files(trace, key, table)
+        _offer_files(trace, current_key(trace.model), table)
     with st.expander("Every measure of every head"):
         _show_table(table)
 
@@ -191,7 +189,9 @@ def _show_table(table: pd.DataFrame) -> None:
 
 def _offer_files(trace: Trace, key: TraceKey, table: pd.DataFrame) -> None:
     measured = table.attrs["where"]
-    held = contents("anomalies", trace.model, "", text=measured == f"this {key.reads}", on=measured)
+    held = contents(
+        "anomalies", trace.model, "", text=measured == f"this {key.modality}", on=measured
+    )
     write = csv_later(table.copy, held, index=False, float_format="%.6g")
     offer_file("Table (CSV)", write, held, ".csv")
     offer_file(

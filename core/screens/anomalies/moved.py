@@ -7,45 +7,40 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.anomalies import FLAGS, head_row, hollow_head
+from core.analysis.anomalies import FLAGS, Row, head_row, hollow_head
 from core.analysis.anomalies.contribution import (
     contributions,
     lengths_and_sum,
     value_norms,
     without_first,
 )
-from core.analysis.attention_table import labels_of
-from core.analysis.layers import head_name
+from core.analysis.arrays import Floats
 from core.analysis.pairs import permitted
 from core.figures.anomalies import matrix_pair
+from core.figures.palette import Palette
+from core.model import Trace
+from core.model.trace import Array
 from core.model.weights.output_projection import transformed_values
 from core.screens.anomalies.open_head import begin_with, open_buttons, pick_one_head
 from core.screens.anomalies.wording import show_definition, threshold, values_note
-from core.ui import cache, controls
+from core.ui import cache, controls, python
 from core.ui.charts import show_chart
-from core.ui.messages import quote
+from core.ui.current import current_key
+from core.ui.words.messages import quote
+from core.vocabulary import head_name, labels_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
-    from core.analysis.anomalies import Row
-    from core.figures.palette import Palette
-    from core.model import Trace
-    from core.model.trace import Array
 
 FLAG = FLAGS["null attention"]
 _LITTLE = 0.01  # of a row; what remains of it is magnified a hundred times
 
 
-def show_moved(
-    trace: Trace,
-    table: pd.DataFrame,
-    transformed: Array | None,
-    colours: Palette,
-    row: DeltaGenerator,
-) -> None:
+def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
     """Pickers, the sentence, the two matrices."""
+    transformed = cache.transformed_norms(current_key(trace.model))
     begin_with(hollow_head(table))
     with row:
         layer, head = pick_one_head(trace)
@@ -56,20 +51,27 @@ def show_moved(
             help="Leave it out and divide each row by what remains (renormalise): where the head"
             " would look if it could not rest.",
         )
-    sentence = _sentence(trace, head_row(table, trace.numbers[layer], head + 1))
-    weights, norms = trace.attention(layer, head), value_norms(trace, transformed)[layer, head]
+    sentence = _sentence(trace, head_row(table, trace.layer_labels[layer], head + 1))
+    weights = python.shown("attention", trace.attention, layer, head)
+    lengths = python.shown("lengths", value_norms, trace, transformed)
+    norms: Floats = python.item("values", lengths, (layer, head))
     seen = permitted(trace, layer, head)
     labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     if hide:
         cross = trace.source is not None
         sentence = f"{sentence} {_hidden(weights, cross=cross)}"
-        weights, norms, columns = without_first(weights, cross=cross), norms[1:], columns[1:]
+        weights = python.shown("rest", without_first, weights, cross=cross)
+        norms = python.item("rest_of_values", norms, slice(1, None))
+        columns = columns[1:]
         labels = labels if cross else labels[1:]
         seen = seen[0 if cross else 1 :, 1:]
-    titles = ("Attention", "What moves: attention × |value|")
+    moved = python.shown("moved", contributions, weights, norms)
+    titles = ("Attention", "Value-weighted attention")
+    if hide:
+        titles = ("Attention, rows renormalised", f"{titles[1]}, rows renormalised")
     figures = matrix_pair(
         np.where(seen, weights, np.nan),  # what the model does not permit is hatched
-        np.where(seen, contributions(weights, norms), np.nan),
+        np.where(seen, moved, np.nan),
         (labels, columns),
         head_name(trace, layer, head),
         ("attention", "moved"),
@@ -82,22 +84,22 @@ def show_moved(
         with column:
             show_chart(figure, key=key, alt=alt, quiet=True)
     st.markdown(sentence)
-    open_buttons(trace.numbers[layer], head + 1)
+    open_buttons(trace.layer_labels[layer], head + 1)
     st.caption(
-        "Attention: how each token (row) shares it out. What moves: the same, times the length of"
-        " what each column brings, scaled to the same total, so that both have one colour scale."
+        "Attention: how each token (row) shares it out. Value-weighted attention: the same, times"
+        " the length of what each column brings, scaled to the same total, so that both have one"
+        " colour scale."
         f" {values_note(exact=transformed is not None)} {_cancellation(trace, layer, head)}"
     )
-    limit = threshold(FLAG.name, cross=trace.source is not None)
+    limit = threshold(FLAG.name, trace)
     show_definition(f"null attention is {FLAG.definition}", f"{FLAG.source}.", f"{limit}.")
 
 
 def _sentence(trace: Trace, row: Row) -> str:
     """What the head gives its first token and its strongest column, and what these account for."""
     first = quote(trace.key_tokens[0].display)
-    which = "the first token" if trace.source is None else "the first token of your text"
     sentence = (
-        f"This head puts **{row['first_attention']:.2f}** on {which}, {first}, which"
+        f"This head puts **{row['first_attention']:.2f}** on {trace.input.first}, {first}, which"
         f" accounts for **{row['first_contribution']:.2f}** of what it moves."
     )
     if row["sink"] != 1:

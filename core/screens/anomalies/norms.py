@@ -9,9 +9,10 @@ import streamlit as st
 
 from core.analysis.anomalies import FLAGS, as_map, max_row, with_flag
 from core.analysis.anomalies.norms import vector_norms
-from core.analysis.attention_table import labels_of
-from core.analysis.layers import head_name
+from core.analysis.arrays import Floats
 from core.figures.anomalies import norm_plane, norms_by_position
+from core.figures.palette import Palette
+from core.model import Trace
 from core.screens.anomalies.open_head import begin_with, pick_one_head, show_lengths
 from core.screens.anomalies.wording import (
     longer_side,
@@ -20,24 +21,18 @@ from core.screens.anomalies.wording import (
     threshold,
     too_short_note,
 )
-from core.ui import controls
+from core.ui import controls, python
 from core.ui.charts import show_chart
 from core.ui.frame.layout import control_row
 from core.ui.head_maps import show_head_map, show_heads
+from core.vocabulary import head_name, labels_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
-    from core.figures.palette import Palette
-    from core.model import Trace
 
 FLAG = FLAGS["norm disparity"]
-_READ = {
-    "self": "your text",
-    "encoder": "your text",
-    "decoder": "what the decoder reads",
-}
 QUANTITIES = {"ratio": "log2 ratio of medians", "difference": "difference of means"}
 
 
@@ -49,7 +44,7 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
         quantity = controls.choice("lengths", QUANTITIES, "Map of", subject="The map shows")
     odd = with_flag(table, FLAG.name)
     if table.attrs["too_short"]:
-        st.info(too_short_note(table, cross=trace.source is not None))
+        st.info(too_short_note(table, trace))
     left, right = st.columns(2, gap="medium")
     with left:
         _show_map(trace, table, quantity, colours)
@@ -58,7 +53,7 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
             as_map(table, "query_norm"),
             as_map(table, "key_norm"),
             table.index.isin(odd.index).reshape(trace.shape[:2]),
-            trace.numbers,
+            trace.layer_labels,
             colours,
         )
         show_heads(
@@ -72,7 +67,7 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
     with control_row():
         layer, head = pick_one_head(trace)
     _show_positions(trace, layer, head, colours)
-    limit = threshold(FLAG.name, cross=trace.source is not None)
+    limit = threshold(FLAG.name, trace)
     show_definition(
         "mean |q| − mean |k| in the model's own units, and log2 of median |q| over median |k|."
         " Attention fixes neither: c q and k / c give the same weights for any c.",
@@ -102,12 +97,13 @@ def _show_map(trace: Trace, table: pd.DataFrame, quantity: str, colours: Palette
 
 
 def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> None:
-    query, key = (lengths[layer, head] for lengths in vector_norms(trace))
+    lengths = python.shown("lengths", vector_norms, trace)  # of queries, of keys
+    query: Floats = python.item("queries", lengths[0], (layer, head))
+    key: Floats = python.item("keys", lengths[1], (layer, head))
     labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     name = head_name(trace, layer, head)
     if trace.source is None:
-        where = _READ[trace.kind] if trace.patches is None else "this image, row by row"
-        st.header(f"{name} by position of {where}", anchor=False)
+        st.header(f"{name} by position of {trace.input.read}", anchor=False)
         figure = norms_by_position(query, key, labels, colours)
         show_chart(
             figure,

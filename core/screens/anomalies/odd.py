@@ -1,4 +1,4 @@
-"""Odd patches of an image: how long their states are, and how much attention they draw."""
+"""High-norm patches of an image: how long their states are, and how much attention they draw."""
 
 from __future__ import annotations
 
@@ -8,40 +8,44 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.anomalies.flags import OUTLIER
-from core.analysis.images.patch_scores import cls_position, register_positions
-from core.analysis.layers import head_name
+from core.analysis.arrays import Floats
+from core.analysis.images import odd_patches
+from core.analysis.images.odd_patches import MIN_TIMES_MEDIAN, OddPatches
+from core.analysis.images.patch_scores import cls_position, patches_of, register_positions
 from core.figures.images.odd_patches import norms_by_layer, patch_picture
+from core.figures.palette import Palette
+from core.model import Trace
+from core.model.trace import Patches
+from core.screens.anomalies import cached
 from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.wording import show_definition
-from core.ui import cache, controls
+from core.ui import controls, python
 from core.ui.charts import show_chart
+from core.ui.current import current_key
 from core.ui.head_maps import show_head_map
-from core.ui.messages import quote
+from core.ui.words.messages import quote
 from core.ui.words.numbers import in_a_row
+from core.vocabulary import head_name
 
 if TYPE_CHECKING:
+    import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
-    from core.analysis.arrays import Floats
-    from core.analysis.images.odd_patches import OddPatches
-    from core.figures.palette import Palette
-    from core.model import Trace
-    from core.model.trace import Patches
-    from core.ui.cache import TraceKey
 
 _NAMED = 5  # patches named in a sentence
-_TAKERS = {"odd": "odd patches", "cls": "CLS", "registers": "registers"}
+_TAKERS = {"odd": "high-norm patches", "cls": "CLS", "registers": "registers"}
 
 
-def show_odd(trace: Trace, key: TraceKey, colours: Palette, row: DeltaGenerator) -> None:
-    """The image with its odd patches, their lengths by layer, and what attends to them."""
-    found, patches = cache.odd_patches(key), trace.patches
-    if found is None or patches is None:
+def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
+    """The image with its high-norm patches, their lengths by layer, and what attends to them."""
+    measured = cached.odd_patches(current_key(trace.model))
+    found = python.made("odd", measured, python.call(odd_patches, trace))
+    if found is None:
         st.info(
             "This model does not return a hidden state for each layer: there is nothing to measure."
         )
         return
-    takers = _takers(trace, found)
+    takers, patches = _takers(trace, found), patches_of(trace)
     if takers:
         with row:
             taker = controls.choice(
@@ -53,11 +57,13 @@ def show_odd(trace: Trace, key: TraceKey, colours: Palette, row: DeltaGenerator)
     if takers:
         _show_map(trace, found, taker, colours)
     show_definition(
-        "a patch is odd whose state after the last layer is longer than those of the other patches"
-        " of this image, by the robust z of its length: no length is odd by itself.",
+        "a patch is odd whose state after the last layer is much longer than those of the other"
+        " patches of this image, as a multiple of their median and by the robust z of its length:"
+        " no length is odd by itself.",
         "Darcet et al. 2024, whose threshold of 150 is for DINOv2 alone; Iglewicz and Hoaglin 1993"
         " for the robust z.",
-        f"odd from z = {OUTLIER:g}.",
+        f"odd from {MIN_TIMES_MEDIAN:g} times the median length where z is above {OUTLIER:g} too"
+        " (the least ratio is ours; those of Darcet et al. have roughly ten times the usual one).",
     )
 
 
@@ -78,7 +84,8 @@ def _show_map(trace: Trace, found: OddPatches, taker: str, colours: Palette) -> 
         f"Each square is a head: the share of its attention that goes to {_TAKERS[taker]}, mean"
         f" over all tokens (uniform baseline: {uniform:.3f}). Click one to see what it moves."
         " Registers give a model another place for what belongs to the whole image: models trained"
-        " with them have no odd patches in Darcet et al. 2024. Compare a model with and without."
+        " with them have no high-norm patches in Darcet et al. 2024. Compare a model with and"
+        " without."
     )
 
 
@@ -110,8 +117,10 @@ def _show_pictures(trace: Trace, found: OddPatches, patches: Patches, colours: P
     last = norms[-1].reshape(shape)
     image, heat, lines = st.columns([1, 1.15, 1.5], gap="medium")
     with image:
-        figure = patch_picture(patches.pixels, last, odd, "Odd patches framed", colours, heat=False)
-        alt = f"The image with {found.count} odd patches framed"
+        figure = patch_picture(
+            patches.pixels, last, odd, "High-norm patches framed", colours, heat=False
+        )
+        alt = f"The image with {found.count} high-norm patches framed"
         show_chart(figure, key="anomalies_odd_image", alt=alt, quiet=True)
     with heat:
         title = "Length after the last layer"
@@ -130,11 +139,12 @@ def _show_pictures(trace: Trace, found: OddPatches, patches: Patches, colours: P
 def _verdict(trace: Trace, found: OddPatches, patches: Patches) -> str:
     last, z = found.norms[-1, patches.tokens], found.z[-1]
     longest = int(last.argmax())
-    times = last[longest] / np.median(last)
-    counts = (found.z > OUTLIER).sum(axis=1)
+    counts = found.odd_by_layer.sum(axis=1)
     by_layer = f" After each layer, from the input on: {', '.join(map(str, counts))}."
     name = quote(trace.tokens[patches.first + longest].display)
-    measure = f"{times:.1f} times as long as the median patch (z = {z[longest]:.1f})"
+    measure = (
+        f"{found.times[-1, longest]:.1f} times as long as the median patch (z = {z[longest]:.1f})"
+    )
     if not found.count:
         return f"**No patch of this image is odd.** The longest, {name}, is {measure}.{by_layer}"
     order = [place for place in np.argsort(-last).tolist() if found.odd[place]]
@@ -148,7 +158,7 @@ def _verdict(trace: Trace, found: OddPatches, patches: Patches) -> str:
 
 
 def _attention(trace: Trace, found: OddPatches) -> str:
-    """What odd patches, CLS and registers take, each beside its uniform baseline (Markdown)."""
+    """What these patches, CLS and registers take, each beside its uniform baseline (Markdown)."""
     parts = []
     for name, (shares, uniform) in _shares(trace, found).items():
         if name not in _takers(trace, found):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.anomalies import Row
+from core.model import Trace
 from core.ui import controls
 from core.ui.navigation import go_to
 from core.ui.selectors import choose_head, step_through_heads
-
-if TYPE_CHECKING:
-    from core.analysis.anomalies import Row
-    from core.model import Trace
 
 
 def begin_with(row: Row) -> None:

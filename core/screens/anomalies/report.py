@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.analysis.anomalies import FLAGS, as_map, flagged
 from core.analysis.layers import rows_of
 from core.components.export import made_by, theme_variables
+from core.model import Trace
 from core.screens.anomalies.wording import SEVERITY, UNUSUAL, row_name, threshold, values_note
+from core.ui.attention_types import NAMES
+from core.ui.cache import TraceKey
 from core.ui.head_maps import gaps_note
-from core.ui.kinds import NAMES
 from core.ui.words.numbers import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pandas as pd
-    from numpy.typing import NDArray
 
-    from core.model import Trace
-    from core.ui.cache import TraceKey
 
 _MAPS = {
     "unusual": "Unusual among this model's heads",
@@ -76,7 +75,7 @@ dd {{ margin: 0; }}
 def make_report(trace: Trace, key: TraceKey, table: pd.DataFrame, facts: Mapping[str, Any]) -> str:
     """The whole file. What people typed is escaped; nothing is fetched, nothing runs."""
     title = escape(f"What is odd about the heads of {trace.model}")
-    typed = table.attrs["where"] == f"this {key.reads}"
+    typed = table.attrs["where"] == f"this {key.modality}"
     text = _texts(trace, key) if typed else f"Measured on {table.attrs['where']}"
     if typed and key.image is not None:
         text = f"Image: {facts.get('image', '')}"
@@ -84,8 +83,7 @@ def make_report(trace: Trace, key: TraceKey, table: pd.DataFrame, facts: Mapping
     cut = f", {at_least}{trace.dropped} more were cut" if trace.dropped else ""
     layers, heads, tokens, _ = trace.shape
     size = f"{layers} layers × {heads} heads" + (f", {tokens} tokens{cut}" if typed else "")
-    cross = trace.source is not None
-    if cross:
+    if trace.source is not None:
         size += f" attend to {len(trace.key_tokens)} tokens of the text"
     odd = flagged(table)
     note = escape(values_note(exact=table.attrs["values"] == "|f(v)|"))
@@ -106,7 +104,7 @@ def make_report(trace: Trace, key: TraceKey, table: pd.DataFrame, facts: Mapping
         "<dl>",
         *(
             f"<dt>{escape(name)}</dt><dd>{escape(flag.definition)}<br>"
-            f"Source: {escape(flag.source)}. Flagged {escape(threshold(name, cross=cross))}.</dd>"
+            f"Source: {escape(flag.source)}. Flagged {escape(threshold(name, trace))}.</dd>"
             for name, flag in FLAGS.items()
         ),
         "</dl>",
@@ -121,11 +119,11 @@ def make_report(trace: Trace, key: TraceKey, table: pd.DataFrame, facts: Mapping
 def _texts(trace: Trace, key: TraceKey) -> str:
     """What was typed; of an encoder-decoder, which attention this is and what its decoder read."""
     texts = [key.text, key.pair]
-    if trace.kind in {"decoder", "cross"}:
+    if trace.attention_type in {"decoder", "cross"}:
         read = " ".join(token.display for token in trace.tokens)
         texts.append(f"The decoder reads: {read}")
-    if key.kind is not None:
-        texts.append(f"Attention: {NAMES[key.kind]}")
+    if key.attention_type is not None:
+        texts.append(f"Attention: {NAMES[key.attention_type]}")
     return " | ".join(filter(None, texts))
 
 
@@ -154,7 +152,9 @@ def _map(values: NDArray[np.float64], caption: str, trace: Trace) -> str:
     layers = rows_of(trace)
     placed = {
         place: f"<tr><th>{layer}</th>{''.join(_cell(value, top) for value in row)}</tr>"
-        for place, layer, row in zip(layers.places, layers.numbers, values.tolist(), strict=True)
+        for place, layer, row in zip(
+            layers.places, layers.layer_labels, values.tolist(), strict=True
+        )
     }
     for gap in layers.gaps:
         placed[gap.place] = f'<tr class="silent"><th>{gap.name}</th></tr>'

@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from core.analysis.anomalies import corpus_table, measure_heads
+from core.analysis.anomalies import anomaly_table, corpus_table, measure_heads
+from core.analysis.anomalies.flags import Measures
 from core.analysis.corpus.sample import sample_sentences
+from core.model import Trace, trace_corpus
+from core.model.trace import Array
 from core.model.weights import output_projection
-from core.ui import cache
+from core.model.weights.query_key import weight_similarity
+from core.screens.anomalies import cached
+from core.ui import cache, python
+from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measured_once, show_cancelled, walk_corpus
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.analysis.anomalies.flags import Measures
-    from core.model import Trace
-    from core.ui.cache import TraceKey
 
 NAME = "anomalies"
 
@@ -26,8 +29,36 @@ def measured_table(key: TraceKey, source: str) -> pd.DataFrame:
     sentences = sample_sentences()
     if source == "text":
         show_cancelled(NAME, key[0], len(sentences))
-        return cache.anomalies(key)
-    return measured_once(NAME, key[0], sentences, lambda: _measure(key[0], sentences))
+        return _of_text(key)
+    table = measured_once(NAME, key[0], sentences, lambda: _measure(key[0], sentences))
+    _note_corpus(table, cached.weight_similarity(key[0]))
+    return table
+
+
+def _of_text(key: TraceKey) -> pd.DataFrame:
+    norms = cache.transformed_norms(key)
+    lengths = python.call(output_projection.transformed_norms, python.MODEL, python.TRACE)
+    python.made("norms", norms, lengths)
+    similarity = None
+    if key.attention_type is None:
+        similarity = cached.weight_similarity(key.model, key.modality)
+        python.made("similarity", similarity, python.call(weight_similarity, python.MODEL))
+    measured = python.call(anomaly_table, python.TRACE, norms, similarity)
+    return python.made("table", cached.anomalies(key), measured)
+
+
+def _note_corpus(table: pd.DataFrame, similarity: Array | None) -> None:
+    python.made("similarity", similarity, python.call(weight_similarity, python.MODEL))
+    each = python.Variable("each")
+    norms = python.call(output_projection.transformed_norms, python.MODEL, each)
+    traces = python.call(trace_corpus, python.MODEL, python.call(sample_sentences))
+    measured = python.call(measure_heads, each, norms, similarity)
+    python.made("texts", None, python.Each(measured, each, traces))
+    numbers = python.call(getattr, python.TRACE, "layer_labels")
+    look = {"exact": table.attrs["values"] == "|f(v)|", "separators": table.attrs["separators"]}
+    python.made(
+        "table", table, python.call(corpus_table, python.Variable("texts"), numbers, **look)
+    )
 
 
 @dataclass
@@ -36,25 +67,26 @@ class _Gathered:
 
     texts: dict[int, Measures] = field(default_factory=dict)
     separators: set[str] = field(default_factory=set)
-    numbers: tuple[int, ...] = ()  # of the layers
+    layer_labels: tuple[int, ...] = ()  # of the layers
 
 
 def _measure(model_name: str, sentences: tuple[str, ...]) -> pd.DataFrame:
     model = cache.model(model_name)
-    similarity = cache.weight_similarity(model_name)
+    similarity = cached.weight_similarity(model_name)
     grams = output_projection.value_grams(model)
 
     def take(gathered: _Gathered, index: int, trace: Trace) -> None:
         norms = output_projection.transformed_norms(model, trace, grams)
         gathered.texts[index] = measure_heads(trace, norms, similarity)
-        gathered.numbers = trace.numbers
+        gathered.layer_labels = trace.layer_labels
         gathered.separators.update(token.display for token in trace.tokens[1:] if token.special)
 
     gathered = walk_corpus(NAME, model_name, sentences, _Gathered, take)
     texts = [gathered.texts[index] for index in sorted(gathered.texts)]
     table = corpus_table(
-        texts, gathered.numbers, exact=grams is not None, separators=gathered.separators
+        texts, gathered.layer_labels, exact=grams is not None, separators=gathered.separators
     )
+    table.attrs["separators"] = sorted(gathered.separators)
     tokens = int(sum(text["tokens"].flat[0] for text in texts))
     table.attrs["where"] = f"the sample corpus ({len(texts)} sentences, {tokens:,} tokens)"
     return table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.anomalies import flagged, with_flag
+from core.analysis.anomalies import FLAGS, Row, flagged, with_flag
 from core.screens.anomalies.open_head import open_buttons
 from core.screens.anomalies.wording import row_name
 from core.ui import controls
@@ -15,16 +15,21 @@ from core.ui.words.numbers import in_a_row
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.analysis.anomalies import Row
 
 _NAMED = 4  # heads named in a sentence
 _LISTED = 6  # heads listed at first
 _EXAMPLES = 3  # listed where none stands out
+_LIMITS = {name: FLAGS[name].limits.threshold for name in FLAGS}
+# True of the heads with such a flag that do not stand out by it: those raised at the lower mark are
+# outliers, and do.
 _USUAL = {
-    "first-token sink": "rest on the first token (sink)",
-    "null attention": "attend to values that are nearly zero (null attention)",
-    "empty value": "have a first token that carries almost nothing (empty value)",
+    "first-token sink": "give the first token at least {:.0f} % of their attention (sink)",
+    "null attention": "attend to values that average at most {:.0f} % of the head's median length,"
+    " longer ones counted as the median (null attention)",
+    "empty value": "have a first token whose value has at most {:.0f} % of the median length (empty"
+    " value)",
 }
+_LONGEST = {"null attention": 1 - _LIMITS["null attention"]}  # what falls short by the threshold
 
 
 def stand_out_sentence(table: pd.DataFrame) -> str:
@@ -39,15 +44,32 @@ def stand_out_sentence(table: pd.DataFrame) -> str:
         names = in_a_row([*named, f"{more} more"] if more else named)
         verb = "stands" if len(rows) == 1 else "stand"
         first = f"**{len(rows)} of {len(table)} heads {verb} out on {where}:** {names}."
-    usual = [
-        f"{count} {words}"
-        for name, words in _USUAL.items()
-        if (count := len(with_flag(table, name)))
-    ]
-    if not usual:
+    count = len(flagged(table))
+    if not count:
         return first
-    heads = f"of {len(table)} heads, {in_a_row(usual)}"
-    return f"{first} Usual in trained transformers, and nothing to fix: {heads}."
+    have = "head has" if count == 1 else "heads have"
+    flags = (
+        f"{count} {have} a flag, a measure beyond its threshold; a head stands out by one that is"
+        " neither usual nor shared by more than one head in ten, or as an outlier among the heads."
+    )
+    return " ".join(filter(None, (first, _usual(table), flags)))
+
+
+def _usual(table: pd.DataFrame) -> str:
+    """How many heads do what is usual and do not stand out by it (Markdown); may be empty."""
+    counted = {}
+    for name, words in _USUAL.items():
+        heads = with_flag(table, name)
+        share = _LONGEST.get(name, _LIMITS[name])
+        count = sum(name not in out.split(", ") for out in heads["stands_out"])
+        if count:
+            counted[name] = f"{count} {words.format(100 * share)}"
+    if not counted:
+        return ""
+    return (
+        f"Usual in trained transformers, and nothing to fix: of {len(table)} heads,"
+        f" {in_a_row(list(counted.values()))}."
+    )
 
 
 def show_list(table: pd.DataFrame, odd: pd.DataFrame, *, every_flag: bool) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from core.analysis.anomalies.massive import (
     LONG_STATE,
@@ -14,32 +15,30 @@ from core.analysis.anomalies.massive import (
     HiddenStates,
     hidden_states,
 )
-from core.analysis.attention_table import labels_of
-from core.analysis.layers import without_attention
 from core.figures.anomalies import states_figure
+from core.figures.palette import Palette
+from core.model import Trace
 from core.screens.anomalies.wording import show_definition
-from core.ui import controls
+from core.ui import controls, python
 from core.ui.charts import show_chart
 from core.ui.head_maps import gaps_note
-from core.ui.messages import quote
-from core.ui.words.inputs import this_input
+from core.ui.words.messages import quote
+from core.vocabulary import labels_of, without_attention
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
-    from core.figures.palette import Palette
-    from core.model import Trace
 
 SIZES = {"norm": "length", "relative": "times the layer's median"}
 
 
-def show_states(trace: Trace, colours: Palette, row: DeltaGenerator) -> None:
+def show_states(trace: Trace, _table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
     """The map of lengths and what it shows."""
     if trace.source is not None:
         _lead_on()
         return
-    states = hidden_states(trace)
+    states = python.shown("states", hidden_states, trace)
     if states is None:
         st.info(
             "This model does not return a hidden state for each layer: there is nothing to measure."
@@ -60,7 +59,7 @@ def show_states(trace: Trace, colours: Palette, row: DeltaGenerator) -> None:
     st.markdown(_verdict(trace, states))
     rows_are = "a layer's output, the first what the first layer receives"
     last = "comes after the model's final normalisation, if it has one, and so often looks tame"
-    if trace.patches is not None:
+    if trace.input.kind == "image":  # vision models return their states so
         last = "is what the last layer returns, before the model's final normalisation"
     where = "after each layer"
     if silent := gaps_note(trace):
@@ -107,7 +106,7 @@ def _verdict(trace: Trace, states: HiddenStates) -> str:
     if not massive:
         entered = " enters the layers that attend" if without_attention(trace) else ""
         subject = "No massive activation" if entered else "This model shows no massive activation"
-        return f"**{subject}{entered} on {this_input(trace)}**: {number}. {long}"
+        return f"**{subject}{entered} on {trace.input.this}**: {number}. {long}"
     tokens = np.flatnonzero(states.massive.any(axis=0)).tolist()
     names = ", ".join(quote(trace.tokens[token].display) for token in tokens[:5])
     more = f" and {len(tokens) - 5} more tokens" if len(tokens) > 5 else ""
@@ -135,5 +134,5 @@ def _maximum(trace: Trace, sizes: NDArray[np.float64]) -> tuple[tuple[int, int],
 
 def _layers_before(trace: Trace) -> list[int]:
     """The number of the layer whose output each state is; 0 for the embeddings."""
-    last = max(trace.depth or 0, trace.numbers[-1])
-    return [*(number - 1 for number in trace.numbers), last]
+    last = max(trace.depth or 0, trace.layer_labels[-1])
+    return [*(number - 1 for number in trace.layer_labels), last]

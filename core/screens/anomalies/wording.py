@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.anomalies import FLAGS
+from core.analysis.anomalies import FLAGS, Row
 from core.analysis.anomalies.flags import KINDS, OUTLIER
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
+from core.model import Trace
+from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.analysis.anomalies import Row
-    from core.model import Trace
-
+_words = Prose(__file__)
 KIND_NOTES = {
     "attention": "determined by the model's attention itself",
     "space": "the constants a and c can change these without changing one attention weight",
@@ -40,22 +40,14 @@ def row_name(row: Row) -> str:
     return f"L{row['layer']} H{row['head']}"
 
 
-def first_token(trace: Trace) -> str:
-    """What the first token is called: of an image CLS, or a patch; else by its place."""
-    if trace.patches is None:
-        return "the first token"
-    return "CLS" if trace.patches.first else "the first patch"
-
-
 def longer_side(row: Row) -> str:
     """Which vectors of a head are longer, and how many times."""
     value = float(row["norm_log_ratio"])
-    longer, shorter = ("queries", "keys") if value > 0 else ("keys", "queries")
-    return f"its {longer} are {2 ** abs(value):.1f} times as long as its {shorter}"
+    return _words("longer_side", queries=value > 0, times=2 ** abs(value))
 
 
-def threshold(name: str, *, cross: bool) -> str:
-    """When the flag is raised, in words; in `cross` attention queries are counted."""
+def threshold(name: str, trace: Trace) -> str:
+    """When the flag is raised, in words."""
     flag, limits = FLAGS[name], FLAGS[name].limits
     side = {"above": "from ", "below": "up to ", "both": "from ±"}[limits.side]
     z = {"above": "z ≥ ", "below": "z ≤ −", "both": "|z| ≥ "}[limits.side]
@@ -65,8 +57,7 @@ def threshold(name: str, *, cross: bool) -> str:
     if flag.condition:
         parts.append(flag.condition)
     if flag.kind != "weights":
-        where = "over {} query tokens or more" if cross else "with {} tokens or more"
-        parts.append(where.format(MIN_TOKENS))
+        parts.append(f"with {MIN_TOKENS} {trace.input.queries} or more")
     return ", ".join(parts)
 
 
@@ -75,35 +66,19 @@ def show_definition(definition: str, source: str, limit: str) -> None:
     st.caption(f"**Definition:** {definition}  \n**Source:** {source}  \n**Threshold:** {limit}")
 
 
-def show_flag_definition(name: str, *, cross: bool) -> None:
+def show_flag_definition(name: str, trace: Trace) -> None:
     """The same for a flag, and what it depends on."""
     flag = FLAGS[name]
-    show_definition(flag.definition, f"{flag.source}.", f"flagged {threshold(name, cross=cross)}.")
+    show_definition(flag.definition, f"{flag.source}.", f"flagged {threshold(name, trace)}.")
     st.caption(f"**{KINDS[flag.kind]}:** {KIND_NOTES[flag.kind]}.")
 
 
-def too_short_note(table: pd.DataFrame, *, cross: bool = False) -> str:
-    """Why a short text, or few queries of `cross` attention, raise no flags (Markdown)."""
-    tokens = f"{table.attrs['tokens']:.0f}"
-    if cross:
-        return (
-            f"**Too short to say.** The decoder reads {tokens} tokens: under {MIN_TOKENS} queries"
-            " raise no flags, whatever the text. The measures are below."
-        )
-    return (
-        f"**Too short to say.** On {tokens} tokens a few keys decide every"
-        f" measure, so under {MIN_TOKENS} tokens no flags are raised. The measures are below."
-    )
+def too_short_note(table: pd.DataFrame, trace: Trace) -> str:
+    """Why few query tokens raise no flags (Markdown)."""
+    tokens, queries = table.attrs["tokens"], trace.input.queries
+    return _words("too_short", tokens=tokens, queries=queries, least=MIN_TOKENS)
 
 
 def values_note(*, exact: bool) -> str:
     """How values count, for captions."""
-    if exact:
-        return (
-            "Values count by |f(v)|, f(v) = v W_O: the length of each token's part in what the head"
-            " adds. Parts can cancel, so their lengths exceed the length of the sum."
-        )
-    return (
-        "This model's output projection W_O is not known here, so values count by their own length"
-        " |v|, which only approximates the length of their part in what the head adds."
-    )
+    return _words("values" if exact else "values_alone")

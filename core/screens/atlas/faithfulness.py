@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
-from core.analysis.atlas.layouts import EVERY_HEAD_TOKENS
+from core.analysis.projections.joint_embedding import Metric
+from core.analysis.query_key.target import TargetKind
+from core.atlas import Atlas
+from core.atlas.data import Kept, ModelFaithfulness
+from core.atlas.head_table import head_table, pictures_of
+from core.atlas.layouts import EVERY_HEAD_TOKENS
+from core.figures.palette import Palette
+from core.screens.atlas.drawn import note_points
 from core.screens.atlas.layouts import (
     LOOK_EVERY,
     ensure_job,
@@ -17,38 +26,38 @@ from core.screens.atlas.layouts import (
     follow,
     show_progress,
 )
-from core.screens.atlas.screen import open_head
-from core.screens.atlas.wording import NOT_MEASURED, STAGES, number
-from core.ui import controls
+from core.screens.atlas.screen import Screen, contents_of, open_head
+from core.screens.atlas.wording import NOT_MEASURED, number
+from core.ui import controls, python
+from core.ui.downloads import csv_later, offer_file
 from core.ui.head_maps import show_head_map
+from core.ui.words.prose import Prose
+from core.ui.words.scores import DISTANCES, SCORES, TARGETS, published
+from core.vocabulary import STAGES
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from streamlit.delta_generator import DeltaGenerator
-
-    from core.analysis.atlas import Atlas, ModelFaithfulness
-    from core.analysis.projections.joint_embedding import Metric
-    from core.figures.palette import Palette
-    from core.screens.atlas.screen import Screen
 
     Floats = NDArray[np.float64]
 
+_words = Prose(__file__)
 MEASURES = {
     "correlation": "correlation",
     "top1": "nearest key",
     "top3": "three nearest keys",
 }
-DISTANCES = {"euclidean": "Euclidean", "cosine": "cosine"}
+_FULL = "distances in full space"
 SPACES = {"plane": "in the plane", "full": "full space"}
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the map shows: a measure, of a distance, in the plane or in full space."""
+    """What the map shows: a measure, of a distance and scores, in the plane or in full space."""
 
     measure: str
     distance: Metric
     in_plane: bool
+    target: TargetKind
 
     def of_layouts(self, screen: Screen) -> bool:
         """Whether it is of UMAP or t-SNE."""
@@ -56,8 +65,18 @@ class Choice:
 
     def figures(self, screen: Screen) -> ModelFaithfulness:
         """The atlas's own figures, for the components or full space."""
-        by_stage = screen.atlas.faithfulness if self.in_plane else screen.atlas.full[self.distance]
+        kept = screen.atlas.kept(self.target)
+        by_stage = kept.plane if self.in_plane else kept.full[self.distance]
         return by_stage[screen.stage]
+
+    def written(self, screen: Screen) -> python.Call:
+        """The same measure of all heads, as Python reads it from the atlas."""
+        kept = python.call(screen.atlas.kept, self.target)
+        by_stage = python.call(getattr, kept, "plane" if self.in_plane else "full")
+        if not self.in_plane:
+            by_stage = python.call(operator.getitem, by_stage, self.distance)
+        figures = python.call(operator.getitem, by_stage, screen.stage)
+        return python.call(getattr, figures, self.measure)
 
 
 def show_faithfulness(screen: Screen, choice: Choice, colours: Palette) -> None:
@@ -84,10 +103,19 @@ def pick_measure(settings: DeltaGenerator) -> Choice:
             help="Between a query and a key. Cosine distance is measured in full space: the plane"
             " of an atlas is drawn for Euclidean distance.",
         )
+        target = controls.choice(
+            "target",
+            TARGETS,
+            "Scores",
+            subject="The scores are",
+            default="centred",
+            help="What distance is correlated with: the scores less the mean of their row, which"
+            " softmax ignores; or the unchanged ones, as in published figures.",
+        )
         space = "full"
         if distance == "euclidean":
             space = controls.choice("space", SPACES, "Where", subject="Faithfulness is measured")
-    return Choice(measure, cast("Metric", distance), space == "plane")
+    return Choice(measure, distance, space == "plane", target)
 
 
 def _draw(screen: Screen, colours: Palette, choice: Choice) -> None:
@@ -97,10 +125,13 @@ def _draw(screen: Screen, colours: Palette, choice: Choice) -> None:
         if not show_progress(screen):
             st.rerun()
         values = np.full(screen.atlas.shape[:2], np.nan)
+        note_points(screen)
         for head, layout in finished_layouts(screen).items():
-            values[head] = getattr(layout.faithfulness, measure)
+            figures = layout.faithfulness if choice.target == "centred" else layout.raw_scores
+            values[head] = getattr(figures, measure)
     else:
         values = getattr(choice.figures(screen), measure)
+        python.made("values", values, choice.written(screen))
     share = measure != "correlation"
     left, right = st.columns(2, gap="medium")
     with left:
@@ -117,18 +148,23 @@ def _draw(screen: Screen, colours: Palette, choice: Choice) -> None:
             reverse=not share,
         )
     with right:
-        st.dataframe(mean_table(screen.atlas, measure), key="atlas_trust_table")
-        st.markdown(verdict(screen.atlas))
+        st.dataframe(mean_table(screen.atlas, measure, choice.target), key="atlas_trust_table")
+        st.markdown(verdict(screen.atlas, choice.target))
+        _offer_figures(screen, choice)
     st.caption(_caption(screen, choice))
 
 
-def mean_table(atlas: Atlas, measure: str) -> pd.DataFrame:
+def _offer_figures(screen: Screen, choice: Choice) -> None:
+    """Every head's figures of the chosen measure and scores as CSV."""
+    table = python.shown("table", head_table, screen.atlas, choice.measure, choice.target)
+    held = contents_of(screen, f"{choice.measure}-{choice.target}")
+    write = csv_later(lambda: table, held, index=False, float_format="%.6g")
+    offer_file("Save as CSV", write, held, ".csv", key="atlas_trust_csv")
+
+
+def mean_table(atlas: Atlas, measure: str, target: TargetKind = "centred") -> pd.DataFrame:
     """Means over heads, a row per stage and a column per picture."""
-    pictures = {
-        "PCA plane": atlas.faithfulness,
-        "full space": atlas.full["euclidean"],
-        "full, cosine": atlas.full["cosine"],
-    }
+    pictures = pictures_of(atlas, target)
     rows: dict[str, list[float]] = {
         stage: [_mean(getattr(each[stage], measure)) for each in pictures.values()]
         for stage in STAGES
@@ -141,95 +177,91 @@ def mean_table(atlas: Atlas, measure: str) -> pd.DataFrame:
     )
 
 
-def verdict(atlas: Atlas) -> str:
+def verdict(atlas: Atlas, target: TargetKind = "centred") -> str:
     """Whether normalization helps the plane, and which distance keeps more (Markdown)."""
-    raw, normalized = atlas.faithfulness["raw"], atlas.faithfulness["normalized"]
+    kept = atlas.kept(target)
+    raw, normalized = kept.plane["raw"], kept.plane["normalized"]
     defined = np.isfinite(raw.correlation) & np.isfinite(normalized.correlation)
     total = int(defined.sum())
     if not total:
-        return "No head has a correlation on this corpus."
+        return _words("no_correlation")
     by_r = int((normalized.correlation[defined] < raw.correlation[defined]).sum())
     by_key = int((normalized.top1[defined] > raw.top1[defined]).sum())
-    cost = (
-        " In most heads it brings the clouds together and **costs** faithfulness."
-        if max(by_r, by_key) * 2 < total
-        else ""
+    plane = _words(
+        "normalization",
+        by_r=by_r,
+        by_key=by_key,
+        heads=total,
+        raw=_percent(raw.top1),
+        normalized=_percent(normalized.top1),
+        uniform=_percent(atlas.measured.top1),
     )
-    return (
-        f"In the plane, normalization brings distance closer to attention in **{by_r} of"
-        f" {total}** heads by correlation, and in **{by_key}** by nearest key.{cost} Nearest key:"
-        f" {_percent(raw.top1)} of the queries raw, {_percent(normalized.top1)} normalized;"
-        f" {_percent(atlas.measured.top1)} by the uniform baseline.\n\n{_better_distance(atlas)}"
-    )
+    return f"{plane}\n\n{_better_distance(kept)}"
 
 
-def _better_distance(atlas: Atlas) -> str:
+def _better_distance(kept: Kept) -> str:
     """Cosine and Euclidean distance side by side, after translation."""
-    cosine, euclidean = (atlas.full[name]["translated"] for name in ("cosine", "euclidean"))
+    cosine, euclidean = (kept.full[name]["translated"] for name in ("cosine", "euclidean"))
     r = _mean(cosine.correlation), _mean(euclidean.correlation)
     if not np.isfinite(r).all():
         return ""
-    by_r, by_key = r[0] < r[1], _mean(cosine.top1) > _mean(euclidean.top1)
-    names = ("cosine", "Euclidean") if by_r else ("Euclidean", "cosine")
-    answer = (
-        f"**{names[0]} distance keeps more**"
-        if by_r == by_key
-        else f"**{names[0]} distance keeps more by correlation, {names[1]} distance more by nearest"
-        " key**"
-    )
-    return (
-        f"After translation {answer}, in full space: r = {number(r[0])} with cosine,"
-        f" {number(r[1])} with Euclidean distance; nearest key {_percent(cosine.top1)} and"
-        f" {_percent(euclidean.top1)}."
+    by_r = r[0] < r[1]
+    return _words(
+        "distances",
+        names=("cosine", "Euclidean") if by_r else ("Euclidean", "cosine"),
+        agree=by_r == (_mean(cosine.top1) > _mean(euclidean.top1)),
+        r=list(map(number, r)),
+        top1=(_percent(cosine.top1), _percent(euclidean.top1)),
     )
 
 
 def _caption(screen: Screen, choice: Choice) -> str:
     """How to read the map, and what it was measured on."""
-    picture = f"{screen.projection} in the plane" if choice.in_plane else "distances in full space"
-    reading = (
-        f"Correlation of {DISTANCES[choice.distance]} distance with the scores, both minus their"
-        " row's mean, which softmax ignores; −1 would mean that near keys are the attended ones."
-        if choice.measure == "correlation"
-        else "How often the keys that a query attends to most are also its nearest among the keys"
-        " of its sentence."
+    return _words(
+        "faithfulness_caption",
+        picture=f"{screen.projection} in the plane" if choice.in_plane else _FULL,
+        stage=screen.stage,
+        reading=_reading(choice),
+        evidence=_evidence(screen, choice),
     )
-    return (
-        f"The map shows {picture} ({screen.stage}: {STAGES[screen.stage]}). {reading}"
-        f" {_evidence(screen, choice)} Click a square for the head."
-    )
+
+
+def _reading(choice: Choice) -> str:
+    """What the measure is, and what was published of it."""
+    distance, scores = DISTANCES[choice.distance], SCORES[choice.target]
+    if choice.measure != "correlation":
+        return _words("nearest_keys")
+    if choice.target == "centred":
+        return _words("centred_correlation", distance=distance, scores=scores)
+    compared = published() if choice.distance == "cosine" else ""
+    return _words("raw_correlation", distance=distance, scores=scores, published=compared)
 
 
 def _evidence(screen: Screen, choice: Choice) -> str:
     """Pairs, sentences and sampling error of what the map shows."""
     atlas, measured = screen.atlas, screen.atlas.measured
     if choice.of_layouts(screen):
-        return (
-            f"{screen.projection} is measured on the {EVERY_HEAD_TOKENS} tokens it is laid out"
-            " from; a cross marks a head that is not done yet. The table is of the components."
-        )
+        return _words("of_layouts", projection=screen.projection, tokens=EVERY_HEAD_TOKENS)
     low, high = int(measured.pairs.min()), int(measured.pairs.max())
-    pairs = f"{high:,}" if low == high else f"{low:,} to {high:,}"
-    sample = (
-        f"Plane and full space are measured on the same {pairs} permitted pairs per head, of"
-        f" {measured.tokens:,} of {len(atlas.tokens):,} tokens in {measured.sentences:,} sentences;"
-        " queries with a single permitted key are left out."
+    sample = _words(
+        "of_pairs",
+        pairs=f"{high:,}" if low == high else f"{low:,} to {high:,}",
+        measured=measured.tokens,
+        tokens=len(atlas.tokens),
+        sentences=measured.sentences,
     )
     if choice.measure != "correlation":
         return sample
     figures = choice.figures(screen)
     half_widths = (figures.high - figures.low) / 2
-    error = (
-        f"; half the 95% interval of a head is {number(float(np.nanmedian(half_widths)))} (median;"
-        " jackknife over sentences)"
-        if np.isfinite(half_widths).any()
-        else ""
+    measurable = np.isfinite(half_widths).any()
+    pooled = _words(
+        "pooled",
+        pooled=number(_mean(figures.correlation)),
+        alone=number(_mean(figures.per_sentence)),
+        error=number(float(np.nanmedian(half_widths))) if measurable else "",
     )
-    return (
-        f"{sample} All sentences are pooled: the mean over heads is"
-        f" {number(_mean(figures.correlation))}; each sentence alone and then averaged,"
-        f" {number(_mean(figures.per_sentence))}{error}."
-    )
+    return f"{sample} {pooled}"
 
 
 def _mean(values: Floats) -> float:

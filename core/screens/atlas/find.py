@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+import operator
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 from weakref import ref
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
-from core.analysis.atlas import SearchError, search_tokens
-from core.analysis.atlas.dispersion import CLUSTERS, MAX_MATCHES, cluster_count, dispersion
-from core.analysis.atlas.files import AtlasFileError
-from core.analysis.atlas.images.search import IMAGE_KINDS, ImageKind, search_patches
-from core.analysis.atlas.search import KINDS, MAX_QUERY, Kind
-from core.analysis.layers import head_name
-from core.screens.atlas.large.found import show_everywhere
-from core.screens.atlas.screen import Search, open_head
+from core.atlas import Atlas, search_tokens
+from core.atlas.dispersion import CLUSTERS, MAX_MATCHES, cluster_count, dispersion
+from core.atlas.files import AtlasFileError
+from core.atlas.search import Matches, SearchError
+from core.atlas.search.expression import no_step
+from core.atlas.search.patches import IMAGE_KINDS, ImageKind, search_patches
+from core.atlas.search.query import KINDS, MAX_QUERY, Kind
+from core.atlas.sources import InMemory, Source, matches_table
+from core.figures.palette import Palette
+from core.screens.atlas.corpus.noting import points_of
+from core.screens.atlas.drawn import is_sampled
+from core.screens.atlas.screen import Screen, Search, open_head
+from core.screens.atlas.search_turn import search_turn
 from core.screens.atlas.wording import number, whole
-from core.ui import address, controls
+from core.ui import address, controls, python
+from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.head_maps import show_head_map
-from core.ui.messages import escape, quote
+from core.ui.words.messages import escape, quote
+from core.vocabulary import Stage, head_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
     from streamlit.delta_generator import DeltaGenerator
 
-    from core.analysis.atlas import Atlas, Matches
-    from core.analysis.atlas.files import LargeAtlas
-    from core.analysis.query_key.clouds import Stage
-    from core.figures.palette import Palette
-    from core.screens.atlas.screen import Screen
 
 _KINDS = {
     "token": "a token",
@@ -43,6 +46,7 @@ _KINDS = {
     "region": "a region of all images",
     "like": "patches like one",
 }
+_OF_SENTENCES = ("phrase", "regex")  # which may take long; words are looked up
 _TEXT_HELP = (
     "A phrase is one or more whole words. A regular expression (RE2) reads the text of"
     " each sentence, without special tokens; `\\w` and `\\b` know letters without accents,"
@@ -58,15 +62,13 @@ _FROM_LINK = "_atlas_expression_of_link"  # not run until the visitor asks for i
 _WAITING = "_atlas_expression_waits"  # in this run of the page
 _RUN, _MAX_RUN = "_atlas_expressions_asked", 20  # expressions that this visitor ran
 _LISTED = 5  # heads at each end of the list
+_ROWS = 100  # matches in the table below the result
+_ROWS_SAVED = 20_000  # matches in its file
 
 
-def find(
-    atlas: Atlas, stage: Stage, settings: DeltaGenerator, large: LargeAtlas | None = None
-) -> Search | None:
-    """The search box and its result; None without a search.
-
-    `settings` has what matches; the `large` atlas that this one is a sample of is searched whole.
-    """
+def find(source: Source, stage: Stage, settings: DeltaGenerator) -> Search | None:
+    """The search box and its result; None without a search. `settings` has what matches."""
+    atlas = source.sample
     query, kind = _fields(settings, atlas)
     if not query:
         return None
@@ -80,8 +82,11 @@ def find(
     question = (ref(atlas), stage, query, kind)
     if state.get(_CACHED, (None,))[0] != question:
         try:
-            matches = _search(atlas, query, kind)
-            everywhere = None if large is None else large.search(query, cast("Kind", kind))
+            with search_turn() if kind in _OF_SENTENCES else nullcontext(no_step) as step:
+                everywhere = source.search(query, kind, step)
+                matches = everywhere
+                if is_sampled(source):
+                    matches = InMemory(atlas).search(query, kind, step)
             spread = dispersion(atlas.points[stage][..., :2], matches.tokens)
             state[_CACHED] = question, Search(query, matches, spread, everywhere)
         except (SearchError, AtlasFileError) as error:
@@ -90,13 +95,21 @@ def find(
     if isinstance(result, str):
         state[_ERROR] = result
         return None
+    _note(result, source, stage, kind)
     return result
 
 
-def _search(atlas: Atlas, query: str, kind: Kind | ImageKind) -> Matches:
-    if atlas.images is None:
-        return search_tokens(atlas, query, cast("Kind", kind))
-    return search_patches(atlas, query, cast("ImageKind", kind))
+def _note(result: Search, source: Source, stage: Stage, kind: Kind | ImageKind) -> None:
+    atlas = source.sample
+    search = search_tokens if atlas.images is None else search_patches
+    matches = python.call(search, atlas, result.query, kind)
+    python.made("matches", result.matches, matches)
+    if result.everywhere is not result.matches:
+        everywhere = python.call(source.search, result.query, kind)
+        python.made("everywhere", result.everywhere, everywhere)
+    plane = python.call(operator.getitem, points_of(atlas, stage), (..., slice(None, 2)))
+    tokens = python.call(getattr, result.matches, "tokens")
+    python.made("spread", result.spread, python.call(dispersion, plane, tokens))
 
 
 def _fields(settings: DeltaGenerator, atlas: Atlas) -> tuple[str, Kind | ImageKind]:
@@ -139,7 +152,7 @@ def _mark_link(query: str, kind: Kind | ImageKind, *, from_link: bool) -> None:
         state[_FROM_LINK] = ""
 
 
-def show_result(search: Search | None, atlas: Atlas, large: LargeAtlas | None = None) -> None:
+def show_result(search: Search | None, source: Source) -> None:
     """How much was found, why the search failed, or which expression is waiting."""
     error = st.session_state.pop(_ERROR, None)
     if error:
@@ -159,22 +172,42 @@ def show_result(search: Search | None, atlas: Atlas, large: LargeAtlas | None = 
             )
     if search is None:
         return
-    if large is not None and search.everywhere is not None:
-        show_everywhere(search, search.everywhere, large)
+    found, facts = search.everywhere, source.facts
+    query = quote(search.query)
+    if not found.count:
+        st.info(f"{query} is not among the {facts.tokens:,} tokens of this corpus.")
         return
-    matches = search.matches
-    if not matches.count:
-        st.info(
-            f"{quote(search.query)} is not among the {len(atlas.tokens):,} tokens of this corpus."
-        )
+    words = f"{query}: **{found.count:,}** match{'es' * (found.count != 1)}"
+    where = f"in {found.sentences:,} of {facts.sentences:,} {whole(source.sample)}"
+    if found is search.matches:
+        of_tokens = f" ({found.indices.size:,} tokens)" * (found.indices.size != found.count)
+        st.markdown(f"{words}{of_tokens} {where}. They are drawn large; everything else fades.")
         return
-    tokens = int(matches.tokens.sum())
-    token_note = f" ({tokens:,} tokens)" if tokens != matches.count else ""
     st.markdown(
-        f"{quote(search.query)}: **{matches.count:,}** match{'es' * (matches.count != 1)}"
-        f"{token_note} in {matches.sentences:,} of {len(atlas.sentences):,} {whole(atlas)}."
-        " They are drawn large; everything else fades."
+        f"{words} {where}, among all {facts.tokens:,} tokens; {search.matches.count:,} of them in"
+        f" the sample of {len(source.sample.tokens):,} tokens, which are drawn large."
     )
+    _show_matches(found, source)
+
+
+def _show_matches(found: Matches, source: Source) -> None:
+    """The first matches in their sentences, and more of them in a file."""
+    with st.expander(f"The first {min(_ROWS, found.indices.size):,} matches in their sentences"):
+        st.dataframe(
+            matches_table(source, found, _ROWS),
+            key="atlas_everywhere",
+            hide_index=True,
+            height=320,
+        )
+        name = f"search-{source.facts.tokens}-tokens"
+        held = contents("atlas", source.facts.model, name, text=False)
+        make = python.later("table", matches_table, source, found, _ROWS_SAVED)
+        cut = (
+            f" It has the first {_ROWS_SAVED:,} tokens." if found.indices.size > _ROWS_SAVED else ""
+        )
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f"A row is a token that matches, or is a part of a match.{cut}")
+            offer_file("CSV", csv_later(make, held, index=False), held, ".csv")
 
 
 def show_spread(screen: Screen, colours: Palette) -> None:
@@ -182,7 +215,7 @@ def show_spread(screen: Screen, colours: Palette) -> None:
     search = screen.search
     if search is None or not np.isfinite(search.spread).any():
         return
-    st.header("Where do they lie together?", anchor=False)
+    st.header("In which heads do matches cluster?", anchor=False)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_head_map(
@@ -198,7 +231,7 @@ def show_spread(screen: Screen, colours: Palette) -> None:
     with right:
         st.dataframe(_table(screen.atlas, search.spread), key="atlas_spread_table", hide_index=True)
         st.caption(
-            f"Dispersion: mean distance of a match to {_centres(int(search.matches.tokens.sum()))},"
+            f"Dispersion: mean distance of a match to {_centres(search.matches.indices.size)},"
             " divided by the same for as many random tokens, in the plane of the first two"
             " components. Near 0 the matches lie together: the head looks at **what** a token is."
             " Near 1 they are scattered: it looks at something else, such as **where** it is."

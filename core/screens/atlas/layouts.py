@@ -5,31 +5,25 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
-from core.analysis.atlas.layouts import (
+from core.analysis.projections.error import ProjectionError
+from core.atlas import Atlas
+from core.atlas.layouts import (
     EVERY_HEAD_TOKENS,
     ONE_HEAD_TOKENS,
     Layout,
     lay_out_head,
 )
-from core.analysis.layers import head_name
-from core.analysis.projections.error import ProjectionError
-from core.screens.atlas.shelf import AtlasShelf, LayoutJob
-from core.ui.messages import escape
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from core.analysis.atlas import Atlas
-    from core.analysis.query_key.clouds import Stage
-    from core.model.trace import Array
-    from core.screens.atlas.screen import Screen
+from core.model.trace import Array
+from core.screens.atlas.corpus.entry import AtlasEntry, LayoutJob
+from core.screens.atlas.screen import Screen
+from core.ui.words.messages import escape
+from core.vocabulary import Stage, head_name
 
 TILE_TOKENS = 1_500  # drawn in each tile of the matrix; the single view draws all
 MAX_MATCHES = 500  # of a search, added to them
@@ -47,8 +41,8 @@ def ensure_job(screen: Screen) -> LayoutJob:
     It stops when nobody has looked for a while, and resumes when somebody does, also after an
     error.
     """
-    shelf, now = screen.shelf, time.monotonic()
-    job = shelf.jobs.get((screen.projection, screen.stage))
+    entry, now = screen.entry, time.monotonic()
+    job = entry.jobs.get((screen.projection, screen.stage))
     if job is not None:
         forgotten = now - job.touched > _FORGOTTEN_SECONDS
         job.touched = now
@@ -56,14 +50,14 @@ def ensure_job(screen: Screen) -> LayoutJob:
             return job
     layers, heads, _ = screen.atlas.shape
     job = LayoutJob(screen.projection, screen.stage, layers * heads, now)
-    shelf.jobs[screen.projection, screen.stage] = job
+    entry.jobs[screen.projection, screen.stage] = job
     first = (screen.layer, screen.head)
-    arguments = (shelf, screen.atlas, job, first)
+    arguments = (entry, screen.atlas, job, first)
     threading.Thread(target=_lay_out_all, args=arguments, daemon=True).start()
     return job
 
 
-def _lay_out_all(shelf: AtlasShelf, atlas: Atlas, job: LayoutJob, first: tuple[int, int]) -> None:
+def _lay_out_all(entry: AtlasEntry, atlas: Atlas, job: LayoutJob, first: tuple[int, int]) -> None:
     layers, heads, _ = atlas.shape
     for layer, head in sorted(np.ndindex(layers, heads), key=lambda each: each != first):
         if time.monotonic() - job.touched > _FORGOTTEN_SECONDS:
@@ -73,8 +67,8 @@ def _lay_out_all(shelf: AtlasShelf, atlas: Atlas, job: LayoutJob, first: tuple[i
         key = _key(job.projection, job.stage, layer, head)
         try:
             with _turn:  # jobs take turns, head by head
-                if key not in shelf.layouts:
-                    shelf.layouts[key] = lay_out_head(
+                if key not in entry.layouts:
+                    entry.layouts[key] = lay_out_head(
                         atlas, layer, head, job.stage, job.projection, max_tokens=EVERY_HEAD_TOKENS
                     )
         except ProjectionError as error:
@@ -118,11 +112,11 @@ def follow(part: str) -> None:
 
 
 def layout_alone(screen: Screen, axes: int) -> Layout:
-    """The head on screen with as many tokens as time allows, from the shelf or laid out now.
+    """The head on screen with as many tokens as time allows, from the entry or laid out now.
 
     Raises ProjectionError when UMAP or t-SNE fails; the next call tries again.
     """
-    layouts, projection, stage = screen.shelf.layouts, screen.projection, screen.stage
+    layouts, projection, stage = screen.entry.layouts, screen.projection, screen.stage
     key = (projection, stage, screen.layer, screen.head, axes, ONE_HEAD_TOKENS)
     if key not in layouts:
         with st.spinner(f"{projection} of {screen.name}: about ten seconds for 2,500 tokens …"):
@@ -148,13 +142,14 @@ def tile_tokens(atlas: Atlas, matches: NDArray[np.bool_] | None) -> NDArray[np.i
 def tile_points(atlas: Atlas, stage: Stage, tokens: NDArray[np.intp], axes: int = 2) -> Array:
     """The first components of those tokens, (layer * head, 2 token, axes)."""
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
+    layers, heads, _ = atlas.shape
     points = atlas.points[stage][:, :, both, :axes]
-    return np.ascontiguousarray(points.reshape(-1, both.size, axes))
+    return np.ascontiguousarray(points.reshape(layers * heads, both.size, axes))
 
 
 def finished_layouts(screen: Screen) -> dict[tuple[int, int], Layout]:
     """The heads laid out so far by the background's job on screen, by layer and head."""
-    layouts = screen.shelf.layouts
+    layouts = screen.entry.layouts
     keys = {
         head: _key(screen.projection, screen.stage, *head)
         for head in np.ndindex(*screen.atlas.shape[:2])

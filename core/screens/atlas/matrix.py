@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
-from core.analysis.atlas.colours import point_tones
+from core.atlas.colours import point_tones
+from core.atlas.density import Density
 from core.components.atlas_matrix import AtlasMatrix, matrix_page, show_matrix
+from core.figures.palette import Palette
+from core.model.trace import Array
+from core.screens.atlas.drawn import note_points
 from core.screens.atlas.find import show_spread
 from core.screens.atlas.layouts import (
     LOOK_EVERY,
+    MAX_MATCHES,
     ensure_job,
     follow,
     laid_out_tiles,
@@ -29,16 +33,16 @@ from core.screens.atlas.screen import (
     switch,
     token_data,
 )
-from core.screens.atlas.wording import STAGES, number, whole
-from core.ui import controls
+from core.screens.atlas.wording import number, whole
+from core.ui import controls, python
 from core.ui.head_maps import gaps_note
+from core.ui.words.prose import Prose
 
-if TYPE_CHECKING:
-    from core.figures.palette import Palette
+_words = Prose(__file__)
 
 
 def show_all_heads(screen: Screen, colours: Palette) -> None:
-    """The matrix, its caption, its file, and the dispersion of a search."""
+    """The matrix of points or counts, its caption, its file, and the dispersion of a search."""
     running = screen.projection != "PCA" and ensure_job(screen).running
     draw = st.fragment(_draw, run_every=LOOK_EVERY) if running else _draw
     draw(screen)
@@ -47,38 +51,31 @@ def show_all_heads(screen: Screen, colours: Palette) -> None:
 
 def _draw(screen: Screen) -> None:
     follow("heads")
-    atlas, pca = screen.atlas, screen.projection == "PCA"
+    atlas, heads = screen.atlas, screen.atlas.shape[1]
     own_scale, labelled = controls.flag("own", default=True), switch(LABELS)
-    axes = dimensions() if pca else 2  # layouts of all heads are flat
-    if pca:
-        tokens = tile_tokens(atlas, screen.search.matches.tokens if screen.search else None)
-        points = tile_points(atlas, screen.stage, tokens, axes)
-    else:
-        if not show_progress(screen):
-            st.rerun()  # the last head is done: no need to look again
-        tokens, points = laid_out_tiles(screen)
-    if not tokens.size:
+    counts = None
+    if screen.counted:
+        counts = python.shown("density", screen.source.density, screen.stage)
+    tokens, points = _points(screen)
+    if counts is None and not tokens.size:
         if ensure_job(screen).running:
             st.info(
                 f"The first head is being laid out; {screen.projection} takes ten seconds to start."
             )
         return
-    _, heads, size = atlas.shape
-    both = np.concatenate([tokens, tokens + size])
+    both = np.concatenate([tokens, tokens + len(atlas.tokens)])
     tones = point_tones(atlas, screen.colour).numbers[..., both]
-    note = (
-        f"{tokens.size:,} of {size:,} tokens of {len(atlas.sentences):,}"
-        f" {whole(atlas)}, {screen.projection}, {STAGES[screen.stage]}."
-    )
+    note = _note(screen, tokens.size, counts)
     held = contents_of(screen, "all-heads")
     matrix = AtlasMatrix(
-        numbers=atlas.numbers,
+        layer_labels=atlas.layer_labels,
         depth=atlas.depth,
         heads=heads,
         points=points,
         tones=tones.reshape(-1, both.size) if tones.ndim > 1 else tones,
         own_scale=own_scale,
         chosen=(screen.layer, screen.head),
+        counts=counts,
         labelled=labelled,
         picture=held.titled("All heads over a corpus", about=note),
         **token_data(screen, tokens),
@@ -86,8 +83,11 @@ def _draw(screen: Screen) -> None:
     show_matrix(matrix, key="atlas_matrix", on_open=open_head)
     reading, saving = st.columns([5, 1])
     with reading:
-        _draw_switches(flat=not pca)
-        st.caption(_caption(screen, tokens.size, axes, own_scale=own_scale))
+        _draw_switches(screen)
+        if counts is None:
+            st.caption(_caption(screen, tokens.size, points.shape[-1], own_scale=own_scale))
+        else:
+            st.caption(_count_caption(screen, own_scale=own_scale))
     with saving:
         offer_page(
             matrix_page,
@@ -99,39 +99,82 @@ def _draw(screen: Screen) -> None:
         )
 
 
-def _draw_switches(*, flat: bool) -> None:
-    """The picture's own switches, below it; a layout that is flat has no choice of dimensions."""
+def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
+    """The tokens that are drawn as points, and their points (layer * head, 2 token, 2 or 3)."""
+    matches = screen.search.matches if screen.search else None
+    if screen.counted:  # what a search found lies above the counts
+        tokens = np.zeros(0, np.intp) if matches is None else matches.indices[:MAX_MATCHES]
+        return tokens, tile_points(screen.atlas, screen.stage, tokens)
+    note_points(screen)
+    if screen.projection == "PCA":
+        tokens = tile_tokens(screen.atlas, None if matches is None else matches.tokens)
+        return tokens, tile_points(screen.atlas, screen.stage, tokens, dimensions())
+    if not show_progress(screen):
+        st.rerun()  # the last head is done: no need to look again
+    return laid_out_tiles(screen)
+
+
+def _note(screen: Screen, drawn: int, counts: Density | None) -> str:
+    """What is drawn, for a file."""
+    if counts is None:
+        atlas = screen.atlas
+        return (
+            f"{drawn:,} of {len(atlas.tokens):,} tokens of {len(atlas.sentences):,}"
+            f" {whole(atlas)}, {screen.projection}, {screen.stage}."
+        )
+    facts, cells = screen.source.facts, counts.counts.shape[-1]
+    return (
+        f"{facts.tokens:,} tokens of {facts.sentences:,} sentences counted in {cells} × {cells}"
+        f" cells, PCA, {screen.stage}."
+    )
+
+
+def _draw_switches(screen: Screen) -> None:
+    """The picture's own switches, below it; what is flat has no choice of dimensions."""
+    limits = "so heads with short vectors look small."
+    if screen.counted:
+        limits = "of lengths and of counts."
     with st.container(horizontal=True, vertical_alignment="center"):
-        if not flat:
+        if screen.projection == "PCA" and not screen.counted:
             dimensions(drawn=True)
         controls.flag(
             "own",
             "Each head in its own scale",
             default=True,
-            help="Off: one scale for all heads, so heads with short vectors look small.",
+            help=f"Off: one scale for all heads, {limits}",
         )
-        switch(LABELS, drawn=True)
+        if not screen.counted:
+            switch(LABELS, drawn=True)
 
 
 def _caption(screen: Screen, count: int, axes: int, *, own_scale: bool) -> str:
-    atlas, size = screen.atlas, len(screen.atlas.tokens)
-    if screen.projection == "PCA":
-        sample = " (a random sample; one head alone shows all)"
-        share = float(atlas.shares[screen.stage][..., :axes].sum(axis=-1).mean())
-        limits = f" The {axes} components keep {number(share)} of the variance on average."
-    else:
-        sample = f" (some whole {whole(atlas)}; one head alone takes more)"
-        limits = " All heads together are laid out in the plane; one head alone can be in 3-D."
-    tokens = f"all {size:,} tokens" if count == size else f"{count:,} of {size:,} tokens{sample}"
-    kinds = (
-        "green discs are queries, pink diamonds keys"
-        if screen.colour == "type"
-        else "darker discs are queries, lighter diamonds keys"
+    atlas, pca = screen.atlas, screen.projection == "PCA"
+    share = atlas.shares[screen.stage][..., :axes].sum(axis=-1).mean() if pca else float("nan")
+    return _words(
+        "points_caption",
+        by_type=screen.colour == "type",
+        drawn=count,
+        size=len(atlas.tokens),
+        pca=pca,
+        whole=whole(atlas),
+        stage=screen.stage,
+        own_scale=own_scale,
+        axes=axes,
+        share=number(float(share)),
+        gaps=gaps_note(atlas),
     )
-    scales = "each head in its own scale" if own_scale else "all heads in one scale"
-    return (
-        f"Each tile is a head, with layers down and heads across: {kinds}, of {tokens},"
-        f" {STAGES[screen.stage]}, {scales}.{limits} Hover over a point to find its token in every"
-        " head; click a tile to open that head, with sizes by norm and lines of attention."
-        f" {gaps_note(atlas)}"
-    ).rstrip()
+
+
+def _count_caption(screen: Screen, *, own_scale: bool) -> str:
+    """How to read counts, and what lies above them."""
+    share = float(screen.atlas.shares[screen.stage][..., :2].sum(axis=-1).mean())
+    return _words(
+        "counts_caption",
+        own_scale=own_scale,
+        tokens=screen.source.facts.tokens,
+        stage=screen.stage,
+        found=bool(screen.search),
+        sample=len(screen.atlas.tokens),
+        share=number(share),
+        gaps=gaps_note(screen.atlas),
+    )

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
+import operator
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.atlas import SearchError
-from core.analysis.atlas.meeting import MAX_SENTENCES, Meeting, common_sentences, meet_words
-from core.analysis.atlas.search import MAX_QUERY, phrase_positions
-from core.analysis.layers import head_name
-from core.model import ModelError, trace_by_length
-from core.screens.atlas.head.sentence import model_of, same_tokens
+from core.atlas import Atlas
+from core.atlas.meeting import MAX_SENTENCES, Meeting, common_sentences, meet_words
+from core.atlas.search import SearchError
+from core.atlas.search.query import MAX_QUERY
+from core.atlas.sources.memory import phrase_positions
+from core.figures.palette import Palette
+from core.model import LoadedModel, ModelError, trace_corpus
+from core.screens.atlas.corpus.entry import AtlasEntry
+from core.screens.atlas.screen import Screen
+from core.screens.atlas.sentence import model_of, traces_of
 from core.screens.atlas.wording import number
-from core.ui import cache, controls
+from core.ui import cache, controls, python
 from core.ui.head_maps import show_head_map
-from core.ui.messages import escape, quote, show_model_error
+from core.ui.python.source import note_model
 from core.ui.selectors import choose_head
-
-if TYPE_CHECKING:
-    from core.analysis.atlas import Atlas
-    from core.figures.palette import Palette
-    from core.model import LoadedModel
-    from core.screens.atlas.screen import Screen
+from core.ui.words.messages import escape, quote, show_model_error
+from core.vocabulary import head_name
 
 DEFAULT_WORDS = ("was", "it")
+MIN_ATTENTION = 0.5  # mean, of a head that is named: as of most head patterns
 _CACHED = "_atlas_meeting"
 _LISTED, _EXAMPLES = 8, 5
 
@@ -94,8 +96,42 @@ def pick_words() -> tuple[str, str]:
     return first, second
 
 
+def strongest_head(entry: AtlasEntry) -> tuple[Meeting, tuple[int, int]] | None:
+    """Of the words that the part begins with, their meeting and the head that attends most so.
+
+    None where no head gives more than `MIN_ATTENTION`, where the words do not meet, and for an
+    atlas from a file, whose model may be slow to load or not here.
+    """
+    atlas = entry.atlas
+    if atlas is None or atlas.vectors is None or atlas.images is not None:
+        return None
+    if not entry.meetings:
+        entry.meetings.append(_measured_quietly(atlas))
+    meeting = entry.meetings[0]  # there are more where several visitors came at once
+    if meeting is None:
+        return None
+    mean = np.nan_to_num(meeting.mean)
+    layer, head = (int(place) for place in np.unravel_index(mean.argmax(), mean.shape))
+    return (meeting, (layer, head)) if mean[layer, head] > MIN_ATTENTION else None
+
+
+def _measured_quietly(atlas: Atlas) -> Meeting | None:
+    """The meeting of `DEFAULT_WORDS`; None, without a message, where there is none."""
+    try:
+        places = [phrase_positions(atlas, word) for word in DEFAULT_WORDS]
+        sentences = common_sentences(*places)
+        if not sentences:
+            return None
+        model = cache.model(atlas.model)
+        return _meet(model, atlas, sentences, places)
+    except (SearchError, ModelError):
+        return None
+
+
 def _meeting(screen: Screen, first: str, second: str) -> Meeting | None:
     """From the session or measured now; None, with a message, where that is not possible."""
+    if (first, second) == DEFAULT_WORDS and any(screen.entry.meetings):
+        return screen.entry.meetings[0]
     question = (ref(screen.atlas), first, second)
     cached = st.session_state.get(_CACHED)
     if cached is None or cached[0] != question:
@@ -104,7 +140,28 @@ def _meeting(screen: Screen, first: str, second: str) -> Meeting | None:
             return None
         cached = st.session_state[_CACHED] = question, meeting
     result: Meeting = cached[1]
+    _note(screen.atlas, first, second, result)
     return result
+
+
+def _note(atlas: Atlas, first: str, second: str, meeting: Meeting) -> None:
+    note_model(atlas.model)
+    places = python.Variable("first"), python.Variable("second")
+    for place, word in zip(places, (first, second), strict=True):
+        python.made(place.name, None, python.call(phrase_positions, atlas, word))
+    both = python.Variable("sentences_of_both")
+    python.made(both.name, None, python.call(common_sentences, *places))
+    texts = python.each_of(
+        "number",
+        both,
+        lambda number: python.call(
+            operator.getitem, python.call(getattr, atlas, "sentences"), number
+        ),
+    )
+    traces = python.call(trace_corpus, python.MODEL, texts, max_tokens=cache.MAX_TOKENS)
+    run = python.call(meet_words, python.call(zip, both, traces), *places)
+    python.made("meeting", meeting, run)
+    python.made("mean", None, python.call(getattr, meeting, "mean"))
 
 
 def _measured(atlas: Atlas, first: str, second: str) -> Meeting | None:
@@ -128,22 +185,25 @@ def _measured(atlas: Atlas, first: str, second: str) -> Meeting | None:
 def _run(
     model: LoadedModel, atlas: Atlas, sentences: list[int], places: list[dict[int, Any]]
 ) -> Meeting | None:
-    texts = [atlas.sentences[i] for i in sentences]
     try:
         with st.spinner(f"Running {len(sentences)} sentences through the model …"):
-            traces = (
-                (sentences[i], trace)
-                for i, trace in trace_by_length(model, texts, max_tokens=cache.MAX_TOKENS)
-                if same_tokens(atlas, sentences[i], trace)
-            )
-            start = next(traces, None)  # only one batch at a time is in memory
-            if start is not None:
-                return meet_words(chain([start], traces), *places)
+            meeting = _meet(model, atlas, sentences, places)
+        if meeting is not None:
+            return meeting
     except ModelError as error:
         show_model_error(error)
         return None
     st.warning("The model now splits these sentences into different tokens than this atlas.")
     return None
+
+
+def _meet(
+    model: LoadedModel, atlas: Atlas, sentences: list[int], places: list[dict[int, Any]]
+) -> Meeting | None:
+    """None where the model splits all of the sentences in another way than the atlas has them."""
+    traces = traces_of(atlas, model, sentences)
+    start = next(traces, None)  # only one batch at a time is in memory
+    return None if start is None else meet_words(chain([start], traces), *places)
 
 
 def _strongest(atlas: Atlas, meeting: Meeting) -> pd.DataFrame:

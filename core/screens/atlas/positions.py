@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import operator
 
 import numpy as np
 import streamlit as st
 
-from core.analysis.view_weights import ExactWeights, LayerWeights, quantise
+from core.analysis.layer_payload import LayerPayload, quantise
+from core.atlas import Atlas
 from core.components.head_view import Weighting
 from core.figures.heatmap import heatmap_figure
+from core.figures.palette import Palette
 from core.model.trace import Layer, Token, Trace
-from core.screens.atlas.head.sentence import show_lines
+from core.screens.atlas.screen import Screen
+from core.screens.atlas.sentence import show_lines
+from core.ui import python
 from core.ui.charts import show_chart
-
-if TYPE_CHECKING:
-    from core.analysis.atlas import Atlas
-    from core.figures.palette import Palette
-    from core.screens.atlas.screen import Screen
 
 MIN_SENTENCES = 5  # that reach a position, for its mean to be shown
 _HEIGHT = 470  # pixels: the whole picture is on a projector
@@ -29,6 +28,9 @@ def show_positions(screen: Screen, colours: Palette) -> None:
     atlas = screen.atlas
     size = shown_positions(atlas)
     mean = atlas.positions.mean[screen.layer, :, :size, :size].astype(np.float32)
+    everywhere = python.call(getattr, python.call(getattr, atlas, "positions"), "mean")
+    place = (screen.layer, screen.head, slice(None, size), slice(None, size))
+    python.made("mean", None, python.call(operator.getitem, everywhere, place))
     positions = [str(position) for position in range(1, size + 1)]
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -48,11 +50,11 @@ def show_positions(screen: Screen, colours: Palette) -> None:
         )
         # Only the shape of these vectors is used.
         zeros = np.zeros((*atlas.shape[:2], size, 1), dtype=np.float32)
-        layers = tuple(Layer(1.0, None, number=number - 1) for number in atlas.numbers)
+        layers = tuple(Layer(1.0, None, number=number - 1) for number in atlas.layer_labels)
         trace = Trace(
             atlas.model, tokens, zeros, zeros, zeros, layers, atlas.causal, depth=atlas.depth
         )
-        weights = LayerWeights(quantise(mean), 1.0, ExactWeights(mean), None, None)
+        weights = LayerPayload(weights=mean, steps=quantise(mean))
         show_lines(trace, {screen.layer: weights}, screen, _MEAN, key="atlas_position_lines")
     measured, reaching = (int(atlas.positions.counts[i, i]) for i in (0, size - 1))
     some = " where it was measured" if measured < len(atlas.sentences) else ""

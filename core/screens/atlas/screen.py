@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
-from core.analysis.atlas.colours import COLOURINGS, offered_colourings, point_tones
-from core.analysis.layers import head_name
+from core.analysis.projections.joint_embedding import Projection
+from core.atlas import Atlas
+from core.atlas.colours import COLOURINGS, offered_colourings, point_tones
+from core.atlas.search import Matches
+from core.atlas.sources import InMemory, Source
+from core.components.atlas_cloud import AtlasCloud
+from core.components.atlas_matrix import AtlasMatrix
 from core.figures.shades import shades
-from core.screens.atlas.wording import PROJECTIONS, STAGES
+from core.screens.atlas.wording import PROJECTIONS
 from core.ui import controls
-from core.ui.downloads import contents, offer_file
-from core.ui.selectors import choose_head
+from core.ui.downloads import Contents, contents, offer_file
+from core.ui.selectors import choose_head, step_through_heads, step_through_layers
+from core.vocabulary import STAGES, Stage, head_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from streamlit.delta_generator import DeltaGenerator
 
-    from numpy.typing import NDArray
-
-    from core.analysis.atlas import Atlas, Matches
-    from core.analysis.atlas.search_parts import PartMatches
-    from core.analysis.projections.joint_embedding import Projection
-    from core.analysis.query_key.clouds import Stage
-    from core.components.atlas_cloud import AtlasCloud
-    from core.components.atlas_matrix import AtlasMatrix
-    from core.screens.atlas.shelf import AtlasShelf
-    from core.ui.downloads import Contents
+    from core.screens.atlas.corpus.entry import AtlasEntry
 
 open_head = partial(choose_head, part="one")
 DEFAULT: tuple[Projection, Stage] = ("PCA", "raw")
+OF_ONE_HEAD = ("one", "positions", "alike")  # parts of the page
 SIZES, LABELS, LINES = "sizes", "labels", "top2"
-REGIONS, DOSSIER = "regions", "dossier"
+CLUSTERS, HEAD_REPORT = "regions", "dossier"  # as links have them
 _SWITCHES = {  # default, label, help
     SIZES: (False, "Size by norm", "The longer a query or key in the model, the larger its dot."),
     LABELS: (True, "Labels", "Tokens beside points. Hovering over a point names it anyway."),
@@ -43,14 +43,14 @@ _SWITCHES = {  # default, label, help
         "Attention lines",
         "In the clicked sentence, from each query to its top 2 keys.",
     ),
-    REGIONS: (
+    CLUSTERS: (
         False,
-        "Regions",
+        "Clusters",
         "Dense groups of points, with the words that are more frequent in them than by chance.",
     ),
-    DOSSIER: (
+    HEAD_REPORT: (
         False,
-        "Dossier",
+        "Head report",
         "What is known of this head, and contexts of every strength. Some sentences run again.",
     ),
 }
@@ -60,13 +60,14 @@ _SWITCHES = {  # default, label, help
 class Search:
     """A search, its matches, and their dispersion in each head's plane, (layer, head).
 
-    Of a large atlas these are of its sample, and `everywhere` has the matches among all tokens.
+    These are of what is in memory; `everywhere` has the matches among all tokens, and is the same
+    where all are in memory.
     """
 
     query: str
     matches: Matches
     spread: NDArray[np.float64]
-    everywhere: PartMatches | None = None
+    everywhere: Matches
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +76,14 @@ class Screen:
 
     Attributes
     ----------
-    shelf : holds the atlas and its layouts.
+    entry : holds the atlas and its layouts.
+    atlas : what of it is in memory: all, or the sample of a folder.
     layer, head : from 0.
     search : the search and its matches; None without one.
+    counted : all tokens are drawn, counted in cells, and not the points of `atlas`.
     """
 
-    shelf: AtlasShelf
+    entry: AtlasEntry
     atlas: Atlas
     layer: int
     head: int
@@ -88,11 +91,23 @@ class Screen:
     stage: Stage = "raw"
     colour: str = "type"
     search: Search | None = None
+    counted: bool = False
+
+    @property
+    def source(self) -> Source:
+        """What is asked for more than `atlas` has."""
+        assert self.entry.source is not None  # noqa: S101 - `atlas` is of it
+        return self.entry.source
 
     @property
     def name(self) -> str:
         """The head on screen, as people write it."""
         return head_name(self.atlas, self.layer, self.head)
+
+    @property
+    def file_name(self) -> str:
+        """The head on screen, in the names of files."""
+        return self.name.replace(" ", "")
 
 
 def contents_of(screen: Screen, part: str) -> Contents:
@@ -120,14 +135,35 @@ def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
     )
     stage = controls.choice(
         "stage",
-        list(STAGES),
+        STAGES,
         "Vectors",
         subject="The stages are",
         menu=True,
-        help="As in the model; with keys moved so that the centroids meet; or also scaled by the"
-        " head's c. Attention is the same in all three, unless a model soft-caps its scores.",
+        help="Raw, as in the model; keys translated so that the centroids meet; or normalized,"
+        " which scales both by the head's c as well. Attention is the same in all three, unless a"
+        " model soft-caps its scores.",
     )
     return projection, stage
+
+
+def pick_head(
+    atlas: Atlas, part: str, own: DeltaGenerator, settings: DeltaGenerator
+) -> tuple[int, int]:
+    """Layer and head, from 0: beside the part where it is of one head, in its settings, or hidden.
+
+    The words of a pair are about one head too, but begin with all.
+    """
+    if part == "words":
+        with settings:
+            return controls.layer(atlas), controls.head(atlas)
+    if part not in OF_ONE_HEAD:
+        return controls.layer(atlas, drawn=False), controls.head(atlas, drawn=False)
+    with own:
+        place = controls.layer(atlas, width=92), controls.head(atlas, width=92)
+        step_through_heads(atlas)
+    with settings:
+        step_through_layers(atlas)
+    return place
 
 
 def pick_colour(atlas: Atlas) -> str:
@@ -183,20 +219,23 @@ def offer_page(
     )
 
 
-def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
-    """The fields about the drawn tokens that the matrix and the cloud share."""
-    atlas, columns = screen.atlas, screen.atlas.tokens
+def token_data(
+    screen: Screen, tokens: NDArray[np.intp], source: Source | None = None
+) -> dict[str, Any]:
+    """The fields about the drawn tokens, of `source` or in memory, that all pictures share."""
+    atlas, source = screen.atlas, source or InMemory(screen.atlas)
     tones = point_tones(atlas, screen.colour)
-    sentences, index = np.unique(columns.sentence[tokens], return_inverse=True)
+    rows = source.tokens_at(tokens)
+    sentences, index = np.unique(rows.sentence, return_inverse=True)
     search = screen.search
     return {
         "colouring": "category" if tones.scale == "hue" else tones.scale,
         "legend": tones.legend,
         "shades": shades(tones.scale, len(tones.legend)),
-        "labels": [columns.displays[i] for i in tokens],
-        "positions": columns.position[tokens].tolist(),
+        "labels": list(rows.displays),
+        "positions": rows.position.tolist(),
         "sentence": index.tolist(),
-        "texts": [atlas.sentences[i] for i in sentences],
+        "texts": source.sentences_at(sentences),
         "matches": search.matches.tokens[tokens] if search else np.zeros(tokens.size, bool),
         "searching": search is not None,
         **_sprites(atlas, tokens),

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 from weakref import ref
 
 import pandas as pd
 import streamlit as st
 
 from core.analysis.head_patterns.similarity import map_heads, nearest_heads
-from core.analysis.layers import head_name
+from core.figures.palette import Palette
 from core.figures.similar_heads import similar_by_layer
+from core.screens.atlas.screen import Screen
 from core.screens.atlas.wording import number
+from core.ui import python
 from core.ui.head_maps import show_heads
 from core.ui.selectors import choose_head
-
-if TYPE_CHECKING:
-    from core.figures.palette import Palette
-    from core.screens.atlas.screen import Screen
+from core.vocabulary import head_name
 
 _CACHED, _NEAREST = "_atlas_head_map", 10
 
@@ -34,11 +32,13 @@ def show_similar(screen: Screen, colours: Palette) -> None:
     if cached is None or cached[0] != ref(atlas):
         cached = st.session_state[_CACHED] = ref(atlas), map_heads(distances.mean)
     head_map = cached[1]
+    between = python.call(getattr, python.call(getattr, atlas, "distances"), "mean")
+    python.made("head_map", head_map, python.call(map_heads, between))
     chosen = screen.layer * heads + screen.head
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_heads(
-            similar_by_layer(head_map.points, atlas.numbers, chosen, colours),
+            similar_by_layer(head_map.points, atlas.layer_labels, chosen, colours),
             "Map of similar heads",
             key="atlas_heads",
             on_open=partial(choose_head, part="alike"),
@@ -54,6 +54,7 @@ def show_similar(screen: Screen, colours: Palette) -> None:
     with right:
         st.markdown(f"**Nearest to {screen.name}**")
         nearest = nearest_heads(distances.mean, chosen, _NEAREST)
+        python.made("nearest", nearest, python.call(nearest_heads, between, chosen, _NEAREST))
         table = {
             "head": [head_name(atlas, *divmod(i, heads)) for i, _ in nearest],
             "distance": [round(distance, 3) for _, distance in nearest],

@@ -1,1 +1,1 @@
-"""What CLS sees: its maps, the region that they are measured on, and how far heads look."""
+"""CLS attention: its maps, the region that they are measured on, and how far heads look."""

@@ -1,4 +1,4 @@
-"""The part on distance: how far the patches of this image, or of all of the box, look."""
+"""The part on distance: how far the patches of this image, or of all sample images, look."""
 
 from __future__ import annotations
 
@@ -8,38 +8,54 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.images import distance_table, mean_of_distances
+from core.analysis.arrays import Floats
+from core.analysis.images import (
+    attention_distance,
+    distance_table,
+    mean_attention_distance,
+    mean_of_distances,
+)
+from core.analysis.images.distance import AttentionDistances
 from core.analysis.layers import rows_of
 from core.figures.images.distance import distance_figure, layer_means
+from core.figures.palette import palette
 from core.model.box import BOX
-from core.ui import cache, controls
+from core.model.trace import Patches
+from core.screens.class_attention import cached
+from core.ui import controls, python
+from core.ui.cache import TraceKey
+from core.ui.current import current_key
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.head_maps import show_gaps, show_heads
+from core.ui.python.source import traces_of_box
 from core.ui.selectors import choose_head
-from core.ui.site import turns
+from core.ui.serve import turns
 from core.ui.words.numbers import number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.analysis.arrays import Floats
-    from core.analysis.images.distance import AttentionDistances
-    from core.figures.palette import Palette
     from core.model import Trace
-    from core.ui.cache import TraceKey
 
-OVER = {"image": "this image", "box": f"all {len(BOX)} images of the box"}
+OVER = {"image": "this image", "box": f"all {len(BOX)} sample images"}
 
 
-def pick_over() -> str:
-    """Whether distances are of the image on screen, or on average over the box."""
+def pick_over(_trace: Trace, _patches: Patches) -> str:
+    """Whether distances are of the image on screen, or on average over the sample images."""
     return controls.choice("over", OVER, "Measured on", subject="Distances can be measured on")
 
 
-def show_distance(trace: Trace, key: TraceKey, over: str, colours: Palette) -> None:
+def show_distance(trace: Trace, _patches: Patches, over: str) -> None:
     """A dot per head over the layers, beside the uniform baseline, and the numbers as CSV."""
+    key, colours = current_key(trace.model), palette(st.context.theme.type)
     keys = [key._replace(image=name) for name in BOX] if over == "box" else [key]
     measured = _measure(keys)
+    if over == "box":
+        run = python.call(mean_attention_distance, traces_of_box(key.size))
+    else:
+        run = python.call(attention_distance, trace)
+    python.made("distances", measured, run)
+    python.made("table", None, python.call(distance_table, measured))
     figure = distance_figure(measured.pixels, measured.uniform, rows_of(trace), colours)
     show_heads(
         figure,
@@ -67,9 +83,9 @@ def _measure(keys: list[TraceKey]) -> AttentionDistances:
         parts = []
         for place, key in enumerate(keys):
             if bar is not None:
-                words = f"Measuring every head on the box: {place} of {len(keys)} images"
+                words = f"Measuring every head on the sample images: {place} of {len(keys)} images"
                 bar.progress(place / len(keys), text=words)
-            parts.append(cache.image_distances(key))
+            parts.append(cached.image_distances(key))
             turns.give_way()
     slot.empty()
     return mean_of_distances(parts)
@@ -80,7 +96,7 @@ def _cancel() -> None:
 
 
 def _table(keys: list[TraceKey]) -> pd.DataFrame:
-    return distance_table(mean_of_distances([cache.image_distances(key) for key in keys]))
+    return distance_table(mean_of_distances([cached.image_distances(key) for key in keys]))
 
 
 def _verdict(measured: AttentionDistances) -> str:
@@ -93,8 +109,8 @@ def _verdict(measured: AttentionDistances) -> str:
     return (
         f"**{_name(measured, near)} looks nearest, {pixels[near]:.1f} pixels away, and"
         f" {_name(measured, far)} farthest, {pixels[far]:.1f}**; uniform attention gives"
-        f" {measured.uniform:.1f}. The mean of layer {measured.numbers[0]} is {means[0]}, that of"
-        f" layer {measured.numbers[-1]} {means[-1]}."
+        f" {measured.uniform:.1f}. The mean of layer {measured.layer_labels[0]} is {means[0]},"
+        f" that of layer {measured.layer_labels[-1]} {means[-1]}."
     )
 
 
@@ -104,11 +120,11 @@ def _place(index: np.intp, pixels: Floats) -> tuple[int, int]:
 
 
 def _name(measured: AttentionDistances, place: tuple[int, int]) -> str:
-    return f"L{measured.numbers[place[0]]} H{place[1] + 1}"
+    return f"L{measured.layer_labels[place[0]]} H{place[1] + 1}"
 
 
 def _explain(over: str) -> str:
-    images = "this image" if over == "image" else f"the {len(BOX)} images of the box, each alike"
+    images = "this image" if over == "image" else f"the {len(BOX)} sample images, each alike"
     return (
         "A dot is a head: how many pixels lie, on average, between the centre of a patch and the"
         f" centres of the patches it attends to, on {images}. Only patches count: CLS and registers"

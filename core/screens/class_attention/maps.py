@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.analysis.images import Region, cls_table, read_region
+from core.analysis.images import Region, all_cls_maps, cls_table, read_region
 from core.analysis.images.cls.maps import TOP_SHARE
 from core.analysis.images.cls.summary import SUMMARIES
 from core.components.cls_maps import SHARE_ENDS, View, packed, show_cls_maps
 from core.components.export import standalone_page
+from core.model.trace import Patches
+from core.model.weights.output_projection import transformed_norms
+from core.screens.class_attention import cached
 from core.screens.class_attention.help import explain
-from core.ui import cache, controls
+from core.ui import cache, controls, python
+from core.ui.cache import TraceKey
+from core.ui.current import current_key
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.frame.layout import more
-from core.ui.messages import notice, quote
+from core.ui.words.messages import notice, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
 
-    from core.analysis.images import ClsMaps
     from core.model import Trace
-    from core.model.trace import Patches
-    from core.ui.cache import TraceKey
 
 KEY = "cls_maps"  # of the component
 SHARES = (*SHARE_ENDS, round(100 * TOP_SHARE))  # per cent of a map's mass
@@ -63,10 +64,12 @@ def _pick_region(patches: Patches) -> Region | None:
         return None
 
 
-def show_maps(trace: Trace, patches: Patches, maps: ClsMaps, view: View, key: TraceKey) -> None:
+def show_maps(trace: Trace, patches: Patches, view: View) -> None:
     """The picture, how to read it, and its files."""
+    key = current_key(trace.model)
+    maps = cached.cls_maps(key)
     held = contents("class-attention", trace.model)
-    picture = held.titled("What CLS sees")
+    picture = held.titled("CLS attention")
     show_cls_maps(
         maps,
         patches,
@@ -74,13 +77,17 @@ def show_maps(trace: Trace, patches: Patches, maps: ClsMaps, view: View, key: Tr
         picture,
         key=KEY,
         of=repr(key),
-        on_change=partial(take_change, trace.numbers, maps.heads),
+        on_change=partial(take_change, trace.layer_labels, maps.heads),
     )
+    norms = cache.transformed_norms(key)
+    python.made("norms", norms, python.call(transformed_norms, python.MODEL, trace))
+    python.made("maps", maps, python.call(all_cls_maps, trace, norms))
+    python.made("table", None, python.call(cls_table, maps, view.share, view.region))
     note = explain(maps, view)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(note, width="stretch")
         offer_file("CSV", csv_later(partial(_table, key, view), held, index=False), held, ".csv")
-        title = f"What CLS sees · {trace.model}"
+        title = f"CLS attention · {trace.model}"
         data = packed(maps, patches, view, picture)
         offer_file(
             "Save as HTML",
@@ -93,16 +100,16 @@ def show_maps(trace: Trace, patches: Patches, maps: ClsMaps, view: View, key: Tr
 
 def _table(key: TraceKey, view: View) -> pd.DataFrame:
     """The numbers of every map; made anew from the cache, so that no session keeps the maps."""
-    return cls_table(cache.cls_maps(key), view.share, view.region)
+    return cls_table(cached.cls_maps(key), view.share, view.region)
 
 
-def take_change(numbers: tuple[int, ...], heads: int, changes: Mapping[str, Any]) -> None:
-    """Make what was changed in the picture the page's state; `numbers` are those of the layers."""
+def take_change(layer_labels: tuple[int, ...], heads: int, changes: Mapping[str, Any]) -> None:
+    """Make what was changed in the picture the page's state."""
     picked: dict[str, Any] = {}
     if "layer" in changes and "column" in changes:
         column = changes["column"]
         head = str(column + 1) if column < heads else SUMMARIES[column - heads]
-        picked = {"layer": str(numbers[changes["layer"]]), "head": head}
+        picked = {"layer": str(layer_labels[changes["layer"]]), "head": head}
     if "region" in changes:
         picked["region"] = changes["region"]
     if "share" in changes:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.analysis.head_patterns import head_scores
 from core.analysis.head_patterns.measure import HEAD_VIEW
-from core.analysis.view_weights import payload_size, weighted_layer
+from core.analysis.layer_payload import LayerPayload, drawn_size, shown_weights
 from core.components.export import standalone_page
 from core.components.head_view import (
     ALL_LAYERS_BYTES,
@@ -17,21 +21,18 @@ from core.components.head_view import (
 )
 from core.components.reported_state import state_to_send
 from core.figures.palette import token_colours
-from core.model.weights.output_projection import output_projections
+from core.model.trace import Array
+from core.model.weights.output_projection import output_projections, transformed_norms
+from core.screens.head_view import cached
 from core.screens.head_view.state import KEY, link_to_name, near_layers
-from core.ui import cache
+from core.ui import cache, python
+from core.ui.cache import first_model
 from core.ui.current import current_key
-from core.ui.words.pattern_words import score_words
+from core.ui.downloads import Contents
+from core.ui.words.pattern_words import has_meaning, score_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
     from core.model import Trace
-    from core.model.trace import Array
-    from core.ui.downloads import Contents
 
 # Below it the layers beside the one on screen follow when the browser has time.
 NEAR_LAYER_BYTES = 2_000_000
@@ -43,7 +44,7 @@ _NAMES = {"attention": "attention", "value": "× |value|", "transformed": "× |f
 
 def weightings(trace: Trace) -> list[Weighting]:
     """What the lines can show for this model."""
-    known = output_projections(cache.model_of(trace), trace.kind) is not None
+    known = first_model.is_awaited() or _is_output_known(trace)  # the first model's is
     meanings = {
         "attention": "The weights after softmax",
         "value": "Attention times the length of the value it brings",
@@ -57,9 +58,13 @@ def weightings(trace: Trace) -> list[Weighting]:
     ]
 
 
+def _is_output_known(trace: Trace) -> bool:
+    return output_projections(cache.model_of(trace), trace.attention_type) is not None
+
+
 def shown_layer(trace: Trace, view: Mapping[str, Any]) -> int:
     """The index of the layer on the screen."""
-    return trace.numbers.index(int(view["layer"]))
+    return trace.layer_labels.index(int(view["layer"]))
 
 
 def pack_for_page(
@@ -72,11 +77,13 @@ def pack_for_page(
     key, layers, shown = current_key(trace.model), range(trace.shape[0]), shown_layer(trace, view)
     sent, serial = state_to_send(KEY, view)
     whole = _size(trace) <= ALL_LAYERS_BYTES
-    near = not whole and payload_size(trace, shown) <= NEAR_LAYER_BYTES
-    wanted = layers if whole else (shown, *(near_layers(trace.numbers, shown) if near else ()))
-    packed = {layer: cache.view_layer(key, layer, view["weigh"]) for layer in wanted}
+    if view["weigh"] == "transformed" and first_model.is_awaited():
+        first_model.wait()
+    near = not whole and drawn_size(trace, shown) <= NEAR_LAYER_BYTES
+    wanted = layers if whole else (shown, *(near_layers(trace.layer_labels, shown) if near else ()))
+    packed = {layer: cached.view_layer(key, layer, view["weigh"]) for layer in wanted}
     # Measuring the heads of a long text takes a while: not before someone wants to know.
-    scores = cache.head_scores(key) if view["what"] or whole else {}
+    scores = cached.head_scores(key) if view["what"] or whole else {}
     facts = _facts(trace, sent, serial, offered, scores, held, link_to_name(trace), near=near)
     return pack_head_view(trace, packed, view["weigh"], facts)
 
@@ -110,11 +117,9 @@ def _write_file(
             f" {size / 1e6:,.0f} MB)"
         )
         layers = layers[shown_layer(trace, view) :][:1]
-    packed = {layer: weighted_layer(trace, layer, view["weigh"], norms) for layer in layers}
+    packed = {layer: LayerPayload.drawn(trace, layer, view["weigh"], norms) for layer in layers}
     facts = _facts(trace, view, 0, offered, head_scores(trace, HEAD_VIEW), held, found)
-    text = " / ".join(filter(None, (key.text, key.pair)))
-    if trace.source is not None:
-        text = f"{' '.join(token.display for token in trace.tokens)} → {text}"
+    text = trace.input.quoted(" / ".join(filter(None, (key.text, key.pair))))
     if len(text) > _MAX_QUOTE:
         text = text[: _MAX_QUOTE - 1] + "…"
     note = f"{text} — {content}, weighted by {_NAMES[view['weigh']]}."
@@ -123,9 +128,33 @@ def _write_file(
     return standalone_page("head_view", data, title, note, facts=held.facts)
 
 
+def note_shown(trace: Trace, view: Mapping[str, Any]) -> None:
+    """The picture works out what it shows of a layer from what it is sent."""
+    norms, key = None, current_key(trace.model)
+    if view["weigh"] == "transformed":
+        norms = cache.transformed_norms(key)
+        python.made("norms", norms, python.call(transformed_norms, python.MODEL, trace))
+    hidden = view["without"], view.get("without_keys", view["without"])
+    without, without_keys = ([number - 1 for number in numbers] for numbers in hidden)
+    python.later(
+        "weights",
+        shown_weights,
+        trace,
+        shown_layer(trace, view),
+        view["weigh"],
+        norms,
+        heads=[number - 1 for number in view["heads"]],
+        pairs=view["pairs"],
+        hide_special=view["hide"],
+        without=without,
+        without_keys=without_keys,
+        renormalise=view["renorm"],
+    )
+
+
 def _size(trace: Trace) -> int:
     """Bytes of all layers."""
-    return sum(payload_size(trace, layer) for layer in range(trace.shape[0]))
+    return sum(drawn_size(trace, layer) for layer in range(trace.shape[0]))
 
 
 def _facts(
@@ -140,8 +169,8 @@ def _facts(
     near: bool = False,
 ) -> HeadView:
     colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
-    if trace.source is not None:
-        scores = {each.score: scores[each.score] for each in HEAD_VIEW if each.across and scores}
+    measured = [each.score for each in HEAD_VIEW if has_meaning(trace, each)]
+    scores = {name: scores[name] for name in measured if scores}
     words = score_words(trace)
     notes = {name: words[name].note for name in scores}
     picture = held.titled("Attention")

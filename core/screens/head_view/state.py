@@ -7,19 +7,18 @@ new number; otherwise the bytes stay the same, and Streamlit does not send them 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.components.reported_state import note_report
+from core.components.reported_state import as_indices, as_mapping, note_report
 from core.model import catalog
 from core.ui import address, controls
 from core.ui.current import found_head
 from core.ui.selectors import pick_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from core.model import Trace
 
 KEY = "head_view"  # of the component
@@ -46,7 +45,7 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
     if not has_link:
         _show_one_head(trace, layer)
     choices = {
-        "layer": str(trace.numbers[layer]),
+        "layer": str(trace.layer_labels[layer]),
         "pairs": pick_pairs(trace, key="pairs"),
         "least": controls.choice("least", _THRESHOLDS, subject="The thresholds are"),
         "weigh": controls.choice("weigh", weightings, subject="The weights are"),
@@ -56,14 +55,16 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
     allowed = {"heads": range(heads + 1), "without": queries, "from": queries, "to": keys}
     if trace.source is not None:
         allowed["without_keys"] = keys
-    numbers = {key: sorted(set(controls.tokens(key, each))) for key, each in allowed.items()}
-    on = [number for number in numbers["heads"] if number > 0]
+    layer_labels = {key: sorted(set(controls.tokens(key, each))) for key, each in allowed.items()}
+    on = [number for number in layer_labels["heads"] if number > 0]
     if on:
-        numbers["heads"] = [] if len(on) == heads else on
-    numbers["from"] = numbers["from"][:1]
-    numbers["to"] = [] if numbers["from"] else numbers["to"][:1]  # at most one token is pinned
-    st.session_state.update(numbers)
-    return {**choices, **switches, **numbers}
+        layer_labels["heads"] = [] if len(on) == heads else on
+    layer_labels["from"] = layer_labels["from"][:1]
+    layer_labels["to"] = (
+        [] if layer_labels["from"] else layer_labels["to"][:1]
+    )  # at most one token is pinned
+    st.session_state.update(layer_labels)
+    return {**choices, **switches, **layer_labels}
 
 
 def _show_one_head(trace: Trace, layer: int) -> None:
@@ -78,7 +79,7 @@ def _show_one_head(trace: Trace, layer: int) -> None:
     picked = state.get("head", "")
     if found is not None and found.layer == layer:
         state["heads"] = [found.head + 1]
-    elif "heads" not in state and trace.patches is not None and not picked:
+    elif "heads" not in state and not (trace.input.has_words or picked):
         state["heads"] = [_head_of_catalogue(trace, layer) or 1]
     elif "heads" not in state and picked in map(str, range(1, trace.shape[1] + 1)):
         state["heads"] = [int(picked)]
@@ -91,7 +92,7 @@ def _head_of_catalogue(trace: Trace, layer: int) -> int | None:
     """The head (from 1) of that layer (from 0) that the catalogue names to begin with, if any."""
     spec = catalog.find(trace.model)
     begin = None if spec is None else spec.begin
-    return begin[1] if begin is not None and begin[0] == trace.numbers[layer] else None
+    return begin[1] if begin is not None and begin[0] == trace.layer_labels[layer] else None
 
 
 def link_to_name(trace: Trace) -> dict[str, int] | None:
@@ -100,22 +101,18 @@ def link_to_name(trace: Trace) -> dict[str, int] | None:
     if found is None or not found.joins_words:
         return None
     places = {"head": found.head, "query": found.query, "key": found.key}
-    return {"layer": trace.numbers[found.layer], **places}
+    return {"layer": trace.layer_labels[found.layer], **places}
 
 
-def take_report(view: object) -> None:
+def take_report(reported: object) -> None:
     """Put what the component reports into the session; ignore anything that is not a state."""
-    if not isinstance(view, dict):
-        return
+    view = as_mapping(reported)
     kinds = dict.fromkeys(_CHOICES, str) | dict.fromkeys(_SWITCHES, bool)
     report = {key: view[key] for key, kind in kinds.items() if isinstance(view.get(key), kind)}
-    for key in _NUMBERS:
-        numbers = view.get(key)
-        if isinstance(numbers, list) and all(type(number) in (int, float) for number in numbers):
-            report[key] = [int(number) for number in numbers]
+    report |= {key: as_indices(view[key]) for key in _NUMBERS if isinstance(view.get(key), list)}
     controls.pick(**report)
     _remember_near(view.get("near"))
-    note_report(KEY, {key: value for key, value in view.items() if key != "near"})
+    note_report(KEY, report)
 
 
 def _remember_near(asked: object) -> None:
@@ -123,18 +120,18 @@ def _remember_near(asked: object) -> None:
     state = st.session_state
     layer, _ = state.get(_NEAR, ("", ()))
     if isinstance(asked, list) and asked:
-        state[_NEAR] = (state["layer"], tuple(map(str, asked)))
+        state[_NEAR] = (state["layer"], tuple(each for each in asked if isinstance(each, str)))
     elif layer != state["layer"]:
         state.pop(_NEAR, None)
 
 
-def near_layers(numbers: Sequence[int], layer: int) -> tuple[int, ...]:
+def near_layers(layer_labels: Sequence[int], layer: int) -> tuple[int, ...]:
     """The neighbours of that layer that the component has asked for; all from 0.
 
-    `numbers` are those of all layers.
+    `layer_labels` are those of all layers.
     """
     shown, asked = st.session_state.get(_NEAR, ("", ()))
-    if shown != str(numbers[layer]):
+    if shown != str(layer_labels[layer]):
         return ()
-    near = [place for place in (layer - 1, layer + 1) if 0 <= place < len(numbers)]
-    return tuple(place for place in near if str(numbers[place]) in asked)
+    near = [place for place in (layer - 1, layer + 1) if 0 <= place < len(layer_labels)]
+    return tuple(place for place in near if str(layer_labels[place]) in asked)

@@ -1,8 +1,4 @@
-"""The cell that is held: in the link, in the session, and in the table that people click.
-
-The table reports a cell that is clicked and shows it at once; only a cell from elsewhere (a link,
-back and forward) is sent to it, under a new number, so that the same bytes need not travel again.
-"""
+"""The cell that is held: in the link, in the session, and in the table that people click."""
 
 from __future__ import annotations
 
@@ -10,32 +6,27 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.attention_table import Head, Layer
+from core.analysis.found_link import FoundLink
+from core.components.reported_state import note_report, state_to_send
 from core.components.table import Cells
 from core.ui import address, controls
 
 if TYPE_CHECKING:
-    from core.analysis.attention_table import Head, Layer
-    from core.analysis.found_link import FoundLink
     from core.model import Trace
 
 KEY = "heatmap_table"  # of the component
 _CELL = "cell"  # query and key, positions from 1
-_TEXT, _SENT = "_heatmap_text", "_heatmap_sent"
+_TEXT = "_heatmap_text"
 
 
 def cells_to_show(trace: Trace, layer: Layer, head: Head, link: FoundLink | None) -> Cells:
     """The cell held, and in the head of `link` the cell of that link if it joins two words."""
-    held = _restore(trace)
-    sent = st.session_state.get(_SENT, {"cell": (), "serial": 0, "shown": ()})
-    mounted = (st.session_state.get(KEY) or {}).get("held") is not None
-    # A table that is drawn anew, as after another page, starts from what it is sent.
-    if held != sent["shown" if mounted else "cell"]:
-        sent = {"cell": held, "serial": sent["serial"] + 1, "shown": held}
-        st.session_state[_SENT] = sent
+    sent, serial = state_to_send(KEY, {"held": _restore(trace)})
     found: tuple[int, ...] = ()
     if link is not None and link.joins_words and (layer, head) == (link.layer, link.head):
         found = (link.query + 1, link.key + 1)
-    return Cells(held=sent["cell"], serial=sent["serial"], found=found)
+    return Cells(held=sent["held"], serial=serial, found=found)
 
 
 def _restore(trace: Trace) -> tuple[int, ...]:
@@ -53,11 +44,7 @@ def _restore(trace: Trace) -> tuple[int, ...]:
     return cell
 
 
-def take_cell(cell: object) -> None:
-    """Put the cell that the table reports into the session; ignore anything else."""
-    if not isinstance(cell, list) or not all(type(place) in (int, float) for place in cell):
-        return
-    held = tuple(int(place) for place in cell)
+def take_cell(held: tuple[int, ...]) -> None:
+    """Put the cell that the table reports into the session."""
     st.session_state[_CELL] = list(held)
-    if (sent := st.session_state.get(_SENT)) is not None:
-        st.session_state[_SENT] = {**sent, "shown": held}
+    note_report(KEY, {"held": held})

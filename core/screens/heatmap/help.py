@@ -4,171 +4,102 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.analysis.attention_table import labels_of
+from core.analysis.attention_table import AttentionTable, Head, Layer
 from core.analysis.head_patterns.search import strongest_head
-from core.analysis.layers import head_name
 from core.analysis.strongest_link import strongest_link
-from core.ui.messages import quote
 from core.ui.presets import Preset
 from core.ui.words.formulas import capped, rule_notes, softcap_of
-from core.ui.words.inputs import special_tokens
+from core.ui.words.messages import quote
+from core.ui.words.prose import Prose
+from core.vocabulary import head_name, labels_of
 
 if TYPE_CHECKING:
-    from core.analysis.attention_table import AttentionTable, Head, Layer
     from core.model import Trace
 
+_words = Prose(__file__)
 
-def explain(trace: Trace, table: AttentionTable, layer: Layer, head: Head) -> str:
+
+def explain(
+    trace: Trace, table: AttentionTable, layer: Layer, head: Head, *, with_numbers: bool
+) -> str:
     """How to read the table, true for what is on the screen."""
     if table.kind == "attention":
-        sentences = [
-            _explain_rows(trace, table, layer, head),
-            "Colours follow the square root of attention, so that weak links show too.",
-        ]
+        sentences = [_explain_rows(trace, table, layer, head), _words("colours")]
+        if with_numbers and (abs(table.shown) < 0.005).any():
+            sentences.append(_words("blank"))
     else:
         softcap = softcap_of(trace, layer if isinstance(layer, int) else None)
-        bounded = "" if softcap is None else f", soft-capped at ±{softcap:g}"
-        meaning = "Softmax turns each row, special tokens included, into attention."
-        if not (isinstance(layer, int) and isinstance(head, int)):
-            meaning = (
-                "This is a summary of heads: its softmax is not the summary of their attention."
-            )
-        sentences = [f"Scores are the scaled dot products of queries and keys{bounded}.", meaning]
+        one_head = isinstance(layer, int) and isinstance(head, int)
+        sentences = [_words("scores", softcap=softcap, one_head=one_head)]
     if not table.permitted.all():
-        sentences.append("A hatched cell is a pair the model does not permit.")
+        sentences.append(_words("hatched"))
     if table.hidden:
-        tokens = "token is" if table.hidden == 1 else "tokens are"
-        sentences.append(f"{table.hidden} special {tokens} hidden.")
+        sentences.append(_words("hidden", hidden=table.hidden))
     return " ".join(sentences)
 
 
 def _explain_rows(trace: Trace, table: AttentionTable, layer: Layer, head: Head) -> str:
-    meaning = "a column shows how much attention a token gets."
     sums = f"{table.row_sums.min():.2f} to {table.row_sums.max():.2f}"
     if table.rows_sum_to_one:
-        return f"Rows add up to 1, columns do not: {meaning}"
+        return _words("rows")
     if head == "max":
-        averaged = ", averaged over layers" if layer == "mean" else ""
-        return (
-            f"Each cell is the largest value of any head{averaged}, so rows add up to {sums};"
-            f" {meaning}"
-        )
+        return _words("rows_of_maximum", averaged=layer == "mean", sums=sums)
     takers = ["to hidden tokens"] if table.hidden_columns else []
     if any(rule.sink is not None for rule in trace.layers):
         takers.append("to each head's sink, a key without a token")
-    return f"Rows add up to {sums}: the rest went {' and '.join(takers)}; {meaning}"
+    return _words("rows_of_part", sums=sums, takers=" and ".join(takers))
 
 
 def mathematics(trace: Trace) -> str:
     """The definitions behind the table, as this model has them."""
-    softcap = softcap_of(trace)
-    product = capped(r"s \, \langle q_i, k_j \rangle", softcap)
-    merging = _MERGING if trace.patches is None else ""
-    return (
-        rf"""
-With queries $q_i$ and keys $k_j$ of one head ($d$ numbers each), a scaling $s$ (usually
-$1/\sqrt{{d}}$) and a mask $m$, the **score** and the **attention** of token $i$ to token $j$ are
-
-$$
-z_{{ij}} = {product} + m_{{ij}},
-\qquad
-a_{{ij}} = \frac{{e^{{z_{{ij}}}}}}{{\sum_{{j'}} e^{{z_{{ij'}}}}}},
-\qquad
-\sum_j a_{{ij}} = 1 .
-$$
-
-{rule_notes(trace.layers)}
-"""
-        r"""
-Rows attend (query), columns are attended to (key). *Mean* and *maximum* are taken over the heads of
-a layer first, the mean over layers last. """
-        f"""{merging}
-
-Attention shows where information **may** flow; what happens to it depends on the values and all
-that follows.
-"""
+    return _words(
+        "mathematics",
+        product=capped(r"s \, \langle q_i, k_j \rangle", softcap_of(trace)),
+        notes=rule_notes(trace.layers),
+        merges=trace.input.has_words,
     )
-
-
-_MERGING = r"""Merging the pieces of two words $w$ and $v$ gives
-$\frac{1}{|w|}\sum_{i \in w} \sum_{j \in v} a_{ij}$, which keeps rows at 1 (Clark et al. 2019,
-4.1)."""
 
 
 def examples(trace: Trace) -> list[Preset]:
     """Settings worth seeing on this text; heads are measured, not listed."""
     layers, heads = trace.shape[:2]
-    middle, numbers = layers // 2, trace.numbers
-    crosses = trace.source is not None  # no token of one text is before one of the other
-    what = "words" if trace.patches is None else "patches"
-    layer, head, mean = (0, 0, 0.0) if crosses else strongest_head(trace, "previous")
+    middle, layer_labels = layers // 2, trace.layer_labels
+    has_previous = trace.input.beside(-1).any()
+    layer, head, mean = strongest_head(trace, "previous") if has_previous else (0, 0, 0.0)
     looks_back = head_name(trace, layer, head)
-    presets = [
-        Preset(
-            "Mean of the last layer",
-            f"What layer {numbers[-1]} attends to on average over its {heads} heads. An average"
-            " hides specialists: compare it with a single head.",
-            _state(numbers[-1], "mean"),
-        )
-    ]
+    of_last = _words("last_layer", layer=layer_labels[-1], heads=heads)
+    presets = [Preset("Mean of the last layer", of_last, _state(layer_labels[-1], "mean"))]
     if (link := strongest_link(trace, layers=(middle,))) is not None:
-        query = quote(labels_of(trace.tokens)[link.query])
-        key = quote(labels_of(trace.key_tokens)[link.key])
-        which = "two words" if crosses else f"{what} that are not neighbours"
-        presets.append(
-            Preset(
-                "One head of a middle layer",
-                f"{head_name(trace, middle, link.head)} gives {link.weight:.2f} of {query}'s"
-                f" attention to {key}: the strongest link in this layer between {which}.",
-                _state(numbers[middle], link.head + 1),
-            )
+        sentence = _words(
+            "strongest_link",
+            head=head_name(trace, middle, link.head),
+            weight=link.weight,
+            query=quote(labels_of(trace.tokens)[link.query]),
+            key=quote(labels_of(trace.key_tokens)[link.key]),
+            units=trace.input.words,
         )
-    if len(trace.tokens) > 1 and not crosses:
-        looks = f"{looks_back} {_looks_back(trace, mean)}"
-        presets.append(
-            Preset(
-                "The token before" if trace.patches is None else "The patch to the left",
-                f"{looks}: on average {mean:.2f} goes there. Watch the line beside the diagonal.",
-                _state(numbers[layer], head + 1),
-            )
-        )
-    if trace.patches is None or trace.patches.first:
+        state = _state(layer_labels[middle], link.head + 1)
+        presets.append(Preset("One head of a middle layer", sentence, state))
+    if has_previous:
+        sentence = _words("looks_back", head=looks_back, mean=mean, back=trace.input.back)
+        state = _state(layer_labels[layer], head + 1)
+        presets.append(Preset(trace.input.previous.capitalize(), sentence, state))
+    if trace.input.specials:
         presets.append(_without_special(trace))
-    return [
-        *presets,
-        Preset(
-            "Before softmax",
-            f"The raw scores of {looks_back}, which softmax turns into attention.",
-            _state(numbers[layer], head + 1, values="scores"),
-        ),
-    ]
-
-
-def _looks_back(trace: Trace, mean: float) -> str:
-    """What the head that does it most does, and how clearly."""
-    where = "back one token" if trace.patches is None else "one patch to the left"
-    return f"looks {where}" if mean > 0.5 else f"comes closest to looking {where}"
+    state = _state(layer_labels[layer], head + 1, values="scores")
+    return [*presets, Preset("Before softmax", _words("before_softmax", head=looks_back), state)]
 
 
 def _without_special(trace: Trace) -> Preset:
     """What is left without the tokens where attention rests."""
-    state = _state(trace.numbers[-1], "mean", hide=True, renorm=True)
-    if trace.patches is not None:
-        return Preset(
-            "Only patches",
-            f"The mean of the last layer without {special_tokens(trace)}, rows renormalised: what"
-            " is left without the tokens where attention rests.",
-            state,
-        )
+    merges = trace.input.has_words
     return Preset(
-        "Only words",
-        "The mean of the last layer without special tokens, word pieces merged, rows renormalised:"
-        " what is left without the tokens where attention rests.",
-        state | {"words": True},
+        f"Only {trace.input.words}",
+        _words("without_special", specials=trace.input.specials, merges=merges),
+        _state(trace.layer_labels[-1], "mean", hide=True, renorm=True, words=merges),
     )
 
 
 def _state(layer: int, head: int | str, **changes: str | bool) -> dict[str, str | bool]:
-    """The page's state, as it is at first except for layer, head (their numbers) and `changes`."""
-    state: dict[str, str | bool] = {"layer": str(layer), "head": str(head), "values": "attention"}
-    return state | {"hide": False, "renorm": False, "words": False} | changes
+    """The page's state that `changes`, for a layer and a head by their numbers."""
+    return {"layer": str(layer), "head": str(head), **changes}

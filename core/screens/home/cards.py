@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from core.analysis.attention_table import labels_of
+from core.analysis.found_link import FoundLink
 from core.analysis.found_link.steps import Steps, attention_steps
-from core.analysis.layers import head_name
 from core.components.cards import Card, show_cards
+from core.model import Trace
 from core.ui.words.numbers import number
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.found_link import FoundLink
-    from core.model import Trace
+from core.vocabulary import head_name, labels_of
 
 _AROUND = 3  # tokens shown on either side of the query and of the key
 _FEW = 14  # tokens that are all shown
@@ -54,7 +49,11 @@ def _cards(trace: Trace, steps: Steps, name: str, query: str) -> list[Card]:
         Card("Tokens", tokens),
         Card("Query and key", f"In {name} each token has a query and a key: {dim} numbers each."),
         Card("Score", "Multiply them number by number, and add up."),
-        Card("Attention", f"Softmax turns all scores of {query} into shares of 1."),
+        Card(
+            "Attention",
+            f"Softmax turns the scores of “{query}” into shares of 1; with them the head averages"
+            " the values.",
+        ),
     ]
 
 

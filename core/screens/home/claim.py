@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
-from core.analysis.attention_table import labels_of
+from core.analysis.found_link import FoundLink
 from core.analysis.found_link.words import read_words
-from core.analysis.layers import head_name
-from core.ui.messages import quote
+from core.analysis.head_patterns.search import HIGHLIGHTED
+from core.model import Trace
 from core.ui.navigation import go_to
 from core.ui.selectors import choose_head
-
-if TYPE_CHECKING:
-    from core.analysis.found_link import FoundLink
-    from core.model import Trace
+from core.ui.words.messages import quote
+from core.vocabulary import head_name, labels_of
 
 _FAINT = 1.5  # times the uniform baseline: a mean below it is hardly a habit of the head
+_UNRECOGNISED = (
+    " No pair of words is picked out: this text was not recognised as English sentences."
+)
 _ALONE = (
     "**One word has no other word to attend to.** Type a sentence, such as “The cat slept because"
     " it was tired.”"
@@ -39,8 +38,8 @@ def _of_words(trace: Trace, link: FoundLink) -> str:
         "across": "a word of the decoder and one of your text",
     }[link.why]
     return (
-        f"**Layer {trace.numbers[link.layer]}, head {link.head + 1} gives {link.weight:.2f} of**"
-        f" {query}**'s attention to** {key}: {what}."
+        f"**Layer {trace.layer_labels[link.layer]}, head {link.head + 1} gives {link.weight:.2f} of"
+        f" the attention of** {query} **to** {key}: {what}."
     )
 
 
@@ -73,20 +72,31 @@ def _where(trace: Trace, link: FoundLink) -> str:
 
 def _of_position(trace: Trace, link: FoundLink) -> str:
     place = "before" if link.why == "previous" else "after"
-    name = f"Layer {trace.numbers[link.layer]}, head {link.head + 1}"
+    name = f"Layer {trace.layer_labels[link.layer]}, head {link.head + 1}"
     habit = (
         f"gives {link.mean:.2f} of a token's attention to the token {place} it, on average"
         f" (a head that attends equally to all: {link.uniform:.2f})"
     )
     if link.mean < _FAINT * link.uniform:
         return f"**No head has a clear habit here.** {name} {habit}, the most of any head."
-    return f"**{name} {habit}.** It follows position, whatever the words."
+    threshold = HIGHLIGHTED[link.why].threshold
+    side, more = ("above", "") if link.mean > threshold else ("below", "; no head gives more")
+    return (
+        f"**{name} {habit}.** That is {side} {threshold:.2f}, the threshold of a head that follows"
+        f" position{more}."
+    )
 
 
 def _why_no_words(trace: Trace) -> str:
-    if read_words(trace.tokens).prose:
-        return " No two words of this text are joined clearly beyond what their positions explain."
-    return " This text does not read like English sentences, so no pair of words is picked out."
+    """Why the head that is shown is not one that joins two words, by what the search looked at."""
+    words = read_words(trace.tokens)
+    if not words.prose:
+        return _UNRECOGNISED
+    ones = "words of one token" if words.in_pieces else "words"
+    beyond = "clearly beyond what their positions explain"
+    if words.pronouns.any():
+        return f" No pronoun looks back at a noun, and no two {ones} are joined, {beyond}."
+    return f" There is no pronoun to look back, and no two {ones} are joined {beyond}."
 
 
 def offer_head(trace: Trace, link: FoundLink) -> None:
@@ -97,7 +107,7 @@ def offer_head(trace: Trace, link: FoundLink) -> None:
         type="primary",
         help=f"{head_name(trace, link.layer, link.head)} in the head view",
         on_click=_open,
-        args=(trace.numbers[link.layer], link.head + 1, link.query + 1, link.key + 1),
+        args=(trace.layer_labels[link.layer], link.head + 1, link.query + 1, link.key + 1),
     )
 
 

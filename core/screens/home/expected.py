@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from core.figures.guesses import GuessBar, guess_bars, percent
-from core.model import ModelError
-from core.model.language import MAX_MASKS
-from core.ui import cache
+from core.figures.palette import Palette
+from core.model import ModelError, Token, Trace
+from core.model.language import MAX_MASKS, Guess, masked_words, next_words
+from core.screens.home import cached
+from core.ui import cache, python
+from core.ui.cache import first_model
 from core.ui.charts import show_chart
 from core.ui.current import current_key
-from core.ui.messages import quote, show_model_error
+from core.ui.words.messages import quote, show_model_error
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.figures.palette import Palette
-    from core.model import LoadedModel, Token, Trace
-    from core.model.language import Guess
+    from core.model import LoadedModel
 
 _NEXT, _MASK_WIDTH = 480, 400  # pixels, of the bars for the next word and for one mask
 _NEIGHBOURS = 3  # words shown on either side of a mask
@@ -27,6 +28,10 @@ _NEIGHBOURS = 3  # words shown on either side of a mask
 
 def show_expected(trace: Trace, colours: Palette) -> None:
     """Draw the section for the model on screen; nothing for one without a fitting head."""
+    first_model.when_here(partial(_show_expected, trace, colours))
+
+
+def _show_expected(trace: Trace, colours: Palette) -> None:
     model = cache.model(trace.model)
     try:
         if model.task == "next":
@@ -39,7 +44,12 @@ def show_expected(trace: Trace, colours: Palette) -> None:
 
 def _show_next(model: LoadedModel, trace: Trace, colours: Palette) -> None:
     st.header("What the model expects next", anchor=False)
-    guesses = cache.next_words(*current_key(model.name)[:3])
+    typed = current_key(model.name)[:3]
+    guesses = python.made(
+        "guesses",
+        cached.next_words(*typed),
+        python.call(next_words, python.MODEL, *typed[1:], max_tokens=cache.MAX_TOKENS),
+    )
     cut = trace.dropped or trace.cut_characters
     where = ", where your text was cut," if cut else ""
     st.markdown(
@@ -62,7 +72,12 @@ def _show_masked(model: LoadedModel, trace: Trace, colours: Palette) -> None:
     if not masks:
         _offer_mask(trace, mask)
         return
-    found = cache.masked_words(*current_key(model.name)[:3])
+    typed = current_key(model.name)[:3]
+    found = python.made(
+        "masks",
+        cached.masked_words(*typed),
+        python.call(masked_words, python.MODEL, *typed[1:], max_tokens=cache.MAX_TOKENS),
+    )
     with st.container(horizontal=True):
         for each in found:
             with st.container(width=_MASK_WIDTH):

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
-from core.figures.structure import Box, structure_figure
-from core.model import ModelError
-from core.model.weights.structure import structure_of
+from core.analysis.pairs import reach_of_layers
+from core.figures.palette import Palette
+from core.figures.structure import Box, Column, stacks_figure, structure_figure
+from core.model import ModelError, Trace
+from core.model.weights.structure import Attention, Positions, Stack, Structure, structure_of
 from core.ui import cache
+from core.ui.cache import first_model
 from core.ui.charts import show_chart
-from core.ui.messages import quote, show_model_error
-
-if TYPE_CHECKING:
-    from core.figures.palette import Palette
-    from core.model import Trace
-    from core.model.weights.structure import Structure
+from core.ui.words.messages import quote, show_model_error
+from core.vocabulary import listed
 
 _HEADS = {
     "none": "This checkpoint has no language-model head: it gives vectors, and guesses no words.",
@@ -25,7 +26,13 @@ _HEADS = {
     "own": "On top, a language-model head turns hidden states into probabilities of words; its"
     " weights are its own.",
 }
-_LAYER_ROWS = (1, 5)  # of the diagram
+_LAYER_ROWS = (1, 5)  # of the diagram of one stack
+_NAMES = {
+    "self": "In layer {layer}",
+    "encoder": "In the encoder's layer {layer}",
+    "decoder": "In the decoder's layer {layer}",
+    "cross": "In its cross attention",
+}
 
 
 def show_structure(trace: Trace, colours: Palette) -> None:
@@ -34,31 +41,135 @@ def show_structure(trace: Trace, colours: Palette) -> None:
     if not expander.open:
         return
     with expander:
-        try:
-            structure = structure_of(cache.model(trace.model))
-        except ModelError as error:
-            show_model_error(error)
-            return
-        rows = _rows(structure, len(trace.tokens), colours)
-        first, last = trace.numbers[0], trace.depth or structure.layers
-        note = f"layer {first} of {last}"
-        figure = structure_figure(rows, _LAYER_ROWS, note, colours)
-        show_chart(
-            figure,
-            key="structure_figure",
-            alt="How the model is built",
-            quiet=True,
-        )
-        st.caption(_describe(structure, first))
-        st.markdown(f"The modules of {quote(structure.model_class)} as PyTorch prints them:")
-        st.code(structure.text, language=None, height=360)
+        first_model.when_here(partial(_draw, trace, colours), first_model.WORDS)
 
 
-def _rows(structure: Structure, tokens: int, colours: Palette) -> list[list[Box]]:
-    """What a text of so many tokens goes through, from top to bottom."""
-    heads, kv_heads = structure.heads, structure.kv_heads
-    dim, width = structure.dim, structure.width
-    mlp = f"{width} → {structure.mlp_width} → {width}" if structure.mlp_width else "of each token"
+def _draw(trace: Trace, colours: Palette) -> None:
+    try:
+        structure = structure_of(cache.model(trace.model))
+    except ModelError as error:
+        show_model_error(error)
+        return
+    figure = _figure(structure, trace, colours)
+    show_chart(
+        figure,
+        key="structure_figure",
+        alt="How the model is built",
+        quiet=True,
+    )
+    st.caption(_describe(structure, trace.layer_labels[0]))
+    st.markdown(f"The modules of {quote(structure.model_class)} as PyTorch prints them:")
+    st.code(structure.text, language=None, height=360)
+
+
+def notes_on_reach(trace: Trace) -> dict[str, str]:
+    """Which layers attend globally on this text and which in a window, by term of the glossary."""
+    farthest = len(trace.key_tokens) - 1
+    local = {
+        number: reach
+        for number, reach in zip(trace.layer_labels, reach_of_layers(trace), strict=True)
+        if reach < farthest
+    }
+    rest = [number for number in trace.layer_labels if number not in local]
+    in_windows = [
+        f"{_layers([number for number in local if local[number] == reach])}, at most {reach} tokens"
+        " away"
+        for reach in sorted(set(local.values()))
+    ]
+    return {
+        "global attention": f"On this text, in this model: {_layers(rest)}.",
+        "local attention": f"On this text, in this model: {'; '.join(in_windows) or _layers([])}.",
+        "hard attention": "This model's attention is soft.",
+    }
+
+
+def _layers(layer_labels: Sequence[int]) -> str:
+    """Layers by their numbers, in words."""
+    if not layer_labels:
+        return "no layer"
+    return f"layer{'s' * (len(layer_labels) > 1)} {listed(layer_labels)}"
+
+
+def _figure(structure: Structure, trace: Trace, colours: Palette) -> Any:  # noqa: ANN401 - of core.figures, which alone knows plotly
+    """One stack, or an encoder beside a decoder."""
+    if len(structure.stacks) == 1:
+        (stack,) = structure.stacks
+        note = f"layer {trace.layer_labels[0]} of {stack.layers}"
+        rows = _rows(structure, stack, len(trace.tokens), colours)
+        return structure_figure(rows, _LAYER_ROWS, note, colours)
+    tokens = {each.attention_type: len(each.tokens) for each in (trace, *trace.others)}
+    encoder, decoder = (
+        _column(structure, stack, tokens.get(stack.attention[0].attention_type), colours)
+        for stack in structure.stacks
+    )
+    return stacks_figure(encoder, decoder, colours)
+
+
+def _column(structure: Structure, stack: Stack, tokens: int | None, colours: Palette) -> Column:
+    """A stack of an encoder-decoder, from below, for a text of so many tokens, if that is known."""
+    width, vocabulary = structure.width, structure.vocabulary
+    states = f"{tokens or 'tokens'} × {width}"
+    is_decoder = len(stack.attention) > 1
+    name = "decoder" if is_decoder else "encoder"
+    below = [Box((f"{name}: embeddings", f"vocabulary: {vocabulary:,}", states))]
+    if stack.positions is not None and stack.positions.way in ("learned", "fixed"):
+        below.append(Box(("+ positions", _positions(stack.positions))))
+    then = Box(("add & normalise",))
+    layer: list[Box] = []
+    for attention in stack.attention:
+        layer += [_attention_box(attention, stack, width, colours), then]
+    layer += [Box(("feed-forward", _mlp(stack, width))), then]
+    above = [Box(("hidden states", states))]
+    if is_decoder and structure.head != "none":
+        above.append(Box(("language-model head", f"{width} → {vocabulary:,}, softmax")))
+    return Column(
+        tuple(below),
+        tuple(layer),
+        tuple(above),
+        f"{stack.layers} layers",
+        modality=layer.index(then) + 1 if is_decoder else None,
+    )
+
+
+def _attention_box(attention: Attention, stack: Stack, width: int, colours: Palette) -> Box:
+    """The heads of one kind, and what their maps take and give."""
+    names = {"encoder": "self-attention", "decoder": "masked self-attention"}
+    heads, dim = attention.heads, attention.dim
+    queries, keys = heads * dim, attention.kv_heads * dim
+    lines = [names.get(attention.attention_type, "cross attention"), f"{heads} heads × {dim} dims"]
+    if attention.attention_type == "cross":
+        lines.append("K, V from the encoder")
+    elif stack.positions is not None and stack.positions.way in ("relative", "rotary"):
+        lines.append(f"+ {_positions(stack.positions)}")
+    if width == queries == keys:
+        lines += ["W_Q, W_K, W_V, W_O:", f"each {width} → {width}"]
+    elif queries == keys:
+        lines += [f"W_Q, W_K, W_V: {width} → {queries}", f"W_O: {queries} → {width}"]
+    else:
+        lines += [f"W_Q: {width} → {queries}", f"W_K, W_V: {width} → {keys}"]
+        lines.append(f"W_O: {queries} → {width}")
+    colour = colours.key if attention.attention_type == "cross" else colours.accent
+    return Box(tuple(lines), colour=colour)
+
+
+def _positions(positions: Positions) -> str:
+    rows = "" if positions.rows is None else f"{positions.rows:,}"
+    if positions.way == "relative":
+        return f"{rows} relative distances"
+    if positions.way == "rotary":
+        return "rotary positions"
+    return f"{positions.way}{f', {rows} rows' if rows else ''}"
+
+
+def _mlp(stack: Stack, width: int) -> str:
+    return f"{width} → {stack.mlp_width} → {width}" if stack.mlp_width else "of each token"
+
+
+def _rows(structure: Structure, stack: Stack, tokens: int, colours: Palette) -> list[list[Box]]:
+    """What a text of so many tokens goes through in one stack, from top to bottom."""
+    (attention,) = stack.attention
+    heads, kv_heads = attention.heads, attention.kv_heads
+    dim, width = attention.dim, structure.width
     thirds = ((0.0, 0.31), (0.345, 0.655), (0.69, 1.0))
     maps = (
         ("queries: W_Q", heads, colours.query),
@@ -77,24 +188,47 @@ def _rows(structure: Structure, tokens: int, colours: Palette) -> list[list[Box]
         ],
         [Box(("attention × values, heads side by side", f"{tokens} × {heads} × {dim}"))],
         [Box(("W_O, added to what came in", f"{heads} × {dim} → {width}"), colour=colours.accent)],
-        [Box(("feed-forward, added to what came in", mlp))],
+        [Box(("feed-forward, added to what came in", _mlp(stack, width)))],
         [Box(("hidden states", f"{tokens} × {width}"))],
     ]
 
 
 def _describe(structure: Structure, layer: int) -> str:
     """Where the four maps are, by this model's names, and what the diagram leaves out."""
+    attention = [each for stack in structure.stacks for each in stack.attention]
+    if len(structure.stacks) > 1:
+        begin = (
+            "An encoder and a decoder, read from below as in fig. 1 of Vaswani et al. (2017), with"
+            " this model's numbers. "
+        )
+        left_out = (
+            "Left out: biases, dropout, and whether a layer normalises before or after it adds."
+        )
+        of_decoder = structure.head != "none"
+    else:
+        begin, of_decoder = "", False
+        way = structure.stacks[0].positions
+        positions = f" ({_positions(way)})" if way is not None else ""
+        left_out = (
+            f"Left out: normalisation, biases, positions{positions}, and in which order a layer"
+            " normalises and adds."
+        )
+    maps = " ".join(f"{_describe_maps(each, layer)}." for each in attention)
+    head = _HEADS[structure.head]
+    if of_decoder:
+        head = head.replace("On top,", "On top of the decoder,")
+    return f"{begin}{maps} {left_out} {head}"
+
+
+def _describe_maps(attention: Attention, layer: int) -> str:
     maps = "; ".join(
         f"W_{role.upper()} is {quote(each.name)} ({each.inputs} → {each.outputs})"
-        for role, each in structure.projections.items()
+        for role, each in attention.projections.items()
     )
     shared = (
-        f" {structure.heads} query heads share {structure.kv_heads} key heads."
-        if structure.kv_heads != structure.heads
+        f"; {attention.heads} query heads share {attention.kv_heads} key heads"
+        if attention.kv_heads != attention.heads
         else ""
     )
-    return (
-        f"In layer {layer}: {maps or 'the names of W_Q, W_K and W_V in this family are not known'}."
-        f"{shared} Left out: normalisation, biases, positions, and in which order a layer"
-        f" normalises and adds. {_HEADS[structure.head]}"
-    )
+    where = _NAMES[attention.attention_type].format(layer=layer)
+    return f"{where}: {maps or 'the names of W_Q, W_K and W_V are not known'}{shared}"

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from core.analysis.images import attention_of_patch, attention_to_patch
 from core.analysis.images.colour import standing_out
-from core.analysis.images.exact_layer import exact_layer, exact_size
 from core.analysis.images.patch_scores import patches_of
+from core.analysis.layer_payload import LayerPayload, vectors_size
 from core.components.export import standalone_page
 from core.components.patches import ALL_LAYERS_BYTES, PatchesView, Rows, pack_patches
 from core.components.reported_state import state_to_send
 from core.figures.palette import palette
+from core.screens.images import cached
 from core.screens.images.state import KEY, held_token
-from core.ui import cache
+from core.ui import cache, python
 from core.ui.current import current_key
+from core.ui.downloads import Contents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from core.model import Trace
-    from core.ui.downloads import Contents
 
 
 def pack_for_page(trace: Trace, view: Mapping[str, Any], held: Contents) -> bytes:
@@ -44,16 +46,22 @@ def file_later(trace: Trace, view: Mapping[str, Any], held: Contents) -> Callabl
 
 def sends_all(trace: Trace) -> bool:
     """Whether all layers are sent at once."""
-    return exact_size(trace) <= ALL_LAYERS_BYTES
+    return _size(trace) <= ALL_LAYERS_BYTES
+
+
+def _size(trace: Trace) -> int:
+    """Bytes of all layers."""
+    return sum(vectors_size(trace, layer) for layer in range(trace.shape[0]))
 
 
 def _pack(
     trace: Trace, view: Mapping[str, Any], sent: Mapping[str, Any], serial: int, held: Contents
 ) -> bytes:
     key, patches, whole = current_key(trace.model), patches_of(trace), sends_all(trace)
-    shown = trace.numbers.index(int(view["layer"]))
+    shown = trace.layer_labels.index(int(view["layer"]))
     layers = range(trace.shape[0]) if whole else (shown,)
     start = patches.first + standing_out(patches)
+    _note_shown(trace, view, start)
     both = palette("dark")  # light colours: they lie on a darkened image in either theme
     facts = PatchesView(
         view=sent,
@@ -61,20 +69,43 @@ def _pack(
         start=start,
         heat={"from": both.key, "to": both.query},
         rows=None if whole else _rows(trace, key, view, start),
-        classes=cache.classes(key.model, key.image or ""),
+        classes=cached.classes(key.model, key.image or ""),
         picture=held.titled("Patches"),
     )
-    exact = {each: exact_layer(trace, each, cache.row_sums(key, each)) for each in layers}
-    return pack_patches(trace, patches, exact, facts)
+    sent_layers = {
+        each: LayerPayload.of(trace, each, sums=cached.row_sums(key, each)) for each in layers
+    }
+    return pack_patches(trace, patches, sent_layers, facts)
+
+
+def _note_shown(trace: Trace, view: Mapping[str, Any], start: int) -> None:
+    """The picture works out the row or the column that it shows from what it is sent."""
+    token, direction, only_patches = _asked(trace, view, start)
+    attention = attention_of_patch if direction == "from" else attention_to_patch
+    python.later("maps", attention, trace, token, only_patches=only_patches)
+    maps, head = python.Variable("maps"), str(view["head"])
+    layer = trace.layer_labels.index(int(view["layer"]))
+    summary = {"mean": "mean", "max": "maximum"}.get(head)
+    stack = python.call(getattr, maps, summary or "maps")
+    place = layer if summary else (layer, int(head) - 1)
+    python.made("weights", None, python.call(operator.getitem, stack, place))
+
+
+def _asked(trace: Trace, view: Mapping[str, Any], start: int) -> tuple[int, str, bool]:
+    """The token that is looked at, whether "from" it or "to" it, and whether patches alone count.
+
+    A key that is no patch is none where only patches count.
+    """
+    token, direction = held_token(trace, view, start), str(view["direction"])
+    only_patches = bool(view["only_patches"])
+    if only_patches and direction == "to" and trace.tokens[token].special:
+        token = start
+    return token, direction, only_patches
 
 
 def _rows(trace: Trace, key: cache.TraceKey, view: Mapping[str, Any], start: int) -> Rows:
-    token, direction = held_token(trace, view, start), str(view["direction"])
-    only_patches = bool(view["only_patches"])
-    # A key that is no patch is none where only patches count.
-    if only_patches and direction == "to" and trace.tokens[token].special:
-        token = start
-    maps = cache.patch_maps(key, token, direction, only_patches=only_patches)
+    token, direction, only_patches = _asked(trace, view, start)
+    maps = cached.patch_maps(key, token, direction, only_patches=only_patches)
     return Rows(maps, token, direction, only_patches)
 
 
@@ -84,5 +115,5 @@ def _note(trace: Trace, view: Mapping[str, Any]) -> str:
         return f"All {layers} layers are in this file."
     return (
         f"Layer {view['layer']} of {layers} is in this file (all of them would take"
-        f" {exact_size(trace) / 1e6:,.0f} MB)."
+        f" {_size(trace) / 1e6:,.0f} MB)."
     )

@@ -7,17 +7,16 @@ number; otherwise the bytes stay the same, and Streamlit does not send them agai
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from core.components.patches import link_name
-from core.components.reported_state import note_report
+from core.components.reported_state import as_mapping, note_report
 from core.ui import controls
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from core.model import Trace
 
 KEY = "patches"  # of the component
@@ -36,11 +35,7 @@ def restore_view(trace: Trace) -> dict[str, Any]:
         "layer": st.session_state["layer"],
         "head": st.session_state["head"],
         "patch": controls.choice(
-            "patch",
-            [FREE, *names],
-            subject="The patches of this image are",
-            optional=True,
-            older={str(position): name for position, name in enumerate(names, start=1)},
+            "patch", [FREE, *names], subject="The patches of this image are", optional=True
         ),
         "direction": controls.choice(
             "direction", ("from", "to"), subject="The directions are", optional=True
@@ -56,12 +51,11 @@ def held_token(trace: Trace, view: Mapping[str, Any], start: int) -> int:
     return next(held, start)
 
 
-def take_report(view: object) -> None:
+def take_report(reported: object) -> None:
     """Put what the component reports into the session; ignore anything that is not a state."""
-    if not isinstance(view, dict):
-        return
+    view = as_mapping(reported)
     report: dict[str, Any] = {key: view[key] for key in _TEXTS if isinstance(view.get(key), str)}
     if isinstance(view.get("only_patches"), bool):
         report["only_patches"] = view["only_patches"]
     controls.pick(**report)
-    note_report(KEY, view)
+    note_report(KEY, report)

@@ -7,19 +7,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns.search import find_heads
-from core.analysis.layers import head_name
-from core.analysis.related_words.heads import LEVEL
-from core.analysis.related_words.words import closest_pairs
+from core.analysis.head_patterns.registry import CHANCE_LEVEL
+from core.analysis.head_patterns.search import Search, find_heads
+from core.analysis.related_words.heads import RelatedHeads, Scope, related_heads
+from core.analysis.related_words.words import (
+    RelatedWords,
+    closest_pairs,
+    measure_vocabulary,
+    related_words,
+)
 from core.components.model_view import Marks
-from core.ui import cache
-from core.ui.messages import quote
+from core.model.weights.embeddings import sample_embeddings, token_embeddings
+from core.screens.model_view import cached
+from core.ui import cache, python
+from core.ui.cache import first_model
+from core.ui.words.messages import quote
 from core.ui.words.pattern_words import NO_SECOND, WORDS, words_for
+from core.vocabulary import head_name
 
 if TYPE_CHECKING:
-    from core.analysis.head_patterns.search import Search
-    from core.analysis.related_words.heads import RelatedHeads, Scope
-    from core.analysis.related_words.words import RelatedWords
     from core.model import Trace
 
 _SCOPES: dict[str, Scope] = {"related": "text", "related_other": "other"}
@@ -35,7 +41,7 @@ def highlight(trace: Trace, name: str, key: cache.TraceKey) -> Marks | None:
     if name == "none":
         return None
     if name not in _SCOPES:
-        search = find_heads(trace, name)
+        search = python.shown("found", find_heads, trace, name)
         st.markdown(_describe(trace, search))
         if not search.measurable:
             return None
@@ -44,11 +50,27 @@ def highlight(trace: Trace, name: str, key: cache.TraceKey) -> Marks | None:
             "entropy" if pattern.measured == "entropy" else words_for(trace)[pattern.name].highlight
         )
         return Marks(score, search.scores, search.holds, search.ranked()[0][:2])
-    related = cache.related(key, _SCOPES[name])
+    if first_model.is_awaited():
+        first_model.wait()
+    related = _related(trace, _SCOPES[name], key)
     st.markdown(_describe_related(trace, related, name))
     if related is None or not (ranked := related[1].ranked()):
         return None
     return Marks("related words", related[1].scores, related[1].holds, ranked[0])
+
+
+def _related(
+    trace: Trace, scope: Scope, key: cache.TraceKey
+) -> tuple[RelatedWords, RelatedHeads] | None:
+    related = cached.related(key, scope)
+    if related is not None:
+        vocabulary = python.call(measure_vocabulary, python.call(sample_embeddings, python.MODEL))
+        vectors = python.call(token_embeddings, python.MODEL, trace)
+        tokens = python.call(getattr, trace, "tokens")
+        words, heads = related
+        python.made("words", words, python.call(related_words, tokens, vectors, vocabulary))
+        python.made("related", heads, python.call(related_heads, trace, words, scope))
+    return related
 
 
 def _describe(trace: Trace, search: Search) -> str:
@@ -94,9 +116,9 @@ def _describe_related(
     count, give = f"{len(holding)} of {heads.scores.size} heads", "give"
     if len(holding) < 2:
         count, give = ("one head" if holding else "no head"), "gives"
-    by_chance = LEVEL * int(np.isfinite(heads.scores).sum())
+    by_chance = CHANCE_LEVEL * int(np.isfinite(heads.scores).sum())
     return (
-        f"**{title}: {count}** {give} them more attention than {100 * (1 - LEVEL):.0f} % of"
+        f"**{title}: {count}** {give} them more attention than {100 * (1 - CHANCE_LEVEL):.0f} % of"
         f" {arrangements} would ({by_chance:.1f} heads would by chance; {brackets})"
         f"{': ' if holding else '. The closest is '}{named}. {pairs}"
     )

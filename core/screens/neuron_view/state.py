@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.attention_table import labels_of
-from core.analysis.model_map import shown_positions
+from core.analysis.images.patch_scores import patches_of
+from core.analysis.model_map import PairFilter, shown_positions
 from core.components.neuron_view import NeuronState
+from core.model.trace import Token
 from core.ui import controls
-from core.ui.words.inputs import this_input
+from core.vocabulary import labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.model_map import PairFilter
     from core.model import Trace
-    from core.model.trace import Token
 
 STRONGEST, ALL = "strongest", "all"
 _SORTS = ["index", "contribution"]
-_TURN = "_neuron_view_turn"  # how many choices the view has reported
 
 
 def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
@@ -34,7 +31,7 @@ def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
     for name, options in (("query", queries), ("key_token", keys)):
         if st.session_state.get(name) not in options:  # dropped silently after a longer text
             st.session_state.pop(name, None)
-    subject = f"{this_input(trace).capitalize()} has {len(trace.tokens)} tokens"
+    subject = f"{trace.input.this.capitalize()} has {len(trace.tokens)} tokens"
     if trace.source is not None:
         subject = f"The decoder has {len(trace.tokens)} tokens, this text {len(trace.source)}"
     if pairs != "all":
@@ -59,7 +56,7 @@ def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
         menu=True,
         width=190,
         help="The pair whose score is taken apart into dimensions: the key that the query"
-        " attends to most, or one of your choice. Or click its row in the picture.",
+        " attends to most, of those shown, or one of your choice. Or click its row in the picture.",
     )
     sort = controls.choice("sort", _SORTS, subject="Dimensions are sorted by")
     return NeuronState(
@@ -68,7 +65,6 @@ def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
         by_contribution=sort == "contribution",
         folded=controls.flag("fold"),
         pairs=pairs,
-        turn=st.session_state.get(_TURN, 0),
     )
 
 
@@ -79,7 +75,6 @@ def _titles(tokens: tuple[Token, ...], name: str, title: str) -> dict[str, str]:
 
 def take_state(state: NeuronState) -> None:
     """Make what was chosen in the picture the state of the page."""
-    st.session_state[_TURN] = state.turn
     controls.pick(
         query=ALL if state.query is None else str(state.query + 1),
         key_token=STRONGEST if state.key is None else str(state.key + 1),
@@ -94,9 +89,10 @@ def _last_word(trace: Trace, positions: Sequence[int]) -> str:
 
     Of an image, the patch in the middle.
     """
-    if trace.patches is not None:
-        row, column = trace.patches.rows // 2, trace.patches.columns // 2
-        return str(trace.patches.first + row * trace.patches.columns + column + 1)
+    if not trace.input.has_words:
+        patches = patches_of(trace)
+        row, column = patches.rows // 2, patches.columns // 2
+        return str(patches.first + row * patches.columns + column + 1)
     tokens = [trace.tokens[position] for position in positions]
     words = [t for t in tokens if not t.special and any(map(str.isalpha, t.display))]
     return str((words or tokens)[-1].position + 1)

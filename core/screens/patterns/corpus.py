@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.coreference import BestHead, Resolved, best_head, coreference_table, resolve
+from core.analysis.coreference import (
+    BestHead,
+    Resolved,
+    best_head,
+    coreference_table,
+    resolve,
+    resolve_texts,
+)
 from core.analysis.corpus.sample import Sentence, marked_sets, sample_sentences
 from core.analysis.head_patterns import pattern_table
+from core.analysis.head_patterns.induction import Induction
 from core.analysis.head_patterns.measure import Measured, measure_text
 from core.analysis.head_patterns.similarity import (
     MAX_LOGARITHMS,
@@ -19,16 +28,16 @@ from core.analysis.head_patterns.similarity import (
     compare_heads,
     map_heads,
 )
-from core.ui import corpus_walk
+from core.model import Trace, trace_corpus
+from core.ui import corpus_walk, python
 from core.ui.corpus_walk import measured_once, walk_corpus
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.analysis.head_patterns.induction import Induction
-    from core.model import Trace
 
 NAME = "patterns"
+_TRACES = python.call(trace_corpus, python.MODEL, python.call(sample_sentences))
 
 
 @dataclass(eq=False)
@@ -51,6 +60,9 @@ class Corpus:
 
     def head_map(self) -> HeadMap:
         """The map of its heads, laid out when it is first asked for."""
+        limit = MAX_LOGARITHMS // len(self.sentences)
+        parts = python.each_of("each", _TRACES, lambda one: python.call(compare_heads, one, limit))
+        python.made("distances", self.distances, python.call(add_distances, parts))
         if self._map is None:
             with st.spinner("Laying out the map …"):
                 self._map = map_heads(self.distances.mean)
@@ -68,7 +80,10 @@ class _Gathered:
 def measured_corpus(model_name: str) -> Corpus:
     """The sample corpus, from the cache or measured now, with a progress bar."""
     sentences = sample_sentences()
-    return measured_once(NAME, model_name, sentences, lambda: _measure(model_name, sentences))
+    corpus = measured_once(NAME, model_name, sentences, lambda: _measure(model_name, sentences))
+    measured = python.each_of("each", _TRACES, lambda each: python.call(measure_text, each))
+    python.made("measured", corpus.measured, measured)
+    return corpus
 
 
 def _measure(model_name: str, sentences: tuple[str, ...]) -> Corpus:
@@ -125,6 +140,17 @@ def measured_pronouns(model_name: str) -> dict[str, MarkedSet]:
         return sets
 
     return measured_once("pronouns", model_name, texts, measure)
+
+
+def note_pronouns(name: str, marked: MarkedSet) -> None:
+    """The calls that give the table of one set."""
+    sentences = python.Variable("sentences")
+    texts = python.each_of("each", sentences, lambda each: python.call(getattr, each, "text"))
+    traces = python.call(trace_corpus, python.MODEL, texts)
+    chosen = python.call(operator.getitem, python.call(marked_sets), name)
+    python.made("sentences", None, chosen)
+    python.made("resolved", marked.resolved, python.call(resolve_texts, traces, sentences))
+    python.made("coreference", marked.table, python.call(coreference_table, marked.resolved))
 
 
 def _leave() -> None:

@@ -8,35 +8,34 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.attention_table import labels_of
 from core.analysis.head_patterns.evidence import Evidence, evidence
 from core.analysis.head_patterns.measure import (
     MEASURED,
     mean_scores,
     measure_matrix,
-    uniform_attention,
 )
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT, assign_patterns
 from core.analysis.head_patterns.table import add_induction
-from core.analysis.pairs import permitted, permitted_somewhere
+from core.analysis.pairs import permitted, permitted_somewhere, uniform_attention
 from core.analysis.rollout import Overall, overall_attention, uniform_overall
 from core.figures.heatmap import heatmap_figure
 from core.figures.labels import literal
+from core.figures.palette import Palette
+from core.model import Trace, trace_text
+from core.model.trace import Array
+from core.screens.patterns.corpus import Corpus
+from core.screens.patterns.view import View
 from core.screens.patterns.wording import describe_evidence, nearest_pattern
-from core.ui import cache, controls
+from core.ui import cache, controls, python
 from core.ui.charts import show_chart
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import has_meaning, pattern_names
+from core.vocabulary import labels_of
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-    from core.figures.palette import Palette
-    from core.model import Trace
-    from core.model.trace import Array
-    from core.screens.patterns.corpus import Corpus
-    from core.screens.patterns.view import View
 
 WHOLES = {"head": "one head", "mean": "mean of everything", "rollout": "rollout"}
 _LISTED = 60  # sentences to choose from: those that follow the pattern most, and least
@@ -73,7 +72,7 @@ def pick_view(trace: Trace) -> tuple[str, str]:
 
 
 def show_one(
-    view: View, whole: str, beside: str, settings: DeltaGenerator, colours: Palette
+    view: View, colours: Palette, whole: str, beside: str, settings: DeltaGenerator
 ) -> None:
     """The two matrices, what they show, and the evidence token by token.
 
@@ -86,7 +85,7 @@ def show_one(
             trace = _pick_sentence(view, view.corpus, pattern, ordered=whole == "head")
     weights, uniform = _matrices(view, trace, whole)
     name = view.name if whole == "head" else WHOLES[whole].capitalize()
-    shown = evidence(weights, uniform, trace.tokens, pattern, trace.source)
+    shown = python.shown("shown", evidence, weights, uniform, trace.tokens, pattern, trace.source)
     labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     description = describe_evidence(name, pattern, shown, trace)
     title = pattern_names(trace)[pattern]
@@ -151,9 +150,15 @@ def _matrices(view: View, trace: Trace, whole: str) -> tuple[Array, Array]:
     """Attention, and what uniform attention would be, both (token, key token)."""
     if whole != "head":
         kind = cast("Overall", whole)
-        return overall_attention(trace, kind), uniform_overall(trace, kind)
-    allowed = permitted(trace, view.layer, view.head)
-    return trace.attention(view.layer, view.head), uniform_attention(allowed)
+        return (
+            python.shown("weights", overall_attention, trace, kind),
+            python.shown("uniform", uniform_overall, trace, kind),
+        )
+    allowed = python.shown("allowed", permitted, trace, view.layer, view.head)
+    return (
+        python.shown("weights", trace.attention, view.layer, view.head),
+        python.shown("uniform", uniform_attention, allowed),
+    )
 
 
 def _verdict(view: View, whole: str, trace: Trace, weights: Array, uniform: Array) -> str:
@@ -205,7 +210,9 @@ def _pick_sentence(view: View, corpus: Corpus, pattern: str, *, ordered: bool) -
             f" “{pattern_names(view.trace)[pattern]}” most, then least)"
         )
     picked = controls.choice("sentence", options, label, subject=subject, names=name, menu=True)
-    return cache.trace(view.trace.model, corpus.sentences[int(picked) - 1], None)
+    text = corpus.sentences[int(picked) - 1]
+    run = python.call(trace_text, python.MODEL, text, max_tokens=cache.MAX_TOKENS, decode=False)
+    return python.made("sentence", cache.trace(view.trace.model, text, None), run)
 
 
 def _token_rows(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,12 @@ from core.analysis.head_patterns.naming import NAMING, NONE
 from core.analysis.head_patterns.registry import PATTERNS
 from core.analysis.head_patterns.table import RESAMPLES
 from core.analysis.layers import rows_of
+from core.components.reported_state import as_indices, as_mapping, reported
 from core.figures.head_map import ring
+from core.figures.palette import Palette
 from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars
+from core.model import Trace
+from core.screens.patterns.view import View
 from core.screens.patterns.wording import why_missing
 from core.ui import controls
 from core.ui.charts import show_chart
@@ -23,30 +28,24 @@ from core.ui.corpus_walk import reads_corpora
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.head_maps import show_gaps, show_head_map, show_heads
 from core.ui.selectors import choose_head
-from core.ui.words.inputs import this_input
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import has_meaning, pattern_names, score_names, score_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import pandas as pd
     from streamlit.elements.lib.column_types import ColumnConfig
 
-    from core.figures.palette import Palette
-    from core.model import Trace
-    from core.screens.patterns.view import View
 
 choose_one = partial(choose_head, whole="head")
 _PATTERN_OF = {pattern.score: name for name, pattern in NAMING.items()}
 
 
-def show_overview(view: View, score: str, colours: Palette, theme: str | None) -> None:
+def show_overview(view: View, colours: Palette, score: str) -> None:
     """The map beside the chosen head, then the table."""
     _warn(view)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _show_map(view, score, colours, theme)
+        _show_map(view, colours, score)
         _summarise(view)
     with right:
         st.markdown(view.verdict)
@@ -81,11 +80,11 @@ def _scores(trace: Trace) -> list[str]:
     return list({names[score]: score for score in reversed(scores)}.values())[::-1]
 
 
-def _choose_row(numbers: Sequence[int], heads: int) -> None:
-    rows = st.session_state["patterns_table"].selection.rows
-    if rows:
+def _choose_row(layer_labels: Sequence[int], heads: int) -> None:
+    rows = as_indices(as_mapping(reported("patterns_table", "selection")).get("rows"))
+    if rows and rows[0] < len(layer_labels) * heads:
         layer, head = divmod(rows[0], heads)
-        choose_one(numbers[layer], head + 1)
+        choose_one(layer_labels[layer], head + 1)
 
 
 def _open_one() -> None:
@@ -95,17 +94,13 @@ def _open_one() -> None:
 def _warn(view: View) -> None:
     """Why no head has a pattern, if none has."""
     if view.short:
-        longer = (
-            "use a longer text or measure on the sample corpus"
-            if reads_corpora(view.trace)
-            else "choose a larger size"
-            if view.trace.patches is not None
-            else "give the decoder more to read"
-        )
+        longer = view.trace.input.more
+        if reads_corpora(view.trace):
+            longer += " or measure on the sample corpus"
         st.info(
             f"**Too short to say.** {view.where[0].upper()}{view.where[1:]} is too short to name"
-            f" patterns by: under {MIN_TOKENS} tokens, up to a third of untrained heads pass a"
-            f" threshold by accident. The scores are below; for patterns, {longer}."
+            f" patterns by: under {MIN_TOKENS} tokens, up to a third of heads with random"
+            f" weights pass a threshold by accident. The scores are below; for patterns, {longer}."
         )
     elif (view.table["class"] == NONE).all():
         unmeasured = view.corpus is None and reads_corpora(view.trace)
@@ -141,7 +136,7 @@ def _summarise(view: View) -> None:
         st.caption(f"Too few query tokens to name a head by: {', '.join(scarce)}.")
 
 
-def _show_map(view: View, score: str, colours: Palette, theme: str | None) -> None:
+def _show_map(view: View, colours: Palette, score: str) -> None:
     if score == "class":
         rows = rows_of(view.trace)
         figure = pattern_map(
@@ -149,7 +144,7 @@ def _show_map(view: View, score: str, colours: Palette, theme: str | None) -> No
             view.grid("confidence").astype(np.float64),
             rows,
             pattern_names(view.trace),
-            pattern_colours(theme, colours),
+            pattern_colours(st.context.theme.type, colours),
             colours,
         )
         ring(figure, rows, (view.layer, view.head), view.trace.shape[1], colours)
@@ -225,7 +220,7 @@ def _show_table(view: View) -> None:
         hide_index=True,
         height=420,
         placeholder="–",
-        on_select=partial(_choose_row, view.trace.numbers, view.trace.shape[1]),
+        on_select=partial(_choose_row, view.trace.layer_labels, view.trace.shape[1]),
         selection_mode="single-row",
         column_config={
             name: _column(view.trace, name)
@@ -293,7 +288,5 @@ def _table_caption(view: View) -> str:
     names = score_names(view.trace)
     missing = [names[name] for name in scores if view.table[name].isna().all()]
     return (
-        f"{caption} Empty on {this_input(view.trace)}: {', '.join(missing)}."
-        if missing
-        else caption
+        f"{caption} Empty on {view.trace.input.this}: {', '.join(missing)}." if missing else caption
     )

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.layers import head_name
-from core.screens.patterns.corpus import measured_pronouns
+from core.analysis.coreference import Estimate
+from core.analysis.corpus.sample import Mention
+from core.figures.palette import Palette
+from core.model import Trace
+from core.screens.patterns.corpus import MarkedSet, measured_pronouns, note_pronouns
 from core.screens.patterns.overview import choose_one
+from core.screens.patterns.view import View
 from core.ui import controls
 from core.ui.corpus_walk import show_unread
 from core.ui.head_maps import show_head_map
-from core.ui.messages import escape
+from core.ui.words.messages import escape
 from core.ui.words.numbers import number
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.analysis.coreference import Estimate
-    from core.analysis.corpus.sample import Mention
-    from core.figures.palette import Palette
-    from core.model import Trace
-    from core.screens.patterns.corpus import MarkedSet
-    from core.screens.patterns.view import View
+from core.vocabulary import head_name
 
 SETS = {"pairs": "minimal pairs", "sample": "sample corpus"}
 _BEST = 10  # heads in the table
@@ -40,7 +35,7 @@ def pick_marked() -> str:
     return controls.choice("marked", SETS, "Pronouns of", subject="Pronouns are marked in")
 
 
-def show_pronouns(view: View, name: str, colours: Palette) -> None:
+def show_pronouns(view: View, colours: Palette, name: str) -> None:
     """The set of this `name`: the map, the best heads, and what one head answered."""
     if show_unread(view.trace, "Every sentence with marked pronouns"):
         return
@@ -53,6 +48,7 @@ def show_pronouns(view: View, name: str, colours: Palette) -> None:
         st.info(f"This model saw no pronoun of the {SETS[name]} with two nouns to choose from.")
         return
     marked, pairs = sets[name], name == "pairs"
+    note_pronouns(name, marked)
     left, right = st.columns([5, 4], gap="medium")
     with left:
         show_head_map(

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pandas as pd
 import streamlit as st
 
-from core.analysis.head_patterns.similarity import nearest_heads
-from core.analysis.layers import head_name
+from core.analysis.head_patterns.similarity import compare_heads, map_heads, nearest_heads
+from core.figures.palette import Palette
 from core.figures.patterns import pattern_colours
 from core.figures.similar_heads import similar_by_pattern
+from core.screens.patterns import cached
 from core.screens.patterns.overview import choose_one
-from core.ui import cache
+from core.screens.patterns.view import View
+from core.ui import python
 from core.ui.head_maps import show_heads
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names
-
-if TYPE_CHECKING:
-    from core.figures.palette import Palette
-    from core.screens.patterns.view import View
+from core.vocabulary import head_name
 
 _NEAREST = 10  # heads in the list
 
 
-def show_similar(view: View, colours: Palette, theme: str | None) -> None:
+def show_similar(view: View, colours: Palette) -> None:
     """The map and the list."""
     layers, heads = view.trace.shape[:2]
     count = layers * heads
@@ -32,16 +29,21 @@ def show_similar(view: View, colours: Palette, theme: str | None) -> None:
         st.info("This model has a single head: there is no other to compare it with.")
         return
     if view.corpus is None:
-        distances, drawn = cache.similarity(view.key)
+        distances, drawn = cached.similarity(view.key)
+        python.made("distances", distances, python.call(compare_heads, view.trace))
     else:
         distances, drawn = view.corpus.distances, view.corpus.head_map()
+    between = python.call(getattr, distances, "mean")
+    python.made("drawn", drawn, python.call(map_heads, between))
+    nearest = nearest_heads(distances.mean, view.number, _NEAREST)
+    python.made("nearest", nearest, python.call(nearest_heads, between, view.number, _NEAREST))
     patterns, names = view.table["class"].tolist(), pattern_names(view.trace)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        shades = pattern_colours(theme, colours)
+        shades = pattern_colours(st.context.theme.type, colours)
         figure = similar_by_pattern(
             drawn.points,
-            view.trace.numbers,
+            view.trace.layer_labels,
             patterns,
             view.number,
             names,
@@ -49,7 +51,7 @@ def show_similar(view: View, colours: Palette, theme: str | None) -> None:
             colours,
         )
         show_heads(figure, "Map of similar heads", key="patterns_alike", on_open=choose_one)
-        tokens = "tokens" if view.trace.source is None else "query tokens"
+        tokens = view.trace.input.queries
         compared = (
             f"all {distances.tokens:,} {tokens}"
             if distances.compared == distances.tokens
@@ -62,7 +64,6 @@ def show_similar(view: View, colours: Palette, theme: str | None) -> None:
         )
     with right:
         st.markdown(f"**Nearest to {view.name}**")
-        nearest = nearest_heads(distances.mean, view.number, _NEAREST)
         rows = [
             (
                 head_name(view.trace, *divmod(i, heads)),

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from core.analysis.head_patterns import pattern_table
-from core.analysis.head_patterns.measure import mean_scores
+from core.analysis.head_patterns.induction import induction_scores
+from core.analysis.head_patterns.measure import Measured, mean_scores, measure_text
 from core.analysis.head_patterns.minimum_evidence import too_short
 from core.analysis.head_patterns.naming import NAMING, THRESHOLDS, score_limits
 from core.analysis.head_patterns.registry import CLARK
 from core.analysis.head_patterns.table import add_induction, withhold_names
-from core.analysis.layers import head_name
+from core.model import Trace, trace_repeated
+from core.screens.patterns import cached
 from core.screens.patterns.corpus import Corpus, measured_corpus
 from core.screens.patterns.wording import verdict
-from core.ui import cache, controls
+from core.ui import cache, controls, python
 from core.ui.corpus_walk import reads_corpora
-from core.ui.words.inputs import your_input
 from core.ui.words.pattern_words import has_meaning, pattern_names
+from core.vocabulary import head_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     import pandas as pd
-    from numpy.typing import NDArray
-
-    from core.analysis.head_patterns.measure import Measured
-    from core.model import Trace
-    from core.model.trace import Kind
-
-
-# What was measured, with its number of tokens
-_WHERE: Mapping[Kind, str] = {
-    "self": "{input} ({tokens} tokens)",
-    "encoder": "{input} ({tokens} tokens)",
-    "decoder": "what the decoder reads ({tokens} tokens)",
-    "cross": "what the decoder reads ({tokens} query tokens)",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +99,7 @@ class View:
     def where(self) -> str:
         """What was measured, in words."""
         if self.corpus is None:
-            where = _WHERE[self.trace.kind]
-            return where.format(input=your_input(self.trace), tokens=self.tokens)
+            return f"{self.trace.input.read} ({self.tokens} {self.trace.input.queries})"
         return f"the sample corpus ({len(self.measured)} sentences, {self.tokens:,} tokens)"
 
     def grid(self, column: str) -> NDArray[np.generic]:
@@ -129,15 +116,21 @@ def measure_view(
     thresholds: dict[str, float],
 ) -> View:
     """Measure, or take what was measured; the table for these thresholds."""
-    induction = cache.induction(trace.model) if reads_corpora(trace) else None
+    induction = cached.induction(trace.model) if reads_corpora(trace) else None
+    if induction is not None:
+        repeated = python.call(trace_repeated, python.MODEL)
+        python.made("induction", induction, python.call(induction_scores, repeated))
+    moved = {name: each for name, each in thresholds.items() if each != THRESHOLDS[name]} or None
     if source == "text":
-        measured = cache.measured(key)
-        table = pattern_table(measured, thresholds, induction)
+        measured = cached.measured(key)
+        python.made("measured", measured, python.call(measure_text, trace))
+        table = python.shown("table", pattern_table, measured, moved, induction)
         if too_short(measured.tokens):
-            table = withhold_names(table)
+            table = python.shown("unnamed", withhold_names, table)
         return View(trace, key, None, [measured], thresholds, table, layer, head)
     corpus = measured_corpus(trace.model)
     table = corpus.table(thresholds, induction)
+    python.made("table", table, python.call(pattern_table, corpus.measured, moved, induction))
     return View(trace, key, corpus, corpus.measured, thresholds, table, layer, head)
 
 
@@ -153,7 +146,7 @@ def pick_thresholds(trace: Trace, *, drawn: bool) -> dict[str, float]:
     st.markdown(f"**Thresholds** ({moved} changed)" if moved else "**Thresholds**")
     st.caption(
         "What a score must exceed, unless the uniform baseline is higher."
-        f" {CLARK}: {', '.join(by_clark)}. The others are ours."
+        f" {CLARK}, for texts: {', '.join(by_clark)}. The others are ours."
     )
     columns = st.columns(2)
     for index, name in enumerate(measured):

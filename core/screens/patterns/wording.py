@@ -2,47 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
+from core.analysis.head_patterns.evidence import Evidence
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
 from core.analysis.head_patterns.registry import PATTERNS
+from core.model import Trace
 from core.ui.corpus_walk import reads_corpora, show_unread
-from core.ui.words.inputs import this_input
+from core.ui.current import found_head
+from core.ui.words.messages import quote
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names, score_names, words_for
+from core.ui.words.prose import Prose
+from core.vocabulary import labels_of
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from core.analysis.head_patterns.evidence import Evidence
-    from core.model import Trace
-
+_words = Prose(__file__)
 # From here on a score is called above its threshold (0), and far above it (1: all attention).
 ABOVE, FAR_ABOVE = 0.1, 0.5
 
 
 def show_limits(trace: Trace) -> None:
     """What this kind of attention leaves out, and who reads the corpus."""
-    if trace.patches is not None:
-        st.caption(
-            "Patches have no words, marks or sentences, so patterns of these are left out. Left and"
-            " right neighbours are patches of one row of the image; the first patch of a row has no"
-            " left one, and the last no right one."
-        )
+    kind = trace.input.kind  # each leaves out other patterns
+    if kind == "image":
+        st.caption(_words("of_patches"))
         return
     names = score_names(trace)
-    if trace.source is not None:
+    if kind == "cross":
         left_out = [names[each.score] for each in PATTERNS if each.in_table and not each.across]
-        st.caption(
-            "Cross attention leads from one text to another. Patterns of key tokens are measured:"
-            " the first of your text, special ones, full stops and commas. Those of two tokens of"
-            f" one text are left out: {', '.join(left_out)}."
-        )
-    induction = "" if trace.source is not None else ", like the random sequences of induction,"
+        st.caption(_words("of_two_texts", left_out=", ".join(left_out)))
+    induction = "" if kind == "cross" else ", like the random sequences of induction,"
     show_unread(trace, f"The sample corpus{induction}")
 
 
@@ -50,7 +44,7 @@ def why_missing(trace: Trace, pattern: str) -> str:
     """Why a pattern's score has no number on this text, in a sentence."""
     repeated = any(each.name == pattern and each.measured == "repeated" for each in PATTERNS)
     if repeated and not reads_corpora(trace):
-        return "Repeated random sequences are read by the encoder alone."
+        return _words("encoder_alone")
     return words_for(trace)[pattern].missing
 
 
@@ -71,26 +65,22 @@ def verdict(
     """
     followed = row["class"]
     if followed == TOO_SHORT:
-        return (
-            f"**{name}: too short to say.** Under {MIN_TOKENS} tokens heads pass thresholds by"
-            " accident: the scores are shown, but no pattern is named."
-        )
+        return _words("too_short", head=name, least=MIN_TOKENS)
     if followed == NONE:
         return _no_pattern(trace, name, row, limits, query_tokens)
     pattern = NAMING[followed]
     score = pattern.score
-    context = f"threshold {number(limits[followed])}"
-    if pattern.baseline == "uniform":
-        context += f", uniform baseline {number(row[f'{score}_uniform'])}"
-    resampled = ""
-    if np.isfinite(row.get(f"{score}_low", np.nan)):
-        low, high = number(row[f"{score}_low"]), number(row[f"{score}_high"])
-        context += f"; 95 % interval {low} to {high}"
-        resampled = f" {row['stability']:.0%} of the resamples gave the same pattern."
-    gives = words_for(trace)[followed].gives.format(f"**{number(row[score])}**")
-    return (
-        f"**{name}: {pattern_names(trace)[followed]}.** It {gives} ({context}):"
-        f" {how_far(row['confidence'])}.{resampled}"
+    low, high = (row.get(f"{score}_{end}", np.nan) for end in ("low", "high"))
+    return _words(
+        "verdict",
+        head=name,
+        pattern=pattern_names(trace)[followed],
+        gives=words_for(trace)[followed].gives.format(f"**{number(row[score])}**"),
+        limit=number(limits[followed]),
+        uniform=number(row[f"{score}_uniform"]) if pattern.baseline == "uniform" else "",
+        interval=f"{number(low)} to {number(high)}" if np.isfinite(low) else "",
+        stability=row.get("stability"),
+        far=how_far(row["confidence"]),
     )
 
 
@@ -104,7 +94,7 @@ def _no_pattern(
     """Why a head follows no pattern (Markdown)."""
     nearest, short = nearest_pattern(row, limits, query_tokens)
     if not nearest:
-        return f"**{name}** cannot be measured on {this_input(trace)}."
+        return _words("unmeasured", head=name, this=trace.input.this)
     names = pattern_names(trace)
     scarce = [
         f"{names[each]} has {number(row[pattern.score])}, but over"
@@ -117,15 +107,26 @@ def _no_pattern(
         f"**{name}** follows no pattern above its threshold. The nearest is"
         f" {names[nearest]}: {number(row[NAMING[nearest].score])} of the"
         f" {number(limits[nearest])} it takes ({number(short)} short).{evidence}"
+        f"{_pair_on_home(trace, row)}"
     )
+
+
+def _pair_on_home(trace: Trace, row: Mapping[str, Any]) -> str:
+    """Why Home shows a head that follows no pattern, if it does (Markdown)."""
+    link = found_head(trace)
+    if link is None or not link.joins_words:
+        return ""
+    if (row["layer"], row["head"]) != (trace.layer_labels[link.layer], link.head + 1):
+        return ""
+    query = quote(labels_of(trace.tokens)[link.query])
+    key = quote(labels_of(trace.key_tokens)[link.key])
+    return " " + _words("pair_on_home", query=query, key=key, weight=number(link.weight))
 
 
 def how_far(confidence: float) -> str:
     """How far above its threshold a score is, in words and as a number from 0 to 1."""
-    if confidence < ABOVE:
-        return f"just above the threshold ({number(confidence)})"
-    far = "" if confidence < FAR_ABOVE else "far "
-    return f"{far}above the threshold ({number(confidence)} of the way to 1)"
+    just, far = confidence < ABOVE, confidence >= FAR_ABOVE
+    return _words("how_far", confidence=number(confidence), just=just, far=far)
 
 
 def nearest_pattern(
@@ -146,12 +147,11 @@ def nearest_pattern(
 
 def describe_evidence(name: str, pattern: str, evidence: Evidence, trace: Trace) -> str:
     """The evidence in one sentence (Markdown)."""
-    tokens = "tokens" if trace.source is None else "query tokens"
+    words, queries = words_for(trace)[pattern], trace.input.queries
     if not evidence.tokens:
-        which = f"token of {this_input(trace)}" if trace.source is None else "query token"
-        return f"No {which} has such a pair. {words_for(trace)[pattern].missing}"
-    share, uniform = (float(np.nanmean(part)) for part in (evidence.share, evidence.uniform))
-    return (
-        f"{name} {words_for(trace)[pattern].evident.format(f'**{number(share)}**')}: the mean over"
-        f" {evidence.tokens} of {len(trace.tokens)} {tokens}. Uniform baseline: {number(uniform)}."
+        return _words("no_pair", queries=queries, missing=words.missing)
+    share, uniform = (
+        number(float(np.nanmean(part))) for part in (evidence.share, evidence.uniform)
     )
+    gives, among = words.evident.format(f"**{share}**"), f"{evidence.tokens} of {len(trace.tokens)}"
+    return _words("evidence", head=name, gives=gives, among=among, queries=queries, uniform=uniform)

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
-from core.analysis.layers import listed
-from core.analysis.pair_projection import parse_marked, project_pair, token_at
-from core.figures.palette import token_colours
+from core.analysis.pair_projection import PairProjection, parse_marked, project_pair, token_at
+from core.figures.palette import Palette, token_colours
 from core.figures.projection import sentences_figure
 from core.model import ModelError
 from core.ui import cache, controls
+from core.ui.cache import first_model
 from core.ui.charts import show_chart
 from core.ui.frame.text_row import EXAMPLES
-from core.ui.messages import quote
 from core.ui.navigation import go_to
 from core.ui.presets import Preset
 from core.ui.selectors import choose_head
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from core.analysis.pair_projection import PairProjection
-    from core.figures.palette import Palette
+from core.ui.words.messages import quote
+from core.ui.words.prose import Prose
+from core.vocabulary import listed
 
 MAX_SENTENCES = 8
 EXAMPLE_LINES = """\
@@ -33,34 +30,17 @@ My friend told me about this [class] and I love [it] so far!
 The [dog] barked because [it] was hungry.
 She bought a [car] and drove [it] home.
 The [teacher] smiled when [she] saw the drawing."""
-MATHEMATICS = r"""
-With $a$ and $b$ the vectors of the two tokens in a layer's plane (PCA of the mean attention rows,
-special tokens left out, not normalised), both scaled to length 1,
-
-$$
-\operatorname{proj}_b a = \frac{\langle a, b\rangle}{\lVert b\rVert^2}\, b,
-\qquad
-\text{signed length} = \frac{\langle a, b\rangle}{\lVert b\rVert} = \cos\angle(a, b).
-$$
-
-*In full space* uses the centred attention rows themselves, which have as many dimensions as there
-are tokens.
-
-**Keep in mind:** arrows point the same way for tokens that **attend in the same way**, which is not
-the same as meaning the same; two tokens may attend alike because both rest on one comma. And arrows
-that agree in a plane may still differ in what it leaves out: compare *in full space*. The attention
-lines and the map of heads show whether *it* looks at *book*; the arrows show whether *it* looks
-where *book* looks.
-"""
+_words = Prose(__file__)
+MATHEMATICS = _words("mathematics")
 EXAMPLES_TO_TRY = [
     Preset(
         "it on book",
-        "The question this page began with: at which layer is *it* understood as *book*?",
+        _words("on_book"),
         {"text": EXAMPLES[0][0], "two": False, "a": "", "b": ""},
     ),
     Preset(
         "it on class",
-        "A longer way from the pronoun to its noun, and a *she* that is a person.",
+        _words("on_class"),
         {"text": EXAMPLES[1][0], "two": False, "a": "it", "b": "class"},
     ),
 ]
@@ -69,14 +49,15 @@ EXAMPLES_TO_TRY = [
 def describe_pair(projection: PairProjection, name_a: str, name_b: str) -> str:
     """One sentence about the pair; the names are as they stand in it (Markdown)."""
     layer, head = projection.strongest_head
-    weight = f"{projection.a_to_b[layer, head]:.2f}"
-    attention = (
-        f"No head gives as much as 0.01 of {name_a}'s attention to {name_b}"
-        if weight == "0.00"
-        else f"L{projection.numbers[layer]} H{head + 1} gives {weight} of {name_a}'s attention to"
-        f" {name_b}, the most of any head"
+    return _words(
+        "pair",
+        where=_where(projection.same_way, projection.layer_labels),
+        weight=f"{projection.a_to_b[layer, head]:.2f}",
+        layer=projection.layer_labels[layer],
+        head=head + 1,
+        a=name_a,
+        b=name_b,
     )
-    return f"{_where(projection.same_way, projection.numbers)} (in the plane). {attention}."
 
 
 def _where(same_way: tuple[int, ...], every: tuple[int, ...]) -> str:
@@ -95,7 +76,7 @@ def _where(same_way: tuple[int, ...], every: tuple[int, ...]) -> str:
 
 def titles(projection: PairProjection) -> tuple[list[str], list[str]]:
     """A title and a note for every plane: the layer, and the signed length or why there is none."""
-    names = [f"Layer {number}" for number in projection.numbers]
+    names = [f"Layer {number}" for number in projection.layer_labels]
     notes = [
         f"{value:+.2f}" if np.isfinite(value) else "a token has no direction here"
         for value in projection.in_plane
@@ -112,12 +93,13 @@ def open_table(layer: int, head: int) -> None:
 def compare_sentences(model_name: str, colours: Palette) -> None:
     """The same measure for several sentences at once, so that a class can test a rule."""
     st.header("Is it the same layer for other sentences?", anchor=False)
-    lines = controls.text(
-        "lines",
-        EXAMPLE_LINES,
-        f"Up to {MAX_SENTENCES} sentences, one per line. Mark two words: first [B], then [A]",
-        height=140,
-    )
+    label = _words("lines", most=MAX_SENTENCES)
+    lines = controls.text("lines", EXAMPLE_LINES, label, height=140)
+    draw = partial(_draw_sentences, model_name, lines, colours)
+    first_model.when_here(draw, first_model.WORDS)
+
+
+def _draw_sentences(model_name: str, lines: str, colours: Palette) -> None:
     names: list[str] = []
     lengths: list[NDArray[np.float64]] = []
     sentences = [line.strip() for line in lines.splitlines() if line.strip()]
@@ -128,31 +110,28 @@ def compare_sentences(model_name: str, colours: Palette) -> None:
         else:
             names.append(f"{len(names) + 1}. {result[0]}")
             lengths.append(result[1].in_plane)
-            numbers = result[1].numbers
+            layer_labels = result[1].layer_labels
     if len(sentences) > MAX_SENTENCES:
-        st.info(f"{len(sentences) - MAX_SENTENCES} more lines are not shown.")
+        st.info(_words("not_shown", count=len(sentences) - MAX_SENTENCES))
     if not names:
         return
     line_colours = token_colours(len(names), st.context.theme.type)
-    chart = sentences_figure(np.stack(lengths), names, line_colours, numbers, colours)
+    chart = sentences_figure(np.stack(lengths), names, line_colours, layer_labels, colours)
     show_chart(chart, key="projection_sentences", alt="A along B, by layer and sentence")
-    st.caption(
-        "Signed length of A along B in the plane, one line per sentence, and their mean as a thick"
-        " line. A word of several pieces counts by its first piece."
-    )
+    st.caption(_words("reading"))
 
 
 def _project_line(model_name: str, line: str) -> tuple[str, PairProjection] | str:
     """What the line compares, and how; or why it cannot be measured."""
     marked = parse_marked(line)
     if marked is None:
-        return "mark exactly two words with square brackets."
+        return _words("not_marked")
     text, span_a, span_b = marked
     try:
         trace = cache.trace(model_name, text, None)
     except ModelError:
-        return "the model cannot read this sentence."
+        return _words("not_read")
     a, b = token_at(trace, span_a), token_at(trace, span_b)
     if a is None or b is None:
-        return "a marked word is cut off or has no token."
+        return _words("no_token")
     return f"{text[slice(*span_a)]} on {text[slice(*span_b)]}", project_pair(trace, a, b)

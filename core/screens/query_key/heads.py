@@ -2,56 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
 
-from core.analysis.attention_table import labels_of
 from core.analysis.query_key.clouds import stage_vectors
-from core.analysis.query_key.pair_scatter import MAX_POINTS, density_of, pair_scatter
-from core.analysis.query_key.scaling import MIN_RELIABLE
+from core.analysis.query_key.pair_scatter import MAX_POINTS, PairScatter, density_of, pair_scatter
+from core.analysis.query_key.scaling import MIN_RELIABLE, ModelScaling, scale_model
+from core.figures.palette import Palette
 from core.figures.query_key.pair_scatter import pair_scatter_figure
-from core.screens.query_key.controls import ONE_HEAD
+from core.screens.query_key import cached
+from core.screens.query_key.choice import Choice, scaling_of, search_of
 from core.screens.query_key.report import make_report
+from core.screens.query_key.spans import ONE_HEAD
 from core.screens.query_key.wording import QUANTITIES, search_words
-from core.ui import cache, controls
-from core.ui.clouds.choice import STAGE_NAMES, scaling_of, search_of
-from core.ui.clouds.wording import CRITERIA, DISTANCES, SCORES, number
+from core.ui import controls, python
 from core.ui.downloads import contents, offer_file
 from core.ui.head_maps import show_head_map, show_heads
-from core.ui.messages import notice, quote
 from core.ui.selectors import choose_head
-from core.ui.words.inputs import this_input
+from core.ui.words.messages import notice, quote
+from core.ui.words.numbers import number
+from core.ui.words.scores import CRITERIA, DISTANCES, SCORES, published
+from core.vocabulary import HeadStage, labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.query_key.clouds import HeadStage
-    from core.analysis.query_key.pair_scatter import PairScatter
-    from core.analysis.query_key.scaling import ModelScaling
-    from core.figures.palette import Palette
     from core.model import Trace
-    from core.ui.clouds.choice import Choice
-
-# After normalization on Wiki-Auto, as published (AttentionViz, section 5.1.1); the authors'
-# notebooks measure it with cosine distance, so only cosine is compared with it.
-PUBLISHED_BERT, PUBLISHED_GPT2 = -0.938, -0.792
 
 
 def show_all_heads(
     trace: Trace, choice: Choice, quantity: str, stage: HeadStage, colours: Palette
 ) -> None:
     """A map of one quantity, with means, flags and the report; beside it every pair of a head."""
-    scaling = cache.scaling(choice.key, choice.distance, choice.criterion, choice.target)
+    measure = choice.distance, choice.criterion, choice.target
+    scaling = python.made(
+        "heads",
+        cached.scaling(choice.key, *measure),
+        python.call(scale_model, trace, *measure),
+    )
     map_column, pairs_column = st.columns(2, gap="medium")
     with map_column:
         _show_map(trace, scaling, quantity, colours)
         st.markdown(_means(scaling, choice))
         st.caption(
             f"{DISTANCES[choice.distance]} distance with the {SCORES[choice.target]}, in full"
-            f" space, over all permitted pairs of this {choice.key.reads}; c by:"
+            f" space, over all permitted pairs of this {choice.key.modality}; c by:"
             f" {CRITERIA[choice.criterion]}.{_flags(scaling)} A cross marks a head without a"
             " correlation. Click a square to open its picture."
         )
@@ -88,7 +85,7 @@ def _means(scaling: ModelScaling, choice: Choice) -> str:
     """Means over heads, how many normalization helped, and what was published (Markdown)."""
     defined = np.isfinite(scaling.raw) & np.isfinite(scaling.normalized)
     if not defined.any():
-        return f"No head has a correlation on this {choice.key.reads}."
+        return f"No head has a correlation on this {choice.key.modality}."
     count = int(defined.sum())
     raw, translated, normalized = (
         number(float(np.nanmean(values)), "+.3f")
@@ -96,10 +93,9 @@ def _means(scaling: ModelScaling, choice: Choice) -> str:
     )
     helped = int((scaling.normalized[defined] < scaling.raw[defined]).sum())
     helped_keys = int((scaling.normalized_top1[defined] > scaling.raw_top1[defined]).sum())
-    published = (
-        f" Published for cosine distance, normalized: {number(PUBLISHED_BERT, '.3f')} (BERT) and"
-        f" {number(PUBLISHED_GPT2, '.3f')} (GPT-2), on another corpus, many sentences at once and"
-        " with raw products: not a benchmark for one text."
+    as_published = (
+        f" {published()}, on another corpus, many sentences at once and with raw products: not a"
+        " benchmark for one text."
     ) * (choice.distance == "cosine")
     return (
         f"Mean over {count} heads: **{raw}** raw, **{translated}** translated, **{normalized}**"
@@ -107,7 +103,7 @@ def _means(scaling: ModelScaling, choice: Choice) -> str:
         f" **{np.nanmean(scaling.raw_top1):.0%}** of the queries raw,"
         f" **{np.nanmean(scaling.normalized_top1):.0%}** normalized. Normalization helped"
         f" **{helped} of {count}** heads by correlation, **{helped_keys}** by nearest key."
-        f"{published}"
+        f"{as_published}"
     )
 
 
@@ -130,11 +126,21 @@ def _show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette
         st.info(search_words(trace, search, choice))
         return
     layer, head = choice.layer, choice.head
-    vectors = stage_vectors(trace, layer, head, scaling_of(trace, choice, head), search)[stage]
-    pairs = pair_scatter(trace, layer, head, vectors, choice.distance, choice.target)
+    scaling = scaling_of(trace, choice, head)
+    stages = python.shown("stages", stage_vectors, trace, layer, head, scaling, search)
+    pairs = python.shown(
+        "pairs",
+        pair_scatter,
+        trace,
+        layer,
+        head,
+        stages[stage],
+        choice.distance,
+        choice.target,
+    )
     if not pairs.queries.size:
         st.info(
-            f"No query of {this_input(trace)} has a choice of keys, so there is no pair to draw."
+            f"No query of {trace.input.this} has a choice of keys, so there is no pair to draw."
         )
         return
     labels, key_labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
@@ -154,7 +160,7 @@ def _show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette
         figure, "Distance and dot product", key="query_key_pairs", on_open=_choose_pair, part=None
     )
     r = number(pairs.correlation, "+.3f")
-    st.markdown(f"Distance against dot product, {choice.name()}, {STAGE_NAMES[stage]}: **r = {r}**")
+    st.markdown(f"Distance against dot product, {choice.name()}, {stage}: **r = {r}**")
     names = (labels[pair[0]], key_labels[pair[1]]) if pair else ()
     st.markdown(_pair_words(pairs, picked, names))
     st.caption(_reading(pairs, choice, crowded=crowded))

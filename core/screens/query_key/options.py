@@ -2,55 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.attention_table import labels_of
-from core.analysis.query_key.clouds import HEAD_STAGES, STAGES
-from core.screens.query_key.controls import ALL_HEADS, BOTH, ONE_HEAD
-from core.screens.query_key.wording import QUANTITIES
+from core.analysis.images.points import COLOURINGS, OF_PATCHES
+from core.analysis.projections.joint_embedding import Projection
+from core.screens.query_key.controls import pick_measure, pick_space, pick_threshold, pinned_point
+from core.screens.query_key.spans import (
+    ALL_HEADS,
+    ALL_STAGES,
+    ALL_THREE,
+    BEST_STAGE,
+    BOTH,
+    ONE_HEAD,
+    PictureOptions,
+    has_looks,
+)
+from core.screens.query_key.wording import DASHED, QUANTITIES, RED_RULE
 from core.ui import controls
-from core.ui.clouds.choice import STAGE_NAMES
-from core.ui.clouds.pickers import pick_measure, pick_space, pick_threshold, pinned_point
 from core.ui.frame.layout import more
 from core.ui.words.inputs import hide_special
+from core.vocabulary import HEAD_STAGES, STAGES, HeadStage, labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from core.analysis.projections.joint_embedding import Projection
-    from core.analysis.query_key.clouds import HeadStage
     from core.model import Trace
 
 PROJECTIONS: list[Projection] = ["PCA", "biplot", "UMAP", "t-SNE"]
-COLOURINGS = ["type", "position", "position mod 5", "norm"]
-
-
-@dataclass(frozen=True)
-class PictureOptions:
-    """What the picture shows and how.
-
-    `shown` and `shown_keys` are the positions drawn. `stages` is empty for one head, which has all.
-    `threshold` is the attention from which lines are drawn; None draws each query's strongest.
-    `point` is the pinned one, as in links.
-    """
-
-    labels: Sequence[str]
-    key_labels: Sequence[str]
-    shown: list[int]
-    shown_keys: list[int]
-    span: str
-    stages: tuple[HeadStage, ...]
-    projection: Projection
-    in_space: bool
-    colouring: str
-    threshold: float | None
-    point: str
-    own_scale: bool
-    sized: bool
-    labelled: bool
+_STAGES_HELP = (
+    "Raw, as in the model; keys translated so that both centroids meet; normalized, which scales"
+    " both as well; or searched: with the a and c of the notebook's search."
+)
 
 
 def pick_map(trace: Trace) -> tuple[str, HeadStage]:
@@ -73,8 +56,13 @@ def pick_map(trace: Trace) -> tuple[str, HeadStage]:
 
 
 def picture_options(trace: Trace) -> PictureOptions:
-    """Which heads; behind the button how they are drawn, what is red, and the measure."""
-    span = _pick_span(trace)
+    """Which heads; behind the button how they are drawn, what is chosen, and the measure.
+
+    The colours of patches are what people use: they stand in the row.
+    """
+    span, colouring = _pick_span(trace), ""
+    if has_looks(trace):
+        colouring = _pick_colouring(OF_PATCHES | COLOURINGS)
     with more():
         with st.container(horizontal=True, vertical_alignment="bottom"):
             projection = controls.choice(
@@ -85,26 +73,25 @@ def picture_options(trace: Trace) -> PictureOptions:
                 menu=True,
                 width=120,
             )
-            stages = _stages_of(span, trace)
-        return _look(trace, span, stages, projection)
+            stage = _pick_stages(trace, span)
+        return _pick_look(trace, span, stage, projection, colouring)
 
 
-def _look(
-    trace: Trace, span: str, stages: tuple[HeadStage, ...], projection: Projection
+def _pick_look(
+    trace: Trace, span: str, stage: str, projection: Projection, colouring: str
 ) -> PictureOptions:
     labels, key_labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
+    pictured = span == ONE_HEAD and has_looks(trace)
     point = pinned_point(len(labels), len(key_labels))
     threshold = pick_threshold()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _pick_red("from", "Red lines from", labels)
-        _pick_red("to", "to", key_labels)
+        _pick_ends("from", "Red lines from", labels)
+        _pick_ends("to", "to", key_labels)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        colouring = controls.choice(
-            "colour", COLOURINGS, "Colour by", subject="Colours can show", menu=True, width=150
-        )
+        colouring = colouring or _pick_colouring(COLOURINGS)
         in_space = span == ONE_HEAD and pick_space()
     with st.container(horizontal=True):
-        hide = controls.flag("hide", hide_special(trace))
+        hide = _pick_hidden(trace)
         own_scale = controls.flag(
             "scale",
             "Zoom each panel",
@@ -117,15 +104,19 @@ def _look(
             help="The longer a query or key at this stage, the larger its point.",
         )
         labelled = controls.flag("labels", "Labels", default=True, optional=True)
+        dots = not pictured or controls.flag(
+            "dots",
+            "Dots instead of patches",
+            optional=True,
+            help="A disc for each query and a diamond for each key, in its colour.",
+        )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         pick_measure(drawn=True)
     return PictureOptions(
-        labels,
-        key_labels,
         [token.position for token in trace.tokens if not (hide and token.special)],
         [token.position for token in trace.key_tokens if not (hide and token.special)],
         span,
-        stages,
+        stage,
         projection,
         in_space,
         colouring,
@@ -134,6 +125,33 @@ def _look(
         own_scale=own_scale,
         sized=sized,
         labelled=labelled,
+        dots=dots,
+        pictured=pictured,
+    )
+
+
+def _pick_colouring(colourings: dict[str, str]) -> str:
+    return controls.choice(
+        "colour",
+        colourings,
+        "Colour by",
+        subject="Colours can show",
+        default="type",
+        menu=True,
+        width=150,
+    )
+
+
+def _pick_hidden(trace: Trace) -> bool:
+    """Whether special tokens are hidden: at first only those of an image."""
+    if not has_looks(trace):
+        return controls.flag("hide", hide_special(trace))
+    return not controls.flag(
+        "others",
+        "Show CLS and registers",
+        optional=True,
+        disabled=not any(token.special for token in trace.tokens),
+        help="They are part of every projection and figure, drawn or not; most lie far out.",
     )
 
 
@@ -147,15 +165,26 @@ def _pick_span(trace: Trace) -> str:
         menu=True,
         width=128,
         help="One head at every stage; all heads of the layer at one stage; or all heads raw"
-        " beside the same heads with the a and c of the search.",
+        " beside the same heads searched, with the a and c of the search.",
     )
 
 
-def _stages_of(span: str, trace: Trace) -> tuple[HeadStage, ...]:
-    """At which stages heads are shown; empty for one head, which is shown at all of them."""
+def _pick_stages(trace: Trace, span: str) -> str:
+    """At which stages heads are shown; of a text, one head is shown at all of them."""
     if span == ALL_HEADS:
-        return (_pick_stage(trace),)
-    return ("raw", "searched") if span == BOTH else ()
+        return _pick_stage(trace)
+    if span == BOTH or not has_looks(trace):
+        return BOTH if span == BOTH else ALL_STAGES
+    return controls.choice(
+        "stage",
+        [BEST_STAGE, *HEAD_STAGES, ALL_THREE, ALL_STAGES],
+        "Stage",
+        subject="The stages are",
+        help=f"{_STAGES_HELP} At first the one at which this head's distances fit its scores best."
+        " No stage changes the attention.",
+        menu=True,
+        width=190,
+    )
 
 
 def _pick_stage(trace: Trace) -> HeadStage:
@@ -166,15 +195,21 @@ def _pick_stage(trace: Trace) -> HeadStage:
         "Stage",
         subject="The stages are",
         default="normalized",
-        names=STAGE_NAMES.__getitem__,
+        help=_STAGES_HELP,
         menu=True,
         width=190,
     )
 
 
-def _pick_red(key: str, label: str, labels: Sequence[str]) -> None:
-    """A box for the tokens that red lines come from, or lead to."""
+def _pick_ends(key: str, label: str, labels: Sequence[str]) -> None:
+    """A box for the tokens that red lines may come from, or lead to."""
     names = dict(enumerate(labels, 1))
     controls.tokens(
-        key, list(names), label, names=names.__getitem__, placeholder="no token", width=172
+        key,
+        list(names),
+        label,
+        names=names.__getitem__,
+        placeholder="no token",
+        width=172,
+        help=f"{RED_RULE}. {DASHED}",
     )

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
-from core.analysis.attention_table import labels_of
-from core.analysis.query_key.clouds import HeadStage, head_stages
+from core.analysis.normalization import GridSearch
+from core.analysis.query_key.clouds import head_stages
 from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import Stages
 from core.components.clouds import Clouds, Panel, clouds_page
 from core.figures.query_key.regression_svg import regression_svg
+from core.screens.query_key.choice import Choice, clouds_of, scaling_of, search_of
+from core.screens.query_key.cloud_words import (
+    MEAN_DISTANCE,
+    axes_of,
+    notes_of,
+    percent,
+    signed,
+    title_of,
+)
 from core.screens.query_key.picture import head_lines
 from core.screens.query_key.wording import (
-    MEAN_DISTANCE,
+    BESIDE,
+    DASHED,
+    RED_RULE,
     edge_of,
     regression_title,
-    title_of,
     why_undefined,
 )
-from core.ui.clouds.choice import clouds_of, scaling_of, search_of
-from core.ui.clouds.wording import CRITERIA, DISTANCES, SCORES, notes_of, number, percent
+from core.ui.words.numbers import number
+from core.ui.words.scores import CRITERIA, DISTANCES, SCORES
+from core.vocabulary import HeadStage, labels_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from core.analysis.normalization import GridSearch
     from core.model import Token, Trace
-    from core.ui.clouds.choice import Choice
 
 _STAGES: tuple[HeadStage, ...] = ("raw", "searched", "normalized")
 _PAGE = """\
@@ -48,9 +55,8 @@ h2 {{ font-size: 1.05rem; margin: 18px 0 4px; }}
 <p>Correlation of distance with the scores (−1 is perfect), and how often the nearest key is the
 one most attended to.</p>
 {heads}
-<h2>Every head, default beside searched and normalized (PCA)</h2>
-<p>{mean_distance} Blue lines join each query to that key, red ones the chosen sources to the chosen
-targets. “Normalized” is translation and the c of each head.</p>"""
+<h2>Every head, raw beside searched and normalized (PCA)</h2>
+<p>{reading} “Normalized” is translation and the c of each head.</p>"""
 
 
 def make_report(trace: Trace, choice: Choice, facts: Mapping[str, Any]) -> str:
@@ -64,7 +70,7 @@ def make_report(trace: Trace, choice: Choice, facts: Mapping[str, Any]) -> str:
         search=_search(trace, choice, search),
         scores=SCORES[choice.target],
         heads=_heads(trace, choice),
-        mean_distance=MEAN_DISTANCE,
+        reading=f"{BESIDE} {MEAN_DISTANCE} Blue lines join both. {RED_RULE}. {DASHED}",
     )
     title = f"Queries and keys of layer {choice.number} · {trace.model}"
     stages = tuple(stage for stage in _STAGES if stage in head_stages(search))
@@ -78,14 +84,14 @@ def _settings(trace: Trace, choice: Choice, text: str) -> str:
 
     rows = [
         ("model", trace.model),
-        (choice.key.reads, text),
+        (choice.key.modality, text),
         ("tokens", str(len(trace.tokens))),
         ("layer", str(choice.number)),
         ("distance", DISTANCES[choice.distance]),
         ("compared with", f"the {SCORES[choice.target]} of all permitted pairs"),
         ("criterion for c", CRITERIA[choice.criterion]),
-        ("red, from", names(trace.tokens, choice.sources)),
-        ("red, to", names(trace.key_tokens, choice.targets)),
+        ("chosen sources", names(trace.tokens, choice.sources)),
+        ("chosen targets", names(trace.key_tokens, choice.targets)),
     ]
     if trace.dropped:
         rows.append(("tokens cut", str(trace.dropped)))
@@ -120,7 +126,7 @@ def _heads(trace: Trace, choice: Choice) -> str:
             (
                 choice.name(head),
                 f"{scaling.c:.3g}{' (edge)' if scaling.on_edge else ''}",
-                *(number(stage.correlation) for stage in scaling.faithfulness),
+                *(signed(stage.correlation) for stage in scaling.faithfulness),
                 *(percent(stage.top1) for stage in scaling.faithfulness),
             )
         )
@@ -129,6 +135,8 @@ def _heads(trace: Trace, choice: Choice) -> str:
 
 
 def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    import pandas as pd
+
     with pd.option_context("display.max_colwidth", None):
         table = pd.DataFrame(rows, columns=list(names)).to_html(index=False, border=0)
     return str(table).replace("<td>", '<td dir="auto">')  # tokens may read from the right
@@ -144,10 +152,11 @@ def _clouds(trace: Trace, choice: Choice, stages: tuple[HeadStage, ...]) -> Clou
                 notes=notes_of(cloud, "PCA", choice),
                 points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
                 tones=np.zeros(cloud.norms.size),
+                axes=axes_of("PCA", 2, turned=place > 0),
                 group=head,
             )
             for head in heads
-            for cloud in clouds_of(choice, stages, head=head)
+            for place, cloud in enumerate(clouds_of(choice, stages, head=head))
         ],
         labels=labels,
         key_labels=key_labels,

@@ -5,26 +5,32 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from core.analysis.normalization import GridSearch, correlation_along_c
 from core.analysis.query_key.layer_search import regression_of
-from core.analysis.query_key.scaling import C_VALUES, PUBLISHED_GRID, squared_distance
-from core.figures.query_key.clouds import curve_figure, regression_figure, surface_figure
+from core.analysis.query_key.scaling import (
+    C_VALUES,
+    PUBLISHED_GRID,
+    SquaredDistance,
+    squared_distance,
+)
+from core.figures.palette import Palette
+from core.figures.query_key.search import curve_figure, regression_figure, surface_figure
+from core.screens.query_key.choice import Choice, scaling_of, search_of
+from core.screens.query_key.cloud_words import verdict, warnings_of
+from core.screens.query_key.controls import pick_measure
 from core.screens.query_key.wording import regression_title, why_undefined
 from core.ui import controls
 from core.ui.charts import show_chart
-from core.ui.clouds.choice import scaling_of, search_of
-from core.ui.clouds.pickers import pick_measure
-from core.ui.clouds.wording import CRITERIA, DISTANCES, SCORES, number, verdict, warnings_of
 from core.ui.selectors import step_through_heads
+from core.ui.words.numbers import number
+from core.ui.words.scores import CRITERIA, DISTANCES, SCORES
 
 if TYPE_CHECKING:
-    from core.analysis.query_key.scaling import SquaredDistance
-    from core.figures.palette import Palette
     from core.model import Trace
-    from core.ui.clouds.choice import Choice
+
+_AGREEING = 1e-3  # of c: what differs by less is one optimum
 
 
 def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
@@ -43,6 +49,8 @@ def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
 
 
 def _show_notebook(trace: Trace, choice: Choice, search: GridSearch, colours: Palette) -> None:
+    import pandas as pd
+
     surface, scatter = st.columns(2)
     with surface:
         show_chart(
@@ -123,17 +131,15 @@ def _show_paper(trace: Trace, choice: Choice, colours: Palette) -> None:
 
 
 def _agreement(squared: SquaredDistance) -> str:
-    closed_form, on_grid = squared.closed_form, squared.on_grid
+    closed_form, searched = squared.closed_form, squared.searched
     if closed_form is None:
         return (
             "For **squared** Euclidean distance the formula finds no interior optimum: the"
-            f" correlation keeps falling towards 0 or infinity; the grid stops at {on_grid:.3g}."
+            f" correlation keeps falling towards 0 or infinity; the search ends at {searched:.3g}."
         )
-    step = float(np.max(C_VALUES[1:] / C_VALUES[:-1]))
-    ratio = max(closed_form / on_grid, on_grid / closed_form)
-    agree = "they agree" if ratio <= step else "**they do not agree**"
+    ratio = max(closed_form / searched, searched / closed_form)
+    agree = "they agree" if ratio < 1 + _AGREEING else "**they do not agree**"
     return (
         f"For **squared** Euclidean distance no search is needed: the formula gives c ="
-        f" {closed_form:.4f}, the grid {on_grid:.4f}, a factor of {ratio:.3f} apart where the"
-        f" grid's steps are up to {step:.3f}: {agree}."
+        f" {closed_form:.4f}, the search {searched:.4f}: {agree}."
     )

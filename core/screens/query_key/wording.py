@@ -1,24 +1,28 @@
-"""What the query-key page says: titles, notes, how to read it, what a head's figures mean."""
+"""What the query-key page says: how to read it, what a head's figures mean."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from core.analysis.images.frequency import RADIUS
+from core.analysis.normalization import GridSearch
 from core.analysis.projections.joint_embedding import SEED
-from core.ui.clouds.choice import STAGE_NAMES
-from core.ui.clouds.wording import number
+from core.analysis.query_key.clouds import Lines
+from core.model.trace import Layer
+from core.screens.query_key.choice import Choice
+from core.screens.query_key.cloud_words import MEAN_DISTANCE
+from core.screens.query_key.spans import BEST_STAGE, PictureOptions
 from core.ui.words.formulas import BIAS
+from core.ui.words.messages import quote
+from core.ui.words.numbers import number
+from core.ui.words.prose import Prose
+from core.vocabulary import HeadStage, labels_of
 
 if TYPE_CHECKING:
-    from core.analysis.normalization import GridSearch
-    from core.analysis.query_key.clouds import Cloud, HeadStage
     from core.model import Trace
-    from core.model.trace import Layer
-    from core.ui.clouds.choice import Choice
 
-    Change = Literal["better", "worse", "the same"]
-
-_BESIDE: dict[HeadStage, str] = {"raw": "default", "searched": "searched"}
+_words = Prose(__file__)
 # Names of maps, as people read them and links carry them, and the field each shows.
 QUANTITIES = {
     "raw": "raw",
@@ -28,24 +32,14 @@ QUANTITIES = {
     "nearest key, normalized": "normalized_top1",
     "c": "c",
 }
-MEAN_DISTANCE = (
-    "“Default” shows the raw vectors, “searched” those with the a and c of the search. The mean"
-    " distance is from each query to the key it attends to most, in this plane."
+BESIDE = "Searched vectors have the a and c of the search."
+RED_RULE = (
+    "A line is red, as in AttentionViz, where the strongest key of a chosen source is a chosen"
+    " target"
 )
-_MARKS = "Circles are queries, diamonds keys"
-
-
-def title_of(
-    cloud: Cloud, projection: str, choice: Choice, *, head: int, beside: bool = False
-) -> str:
-    """The head and the stage of a panel; `beside` another stage also its mean distance."""
-    name = choice.name(head)
-    if projection == "biplot":
-        return f"{name} · biplot"
-    if beside:
-        stage = _BESIDE.get(cloud.stage, cloud.stage)
-        return f"{name} {stage}: mean distance {cloud.apart_in_picture:.2f}"
-    return f"{name} · {STAGE_NAMES[cloud.stage]}"
+DASHED = "Other chosen pairs are dashed."
+MARKS = "Circles are queries, diamonds keys"
+FREQUENCY = _words("frequency", radius=RADIUS)
 
 
 def caption_of(
@@ -54,49 +48,75 @@ def caption_of(
     *,
     grid: bool,
     rule: Layer,
+    marks: str = MARKS,
+    panels: int = 4,
+    in_space: bool = False,
     beside: bool = False,
 ) -> str:
-    """How to read the clouds, true for what is drawn and for the layer's `rule`."""
+    """How to read the clouds, true for what is drawn and for the layer's `rule`.
+
+    `panels` is how many one head has; `beside` each other of all heads, or a `grid` of one each.
+    """
+    drag = f" {_words('drag')}" * in_space
     if projection == "biplot":
-        return (
-            f"{_MARKS}. A biplot shows inner products, not distances: a key far out in a query's"
-            " direction is attended to. No two dimensions keep more of the scores, and no a or c"
-            " changes it."
-        )
-    how = {
-        "PCA": "PCA of queries and keys together"
-        + (", at unit length because cosine was chosen." if choice.distance == "cosine" else "."),
-        "UMAP": f"UMAP, 15 neighbours, seed {SEED}: distances between far groups mean little.",
-        "t-SNE": f"t-SNE, perplexity up to 30, seed {SEED}: distances between groups mean little.",
-    }[projection]
+        return _words("biplot", marks=marks, drag=drag)
+    special = [] if rule.softcap is None else [f"its scores are soft-capped at {rule.softcap:g}"]
+    special += [] if rule.sink is None else ["its heads have a sink"]
     if beside:
-        stages = f"Both panels of a head share a scale, unless each has its own. {MEAN_DISTANCE}"
+        stages = _words("scale_beside", beside=BESIDE)
     elif grid:
-        stages = "All heads share a scale, unless each has its own."
+        stages = _words("scale_of_all")
     else:
-        special = (
-            [] if rule.softcap is None else [f"its scores are soft-capped at {rule.softcap:g}"]
-        )
-        special += [] if rule.sink is None else ["its heads have a sink"]
-        same = (
-            "Lines are the model's own attention in every panel. As"
-            f" {' and '.join(special)}, translated keys would change it: see “How faithful is it?”."
-            if special
-            else "Attention is the same in every panel: only the picture changes."
-        )
-        stages = f"{same} Each panel is turned to match the one before."
-    target = (
-        "Correlations are with the model's own scores at every stage; softmax ignores what they"
-        " have in common within a row."
-        if choice.target == "raw"
-        else "Correlations are within rows, at every stage: scores and distances each lose the mean"
-        " of their row, which softmax ignores. Queries with one permitted key are left out."
+        stages = _words("stages", special=" and ".join(special), panels=panels)
+    return _words(
+        "clouds",
+        marks=marks,
+        projection=projection,
+        cosine=choice.distance == "cosine",
+        seed=SEED,
+        drag=drag,
+        mean_distance=MEAN_DISTANCE,
+        stages=stages,
+        raw_scores=choice.target == "raw",
+        bias=BIAS if rule.biased else "",
     )
-    return (
-        f"{_MARKS}; each line joins a query to a key it attends to, blue to the strongest, red from"
-        f" the chosen sources to the chosen targets. {how} {stages} In a good picture near means"
-        f" attended, with correlations near −1. {target}{f' {BIAS}' if rule.biased else ''}"
-    )
+
+
+def marks_of(options: PictureOptions) -> str:
+    """What stands for a query, and what for a key."""
+    if options.dots:
+        return MARKS
+    borders = (" with a green border", " with a pink one") * (options.colouring == "type")
+    query, key = borders or ("", "")
+    return f"Each point is a patch: round{query} for its query, square{key} for its key"
+
+
+def patch_notes(trace: Trace, options: PictureOptions, stages: Sequence[HeadStage]) -> str:
+    """What a caption adds of an image: the stage that was picked, colours, and what is no patch."""
+    notes = [_words("kinds_together")]
+    if options.stage == BEST_STAGE:
+        notes.append(_words("best_stage", stage=stages[0]))
+    if options.colouring == "frequency":  # others say it by their names
+        notes.append(_words("colours", frequency=FREQUENCY))
+    if names := trace.input.specials:
+        drawn = len(options.shown) == len(trace.tokens)
+        notes.append(_words("special" if drawn else "special_left_out", names=names))
+    return " ".join(["", *notes])
+
+
+def red_words(trace: Trace, choice: Choice, lines: Mapping[int, Lines]) -> str:
+    """The rule of red lines, and which are red among the `lines` of each head; "" without pairs."""
+    if not (choice.sources and choice.targets):
+        return ""
+    labels, key_labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
+    found = []
+    for head, each in lines.items():
+        red = each.red(choice.sources, choice.targets)
+        ends = zip(each.queries[red], each.keys[red], each.weights[red], strict=True)
+        pairs = [f"{quote(labels[i])} → {quote(key_labels[j])} {w:.3f}" for i, j, w in ends]
+        found += [f"{choice.name(head)} ({', '.join(pairs)})"] * bool(pairs)
+    here = f"here in {', '.join(found)}" if found else "here in none"
+    return f"{RED_RULE}: {here}. {DASHED}"
 
 
 def edge_of(search: GridSearch) -> str:
@@ -112,32 +132,22 @@ def regression_title(layer: int, search: GridSearch) -> str:
 
 def why_undefined(trace: Trace) -> str:
     """Why the search finds nothing, as a clause."""
-    if trace.source is not None:
-        return (
-            "the search compares the query and the key of one token, and in cross attention no"
-            " token has both"
-        )
-    return "the products or the distances of its same-token pairs do not vary"
+    return _words("flat_search" if trace.source is None else "cross_search")
 
 
 def search_words(trace: Trace, search: GridSearch, choice: Choice) -> str:
     """The a and c of the search, and how much they mean (Markdown)."""
-    layer = choice.number
     if not search.defined:
-        longer = " Try a longer text." if trace.source is None and trace.patches is None else ""
-        return f"The search finds no a and c for layer {layer}: {why_undefined(trace)}.{longer}"
-    a, c = number(search.a, ".3g"), number(search.c, ".3g")
-    limits = f"(−{choice.ranges.a:g} to {choice.ranges.a:g})"
-    edge = f"{limits}: a wider one may do better" if search.a_on_edge else limits
-    place = f"**{edge_of(search)}**" if search.a_on_edge else edge_of(search)
-    lengths = (
-        ""
-        if choice.distance == "cosine"
-        else ", but lengths in these pictures do: compare which keys are nearest, not how far they"
-        " are"
-    )
-    return (
-        f"The search of layer {layer} ends at **a = {a}**, **c = {c}**. This a lies {place} {edge}."
-        " This c is merely the first tried: the search's cosine distance does not depend on c"
-        f"{lengths}."
+        longer = trace.source is None and trace.input.has_words
+        return _words("nothing_found", layer=choice.number, why=why_undefined(trace), longer=longer)
+    edge = edge_of(search)
+    return _words(
+        "found",
+        layer=choice.number,
+        a=number(search.a, ".3g"),
+        c=number(search.c, ".3g"),
+        place=f"**{edge}**" if search.a_on_edge else edge,
+        limit=choice.ranges.a,
+        on_edge=search.a_on_edge,
+        cosine=choice.distance == "cosine",
     )

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from core.analysis.vectors import Source, Summary
 from core.figures.vectors import MANY
 from core.ui import controls
+from core.ui.frame.layout import pick_part
 
 if TYPE_CHECKING:
-    from core.analysis.vectors import Source, Summary
     from core.model import Trace
 
 _SOURCES: list[Source] = ["attention", "queries", "keys", "values", "hidden states"]
-_VIEWS = ["all layers", "one layer", "play"]
 _SUMMARIES: tuple[Literal["mean", "median", "max"], ...] = ("mean", "median", "max")
 
 
@@ -41,7 +41,7 @@ class Further:
 
 def pick_row(trace: Trace) -> Row:
     """What is drawn and how; hidden states have no heads to choose."""
-    view = controls.choice("show", _VIEWS, "View", subject="The views are")
+    view = pick_part("View")
     source = controls.choice(
         "draw", _SOURCES, "Draw", subject="What can be drawn is", menu=True, width=150
     )

@@ -8,18 +8,15 @@ written, so that no proxy logs what visitors type; links from elsewhere still op
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.ui.address.link_text import pack, unpack
-from core.ui.messages import notice, quote, start_notices
-from core.ui.site.deployment import setting
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from core.ui.serve.deployment import setting
+from core.ui.words.messages import notice, quote, start_notices
 
 MAX_TEXT = 10_000  # characters of a text; about four times what the longest page can show
 # Bytes of a whole address. Proxies limit a request's first line, which also holds the method and
@@ -29,6 +26,7 @@ _MAX_SITE = 200  # bytes of the site's own address where it is not known
 _MAX_UNPACKED = 2 * 12 * MAX_TEXT  # bytes: two texts with every character as a JSON escape
 _TEXTS = ("text", "pair")
 _LINK, _OPTIONAL, _STATE = "_link", "_optional_parameters", "_address"
+_IS_READ = "_link_is_read_now"
 WATCHED = "_window_is_watched"
 
 
@@ -40,7 +38,8 @@ def open_link() -> bool:
     start_notices()
     context = get_script_run_ctx()
     moved = context is not None and getattr(context, "is_history_navigation", False)
-    if _LINK in st.session_state and not moved:
+    st.session_state[_IS_READ] = moved or _LINK not in st.session_state
+    if not st.session_state[_IS_READ]:
         return False
     link = _unpacked({key: value for key, value in st.query_params.to_dict().items() if value})
     # What an address omits is off: back and forward must switch it off again.
@@ -55,6 +54,19 @@ def take(key: str) -> str | None:
     """The link's value for this parameter, once; "" where it omits one that was set before."""
     value: str | None = st.session_state[_LINK].pop(key, None)
     return value
+
+
+def is_read_now() -> bool:
+    """Whether this run is one that reads the parameters of a link."""
+    return bool(st.session_state[_IS_READ])
+
+
+def translate(defaults: Mapping[str, str], parts: Mapping[str, str]) -> None:
+    """Read a link to a page that has become a part of another: see ``core.ui.words.pages``."""
+    link = st.session_state[_LINK]
+    link.update({key: value for key, value in defaults.items() if not link.get(key)})
+    if "part" in link:
+        link["part"] = parts.get(link["part"], link["part"])
 
 
 def may_leave_out(key: str) -> None:

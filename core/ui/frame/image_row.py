@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import streamlit as st
 
+from core.analysis.images.patch_scores import patches_of
+from core.model import LoadedModel, Trace
 from core.model.box import BOX
 from core.model.errors import ModelError
-from core.model.image.opening import open_image
-from core.model.image.vision import MAX_PATCHES
+from core.model.trace import Patches
+from core.model.vision.facts import MAX_PATCHES
 from core.ui import controls
-from core.ui.messages import show_model_error
-from core.ui.site import images
-
-if TYPE_CHECKING:
-    from core.model import LoadedModel, Trace
+from core.ui.serve import images
+from core.ui.words.messages import escape, show_model_error
 
 MAX_MB = 20  # of a file
 _FIRST = "three-shapes"
 _OWN, _FILE = "own", "image_file"  # the option of an image that was brought, and its uploader
 _KEPT, _SLOT, _OPENED = "_own_image", "_image_facts", "_image_opened"
 _SCALES = (1.0, 1.5, 2.0, 3.0)  # of a model's own size, where it takes others
-_NOT_LINKED = (
-    "**Your image** is in no link: who opens one sees the picture of the box that was shown before."
-    " It stays in this server's memory until you leave."
+_KEPT_UNTIL = (
+    "An image of your own is in no link and on no disk. It is kept until you leave: **a reload of"
+    " the page loses it.**"
+)
+_GONE = (
+    "**The image of this link is gone**: somebody brought it, and only that visit had it, until the"
+    f" page was left or reloaded. **{escape(BOX[_FIRST].title)}** is shown instead, and all else is"
+    " as it was. If the image was yours, bring it again under **Your image**."
 )
 
 
@@ -43,7 +45,7 @@ def draw() -> None:
             names=_title,
             menu=True,
             width=225,
-            unlinked=(_OWN,),
+            gone={_OWN: _GONE},
             label_visibility="collapsed",
         )
         st.session_state[_SLOT] = st.container(
@@ -51,7 +53,7 @@ def draw() -> None:
         )
 
 
-def image_title() -> str:
+def title() -> str:
     """What people call the image on screen."""
     return _title(st.session_state["image"])
 
@@ -61,7 +63,7 @@ def _title(name: str) -> str:
 
 
 def image_name() -> str:
-    """The name of the image on screen, as :mod:`core.ui.site.images` knows it."""
+    """The name of the image on screen, as :mod:`core.ui.serve.images` knows it."""
     chosen: str = st.session_state["image"]
     if chosen != _OWN:
         return chosen
@@ -108,12 +110,7 @@ def _sizes(model: LoadedModel) -> list[int] | None:
 
 def show_facts(trace: Trace) -> None:
     """Say what became of the image on its way to the model, and what to look for in it."""
-    patches = trace.patches
-    if patches is None:
-        return
-    height, width = patches.given
-    sizes = f"{width} × {height} → {patches.pixels.shape[1]} × {patches.pixels.shape[0]} px"
-    facts = [f"{sizes}, {patches.rows} × {patches.columns} patches of {patches.size} px."]
+    facts = _way_to_the_model(patches_of(trace))
     if images.is_brought(image_name()):
         facts += st.session_state.get(_OPENED, ("", ()))[1]
     elif (entry := BOX.get(image_name())) is not None:
@@ -123,7 +120,23 @@ def show_facts(trace: Trace) -> None:
     with st.session_state[_SLOT]:
         st.caption(" ".join(facts))
     if images.is_brought(image_name()):
-        st.caption(_NOT_LINKED)
+        st.caption(_KEPT_UNTIL)
+
+
+def _way_to_the_model(patches: Patches) -> list[str]:
+    """From the image's size to the model's; what of it the model does not see, and why."""
+    height, width = patches.given
+    seen = patches.seen or patches.given
+    sizes = f"{width} × {height}"
+    if seen != patches.given:
+        sizes += f", of which the middle {seen[1]} × {seen[0]}"
+    sizes += f" → {patches.pixels.shape[1]} × {patches.pixels.shape[0]} px"
+    facts = [f"{sizes}, {patches.rows} × {patches.columns} patches of {patches.size} px."]
+    if patches.would_squash:
+        facts.append("Its edges are cut off here: this model's own processor would squash it.")
+    elif seen != patches.given:
+        facts.append("Its edges are cut off, as this model's processor does.")
+    return facts
 
 
 def _take_file() -> None:
@@ -134,9 +147,12 @@ def _take_file() -> None:
         max_upload_size=MAX_MB,
         key=_FILE,
     )
+    st.caption(_KEPT_UNTIL)
     opened, _ = st.session_state.get(_OPENED, ("", ()))
     if file is None or file.file_id == opened:
         return
+    from core.model import open_image
+
     try:
         image = open_image(file.getvalue())
     except ModelError as error:

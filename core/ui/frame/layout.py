@@ -1,12 +1,17 @@
-"""How a page stands: one row of the controls people use, and the rest behind a button."""
+"""How a page stands: its parts, a row of the controls people use, more behind a button, its end."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.ui import controls
+from core.ui.frame import switch
 from core.ui.words.glossary import OF_IMAGES, TERMS
+from core.ui.words.pages import opened
+from core.ui.words.references import show_references
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -17,16 +22,46 @@ def control_row() -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
 
 
-def more(label: str = "More") -> DeltaGenerator:
+def more() -> DeltaGenerator:
     """A button, inside the row, behind which the other controls stand one below the other."""
-    return st.popover(label, help="More settings of this picture")
+    return st.popover("More", help="More settings of this picture")
 
 
-def show_terms(*terms: str) -> None:
-    """A row of words, each explained under the pointer or the finger; an image has its own."""
-    if st.session_state.get("input") == "image":
-        terms = tuple(OF_IMAGES.get(term, term) for term in terms)
+def pick_part(label: str = "", **look: Any) -> str:  # noqa: ANN401 - of the control: menu, width
+    """Which part of the page is shown, at first the first of those its record names."""
+    page = opened()
+    return controls.choice(
+        page.part_key,
+        page.parts_of(switch.modality()),
+        label or "Part",
+        subject=f"The {(label or 'part').lower()}s are",
+        label_visibility="visible" if label else "collapsed",
+        **look,
+    )
+
+
+def show_end(*mathematics: str, title: str = "The mathematics") -> None:
+    """The end of a page: its terms, the definitions (Markdown), and the sources it follows."""
+    show_terms()
+    with st.expander(title):
+        for paragraph in mathematics:
+            st.markdown(paragraph)
+    show_references()
+
+
+def show_terms(notes: Mapping[str, str] | None = None) -> None:
+    """The page's terms, each explained under the pointer or the finger; an image has its own.
+
+    `notes` say by term what holds of the model on screen (Markdown); terms that the page does not
+    have come after its own.
+    """
+    notes = notes or {}
+    page = opened()
+    terms = page.terms
+    if switch.modality() == "image":  # a patch is explained where a text has tokens
+        terms = (*page.image_terms, *(OF_IMAGES.get(term, term) for term in terms))
     with st.container(key="term_row", horizontal=True, vertical_alignment="center"):
         st.caption("What is a …", width="content")
-        for term in terms:
-            st.badge(term, color="gray", help=TERMS[term])
+        for term in dict.fromkeys((*terms, *notes)):
+            meaning = " ".join(filter(None, (TERMS[term], notes.get(term))))
+            st.badge(term, color="gray", help=meaning)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.layers import listed
-from core.model import CATALOG
-from core.model.catalog import bundled_problem, find, fits, is_local
+from core.model.catalog import CATALOG, Group, bundled_problem, find, fits, is_local
 from core.model.memory import available_bytes
 from core.ui import controls
+from core.ui.cache import first_model
 from core.ui.frame import switch
-from core.ui.messages import escape, notice, quote
-from core.ui.site.access import access, box_help, default_model
+from core.ui.serve.access import access, box_help, default_model
+from core.ui.words.messages import escape, notice, quote
+from core.vocabulary import listed
 
 if TYPE_CHECKING:
-    from core.model import LoadedModel
-    from core.model.catalog import Group
+    from core.model import LoadedModel, Trace
 
 # Which way a model reads, for its group.
 READS: dict[Group, str] = {
@@ -35,7 +35,7 @@ _DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "
 
 def draw() -> None:
     """Draw the choice of a model, before the model is loaded."""
-    granted, default = access(switch.reads()), default_model(switch.reads())
+    granted, default = access(switch.modality()), default_model(switch.modality())
     if granted.free_text:
         controls.text("model", default)
     else:
@@ -68,6 +68,18 @@ def _notice_missing_default(names: tuple[str, ...]) -> None:
         notice(f"{problem} {escape(error.advice)}")
 
 
+def show_model_facts_later(trace: Trace, load: Callable[[], LoadedModel]) -> None:
+    """Show the default model's facts once it is here; until then, what its trace says."""
+    spec = CATALOG[0]
+    layers, heads, _, dim = trace.shape
+    words = (
+        f"**{spec.title}.** {spec.good_for}\n\n{layers} layers × {heads} heads × {dim} dims. What"
+        " you see was computed before, with these very weights, and came with the app."
+    )
+    with st.session_state[_FACTS]:
+        first_model.when_here(lambda: show_model_facts(load()), words)
+
+
 def show_model_facts(model: LoadedModel) -> None:
     """Show what was loaded, in its place in the sidebar."""
     spec = find(model.name)
@@ -81,7 +93,11 @@ def show_model_facts(model: LoadedModel) -> None:
             f" {_DEVICES[model.device]}"
         )
         if model.depth is not None and model.depth > model.layers:
-            which = f": {listed(model.numbers)}" if model.numbers else "; here they count from 1"
+            which = (
+                f": {listed(model.layer_labels)}"
+                if model.layer_labels
+                else "; here they count from 1"
+            )
             st.caption(f"Only {model.layers} of its {model.depth} layers attend{which}.")
         coarse = "" if model.number_type == "float32" else f" in {model.number_type}"
         st.caption(
@@ -99,10 +115,12 @@ def _next_power(error: float) -> str:
 def _describe_heads(model: LoadedModel) -> str:
     """How many layers, heads and dims; an encoder-decoder has them in both its parts."""
     parts = []
-    for kind in ("encoder", "decoder") if model.is_encoder_decoder else model.kinds:
-        own = model.attention[kind]
+    for attention_type in (
+        ("encoder", "decoder") if model.is_encoder_decoder else model.attention_types
+    ):
+        own = model.attention[attention_type]
         shared = f" ({own.kv_heads} key heads)" if own.kv_heads != own.heads else ""
-        name = "" if kind == "self" else f"{kind} "
+        name = "" if attention_type == "self" else f"{attention_type} "
         parts.append(f"{name}{own.layers} layers × {own.heads} heads{shared} × {own.dim} dims")
     return ", ".join(parts)
 

@@ -1,82 +1,104 @@
-"""Text or image: one switch for all pages, which keeps the model that each of the two had."""
+"""Text or image: what a page shows the attention of, and the ways from the one to the other.
+
+A page opens with what its section is for. An image stays where a button leads on: that of "Same
+view of this image", or one that opens a head elsewhere.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from typing import Protocol, cast
 
 import streamlit as st
 
-from core.ui import address, controls, navigation
-from core.ui.site.access import access, default_model
-
-if TYPE_CHECKING:
-    from core.model.catalog import Reads
-    from core.ui.words.pages import Page
+from core.model.catalog import Modality
+from core.ui import controls
+from core.ui.serve.access import access, default_model
+from core.ui.words.pages import PAGES, Page, find
 
 KEY = "input"
-_NAMES: dict[Reads, str] = {"text": "Text", "image": "Image"}
-_BEFORE, _MODELS, _PAGE = "_input_before", "_model_of_input", "_page_of_input"
+_READS: tuple[Modality, ...] = ("text", "image")
+_SAME_VIEW = "same_view"
+_PAGE, _BEFORE, _PLACES = "_page_of_input", "_input_before", "_place_of_input"
+_PLACE = ("model", "layer", "head", "heads")  # controls of which texts and images have their own
 
 
-def reads() -> Reads:
+def modality() -> Modality:
     """What this run shows the attention of."""
-    return cast("Reads", st.session_state[KEY])
+    return cast("Modality", st.session_state[KEY])
 
 
-def draw(page: Page) -> None:
-    """Decide what this run shows, and draw the switch at the top of the sidebar.
+def decide(page: Page, *, led_on: bool) -> None:
+    """Decide what this run shows: what the link asks for, else what the page is for.
 
-    A page for images alone shows an image, however it was opened.
+    Where a button has `led_on` to the page, it is what was shown before, if the page can show it.
     """
-    offered = [each for each in _NAMES if offers(each)]
     state = st.session_state
-    has_moved = state.get(_PAGE) != page.name
+    if state.get(_PAGE) != page.name and not led_on:
+        state.pop(KEY, None)
     state[_PAGE] = page.name
-    if has_moved and page.reads == ("image",) and "image" in offered:
-        address.take(KEY)
-        state[KEY] = "image"
-    options = {each: _NAMES[each] for each in offered or ["text"]}
-    with st.sidebar:
-        controls.choice(
-            KEY,
-            options,
-            "Show attention in a",
-            subject="Attention is shown in a",
-            optional=True,
-            on_change=_leave,
-        )
-    _change_model(reads())
+    offered = list(filter(offers, _READS)) or ["text"]
+    here = [each for each in page.modalities if each in offered]
+    controls.choice(KEY, here or offered, subject="This page shows", optional=True)
+    _change_place(modality())
 
 
-def _leave() -> None:
-    """From a page for images alone back to a text, on the page that comes nearest."""
-    page = navigation.find(st.session_state[_PAGE])
-    if page.reads == ("image",) and st.session_state[KEY] == "text":
-        navigation.go_to(page.instead)
+class Row(Protocol):
+    """The first row of the page."""
+
+    def draw(self) -> None:
+        """Draw it."""
+
+    def title(self) -> str:
+        """What is shown: the text, or what people call the image."""
 
 
-def _change_model(now: Reads) -> None:
-    """Remember the model of the other kind, and bring back that of this one."""
-    state = st.session_state
-    before = state.get(_BEFORE, now)
-    if before != now:
-        models = state.setdefault(_MODELS, {})
-        models[before] = state.get("model")
-        state["model"] = models.get(now) or default_model(now)
-    state[_BEFORE] = now
+def row() -> Row:
+    """The row for a text, or for an image, which is imported where it is shown."""
+    if modality() == "image":  # another row, with other controls
+        from core.ui.frame import image_row
+
+        return image_row
+    from core.ui.frame import text_row
+
+    return text_row
 
 
-def offers(each: Reads) -> bool:
+def offers(each: Modality) -> bool:
     """Whether this site offers this visitor a model that reads it."""
     granted = access(each)
     return bool(granted.names) or granted.free_text
 
 
-def show_image() -> None:
-    """Show an image from the next run on; for callbacks."""
-    st.session_state[KEY] = "image"
+def show(each: Modality) -> None:
+    """Show a text, or an image, from the next run on; for callbacks."""
+    st.session_state[KEY] = each
 
 
-def show_text() -> None:
-    """Show a text from the next run on; for callbacks."""
-    st.session_state[KEY] = "text"
+def offer_other_pages(page: Page, on_open: Callable[[str], None]) -> None:
+    """Buttons that show the image on a page for texts and images, and a text on this one again."""
+    if modality() != "image":  # a text stays in its field on the way to any page
+        return
+    if "text" in page.modalities and offers("text"):
+        st.button("Text instead", key="show_text_instead", on_click=show, args=("text",))
+    st.menu_button(
+        "Same view of this image",
+        [each.name for each in PAGES if len(each.modalities) > 1 and each != page],
+        format_func=lambda name: find(name).title,
+        key=_SAME_VIEW,
+        help="This image, layer and head on a page that shows sentences too",
+        on_click=lambda: on_open(st.session_state[_SAME_VIEW]),
+    )
+
+
+def _change_place(now: Modality) -> None:
+    """Bring back the model, the layer and the heads of the last text, or of the last image."""
+    state = st.session_state
+    before = state.get(_BEFORE, now)
+    if before != now:
+        places = state.setdefault(_PLACES, {})
+        places[before] = {key: state[key] for key in _PLACE if key in state}
+        for key in _PLACE:
+            state.pop(key, None)
+        state.update({"model": default_model(now)} | places.get(now, {}))
+    state[_BEFORE] = now

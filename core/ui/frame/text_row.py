@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.model.bundled.first_trace import SENTENCE
 from core.ui import controls
 from core.ui.words.glossary import TERMS
 
 EXAMPLES: tuple[tuple[str, str | None], ...] = (
-    ("Oh, this book? I've enjoyed it.", None),
+    (SENTENCE, None),
     ("My friend told me about this class and I love it so far! She was right.", None),
     ("The brown capybara is sleeping now.", None),
     ("leaves fall in autumn", "autumn is marked by colorful foliage"),
@@ -45,6 +46,12 @@ def draw() -> None:
             on_click=_use_example,
         )
         st.toggle("Pair", key="two", persist_state="session", help=TERMS["pair"])
+
+
+def title() -> str:
+    """The text."""
+    text: str = st.session_state["text"]
+    return text
 
 
 def _use_example() -> None:

@@ -1,142 +1,150 @@
-"""The pages: their sections, questions, and whether they show texts, images or both."""
+"""The pages: one record each, ``core/screens/<page>/page.toml``."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from core.model.catalog import Reads
+import streamlit as st
+
+from core.model.catalog import Modality
+
+_SCREENS = Path(__file__).parents[2] / "screens"
+OPENED = "_opened_page"  # in the session: the name of the page of this run
+Link = Mapping[str, str]  # parameters of an address
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a page.
+
+    Attributes
+    ----------
+    title : what people pick.
+    modalities : what it can show the attention of, of what the page can.
+    visits : links that together show every control of the part; for tests and the table of links.
+    """
+
+    title: str
+    modalities: tuple[Modality, ...] = ("text", "image")
+    visits: tuple[Link, ...] = ({},)
 
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its file ``pages/<name>.py``, whose name is its address, and its question.
+    """One page: its file ``pages/<name>.py``, whose name is its address, and its record.
 
     Attributes
     ----------
-    reads : what it can show the attention of.
-    why_not : of a page for texts alone, why it shows no image.
-    instead : of a page for one of the two, the page that comes nearest for the other.
+    order : of the menu, over all sections; with gaps, so that a page fits between two.
+    section : where it stands in the menu.
+    question : what it answers (Markdown).
+    terms, references : words that it explains, and what it follows, by their names in
+        ``glossary.toml`` and ``references.toml``; `image_terms` come first where an image is shown.
+    menu_title : what the menu calls it, if not by its title.
     of_image : the question where an image is shown, if it is another one.
+    modalities : what it can show the attention of; it opens with the first.
+    instead : of a page for one of the two, the page that comes nearest for the other.
+    needs_model : whether a trace is too little to draw it.
+    shows_cross : whether it can show cross attention, whose keys are other tokens than its queries.
+    part_key : the control that chooses a part.
+    parts : by their names in links; a page may have none.
+    reset_except : the controls that its examples leave as they are, while they reset all others;
+        None where an example sets only what it names.
+    visits : as of a part, for a page without parts.
+    quick : parameters with which the page is quick to open; for tests.
+    joined : pages that have become a part of this one, by their names (see :class:`Joined`).
     """
 
     name: str
+    order: int
     title: str
     question: str
-    reads: tuple[Reads, ...] = ("text", "image")
-    why_not: str = ""
-    instead: str = ""
+    references: tuple[str, ...]
+    terms: tuple[str, ...]
+    image_terms: tuple[str, ...] = ()
+    section: str = ""
+    menu_title: str = ""
     of_image: str = ""
+    modalities: tuple[Modality, ...] = ("text", "image")
+    instead: str = ""
+    needs_model: bool = False
+    shows_cross: bool = False
+    part_key: str = "part"
+    parts: Mapping[str, Part] = field(default_factory=dict)
+    reset_except: tuple[str, ...] | None = None
+    visits: tuple[Link, ...] = ({},)
+    quick: Link = field(default_factory=dict)
+    joined: Mapping[str, Mapping[str, Link]] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
         """The file, relative to app.py."""
         return f"pages/{self.name}.py"
 
+    @property
+    def in_menu(self) -> str:
+        """What the menu calls it."""
+        return self.menu_title or self.title
 
-SECTIONS: dict[str, tuple[Page, ...]] = {
-    "": (
-        Page(
-            "home",
-            "Headscope",
-            "See how a transformer pays attention to your sentence.",
-            ("text",),
-            "Home begins with a sentence.",
-            "head_view",
-        ),
-    ),
-    "One sentence": (
-        Page(
-            "heatmap",
-            "Heatmap table",
-            "How much does each token attend to each other token?",
-            of_image="How much does each patch attend to each other patch?",
-        ),
-        Page(
-            "vectors",
-            "Vector grid",
-            "Which tokens attend in the same way, layer by layer?",
-            ("text",),
-            "The arrows of a hundred patches would cover each other, and patches have no names to"
-            " read them by.",
-            "query_key",
-        ),
-        Page(
-            "projection",
-            "Projection",
-            "At which layer does one token point along another?",
-            ("text",),
-            "This page compares two words.",
-            "query_key",
-        ),
-        Page(
-            "query_key",
-            "Queries and keys",
-            "Are queries near the keys they attend to, and can they be moved closer?",
-        ),
-        Page(
-            "head_view",
-            "Head view",
-            "Which tokens does each head link, and how strongly?",
-            of_image="Which patches does each head link, and how strongly?",
-        ),
-        Page(
-            "model_view",
-            "Model view",
-            "What do all heads of all layers do with this text?",
-            of_image="What do all heads of all layers do with this image?",
-        ),
-        Page(
-            "neuron_view",
-            "Neuron view",
-            "Which dimensions make one token attend to another?",
-            of_image="Which dimensions make one patch attend to another?",
-        ),
-    ),
-    "One image": (
-        Page(
-            "images",
-            "Patches",
-            "Which patches of an image does each patch attend to?",
-            ("image",),
-            instead="head_view",
-        ),
-        Page(
-            "class_attention",
-            "What CLS sees",
-            "Which patches does the token that stands for the whole image attend to?",
-            ("image",),
-            instead="patterns",
-        ),
-        Page(
-            "patch_space",
-            "How heads sort patches",
-            "Do queries find keys of like hue, like brightness, or like place?",
-            ("image",),
-            instead="query_key",
-        ),
-    ),
-    "Heads": (
-        Page("patterns", "Head patterns", "Which heads follow a pattern, and how reliably?"),
-        Page(
-            "anomalies",
-            "Anomaly views",
-            "Which heads stand out, and does their attention move anything at all?",
-        ),
-    ),
-    "A corpus": (
-        Page(
-            "atlas",
-            "Atlas",
-            "What do queries and keys of every head look like over a corpus?",
-        ),
-    ),
+    def parts_of(self, modality: str) -> dict[str, str]:
+        """The titles of the parts that show texts, or images, by their names in links."""
+        shown = ((name, part) for name, part in self.parts.items() if modality in part.modalities)
+        return {name: part.title for name, part in shown}
+
+
+@dataclass(frozen=True)
+class Joined:
+    """What links to a page open since it has become a part of another one.
+
+    Attributes
+    ----------
+    page : the name of that one.
+    link : its parameters, where a link does not have them.
+    parts : the new names of parts that have another.
+    """
+
+    page: str
+    link: Link
+    parts: Mapping[str, str]
+
+
+def _read(path: Path) -> Page:
+    record = _with_tuples(tomllib.loads(path.read_text("utf-8")))
+    parts = {name: Part(**_with_tuples(part)) for name, part in record.pop("parts", {}).items()}
+    return Page(path.parent.name, parts=parts, **record)
+
+
+def _with_tuples(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+
+
+PAGES = tuple(sorted(map(_read, _SCREENS.glob("*/page.toml")), key=attrgetter("order")))
+SECTIONS = {
+    title: tuple(page for page in PAGES if page.section == title)
+    for title in dict.fromkeys(page.section for page in PAGES)
 }
-PAGES = tuple(page for pages in SECTIONS.values() for page in pages)
-TEXT_PAGES = tuple(page for page in PAGES if "text" in page.reads)
+TEXT_PAGES = tuple(page for page in PAGES if "text" in page.modalities)
+JOINED = {
+    name: Joined(page.name, **joined) for page in PAGES for name, joined in page.joined.items()
+}
+_BY_NAME = {page.name: page for page in PAGES}
 
 
 def find(name: str) -> Page:
     """The page of that name. Raises KeyError for a name that is not registered."""
-    return {page.name: page for page in PAGES}[name]
+    return _BY_NAME[name]
+
+
+def opened() -> Page:
+    """The page of this run."""
+    return find(st.session_state[OPENED])
+
+
+def note_opened(page: Page) -> None:
+    """From now on the run is this page's."""
+    st.session_state[OPENED] = page.name

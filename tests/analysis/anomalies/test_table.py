@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.anomalies import FLAGS, anomaly_table, corpus_table, flagged, measure_heads
+from tests.analysis.images.pictures import picture, with_attention
 from tests.analysis.traces import (
     causal,
     random_trace,
@@ -44,6 +45,16 @@ def test_attention_and_contribution_of_the_first_token_are_worked_out_by_hand() 
     table = anomaly_table(trace, transformed=np.ones((1, 1, 3), dtype=np.float32))
     assert table["first_contribution"][0] == pytest.approx(0.75, abs=1e-6)
     assert table.attrs["values"] == "|f(v)|"
+
+
+def test_a_strongest_column_that_is_a_patch_is_named_by_its_place_in_the_image() -> None:
+    weights = np.full((1, 1, 13, 13), 0.2 / 12, dtype=np.float32)
+    weights[..., 7] = 0.8  # after [CLS], the seventh of 3 x 4 patches
+    patches = picture(np.random.default_rng(0).random((3, 4, 3)))
+    row = anomaly_table(with_attention(patches, weights)).iloc[0]
+    assert "column sink" in row["flags"]
+    assert "0.80 of its attention rests on patch r2c3 (uniform" in row["reasons"]
+    assert "token" not in row["reasons"]
 
 
 def test_the_strongest_column_is_named_by_its_position_and_its_token() -> None:
@@ -168,7 +179,7 @@ def test_a_corpus_of_one_text_is_that_text_except_for_the_name_of_its_sink() -> 
     trace = trace_with_attention(random_weights(4, 2, 2, 10))
     one, many = (
         anomaly_table(trace),
-        corpus_table([measure_heads(trace)], trace.numbers, exact=False),
+        corpus_table([measure_heads(trace)], trace.layer_labels, exact=False),
     )
     same = [name for name in one if "sink" not in str(name) and name not in {"flags", "reasons"}]
     pd.testing.assert_frame_equal(one[same], many[same], check_exact=False)

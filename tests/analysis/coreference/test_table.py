@@ -19,6 +19,8 @@ from core.model import Trace, load, trace_by_length, trace_text
 from core.model.trace import Token
 from tests.analysis.traces import causal, trace_with_attention
 
+pytestmark = pytest.mark.slow
+
 LINE = "The [dog] and [Eve] saw the [car] because {it=dog} barked."
 WORDS = ["The", "d", "og", "and", "Eve", "saw", "the", "car", "because", "it", "barked", "."]
 DOG, EVE, CAR = [1, 2], [4], [7]

@@ -169,6 +169,7 @@ def test_only_cr_and_lf_end_a_line() -> None:
     assert found.notes == ("1 row without text was left out.",)
 
 
+@pytest.mark.slow
 def test_many_lines_are_all_read_and_too_many_are_told() -> None:
     lines = [f"Sentence {i}." for i in range(200_000)]
     assert texts_of("\n".join(lines).encode()) == tuple(lines)

@@ -8,8 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from core.analysis.corpus.sample import sample_sentences
 from core.analysis.found_link import FoundLink, find_link
+from core.analysis.found_link.words import read_words
 from core.model import Trace, load, trace_text
+from core.model.text.inputs import encode
 from tests.analysis.traces import crossing, plain_tokens, spelled, trace_with_attention
 
 SENTENCE = "[CLS] the dog saw a book and we all said that it was good [SEP]"
@@ -253,3 +256,11 @@ def test_the_small_model_never_claims_a_neighbour_or_a_special_token(text: str) 
     if link.joins_words:
         assert 2 <= abs(link.query - link.key) <= 30
         assert all(token.display.isalpha() for token in ends)
+
+
+def test_nearly_all_sentences_of_the_sample_corpus_are_recognised_however_tokens_cut_them() -> None:
+    sentences = sample_sentences()
+    for model in ("bundled/minilm", "bundled/gpt2-novels"):
+        tokens = (encode(loaded(model), text, None, None).tokens for text in sentences)
+        recognised = sum(read_words(each).prose for each in tokens)
+        assert recognised >= 0.95 * len(sentences), model

@@ -9,10 +9,11 @@ import pytest
 
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.evidence import evidence
-from core.analysis.head_patterns.measure import measure_matrix, measure_text, uniform_attention
+from core.analysis.head_patterns.measure import measure_matrix, measure_text
 from core.analysis.head_patterns.registry import PATTERNS
 from core.analysis.head_patterns.similarity import compare_heads
 from core.analysis.head_patterns.table import SCORES
+from core.analysis.pairs import uniform_attention
 from core.analysis.rollout import overall_attention, rollout, uniform_overall
 from tests.analysis.traces import crossing
 

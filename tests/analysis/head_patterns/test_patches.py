@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from core.analysis.head_patterns import pattern_table
-from core.analysis.head_patterns.pairs import at_offset
+from core.model.trace.input import neighbours
 from tests.analysis.images.pictures import confetti, tokens_of, with_attention
 
 
 def test_neighbours_of_a_patch_are_those_of_its_row_and_none_beyond_an_edge() -> None:
     tokens = tokens_of(confetti(0, 2, 3), ("[CLS]", "[REG1]"))  # r1c1 is token 2, r2c1 token 5
-    left, right = (np.argwhere(at_offset(step)(tokens)).tolist() for step in (-1, 1))
+    left, right = (np.argwhere(neighbours(tokens, step)).tolist() for step in (-1, 1))
     assert left == [[3, 2], [4, 3], [6, 5], [7, 6]]
     assert right == [[2, 3], [3, 4], [5, 6], [6, 7]]
-    assert at_offset(0)(tokens).all(axis=0).sum() == 0
-    assert at_offset(0)(tokens).diagonal().all()
+    assert neighbours(tokens, 0).all(axis=0).sum() == 0
+    assert neighbours(tokens, 0).diagonal().all()
 
 
 def test_a_head_that_looks_to_the_left_is_named_so_and_its_score_leaves_out_first_columns() -> None:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from core.analysis.images.closeness import (
-    brightness_closeness,
     colour_closeness,
     hue_closeness,
     position_closeness,
+    value_closeness,
 )
 from core.analysis.images.colour import PatchLooks, looks_of, patch_looks
 from tests.analysis.images.pictures import image_trace, picture
@@ -61,5 +61,5 @@ def test_closeness_by_loops() -> None:
             places[:, i, j] = ri == rj, ci == cj, -(((ri - rj) ** 2 + (ci - cj) ** 2) ** 0.5)
     np.testing.assert_allclose(hue_closeness(looks), hue, atol=1e-12)
     np.testing.assert_allclose(colour_closeness(looks), [strong_hue, colour], atol=1e-12)
-    np.testing.assert_allclose(brightness_closeness(looks), bright, atol=1e-12)
+    np.testing.assert_allclose(value_closeness(looks.brightness), bright, atol=1e-12)
     np.testing.assert_allclose(position_closeness(np.arange(6), 3), places, atol=1e-12)

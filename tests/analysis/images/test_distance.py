@@ -75,7 +75,7 @@ def test_images_count_alike() -> None:
     result = mean_attention_distance(traces)
     expected = sum(by_loops(trace.attention(1, 0), 1, 3, 4) for trace in traces) / 3
     np.testing.assert_allclose(result.pixels[1, 0], expected, rtol=1e-5)
-    assert (result.images, result.numbers) == (3, (1, 2))
+    assert (result.images, result.layer_labels) == (3, (1, 2))
     with pytest.raises(ValueError, match="no image"):
         mean_attention_distance([])
 

@@ -7,10 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from core.analysis.images import follow_images, follow_table
-from core.analysis.images.follow_table import LEVEL, MIN_CORRELATION, attention_masses
-from core.analysis.images.following import FEATURES, follow
+from core.analysis.images import beside_twin, follow_images, follow_table
+from core.analysis.images.follow.by_place import MAX_BY_PLACE
+from core.analysis.images.follow.following import FEATURES, LOOKS, PLACES, follow_alike
+from core.analysis.images.follow.table import LEVEL, MIN_CORRELATION, attention_masses
+from core.model.box import BOX, open_box
+from core.model.bundled.training.drawing import random_scene
+from core.model.trace import Patches
 from tests.analysis.images.pictures import (
     confetti,
     image_trace,
@@ -25,7 +30,9 @@ from tests.analysis.images.pictures import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.model.trace import Patches, Trace
+    from core.model.trace import Trace
+
+pytestmark = pytest.mark.slow
 
 
 def number(table: pd.DataFrame, head: int, column: str) -> float:
@@ -85,7 +92,8 @@ def test_planted_heads_get_their_class(seed: int) -> None:
     for patches in (confetti(seed), scene(seed + 20)):
         table = follow_table(planted(patches, seed))
         assert table["class"].tolist() == EXPECTED
-        best = table[[f"{feature}_beyond" for feature in FEATURES]].to_numpy().argmax(axis=1)
+        beyond = table[[f"{feature}_beyond" for feature in FEATURES]].to_numpy()
+        best = np.nan_to_num(beyond, nan=-1).argmax(axis=1)
         assert [FEATURES[place] for place in best[:4]] == ["hue", "brightness", "row", "distance"]
         assert table[["layer", "head"]].to_numpy().tolist() == [[1, i] for i in range(1, 8)]
 
@@ -95,9 +103,10 @@ def test_scores_that_are_closeness_itself_correlate_perfectly() -> None:
     row, column = np.divmod(np.arange(36), 6)
     far = np.hypot(row[:, None] - row, column[:, None] - column)
     rows = np.random.default_rng(1).normal(size=(36, 1))  # softmax does not see them
-    result = follow(with_scores(patches, [2 * (row[:, None] == row) + rows, 5 - far + rows]), 19)
-    np.testing.assert_allclose(result.plain[2, 0, 0], 1, atol=1e-6)
-    np.testing.assert_allclose(result.plain[4, 0, 1], 1, atol=1e-6)
+    trace = with_scores(patches, [2 * (row[:, None] == row) + rows, 5 - far + rows])
+    (result,) = follow_alike([trace], 19)
+    np.testing.assert_allclose(result.plain[FEATURES.index("row"), 0, 0], 1, atol=1e-6)
+    np.testing.assert_allclose(result.plain[FEATURES.index("distance"), 0, 1], 1, atol=1e-6)
 
 
 def test_random_heads_follow_nothing() -> None:
@@ -108,8 +117,8 @@ def test_random_heads_follow_nothing() -> None:
         queries, keys = draw.normal(size=(2, 2, 4, 65, 8))
         table = follow_table(image_trace(scene(seed, 8, 8), queries, keys), permutations=59)
         assert set(table["class"]) == {"none"}
-        adjusted = table[[f"{feature}_p_adjusted" for feature in FEATURES]].to_numpy()
-        alarms += int(adjusted[:, :2].min() <= LEVEL) + int(adjusted[:, 2:].min() <= LEVEL)
+        adjusted = table[[f"{feature}_p_adjusted" for feature in FEATURES]].fillna(1).to_numpy()
+        alarms += int(adjusted[:, LOOKS].min() <= LEVEL) + int(adjusted[:, PLACES].min() <= LEVEL)
     # 80 families at 0.05 or less: 12 or more alarms happen once in 1,000 times.
     assert alarms < 12
 
@@ -130,7 +139,8 @@ def test_order_in_space_alone_is_not_taken_for_colour() -> None:
         fields = [smooth(draw, 8, 2) for _ in range(4)]
         trace = with_scores(scene(seed + 50, 8, 8), [each @ each.T / 20 for each in fields])
         table = follow_table(trace, permutations=59)
-        alarms += int(table[["hue_p_adjusted", "brightness_p_adjusted"]].to_numpy().min() <= LEVEL)
+        adjusted = table[["hue_p_adjusted", "brightness_p_adjusted"]].fillna(1).to_numpy()
+        alarms += int(adjusted.min() <= LEVEL)
     assert alarms < 7  # of 30 at 0.05: once in 1,000 times
 
 
@@ -146,6 +156,104 @@ def test_a_head_that_looks_near_does_not_follow_the_hue_of_a_gradient() -> None:
     assert table["class"][3] == "position"
     # Nor can one know of a hue head, on this image, that it is not one of columns.
     assert table["class"][0] != "hue"
+
+
+def place_in(size: int) -> tuple[np.ndarray, ...]:
+    """Row, column, distance from the middle and angle around it, (row, column) each."""
+    row, column = np.mgrid[:size, :size].astype(float)
+    down, across = row - (size - 1) / 2, column - (size - 1) / 2
+    return row, column, np.hypot(down, across), np.arctan2(down, across)
+
+
+def by_place_alone(name: str, size: int = 12) -> Patches:
+    """Pictures whose colours say where a patch is, and nothing else."""
+    row, column, radius, angle = place_in(size)
+    hues = np.random.default_rng(5).permutation(9) / 9
+    if name == "wheel":
+        return picture(of_hue(angle / (2 * np.pi)))
+    if name == "ramp":
+        return picture(of_hue(np.full((size, size), 0.6), 0.2 + 0.7 * column / (size - 1)))
+    groups = {
+        "stripes": column // 2,
+        "rings": radius // 1.5,
+        "blocks": row // 4 * 3 + column // 4,
+    }[name]
+    # Blocks and rings of a brightness of their own, so that both looks are a matter of place.
+    return picture(of_hue(hues[groups.astype(int)], 0.4 + 0.5 * hues[::-1][groups.astype(int)]))
+
+
+@pytest.mark.parametrize("name", ["stripes", "ramp", "rings", "blocks", "wheel"])
+def test_no_head_follows_a_look_where_the_place_tells_it(name: str) -> None:
+    """Heads that compare rows, columns, distances from the middle, angles, fields, or the looks."""
+    patches, noise = by_place_alone(name), np.random.default_rng(1).normal(size=(144, 144))
+    row, column, radius, angle = (each.ravel() for each in place_in(12))
+    field = row // 4 * 3 + column // 4
+    apart = [np.abs(each[:, None] - each) for each in (row, column, radius, luma(patches))]
+    turned = [np.cos(each[:, None] - each) for each in (angle, 2 * np.pi * turns(patches))]
+    planted_by = [*(-each / each.std() for each in apart[:3]), -8 * apart[3], *turned]
+    scores = [3 * each + noise / 2 for each in (*planted_by, field[:, None] == field)]
+    table = follow_table(with_scores(patches, scores), permutations=99)
+    assert set(table["class"]) <= {"position", "none"}
+    shares = dict(zip(FEATURES, table.attrs["by_place"][0], strict=False))
+    refused = {each for each, share in shares.items() if share > MAX_BY_PLACE}
+    assert refused >= ({"brightness"} if name == "ramp" else {"hue"})
+    assert table[[f"{each}_beyond" for each in refused]].isna().all(axis=None)
+
+
+def test_photographs_and_drawn_scenes_are_not_taken_for_patterns_of_places() -> None:
+    images = [open_box(name) for name, each in BOX.items() if each.group == "photograph"]
+    images += [Image.fromarray(random_scene(seed).pixels) for seed in range(10)]
+    for image in images:
+        pixels = np.asarray(image.convert("RGB").resize((96, 96)))
+        colours = pixels.reshape(12, 8, 12, 8, 3).mean(axis=(1, 3)) / 255
+        (result,) = follow_alike([with_scores(picture(colours), [np.eye(144)])], permutations=1)
+        assert max(result.by_place) <= MAX_BY_PLACE
+
+
+def textured(seed: int, fine: np.ndarray) -> Patches:
+    """Patches of 8 x 8 pixels of random colours, each plain or with stripes of two pixels."""
+    draw = np.random.default_rng(seed)
+    size = len(fine)
+    colours = of_hue(draw.random((size, size)), draw.uniform(0.4, 0.7, (size, size)))
+    stripes = np.where(np.arange(8) // 2 % 2 == 0, 0.2, -0.2)[None, :, None]
+    cells = colours[:, :, None, None] + fine[:, :, None, None, None] * stripes
+    pixels = np.rint(255 * np.broadcast_to(cells, (size, size, 8, 8, 3)).clip(0, 1))
+    pixels = pixels.swapaxes(1, 2).reshape(8 * size, 8 * size, 3).astype(np.uint8)
+    return Patches(pixels, size, size, 8, 1, pixels.shape[:2])
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_head_planted_on_spatial_frequency_is_found_and_no_other(seed: int) -> None:
+    fine = np.random.default_rng(seed).random((10, 10)) < 0.5
+    patches = textured(seed, fine)
+    alike = fine.ravel()[:, None] == fine.ravel()
+    noise = np.random.default_rng(seed + 9).normal(size=(100, 100))
+    hue = np.cos(2 * np.pi * (turns(patches)[:, None] - turns(patches)))
+    heads = [2 * alike + noise, 2 * hue + noise, noise, noise.T]
+    table = follow_table(with_scores(patches, heads), permutations=99)
+    assert table["class"].tolist() == ["frequency", "hue", "none", "none"]
+    assert number(table, 0, "frequency_beyond") > 0.5
+    assert abs(number(table, 2, "frequency_beyond")) < 0.1
+    # Without any texture no head can be said to follow it, whatever its scores.
+    plain = follow_table(with_scores(textured(seed, np.zeros((10, 10))), heads), permutations=9)
+    assert plain["frequency_beyond"].isna().all()
+
+
+def test_the_twin_is_counted_beside_the_heads_at_the_same_thresholds() -> None:
+    patches = confetti(11)
+    trained = planted(patches, 1)
+    twin = planted(patches, 2, noise=400.0)  # nothing of what was planted is left
+    table = follow_table(trained, permutations=99, twin=twin)
+    counts = beside_twin(table)
+    assert counts.index.tolist() == ["hue", "brightness", "frequency", "position"]
+    assert counts["heads"].tolist() == [1, 1, 0, 2]
+    assert counts["twin"].tolist() == [0, 0, 0, 0]
+    assert counts["excess"].tolist() == [1, 1, 0, 2]
+    alone = follow_table(twin, permutations=99)
+    np.testing.assert_allclose(table["twin_hue_beyond"], alone["hue_beyond"], atol=1e-6)
+    np.testing.assert_array_equal(table["twin_row_p_adjusted"], alone["row_p_adjusted"])
+    with pytest.raises(ValueError, match="different images"):
+        follow_table(trained, permutations=3, twin=planted(confetti(12), 2))
 
 
 @pytest.mark.parametrize("offset", [(0, 1), (2, 0), (3, 3)])

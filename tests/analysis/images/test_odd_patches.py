@@ -41,6 +41,18 @@ def test_odd_patches_are_long_beside_the_others_in_the_last_state() -> None:
     assert result.z[1].argmax() == 4
 
 
+def test_a_patch_hardly_longer_than_others_that_are_all_alike_is_not_odd() -> None:
+    """On an even ground 1.2 times the median is a hundred deviations away; twice it counts."""
+    alike = np.random.default_rng(4).normal(10, 0.01, (2, 14))
+    alike[-1, [5, 9]] = 12, 20.5
+    result = odd_patches(replace(TRACE, hidden_states=with_lengths(alike)))
+    assert result is not None
+    assert result.z[-1, 3] > 100
+    assert np.flatnonzero(result.odd).tolist() == [7]
+    np.testing.assert_allclose(result.times[-1, [3, 7]], [1.2, 2.05], atol=0.01)
+    assert result.odd_by_layer.sum(axis=1).tolist() == [0, 1]
+
+
 def test_the_unit_of_length_does_not_matter() -> None:
     for unit in (0.001, 1000):
         result = odd_patches(replace(TRACE, hidden_states=with_lengths(unit * lengths())))

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.images.partial import (
+from core.analysis.images.follow.partial import (
     Ground,
     Question,
     beyond,

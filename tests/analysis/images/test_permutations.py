@@ -3,7 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.images.permutations import adjusted_p_values, moved_grids, p_values, shuffled
+from core.analysis.images.follow.permutations import (
+    adjusted_p_values,
+    moved_grids,
+    p_values,
+    shuffled,
+)
 
 
 @pytest.mark.parametrize(("rows", "columns", "ways"), [(3, 4, 4 * 12 - 1), (4, 4, 8 * 16 - 1)])

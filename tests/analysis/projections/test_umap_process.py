@@ -237,6 +237,7 @@ def nothing_writable(fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr(umap_process, "_cache_folder", lambda: None)
 
 
+@pytest.mark.slow
 def test_umap_itself_where_nothing_can_be_written_is_steady_and_keeps_neighbours(
     nothing_writable: None,
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from core.analysis.query_key import clouds
 from core.analysis.query_key.clouds import (
-    STAGES,
+    best_stage,
     default_chosen,
     head_clouds,
     lines_above,
@@ -18,7 +18,10 @@ from core.analysis.query_key.clouds import (
     strongest_lines,
     with_chosen,
 )
-from core.analysis.query_key.scaling import scale_head
+from core.analysis.query_key.faithfulness import Faithfulness
+from core.analysis.query_key.scaling import Stages, scale_head
+from core.model import load, trace_text
+from core.vocabulary import STAGES
 from tests.analysis.traces import causal_mask, made_trace, spelled
 
 if TYPE_CHECKING:
@@ -55,8 +58,7 @@ def test_two_keys_a_query_are_its_strongest_and_none_without_attention() -> None
 
 def test_all_lines_from_a_threshold_are_drawn_and_each_query_has_one_strongest() -> None:
     lines = lines_above(np.array([[0.2, 0.8], [0.6, 0.4]]), 0.4)
-    assert lines.table.tolist() == [[1, 1, 0.4], [1, 0, 0.6], [0, 1, 0.8]]
-    assert lines.strongest.tolist() == [False, True, True]
+    assert lines.table.tolist() == [[1, 1, 0.4, 0], [1, 0, 0.6, 1], [0, 1, 0.8, 1]]
     assert lines.left_out == 0
 
 
@@ -71,12 +73,38 @@ def test_chosen_pairs_get_a_line_however_weak_but_none_that_may_not_attend() -> 
     ]
     assert lines.between([0, 1], [0, 1, 2]).tolist() == [True, False, True, True]
     assert lines.strongest.tolist() == [False, True, True, True]
+    assert lines.red([0, 1], [0, 1, 2]).tolist() == [False, False, True, True]
+
+
+def test_a_query_whose_strongest_key_is_not_drawn_has_no_strongest_line() -> None:
+    """0.5 to key 1 is below the threshold, so key 0, the chosen target, is the only line."""
+    attention = np.array([[0.2, 0.5, 0.3], [0.1, 0.9, 0.0], [0.0, 0.0, 1.0]])
+    lines = with_chosen(lines_above(attention, 0.8), attention, [0], [0])
+    drawn = list(zip(lines.queries, lines.keys, lines.strongest, strict=True))
+    assert drawn == [(0, 0, False), (1, 1, True), (2, 2, True)]
+    assert not lines.red([0], [0]).any()
+
+
+def test_of_brown_and_the_pieces_of_capybara_one_head_of_layer_1_alone_is_red() -> None:
+    """As AttentionViz draws it: brown's strongest key is a piece of capybara in H4 alone."""
+    trace = trace_text(load("bundled/minilm"), "The brown capybara is sleeping now.")
+    texts = [token.text for token in trace.tokens]
+    brown, pieces = default_chosen(trace)
+    assert [texts[i] for i in brown + pieces] == ["brown", "cap", "##y", "##bara"]
+    found = {}
+    for head in range(trace.shape[1]):
+        attention = trace.attention(0, head).astype(np.float64)
+        lines = with_chosen(strongest_lines(attention), attention, brown, pieces)
+        assert lines.between(brown, pieces).sum() == 3  # all are drawn in every head
+        for i, j, weight in lines.table[lines.red(brown, pieces)][:, :3]:
+            found[head + 1] = (texts[int(i)], texts[int(j)], round(weight, 3))
+    assert found == {4: ("brown", "##bara", 0.264)}
 
 
 def test_no_line_is_added_where_no_target_is_chosen() -> None:
     attention = np.array([[0.9, 0.1], [0.2, 0.8]])
     lines = with_chosen(strongest_lines(attention), attention, [0], [])
-    assert lines.table.tolist() == [[1, 1, 0.8], [0, 0, 0.9]]
+    assert lines.table.tolist() == [[1, 1, 0.8, 1], [0, 0, 0.9, 1]]
 
 
 def test_more_lines_than_can_be_drawn_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,6 +128,29 @@ def test_stages_translate_then_scale() -> None:
         result["normalized"].keys * scaling.c, result["translated"].keys, atol=1e-6
     )
     np.testing.assert_allclose(result["normalized"].queries, queries * scaling.c, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("correlations", "nearest", "best"),
+    [
+        ((-0.80, -0.70, -0.60), (0.1, 0.9, 0.9), "raw"),
+        ((-0.50, -0.60, -0.90), (0.9, 0.1, 0.1), "normalized"),
+        ((-0.80, -0.81, -0.79), (0.2, 0.3, 0.4), "translated"),  # -0.79 is 0.02 away
+        ((-0.80, -0.81, -0.80), (0.2, 0.3, 0.4), "normalized"),  # as good: the nearest keys decide
+        ((np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan), "raw"),
+        ((np.nan, -0.1, 0.2), (np.nan, 0.1, 0.2), "translated"),
+    ],
+)
+def test_the_best_stage_has_the_correlation_nearest_to_minus_one(
+    correlations: tuple[float, ...], nearest: tuple[float, ...], best: str
+) -> None:
+    nothing = Faithfulness(0, 0, 0, 0, 0, 0, 0)
+    stages = [
+        nothing._replace(correlation=r, top1=top1)
+        for r, top1 in zip(correlations, nearest, strict=True)
+    ]
+    scaling = replace(scale_head(random_trace(1, 6), 0, 0), faithfulness=Stages(*stages))
+    assert best_stage(scaling) == best
 
 
 def test_a_panels_numbers_are_those_of_its_points() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.analysis.query_key.clouds import STAGES, head_clouds, head_stages, stage_vectors
+from core.analysis.query_key.clouds import head_clouds, head_stages, stage_vectors
 from core.analysis.query_key.layer_search import (
     FittedLine,
     SearchRange,
@@ -18,6 +18,7 @@ from core.analysis.query_key.layer_search import (
 )
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_text
+from core.vocabulary import STAGES
 from tests.analysis.traces import made_trace
 
 if TYPE_CHECKING:

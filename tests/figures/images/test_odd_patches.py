@@ -1,4 +1,4 @@
-"""Odd patches in pictures: frames where they are, and lines for what the legend names."""
+"""High-norm patches in pictures: frames where they are, and lines for what the legend names."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ def test_lengths_by_layer_have_a_line_for_the_median_each_odd_patch_and_the_othe
     figure = norms_by_layer(patches, odd, others, ["input", "1"], COLOURS)
     lines = {trace.name: list(trace.y) for trace in figure.data if trace.name}
     assert lines["median patch"] == [3, 3]
-    assert lines["odd patches (1)"] == [5, 90]
+    assert lines["high-norm patches (1)"] == [5, 90]
     assert lines["CLS"] == [7, 8]

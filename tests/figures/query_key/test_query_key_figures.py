@@ -8,15 +8,12 @@ import re
 import numpy as np
 import pytest
 
-from core.analysis.projections.joint_embedding import Embedding
-from core.analysis.query_key.clouds import Cloud, Lines
-from core.analysis.query_key.faithfulness import Faithfulness
 from core.analysis.query_key.layer_search import FittedLine, Regression
 from core.analysis.query_key.pair_scatter import Density, PairScatter
 from core.figures.palette import palette
-from core.figures.query_key.clouds import BLUE, regression_figure, space_figure
 from core.figures.query_key.pair_scatter import pair_scatter_figure
 from core.figures.query_key.regression_svg import regression_svg
+from core.figures.query_key.search import regression_figure
 
 LIGHT = palette("light")
 TITLE = "Layer 1: a = −0.5, c = −2, |r| = 0.68453"
@@ -94,18 +91,3 @@ def test_a_density_takes_the_place_of_the_other_pairs_alone() -> None:
     assert np.isnan(heat.z[0][1])  # where nothing lies nothing is painted
     assert heat.z[0][0] > heat.z[1][0]
     assert list(strong.customdata) == [[1, 2], [2, 2]]
-
-
-def test_in_space_too_strongest_pairs_are_blue_and_what_is_chosen_red() -> None:
-    """Query 0 attends to key 1 most; its line to key 0 is chosen; query 1 has its strongest."""
-    nothing = Faithfulness(0, 0, 0, 0, 0, 0, 0)
-    points = Embedding(np.eye(2, 3), np.ones((2, 3)))
-    cloud = Cloud("searched", points, np.ones(4), 0, 0, nothing, nothing)
-    lines = Lines(np.array([0, 1, 0]), np.array([0, 0, 1]), np.array([0.1, 0.7, 0.9]))
-    tones = [LIGHT.query] * 2 + [LIGHT.key] * 2
-    figure = space_figure(cloud, "L1 H1", LABELS, lines, ([0], [0]), tones, [0, 1], LIGHT)
-    drawn = [each.line.color for each in figure.data if each.mode == "lines"]
-    assert drawn == [LIGHT.categories[BLUE]] * 2 + [LIGHT.alert]
-    queries, keys = (each for each in figure.data if each.mode != "lines")
-    assert list(queries.marker.color) == [LIGHT.alert, LIGHT.query]
-    assert list(keys.textfont.color) == [LIGHT.alert, LIGHT.key]

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from core.model import DEFAULT_MODEL, catalog, load
-from core.model.catalog import CATALOG, bundled_folder, find, is_local
-from core.model.checks import integrity
-from core.model.checks.integrity import first_difference
+from core.model.catalog import CATALOG, bundled_folder, find, integrity, is_local
+from core.model.catalog.integrity import first_difference
 from core.model.errors import BundledModelError
 
 BUNDLED = [spec.name for spec in CATALOG if spec.bundled]
@@ -44,10 +43,11 @@ def test_the_pins_are_those_of_the_files(name: str) -> None:
         "text": {"tokenizer.json", "tokenizer_config.json"},
         "image": {"preprocessor_config.json"},
     }
-    assert {"config.json", "model.safetensors", *read[spec.reads]} <= set(spec.pins)
+    assert {"config.json", "model.safetensors", *read[spec.modality]} <= set(spec.pins)
 
 
-@pytest.mark.parametrize("file", list(integrity.MINILM))
+@pytest.mark.slow
+@pytest.mark.parametrize("file", list(CATALOG[0].pins))
 def test_one_changed_byte_is_noticed_and_the_model_refused(copy: Path, file: str) -> None:
     content = bytearray((copy / file).read_bytes())
     content[len(content) // 2] ^= 1
@@ -83,5 +83,5 @@ def test_files_are_read_once_a_process(copy: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(integrity, "_sha256", noted)
     for _ in range(3):
-        assert first_difference(copy, integrity.MINILM) is None
-    assert sorted(read) == sorted(integrity.MINILM)
+        assert first_difference(copy, CATALOG[0].pins) is None
+    assert sorted(read) == sorted(CATALOG[0].pins)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 NOVELS = find("bundled/gpt2-novels")
 WANTED = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
 

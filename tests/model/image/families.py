@@ -61,6 +61,12 @@ FAMILIES = {
     "siglip": Family("SiglipVisionConfig", "SiglipVisionModel", ()),
     "clip": Family("CLIPVisionConfig", "CLIPVisionModel"),
     "vit_mae": Family("ViTMAEConfig", "ViTMAEModel", settings={"mask_ratio": 0.75}),
+    "vit_msn": Family("ViTMSNConfig", "ViTMSNModel"),
+    "data2vec": Family(
+        "Data2VecVisionConfig",
+        "Data2VecVisionModel",
+        settings={"use_absolute_position_embeddings": True},
+    ),
     "ijepa": Family("IJepaConfig", "IJepaModel", ()),
 }
 

@@ -8,7 +8,7 @@ import pytest
 import transformers
 
 from core.model import catalog
-from core.model.network import build_with, count_numbers
+from core.model.running.network import build_with, count_numbers
 
 _TINY = {"hidden_size": 192, "num_attention_heads": 3, "intermediate_size": 768}
 _SMALL = {"hidden_size": 384, "num_attention_heads": 6}
@@ -64,4 +64,4 @@ def test_texts_and_images_share_the_catalogue_between_them() -> None:
 def test_a_hub_id_finds_its_entry() -> None:
     spec = catalog.find("openai/clip-vit-base-patch32")
     assert spec is not None
-    assert (spec.name, spec.reads) == ("clip-vit-base-patch32", "image")
+    assert (spec.name, spec.modality) == ("clip-vit-base-patch32", "image")

@@ -59,6 +59,7 @@ def eager(network: PreTrainedModel, pixels: NDArray[np.uint8]) -> Any:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("size", [(SIDE, SIDE), WIDE], ids=["own size", "another size"])
 def test_attention_is_that_of_transformers(opened: Open, name: str, size: tuple[int, int]) -> None:

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from PIL import Image, ImageDraw
 
 from core.model import ModelError, classify, load, trace_image, trace_text
+from core.model.box import BOX, open_box
 from core.model.errors import ImageError, NoWeightsError, UnsupportedModelError, WrongInputError
 from core.model.weights.output_projection import transformed_values
 from tests.model.image.families import (
@@ -60,7 +62,7 @@ def test_of_two_towers_the_one_that_is_asked_for_opens(kind: str, tmp_path: Path
     by_text = load(str(tmp_path))
     assert not by_text.sees_images
     assert trace_text(by_text, "a photo").patches is None
-    by_image = load(str(tmp_path), reads="image")
+    by_image = load(str(tmp_path), modality="image")
     with torch.inference_mode():
         own = network.vision_model(as_input(image()), output_attentions=True).attentions
     attention = trace_image(by_image, image()).attention()
@@ -72,9 +74,9 @@ def test_a_model_of_the_other_kind_is_refused_where_one_kind_is_asked_for(
 ) -> None:
     build(FAMILIES["vit"], tmp_path)
     with pytest.raises(WrongInputError, match=r"reads images, not texts\. Give it an image"):
-        load(str(tmp_path), reads="text")
+        load(str(tmp_path), modality="text")
     with pytest.raises(WrongInputError, match="reads texts, not images"):
-        load(model_of("bert").name, reads="image")
+        load(model_of("bert").name, modality="image")
 
 
 def test_a_text_for_a_model_of_images_is_refused_and_the_other_way_round(
@@ -160,6 +162,56 @@ def test_the_processor_makes_the_usual_size_where_positions_can_be_interpolated(
     assert trace.patches is not None
     assert (trace.patches.pixels.shape, trace.patches.given) == ((16, 16, 3), (40, 60))
     assert (trace.patches.rows, trace.patches.columns, len(trace.tokens)) == (4, 4, 17)
+
+
+def ellipse(width: int, height: int, box: tuple[int, int, int, int]) -> Image.Image:
+    """White on black."""
+    drawn = Image.new("RGB", (width, height))
+    ImageDraw.Draw(drawn).ellipse(box, fill="white")
+    return drawn
+
+
+@pytest.mark.parametrize(
+    ("processor", "seen", "would_squash"),
+    [
+        ({"size": {"height": 32, "width": 32}}, (420, 420), True),
+        (
+            {"size": {"shortest_edge": 40}, "crop_size": {"height": 32, "width": 32}},
+            (336, 341),  # 32 of 40, and 32 of 60: the processor rounds 60.95 down
+            False,
+        ),
+    ],
+    ids=["as ViT, which squashes", "as DINOv2, which crops"],
+)
+def test_a_circle_in_a_photo_that_is_no_square_stays_a_circle(
+    processor: dict[str, Any], seen: tuple[int, int], would_squash: bool, tmp_path: Path
+) -> None:
+    """Of 640 x 420 pixels; a circle of 168 around the middle is 32 * 168 / seen pixels wide."""
+    build(FAMILIES["vit"], tmp_path, image_size=32, patch_size=4)
+    write_processor(tmp_path, **processor)
+    photo = ellipse(640, 420, (320 - 84, 210 - 84, 320 + 84, 210 + 84))
+    patches = trace_image(load(str(tmp_path)), photo).patches
+    assert patches is not None
+    assert (patches.given, patches.seen) == ((420, 640), seen)
+    assert patches.would_squash == would_squash
+    bright = patches.pixels[..., 0] > 127
+    across, down = bright.any(0).sum(), bright.any(1).sum()
+    assert abs(across - 32 * 168 / seen[1]) <= 1
+    assert abs(down - across) <= 1
+
+
+def test_what_is_square_already_is_seen_as_the_processor_makes_it(tmp_path: Path) -> None:
+    """Every picture of the box: nothing is cut off, and the pixels are PIL's own."""
+    build(FAMILIES["vit"], tmp_path, image_size=32, patch_size=4)
+    write_processor(tmp_path, size={"height": 32, "width": 32})
+    model = load(str(tmp_path))
+    for name in BOX:
+        picture = open_box(name)
+        patches = trace_image(model, picture).patches
+        assert patches is not None
+        expected = np.asarray(picture.resize((32, 32), Image.Resampling.BILINEAR))
+        np.testing.assert_array_equal(patches.pixels, expected)
+        assert (patches.seen, patches.would_squash) == (patches.given, False)
 
 
 def test_a_model_of_one_size_resizes_what_it_gets(tmp_path: Path) -> None:

@@ -86,6 +86,14 @@ def test_files_that_are_cut_off_are_refused(kind: str) -> None:
         assert caught.value.__cause__ is None
 
 
+def test_an_image_needs_no_more_memory_than_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PIL keeps 4 bytes of a pixel in colours, and of grey one."""
+    monkeypatch.setattr(opening, "available_bytes", lambda: 3_999_999)
+    with pytest.raises(ImageError, match=r"1,000 x 1,000 pixels.* takes 4 MB of memory; 4 MB are"):
+        open_image(encoded(Image.new("RGB", (1_000, 1_000)), "PNG"))
+    assert open_image(encoded(Image.new("L", (1_000, 1_000)), "PNG")).image.size == (1_000, 1_000)
+
+
 def test_a_file_of_more_than_20_mb_is_refused() -> None:
     with pytest.raises(ImageError, match=r"has 20\.0 MB; this app opens images of at most 20 MB"):
         open_image(b"\xff\xd8\xff" + bytes(20_000_000))
@@ -95,7 +103,7 @@ def test_a_file_of_more_than_20_mb_is_refused() -> None:
 def test_bombs_are_refused_by_their_header(
     size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "_decode", lambda *_: pytest.fail("it was decoded"))
+    monkeypatch.setattr(opening, "_upright_rgb", lambda *_: pytest.fail("it was decoded"))
     with pytest.raises(ImageError, match="pixels; this app opens at most 50 million"):
         open_image(png_of_size(*size))
 
@@ -109,7 +117,7 @@ def test_a_webp_bomb_is_refused_before_its_decoder_starts(
     """The decoder takes memory for the whole image when it opens the file."""
     monkeypatch.setattr(opening, "MAX_PIXELS", 40 * 20 - 1)
     monkeypatch.setattr(
-        "PIL.WebPImagePlugin.WebPImageFile", lambda *_: pytest.fail("the decoder was started")
+        "PIL._webp.WebPAnimDecoder", lambda *_: pytest.fail("the decoder was started")
     )
     with pytest.raises(ImageError, match="has 40 x 20 pixels"):
         open_image(encoded(two_halves(), "WEBP", **settings))
@@ -121,6 +129,25 @@ def test_a_jpeg_of_endless_scans_is_refused() -> None:
     scan = data.index(b"\xff\xda")
     with pytest.raises(ImageError, match="more than 100 scans"):
         open_image(data[:scan] + 101 * data[scan:-2] + data[-2:])
+
+
+def test_only_scans_of_the_image_count_not_bytes_that_look_like_them() -> None:
+    """A profile of colours, EXIF with a thumbnail, and a film behind the image's end hold such."""
+    by_chance = 150 * b"\xff\xda"
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes() + by_chance
+    data = encoded(two_halves(), "JPEG", icc_profile=profile, exif=b"Exif\0\0II*\0" + by_chance)
+    assert data.count(b"\xff\xda") > 300
+    opened = open_image(data + by_chance)
+    assert (opened.image.size, opened.notes) == ((40, 20), ())
+
+
+def test_scans_behind_a_segment_that_claims_another_picture_count() -> None:
+    """The end of an image inside a comment is not the end of this one."""
+    data = encoded(two_halves(), "JPEG", progressive=True)
+    scan = data.index(b"\xff\xda")
+    comment = b"\xff\xfe\0\x04\xff\xd9"
+    with pytest.raises(ImageError, match="more than 100 scans"):
+        open_image(data[:scan] + comment + 101 * data[scan:-2] + data[-2:])
 
 
 def test_a_strip_is_refused() -> None:
@@ -143,6 +170,16 @@ def test_grey_of_16_bits_is_scaled_and_not_clipped() -> None:
     expected = np.repeat(np.arange(256)[:, None], 3, axis=1)
     np.testing.assert_array_equal(np.asarray(opened.image)[0], expected)
     assert opened.notes == ("Its 16 bits a channel were rounded to 8.",)
+
+
+def test_a_clear_value_of_16_bits_becomes_white() -> None:
+    """The next value, which rounds to the same grey, stays."""
+    grey = np.full((20, 20), 30_001, dtype=np.uint16)
+    grey[:, :10] = 30_000
+    opened = open_image(encoded(Image.fromarray(grey), "PNG", transparency=30_000))
+    assert opened.image.getpixel((2, 2)) == (255, 255, 255)
+    assert opened.image.getpixel((15, 2)) == (117, 117, 117)  # 30,001 / 257 = 116.7
+    assert opened.notes[-1] == "Its transparent parts are shown on white."
 
 
 def test_a_palette_becomes_its_colours() -> None:
@@ -176,13 +213,18 @@ def test_an_alpha_channel_that_hides_nothing_is_no_news() -> None:
     np.testing.assert_array_equal(np.asarray(opened.image), np.asarray(two_halves()))
 
 
-def test_a_camera_held_sideways_is_turned_upright() -> None:
+@pytest.mark.parametrize(
+    ("kind", "settings"), [("PNG", {}), ("JPEG", {"quality": 95}), ("WEBP", {"lossless": True})]
+)
+def test_a_camera_held_sideways_is_turned_upright(kind: str, settings: dict[str, Any]) -> None:
     """Orientation 6: the camera was turned; what is stored on the left belongs on top."""
     exif = Image.Exif()
     exif[0x0112] = 6
-    opened = open_image(encoded(two_halves(), "PNG", exif=exif))
+    opened = open_image(encoded(two_halves(), kind, exif=exif, **settings))
     assert opened.image.size == (20, 40)
-    assert (opened.image.getpixel((10, 2)), opened.image.getpixel((10, 37))) == (RED, GREEN)
+    pixels = np.asarray(opened.image, dtype=int)
+    assert np.abs(pixels[2, 10] - RED).max() < 6
+    assert np.abs(pixels[37, 10] - GREEN).max() < 6
     assert opened.notes == ("It was turned upright, as its camera says (EXIF).",)
 
 
@@ -221,6 +263,7 @@ def test_a_colour_profile_of_its_own_is_told() -> None:
 
 def test_nothing_is_written_to_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     data = encoded(two_halves(), "WEBP")
+    monkeypatch.setattr(opening, "available_bytes", lambda: 10**9)  # which the system's files tell
     monkeypatch.setattr("builtins.open", lambda *_: pytest.fail("a file was opened"))
     monkeypatch.setattr("tempfile.mkstemp", lambda *_: pytest.fail("a file was made"))
     assert open_image(data).image.size == (40, 20)

@@ -12,8 +12,8 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, Llama4ForCausalLM
 
 from core.model import load, trace_text
-from core.model import network as network_module
 from core.model.language import masked_words, next_words
+from core.model.running import network as network_module
 from tests.model.families import SENTENCES
 from tests.model.language.checkpoints import build_with_head
 from tests.model.sweep import tiny as sweep
@@ -96,6 +96,7 @@ def test_a_masked_model_reads_what_transformers_says(name: str, tmp_path: Path) 
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), [*DECODERS.items(), *MASKED.items()])
 def test_a_head_changes_no_attention_and_holds_no_weight_twice(
     name: str, kind: str, tmp_path: Path

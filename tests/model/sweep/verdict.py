@@ -47,7 +47,7 @@ class Verdict:
     error : largest difference from the eager attention; None if nothing was compared.
     against : what eager returned to compare with: "weights"; "shares", weights from before a sink
         takes its part, and hidden states; "output", hidden states alone.
-    way : in which attention is recorded, see :data:`core.model.forward.Way`.
+    way : in which attention is recorded, see :data:`core.model.capture.forward.Way`.
     reason : the refusal or the exception.
     checks : by name ("text", "pair", "long", "batch"), the error or what went wrong.
     peak : each query's largest weight, the median of all; near 1 / tokens or 1, mistakes hide.
@@ -125,7 +125,9 @@ def _run_checks(verdict: Verdict, model: LoadedModel, eager: Eager) -> None:
     errors = [each for each in verdict.checks.values() if isinstance(each, float)]
     if errors:
         verdict.error = float(np.max(errors))
-        layers = eager.attention(min(POSITIONS, model.max_tokens), LONG, kind=model.kinds[0])
+        layers = eager.attention(
+            min(POSITIONS, model.max_tokens), LONG, kind=model.attention_types[0]
+        )
         if verdict.against != "output" and len({layer.shape for layer in layers}) == 1:
             verdict.peak = float(np.median(np.stack(layers).max(axis=-1)[..., 1:]))
 
@@ -153,12 +155,17 @@ def _error(
     verdict: Verdict, trace: Trace, eager: Eager, text: str, pair: str | None = None
 ) -> float:
     """The largest difference of an attention weight of any kind; infinite where shapes differ."""
-    target = [token.id for token in trace.of_kind("decoder").tokens] if trace.others else None
+    target = [token.id for token in trace.of_type("decoder").tokens] if trace.others else None
     kinds = (trace, *trace.others)
     limit = len(trace.tokens)
     errors = [
         _error_of_kind(
-            verdict, each, eager, eager.attention(limit, text, pair, each.kind, target), text, pair
+            verdict,
+            each,
+            eager,
+            eager.attention(limit, text, pair, each.attention_type, target),
+            text,
+            pair,
         )
         for each in kinds
     ]

@@ -13,7 +13,7 @@ from core.analysis.anomalies.contribution import columns, contributions, value_n
 from core.model import load, trace_text
 from core.model.capture import IMPLEMENTATION, Recorder, read_calls, recording, register
 from core.model.capture.outputs import output_modules
-from core.model.loaded import Heads, LoadedModel
+from core.model.running.loaded import Heads, LoadedModel
 from core.model.trace import Trace
 from core.model.weights.output_projection import (
     output_projections,

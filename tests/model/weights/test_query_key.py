@@ -14,7 +14,7 @@ from tests.model.families import SENTENCES
 if TYPE_CHECKING:
     import torch
 
-    from core.model.loaded import LoadedModel
+    from core.model.running.loaded import LoadedModel
     from tests.conftest import ModelOf
 
 # The module in layer 2 that receives what queries and keys are made of.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.model import load
-from core.model.weights.structure import Projection, structure_of
+from core.model.weights.structure import Positions, Projection, structure_of
 from tests.model.language.checkpoints import build_with_head
 
 if TYPE_CHECKING:
@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
 def test_the_bundled_bert_is_described_as_its_card_has_it() -> None:
     structure = structure_of(load("bundled/minilm"))
-    shape = (structure.layers, structure.heads, structure.kv_heads, structure.dim)
+    (stack,) = structure.stacks
+    (attention,) = stack.attention
+    shape = (stack.layers, attention.heads, attention.kv_heads, attention.dim)
     assert shape == (6, 12, 12, 32)
-    assert (structure.width, structure.mlp_width, structure.vocabulary) == (384, 1536, 30522)
+    assert (structure.width, stack.mlp_width, structure.vocabulary) == (384, 1536, 30522)
+    assert stack.positions == Positions("learned", 512)
     layer = "encoder.layer.0.attention"
-    assert structure.projections == {
+    assert attention.projections == {
         "q": Projection(f"{layer}.self.query", 384, 384),
         "k": Projection(f"{layer}.self.key", 384, 384),
         "v": Projection(f"{layer}.self.value", 384, 384),
@@ -32,7 +35,8 @@ def test_the_bundled_bert_is_described_as_its_card_has_it() -> None:
 
 
 def test_gpt2_makes_queries_keys_and_values_in_one_module() -> None:
-    projections = structure_of(load("bundled/gpt2-novels")).projections
+    (stack,) = structure_of(load("bundled/gpt2-novels")).stacks
+    projections = stack.attention[0].projections
     assert projections["q"] == projections["k"] == projections["v"]
     assert projections["q"] == Projection("h.0.attn.c_attn", 128, 3 * 128)
     assert projections["o"] == Projection("h.0.attn.c_proj", 128, 128)
@@ -44,7 +48,8 @@ def test_gpt2_makes_queries_keys_and_values_in_one_module() -> None:
 def test_every_map_takes_and_gives_what_its_role_says(model_of: ModelOf, family: str) -> None:
     model = model_of(family)
     structure = structure_of(model)
-    sizes = {role: (each.inputs, each.outputs) for role, each in structure.projections.items()}
+    (attention,) = structure.stacks[0].attention
+    sizes = {role: (each.inputs, each.outputs) for role, each in attention.projections.items()}
     queries, keys = model.heads * model.dim, model.kv_heads * model.dim
     width = structure.width
     assert sizes == {
@@ -53,6 +58,39 @@ def test_every_map_takes_and_gives_what_its_role_says(model_of: ModelOf, family:
         "v": (width, keys),
         "o": (queries, width),
     }
+
+
+@pytest.mark.parametrize(
+    ("family", "positions", "first", "cross"),
+    [
+        (
+            "t5",
+            Positions("relative", 32),
+            "block.0.layer.0.SelfAttention",
+            "block.0.layer.1.EncDec",
+        ),
+        ("bart", Positions("learned", 66), "layers.0.self_attn", "layers.0.encoder_attn"),
+    ],
+)
+def test_an_encoder_decoder_has_two_stacks_and_three_kinds_of_attention(
+    model_of: ModelOf, family: str, positions: Positions, first: str, cross: str
+) -> None:
+    """Both tiny networks have 2 layers of 4 heads x 8 dims, 32 numbers a token, 48 inside."""
+    encoder, decoder = structure_of(model_of(family)).stacks
+    assert [each.attention_type for each in encoder.attention] == ["encoder"]
+    assert [each.attention_type for each in decoder.attention] == ["decoder", "cross"]
+    for stack in (encoder, decoder):
+        assert (stack.layers, stack.mlp_width, stack.positions) == (2, 48, positions)
+        for attention in stack.attention:
+            assert (attention.heads, attention.dim) == (4, 8)
+            sizes = {(each.inputs, each.outputs) for each in attention.projections.values()}
+            assert (list(attention.projections), sizes) == (["q", "k", "v", "o"], {(32, 32)})
+    for attention, name in zip(
+        (*encoder.attention, *decoder.attention),
+        (f"encoder.{first}", f"decoder.{first}", f"decoder.{cross}"),
+        strict=True,
+    ):
+        assert all(each.name.startswith(name) for each in attention.projections.values())
 
 
 def test_a_head_is_none_the_embeddings_or_its_own(tmp_path: Path) -> None:

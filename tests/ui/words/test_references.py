@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from core.ui.navigation import PAGES
 from core.ui.words.glossary import TERMS
-from core.ui.words.references import FOLLOWED, SOURCES
+from core.ui.words.pages import PAGES, find
+from core.ui.words.references import SOURCES
 from tests.opening import ROOT, open_app
 
 SCREENS = ROOT / "core" / "screens"
@@ -19,18 +19,19 @@ WHERE = re.compile(
 
 
 def test_every_page_has_sources_and_every_source_says_where_it_is() -> None:
-    assert set(FOLLOWED) == {page.name for page in PAGES}
-    assert {name for names in FOLLOWED.values() for name in names} == set(SOURCES)
+    assert all(page.references for page in PAGES)
+    assert {name for page in PAGES for name in page.references} == set(SOURCES)
     for source in SOURCES.values():
         assert WHERE.match(source.where), source
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page.name for page in PAGES])
 def test_a_page_shows_its_list_and_quotes_nothing_else(page: str) -> None:
     app = open_app(page, budget="1000")
     (box,) = [each for each in app.expander if each.label == "References"]
     listed = "\n".join(str(text.value) for text in box.markdown)
-    for name in FOLLOWED[page]:
+    for name in find(page).references:
         assert SOURCES[name].where in listed
     folder = SCREENS / page
     code = "\n".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
@@ -43,7 +44,13 @@ def test_no_page_speaks_of_a_chapter_or_a_notebook_without_its_name() -> None:
         text = path.read_text("utf-8")
         page = path.stem if path.parent.name == "pages" else path.relative_to(SCREENS).parts[0]
         for word, source in (("chapter", "shoemaker"), ("the notebook", "notebook")):
-            assert word not in text.lower() or source in FOLLOWED[page], path
+            assert word not in text.lower() or source in find(page).references, path
+
+
+def test_every_term_of_a_page_is_explained() -> None:
+    shown = {term for page in PAGES for term in page.terms}
+    assert all(page.terms for page in PAGES)
+    assert shown <= set(TERMS)
 
 
 def test_definitions_are_sentences() -> None:

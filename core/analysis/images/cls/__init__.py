@@ -1,1 +1,1 @@
-"""What CLS sees: its maps, all of them together, and the regions that they are measured on."""
+"""CLS attention: its maps, all of them together, and the regions that they are measured on."""

@@ -1,20 +1,16 @@
-"""What CLS sees: its attention to the patches by head, and rolled out over all layers."""
+"""CLS attention: its attention to the patches by head, and rolled out over all layers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from core.analysis.anomalies.contribution import value_norms
-from core.analysis.arrays import one_thread
-from core.analysis.attention_table import renormalise_rows
+from core.analysis.arrays import Bools, Floats, one_thread, renormalise_rows
 from core.analysis.images.patch_scores import attention_from, cls_position, patches_of
-
-if TYPE_CHECKING:
-    from core.analysis.arrays import Bools, Floats
-    from core.model.trace import Array, Trace
+from core.model.trace import Array, Trace
 
 Source = Literal["CLS", "mean of patches"]
 TOP_SHARE = 0.6  # of the mass, where Caron et al. 2021 (DINO) cut their maps

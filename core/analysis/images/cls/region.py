@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from core.analysis.arrays import Bools
+from core.analysis.arrays import Bools
 
 _FORM = re.compile(r"r([1-9]\d{0,3})c([1-9]\d{0,3})-r([1-9]\d{0,3})c([1-9]\d{0,3})")
 

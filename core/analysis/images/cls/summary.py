@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
-from core.analysis.images.cls.maps import cls_map, region_share, rollout_map, top_mass
+from core.analysis.arrays import Floats
+from core.analysis.images.cls.maps import Source, cls_map, region_share, rollout_map, top_mass
+from core.analysis.images.cls.region import Region
+from core.model.trace import Array, Trace
 
 if TYPE_CHECKING:
-    from core.analysis.arrays import Floats
-    from core.analysis.images.cls.maps import Source
-    from core.analysis.images.cls.region import Region
-    from core.model.trace import Array, Trace
+    import pandas as pd
+
 
 SUMMARIES = ("mean", "max")  # over the heads of a layer, after its heads
 ROLLOUTS = ("rollout", "weighted rollout")
@@ -33,7 +33,7 @@ class ClsMaps:
         itself; registers take the rest. nan for the maximum, which does not add up to one.
     source : whose attention it is: models without CLS have the mean over patch queries.
     exact : whether the weighted rollout knows |f(v)|; else |v| stands in.
-    numbers : of the layers, from 1.
+    layer_labels : from 1.
     """
 
     by_head: Array
@@ -42,7 +42,7 @@ class ClsMaps:
     on_cls: Floats
     source: Source
     exact: bool
-    numbers: tuple[int, ...]
+    layer_labels: tuple[int, ...]
 
     @property
     def heads(self) -> int:
@@ -63,7 +63,7 @@ def all_cls_maps(trace: Trace, norms: Array | None = None) -> ClsMaps:
         _with_summaries(found.on_cls),
         found.source,
         norms is not None,
-        trace.numbers,
+        trace.layer_labels,
     )
 
 
@@ -75,6 +75,8 @@ def cls_table(maps: ClsMaps, share: float, region: Region | None = None) -> pd.D
     `top_patches` (how many patches hold it), `top_area` (their share of all patches) and, with a
     region, `region_share` (of the mass on patches) and `region_area`.
     """
+    import pandas as pd
+
     layers, columns, *grid = maps.by_head.shape
     flat = np.concatenate([maps.by_head.reshape(-1, *grid), maps.rollouts])
     names = [*map(str, range(1, maps.heads + 1)), *SUMMARIES]
@@ -83,7 +85,7 @@ def cls_table(maps: ClsMaps, share: float, region: Region | None = None) -> pd.D
     area = grid[0] * grid[1]
     table = pd.DataFrame(
         {
-            "layer": [*np.repeat(maps.numbers, columns), *([0] * len(ROLLOUTS))],
+            "layer": [*np.repeat(maps.layer_labels, columns), *([0] * len(ROLLOUTS))],
             "head": [*(names * layers), *ROLLOUTS],
             "to_patches": np.concatenate([maps.on_patches.ravel(), none]),
             "to_cls": np.concatenate([maps.on_cls.ravel(), none]),

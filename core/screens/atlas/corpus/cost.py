@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from core.analysis.atlas.files import MAX_ROWS
+from core.atlas.files import MAX_ROWS
+from core.model import Chosen, Estimate, LoadedModel
 from core.model.memory import available_bytes
-from core.screens.atlas.shelf import atlas_shelves, known_rate
-
-if TYPE_CHECKING:
-    from core.model import Chosen, Estimate, LoadedModel
+from core.screens.atlas.corpus.entry import atlas_entries, known_rate
 
 _HEAD_SECONDS = 0.012  # to project a head of few tokens; measured where a forward pass is cheap
 _TOKEN_HEAD_SECONDS = 3e-6  # more for each token
@@ -41,9 +39,9 @@ def too_large(cost: Cost) -> str:
     free = available_bytes()
     if free is None:
         return ""
-    shelves = atlas_shelves()
-    if cost.size <= shelves.max_bytes:
-        free += shelves.size  # others may have to go
+    entries = atlas_entries()
+    if cost.size <= entries.max_bytes:
+        free += entries.size  # others may have to go
     if cost.size <= _USABLE_SHARE * free:
         return ""
     return f"Only {free / 1e6:,.0f} MB are free: take fewer tokens."
@@ -54,10 +52,10 @@ def take_memory(cost: Cost) -> str:
     refusal = too_large(cost)
     if refusal:
         return refusal
-    shelves = atlas_shelves()
-    shelves.make_room(cost.size)
+    entries = atlas_entries()
+    entries.make_room(cost.size)
     while cost.size > _USABLE_SHARE * (available_bytes() or float("inf")):
-        if cost.size > shelves.max_bytes or not shelves.drop_oldest():
+        if cost.size > entries.max_bytes or not entries.drop_oldest():
             break
     return ""
 

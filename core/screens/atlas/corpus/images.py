@@ -1,33 +1,31 @@
-"""Which images an atlas is made of: the box, or a visitor's own files."""
+"""Which images an atlas is made of: the sample images, or a visitor's own files."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from PIL.Image import Image
 
-from core.model import Chosen, ModelError, trace_images
+from core.model import Chosen, LoadedModel, ModelError, Trace, trace_images
 from core.model.box import BOX, open_box
 from core.model.image.opening import open_image
+from core.screens.atlas.corpus.noting import BATCH_IMAGES
 from core.screens.atlas.corpus.source import Corpus
 from core.ui import controls
-from core.ui.messages import escape, quote
-from core.ui.site import uploads
+from core.ui.serve import uploads
+from core.ui.words.messages import escape, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from PIL.Image import Image
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from core.model import LoadedModel, Trace
 
 MAX_IMAGES, MAX_MB = 100, 20  # files of a visitor, and the size of one
-_BATCH = 4  # images of a forward pass, then others may go first
 _CHECKED = "_atlas_images_checked"  # of files that were opened once: why not, or nothing
 
 
@@ -47,7 +45,9 @@ def traced(
     model: LoadedModel, corpus: Corpus, places: Sequence[int]
 ) -> Iterator[tuple[int, Trace]]:
     """The trace of each image with its place among `places`; one batch in memory at a time."""
-    yield from enumerate(trace_images(model, (corpus.images[place]() for place in places), _BATCH))
+    yield from enumerate(
+        trace_images(model, (corpus.images[place]() for place in places), BATCH_IMAGES)
+    )
 
 
 @functools.cache
@@ -85,7 +85,9 @@ def _own() -> Corpus:
         content.update(hashlib.file_digest(file, "sha256").digest())
     names = tuple(PurePath(file.name).stem for file in good)
     content.update("\n".join(names).encode("utf-8", "replace"))
-    return Corpus(names, (), content.hexdigest(), tuple(partial(_read, file) for file in good))
+    readers = tuple(partial(_read, file) for file in good)
+    file_names = tuple(file.name for file in good)
+    return Corpus(names, (), content.hexdigest(), readers, file_names)
 
 
 def _that_open(files: Sequence[UploadedFile]) -> list[UploadedFile]:

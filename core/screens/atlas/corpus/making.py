@@ -4,14 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.atlas import MemoryStore, atlas_of
-from core.analysis.atlas.engine import Row, pieces_of, walk
-from core.model import LoadedModel, ModelError, choose_texts, estimate_texts, trace_by_length
+from core.atlas.engine import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
+from core.atlas.sources import InMemory
+from core.model import (
+    Chosen,
+    LoadedModel,
+    ModelError,
+    Trace,
+    choose_texts,
+    estimate_texts,
+    trace_chosen,
+)
 from core.screens.atlas.corpus.cost import (
     cost_of,
     describe_cost,
@@ -21,37 +30,32 @@ from core.screens.atlas.corpus.cost import (
     take_memory,
     too_large,
 )
+from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, atlas_entry, remember_rate
 from core.screens.atlas.corpus.images import plan_images, traced
-from core.screens.atlas.corpus.source import fitted
-from core.screens.atlas.shelf import AtlasShelf, atlas_shelf, atlas_shelves, remember_rate
+from core.screens.atlas.corpus.noting import BATCH_TOKENS, note_made
+from core.screens.atlas.corpus.source import Corpus, fitted
 from core.ui import cache, controls
+from core.ui.attention_types import note_corpus
 from core.ui.current import current_model
 from core.ui.frame.sidebar import show_model_facts
-from core.ui.kinds import note_corpus
-from core.ui.messages import show_model_error
-from core.ui.site import turns
+from core.ui.serve import turns
+from core.ui.words.messages import show_model_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from streamlit.delta_generator import DeltaGenerator
 
-    from core.analysis.atlas.engine import Piece
-    from core.model import Trace
-    from core.screens.atlas.corpus.source import Corpus
 
 _UPDATE_SECONDS = 0.3  # between two steps of the progress bar
 _WAIT_SECONDS = 1.0  # between two looks of a visitor who waits for a turn
-_BATCH_TOKENS = 512  # of a forward pass: 0.2 s of the bundled model, then others may go first
 _PART_TOKENS = 8_192  # run by length, so that there is little padding
 _MIN_RATE_TOKENS = 200  # from which on a model's pace is remembered
 _PROJECTING = "Projecting the queries and keys of every head …"
 _PRESSED, _ASKED = "_atlas_pressed", "_atlas_asked"
 _STOPPED, _USED = "_atlas_stopped", "_atlas_used"
-_line = turns.Line()  # one atlas at a time: two would only share the processors and the memory
+_line = turns.FifoQueue()  # one atlas at a time: two would only share the processors and the memory
 
 
-def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasShelf:
+def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasEntry:
     """The atlas, from the cache or made now; ends the page while there is none."""
     model = current_model()
     show_model_facts(model)
@@ -63,26 +67,26 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasShelf:
     state = st.session_state
     if state.pop(_PRESSED, False):
         state[_ASKED] = request
-    shelf = atlas_shelf(model.name, digest)
-    if shelf.atlas is not None:
-        return shelf
+    entry = atlas_entry(model.name, digest)
+    if entry.atlas is not None:
+        return note_made(entry, model.name, corpus, budget)
     if state.get(_STOPPED) == request:
-        part = _after_cancel(shelf, corpus)
+        part = _after_cancel(entry, corpus)
         if part is None:
             controls.end_page()
-        return part
+        return note_made(part, model.name, corpus, budget)
     # Nothing that a visitor brings is tokenized or run before the button is pressed.
     if not corpus.is_ours and state.get(_ASKED) != request:
         _offer(model, corpus, budget)
         controls.end_page()
     try:
-        with turns.long_work(), atlas_shelves().holding(shelf):
-            _make(shelf, model, corpus, budget, request)
+        with turns.long_work(), atlas_entries().holding(entry):
+            _make(entry, model, corpus, budget, request)
     except ModelError as error:
-        shelf.store = MemoryStore()
+        entry.store = MemoryStore()
         show_model_error(error)
         controls.end_page()
-    return shelf
+    return note_made(entry, model.name, corpus, budget)
 
 
 def _offer(model: LoadedModel, corpus: Corpus, budget: int) -> None:
@@ -109,7 +113,7 @@ def _offer(model: LoadedModel, corpus: Corpus, budget: int) -> None:
 
 
 def _make(
-    shelf: AtlasShelf, model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, str]
+    entry: AtlasEntry, model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, str]
 ) -> None:
     """Make the atlas, or watch another visitor make it; one at a time, first come first served."""
     slot = st.empty()
@@ -123,23 +127,23 @@ def _make(
         )
     ticket = _line.join()
     try:  # a click ends this run, wherever it is, with an exception
-        if _wait_for_turn(shelf, ticket, bar):
-            if shelf.plan is None:
-                _choose(shelf, model, corpus, budget, bar)
-            _trace(shelf, model, corpus, bar)
-            _project(shelf, corpus, bar, ticket)
+        if _wait_for_turn(entry, ticket, bar):
+            if entry.plan is None:
+                _choose(entry, model, corpus, budget, bar)
+            _trace(entry, model, corpus, bar)
+            _project(entry, corpus, bar, ticket)
     finally:
-        if not shelf.projecting:  # else its thread leaves the line, with or without this visitor
+        if not entry.projecting:  # else its thread leaves the line, with or without this visitor
             _line.leave(ticket)
     slot.empty()
 
 
-def _wait_for_turn(shelf: AtlasShelf, ticket: object, bar: DeltaGenerator) -> bool:
+def _wait_for_turn(entry: AtlasEntry, ticket: object, bar: DeltaGenerator) -> bool:
     """False if another visitor has made the same atlas meanwhile."""
-    while shelf.atlas is None:
+    while entry.atlas is None:
         if _line.wait(ticket, _WAIT_SECONDS):
-            return shelf.atlas is None
-        done, total = shelf.store.count, shelf.plan.tokens if shelf.plan else 0
+            return entry.atlas is None
+        done, total = entry.store.count, entry.plan.tokens if entry.plan else 0
         if done:
             text = f"Another visitor is building the same atlas: {done:,} of {total:,} tokens"
         elif (ahead := _line.ahead(ticket)) > 1:
@@ -151,11 +155,11 @@ def _wait_for_turn(shelf: AtlasShelf, ticket: object, bar: DeltaGenerator) -> bo
 
 
 def _choose(
-    shelf: AtlasShelf, model: LoadedModel, corpus: Corpus, budget: int, bar: DeltaGenerator
+    entry: AtlasEntry, model: LoadedModel, corpus: Corpus, budget: int, bar: DeltaGenerator
 ) -> None:
     """Plan which texts fit the budget, tokenized a few at a time; a click may end it."""
     if corpus.images:
-        shelf.plan = plan_images(model, corpus)
+        entry.plan = plan_images(model, corpus)
         return
     updated = time.perf_counter()
 
@@ -167,46 +171,46 @@ def _choose(
             share = max(texts / max(len(corpus.texts), 1), tokens / budget)
             bar.progress(min(1.0, share), text=f"Counting tokens: {tokens:,} in {texts:,} texts")
 
-    shelf.plan = choose_texts(model, corpus.texts, budget, cache.MAX_TOKENS, show)
+    entry.plan = choose_texts(model, corpus.texts, budget, cache.MAX_TOKENS, show)
 
 
-def _trace(shelf: AtlasShelf, model: LoadedModel, corpus: Corpus, bar: DeltaGenerator) -> None:
+def _trace(entry: AtlasEntry, model: LoadedModel, corpus: Corpus, bar: DeltaGenerator) -> None:
     """Run what has not been run yet; others go first between two sentences, a click ends it.
 
     Ends the page if there is no memory for it, or no token.
     """
-    assert shelf.plan is not None  # noqa: S101 - the texts were chosen
-    store, total = shelf.store, shelf.plan.tokens
+    assert entry.plan is not None  # noqa: S101 - the texts were chosen
+    store, total = entry.store, entry.plan.tokens
     cost = cost_of(model, total)
     if refusal := take_memory(cost):
-        st.error(f"{describe_cost(shelf.plan, cost)} {refusal}")
+        st.error(f"{describe_cost(entry.plan, cost)} {refusal}")
         controls.end_page()
     rows = (
         Row(place, length, corpus.texts[place], corpus.labels[place] if corpus.labels else None)
-        for place, length in zip(shelf.plan.places, shelf.plan.lengths, strict=True)
+        for place, length in zip(entry.plan.places, entry.plan.lengths, strict=True)
     )
-    pieces = pieces_of(rows, _PART_TOKENS)
-    walk(pieces, partial(_traces, model, corpus), store, _watch(shelf, total, bar))
+    chunks = chunks_of(rows, _PART_TOKENS)
+    walk(chunks, partial(_traces, model, corpus), store, _watch(entry, total, bar))
     if not store.count:
         st.info("This corpus has **no tokens** except special ones: use other sentences.")
         controls.end_page()
     if store.count >= _MIN_RATE_TOKENS:
-        remember_rate(model.name, shelf.seconds / store.count)
+        remember_rate(model.name, entry.seconds / store.count)
 
 
-def _watch(shelf: AtlasShelf, total: int, bar: DeltaGenerator) -> Callable[[int], None]:
+def _watch(entry: AtlasEntry, total: int, bar: DeltaGenerator) -> Callable[[int], None]:
     """What is called after each sentence: it shows how far all is, and lets others go first."""
     updated = start = time.perf_counter()
-    before = shelf.seconds
+    before = entry.seconds
 
     def show(_: int) -> None:
         nonlocal updated
         now = time.perf_counter()
-        shelf.seconds = before + now - start
+        entry.seconds = before + now - start
         if now - updated > _UPDATE_SECONDS:  # Streamlit also notices Cancel here
             updated = now
-            done = shelf.store.count
-            rate = done / max(shelf.seconds, 1e-6)
+            done = entry.store.count
+            rate = done / max(entry.seconds, 1e-6)
             left = in_words((total - done) / max(rate, 1e-6))
             bar.progress(
                 min(1.0, done / max(total, 1)),
@@ -218,23 +222,18 @@ def _watch(shelf: AtlasShelf, total: int, bar: DeltaGenerator) -> Callable[[int]
     return show
 
 
-def _traces(model: LoadedModel, corpus: Corpus, piece: Piece) -> Iterator[tuple[int, Trace]]:
+def _traces(model: LoadedModel, corpus: Corpus, chunk: Chunk) -> Iterator[tuple[int, Trace]]:
     """The traces of the texts or images of a piece, each with its place in the corpus."""
-    places = list(piece.lengths)
+    places = tuple(chunk.lengths)
     if corpus.images:
-        traces = traced(model, corpus, places)
-    else:
-        traces = trace_by_length(
-            model,
-            [corpus.texts[place] for place in places],
-            batch_tokens=_BATCH_TOKENS,
-            max_tokens=cache.MAX_TOKENS,
-            lengths=list(piece.lengths.values()),
-        )
-    return ((places[index], trace) for index, trace in traces)
+        return ((places[index], trace) for index, trace in traced(model, corpus, places))
+    chosen = Chosen(places, tuple(chunk.lengths.values()), len(corpus.texts))
+    return trace_chosen(
+        model, corpus.texts, chosen, batch_tokens=BATCH_TOKENS, max_tokens=cache.MAX_TOKENS
+    )
 
 
-def _project(shelf: AtlasShelf, corpus: Corpus, bar: DeltaGenerator, ticket: object) -> None:
+def _project(entry: AtlasEntry, corpus: Corpus, bar: DeltaGenerator, ticket: object) -> None:
     """Project every head in a thread that finishes even if a click ends this run.
 
     The vectors are given away as it begins, so half of it could not be resumed.
@@ -248,17 +247,18 @@ def _project(shelf: AtlasShelf, corpus: Corpus, bar: DeltaGenerator, ticket: obj
 
     def work() -> None:
         try:
-            with turns.long_work(), atlas_shelves().holding(shelf):
-                shelf.atlas = atlas_of(shelf.store, corpus.texts, corpus.labels, before_head)
+            with turns.long_work(), atlas_entries().holding(entry):
+                made = atlas_of(entry.store, corpus.texts, corpus.labels, before_head)
+                entry.source = InMemory(made)
         except Exception as error:  # noqa: BLE001 - raised below, where a person can see it
             errors.append(error)
         finally:
-            shelf.store = MemoryStore()
-            shelf.projecting = False
+            entry.store = MemoryStore()
+            entry.projecting = False
             _line.leave(ticket)
 
     thread = threading.Thread(target=work, daemon=True)
-    shelf.projecting = True
+    entry.projecting = True
     thread.start()
     while thread.is_alive():
         bar.progress(progress[0] / progress[1], text=_PROJECTING)
@@ -267,14 +267,14 @@ def _project(shelf: AtlasShelf, corpus: Corpus, bar: DeltaGenerator, ticket: obj
         raise errors[0]
 
 
-def _after_cancel(shelf: AtlasShelf, corpus: Corpus) -> AtlasShelf | None:
+def _after_cancel(entry: AtlasEntry, corpus: Corpus) -> AtlasEntry | None:
     """What was done before the Cancel; None while the visitor chooses to resume or to use it."""
-    total = shelf.plan.tokens if shelf.plan else 0
+    total = entry.plan.tokens if entry.plan else 0
     slot = st.empty()  # where a build has its bar: these words go when one begins
     if st.session_state.get(_USED) == st.session_state[_STOPPED]:
-        part = _part(shelf, corpus, slot)
-        if part is shelf:
-            return shelf
+        part = _part(entry, corpus, slot)
+        if part is entry:
+            return entry
         if part is not None and part.atlas is not None:
             with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(
@@ -283,7 +283,7 @@ def _after_cancel(shelf: AtlasShelf, corpus: Corpus) -> AtlasShelf | None:
                 )
                 st.button("Build all of it", key="atlas_whole", on_click=_resume)
             return part
-    done = shelf.store.count
+    done = entry.store.count
     with slot.container():
         if total:
             st.markdown(f"Stopped after **{done:,} of {total:,} tokens**. They are kept.")
@@ -291,38 +291,38 @@ def _after_cancel(shelf: AtlasShelf, corpus: Corpus) -> AtlasShelf | None:
             st.markdown("Stopped before any text was run.")
         with st.container(horizontal=True):
             st.button("Resume", key="atlas_go_on", type="primary", on_click=_resume)
-            if done and not shelf.projecting:
+            if done and not entry.projecting:
                 label = f"Use these {done:,} tokens"
-                st.button(label, key="atlas_use", on_click=_use, args=(shelf,))
+                st.button(label, key="atlas_use", on_click=_use, args=(entry,))
     return None
 
 
-def _part(shelf: AtlasShelf, corpus: Corpus, slot: DeltaGenerator) -> AtlasShelf | None:
-    """What was done, projected; the shelf itself if another visitor has finished meanwhile."""
-    if shelf.partial is not None:
-        return shelf.partial
+def _part(entry: AtlasEntry, corpus: Corpus, slot: DeltaGenerator) -> AtlasEntry | None:
+    """What was done, projected; the entry itself if another visitor has finished meanwhile."""
+    if entry.partial is not None:
+        return entry.partial
     bar = slot.progress(0.0, text=_PROJECTING)
     ticket = _line.join()
     try:
-        with turns.long_work(), atlas_shelves().holding(shelf):
-            if not _wait_for_turn(shelf, ticket, bar):
-                return shelf
-            if shelf.store.count:
+        with turns.long_work(), atlas_entries().holding(entry):
+            if not _wait_for_turn(entry, ticket, bar):
+                return entry
+            if entry.store.count:
                 atlas = atlas_of(
-                    shelf.store.copy(),
+                    entry.store.copy(),
                     corpus.texts,
                     corpus.labels,
                     lambda *_: turns.give_way(),
                 )
-                shelf.partial = AtlasShelf(atlas=atlas, plan=shelf.plan)
+                entry.partial = AtlasEntry(InMemory(atlas), plan=entry.plan)
     finally:
         _line.leave(ticket)
     slot.empty()
-    return shelf.partial
+    return entry.partial
 
 
-def _use(shelf: AtlasShelf) -> None:
-    shelf.partial = None  # of fewer tokens, from an earlier Cancel
+def _use(entry: AtlasEntry) -> None:
+    entry.partial = None  # of fewer tokens, from an earlier Cancel
     st.session_state[_USED] = st.session_state[_STOPPED]
 
 

@@ -2,80 +2,85 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.atlas.files import AtlasFileError, open_large, read_atlas
+from core.atlas import Atlas
+from core.atlas.files import AtlasFileError, read_atlas
+from core.atlas.sources import InMemory, Source, open_large
+from core.model.catalog import Modality
 from core.screens.atlas.corpus.cost import rows_that_fit
+from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entry
+from core.screens.atlas.corpus.images import images_of
+from core.screens.atlas.corpus.making import atlas_of_corpus
+from core.screens.atlas.corpus.noting import note_file, note_folder
 from core.screens.atlas.corpus.prepared import FOLDER, PREPARED, prepared_atlases
-from core.screens.atlas.corpus.source import file_digest
-from core.screens.atlas.shelf import atlas_shelf
+from core.screens.atlas.corpus.source import corpus_of, file_digest, saved_file, shows_images
 from core.ui import controls
 from core.ui.frame import switch
-from core.ui.messages import escape, quote
+from core.ui.words.messages import escape, quote
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from streamlit.delta_generator import DeltaGenerator
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from core.analysis.atlas import Atlas
-    from core.model.catalog import Reads
-    from core.screens.atlas.shelf import AtlasShelf
+
+def open_entry(picked: str, budget: int, settings: DeltaGenerator) -> AtlasEntry:
+    """The atlas of what was picked, made or opened; ends the page while there is none."""
+    if picked == "saved":
+        file = saved_file()
+        return _open(file, file.name)
+    if picked == PREPARED:
+        offered = prepared_atlases()
+        with settings:
+            name = controls.choice(
+                PREPARED, list(offered), "Prepared atlas", subject="The atlases here are", menu=True
+            )
+        return _open(offered[name], name)
+    corpus = images_of(picked) if shows_images() else corpus_of(picked)
+    return atlas_of_corpus(corpus, budget)
 
 
-def atlas_from_file(file: UploadedFile) -> AtlasShelf:
-    """The atlas in a file; ends the page with a message if it has none."""
-    shelf = atlas_shelf("", file_digest(file))
-    if shelf.atlas is None:
-        try:
+def _open(file: UploadedFile | Path, title: str) -> AtlasEntry:
+    """The atlas in a file or folder; ends the page with a message where that cannot be opened."""
+    is_folder = isinstance(file, Path) and file.suffix == FOLDER
+    try:
+        entry = atlas_entry("", _digest(file, title))
+        if entry.source is None:
             with st.spinner("Opening the atlas …"):
-                file.seek(0)
-                shelf.atlas = read_atlas(file, rows_that_fit())
-        except AtlasFileError as error:
-            st.error(f"{quote(file.name)}: {escape(str(error))}")
-            controls.end_page()
-    _end_unless_shown(shelf.atlas)
-    return shelf
+                source = _read(file)
+                _ = source.sample  # of a folder it is read here, where errors are explained
+                entry.source = source
+    except (AtlasFileError, OSError) as error:
+        reason = str(error) if isinstance(error, AtlasFileError) else "It cannot be read."
+        st.error(f"{quote(title)}: {escape(reason)}")
+        controls.end_page()
+    _end_unless_shown(entry.source.sample)
+    return (note_folder if is_folder else note_file)(entry, file.name)
+
+
+def _digest(file: UploadedFile | Path, title: str) -> str:
+    """Of a file's content; a prepared one is opened once for all, until it changes on the disk."""
+    if not isinstance(file, Path):
+        return file_digest(file)
+    known = (file / "atlas.json" if file.suffix == FOLDER else file).lstat()
+    return f"prepared {title} {known.st_mtime_ns} {known.st_size}"
+
+
+def _read(file: UploadedFile | Path) -> Source:
+    if isinstance(file, Path) and file.suffix == FOLDER:
+        return open_large(file)
+    if not isinstance(file, Path):
+        file.seek(0)
+    return InMemory(read_atlas(file, rows_that_fit()))
 
 
 def _end_unless_shown(atlas: Atlas) -> None:
     """An atlas of images is shown among images, one of texts among texts; else the page ends."""
-    wanted: Reads = "text" if atlas.images is None else "image"
-    if switch.reads() != wanted:
-        st.info(f"This is an atlas of {wanted}s: switch to {wanted}s in the sidebar to see it.")
+    wanted: Modality = "text" if atlas.images is None else "image"
+    if switch.modality() != wanted:
+        st.info(f"This is an atlas of {wanted}s.")
+        st.button("Show it", key="show_atlas", type="primary", on_click=switch.show, args=(wanted,))
         controls.end_page()
-
-
-def prepared_atlas(settings: DeltaGenerator) -> AtlasShelf:
-    """The atlas that the visitor picks in `settings`; ends the page if it cannot be opened."""
-    offered = prepared_atlases()
-    with settings:
-        name = controls.choice(
-            PREPARED, list(offered), "Prepared atlas", subject="The atlases here are", menu=True
-        )
-    try:
-        shelf = _opened(name, offered[name])
-    except (AtlasFileError, OSError) as error:
-        reason = str(error) if isinstance(error, AtlasFileError) else "It cannot be read."
-        st.error(f"{quote(name)}: {escape(reason)}")
-        controls.end_page()
-    assert shelf.atlas is not None  # noqa: S101 - it was opened
-    _end_unless_shown(shelf.atlas)
-    return shelf
-
-
-def _opened(name: str, path: Path) -> AtlasShelf:
-    """The shelf of an atlas, opened once for all visitors until it changes on the disk."""
-    known = (path / "atlas.json" if path.suffix == FOLDER else path).lstat()
-    shelf = atlas_shelf("", f"prepared {name} {known.st_mtime_ns} {known.st_size}")
-    if shelf.atlas is None:
-        with st.spinner("Opening the atlas …"):
-            if path.suffix == FOLDER:
-                large = open_large(path)
-                shelf.large, shelf.atlas = large, large.sample
-            else:
-                shelf.atlas = read_atlas(path, rows_that_fit())
-    return shelf

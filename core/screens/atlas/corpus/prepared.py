@@ -10,7 +10,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from core.ui.site.deployment import setting
+from core.ui.serve.deployment import setting
 
 PREPARED = "prepared"  # among the corpora, and the parameter of links
 FILE, FOLDER = ".atlas.zip", ".atlas"

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import io
 from functools import partial
-from typing import TYPE_CHECKING
 from weakref import ref
 
 import streamlit as st
 
-from core.analysis.atlas.data import SAMPLED
-from core.analysis.atlas.files import max_file_bytes, write_atlas
+from core.atlas import Atlas
+from core.atlas.data import SAMPLED
+from core.atlas.files import max_file_bytes, write_atlas
+from core.screens.atlas.corpus.entry import AtlasEntry
 from core.ui.downloads import contents, offer_file
-from core.ui.messages import quote
-from core.ui.site import uploads
-
-if TYPE_CHECKING:
-    from core.analysis.atlas import Atlas
-    from core.screens.atlas.shelf import AtlasShelf
+from core.ui.serve import uploads
+from core.ui.words.messages import quote
 
 
-def show_about(shelf: AtlasShelf) -> None:
+def show_about(entry: AtlasEntry) -> None:
     """Model, corpus, and the download."""
-    atlas = shelf.atlas
+    atlas = entry.atlas
     if atlas is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(describe(shelf, atlas), width="stretch")
+        st.caption(describe(entry, atlas), width="stretch")
         offer_file(
             f"Save the {'sample' if SAMPLED[0] in atlas.settings else 'atlas'} (.atlas.zip)",
             partial(_file, ref(atlas)),
@@ -43,14 +40,14 @@ def show_about(shelf: AtlasShelf) -> None:
         )
 
 
-def describe(shelf: AtlasShelf, atlas: Atlas) -> str:
+def describe(entry: AtlasEntry, atlas: Atlas) -> str:
     """The atlas in a sentence: model, size, and what was left out (Markdown)."""
     layers, heads, tokens = atlas.shape
     text = (
         f"Atlas of {quote(atlas.model)}: {layers} × {heads} heads, {tokens:,} tokens of"
         f" {len(atlas.sentences):,} {'texts' if atlas.images is None else 'images'}"
     )
-    plan = shelf.plan
+    plan = entry.plan
     if plan is not None:
         if tokens < plan.tokens:
             text += f" (the shortest of {len(plan.places):,} that were chosen)"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from PIL.Image import Image
 
-from core.analysis.atlas.files import MAX_ROWS
-from core.analysis.atlas.files.tables import ROW_BYTES
 from core.analysis.corpus import (
     ENDINGS,
     MAX_BYTES,
@@ -21,24 +22,25 @@ from core.analysis.corpus import (
     choose,
     read_lines,
     read_table,
+    repeats_note,
 )
 from core.analysis.corpus.sample import sample_corpus
+from core.atlas.files import MAX_ROWS
+from core.atlas.files.tables import ROW_BYTES
+from core.model import LoadedModel
+from core.screens.atlas.corpus.entry import CorpusPlace, corpus_places
 from core.screens.atlas.corpus.prepared import PREPARED, prepared_atlases
-from core.screens.atlas.shelf import CorpusPlace, corpus_places
-from core.ui import controls
+from core.ui import controls, python
 from core.ui.corpus_walk import corpus_digest
 from core.ui.frame import switch
-from core.ui.messages import escape, quote
-from core.ui.site import uploads
-from core.ui.site.deployment import setting
+from core.ui.serve import uploads
+from core.ui.serve.deployment import setting
+from core.ui.serve.sessions import LONG_TEXT
+from core.ui.words.messages import escape, quote
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PIL.Image import Image
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-    from core.model import LoadedModel
 
 CORPORA = {
     "sample": "Sample corpus",
@@ -46,14 +48,16 @@ CORPORA = {
     "file": "A file",
     "saved": "A saved atlas",
 }
-IMAGE_CORPORA = {"box": "The images of the box", "own": "Your images", "saved": "A saved atlas"}
+IMAGE_CORPORA = {"box": "Sample images", "own": "Your images", "saved": "A saved atlas"}
 MIN_TOKENS, MAX_TOKENS, DEFAULT_TOKENS, STEP = 1_000, 50_000, 5_000, 1_000
+_MAX_PASTED = 1_000_000  # characters: the browser sends them again with every click
 _OPENED = {"saved", PREPARED}  # of atlases that are there already
 NO_LABEL = "no labels"
 _ROWS_SHARE = 5 / 6  # of the largest upload, for a saved atlas's rows; all else gets the rest
 _MAX_MODELS = 64  # whose numbers of heads are remembered
 _heads_of: dict[str, int] = {}  # in all layers, by the name of a model that was loaded
 _DIGEST = "_atlas_file_digest"
+OWN_LINES = "your-lines.txt"  # what a visitor has pasted, as a file that Share names
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +69,8 @@ class Corpus:
     texts, labels : one of each, or no label at all.
     digest : identifies them.
     images : of each image, what opens it; none for texts.
+    files : the names of a visitor's image files.
+    read : the call that gives texts and labels, for what a visitor has brought.
     is_ours : it comes with the app, so an atlas of it is made without being asked for.
     """
 
@@ -72,6 +78,8 @@ class Corpus:
     labels: tuple[str, ...]
     digest: str
     images: tuple[Callable[[], Image], ...] = ()
+    files: tuple[str, ...] = ()
+    read: python.Call | None = None
     is_ours: bool = False
 
 
@@ -108,13 +116,18 @@ def fitted(budget: int, model: LoadedModel) -> int:
     return min(budget, limit)
 
 
+def shows_images() -> bool:
+    """Whether the page is of images, which have corpora, parts and settings of their own."""
+    return switch.modality() == "image"
+
+
 def pick_source() -> tuple[str, int]:
     """Which kind of corpus, and how many tokens of it; drawn one below the other.
 
     Of images all are used: each has as many tokens as the model makes of it.
     """
     prepared = {PREPARED: "A prepared atlas"} if prepared_atlases() else {}
-    if switch.reads() == "image":
+    if shows_images():
         corpora = IMAGE_CORPORA | prepared
         source = controls.choice("corpus", corpora, "Corpus", subject="The corpora of images are")
         return source, MAX_TOKENS
@@ -151,7 +164,7 @@ def saved_file() -> UploadedFile:
     """The uploaded file of an atlas; ends the page with a hint if there is none."""
     file = st.file_uploader(
         "An atlas that was saved here or built on the command line",
-        type=["zip", "parquet"],  # those of earlier versions are told what converts them
+        type=["zip"],
         key="atlas_saved",
         max_upload_size=uploads.limit_mb(),
     )
@@ -172,10 +185,10 @@ def saved_file() -> UploadedFile:
 
 def _pasted() -> Corpus | None:
     typed = st.text_area(
-        "One sentence per line",
-        key="atlas_lines",
+        f"One sentence per line, {_MAX_PASTED:,} characters at most",
+        key=LONG_TEXT,
         height=120,
-        max_chars=MAX_BYTES // 4,
+        max_chars=_MAX_PASTED,
         persist_state="session",
         placeholder="The cat sat on the mat.\nA dog barked at the postman.",
     )
@@ -185,10 +198,12 @@ def _pasted() -> Corpus | None:
     digest = hashlib.sha256(typed.encode("utf-8", "surrogatepass")).hexdigest()
     place = corpus_places().get(("lines", digest), CorpusPlace)
     try:
-        return _read_once(place, ("lines", None), lambda: read_lines(typed))
+        corpus = _read_once(place, ("lines", None), lambda: read_lines(typed))
     except CorpusFileError as error:
         st.error(escape(str(error)))
         return None
+    own = python.call(Path.read_text, python.call(Path, OWN_LINES), encoding="utf-8")
+    return replace(corpus, read=python.call(read_lines, own))
 
 
 def _uploaded() -> Corpus | None:
@@ -207,10 +222,13 @@ def _uploaded() -> Corpus | None:
         for note in table.notes:
             st.caption(escape(note))
         text, label = _pick_columns(table)
-        return _read_once(place, (text, label), lambda: choose(table, text, label))
+        corpus = _read_once(place, (text, label), lambda: choose(table, text, label))
     except CorpusFileError as error:
         st.error(f"{quote(file.name)}: {escape(str(error))}")
         return None
+    data = python.call(Path.read_bytes, python.call(Path, file.name))
+    read = python.call(read_table, data, file.name)
+    return replace(corpus, read=python.call(choose, read, text, label))
 
 
 def _table(place: CorpusPlace, file: UploadedFile) -> CorpusTable:
@@ -254,7 +272,8 @@ def _read_once(
         texts = read()
         place.size += 0 if place.chosen else _bytes_of(texts.texts)
         place.size += _bytes_of(texts.labels)
-        place.chosen = columns, (_corpus(texts), texts.notes)
+        repeated = len(texts.texts) - len(set(texts.texts))
+        place.chosen = columns, (_corpus(texts), texts.notes + repeats_note(repeated))
     corpus, notes = place.chosen[1]
     for note in notes:
         st.caption(escape(note))

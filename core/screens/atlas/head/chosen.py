@@ -1,4 +1,4 @@
-"""The points that a lasso or a region holds: the most common tokens, and each with its sentence."""
+"""The points in a lasso or a cluster: the most common tokens, and each with its sentence."""
 
 from __future__ import annotations
 
@@ -11,23 +11,21 @@ from weakref import ref
 import numpy as np
 import pandas as pd
 import streamlit as st
+from numpy.typing import NDArray
 
-from core.analysis.atlas.one_head.outline import points_inside
-from core.analysis.atlas.one_head.table import point_rows
+from core.analysis.arrays import Floats
+from core.atlas import Atlas
+from core.atlas.one_head.outline import points_inside
+from core.atlas.one_head.table import PointRows, point_rows
+from core.model.trace import Array
 from core.screens.atlas.head.points_file import frame_of
-from core.screens.atlas.screen import contents_of
+from core.screens.atlas.screen import Screen, contents_of
 from core.screens.atlas.wording import number, whole
+from core.ui import python
 from core.ui.downloads import csv_later, offer_file
+from core.vocabulary import Stage
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from core.analysis.arrays import Floats
-    from core.analysis.atlas import Atlas
-    from core.analysis.query_key.clouds import Stage
-    from core.model.trace import Array
-    from core.screens.atlas.screen import Screen
-
     Indices = NDArray[np.intp]
 
 CHOSEN = "_atlas_chosen"  # a Choice
@@ -37,7 +35,7 @@ _ROWS = 200  # points listed with their sentences; the file has all
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a lasso, a region or a search has chosen.
+    """What a lasso, a cluster or a search has chosen.
 
     Attributes
     ----------
@@ -81,10 +79,20 @@ def show_chosen(screen: Screen, tokens: Indices, points: Array) -> None:
     count = of_file[-1].size
     if count > _ROWS:
         st.caption(_what_the_file_has(chosen, len(columns), count))
-    held = contents_of(screen, f"L{screen.atlas.numbers[screen.layer]}H{screen.head + 1}-chosen")
+    held = contents_of(screen, f"{screen.file_name}-chosen")
     make = partial(frame_of, ref(screen.atlas), *of_file)
+    _note(screen, *of_file)
     write = csv_later(make, held, index=False, float_format="%.6g")
     offer_file("Save as CSV", write, held, ".csv", key="atlas_chosen_csv")
+
+
+def _note(screen: Screen, tokens: Indices, points: Array, chosen: Indices) -> None:
+    """The table of the file, where all tokens are drawn, so that places in it say which."""
+    if tokens.size == len(screen.atlas.tokens) and points is not None:
+        every = python.call(np.arange, int(tokens.size))
+        places = python.call(np.array, chosen.tolist())
+        rows = python.call(point_rows, screen.atlas, every, python.Variable("points"), places)
+        python.made("table", None, python.call(PointRows.frame, rows))
 
 
 def _points_of_file(

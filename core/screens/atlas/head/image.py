@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from weakref import ref
 
 import numpy as np
 import streamlit as st
 
+from core.atlas import Atlas
+from core.atlas.pixels import CorpusImages
 from core.figures.images.patch_heat import heat_pixels
-from core.model import ModelError, trace_patches
-from core.screens.atlas.head.sentence import model_of, same_tokens
-from core.ui.messages import quote, show_model_error
-
-if TYPE_CHECKING:
-    from core.analysis.atlas import Atlas
-    from core.analysis.atlas.images.pixels import CorpusImages
-    from core.model import LoadedModel, Trace
-    from core.screens.atlas.screen import Screen
+from core.model import LoadedModel, ModelError, Trace, trace_patches
+from core.screens.atlas.screen import Screen
+from core.screens.atlas.sentence import model_of, same_tokens
+from core.ui.words.messages import quote, show_model_error
 
 _SEEN = "_atlas_image_seen"  # the last image that the model saw again, and its trace
 

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from core.analysis.atlas.one_head.table import EMBEDDING_ATLAS, embedding_atlas_file, point_rows
-from core.ui.downloads import offer_file
+from core.atlas import Atlas
+from core.atlas.one_head.table import (
+    EMBEDDING_ATLAS,
+    PointRows,
+    embedding_atlas_file,
+    point_rows,
+)
+from core.model.trace import Array
+from core.screens.atlas.screen import Screen
+from core.ui.downloads import Contents, offer_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-    from numpy.typing import NDArray
-
-    from core.analysis.atlas import Atlas
-    from core.analysis.atlas.one_head.table import PointRows
-    from core.model.trace import Array
-    from core.screens.atlas.screen import Screen
-    from core.ui.downloads import Contents
-
     Indices = NDArray[np.intp]
 
 

@@ -6,22 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
-from core.analysis.atlas.colours import point_tones
 from core.analysis.projections.error import ProjectionError
+from core.atlas.clusters import Clusters
+from core.atlas.colours import point_tones
 from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
+from core.model import Trace
+from core.model.trace import Array
+from core.screens.atlas.drawn import note_head_points
 from core.screens.atlas.head.chosen import CHOSEN, Choice, show_chosen
-from core.screens.atlas.head.dossier import show_dossier
+from core.screens.atlas.head.clusters import cluster_marks, clusters_of, show_clusters
+from core.screens.atlas.head.counted import show_counted_head
+from core.screens.atlas.head.head_report import show_head_report
 from core.screens.atlas.head.image import show_image
 from core.screens.atlas.head.points_file import offer_points
-from core.screens.atlas.head.regions import region_marks, regions_of, show_regions
-from core.screens.atlas.head.sentence import sentence_lines, show_sentence
 from core.screens.atlas.layouts import layout_alone, show_failed
 from core.screens.atlas.screen import (
-    DOSSIER,
+    CLUSTERS,
+    HEAD_REPORT,
     LABELS,
     LINES,
-    REGIONS,
     SIZES,
     Screen,
     contents_of,
@@ -30,16 +35,11 @@ from core.screens.atlas.screen import (
     switch,
     token_data,
 )
-from core.screens.atlas.wording import NOT_MEASURED, POINT_HINTS, STAGES, number, whole
+from core.screens.atlas.sentence import sentence_lines, show_sentence
+from core.screens.atlas.wording import POINT_HINTS, faithfulness_note, number, whole
 from core.ui import controls
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from core.analysis.atlas.regions import Regions
-    from core.model import Trace
-    from core.model.trace import Array
-
     Indices = NDArray[np.intp]
 
 MAX_DRAWN = 10_000  # tokens in the single view: twice as many points
@@ -47,11 +47,14 @@ _SEED = 0
 
 
 def show_one_head(screen: Screen) -> None:
-    """The cloud beside the sentence of the chosen token."""
+    """The cloud beside the sentence of the chosen token, or the counts of all tokens."""
+    if screen.counted:
+        show_counted_head(screen)
+        return
     if "atlas_cloud" not in st.session_state:  # a new cloud has no lasso
         st.session_state.pop(CHOSEN, None)
-    of_texts = (DOSSIER,) * (screen.atlas.images is None)
-    keys = (SIZES, LABELS, LINES, REGIONS, *of_texts)
+    of_texts = (HEAD_REPORT,) * (screen.atlas.images is None)
+    keys = (SIZES, LABELS, LINES, CLUSTERS, *of_texts)
     axes, switches = dimensions(), {key: switch(key) for key in keys}
     size = len(screen.atlas.tokens)
     picked = controls.number("token", 0, size, 0) - 1
@@ -70,39 +73,40 @@ def show_one_head(screen: Screen) -> None:
         else:
             st.info(POINT_HINTS[screen.atlas.images is None])
     with left:
-        drawn, regions = _draw(screen, picked, trace, axes, switches)
+        drawn, clusters = _draw(screen, picked, trace, axes, switches)
     if drawn is None:
         return
     with right:
         show_chosen(screen, *drawn)
-    if regions is not None:
-        show_regions(screen, regions, drawn[0])
-    if switches.get(DOSSIER):
-        show_dossier(screen)
+    if clusters is not None:
+        show_clusters(screen, clusters, drawn[0])
+    if switches.get(HEAD_REPORT):
+        show_head_report(screen)
 
 
 def _draw(
     screen: Screen, picked: int, trace: Trace | None, axes: int, switches: dict[str, bool]
-) -> tuple[tuple[Indices, Array] | None, Regions | None]:
+) -> tuple[tuple[Indices, Array] | None, Clusters | None]:
     """The cloud and its controls; its tokens and their points, None where it could not be laid out.
 
-    With the regions, if they are asked for.
+    With the clusters, if they are asked for.
     """
     try:
         tokens, points, note = _points(screen, picked, axes)
     except ProjectionError as error:
         show_failed(str(error))  # any rerun tries again, so the button's does
         return None, None
+    note_head_points(screen, axes)
     atlas, head, stage = screen.atlas, (screen.layer, screen.head), screen.stage
     lines = None
     if switches[LINES] and picked >= 0:
         lines, missing = _lines(screen, picked, trace, tokens)
         note += missing
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
-    regions = regions_of(screen, tokens, points)
+    clusters = clusters_of(screen, tokens, points)
     tones = point_tones(atlas, screen.colour).numbers
     index = np.flatnonzero(tokens == picked)
-    held = contents_of(screen, f"L{atlas.numbers[screen.layer]}H{screen.head + 1}")
+    held = contents_of(screen, screen.file_name)
     cloud = AtlasCloud(
         points=points,
         tones=(tones[head] if tones.ndim > 1 else tones)[both],
@@ -115,7 +119,7 @@ def _draw(
             "Queries and keys over a corpus", place=screen.name, about=note.replace("**", "")
         ),
         **token_data(screen, tokens),
-        **region_marks(regions, both.size),
+        **cluster_marks(clusters, both.size),
     )
     show_cloud(
         cloud,
@@ -135,7 +139,7 @@ def _draw(
         title = f"{screen.name} of {atlas.model}"
         offer_page(cloud_page, cloud, title, note.replace("**", ""), held)
         offer_points(screen, tokens, points, held)
-    return (tokens, points), regions
+    return (tokens, points), clusters
 
 
 def _lines(
@@ -164,20 +168,20 @@ def _points(screen: Screen, picked: int, axes: int) -> tuple[Indices, Array, str
         layout = layout_alone(screen, axes)
         note = (
             f"{screen.projection} of {_part(layout.tokens.size, size)} tokens"
-            f" (whole {whole(atlas)}), {STAGES[stage]}; seed 0."
+            f" (whole {whole(atlas)}), {stage}; seed 0."
         )
         figures = layout.faithfulness
-        note += faithfulness_note(screen, figures.correlation, figures.top1)
+        note += faithfulness_note(atlas, head, figures.correlation, figures.top1)
         return layout.tokens, layout.points, note
     tokens = _sample(screen, picked)
     points = atlas.points[stage][head][np.concatenate([tokens, tokens + size]), :axes]
     share = float(atlas.shares[stage][head][:axes].sum())
     note = (
-        f"PCA of {_part(tokens.size, size)} tokens, {STAGES[stage]}; {axes} components keep"
+        f"PCA of {_part(tokens.size, size)} tokens, {stage}; {axes} components keep"
         f" {number(share)} of the variance."
     )
     plane = atlas.faithfulness[stage]
-    note += faithfulness_note(screen, float(plane.correlation[head]), float(plane.top1[head]))
+    note += faithfulness_note(atlas, head, float(plane.correlation[head]), float(plane.top1[head]))
     return tokens, points, note
 
 
@@ -192,21 +196,9 @@ def _sample(screen: Screen, picked: int) -> Indices:
     if picked >= 0:
         wanted.append(columns.of_sentence(int(columns.sentence[picked])))
     if screen.search:
-        wanted.append(np.flatnonzero(screen.search.matches.tokens)[: MAX_DRAWN // 4])
+        wanted.append(screen.search.matches.indices[: MAX_DRAWN // 4])
     return np.unique(np.concatenate(wanted))[: 2 * MAX_DRAWN]
 
 
 def _part(count: int, size: int) -> str:
     return f"all {size:,}" if count == size else f"{count:,} of {size:,}"
-
-
-def faithfulness_note(screen: Screen, correlation: float, top1: float) -> str:
-    """What the picture keeps of this head's attention, in a sentence."""
-    baseline = float(screen.atlas.measured.top1[screen.layer, screen.head])
-    if not np.isfinite(baseline):
-        return f" {NOT_MEASURED}"
-    return (
-        f" Within rows, distance in the plane and scores correlate with r = {number(correlation)};"
-        f" the nearest key is the most attended one for {top1:.0%} of the queries (uniform"
-        f" baseline: {baseline:.0%})."
-    )

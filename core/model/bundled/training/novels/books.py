@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Sequence
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
+
+from core.model.bundled.training.novels.network import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
-    from core.model.bundled.training.novels.network import Settings
 
 # The last 8 of every 400 paragraphs are held out: some of every book, 2 % of the text.
 STRETCH, HELD_OUT = 400, 8

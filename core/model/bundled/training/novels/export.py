@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.model.bundled.training.novels import books, measure
 from core.model.bundled.training.novels.network import Settings
 from core.model.loading import load
-from core.model.tracing import trace_corpus
+from core.model.running.tracing import trace_corpus
+from core.model.trace import Trace
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from transformers import GPT2LMHeadModel, PreTrainedTokenizerFast
 
-    from core.model.trace import Trace
 
 FOLDER = Path(__file__).parents[2] / "gpt2_novels"
 TRAIN_WINDOWS = 512  # enough for the loss on training text, to two decimals

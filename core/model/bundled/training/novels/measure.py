@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import torch
-    from numpy.typing import NDArray
     from transformers import GPT2LMHeadModel
 
 _BATCH = 16  # windows

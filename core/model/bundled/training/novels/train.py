@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.model.bundled.training.novels import books, measure
 from core.model.bundled.training.novels.network import Settings, new_network, train_tokenizer
 
 if TYPE_CHECKING:
     import torch
-    from numpy.typing import NDArray
     from transformers import GPT2LMHeadModel
 
 LOG_SECONDS = 180  # between checkpoints, and between lines of the log

@@ -2,7 +2,7 @@
 
     python -m core.model.bundled.training.scenes.export --run FOLDER
 
-The card is written from what is measured on the result: ``python -m core.vit_scenes_card``.
+The card is written from what :mod:`core.model.bundled.training.scenes.card` measures of the result.
 """
 
 from __future__ import annotations

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from core.model.box import BOX, open_box
-from core.model.scenes import HUES, SHAPES, Scene, draw_mosaic, random_scene
-from core.model.scenes.paint import GREY
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from core.model.bundled.training.drawing import HUES, SHAPES, Scene, draw_mosaic, random_scene
+from core.model.bundled.training.drawing.paint import GREY
 
 SIDE, PATCH = 96, 8  # pixels
 HUE_NAMES = (*HUES, GREY)

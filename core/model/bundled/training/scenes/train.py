@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.model.bundled.training.scenes import pictures, task
 from core.model.bundled.training.scenes.network import Settings, new_answers, new_network
@@ -25,7 +26,6 @@ from core.model.bundled.training.scenes.pictures import HELD_BACK, PATCH, SHAPE_
 
 if TYPE_CHECKING:
     import torch
-    from numpy.typing import NDArray
     from transformers import ViTForImageClassification
 
 LOG_SECONDS = 120  # between checkpoints, and between lines of the log

@@ -1,1 +1,0 @@
-"""Atlases of images: their pixels, and the search for patches."""

@@ -1,0 +1,177 @@
+"""Sentences of one length side by side, so that what is asked of each is asked of all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.arrays import Bools, Floats, Indices
+from core.analysis.query_key.distance import pair_distances
+from core.analysis.query_key.faithfulness import Faithfulness, compare
+from core.analysis.query_key.target import MIN_KEYS, Rows, Target, TargetKind, target_of
+from core.atlas.data import CorpusTokens
+from core.model.trace import Layer, Trace
+
+if TYPE_CHECKING:
+    from core.analysis.projections.joint_embedding import Metric
+    from core.atlas.data import Masks
+
+MAX_PAIRS = 300_000  # measured in a head; longer corpora are measured on a sample of sentences
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some sentences of the same length."""
+
+    tokens: Indices  # their tokens, as indices into the corpus, (sentence, token)
+    masks: tuple[Masks | None, ...]  # what each sentence's layers permit; None for the usual mask
+    causal: bool
+
+    def counted(self, layer: int, head: int) -> Bools:
+        """Pairs that count: permitted, of queries with enough keys, (sentence, token, token)."""
+        sentences, size = self.tokens.shape
+        usual = usual_mask(size, self.causal)
+        if any(mask is not None for mask in self.masks):
+            of_layer = [usual[None] if mask is None else mask[layer] for mask in self.masks]
+            permitted = np.stack([mask[head if len(mask) > 1 else 0] for mask in of_layer])
+        else:
+            permitted = np.broadcast_to(usual, (sentences, size, size))
+        return np.asarray(permitted & (permitted.sum(axis=-1, keepdims=True) >= MIN_KEYS))
+
+    def within(self, sample: Indices) -> Block:
+        """The same sentences with tokens as indices into a sample of the corpus, ascending."""
+        return replace(self, tokens=np.searchsorted(sample, self.tokens))
+
+
+def usual_mask(size: int, causal: bool) -> Bools:
+    """All pairs, or for a causal model those of a query with no later key, (token, token)."""
+    pairs = np.ones((size, size), dtype=np.bool_)
+    return np.tril(pairs) if causal else pairs
+
+
+def unusual_masks(trace: Trace) -> Masks | None:
+    """What each layer permits, where any of them differs from the usual, as sliding windows do."""
+    size = trace.shape[2]
+    usual = usual_mask(size, trace.causal)
+    if all(rule.mask is None for rule in trace.layers) and not trace.causal:
+        return None
+    masks = tuple(
+        usual[None] | True if rule.mask is None else np.isfinite(rule.mask).reshape(-1, size, size)
+        for rule in trace.layers
+    )
+    return None if all((mask == usual).all() for mask in masks) else masks
+
+
+def blocks_of(
+    tokens: CorpusTokens,
+    sentences: Indices,
+    masks: Callable[[int], Masks | None],
+    causal: bool,
+) -> list[Block]:
+    """Blocks of these sentences, ascending. `masks` gives the unusual ones of a sentence."""
+    return blocks_of_lengths(np.bincount(tokens.sentence), sentences, masks, causal)
+
+
+def blocks_of_lengths(
+    lengths: NDArray[np.integer],
+    sentences: Indices,
+    masks: Callable[[int], Masks | None],
+    causal: bool,
+) -> list[Block]:
+    """:func:`blocks_of` where the tokens of all sentences are known by their number alone."""
+    firsts = np.concatenate([[0], np.cumsum(lengths)])
+    blocks = []
+    for length in np.unique(lengths[sentences]):
+        same = sentences[lengths[sentences] == length]
+        indices = firsts[same][:, None] + np.arange(length)
+        blocks.append(Block(indices, tuple(masks(int(one)) for one in same), causal))
+    return blocks
+
+
+class CorpusPairs:
+    """The pairs that count in every head, block after block.
+
+    With only the usual masks they are the same for all heads, and computed once.
+    """
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self.blocks = blocks
+        self._same_for_all = all(mask is None for block in blocks for mask in block.masks)
+        self._cached: tuple[Rows, list[Bools | None]] | None = None
+
+    def rows(self, head: tuple[int, int]) -> Rows:
+        """The rows of one head, (layer, head); queries and keys are tokens of the corpus."""
+        return self._of_head(head)[0]
+
+    def products(self, queries: Floats, keys: Floats, head: tuple[int, int]) -> Floats:
+        """Dot products of the pairs of one head, (pair,); arguments (token of the corpus, dim)."""
+        parts = []
+        for block, counted in zip(self.blocks, self._of_head(head)[1], strict=True):
+            dots = queries[block.tokens] @ keys[block.tokens].swapaxes(-1, -2)
+            parts.append(dots.ravel() if counted is None else dots[counted])
+        return np.concatenate(parts)
+
+    def target(
+        self,
+        queries: Floats,
+        keys: Floats,
+        head: tuple[int, int],
+        rule: Layer,
+        kind: TargetKind = "centred",
+    ) -> Target:
+        """What pictures of one head are compared with.
+
+        `queries`, `keys`: the head's own vectors, (token of the corpus, dim). `rule`: how the layer
+        scales and caps its scores, without a mask.
+        """
+        return target_of(rule.logits(self.products(queries, keys, head)), self.rows(head), kind)
+
+    def faithfulness(
+        self,
+        queries: Floats,
+        keys: Floats,
+        head: tuple[int, int],
+        target: Target,
+        metric: Metric = "euclidean",
+        shares: tuple[float, float] | None = None,
+    ) -> Faithfulness:
+        """What distances between these vectors or points, (token of the corpus, dim), keep.
+
+        `shares` as in :func:`compare`.
+        """
+        rows = target.rows
+        products = self.products(queries, keys, head)
+        q_squares = rows.spread(np.einsum("td,td->t", queries, queries)[rows.queries])
+        k_squares = np.einsum("td,td->t", keys, keys)[rows.keys]
+        distances = pair_distances(products, q_squares, k_squares, metric)
+        return compare(target, distances, shares=shares)
+
+    def _of_head(self, head: tuple[int, int]) -> tuple[Rows, list[Bools | None]]:
+        """The rows, and which pairs of each block count; None for all."""
+        if self._cached is not None:
+            return self._cached
+        counted = [block.counted(*head) for block in self.blocks]
+        result = _rows(self.blocks, counted), [None if each.all() else each for each in counted]
+        if self._same_for_all:
+            self._cached = result
+        return result
+
+
+def _rows(blocks: Sequence[Block], counted: Sequence[Bools]) -> Rows:
+    counts = np.concatenate([each.sum(axis=-1).ravel() for each in counted])
+    queries = np.concatenate([block.tokens.ravel() for block in blocks])
+    lengths = np.concatenate([np.full(*block.tokens.shape) for block in blocks])
+    texts = np.repeat(np.arange(lengths.size), lengths)
+    keys = np.concatenate(
+        [
+            np.broadcast_to(block.tokens[:, None, :], each.shape)[each]
+            for block, each in zip(blocks, counted, strict=True)
+        ]
+    )
+    some = counts > 0
+    counts = counts[some]
+    return Rows(queries[some], texts[some], keys, np.cumsum(counts) - counts, counts)

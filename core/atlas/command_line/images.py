@@ -1,0 +1,81 @@
+"""An atlas of a folder of images, for the command line: see :mod:`core.atlas_build`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PIL.Image import Image
+
+from core.atlas import build_atlas
+from core.model import LoadedModel, ModelError, trace_images
+from core.model.image.opening import open_image
+from core.model.memory import available_bytes
+
+if TYPE_CHECKING:
+    from core.atlas import Atlas
+
+ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
+_USABLE_SHARE = 0.6  # of the free memory: vectors, then a copy of each head while it is projected
+
+
+class FolderError(ValueError):
+    """The folder cannot be made into an atlas; the message says why in one line."""
+
+
+def files_of(folder: Path) -> list[Path]:
+    """The images in a folder, by name; not those in folders inside of it.
+
+    Raises
+    ------
+    FolderError
+        When there is no such folder, no image in it, or a device or pipe with the name of one.
+    """
+    if not folder.is_dir():
+        raise FolderError(f"There is no folder {folder}.")
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
+    if not files:
+        raise FolderError(f"{folder} has no image ({', '.join(ENDINGS)}).")
+    for path in files:
+        if not path.is_file():
+            raise FolderError(f"{path} is no file of its own, or no link to one.")
+    return files
+
+
+def atlas_of_images(
+    model: LoadedModel, files: Sequence[Path], say: Callable[[str], object]
+) -> Atlas:
+    """The atlas of these files; one that is no image is left out, which `say` is told.
+
+    Everything is in memory until the file is written.
+
+    Raises
+    ------
+    FolderError
+        When no file can be opened, or the images need more memory than there is.
+    """
+    tokens = 0 if model.vision is None else model.vision.tokens()
+    vectors = 4 * model.layers * (model.heads + model.kv_heads) * model.dim * tokens
+    free = available_bytes()
+    if free is not None and vectors * len(files) > _USABLE_SHARE * free:
+        raise FolderError(
+            f"{len(files):,} images need about {vectors * len(files) / 1e9:.1f} GB of memory, and"
+            f" {free / 1e9:.1f} GB are free: take fewer."
+        )
+    names: list[str] = []
+
+    def opened() -> Iterator[Image]:
+        for path in files:
+            try:
+                image = open_image(path.read_bytes()).image
+            except ModelError as error:
+                say(f"{path.name} is left out: {error.problem}")
+                continue
+            names.append(path.stem)
+            yield image
+
+    traces = list(trace_images(model, opened()))
+    if not traces:
+        raise FolderError("None of the files is an image that can be opened.")
+    return build_atlas(traces, names)

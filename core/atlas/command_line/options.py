@@ -1,0 +1,61 @@
+"""The arguments of ``python -m core.atlas_build``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from core.model.running.tracing import BATCH_TOKENS
+
+FILE, FOLDER = ".atlas.zip", ".atlas"  # what --out ends with
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments that the command takes."""
+    made = argparse.ArgumentParser(
+        prog="python -m core.atlas_build",
+        description="Build an atlas of a corpus: every head's queries and keys, in one file.",
+    )
+    add = made.add_argument
+    add("--model", required=True, help="a name, a hub id or a folder")
+    source = made.add_mutually_exclusive_group(required=True)
+    source.add_argument("--corpus", help="a .txt, .csv, .tsv or .jsonl file, or a folder")
+    source.add_argument("--images", type=Path, help="a folder of images, for a model that sees")
+    add(
+        "--out",
+        required=True,
+        type=Path,
+        help=f"the file to write (NAME{FILE}), or the folder (NAME{FOLDER})",
+    )
+    add("--tokens", type=_positive, help="take a random sample of at most this many tokens")
+    add("--text-column", help="of a table (default: the likeliest)")
+    add("--label-column", help="of a table (default: none)")
+    add(
+        "--batch-tokens",
+        type=_positive,
+        default=BATCH_TOKENS,
+        help="tokens to run at once (default: %(default)s; a graphics card may take more)",
+    )
+    add(
+        "--half",
+        action="store_true",
+        help="keep queries and keys as float16 until the end: half the disk space, three digits",
+    )
+    add("--part-tokens", type=_positive, help="the most tokens that a kill may lose")
+    add(
+        "--ray",
+        metavar="ADDRESS",
+        help='build on a Ray cluster, which reads .parquet and object stores too: "local" starts'
+        ' processes here, "auto" finds the one that this machine belongs to',
+    )
+    add("--workers", type=_positive, help="of --ray: processes that hold the model")
+    add("--worker-cores", type=_positive, default=1, help="of each such process without a GPU")
+    add("--restart", action="store_true", help="drop an earlier run's parts and replace the file")
+    return made
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not positive")
+    return number

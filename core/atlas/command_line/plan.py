@@ -1,0 +1,117 @@
+"""What a command line is going to run: which sentences, and what marks the run as this one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from array import array
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.corpus import repeats_note
+from core.atlas.command_line.corpus import Corpus
+from core.atlas.engine import Row
+from core.atlas.priority import first_within
+from core.model import LoadedModel
+from core.model.text.inputs import token_lengths
+
+if TYPE_CHECKING:
+    from core.atlas.distributed import ClusterCorpus
+
+PART_TOKENS = 8_192
+PART_BYTES = 128 * 2**20  # vectors of a part, in memory until they are written
+_TOGETHER = 256  # texts tokenized at once
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The sentences of a corpus that are run.
+
+    Attributes
+    ----------
+    numbers, lengths : of these sentences, ascending, and their tokens, (sentence,).
+    corpus_size : how many the corpus has.
+    digest : of all texts and labels.
+    labelled : whether they have labels.
+    """
+
+    numbers: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    corpus_size: int
+    digest: str
+    labelled: bool
+
+    @property
+    def tokens(self) -> int:
+        """In all."""
+        return int(self.lengths.sum())
+
+    def rows(self, corpus: Corpus | ClusterCorpus) -> Iterator[Row]:
+        """The sentences, read again from the corpus."""
+        wanted = zip(self.numbers.tolist(), self.lengths.tolist(), strict=True)
+        number, tokens = next(wanted)
+        for place, (text, label) in enumerate(corpus.sentences()):
+            if place == number:
+                yield Row(place, tokens, text, label)
+                number, tokens = next(wanted, (-1, 0))
+
+
+def plan_corpus(
+    model: LoadedModel,
+    corpus: Corpus | ClusterCorpus,
+    budget: int | None,
+    say: Callable[[str], object],
+) -> Plan:
+    """Read a corpus once and count its tokens, and its texts that repeat others; none is kept.
+
+    Of more than `budget` tokens a random sample of sentences is taken, the same for every order of
+    reading. A text without tokens counts as one.
+    """
+    digest, counted, label = hashlib.sha256(), [np.empty(0, dtype=np.int64)], None
+    hashes = array("q")  # of texts: eight bytes each, however long they are
+    sentences = corpus.sentences(say)
+    while some := list(islice(sentences, _TOGETHER)):
+        label = some[0].label
+        digest.update(json.dumps(some).encode("ascii"))
+        hashes.extend(hash(each.text) for each in some)
+        counted.append(np.array(token_lengths(model, [each.text for each in some], None)))
+    for note in repeats_note(len(hashes) - np.unique(np.frombuffer(hashes, np.int64)).size):
+        say(note)
+    lengths = np.concatenate(counted).astype(np.int64)
+    numbers = np.arange(lengths.size)
+    if budget is not None:
+        numbers = np.sort(first_within(numbers, np.maximum(1, lengths), budget))
+    return Plan(numbers, lengths[numbers], lengths.size, digest.hexdigest(), label is not None)
+
+
+def part_tokens_of(model: LoadedModel) -> int:
+    """How many tokens a part has unless a person says: it has to fit into memory."""
+    return min(PART_TOKENS, max(1, PART_BYTES // vector_bytes(model)))
+
+
+def vector_bytes(model: LoadedModel) -> int:
+    """Bytes of all queries and keys of one token, as float32."""
+    return 4 * model.layers * (model.heads + model.kv_heads) * model.dim
+
+
+def fingerprint(model: LoadedModel, plan: Plan, **settings: str | float) -> dict[str, str | int]:
+    """Everything that determines the bytes of the parts and of the atlas."""
+    weights = hashlib.sha256()
+    for name, weight in model.network.state_dict().items():
+        weights.update(name.encode())
+        weights.update(weight.cpu().contiguous().numpy().reshape(-1))
+    chosen = hashlib.sha256(np.ascontiguousarray(plan.numbers).tobytes())
+    return {
+        "model": model.name,
+        "weights": weights.hexdigest(),
+        "corpus": f"{plan.digest} {chosen.hexdigest()}",
+        **{name.replace("_", " "): str(value) for name, value in settings.items()},
+        "device": model.device,
+        "torch": version("torch"),
+    }

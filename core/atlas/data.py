@@ -1,0 +1,258 @@
+"""What an atlas has: the tokens of a corpus, and where every head puts their queries and keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.arrays import Bools, Floats, Indices
+from core.analysis.query_key.scaling import ModelScaling
+from core.analysis.query_key.target import TargetKind
+from core.model.trace import Array, Layer, Token
+from core.vocabulary import Stage
+
+if TYPE_CHECKING:
+    from core.analysis.head_patterns.similarity import Distances
+    from core.analysis.projections.joint_embedding import Metric
+    from core.atlas.pixels import CorpusImages
+
+    Ints = NDArray[np.int32]
+
+    Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
+
+METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
+# Settings of an atlas of some sentences of a larger one: how many tokens and sentences that has.
+SAMPLED = ("corpus_tokens", "corpus_sentences")
+DIMENSIONS = 3  # components stored; a plane uses the first two
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusTokens:
+    """The tokens of an atlas in columns, sentence after sentence, one entry per token."""
+
+    texts: tuple[str, ...]  # as the tokenizer gives them, e.g. ``"##y"``
+    displays: tuple[str, ...]  # what people read
+    sentence: Ints  # index into the atlas's sentences, ascending
+    position: Ints  # as in :class:`core.model.trace.Token`
+    word: Ints  # as in :class:`core.model.trace.Token`
+    special: Bools  # added by the tokenizer's template
+    spans: Ints  # first character in the sentence, and last + 1, (token, 2)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @property
+    def lengths(self) -> Ints:
+        """The number of tokens in each token's sentence, (token,)."""
+        return np.bincount(self.sentence)[self.sentence].astype(np.int32)
+
+    def of_sentence(self, sentence: int) -> Indices:
+        """Indices of a sentence's tokens, in order."""
+        first, last = np.searchsorted(self.sentence, [sentence, sentence + 1])
+        return np.arange(first, last)
+
+
+@dataclass(frozen=True, eq=False)
+class TokenRows:
+    """Some tokens of an atlas; fields as in :class:`CorpusTokens`."""
+
+    texts: tuple[str, ...]
+    displays: tuple[str, ...]
+    sentence: Ints  # its number in the whole corpus
+    position: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusVectors:
+    """Queries float32 (layer, head, token, dim) and keys (layer, key-value head, token, dim)."""
+
+    queries: Array
+    kv_keys: Array
+
+    def of_head(self, layer: int, head: int) -> tuple[Floats, Floats]:
+        """Queries and keys of one head, float64 (token, dim) each."""
+        group = self.queries.shape[1] // self.kv_keys.shape[1]
+        return (
+            self.queries[layer, head].astype(np.float64),
+            self.kv_keys[layer, head // group].astype(np.float64),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFaithfulness:
+    """What distances keep of every head's attention, float64 (layer, head) each.
+
+    As in :class:`core.analysis.query_key.faithfulness.Faithfulness`; NaN where it is not defined.
+    """
+
+    correlation: Floats  # within rows, over the permitted pairs of all sentences
+    top1: Floats  # among the keys of the query's sentence
+    top3: Floats
+    low: Floats
+    high: Floats
+    per_sentence: Floats  # mean of the correlations within each sentence alone
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What is kept of one kind of scores, with every picture."""
+
+    plane: Mapping[Stage, ModelFaithfulness]  # of Euclidean distance in the plane
+    full: Mapping[Metric, Mapping[Stage, ModelFaithfulness]]  # of distances in full space
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What faithfulness was measured on, the same for full space and plane."""
+
+    tokens: int  # how many of the corpus
+    sentences: int
+    pairs: NDArray[np.int64]  # permitted, of queries with more than one such key, (layer, head)
+    top1: Floats  # the uniform baseline, (layer, head): what random points keep
+    top3: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """Attention by position, summed over sentences."""
+
+    sums: Floats  # (layer, head, query position, key position)
+    counts: Floats  # how many sentences have both positions, (query position, key position)
+
+    @property
+    def mean(self) -> Floats:
+        """Mean attention over the sentences that have both positions; 0 where none has."""
+        return self.sums / np.maximum(self.counts, 1)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Measures:
+    """What an atlas knows of a model and of its heads over all tokens of a corpus."""
+
+    model: str  # the name it was loaded by
+    causal: bool  # whether no token attends to a later one
+    shares: Mapping[Stage, Floats]  # of the variance, by component, (layer, head, 3)
+    scaling: ModelScaling  # every head's c, and what full space keeps before and after
+    faithfulness: Mapping[Stage, ModelFaithfulness]  # of Euclidean distance in the plane
+    full: Mapping[Metric, Mapping[Stage, ModelFaithfulness]]  # of distances in full space
+    raw_scores: Kept  # the same figures for raw scores, which published ones are of
+    measured: Measured
+    distances: Distances
+    positions: Positions
+    settings: Mapping[str, str | int] = field(default_factory=dict)  # how it was built, to show
+    layer_numbers: tuple[int, ...] = ()  # the model's own, from 1, where some do not attend
+    depth: int | None = None  # layers of the model, those that do not attend included
+    images: CorpusImages | None = None  # of an atlas of images; their names are its sentences
+
+    def kept(self, kind: TargetKind) -> Kept:
+        """What is kept of scores less the mean of their row, or of raw ones."""
+        return Kept(self.faithfulness, self.full) if kind == "centred" else self.raw_scores
+
+    @property
+    def layer_labels(self) -> tuple[int, ...]:
+        """The number of each layer, as people read it."""
+        return self.layer_numbers or tuple(range(1, self.heads[0] + 1))
+
+    @property
+    def heads(self) -> tuple[int, int]:
+        """(layers, heads of each)."""
+        layers, heads = self.scaling.c.shape
+        return layers, heads
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Atlas(Measures):
+    """Every head's queries and keys over a corpus."""
+
+    sentences: tuple[str, ...]  # the texts, up to where the model read them
+    labels: tuple[str, ...]  # the reader's own, one per sentence, or none at all
+    tokens: CorpusTokens
+    # Principal components of queries and keys together, queries first, (layer, head, 2 token, 3)
+    points: Mapping[Stage, Array]
+    norms: Array  # lengths of the vectors before projection, (layer, head, 2 token)
+    masks: Mapping[int, Masks] = field(default_factory=dict)  # of sentences with unusual ones
+    rules: tuple[Layer, ...] = ()  # without masks; empty for an atlas opened from a file
+    vectors: CorpusVectors | None = None  # None for an atlas opened from a file
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(layers, heads, tokens)."""
+        layers, heads, points, _ = self.points["raw"].shape
+        return layers, heads, points // 2
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AtlasFacts(Measures):
+    """All of an atlas that does not grow with its tokens; `images` only of one in one file.
+
+    Attributes
+    ----------
+    tokens, sentences : how many the corpus has.
+    labelled : whether its sentences have labels.
+    """
+
+    tokens: int
+    sentences: int
+    labelled: bool
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedPart:
+    """Some whole sentences of an atlas, with where every head puts their tokens.
+
+    Attributes
+    ----------
+    index : of the part; parts in order of their index have sentences in order of their numbers.
+    tokens : its `sentence` are numbers in the whole corpus, from 0, ascending.
+    sentences, labels : of each sentence with a token here, in this order; no label at all without.
+    points : by stage, float32 (layer, head, 2 token, 3), queries first.
+    norms : float32 (layer, head, 2 token).
+    layer_numbers : as in :class:`Atlas`.
+    """
+
+    index: int
+    tokens: CorpusTokens
+    sentences: tuple[str, ...]
+    labels: tuple[str, ...]
+    points: Mapping[Stage, Array]
+    norms: Array
+    layer_numbers: tuple[int, ...] = ()
+
+    @property
+    def numbers(self) -> Ints:
+        """The number in the corpus of each sentence, ascending, (sentence,)."""
+        return np.unique(self.tokens.sentence)
+
+
+def measures_of(atlas: Measures) -> dict[str, Any]:
+    """The fields that an atlas and its facts share, by name."""
+    return {each.name: getattr(atlas, each.name) for each in fields(Measures)}
+
+
+def facts_of(atlas: Atlas) -> AtlasFacts:
+    """What of an atlas does not grow with its tokens."""
+    tokens, sentences = (int(atlas.settings.get(name, 0)) for name in SAMPLED)
+    return AtlasFacts(
+        tokens=max(tokens, len(atlas.tokens)),
+        sentences=max(sentences, len(atlas.sentences)),
+        labelled=bool(atlas.labels),
+        **measures_of(atlas),
+    )
+
+
+def token_columns(parts: Sequence[tuple[Token, ...]]) -> CorpusTokens:
+    """The columns of the tokens of several sentences, numbered in this order."""
+    tokens = [token for part in parts for token in part]
+    return CorpusTokens(
+        texts=tuple(token.text for token in tokens),
+        displays=tuple(token.display for token in tokens),
+        sentence=np.repeat(np.arange(len(parts)), [len(part) for part in parts]).astype(np.int32),
+        position=np.array([token.position for token in tokens], dtype=np.int32),
+        word=np.array([token.word for token in tokens], dtype=np.int32),
+        special=np.array([token.special for token in tokens], dtype=np.bool_),
+        spans=np.array([token.span for token in tokens], dtype=np.int32).reshape(-1, 2),
+    )

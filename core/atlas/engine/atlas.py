@@ -1,0 +1,79 @@
+"""An atlas in memory, of traces or of a store of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.atlas.data import Atlas, measures_of
+from core.atlas.engine.constants import facts_of_sums, find_constants
+from core.atlas.engine.project import project_part
+from core.atlas.engine.sample import sample_of, sampled_numbers
+from core.atlas.engine.shard import Shard, join_shards
+from core.atlas.engine.store import MemoryStore
+from core.atlas.pixels import join_images
+from core.model.trace import Trace
+
+
+def build_atlas(
+    traces: Iterable[Trace] | Iterable[tuple[int, Trace]],
+    sentences: Sequence[str] = (),
+    labels: Sequence[str] = (),
+) -> Atlas:
+    """Every head's queries and keys over a corpus, projected, with what the projections keep.
+
+    `traces` are those of ``trace_corpus``, or of ``trace_by_length`` with the place of each
+    sentence; the `sentences` traced are by default put together from their tokens; `labels` are the
+    reader's own, one per sentence. Raises `ValueError` when there is no trace.
+    """
+    store = MemoryStore()
+    builder = store.builder(0, 1.0)
+    for index, item in enumerate(traces):
+        builder.add(*(item if isinstance(item, tuple) else (index, item)))
+    return atlas_of(store, sentences, labels)
+
+
+def atlas_of(
+    store: MemoryStore,
+    sentences: Sequence[str] = (),
+    labels: Sequence[str] = (),
+    before_head: Callable[[int, int], object] | None = None,
+) -> Atlas:
+    """The atlas of all that a store has, whose vectors are moved out of it.
+
+    `sentences` and `labels` are those of parts that are not finished, by the sentences' numbers;
+    `before_head` is as in :func:`find_constants`. Of images, `sentences` are the names. Raises
+    `ValueError` for a store without a sentence, or images of several sizes.
+    """
+    for index, builder in list(store.begun.items()):
+        store.put(index, builder.finish(sentences, labels))
+    part = _join(store)
+    images = join_images(list(part.patches.values())) if part.patches else None
+    sample = sample_of(part, sampled_numbers(part.sums.candidates))
+    constants = find_constants(part.sums, sample, before_head)
+    projected = project_part(part, constants)
+    numbers = part.numbers
+    places = np.searchsorted(numbers, part.tokens.sentence).astype(np.int32)
+    facts = facts_of_sums(part.sums, constants, {}, labelled=bool(part.labels))
+    return Atlas(
+        **(measures_of(facts) | {"images": images}),
+        sentences=part.texts,
+        labels=part.labels,
+        tokens=replace(part.tokens, sentence=places),
+        masks={place: part.masks[n] for place, n in enumerate(numbers) if n in part.masks},
+        rules=part.sums.rules,
+        vectors=part.vectors,
+        points=projected.points,
+        norms=projected.norms,
+    )
+
+
+def _join(store: MemoryStore) -> Shard:
+    """All parts as one; those in the store are gone then."""
+    parts = [part for index in sorted(store.parts) if (part := store.parts[index]) is not None]
+    store.parts.clear()
+    if not parts:
+        raise ValueError("an atlas needs at least one sentence")
+    return parts[0] if len(parts) == 1 else join_shards(parts)

@@ -1,0 +1,305 @@
+"""A part of a corpus: its tokens, their vectors, and the sums over them."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from itertools import compress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.arrays import Bools
+from core.atlas.blocks import unusual_masks
+from core.atlas.data import CorpusTokens, CorpusVectors, token_columns
+from core.atlas.engine.attention import AttentionSums
+from core.atlas.engine.sums import Sums, first_candidates, merge, moments_of
+from core.atlas.engine.texts import read_texts
+from core.model.trace import Array, Patches, Token, Trace
+
+if TYPE_CHECKING:
+    from core.atlas.data import Masks
+
+    Texts = Sequence[str] | Mapping[int, str]
+
+_FREE_EVERY = 2**26  # bytes of sentences' vectors, after which memory goes back to the system
+_SPARE = 16  # a share of one in so many of a part's memory is left for a larger one
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Some sentences of a corpus, by their numbers in it.
+
+    Attributes
+    ----------
+    index : the part's own number.
+    tokens : by sentence and position; ``tokens.sentence`` has the numbers, with gaps perhaps.
+    texts, labels : one a sentence, in this order; texts end where the model stopped to read.
+    vectors : their queries and keys.
+    masks : of the sentences with unusual ones, by number.
+    patches : of images, by number.
+    sums : over all of its tokens.
+    """
+
+    index: int
+    tokens: CorpusTokens
+    texts: tuple[str, ...]
+    labels: tuple[str, ...]
+    vectors: CorpusVectors
+    masks: Mapping[int, Masks]
+    patches: Mapping[int, Patches]
+    sums: Sums
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """Of the sentences, ascending."""
+        return np.unique(self.tokens.sentence).astype(np.int64)
+
+
+class _Kept(NamedTuple):
+    """What is kept of one trace."""
+
+    tokens: tuple[Token, ...]
+    masks: Masks | None  # where they are not the usual
+    patches: Patches | None
+    dropped: int
+    cut_characters: int
+
+
+class Scratch:
+    """Memory that one part after the other is put into: new pages take longer than the copy."""
+
+    def __init__(self) -> None:
+        self._buffers: dict[str, Array] = {}
+
+    def take(self, name: str, shape: tuple[int, ...]) -> Array:
+        """An array of this shape; it holds until the next of its name is taken."""
+        size = math.prod(shape)
+        if name not in self._buffers or self._buffers[name].size < size:
+            spare = size // _SPARE  # parts differ a little; pages that nobody writes cost nothing
+            self._buffers[name] = np.empty(size + spare, dtype=np.float32)
+        return self._buffers[name][:size].reshape(shape)
+
+
+class _Room:
+    """Where each sentence's vectors go in the part, known before any of them comes."""
+
+    def __init__(self, lengths: Mapping[int, int], scratch: Scratch) -> None:
+        self._scratch = scratch
+        self._places: dict[int, slice] = {}
+        self._tokens = 0
+        for number in sorted(lengths):
+            start, self._tokens = self._tokens, self._tokens + lengths[number]
+            self._places[number] = slice(start, self._tokens)
+        self._empty = set(self._places)
+        self._arrays: tuple[Array, Array] | None = None
+
+    def put(self, number: int, vectors: CorpusVectors) -> CorpusVectors:
+        """The vectors of a sentence in their place; where none fits, as they are given."""
+        given, place = (vectors.queries, vectors.kv_keys), self._places.get(number)
+        if place is None or place.stop - place.start != vectors.queries.shape[2]:
+            return vectors
+        if self._arrays is None:
+            queries, kv_keys = (
+                self._scratch.take(name, (*each.shape[:2], self._tokens, each.shape[3]))
+                for name, each in zip(("queries", "kv_keys"), given, strict=True)
+            )
+            self._arrays = queries, kv_keys
+        queries, kv_keys = (array[:, :, place] for array in self._arrays)
+        queries[:], kv_keys[:] = given
+        self._empty.discard(number)
+        return CorpusVectors(queries, kv_keys)
+
+    def joined(self, numbers: Sequence[int]) -> CorpusVectors | None:
+        """The vectors of all these sentences, once each of them has come and is in its place."""
+        if self._arrays is None or self._empty or len(numbers) != len(self._places):
+            return None
+        for array in self._arrays:
+            array.setflags(write=False)
+        return CorpusVectors(*self._arrays)
+
+
+class ShardBuilder:
+    """A part that is being traced, sentence after sentence in any order.
+
+    With a `scratch`, and the `lengths` of its sentences by number, vectors are put where they
+    belong as they come; those of the part hold until the next one is begun in the scratch.
+    """
+
+    def __init__(
+        self,
+        index: int = 0,
+        share: float = 1.0,
+        lengths: Mapping[int, int] | None = None,
+        scratch: Scratch | None = None,
+    ) -> None:
+        self._room = _Room(lengths, scratch) if lengths and scratch else None
+        self.index = index
+        self.count = 0  # tokens so far
+        self._share = share
+        self._kept: dict[int, _Kept] = {}  # by the sentence's number
+        self._vectors: dict[int, CorpusVectors] = {}
+        self._attention: AttentionSums | None = None
+        self._of_model: dict[str, Any] = {}
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._kept
+
+    @property
+    def nbytes(self) -> int:
+        """Of the vectors so far."""
+        return sum(own.queries.nbytes + own.kv_keys.nbytes for own in list(self._vectors.values()))
+
+    def copy(self) -> ShardBuilder:
+        """An independent copy; vectors, which never change, are shared."""
+        other = copy(self)
+        other._kept, other._vectors = dict(self._kept), dict(self._vectors)  # noqa: SLF001
+        attention = self._attention
+        other._attention = attention and attention.copy()  # noqa: SLF001 - its own class
+        return other
+
+    def add(self, number: int, trace: Trace) -> None:
+        """Add the trace of the sentence with this number."""
+        if self._attention is None:
+            self._attention = AttentionSums(*trace.shape[:2], self._share)
+            self._of_model = {
+                "model": trace.model,
+                "causal": trace.causal,
+                "rules": tuple(replace(rule, mask=None) for rule in trace.layers),
+                "layer_numbers": trace.layer_labels,
+                "depth": max(trace.depth or 0, trace.layer_labels[-1]),
+            }
+        self._attention.add(number, trace)
+        vectors = CorpusVectors(trace.queries, trace.kv_keys)
+        self._vectors[number] = vectors if self._room is None else self._room.put(number, vectors)
+        self._kept[number] = _Kept(
+            trace.tokens,
+            unusual_masks(trace),
+            trace.patches,
+            trace.dropped,
+            trace.cut_characters,
+        )
+        self.count += len(trace.tokens)
+
+    def finish(self, texts: Texts = (), labels: Texts = ()) -> Shard | None:
+        """The part; its vectors are moved out of the builder. None where there is no sentence."""
+        if self._attention is None:
+            return None
+        attention, self._attention = self._attention, None
+        numbers = sorted(self._kept)
+        vectors = None if self._room is None else self._room.joined(numbers)
+        if vectors is None:
+            vectors = join_vectors([self._vectors.pop(number) for number in numbers])
+        self._vectors.clear()
+        kept = {number: self._kept[number] for number in numbers}
+        # Only images have pixels to keep.
+        patches = {n: each.patches for n, each in kept.items() if each.patches is not None}
+        given = [texts[number] for number in numbers] if texts else []
+        if patches and not given:
+            given = [f"image {number + 1}" for number in numbers]
+        read, tokens = read_texts(
+            token_columns([each.tokens for each in kept.values()]), given, whole=bool(patches)
+        )
+        return Shard(
+            index=self.index,
+            tokens=replace(tokens, sentence=np.array(numbers, dtype=np.int32)[tokens.sentence]),
+            texts=read,
+            labels=tuple(labels[number] for number in numbers) if labels else (),
+            vectors=vectors,
+            masks={n: each.masks for n, each in kept.items() if each.masks is not None},
+            patches=patches,
+            sums=self._sums(kept, vectors, attention),
+        )
+
+    def _sums(
+        self, kept: Mapping[int, _Kept], vectors: CorpusVectors, attention: AttentionSums
+    ) -> Sums:
+        lengths = np.array([len(each.tokens) for each in kept.values()])
+        return Sums(
+            **self._of_model,
+            tokens=self.count,
+            sentences=len(kept),
+            dropped=sum(each.dropped for each in kept.values()),
+            cut_characters=sum(each.cut_characters for each in kept.values()),
+            queries=moments_of(vectors.queries),
+            keys=moments_of(vectors.kv_keys),
+            positions=attention.positions,
+            distances=attention.distances(),
+            candidates=first_candidates(np.array(list(kept)), lengths),
+        )
+
+
+def join_shards(parts: list[Shard]) -> Shard:
+    """Several parts as one, in order; the list is emptied, so that no vector is held twice."""
+    tokens = [part.tokens for part in parts]
+    masks: dict[int, Masks] = {}
+    patches: dict[int, Patches] = {}
+    for part in parts:
+        masks |= part.masks
+        patches |= part.patches
+    texts = tuple(text for part in parts for text in part.texts)
+    labels = tuple(label for part in parts for label in part.labels)
+    sums = merge(part.sums for part in parts)
+    vectors = [part.vectors for part in parts]
+    parts.clear()
+    return Shard(0, join_tokens(tokens), texts, labels, join_vectors(vectors), masks, patches, sums)
+
+
+def join_tokens(parts: Sequence[CorpusTokens]) -> CorpusTokens:
+    """The columns of all parts, one after the other."""
+
+    def joined(name: str) -> NDArray[Any]:
+        return np.concatenate([getattr(part, name) for part in parts])
+
+    return CorpusTokens(
+        texts=tuple(text for part in parts for text in part.texts),
+        displays=tuple(text for part in parts for text in part.displays),
+        sentence=joined("sentence"),
+        position=joined("position"),
+        word=joined("word"),
+        special=joined("special"),
+        spans=joined("spans"),
+    )
+
+
+def pick_tokens(tokens: CorpusTokens, inside: Bools) -> CorpusTokens:
+    """Some of the tokens, where `inside` (token,)."""
+    return CorpusTokens(
+        texts=tuple(compress(tokens.texts, inside)),
+        displays=tuple(compress(tokens.displays, inside)),
+        sentence=tokens.sentence[inside],
+        position=tokens.position[inside],
+        word=tokens.word[inside],
+        special=tokens.special[inside],
+        spans=tokens.spans[inside],
+    )
+
+
+def join_vectors(parts: list[CorpusVectors]) -> CorpusVectors:
+    """Side by side along the tokens; the list is emptied, so that nothing is held twice."""
+    shapes = [(each.queries.shape, each.kv_keys.shape) for each in parts]
+    total = sum(queries[2] for queries, _ in shapes)
+    queries, kv_keys = (
+        np.empty((*shape[:2], total, shape[3]), dtype=np.float32) for shape in shapes[0]
+    )
+    end = freed = 0
+    parts.reverse()
+    while parts:
+        part = parts.pop()
+        start, end = end, end + part.queries.shape[2]
+        queries[:, :, start:end] = part.queries
+        kv_keys[:, :, start:end] = part.kv_keys
+        freed += part.queries.nbytes + part.kv_keys.nbytes
+        del part
+        if freed > _FREE_EVERY:
+            freed = 0
+            with contextlib.suppress(OSError, AttributeError, TypeError):  # glibc alone hoards
+                ctypes.CDLL(None).malloc_trim(0)
+    for array in (queries, kv_keys):
+        array.setflags(write=False)
+    return CorpusVectors(queries, kv_keys)

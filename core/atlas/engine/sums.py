@@ -1,0 +1,133 @@
+"""What grows with a model and not with a corpus: sums over tokens, which merge in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.arrays import Floats, in_threads
+from core.analysis.head_patterns.similarity import Distances, add_distances
+from core.atlas.blocks import MAX_PAIRS
+from core.atlas.data import Positions
+from core.atlas.priority import first_within
+from core.model.trace import Array, Layer
+
+SAMPLE_TOKENS = 5_000  # of the sample that a page draws of a large atlas
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Of the vectors of every head: count, mean (layer, head, dim) and centred scatter.
+
+    The scatter is the sum of x x^T over vectors less their mean, float64 (layer, head, dim, dim).
+    """
+
+    count: int
+    mean: Floats
+    scatter: Floats
+
+
+class Candidates(NamedTuple):
+    """The sentences that come first in the fixed random order: numbers and lengths (sentence,)."""
+
+    numbers: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """All that is summed over the tokens of a part, or of a whole corpus."""
+
+    model: str
+    causal: bool
+    rules: tuple[Layer, ...]  # how each layer scales and caps its scores, without a mask
+    layer_numbers: tuple[int, ...]  # as people read them
+    depth: int  # of the model, in layers
+    tokens: int
+    sentences: int
+    dropped: int  # tokens that were cut
+    cut_characters: int
+    queries: Moments
+    keys: Moments  # of key-value heads
+    positions: Positions
+    distances: Distances
+    candidates: Candidates
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(layers, heads, dim)."""
+        layers, heads, dim = self.queries.mean.shape
+        return layers, heads, dim
+
+
+def moments_of(vectors: Array) -> Moments:
+    """The moments of vectors (layer, head, token, dim), summed in float64."""
+    layers, heads, count, dim = vectors.shape
+    mean, scatter = np.empty((layers, heads, dim)), np.empty((layers, heads, dim, dim))
+
+    def add(head: tuple[int, ...]) -> None:
+        own = vectors[head].astype(np.float64)
+        mean[head] = own.mean(axis=0)
+        own -= mean[head]
+        scatter[head] = own.T @ own
+
+    in_threads(add, np.ndindex(layers, heads))
+    return Moments(count, mean, scatter)
+
+
+def add_moments(one: Moments, other: Moments) -> Moments:
+    """Of the vectors of both, without the loss of a difference of sums (Chan et al. 1979)."""
+    count = one.count + other.count
+    step = other.mean - one.mean
+    between = step[..., :, None] * step[..., None, :] * (one.count * other.count / count)
+    return Moments(
+        count, one.mean + step * (other.count / count), one.scatter + other.scatter + between
+    )
+
+
+def first_candidates(numbers: NDArray[np.int64], lengths: NDArray[np.int64]) -> Candidates:
+    """Those that a sample of pairs, or of tokens, can be made of."""
+    chosen = max(
+        first_within(numbers, lengths**2, MAX_PAIRS),
+        first_within(numbers, lengths, SAMPLE_TOKENS),
+        key=len,
+    )
+    return Candidates(numbers[chosen], lengths[chosen])
+
+
+def merge(parts: Iterable[Sums]) -> Sums:
+    """The sums of all parts together; associative, and the same in any order within rounding.
+
+    Raises `ValueError` when there is none, or when they are of different models.
+    """
+    try:
+        return reduce(_merge_two, parts)
+    except TypeError as error:
+        raise ValueError("an atlas needs at least one sentence") from error
+
+
+def _merge_two(one: Sums, other: Sums) -> Sums:
+    if (one.model, one.shape) != (other.model, other.shape):
+        raise ValueError(f"sums of {one.model} and of {other.model} cannot be merged")
+    return replace(
+        one,
+        tokens=one.tokens + other.tokens,
+        sentences=one.sentences + other.sentences,
+        dropped=one.dropped + other.dropped,
+        cut_characters=one.cut_characters + other.cut_characters,
+        queries=add_moments(one.queries, other.queries),
+        keys=add_moments(one.keys, other.keys),
+        positions=Positions(
+            one.positions.sums + other.positions.sums,
+            one.positions.counts + other.positions.counts,
+        ),
+        distances=add_distances([one.distances, other.distances]),
+        candidates=first_candidates(
+            *(np.concatenate(both) for both in zip(one.candidates, other.candidates, strict=True))
+        ),
+    )

@@ -1,0 +1,17 @@
+"""The files of atlases: one zip file for a small one, a folder of parts for a large one."""
+
+from core.atlas.files.errors import AtlasFileError
+from core.atlas.files.folder import finish_folder, parts_in, write_part
+from core.atlas.files.opening import MAX_ROWS, read_atlas
+from core.atlas.files.writing import max_file_bytes, write_atlas
+
+__all__ = [
+    "MAX_ROWS",
+    "AtlasFileError",
+    "finish_folder",
+    "max_file_bytes",
+    "parts_in",
+    "read_atlas",
+    "write_atlas",
+    "write_part",
+]

@@ -1,0 +1,157 @@
+"""Reading what a search reads of a large atlas, without trusting it: some parts, without points.
+
+Opening a thousand tables takes longer than looking through them, so a folder has a few files with
+the tokens and sentences of many parts each. What they have is in the parts, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.arrays import Bools
+from core.atlas.data import TokenRows
+from core.atlas.files.errors import AtlasFileError
+from core.atlas.files.facts import open_arrays
+from core.atlas.files.texts import shortened, unpack_texts
+
+if TYPE_CHECKING:
+    from pyarrow import Array as ArrowArray
+
+    from core.atlas.files.facts import Spec
+    from core.atlas.search.parts import Words
+
+    Arrays = dict[str, NDArray[Any]]
+
+
+MAX_SEGMENT = 2**31  # bytes of a file: a million tokens of the longest texts fit
+
+
+def segment_file(folder: Path, number: int) -> Path:
+    """The file of so many parts; files are numbered from 0."""
+    return folder / f"search-{number:05}.safetensors"
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Some parts as one, read from a file of their own.
+
+    Raises `AtlasFileError` where the file contradicts itself or the sizes here.
+
+    Attributes
+    ----------
+    first : of its tokens, among all.
+    count, sentences : how many tokens and sentences it has.
+    """
+
+    path: Path
+    first: int
+    count: int
+    sentences: int
+
+    def words(self) -> tuple[Words, Words]:
+        """As :class:`core.atlas.search.parts.Searched` has it; also what follows."""
+        words, pairs, vocabulary = self._words()
+        first, second = ([vocabulary[i] for i in column.tolist()] for column in pairs.T)
+        return (first, words), (second, words)
+
+    def sentence(self) -> NDArray[np.integer]:
+        """The number of each token's sentence in the corpus, ascending, (token,)."""
+        numbers, ends = self._sentences()
+        return np.repeat(numbers, np.diff(ends, prepend=0))
+
+    def texts(self) -> tuple[NDArray[np.integer], ArrowArray]:
+        """The number of each sentence, and its text."""
+        import pyarrow as pa
+
+        arrays = self._read("texts", "texts.ends")
+        offsets = np.concatenate([[0], arrays["texts.ends"]])
+        numbers, _ = self._sentences()
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(arrays["texts"])]
+        try:
+            texts = pa.Array.from_buffers(pa.large_string(), self.sentences, buffers)
+            texts.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise self._damaged() from error
+        return numbers, texts
+
+    def spans(self) -> tuple[NDArray[np.integer], Bools]:
+        """Where each token lies in its sentence, and which are in no text."""
+        arrays = self._read("spans", "special")
+        return arrays["spans"], arrays["special"]
+
+    @cached_property
+    def first_sentence(self) -> int:
+        """The number of its first sentence."""
+        return int(self._sentences()[0][0])
+
+    def rows(self, places: NDArray[np.integer]) -> TokenRows:
+        """The tokens at these places in it."""
+        numbers, ends = self._sentences()
+        own = np.searchsorted(ends, places, side="right")
+        starts = np.concatenate([[0], ends])[own]
+        words, pairs, vocabulary = self._words()
+        texts, displays = (
+            tuple(shortened(vocabulary[i]) for i in column)
+            for column in pairs[words[places]].T.tolist()
+        )
+        return TokenRows(texts, displays, numbers[own], (places - starts).astype(np.int32))
+
+    def texts_of(self, numbers: NDArray[np.integer]) -> dict[int, str]:
+        """The texts of its sentences with these numbers, by number."""
+        known, texts = self.texts()
+        places = np.flatnonzero(np.isin(known, numbers))
+        return dict(zip(known[places].tolist(), texts.take(places).to_pylist(), strict=True))
+
+    def _words(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], list[str]]:
+        """Each token's pair, the texts of each pair, and the texts."""
+        arrays = self._read("words", "pairs", "vocabulary", "vocabulary.ends")
+        words, pairs, texts = arrays["words"], arrays["pairs"], len(arrays["vocabulary.ends"])
+        # Each text is hundreds of bytes in memory, and may be a few in the file.
+        if len(pairs) > self.count or texts > 2 * len(pairs):
+            raise self._damaged()
+        if words.max() >= len(pairs) or pairs.max() >= texts:
+            raise self._damaged()
+        return words, pairs, unpack_texts("vocabulary", arrays)
+
+    def _sentences(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """The number of each sentence, and where its tokens end."""
+        arrays = self._read("sentences", "sentences.ends")
+        numbers, ends = arrays["sentences"], arrays["sentences.ends"]
+        for ascending in (np.concatenate([[-1], numbers]), np.concatenate([[0], ends])):
+            if (ascending[1:] <= ascending[:-1]).any():
+                raise self._damaged()
+        if ends[-1] != self.count:
+            raise self._damaged()
+        return numbers, ends
+
+    def _read(self, *names: str) -> Arrays:
+        try:
+            with open_arrays(self.path, _expected(self.count, self.sentences)) as read:
+                return {name: read(name) for name in names}
+        except OSError as error:
+            raise self._damaged() from error
+
+    def _damaged(self) -> AtlasFileError:
+        return AtlasFileError(f"“{self.path.name}” in the folder is damaged.")
+
+
+def _expected(tokens: int, sentences: int) -> Spec:
+    """Shape and type of each array; -1 is a length that only the file knows."""
+    return {
+        "words": ((tokens,), "uint32"),  # of each token, among the pairs
+        "pairs": ((-1, 2), "uint32"),  # as it is written and as it is shown, in the vocabulary
+        "vocabulary": ((-1,), "uint8"),
+        "vocabulary.ends": ((-1,), "int64"),
+        "sentences": ((sentences,), "int32"),  # their numbers in the corpus
+        "sentences.ends": ((sentences,), "int64"),  # of their tokens
+        "texts": ((-1,), "uint8"),
+        "texts.ends": ((sentences,), "int64"),
+        "spans": ((tokens, 2), "int32"),
+        "special": ((tokens,), "bool"),
+    }

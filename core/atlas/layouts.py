@@ -1,0 +1,74 @@
+"""UMAP and t-SNE of one head of an atlas: slow, so from as many whole sentences as time allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.analysis.arrays import Indices
+from core.analysis.normalization import key_translation, normalize
+from core.analysis.projections.joint_embedding import Projection, embed
+from core.analysis.query_key.faithfulness import Faithfulness
+from core.analysis.query_key.target import TARGET_KINDS
+from core.atlas.blocks import CorpusPairs, blocks_of
+from core.atlas.data import Atlas
+from core.atlas.priority import first_within
+from core.model.trace import Array
+from core.vocabulary import Stage
+
+ONE_HEAD_TOKENS = 2_500  # of the head on screen: UMAP takes about ten seconds
+EVERY_HEAD_TOKENS = 500  # of each head, in the background: about two seconds each
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Some tokens of one head, laid out."""
+
+    tokens: Indices  # which tokens of the corpus, ascending, (m,)
+    points: Array  # float32 (2 m, 2 or 3), queries first
+    faithfulness: Faithfulness  # what it keeps of the attention within the sentences that it shows
+    raw_scores: Faithfulness  # the same for raw scores
+
+
+def lay_out_head(
+    atlas: Atlas,
+    layer: int,
+    head: int,
+    stage: Stage,
+    projection: Projection,
+    dimensions: int = 2,
+    max_tokens: int = ONE_HEAD_TOKENS,
+) -> Layout:
+    """UMAP or t-SNE of one head's queries and keys at a stage.
+
+    Random sentences (always the same) with up to `max_tokens` tokens are laid out, one at least.
+    Raises `ProjectionError` when it fails; `ValueError` for an atlas opened from a file, which has
+    no vectors.
+    """
+    if atlas.vectors is None:
+        raise ValueError("this atlas has no vectors")
+    lengths = np.bincount(atlas.tokens.sentence)
+    sentences = np.sort(first_within(np.arange(lengths.size), lengths, max_tokens))
+    sample = np.flatnonzero(np.isin(atlas.tokens.sentence, sentences))
+    queries, keys = atlas.vectors.of_head(layer, head)
+    a = key_translation(queries, keys)
+    queries, keys = queries[sample], keys[sample]
+    staged = queries, keys
+    if stage != "raw":
+        c = float(atlas.scaling.c[layer, head]) if stage == "normalized" else 1.0
+        staged = normalize(queries, keys, a, c)
+    picture = embed(*staged, projection, dimensions=dimensions)
+    blocks = blocks_of(atlas.tokens, sentences, atlas.masks.get, atlas.causal)
+    pairs = CorpusPairs([block.within(sample) for block in blocks])
+    centred, raw = (
+        pairs.faithfulness(
+            picture.queries,
+            picture.keys,
+            (layer, head),
+            pairs.target(queries, keys, (layer, head), atlas.rules[layer], kind),
+        )
+        for kind in TARGET_KINDS
+    )
+    points = np.vstack([picture.queries, picture.keys]).astype(np.float32)
+    return Layout(sample, points, centred, raw)

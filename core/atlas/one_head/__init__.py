@@ -1,0 +1,1 @@
+"""One head of an atlas: its points as a table, and its report."""

@@ -1,0 +1,33 @@
+"""A fixed random order of a corpus's sentences, known from each one's number alone.
+
+The lowest come first in every sample. A sample of all sentences is made of those of the parts,
+whichever way they are joined (bottom-k sampling).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.arrays import Indices
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def priorities(numbers: NDArray[np.integer]) -> NDArray[np.uint64]:
+    """The number n + 1 of SplitMix64 seeded with 0 for each n (Steele et al. 2014); none twice."""
+    mixed = (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _STEP
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * _FACTORS[0]
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * _FACTORS[1]
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)))
+
+
+def first_within(numbers: NDArray[np.integer], sizes: NDArray[np.integer], budget: int) -> Indices:
+    """Indices of the sentences that come first while their sizes add up to the budget at most.
+
+    They are in the order of their priorities; there is at least one if there is any sentence.
+    """
+    order = np.argsort(priorities(numbers))
+    fitting = int(np.searchsorted(np.cumsum(sizes[order]), budget, side="right"))
+    return order[: max(1, fitting)]

@@ -1,0 +1,7 @@
+"""One way to ask for the points of an atlas, in memory or in a folder."""
+
+from core.atlas.sources.folder import open_large
+from core.atlas.sources.memory import InMemory, search_tokens
+from core.atlas.sources.source import Source, matches_table, part_table
+
+__all__ = ["InMemory", "Source", "matches_table", "open_large", "part_table", "search_tokens"]

@@ -1,0 +1,121 @@
+"""An atlas in memory: its points, and finding tokens in its corpus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.arrays import Bools, Floats, Indices
+from core.atlas.data import Atlas, AtlasFacts, TokenRows, facts_of
+from core.atlas.density import Density, Look, Plane, bounds_of, count_heads, look_at
+from core.atlas.search import Matches
+from core.atlas.search.expression import SURROGATE, no_step
+from core.atlas.search.parts import search_parts
+from core.atlas.search.patches import ImageKind, search_patches
+from core.atlas.search.query import Kind
+from core.vocabulary import Stage
+
+if TYPE_CHECKING:
+    from pyarrow import Array as ArrowArray
+
+    from core.atlas.search.expression import Step
+    from core.atlas.search.parts import Ints, Words
+
+TIME_LIMIT = 0.8  # processor seconds that phrases and expressions may take over the whole corpus
+
+
+@dataclass(frozen=True, eq=False)
+class InMemory:
+    """All of an atlas; see :class:`core.atlas.sources.Source`."""
+
+    sample: Atlas
+
+    @cached_property
+    def facts(self) -> AtlasFacts:
+        """All of it that does not grow with its tokens; a sample that was saved is all there is."""
+        tokens, sentences = len(self.sample.tokens), len(self.sample.sentences)
+        return replace(facts_of(self.sample), tokens=tokens, sentences=sentences)
+
+    def density(self, stage: Stage) -> Density:
+        """All points of a stage, counted."""
+        points = self.sample.points[stage]
+        bounds = bounds_of(points)
+        return Density(count_heads(points, bounds), bounds)
+
+    def look(self, layer: int, head: int, stage: Stage, part: Floats) -> Look:
+        """What lies in a part (x from, x to, y from, y to) of one head's plane."""
+        queries, keys = np.split(self.sample.points[stage][layer, head, :, :2], 2)
+        return look_at([Plane(0, queries, keys)], part)
+
+    def search(
+        self, query: str, kind: Kind | ImageKind = "token", on_step: Step = no_step
+    ) -> Matches:
+        """Tokens that match, or patches of an atlas of images."""
+        if self.sample.images is None:
+            return search_tokens(self.sample, query, cast("Kind", kind), on_step)
+        return search_patches(self.sample, query, cast("ImageKind", kind))
+
+    def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:
+        """The tokens with these indices, in this order."""
+        tokens = self.sample.tokens
+        texts, displays = (
+            tuple(column[i] for i in indices.tolist()) for column in (tokens.texts, tokens.displays)
+        )
+        return TokenRows(texts, displays, tokens.sentence[indices], tokens.position[indices])
+
+    def sentences_at(self, numbers: NDArray[np.integer]) -> list[str]:
+        """The texts of the sentences with these numbers, in this order."""
+        return [self.sample.sentences[number] for number in numbers.tolist()]
+
+    @property
+    def count(self) -> int:
+        """Of its tokens; this and what follows is what a search reads, all as one part."""
+        return len(self.sample.tokens)
+
+    def words(self) -> tuple[Words, Words]:
+        """Its tokens as the tokenizer writes them, and as they are shown."""
+        tokens, each = self.sample.tokens, np.arange(self.count)
+        return (tokens.texts, each), (tokens.displays, each)
+
+    def sentence(self) -> Ints:
+        """The number of each token's sentence."""
+        return self.sample.tokens.sentence
+
+    def texts(self) -> tuple[Ints, ArrowArray]:
+        """The number and the text of each sentence."""
+        import pyarrow as pa
+
+        texts = [SURROGATE.sub("\ufffd", text) for text in self.sample.sentences]
+        return np.arange(len(texts)), pa.array(texts, pa.large_string())
+
+    def spans(self) -> tuple[Ints, Bools]:
+        """Where each token lies in its sentence, and which are in no text."""
+        return self.sample.tokens.spans, self.sample.tokens.special
+
+
+def search_tokens(
+    atlas: Atlas, query: str, kind: Kind = "token", on_step: Step = no_step
+) -> Matches:
+    """Tokens of the corpus that match, ignoring case.
+
+    The kind "token" is a whole token as it is shown or as the tokenizer writes it, "substring" a
+    part of one, "phrase" whole words in this order, "regex" a regular expression (RE2) over the
+    text of each sentence. Special tokens are in no text, so only the first two kinds find them.
+    `on_step` is called between sentences; what it raises ends the search. Raises `SearchError` when
+    the query is empty or too long, no expression, or takes too long.
+    """
+    return search_parts([InMemory(atlas)], query, kind, on_step, TIME_LIMIT)
+
+
+def phrase_positions(atlas: Atlas, words: str) -> dict[int, Indices]:
+    """Positions of the tokens that are part of the phrase, by sentence; errors as in a search."""
+    tokens = search_tokens(atlas, words, "phrase").indices
+    sentences = atlas.tokens.sentence[tokens]
+    return {
+        int(one): atlas.tokens.position[tokens[sentences == one]].astype(np.intp)
+        for one in np.unique(sentences)
+    }

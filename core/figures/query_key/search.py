@@ -1,0 +1,143 @@
+"""The search for a and c in pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import ArrayLike
+
+from core.analysis.arrays import Floats
+from core.analysis.normalization import GridSearch
+from core.analysis.query_key.layer_search import Regression
+from core.analysis.query_key.scaling import HeadScaling, SquaredDistance
+from core.figures.labels import literal
+from core.figures.palette import Palette, scale
+
+
+def surface_figure(search: GridSearch, colours: Palette) -> go.Figure:
+    """The correlation for every a and c; a ring marks the best."""
+    figure = go.Figure(
+        go.Heatmap(
+            x=search.c_values,
+            y=search.a_values,
+            z=search.surface,
+            colorscale=scale(colours.sequential),
+            reversescale=True,
+            colorbar={"title": {"text": "r"}, "thickness": 12},
+            hovertemplate="a = %{y:.3g}, c = %{x:.3g}: r = %{z:.6f}<extra></extra>",
+        )
+    )
+    figure.add_scatter(
+        x=[search.c],
+        y=[search.a],
+        hovertemplate="best: a = %{y:.3g}, c = %{x:.3g}<extra></extra>",
+        **open_marker("circle-open", 15, colours.alert, 3),
+    )
+    figure.update_xaxes(title_text="c", showgrid=False, zeroline=False)
+    figure.update_yaxes(title_text="a", showgrid=False, zeroline=False)
+    return _framed(figure, "r for every a and c")
+
+
+def regression_figure(regression: Regression, title: str, colours: Palette) -> go.Figure:
+    """Dot product against cosine distance, a point a pair, with the least-squares line."""
+    distances, products = regression.distances, regression.products
+    figure = go.Figure(
+        go.Scattergl(
+            x=distances,
+            y=products,
+            mode="markers",
+            marker={"size": 5, "color": colours.accent, "opacity": 0.6},
+            hovertemplate="cosine distance %{x:.3f}<br>dot product %{y:.2f}<extra></extra>",
+        )
+    )
+    if regression.line is not None:
+        slope, intercept = regression.line
+        ends = np.array([distances.min(), distances.max()])
+        figure.add_scatter(
+            x=ends,
+            y=slope * ends + intercept,
+            mode="lines",
+            line={"color": colours.alert, "width": 2.5},
+            hovertemplate=f"slope {slope:.4g}<extra></extra>",
+        )
+    figure.update_xaxes(title_text="cosine distance of query and key of the same token")
+    figure.update_yaxes(title_text="dot product")
+    return _framed(figure, title)
+
+
+def curve_figure(
+    scaling: HeadScaling,
+    squared: SquaredDistance | None,
+    c_values: Floats,
+    published: Sequence[float],
+    colours: Palette,
+) -> go.Figure:
+    """The correlation over c, its optimum, the published grid; a second line if `squared`."""
+    line = {"color": colours.accent, "width": 2.5}
+    traces = [
+        ("correlation", "", c_values, scaling.curve, {"mode": "lines", "line": line}),
+        (
+            "published grid",
+            "published grid, ",
+            list(published),
+            _interpolate(published, c_values, scaling.curve),
+            open_marker("line-ns-open", 13, colours.ink, 2),
+        ),
+        (
+            "chosen c",
+            "chosen, ",
+            [scaling.c],
+            [scaling.correlation],
+            open_marker("circle-open", 14, colours.alert, 3),
+        ),
+        *_squared_traces(squared, c_values, colours),
+    ]
+    figure = go.Figure()
+    for name, hover, x, y, look in traces:
+        template = f"{hover}c = %{{x:.3g}}: %{{y:.4f}}<extra></extra>"
+        figure.add_scatter(x=x, y=y, name=name, hovertemplate=template, **look)
+    ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
+    figure.update_xaxes(type="log", title_text="c", tickvals=ticks, zeroline=False)
+    figure.update_yaxes(title_text="correlation of distance and scores")
+    legend = {"orientation": "h", "y": -0.24, "yanchor": "top", "x": 0}
+    return _framed(figure).update_layout(showlegend=True, height=380, legend=legend)
+
+
+def _squared_traces(
+    squared: SquaredDistance | None, c_values: Floats, colours: Palette
+) -> Iterator[tuple[str, str, Any, Any, dict[str, Any]]]:
+    """Name, hover, x, y and look of the line for squared distance and of its optimum, twice."""
+    if squared is None:
+        return
+    hover, line = "squared distance, ", {"color": colours.ink, "width": 1.2, "dash": "dot"}
+    look = {"mode": "lines", "line": line}
+    yield "squared distance, Pearson", hover, c_values, squared.curve, look
+    for name, c, symbol in (
+        ("its best, by formula", squared.closed_form, "x-thin-open"),
+        ("its best, by search", squared.searched, "square-open"),
+    ):
+        if c is not None:
+            y = _interpolate(c, c_values, squared.curve)
+            yield name, hover, [c], [y], open_marker(symbol, 11, colours.ink, 2)
+
+
+def _interpolate(c: ArrayLike, c_values: Floats, curve: Floats) -> Floats:
+    return np.asarray(np.interp(np.log(c), np.log(c_values), curve))
+
+
+def open_marker(symbol: str, size: int, colour: str, width: int) -> dict[str, Any]:
+    """Arguments of a trace of outlined markers, `size` and `width` in pixels."""
+    marker = {"symbol": symbol, "size": size, "color": colour, "line": {"width": width}}
+    return {"mode": "markers", "marker": marker}
+
+
+def _framed(figure: go.Figure, title: str = "") -> go.Figure:
+    return figure.update_layout(
+        height=340,
+        showlegend=False,
+        margin={"l": 8, "r": 8, "t": 36 if title else 8, "b": 8},
+        title={"text": literal(title), "font": {"size": 14}, "x": 0.02, "y": 0.97},
+    )

@@ -1,0 +1,142 @@
+"""One forward pass of a batch of token ids, recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from core.model.capture import Recorder, recording
+from core.model.trace import AttentionType
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+    from core.model.capture.calls import Check
+
+    Ids = Sequence[list[int]]
+
+# The model's own attention function, PyTorch's faster one, or whatever the network does, watched.
+Way = Literal["exact", "fast", "watched"]
+# What networks call them; an encoder may run by itself.
+_HIDDEN_STATES: dict[AttentionType, tuple[str, ...]] = {
+    "self": ("hidden_states",),
+    "encoder": ("encoder_hidden_states", "hidden_states"),
+    "decoder": ("decoder_hidden_states",),
+    "cross": (),
+}
+
+
+def run_batch(
+    network: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    ids: Ids,
+    segments: Ids,
+    *,
+    way: Way,
+    check: Check | None = None,
+    targets: Ids | None = None,
+) -> tuple[Recorder, Any]:
+    """Run texts together, shorter ones padded on the right.
+
+    Parameters
+    ----------
+    ids, segments : of each text, of one length.
+    way : how attention is computed and recorded.
+    check : as in :class:`core.model.capture.Recorder`.
+    targets : what the decoder of an encoder-decoder reads, of each text.
+
+    Returns
+    -------
+    What was recorded, and the network's output with its hidden states.
+    """
+    inputs = inputs_of(network, tokenizer, ids, segments, targets)
+    lengths = {max(map(len, each)) for each in (ids, targets) if each is not None}
+    return run_inputs(network, inputs, len(ids), lengths, way=way, check=check)
+
+
+def run_inputs(
+    network: PreTrainedModel,
+    inputs: dict[str, Any],
+    count: int,
+    lengths: set[int],
+    *,
+    way: Way,
+    check: Check | None = None,
+) -> tuple[Recorder, Any]:
+    """Run whatever the network takes, recorded, as :func:`run_batch` runs texts.
+
+    Parameters
+    ----------
+    inputs : by the names that the network gives them.
+    count : texts or images in the batch.
+    lengths : tokens of the longest of them, and of a decoder's.
+    """
+    import torch
+
+    with (
+        torch.inference_mode(),
+        recording(exact=way != "fast", check=check) as recorder,
+        _watching(way, recorder, count, lengths),
+    ):
+        output = network(**inputs, output_hidden_states=True)
+    return recorder, output
+
+
+def hidden_states(output: object, attention_type: AttentionType) -> tuple[torch.Tensor, ...] | None:
+    """What each layer of the encoder or the decoder received, and the last one returned.
+
+    (batch, token, width) each; None where the network returns none, and for cross attention, whose
+    queries come from inside of a layer.
+    """
+    given = (getattr(output, name, None) for name in _HIDDEN_STATES[attention_type])
+    return next((states for states in given if states is not None), None)
+
+
+def inputs_of(
+    network: PreTrainedModel,
+    tokenizer: PreTrainedTokenizerFast,
+    ids: Ids,
+    segments: Ids,
+    targets: Ids | None = None,
+) -> dict[str, Any]:
+    """What the network gets: (text, token) each, with segments only if it reads them."""
+    import torch
+
+    filler = tokenizer.pad_token_id or 0
+    rows = {"input_ids": _padded(ids, filler), "attention_mask": _mask(ids)}
+    if targets is not None:
+        rows["decoder_input_ids"] = _padded(targets, filler)
+        rows["decoder_attention_mask"] = _mask(targets)
+    if "token_type_ids" in tokenizer.model_input_names and _reads_segments(type(network).forward):
+        rows["token_type_ids"] = _padded(segments, 0)
+    device = next(network.parameters()).device
+    inputs = {name: torch.tensor(each, device=device) for name, each in rows.items()}
+    return inputs if targets is None else inputs | {"use_cache": False}
+
+
+@cache
+def _reads_segments(forward: Callable[..., object]) -> bool:
+    return "token_type_ids" in inspect.signature(forward).parameters
+
+
+def _watching(
+    way: Way, recorder: Recorder, texts: int, lengths: set[int]
+) -> contextlib.AbstractContextManager[object]:
+    if way != "watched":
+        return contextlib.nullcontext()
+    from core.model.capture.watching import AttentionTracer
+
+    return AttentionTracer(recorder, texts, lengths)
+
+
+def _mask(rows: Ids) -> list[list[int]]:
+    return _padded([[1] * len(row) for row in rows], 0)
+
+
+def _padded(rows: Ids, filler: int) -> list[list[int]]:
+    length = max(map(len, rows))
+    return [row + [filler] * (length - len(row)) for row in rows]

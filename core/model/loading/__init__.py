@@ -1,0 +1,301 @@
+"""A name or a folder -> a model that can be traced, or a refusal with the reason and advice."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from core.model import catalog, memory
+from core.model.catalog import Modality
+from core.model.checks.config import check_config
+from core.model.checks.folder import ModelFiles, check_folder
+from core.model.checks.pipeline import check_built
+from core.model.checks.tokenizer import NOT_FAST, private_copy
+from core.model.checks.weights import NumberType, count_weights, number_type, read_weights
+from core.model.downloading import downloads, hub
+from core.model.errors import NotDownloadedError, UnknownModelError, UnsupportedModelError
+from core.model.image.reading import fill_vision, prove_vision
+from core.model.language.head import Whole, describe_answers, fits_task, read_whole
+from core.model.refusal import refusing
+from core.model.running import network
+from core.model.running.loaded import Heads, LoadedModel
+from core.model.trace import AttentionType
+from core.model.vision.kinds import vision_config
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+
+    from core.model.running.probe import LoadCheck
+
+Stage = Literal["importing", "reading", "checking"]  # of a load, in this order
+_LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memory
+_MIN_TOKENS = 4  # [CLS], [SEP] and two tokens of the text
+
+
+def load(
+    name: str,
+    download: bool = True,
+    *,
+    folders: bool = True,
+    token: bool | None = None,
+    half: bool = False,
+    modality: Modality | None = None,
+    on_stage: Callable[[Stage], None] = lambda _: None,
+) -> LoadedModel:
+    """Load a model and prove that its attention can be recomputed from what is recorded.
+
+    Folders are untrusted: transformers gets nothing from them that was not checked first.
+
+    Parameters
+    ----------
+    name : a catalogue name, a Hugging Face id, or a local folder.
+    download : fetch the weights if they are not on this machine; otherwise refuse.
+    folders : whether `name` may be a folder; if not, the disk is not searched for one.
+    token : False sends the hub no token, None this machine's token if there is one.
+    half : run a checkpoint in bfloat16 or float16 as it is, in half the memory; what is recorded is
+        float32 still, and the check knows how coarse those types are. Otherwise, and for any other
+        checkpoint, everything runs in float32.
+    modality : "text" or "image", to refuse a model of the other kind, and to choose the part of one
+        that reads both, such as CLIP. None opens a model of the catalogue as it stands there, and
+        of any other that reads both the part for texts.
+    on_stage : called as each stage begins: the libraries are imported, then the files are read,
+        then what is recorded is checked.
+
+    Raises
+    ------
+    ModelError
+        One of its subclasses, with the problem and advice; nothing else.
+    """
+    with refusing(name, "load"):
+        folder = _locate(name.strip(), download, folders, token)
+        on_stage("importing")
+        import_libraries()
+        spec = catalog.find(name.strip())
+        with _LOAD_LOCK, _quiet():
+            pinned = spec is not None and spec.bundled
+            modality = spec.modality if modality is None and spec is not None else modality
+            return _load(name, folder, on_stage, pinned=pinned, half=half, modality=modality)
+
+
+def _load(
+    name: str,
+    folder: Path,
+    on_stage: Callable[[Stage], None],
+    *,
+    pinned: bool,
+    half: bool,
+    modality: Modality | None,
+) -> LoadedModel:
+    """Load from a folder; the files of a pinned model are known, so they need no private copy."""
+    on_stage("reading")
+    files = check_folder(folder, modality)
+    settings = check_config(files.config, 2 if half else memory.BYTES_PER_WEIGHT)
+    on_disk = count_weights(files.weights)
+    dtype = _dtype(number_type(files.weights) if half else "float32")
+    memory.check_fits(on_disk, dtype.itemsize)
+    place = contextlib.nullcontext(folder) if pinned else private_copy(files, settings)
+    with place as checked:
+        config = network.read_config(checked)
+        sees = files.modality == "image"
+        empty = network.build_empty(vision_config(config) if sees else config)
+        network.check_share(on_disk, empty)
+        memory.check_fits(max(on_disk, network.count_numbers(empty)), dtype.itemsize)
+        if sees:
+            weights = read_weights(files.weights)
+            seeing = fill_vision(config, empty, on_disk, weights, dtype)
+            on_stage("checking")
+            return prove_vision(name, *seeing, files, pick_device())
+        tokenizer = _read_tokenizer(checked)
+        base, whole = _fill(config, empty, on_disk, files, dtype)
+    if whole is not None:
+        describe_answers(whole.language_model, settings)
+    on_stage("checking")
+    return _prove(name, base, tokenizer, whole)
+
+
+def import_libraries() -> None:
+    """What takes most of a first load: PyTorch, and of transformers what every model needs."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    del torch, AutoModel, AutoTokenizer
+
+
+def _dtype(name: NumberType) -> torch.dtype:
+    import torch
+
+    return getattr(torch, name)  # type: ignore[no-any-return]
+
+
+def _fill(
+    config: PreTrainedConfig,
+    empty: PreTrainedModel,
+    on_disk: int,
+    files: ModelFiles,
+    dtype: torch.dtype,
+) -> tuple[PreTrainedModel, Whole | None]:
+    """The network with its weights, and it with its language-model head if the files have one."""
+    weights = read_weights(files.weights)
+    whole = read_whole(config, empty, on_disk, weights, dtype)
+    return (network.fill(empty, config, weights, dtype) if whole is None else whole.base), whole
+
+
+def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Path:
+    """The folder with the model's files, downloaded first where that is allowed."""
+    spec = catalog.find(name)
+    if spec is not None and spec.bundled:
+        if (problem := catalog.bundled_problem(spec)) is not None:
+            raise problem
+        return catalog.bundled_folder(spec)
+    if folders and spec is None and (path := catalog.as_folder(name)) is not None:
+        return path
+    repos = spec.repos if spec is not None else (name,)
+    for repo in repos:
+        if (folder := hub.cached_folder(repo)) is not None:
+            return folder
+    if spec is not None:
+        memory.check_fits(spec.weights)  # nobody should wait for a download that cannot be opened
+    try:
+        model = hub.ask(repos[0], token)
+    except UnknownModelError as error:
+        if spec is None or not spec.gated:
+            raise
+        raise UnknownModelError(
+            "The hub gives {name} only to people who have accepted its licence there.",
+            "Accept it, log in to the hub on this machine, and try again; or pick another model.",
+        ) from error
+    if not download:
+        raise NotDownloadedError(
+            f"{{name}} is not on this machine yet: {model.size_mb} MB must be downloaded.",
+            "Download it, or pick a model that is already here.",
+            size_mb=model.size_mb,
+        )
+    return downloads.fetch(model, token)
+
+
+def _read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False
+        )
+    except Exception as error:
+        raise UnsupportedModelError(
+            f"The tokenizer of {{name}} cannot be read ({type(error).__name__})."
+        ) from error
+    if not getattr(tokenizer, "is_fast", False):
+        raise UnsupportedModelError(NOT_FAST)
+    check_built(tokenizer.backend_tokenizer)
+    return tokenizer  # type: ignore[no-any-return]
+
+
+def _prove(
+    name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, whole: Whole | None
+) -> LoadedModel:
+    from core.model.running.probe import probe
+
+    device = pick_device()
+    entire = filled if whole is None else whole.language_model
+    entire.to(device)  # type: ignore[arg-type]
+    max_tokens = _max_tokens(filled, tokenizer)
+    if max_tokens < _MIN_TOKENS:
+        raise UnsupportedModelError(
+            f"The settings of {{name}} limit texts to {max_tokens} tokens, special ones included.",
+            "Correct model_max_length in tokenizer_config.json, or pick another model.",
+        )
+    load_check = probe(filled, tokenizer, max_tokens)
+    attention = {
+        attention_type: _heads(filled, load_check, attention_type)
+        for attention_type in load_check.traces
+    }
+    causal = next(iter(attention.values())).causal
+    speaks = whole is not None and fits_task(whole.task, tokenizer, causal=causal)
+    return LoadedModel(
+        name=name,
+        text_tokenizer=tokenizer,
+        network=filled,
+        device=device,
+        attention=attention,
+        parameters=entire.num_parameters(),
+        max_tokens=max_tokens,
+        probe_error=load_check.error,
+        way=load_check.way,
+        order=load_check.order,
+        batches=load_check.batches,
+        pairs=load_check.pairs,
+        number_type=str(filled.dtype).removeprefix("torch."),
+        checked_tokens=load_check.tokens,
+        language_model=entire if speaks else None,
+        task=whole.task if whole is not None and speaks else None,
+    )
+
+
+def _heads(filled: PreTrainedModel, load_check: LoadCheck, attention_type: AttentionType) -> Heads:
+    """The heads of one kind of attention in a model that was checked."""
+    trace = load_check.traces[attention_type]
+    layers, heads, _, dim = trace.shape
+    depth = getattr(filled.config.get_text_config(), "num_hidden_layers", None)
+    names = None
+    if load_check.outputs is not None:
+        called = zip(load_check.outputs, load_check.order, strict=True)
+        names = tuple(name for name, own in called if own == attention_type)
+    return Heads(
+        layers=layers,
+        heads=heads,
+        kv_heads=trace.kv_keys.shape[1],
+        dim=dim,
+        causal=attention_type != "cross"
+        and not any(np.triu(each, 1).any() for each in trace.attention()),
+        depth=depth if attention_type == "self" else layers,
+        layer_labels=() if trace.layers[0].number is None else trace.layer_labels,
+        outputs=names,
+    )
+
+
+def pick_device() -> str:
+    """The fastest device available: "cuda", else "mps", else "cpu"."""
+    import torch
+
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _max_tokens(filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> int:
+    """Longest input: what the tokenizer says, capped at the number of positions."""
+    import torch
+
+    settings = filled.config.get_text_config()
+    limits = [tokenizer.model_max_length, getattr(settings, "max_position_embeddings", None)]
+    for key, module in filled.named_modules():
+        if key.endswith(("position_embeddings", "embed_positions")) and isinstance(
+            module, torch.nn.Embedding
+        ):
+            # RoBERTa counts positions from padding_idx + 1.
+            first = 0 if module.padding_idx is None else module.padding_idx + 1
+            limits.append(module.num_embeddings - first)
+    plausible = [limit for limit in limits if isinstance(limit, int) and 0 < limit < 10**9]
+    return min(plausible, default=512)
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep transformers' load reports and progress bars out of the server's log."""
+    from transformers.utils import logging
+
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()

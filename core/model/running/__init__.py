@@ -1,0 +1,1 @@
+"""A network that was loaded, and the texts that run through it."""

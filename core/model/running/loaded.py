@@ -1,0 +1,169 @@
+"""A loaded and checked model, from which every trace is made."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from core.model.capture.forward import Way
+from core.model.errors import WrongInputError
+from core.model.trace import AttentionType
+from core.model.vision.facts import Vision
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The heads of one kind of attention, as recorded.
+
+    Attributes
+    ----------
+    layers, heads, kv_heads, dim : `layers` are those that attend, `dim` is the length of a query.
+    causal : whether no token attends to a later one.
+    depth : layers of the network, of which some may not attend; None if it does not say.
+    layer_labels : of the layers that attend, from 1, as the network counts; perhaps none.
+    outputs : names of the modules that are W_O, one per layer, None where that is not known.
+    """
+
+    layers: int
+    heads: int
+    kv_heads: int
+    dim: int
+    causal: bool
+    depth: int | None = None
+    layer_labels: tuple[int, ...] = ()
+    outputs: tuple[str, ...] | None = None
+
+
+# What a language-model head was trained for: the next word, words behind a mask, or an answer.
+Task = Literal["next", "masked", "answer"]
+
+
+@dataclass(frozen=True, eq=False)
+class LoadedModel:
+    """A network and what it reads; what is recorded is proven to be the model's own attention.
+
+    `layers`, `heads`, `kv_heads`, `dim`, `causal`, `depth`, `layer_labels` and `outputs` are those
+    of :class:`Heads`; of an encoder-decoder, its encoder's.
+
+    Attributes
+    ----------
+    name : the name it was loaded by.
+    network : transformers' own object; it never changes after loading.
+    device : "cuda", "mps" or "cpu".
+    attention : the heads of each kind of attention it has; the first is what texts of a corpus get.
+    parameters : number of weights.
+    max_tokens : longest input, in tokens.
+    probe_error : largest difference between recomputed attention and the model's own, see
+        :mod:`core.model.running.probe`.
+    way : how attention is computed and recorded, see :data:`core.model.capture.forward.Way`.
+    order : the kind of each attention call of a whole pass.
+    batches : texts may run in padded batches; else one by one.
+    pairs : a second text may be given.
+    number_type : "float32", "bfloat16" or "float16": the type in which the network computes.
+    checked_tokens : of the longest text that the check at load ran.
+    language_model : the network with the language-model head of the checkpoint, around the very
+        weights of `network`; None without one, see :mod:`core.model.language.head`.
+    task : what that head was trained for.
+    text_tokenizer : transformers' own; None for a model of images.
+    vision : how a model of images sees; None for a model of texts.
+    classifier : of a model of images, the network with the classification head of the checkpoint,
+        around the very weights of `network`; None without one.
+    tokenizer_lock : fast tokenizers must not be called by two threads at once.
+    """
+
+    name: str
+    network: PreTrainedModel
+    device: str
+    attention: Mapping[AttentionType, Heads]
+    parameters: int
+    max_tokens: int
+    probe_error: float
+    way: Way = "exact"
+    order: tuple[AttentionType, ...] = ()
+    batches: bool = True
+    pairs: bool = True
+    number_type: str = "float32"
+    checked_tokens: int = 0
+    language_model: PreTrainedModel | None = None
+    task: Task | None = None
+    text_tokenizer: PreTrainedTokenizerFast | None = None
+    vision: Vision | None = None
+    classifier: PreTrainedModel | None = None
+    tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    @property
+    def sees_images(self) -> bool:
+        """Whether it is given images and not texts."""
+        return self.vision is not None
+
+    @property
+    def tokenizer(self) -> PreTrainedTokenizerFast:
+        """What makes tokens of texts.
+
+        Raises
+        ------
+        WrongInputError
+            For a model of images.
+        """
+        if self.text_tokenizer is None:
+            raise WrongInputError("{name} reads images, not texts.", "Give it an image.", self.name)
+        return self.text_tokenizer
+
+    @property
+    def attention_types(self) -> tuple[AttentionType, ...]:
+        """The kinds of attention that it has."""
+        return tuple(self.attention)
+
+    @property
+    def is_encoder_decoder(self) -> bool:
+        """Whether one part reads a text and another writes one, attending to the first."""
+        return "cross" in self.attention
+
+    @property
+    def _main(self) -> Heads:
+        return next(iter(self.attention.values()))
+
+    @property
+    def layers(self) -> int:
+        """Layers that attend."""
+        return self._main.layers
+
+    @property
+    def heads(self) -> int:
+        """Query heads of a layer."""
+        return self._main.heads
+
+    @property
+    def kv_heads(self) -> int:
+        """Key heads of a layer, which query heads may share."""
+        return self._main.kv_heads
+
+    @property
+    def dim(self) -> int:
+        """Numbers of a query."""
+        return self._main.dim
+
+    @property
+    def causal(self) -> bool:
+        """Whether no token attends to a later one."""
+        return self._main.causal
+
+    @property
+    def depth(self) -> int | None:
+        """Layers of the network; None if it does not say."""
+        return self._main.depth
+
+    @property
+    def layer_labels(self) -> tuple[int, ...]:
+        """The numbers of the layers that attend, from 1."""
+        return self._main.layer_labels
+
+    @property
+    def outputs(self) -> tuple[str, ...] | None:
+        """Names of the modules that are W_O, one per layer; None if unknown."""
+        return self._main.outputs

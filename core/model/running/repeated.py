@@ -1,0 +1,91 @@
+"""Random token sequences, repeated once, which reveal the heads that copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.model.errors import TooShortError
+from core.model.refusal import refusing_to
+from core.model.running.tracing import trace_inputs
+from core.model.text.inputs import Input
+from core.model.text.tokens import display_name, is_byte_level
+from core.model.trace import Token, Trace
+
+if TYPE_CHECKING:
+    from core.model.running.loaded import LoadedModel
+
+LENGTH = 50  # tokens per sequence, as in Olsson et al. 2022 and later tutorials
+SEQUENCES = 4
+SEED = 20_220_308
+
+
+@refusing_to("run")
+def trace_repeated(
+    model: LoadedModel, *, length: int = LENGTH, sequences: int = SEQUENCES, seed: int = SEED
+) -> Iterator[Trace]:
+    """Traces of random sequences of ordinary tokens, each followed by itself.
+
+    The tokenizer's special tokens enclose both copies together. A model that takes fewer tokens
+    than twice `length` gets shorter sequences.
+
+    Raises
+    ------
+    TooShortError
+        When not even two tokens fit twice.
+    """
+    before, after = _template(model)
+    length = min(length, (model.max_tokens - len(before) - len(after)) // 2)
+    if length < 2:
+        raise TooShortError(
+            f"{{name}} takes {model.max_tokens} tokens;"
+            f" a sequence of {length} tokens cannot be repeated.",
+            "Pick a model that takes longer texts.",
+        )
+    ordinary = _ordinary_ids(model)
+    generator = np.random.default_rng(seed)
+    inputs = []
+    for _ in range(sequences):
+        half = generator.choice(ordinary, length, replace=False).tolist()
+        ids = [*before, *half, *half, *after]
+        inputs.append(Input(ids, [0] * len(ids), _tokens(model, ids, len(before), len(after)), 0))
+    return trace_inputs(model, inputs)
+
+
+def _template(model: LoadedModel) -> tuple[list[int], list[int]]:
+    """Ids of the special tokens that the tokenizer puts before and after a text."""
+    with model.tokenizer_lock:
+        encoded = model.tokenizer("a", verbose=False, return_special_tokens_mask=True)
+    ids, special = encoded["input_ids"], encoded["special_tokens_mask"]
+    typed = [place for place, mark in enumerate(special) if not mark]
+    return ids[: typed[0]], ids[typed[-1] + 1 :]
+
+
+def _ordinary_ids(model: LoadedModel) -> list[int]:
+    """Ids of text tokens that the network has vectors for; no special tokens."""
+    size = model.network.get_input_embeddings().num_embeddings
+    with model.tokenizer_lock:
+        special = set(model.tokenizer.all_special_ids) | set(model.tokenizer.added_tokens_decoder)
+        size = min(size, len(model.tokenizer))
+    return [index for index in range(size) if index not in special]
+
+
+def _tokens(model: LoadedModel, ids: list[int], before: int, after: int) -> tuple[Token, ...]:
+    with model.tokenizer_lock:
+        names = model.tokenizer.convert_ids_to_tokens(ids)
+        byte_level = is_byte_level(model.tokenizer)
+    end = len(ids) - after
+    return tuple(
+        Token(
+            name,
+            display_name(name, byte_level),
+            id_,
+            special=not before <= place < end,
+            segment=0,
+            position=place,
+            word=place - before if before <= place < end else -1,
+        )
+        for place, (name, id_) in enumerate(zip(names, ids, strict=True))
+    )

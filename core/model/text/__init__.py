@@ -1,0 +1,1 @@
+"""Texts as tokens, and as what a network gets."""

@@ -1,0 +1,204 @@
+"""A head's report: what it follows, what is odd about it, its likes, and contexts of every decile.
+
+Contexts come from every tenth of the head's strength: the strongest alone would mislead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+from weakref import ref
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.anomalies import head_row
+from core.analysis.head_patterns.naming import NAMING
+from core.analysis.head_patterns.registry import PATTERNS
+from core.analysis.head_patterns.similarity import nearest_heads
+from core.atlas import Atlas
+from core.atlas.one_head.contexts import Contexts, Decile, draw_deciles
+from core.atlas.one_head.sample import Gatherer, HeadSample, draw_sentences
+from core.components.contexts import Context, ContextGroup, show_contexts
+from core.model import LoadedModel, ModelError
+from core.model.weights import output_projection
+from core.screens.atlas.head.report_file import HeadReport, report_file
+from core.screens.atlas.screen import Screen, contents_of, open_head
+from core.screens.atlas.sentence import model_of, traces_of
+from core.screens.atlas.wording import number
+from core.ui.downloads import offer_file
+from core.ui.words.messages import escape, show_model_error
+from core.ui.words.pattern_words import PATTERN_NAMES, WORDS
+from core.vocabulary import head_name
+
+_SAMPLE, _DRAWN = "_atlas_dossier_sample", "_atlas_dossier_drawn"
+_MAX_DRAWN = 8  # heads whose contexts are kept: stepping back and forth runs nothing again
+PER_DECILE, _NEAREST = 2, 5
+_NOT_MEASURED = "not measured: no model was run without this head."
+
+
+def show_head_report(screen: Screen) -> None:
+    """What is known of the head on screen, and its file; or why there is nothing."""
+    st.header(f"Head report of {screen.name}", anchor=False)
+    model = model_of(screen.atlas)
+    if model is None:
+        return
+    try:
+        sample = _sample(screen.atlas, model)
+        groups = None if sample is None else _groups(screen, model, sample)
+    except ModelError as error:
+        show_model_error(error)
+        return
+    if sample is None or groups is None:
+        st.warning("The model now splits these sentences into different tokens than this atlas.")
+        return
+    _draw(screen, _head_report(screen, sample, groups))
+
+
+def _draw(screen: Screen, report: HeadReport) -> None:
+    atlas = screen.atlas
+    st.markdown("\n".join(f"- **{name}:** {words}" for name, words in report.facts))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**Heads that attend most alike:**", width="content")
+        for (layer, head), distance in report.nearest:
+            st.button(
+                f"{head_name(atlas, layer, head)} ({distance:.2f})",
+                key=f"atlas_near_{layer}_{head}",
+                type="tertiary",
+                on_click=open_head,
+                args=(atlas.layer_labels[layer], head + 1),
+            )
+    show_contexts(report.groups, key="atlas_contexts")
+    st.caption(report.note)
+    held = contents_of(screen, f"{screen.file_name}-report")
+    points = atlas.points[screen.stage][screen.layer, screen.head, :, :2].copy()
+    write = partial(report_file, screen.name, atlas.model, report, points, _names(atlas, report))
+    offer_file(
+        "Save the head report", partial(write, held.facts), held, ".html", key="atlas_dossier_file"
+    )
+
+
+def _names(atlas: Atlas, report: HeadReport) -> list[tuple[str, float]]:
+    return [(head_name(atlas, *place), distance) for place, distance in report.nearest]
+
+
+def _head_report(screen: Screen, sample: HeadSample, groups: Sequence[ContextGroup]) -> HeadReport:
+    atlas, heads = screen.atlas, screen.atlas.shape[1]
+    own = screen.layer * heads + screen.head
+    near = nearest_heads(
+        atlas.distances.mean, own, min(_NEAREST, atlas.distances.sums.shape[0] - 1)
+    )
+    strengths = sample.contexts.strength[screen.layer, screen.head]
+    kinds = (
+        "itself, special tokens and the first token"
+        if atlas.causal
+        else "itself and special tokens"
+    )
+    note = (
+        f"Measured on {sample.sentences:,} sentences drawn at random ({sample.tokens:,} tokens)."
+        f" **Strength** of a context: the largest attention from a token to any other but {kinds}."
+        f" Of the {strengths.size:,} contexts {PER_DECILE} are drawn at random from each tenth (a"
+        " fixed seed: a link shows the same). Tokens are shaded by the attention of the query token"
+        " (framed in green), from 0 to 1; its strongest key is dashed in pink."
+    )
+    return HeadReport(
+        _facts(screen, sample),
+        [(divmod(index, heads), distance) for index, distance in near],
+        groups,
+        note,
+    )
+
+
+def _facts(screen: Screen, sample: HeadSample) -> list[tuple[str, str]]:
+    strengths = sample.contexts.strength[screen.layer, screen.head]
+    low, middle, high = (number(float(each)) for each in np.percentile(strengths, (10, 50, 90)))
+    usual = f"median {middle}; a tenth of the contexts lies below {low}, a tenth above {high}"
+    return [
+        ("Head pattern", _pattern(screen, sample)),
+        ("What is odd", _flags(screen, sample)),
+        ("Strength", usual),
+        ("What it writes, and its effect", _NOT_MEASURED),
+    ]
+
+
+def _pattern(screen: Screen, sample: HeadSample) -> str:
+    row = sample.patterns.iloc[screen.layer * screen.atlas.shape[1] + screen.head]
+    name = str(row["class"])
+    words = PATTERN_NAMES.get(name, name)
+    if name not in NAMING:
+        return f"{words} (induction needs texts of its own and is not measured here)"
+    score = next(each.score for each in PATTERNS if each.name == name)
+    return (
+        f"{words}: {WORDS[name].gives.format(number(float(row[score])))} (uniform baseline"
+        f" {number(float(row[f'{score}_uniform']))})"
+    )
+
+
+def _flags(screen: Screen, sample: HeadSample) -> str:
+    layer_labels = screen.atlas.layer_labels
+    row = head_row(sample.anomalies, layer_labels[screen.layer], screen.head + 1)
+    reasons = str(row["reasons"])
+    lengths = "" if sample.exact else " (values count by their own length)"
+    return f"{escape(reasons)}{lengths}" if reasons else f"nothing{lengths}"
+
+
+def _sample(atlas: Atlas, model: LoadedModel) -> HeadSample | None:
+    """What all heads do in some sentences, run once for an atlas; None if its tokens differ."""
+    cached = st.session_state.get(_SAMPLE)
+    if cached is None or cached[0] != ref(atlas):
+        st.session_state.pop(_DRAWN, None)
+        sentences = draw_sentences(atlas)
+        with st.spinner(f"Running {len(sentences)} sentences through the model …"):
+            cached = st.session_state[_SAMPLE] = ref(atlas), _run(atlas, model, sentences)
+    sample: HeadSample | None = cached[1]
+    return sample
+
+
+def _run(atlas: Atlas, model: LoadedModel, sentences: Sequence[int]) -> HeadSample | None:
+    grams = output_projection.value_grams(model)
+    gatherer, taken = Gatherer(), False
+    for sentence, trace in traces_of(atlas, model, sentences):
+        norms = output_projection.transformed_norms(model, trace, grams)
+        gatherer.take(sentence, trace, norms)
+        taken = True
+    return gatherer.result() if taken else None
+
+
+def _groups(
+    screen: Screen, model: LoadedModel, sample: HeadSample
+) -> Sequence[ContextGroup] | None:
+    """The drawn contexts with their attention, run again once for a head."""
+    drawn: dict[tuple[int, int], Any] = st.session_state.setdefault(_DRAWN, {})
+    head = screen.layer, screen.head
+    if head not in drawn:
+        contexts, strengths = sample.contexts, sample.contexts.strength[head]
+        deciles = draw_deciles(strengths, PER_DECILE)
+        wanted = sorted({int(contexts.sentence[i]) for each in deciles for i in each.drawn})
+        with st.spinner(f"Drawing contexts of {screen.name} …"):
+            rows = {
+                sentence: (trace.attention(*head), [token.display for token in trace.tokens])
+                for sentence, trace in traces_of(screen.atlas, model, wanted)
+            }
+        drawn[head] = [_group(each, contexts, head, rows) for each in deciles]
+        for oldest in list(drawn)[:-_MAX_DRAWN]:
+            drawn.pop(oldest, None)
+    groups: Sequence[ContextGroup] = drawn[head]
+    return groups
+
+
+def _group(
+    decile: Decile, contexts: Contexts, head: tuple[int, int], rows: dict[int, Any]
+) -> ContextGroup:
+    shown = []
+    for i in decile.drawn:
+        sentence, query = int(contexts.sentence[i]), int(contexts.position[i])
+        attention, tokens = rows[sentence]
+        key = int(contexts.key[(*head, i)])
+        shown.append(Context(tokens, attention[query], query, key, sentence + 1))
+    ends = {1: ", the weakest tenth", 10: ", the strongest tenth"}.get(decile.number, "")
+    title = (
+        f"Decile {decile.number}{ends}: strength {number(decile.low)} to {number(decile.high)}"
+        f" ({decile.size:,} contexts)"
+    )
+    return ContextGroup(title, shown)

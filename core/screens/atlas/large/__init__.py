@@ -1,1 +1,0 @@
-"""An atlas of more tokens than points can show: counts in cells, and points where they are few."""

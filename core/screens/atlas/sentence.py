@@ -1,0 +1,178 @@
+"""The sentence of a token of the atlas, and what the head on screen attends to in it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from core.analysis.layer_payload import LayerPayload, drawn_size
+from core.analysis.query_key.clouds import strongest_lines
+from core.atlas import Atlas
+from core.components.head_view import (
+    ALL_LAYERS_BYTES,
+    HeadView,
+    Weighting,
+    pack_head_view,
+    show_head_view,
+)
+from core.components.reported_state import as_index, as_mapping
+from core.figures.palette import token_colours
+from core.model import LoadedModel, ModelError, Trace, trace_by_length
+from core.model.catalog import Modality
+from core.model.errors import NotOfferedError
+from core.screens.atlas.screen import Screen, contents_of
+from core.ui import cache
+from core.ui.serve.access import resolve
+from core.ui.words.messages import quote, show_model_error
+
+KEYS_PER_QUERY = 2  # as AttentionViz draws them
+_ATTENTION = Weighting("attention", "attention", "The weights after softmax")
+
+
+def show_sentence(screen: Screen, token: int) -> Trace | None:
+    """The sentence with the token, and a head view of it if the model is available.
+
+    Returns the model's trace of the sentence; None, with a message, if it is not available.
+    """
+    atlas, columns = screen.atlas, screen.atlas.tokens
+    sentence, position = int(columns.sentence[token]), int(columns.position[token])
+    label = f" · {quote(atlas.labels[sentence])}" if atlas.labels else ""
+    st.markdown(
+        f"Token **{position + 1}**, {quote(columns.displays[token])}, of sentence"
+        f" {sentence + 1}{label}:"
+    )
+    st.text(atlas.sentences[sentence])
+    model = model_of(atlas)
+    if model is None:
+        return None
+    try:
+        trace = cache.trace(model.name, atlas.sentences[sentence], None)
+    except ModelError as error:
+        show_model_error(error)
+        return None
+    if not same_tokens(atlas, sentence, trace):
+        st.caption("The model reads this sentence differently when it is alone.")
+        return None
+    layers = range(trace.shape[0])
+    if sum(drawn_size(trace, layer) for layer in layers) > ALL_LAYERS_BYTES:
+        layers = range(screen.layer, screen.layer + 1)
+    weights = {layer: LayerPayload.drawn(trace, layer) for layer in layers}
+    show_lines(trace, weights, screen, _ATTENTION, key="atlas_sentence", pinned=[position])
+    st.caption(f"{screen.name} in this sentence. Choose layer and head above the cloud.")
+    return trace
+
+
+def sentence_lines(
+    screen: Screen, trace: Trace, picked: int, tokens: NDArray[np.intp]
+) -> NDArray[np.float64]:
+    """Lines from each query of a token's sentence to the keys it attends to most, in one head.
+
+    Parameters
+    ----------
+    trace : of that sentence.
+    picked : the token, as an index into the atlas.
+    tokens : those that are drawn, ascending.
+
+    Returns
+    -------
+    (line, 3): the query's and the key's index into `tokens`, and the attention. Lines to tokens
+    that are not drawn are left out.
+    """
+    columns = screen.atlas.tokens
+    sentence = columns.of_sentence(int(columns.sentence[picked]))
+    weights = trace.attention(screen.layer, screen.head).astype(np.float64)
+    lines = strongest_lines(weights, KEYS_PER_QUERY)
+    queries, keys = sentence[lines.queries], sentence[lines.keys]
+    drawn = np.isin(queries, tokens) & np.isin(keys, tokens)
+    ends = [np.searchsorted(tokens, each[drawn]) for each in (queries, keys)]
+    return np.column_stack([*ends, lines.weights[drawn]])
+
+
+def show_lines(
+    trace: Trace,
+    layers: Mapping[int, LayerPayload],
+    screen: Screen,
+    weighting: Weighting,
+    *,
+    key: str,
+    pinned: Sequence[int] = (),
+) -> None:
+    """A head view of the head on screen, without controls of its own.
+
+    The browser is sent these `layers`; of a `pinned` position only its lines are shown.
+    """
+    view: dict[str, Any] = {
+        "layer": str(trace.layer_labels[screen.layer]),
+        "pairs": "all",
+        "least": "auto",
+        "weigh": weighting.value,
+        "hide": False,
+        "renorm": False,
+        "what": False,
+        "heads": [screen.head + 1],
+        "without": [],
+        "from": [position + 1 for position in pinned],
+        "to": [],
+    }
+    colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
+    serial = zlib.crc32(repr((view, trace.tokens)).encode("utf-8", "replace"))
+    held = contents_of(screen, key.removeprefix("atlas_").replace("_", "-"))
+    picture = held.titled(weighting.label.capitalize())
+    facts = HeadView(view, serial, [weighting], colours, picture=picture, bare=True)
+    packed = pack_head_view(trace, layers, weighting.value, facts)
+    show_head_view(packed, key=key, on_view=_take_choice)
+
+
+def _take_choice(reported: object) -> None:
+    """Take over a layer chosen in the view, and a head shown alone."""
+    view = as_mapping(reported)
+    layer, heads = view.get("layer"), view.get("heads")
+    if isinstance(layer, str) and layer.isdigit():
+        st.session_state["layer"] = layer
+    if isinstance(heads, list) and len(heads) == 1 and as_index(heads[0]):
+        st.session_state["head"] = str(heads[0])
+
+
+def model_of(atlas: Atlas) -> LoadedModel | None:
+    """The model, or None with a message: a saved atlas may name anything."""
+    try:
+        modality: Modality = "text" if atlas.images is None else "image"
+        model = cache.model(resolve(atlas.model, modality), modality)
+    except NotOfferedError:
+        st.caption(
+            f"Attention between tokens needs the model {quote(atlas.model)}, which this site does"
+            " not offer."
+        )
+        return None
+    except ModelError as error:
+        st.caption("Attention between tokens needs the model of this atlas:")
+        show_model_error(error)
+        return None
+    layers, heads = atlas.shape[:2]
+    if (model.layers, model.heads) != (layers, heads):
+        st.warning(
+            f"{quote(atlas.model)} has {model.layers} × {model.heads} heads here and {layers} ×"
+            f" {heads} in this atlas: the model has changed since."
+        )
+        return None
+    return model
+
+
+def traces_of(
+    atlas: Atlas, model: LoadedModel, sentences: Sequence[int]
+) -> Iterator[tuple[int, Trace]]:
+    """These sentences with their traces, short ones first, without those now split otherwise."""
+    texts = [atlas.sentences[i] for i in sentences]
+    for place, trace in trace_by_length(model, texts, max_tokens=cache.MAX_TOKENS):
+        if same_tokens(atlas, sentences[place], trace):
+            yield sentences[place], trace
+
+
+def same_tokens(atlas: Atlas, sentence: int, trace: Trace) -> bool:
+    """Whether the model splits a sentence into as many tokens as the atlas has for it."""
+    return len(trace.tokens) == len(atlas.tokens.of_sentence(sentence))

@@ -1,0 +1,41 @@
+"""What the page of images keeps, shared by all visitors."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.analysis.images.patch_attention import (
+    PatchMaps,
+    attention_of_patch,
+    attention_to_patch,
+)
+from core.analysis.layer_payload import log_sums
+from core.model import classify
+from core.model.trace import Array
+from core.ui import cache
+from core.ui.cache import TraceKey
+from core.ui.serve import images
+
+# How many of each; sizes are of one, for the bundled model.
+MAX_CLASSES = 32  # the likeliest ten, with their shares: 1 kB
+MAX_ROW_SUMS = 48  # of one layer: 130 kB for 1,369 patches and 6 heads
+MAX_PATCH_MAPS = 16  # of one token: 400 kB for 1,369 patches in 12 layers x 6 heads
+
+
+@st.cache_resource(max_entries=MAX_CLASSES, show_spinner=False)
+def classes(model_name: str, image: str) -> tuple[tuple[str, float], ...]:
+    """What the model takes the image for, the likeliest first; empty without such a head."""
+    return tuple(classify(cache.model(model_name, "image"), images.pixels(image)))
+
+
+@st.cache_resource(max_entries=MAX_ROW_SUMS, show_spinner=False)
+def row_sums(key: TraceKey, layer: int) -> Array:
+    """The sums of a layer's rows, for an image."""
+    return log_sums(cache.trace(*key), layer)
+
+
+@st.cache_resource(max_entries=MAX_PATCH_MAPS, show_spinner="Looking at this patch in every head …")
+def patch_maps(key: TraceKey, token: int, direction: str, *, only_patches: bool) -> PatchMaps:
+    """One token's row ("from") or column ("to") in every head of every layer."""
+    attention = attention_of_patch if direction == "from" else attention_to_patch
+    return attention(cache.trace(*key), token, only_patches=only_patches)

@@ -1,1 +1,0 @@
-"""What the page of heads that sort patches alone has."""

@@ -1,0 +1,99 @@
+"""Feature selectivity: measured on this image or on all sample images."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.analysis.images import follow_images, follow_table
+from core.analysis.images.follow.table import Followed, followed, table_of
+from core.analysis.images.patch_scores import patches_of
+from core.model import Trace, trace_patches, untrained_twin
+from core.model.box import BOX
+from core.model.memory import return_freed_memory
+from core.ui import cache, controls, corpus_walk, python
+from core.ui.cache import TraceKey
+from core.ui.python.source import traces_of_box
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.model import LoadedModel
+
+NAME = "query_key"
+SOURCES = {"image": "this image", "box": "all sample images"}
+WHERE = {"image": "this image", "box": f"the {len(BOX)} sample images"}
+MAX_TABLES = 16  # a dozen numbers a head: 30 kB
+_MEASURED = "_follows_measured"  # what this session has measured
+
+
+@st.cache_resource(
+    max_entries=MAX_TABLES,
+    show_spinner="Asking every head what it follows, here and with the image moved over its grid,"
+    " and every head of the untrained twin …",
+)
+def _of_image(key: TraceKey) -> pd.DataFrame:
+    trace = cache.trace(*key)
+    try:
+        twin = untrained_twin(cache.model_of(trace))
+        return follow_table(trace, twin=_seen_by(twin, trace))
+    finally:
+        return_freed_memory()  # the twin is as large as the model; a few numbers a head are kept
+
+
+def table_for(key: TraceKey, source: str) -> pd.DataFrame:
+    """The table of :func:`table_of`, from the cache or measured now. Nobody may write to it."""
+    twin = python.Variable("twin")
+    python.made(twin.name, None, python.call(untrained_twin, python.MODEL))
+    if source == "image":
+        table = _of_image(key)
+        st.session_state[_MEASURED] = key
+        patches = python.call(getattr, python.TRACE, "patches")
+        seen = python.call(trace_patches, twin, patches)
+        run = python.call(follow_table, python.TRACE, twin=seen)
+    else:
+        names = [*BOX, str(key.size)]
+        table = corpus_walk.measured_once(NAME, key.model, names, lambda: _measure_box(key))
+        traces, twins = (traces_of_box(key.size, model) for model in (python.MODEL, twin))
+        run = python.call(follow_images, traces, twins=twins)
+    return python.made("table", table, run)
+
+
+def known_table(key: TraceKey) -> pd.DataFrame | None:
+    """The table of this image, if this session has measured it."""
+    return _of_image(key) if st.session_state.get(_MEASURED) == key else None
+
+
+def _measure_box(key: TraceKey) -> pd.DataFrame:
+    twin = untrained_twin(cache.model(key.model, "image"))
+
+    def take(parts: dict[int, list[Followed]], index: int, trace: Trace) -> None:
+        parts[index] = followed(trace, _seen_by(twin, trace))
+
+    parts: dict[int, list[Followed]] = corpus_walk.walk_box(
+        NAME, key.model, key.size, dict, take, on_cancel=_back_to_image
+    )
+    images, twins = zip(*(parts[index] for index in sorted(parts)), strict=True)
+    return table_of(images, twins)
+
+
+def _seen_by(twin: LoadedModel, trace: Trace) -> Trace:
+    """The very patches of a trace, seen by the untrained twin of its model."""
+    return trace_patches(twin, patches_of(trace))
+
+
+def _back_to_image() -> None:
+    st.session_state["on"] = "image"
+
+
+def show_cancelled(key: TraceKey) -> None:
+    """After a Cancel: how far it came."""
+    corpus_walk.show_cancelled(NAME, key.model, len(BOX), what="the sample images", each="images")
+
+
+def pick_source() -> str:
+    """Whether heads are measured on this image or on all sample images."""
+    return controls.choice(
+        "on", SOURCES, "Measured on", subject="Heads can be measured on", menu=True, width=180
+    )

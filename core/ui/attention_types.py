@@ -1,0 +1,95 @@
+"""Which attention of an encoder-decoder is shown, and what its decoder reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import streamlit as st
+
+from core.model.trace import AttentionType
+from core.ui import controls
+from core.ui.words.messages import quote
+
+if TYPE_CHECKING:
+    from core.model import LoadedModel, Trace
+
+NAMES: dict[AttentionType, str] = {
+    "encoder": "Encoder",
+    "decoder": "Decoder",
+    "cross": "Cross attention",
+}
+_READS: dict[AttentionType, str] = {
+    "encoder": "The encoder's tokens attend to one another.",
+    "decoder": "The decoder's tokens attend to one another, and to none that comes later.",
+    "cross": "Each token of the decoder (a query) attends to the tokens of your text (the keys).",
+}
+_MAX_SHOWN = 12  # words of an answer that the page quotes
+
+
+def choose(model: LoadedModel, *, cross: bool) -> None:
+    """Draw the choice of a kind, `cross` or not, and the box for what the decoder reads."""
+    offered = {
+        attention_type: NAMES[attention_type]
+        for attention_type in model.attention_types
+        if cross or attention_type != "cross"
+    }
+    if st.session_state.get("attention") == "cross" and not cross:  # from another page
+        st.info("This page shows tokens that attend to one another, so not cross attention.")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        attention_type = controls.choice(
+            "attention",
+            offered,
+            "Attention",
+            subject="On this page the kinds of attention are",
+        )
+        answers = "the model's own answer" if model.task == "answer" else "its start token alone"
+        controls.text(
+            "decoder",
+            "",
+            "" if attention_type == "encoder" else "The decoder reads",
+            column=420,
+            placeholder=f"Empty: {answers}",
+        )
+
+
+def chosen() -> tuple[str | None, AttentionType]:
+    """What the decoder reads, and the kind that is shown.
+
+    Nothing (None) is read by the encoder's own attention; else None is the model's own answer.
+    """
+    attention_type = cast("AttentionType", st.session_state["attention"])
+    target = None if attention_type == "encoder" else st.session_state["decoder"].strip() or None
+    return target, attention_type
+
+
+def explain(trace: Trace) -> None:
+    """Say in one line who attends to whom, and whose words the decoder reads."""
+    words = _READS[trace.attention_type]
+    if trace.attention_type != "encoder":
+        words += f" {_origin(trace)}"
+    st.caption(words)
+
+
+def note_corpus(model: LoadedModel) -> None:
+    """Say which part of an encoder-decoder reads the texts of a corpus."""
+    if model.is_encoder_decoder:
+        st.caption("Texts of a corpus go through the encoder alone: this is its attention.")
+
+
+def _origin(trace: Trace) -> str:
+    shown = [token.display for token in trace.tokens[1:] if not token.special]
+    more = " …" if len(shown) > _MAX_SHOWN else ""
+    text = quote(" ".join(shown[:_MAX_SHOWN]) + more)
+    if trace.origin == "given":
+        return f"The decoder reads what you typed, {text}, one token late: after its start token."
+    if trace.origin == "start":
+        return (
+            "The decoder reads its start token alone: this checkpoint has no head that could"
+            " answer. Type what it reads."
+        )
+    from core.model.encoder_decoder.answers import MAX_ANSWER
+
+    return (
+        f"The decoder reads the model's own answer, {text}: always the likeliest token, at most"
+        f" {MAX_ANSWER} of them."
+    )

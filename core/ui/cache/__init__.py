@@ -1,0 +1,176 @@
+"""The caches that several pages share, with their bounds. Keys are plain strings and numbers.
+
+What one page alone keeps stands beside it, in ``core/screens/<page>/cached.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import streamlit as st
+
+from core.model.bundled import first_trace
+from core.model.catalog import CATALOG, Modality, bundled_problem
+from core.model.memory import return_freed_memory
+from core.model.trace import Array, AttentionType, Trace
+from core.ui.cache.first_load import FirstLoad
+from core.ui.serve import access, deployment, garbage
+
+if TYPE_CHECKING:
+    from core.model import LoadedModel
+    from core.model.loading import Stage
+
+
+class TraceKey(NamedTuple):
+    """What a trace is cached by: a text, or an image.
+
+    `target` is what the decoder of an encoder-decoder reads, None for the model's own answer, and
+    `attention_type` which of its attention is shown, None for a model's only or first. `image` is a
+    name that :mod:`core.ui.serve.images` knows, and then there is no text; `size` the side in
+    pixels that the model gets it in, None for the model's own.
+    """
+
+    model: str
+    text: str
+    pair: str | None = None
+    target: str | None = None
+    attention_type: AttentionType | None = None
+    image: str | None = None
+    size: int | None = None
+
+    @property
+    def modality(self) -> Modality:
+        """What the model is given."""
+        return "text" if self.image is None else "image"
+
+
+MAX_TOKENS = 1024  # longest input on any page: beyond it a token x token picture is unreadable
+# How many of each are kept, over all visitors; sizes are of one, for the bundled model.
+MAX_MODELS = 2  # the one on screen and the one before: 90 MB, BERT base 440 MB
+MAX_IMAGES = 6  # 3 MB of 145 tokens, 50 MB of 1,369 patches in 12 layers x 6 heads
+MAX_TRACES = 8  # 20 MB at 512 tokens, 0.5 MB for a sentence
+MAX_NORMS = 8  # 150 kB at 512 tokens
+
+first_load: FirstLoad[LoadedModel] = FirstLoad()  # of the model that pages begin with
+
+
+def model(name: str, modality: Modality = "text") -> LoadedModel:
+    """The model, loaded and probed; refuses one that is not on this machine.
+
+    `name` comes from :func:`core.ui.serve.access.resolve`: only there is it known that the visitor
+    may use it, and no name but an absolute path is a folder. The token does not change what is
+    loaded, only whether the hub says more than that the model is not here.
+    """
+    return loaded_model(name, modality)
+
+
+def model_of(trace: Trace) -> LoadedModel:
+    """The model that a trace was made with."""
+    return model(trace.model, trace.input.modality)
+
+
+@st.cache_resource(
+    max_entries=MAX_MODELS,
+    show_spinner="Loading the model and checking it …",
+    on_release=garbage.request_full_search,
+)
+def loaded_model(name: str, modality: Modality) -> LoadedModel:
+    """What :func:`model` gives, kept by both its arguments."""
+    if (name, modality) == (first_trace.MODEL, "text"):
+        begin_first_load()
+        return first_load.take()
+    return _load(name, modality, access.hub_token())
+
+
+def begin_first_load(delay: float = 0.0) -> None:
+    """Load the model that pages begin with in a thread, after so many seconds, if nobody does."""
+    first_load.begin(partial(_load, first_trace.MODEL, "text", None), delay)
+
+
+def _load(
+    name: str,
+    modality: Modality,
+    token: bool | None,
+    on_stage: Callable[[Stage], None] = lambda _: None,
+) -> LoadedModel:
+    from core.model import load
+    from core.model.loading import pick_device
+
+    return_freed_memory()
+    garbage.freeze_long_lived()
+    return load(
+        name,
+        download=False,
+        folders=Path(name).is_absolute(),
+        token=token,
+        modality=modality,
+        half=deployment.is_on("HALF") and pick_device() != "cpu",
+        on_stage=on_stage,
+    )
+
+
+def shipped_trace(key: TraceKey) -> Trace | None:
+    """The trace that comes with the app, where it is this one; it needs no model."""
+    begin = TraceKey(first_trace.MODEL, first_trace.SENTENCE)
+    if key != begin or bundled_problem(CATALOG[0]) is not None:
+        return None
+    return first_trace.first_trace()
+
+
+def trace(
+    model_name: str,
+    text: str,
+    pair: str | None,
+    target: str | None = None,
+    attention_type: AttentionType | None = None,
+    image: str | None = None,
+    size: int | None = None,
+) -> Trace:
+    """The attention of one type in one forward pass of the text; without a type, the first.
+
+    Or of the image, where one is named.
+    """
+    if image is not None:
+        return image_pass(model_name, image, size)
+    decode = attention_type in {"decoder", "cross"}
+    trace = forward_pass(model_name, text, pair, target, decode=decode)
+    return trace if attention_type is None else trace.of_type(attention_type)
+
+
+@st.cache_resource(max_entries=MAX_TRACES, show_spinner="Running the text through the model …")
+def forward_pass(
+    model_name: str, text: str, pair: str | None, target: str | None, *, decode: bool
+) -> Trace:
+    """One forward pass of the text. Immutable, so sessions that ask the same may share it."""
+    shipped = shipped_trace(TraceKey(model_name, text, pair, target))
+    if shipped is not None:
+        return shipped
+    from core.model import trace_text
+
+    return trace_text(model(model_name), text, pair, MAX_TOKENS, target, decode=decode)
+
+
+@st.cache_resource(max_entries=MAX_IMAGES, show_spinner="Running the image through the model …")
+def image_pass(model_name: str, image: str, size: int | None) -> Trace:
+    """One forward pass of an image, shared by sessions as that of a text is."""
+    return pass_image(model_name, image, size)
+
+
+def pass_image(model_name: str, image: str, size: int | None) -> Trace:
+    """One forward pass of an image that is not kept."""
+    from core.model import trace_image
+    from core.ui.serve import images
+
+    sides = None if size is None else (size, size)
+    return trace_image(model(model_name, "image"), images.pixels(image), sides)
+
+
+@st.cache_resource(max_entries=MAX_NORMS, show_spinner=False)
+def transformed_norms(key: TraceKey) -> Array | None:
+    """|f(v)| of every head and key token, (layer, head, token); None where W_O is not known."""
+    from core.model.weights import output_projection
+
+    return output_projection.transformed_norms(model(key.model, key.modality), trace(*key))

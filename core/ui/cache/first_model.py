@@ -1,0 +1,110 @@
+"""Pages while the default model is being loaded: what it has come to, and what is drawn later.
+
+A page that needs no more than a trace is drawn from the one that comes with the app, and parts of
+it that need the model wait. When the page has ended, its run waits for the model and draws them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.model.bundled import first_trace
+from core.model.errors import ModelError
+from core.ui import cache
+from core.ui.serve import turns
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from core.model.loading import Stage
+
+# Time for the browser to fetch what draws the first page, which it asks this very process for,
+# before imports take the interpreter's lock.
+DELAY_SECONDS = 1.0
+FAILED = "_failed_model"  # of this visitor: its name, and why
+WORDS = "This needs the model itself, which is loading."
+_LOOK_SECONDS = 0.1  # how soon a run that waits notices that its visitor has moved on
+_LATER = "_drawn_with_the_model"
+_DOES: dict[Stage, str] = {
+    "importing": "PyTorch is being imported (1 of 3)",
+    "reading": "the weights are being read (2 of 3)",
+    "checking": "its attention is being checked (3 of 3)",
+}
+
+
+def start() -> None:
+    """Begin a run: nothing waits."""
+    st.session_state.pop(_LATER, None)
+
+
+def do_without() -> None:
+    """Draw this page without the model. The load begins once the page has ended."""
+    st.session_state[_LATER] = []
+
+
+def is_awaited() -> bool:
+    """Whether this page is drawn without the model."""
+    return _LATER in st.session_state
+
+
+def when_here(draw: Callable[[], None], words: str = "") -> None:
+    """Draw what needs the model in this place: now or, on a page without it, when it has come.
+
+    `words` (Markdown) stand there until then.
+    """
+    slot = st.empty()
+    if is_awaited():
+        if words:
+            slot.caption(words)
+        st.session_state[_LATER].append((slot, words, draw))
+    else:
+        with slot.container():
+            draw()
+
+
+def finish() -> None:
+    """End a page: if parts of it wait for the model, wait too, and draw them."""
+    later: list[tuple[DeltaGenerator, str, Callable[[], None]]]
+    later = st.session_state.get(_LATER, [])
+    if not later:
+        return
+    slot, words, _ = later[0]
+    cache.begin_first_load(DELAY_SECONDS)
+    _wait(lambda stage: slot.caption(f"{words}\n\n{stage}"))
+    try:
+        cache.model(first_trace.MODEL)
+    except ModelError as error:
+        st.session_state[FAILED] = (first_trace.MODEL, error)
+        st.rerun()
+    start()
+    for slot, _, draw in later:
+        with slot.container():
+            draw()
+
+
+def wait() -> None:
+    """Where a page needs the default model at once: begin to load it, and say what is done."""
+    if cache.first_load.is_ready:
+        return
+    cache.begin_first_load()
+    slot = st.empty()
+    _wait(slot.info)
+    slot.empty()
+
+
+def _wait(show: Callable[[str], object]) -> None:
+    """Until the load has ended, well or not. `show` gets each stage in words (Markdown)."""
+    shown = ""
+    with turns.long_work():
+        while not cache.first_load.wait(_LOOK_SECONDS):
+            stage = cache.first_load.stage
+            words = (
+                f"**The model is loading:** {_DOES[stage]}." if stage else "The model is loading."
+            )
+            if words != shown:
+                show(words)
+                shown = words
+            is_awaited()  # Streamlit ends the run here when its visitor has moved on

@@ -1,1 +1,0 @@
-"""Queries and keys as points: what the pages that draw them share."""

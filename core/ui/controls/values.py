@@ -1,0 +1,227 @@
+"""Controls of one value each: a choice, a switch, a number, tokens, a text."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+import streamlit as st
+
+from core.ui import address
+from core.ui.controls.declared import FOLLOWED, Control, declare
+from core.ui.words.messages import notice, quote
+
+Option = TypeVar("Option", bound=str)
+Number = TypeVar("Number", int, float)
+_MAX_NAMED = 8  # options that a message names; of more, the first three and the last
+
+
+def choice(
+    key: str,
+    options: Sequence[Option] | Mapping[Option, str],
+    label: str = "",
+    *,
+    subject: str,
+    default: Option | None = None,
+    names: Callable[[Option], str] | None = None,
+    menu: bool = False,
+    width: int | None = None,
+    optional: bool = False,
+    gone: Mapping[str, str] | None = None,
+    **look: Any,  # noqa: ANN401 - of the widget: help, label_visibility
+) -> Option:
+    """One of `options`, at first the first: segments side by side, or a menu.
+
+    Parameters
+    ----------
+    options : names in links, or a mapping from those to what people read.
+    subject : what has these options, for the message on a bad link: "This model's layers are".
+    names : what people read, where `options` does not say it.
+    width : of the column it stands in, in pixels.
+    gone : options that links may ask for after they are gone, and what to say then (Markdown).
+    """
+    allowed = list(options)
+    default = allowed[0] if default is None else default
+    declare(Control("choice", key, default, tuple(allowed), optional))
+    _restore_choice(key, allowed, default, subject, gone or {})
+    if names is None:
+        names = options.__getitem__ if isinstance(options, Mapping) else str
+    widget = st.selectbox if menu else functools.partial(st.segmented_control, required=True)
+    _draw(widget, label, allowed, key=key, column=width, format_func=names, **look)
+    return cast("Option", st.session_state[key])
+
+
+def _restore_choice(
+    key: str,
+    allowed: Sequence[str],
+    default: str,
+    subject: str,
+    gone: Mapping[str, str],
+) -> None:
+    """Set the choice from the link, else keep it, else the default: what `allowed` permits.
+
+    Layer and head follow their defaults until somebody picks: another text has others.
+    """
+    state, value = st.session_state, address.take(key)
+    followed: dict[str, str] = state.setdefault(FOLLOWED, {})
+    untouched = key in ("layer", "head") and followed.get(key) == state.get(key)
+    if value:
+        if value not in allowed:
+            asked = f"This link asks for {key} {quote(value)}. {subject}: {_named(allowed)}."
+            notice(gone.get(value) or f"{asked} {quote(default)} is shown instead.")
+        state[key] = value if value in allowed else default
+    elif value == "" or untouched:
+        state[key] = default
+    elif (current := state.get(key)) not in allowed:
+        state[key] = default
+        if isinstance(current, str) and current.isdigit():  # picked by a person, for another model
+            notice(f"{subject}: {key} {current} became {quote(default)}.")
+    else:
+        return
+    if state[key] == default:
+        followed[key] = default
+
+
+def _named(options: Sequence[str]) -> str:
+    quoted = [quote(option) for option in options]
+    if len(quoted) <= _MAX_NAMED:
+        return ", ".join(quoted)
+    return f"{', '.join(quoted[:3])} … {quoted[-1]}"
+
+
+def flag(
+    key: str,
+    label: str = "",
+    *,
+    default: bool = False,
+    disabled: bool = False,
+    optional: bool = False,
+    help: str | None = None,  # noqa: A002 - as Streamlit calls it
+) -> bool:
+    """A switch, "1" or "0" in links; one that is disabled is off, and in no link."""
+    state, value = st.session_state, address.take(key)
+    if not disabled:
+        declare(Control("flag", key, default, (False, True), optional))
+    address.may_leave_out(key)
+    if value not in {None, "", "0", "1"}:
+        notice(f"This link asks for {key} {quote(str(value))}; a switch is 0 or 1.")
+    elif value is not None:
+        state[key] = value == "1" if value else default
+    if not isinstance(state.get(key), bool):
+        state[key] = default
+    _draw(st.toggle, label, key=key, disabled=disabled, help=help)
+    return bool(state[key]) and not disabled
+
+
+def number(
+    key: str,
+    low: Number,
+    high: Number,
+    default: Number,
+    label: str = "",
+    *,
+    slider: bool = False,
+    width: int | None = None,
+    optional: bool = False,
+    **look: Any,  # noqa: ANN401 - of the widget: step, format, help
+) -> Number:
+    """A number from `low` to `high`, whole if the default is: a box, or a slider."""
+    declare(Control("number", key, default, (low, high), optional))
+    value, state = address.take(key), st.session_state
+    if value == "" and optional:
+        state[key] = default
+    elif value:
+        try:
+            asked = float(value)
+        except ValueError:
+            asked = math.nan
+        if not low <= asked <= high:
+            notice(
+                f"This link asks for {key} {quote(value)}, which is a number from {low:g} to"
+                f" {high:g}; {default:g} is used."
+            )
+            asked = default
+        state[key] = type(default)(asked)
+    state.setdefault(key, default)
+    widget = st.slider if slider else st.number_input
+    _draw(widget, label, low, high, key=key, column=width, **look)
+    return cast("Number", state[key])
+
+
+def tokens(
+    key: str,
+    allowed: Sequence[int],
+    label: str = "",
+    *,
+    place: str = "in this text",
+    names: Callable[[int], str] = str,
+    column: int | None = None,
+    **look: Any,  # noqa: ANN401 - of the widget: placeholder, width
+) -> list[int]:
+    """Some of the numbers `allowed`, "3,5" in links; most often positions of tokens, from 1.
+
+    Parameters
+    ----------
+    place : where all that are allowed can be found, for the message.
+    column : width of the column it stands in, in pixels.
+    """
+    declare(Control("tokens", key, [], tuple(allowed), optional=True))
+    value, state = address.take(key), st.session_state
+    if value is not None:
+        wanted = [part.strip() for part in value.split(",") if part.strip()]
+        possible = {str(number): number for number in allowed}
+        if not set(wanted) <= set(possible):
+            notice(f"This link asks for {key} {quote(value)}; some of it is not {place}.")
+        state[key] = [possible[part] for part in wanted if part in possible]
+    state[key] = [number for number in state.get(key, []) if number in allowed]
+    _draw(st.multiselect, label, list(allowed), key=key, column=column, format_func=names, **look)
+    return list(state[key])
+
+
+def text(
+    key: str,
+    default: str,
+    label: str = "",
+    *,
+    height: int | None = None,
+    max_chars: int = address.MAX_TEXT,
+    column: int | None = None,
+    optional: bool = False,
+    **look: Any,  # noqa: ANN401 - of the widget: placeholder, width, label_visibility
+) -> str:
+    """What is typed: a line, or a box of a `height` in pixels; cut to what the pages take."""
+    declare(Control("text", key, default, optional=optional))
+    value, state = address.take(key), st.session_state
+    if value is not None:
+        if len(value) > address.MAX_TEXT:
+            notice(
+                f"The text in this link has {len(value):,} characters;"
+                f" the first {address.MAX_TEXT:,} are used."
+            )
+        value = value[: address.MAX_TEXT]
+        if height is None and (lines := len(value.splitlines())) > 1:
+            notice(f"The text in this link has {lines} lines, which are shown as one.")
+            value = " ".join(value.splitlines())
+        state[key] = value
+    state.setdefault(key, default)
+    if height is not None:
+        look["height"] = height
+    widget = st.text_input if height is None else st.text_area
+    _draw(widget, label, key=key, column=column, max_chars=max_chars, **look)
+    return cast("str", state[key])
+
+
+def _draw(
+    widget: Callable[..., object],
+    label: str,
+    *arguments: object,
+    column: int | None = None,
+    **look: object,
+) -> None:
+    """The widget of a control that has a label, in a column of its own where that has a width."""
+    if label:
+        with contextlib.nullcontext() if column is None else st.container(width=column):
+            widget(label, *arguments, persist_state="session", **look)

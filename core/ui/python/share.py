@@ -1,0 +1,84 @@
+"""Share, at the title of every page: a link, its QR code, and the numbers on screen as Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import streamlit as st
+
+from core.ui import address, python
+from core.ui.words.messages import quote
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+_PLACE = "_share"
+_QR_BYTES = 2_331  # what the largest QR code holds with the error correction that is used here
+_QR_PIXELS = 240
+
+
+@dataclass(frozen=True)
+class _Place:
+    page: str
+    button: DeltaGenerator
+    is_open: bool
+
+
+def place(page: str) -> None:
+    """Draw the button; :func:`fill` says what is behind it, once the page has ended."""
+    button = st.popover("Share", key="share", on_change="rerun", width="content")
+    st.session_state[_PLACE] = _Place(page, button, bool(button.open))
+
+
+def fill() -> None:
+    """Write behind the button of this run: the link, and the calls that the page made."""
+    where: _Place | None = st.session_state.pop(_PLACE, None)
+    if where is None or not where.is_open:
+        return
+    with where.button, st.container(key="share_box", width=420):
+        if address.current():
+            _show_link(link_to(where.page))
+        else:
+            st.markdown("Links are switched off on this site.")
+        if lines := python.kept():
+            from core.ui.python.writing import to_python
+
+            st.markdown("**As Python**")
+            st.code(to_python(lines), language="python")
+
+
+def link_to(page: str) -> str:
+    """The address that opens this very view, as other machines reach it where that is known."""
+    from core.ui.serve.reach import address_for_others
+
+    url = urlsplit(st.context.url or "http://localhost:8501/")
+    folder = url.path.rpartition("/")[0]
+    parts = url.scheme, address_for_others(url.netloc), f"{folder}/{page}"
+    return urlunsplit((*parts, urlencode(address.current()), ""))
+
+
+def _show_link(link: str) -> None:
+    st.markdown("**A link that opens this view**")
+    from core.components.copy_link import show_copy_link
+
+    st.code(link, language=None, wrap_lines=False)
+    show_copy_link(link, key="copy_link")
+    host = urlsplit(link).hostname or ""
+    if host in {"localhost", "127.0.0.1", "::1"}:
+        st.caption("It opens on this computer only: the app runs here, and no network was found.")
+    elif host != urlsplit(st.context.url or "").hostname:
+        st.caption(f"With {quote(host)}, machines in this network reach the app too.")
+    if len(link.encode()) > _QR_BYTES:
+        st.caption("The link is too long for a QR code.")
+        return
+    st.image(_qr_code(link), width=_QR_PIXELS)
+
+
+def _qr_code(link: str) -> str:
+    """The code as SVG, black on white in either theme, with the margin that readers need."""
+    import segno
+
+    code = segno.make_qr(link.encode(), error="M", encoding=None)
+    return code.svg_inline(scale=4, dark="#000", light="#fff", border=4)

@@ -1,0 +1,187 @@
+"""What this visitor may use, decided before a model is loaded.
+
+Models are cached by name for all visitors, so the name given to the cache must say everything: a
+catalogue name, a hub id, or the absolute path of a folder. Only :func:`resolve` makes such a name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.model import catalog
+from core.model.catalog import Modality, as_folder, find
+from core.model.downloading import hub
+from core.model.errors import NotOfferedError
+from core.ui.serve import visitor
+from core.ui.serve.deployment import is_on, megabytes, setting
+
+DOWNLOAD_MB = 2_500.0  # the largest download for a visitor; Qwen2.5-0.5B takes 1,000
+_HUB_ID = re.compile(r"\w[\w.-]{0,95}(/\w[\w.-]{0,95})?", re.ASCII)
+_FOLDER_STARTS = ("/", ".", "~", "\\")  # of folders in the operator's list
+_ANY_OTHER_MODEL = "To use any other model, run the app on your own machine."
+_SIGNS = (
+    "\n\n↔ reads both ways (encoder)  \n→ reads left to right (decoder)  \n↔→ has an encoder and a"
+    " decoder  \nA size is what must be downloaded the first time; *licence*: its owner wants it"
+    " accepted on the model hub; *too large here*: it needs more memory than there is."
+)
+_MAX_NAMES = 12  # models listed in a refusal
+
+
+@dataclass(frozen=True)
+class Access:
+    """What a visitor may use.
+
+    Attributes
+    ----------
+    names : the models in the box.
+    any_hub_id : whether any other model on the hub may be named.
+    any_folder : whether any folder on this machine may be named.
+    folders : folders on this machine whose subfolders may be named.
+    """
+
+    names: tuple[str, ...]
+    any_hub_id: bool = False
+    any_folder: bool = False
+    folders: tuple[str, ...] = ()
+
+    @property
+    def free_text(self) -> bool:
+        """Whether a visitor may type something that is not in the box."""
+        return self.any_hub_id or self.any_folder or bool(self.folders)
+
+
+def access(modality: Modality = "text") -> Access:
+    """What the visitor of this run may use to see the attention of a text, or of an image.
+
+    The operator's settings apply to everybody. Without any, a visitor at this machine may use
+    everything, others only the bundled models. Any folder is open to a visitor at this machine who
+    may use any hub id; for others, only those below the operator's folders.
+    """
+    is_here = visitor.is_on_this_machine()
+    names, any_hub_id = read_offer(setting("MODELS") or "", modality)
+    if not names and not any_hub_id and not (setting("MODELS") or "").strip(" ,"):
+        if is_here:
+            return Access(_catalogue(modality), any_hub_id=True, any_folder=True)
+        names = tuple(spec.name for spec in catalog.reading(modality) if spec.bundled)
+    folders = tuple(part for part in (setting("FOLDERS") or "").split(os.pathsep) if part.strip())
+    return Access(names, any_hub_id, is_here and any_hub_id, folders)
+
+
+def _catalogue(modality: Modality) -> tuple[str, ...]:
+    return tuple(spec.name for spec in catalog.reading(modality))
+
+
+def read_offer(setting: str, modality: Modality = "text") -> tuple[tuple[str, ...], bool]:
+    """Read the operator's comma-separated list: names of models, and whether to allow any hub id.
+
+    Of the catalogue's models only those stay that read texts, or images.
+
+    ``catalogue`` stands for every model in the catalogue, ``any`` for those and any hub id; both
+    may stand among names, in upper or lower case. Everything else is a name.
+    """
+    words = [word.strip() for word in setting.split(",")]
+    names: list[str] = []
+    for word in filter(None, words):
+        is_catalog = word.lower() in {"any", "catalogue", "catalog"}
+        spec = None if is_catalog else find(word)
+        if spec is None or spec in catalog.reading(modality):
+            names += _catalogue(modality) if is_catalog else [word]
+    return tuple(dict.fromkeys(names)), "any" in map(str.lower, words)
+
+
+def default_model(modality: Modality = "text") -> str:
+    """The model shown when a link names none; "" where this site offers none that `modality` it."""
+    names, default = access(modality).names, catalog.default_model(modality)
+    return default if default in names else next(iter(names), "")
+
+
+def resolve(name: str, modality: Modality = "text") -> str:
+    """The name to load a model by, if this visitor may use it.
+
+    Raises
+    ------
+    NotOfferedError
+        The visitor may not. For a name that reads like a folder the message is always the same, and
+        the disk is not searched for it.
+    ModelError
+        There is no such folder, for a visitor who may know; or the model is in this machine's
+        cache, and the hub does not show it to everybody.
+    """
+    granted = access(modality)
+    spec = find(name)
+    if name in granted.names or (spec is not None and spec.name in granted.names):
+        is_folder = spec is None and name.startswith(_FOLDER_STARTS)
+        return str(Path(name).expanduser().resolve()) if is_folder else name
+    if granted.any_folder and spec is None and (folder := as_folder(name)) is not None:
+        return str(folder.resolve())
+    if (path := _resolve_below(name, granted.folders)) is not None:
+        return path
+    if not granted.any_hub_id or (not granted.any_folder and not _HUB_ID.fullmatch(name)):
+        raise _not_offered(name, granted)
+    if hub_token() is False and spec is None and hub.cached_folder(name) is not None:
+        from core.model.refusal import refusing
+
+        with refusing(name, "load"):
+            hub.check_public(name)
+    return name
+
+
+def hub_token() -> bool | None:
+    """The token for this visitor's requests to the hub: None for the operator's, False for none."""
+    return None if is_on("HUB_TOKEN") or visitor.is_on_this_machine() else False
+
+
+def max_download_mb() -> float | None:
+    """The largest model that this visitor may download, in MB; None for any."""
+    return None if visitor.is_on_this_machine() else megabytes("DOWNLOAD_MB", DOWNLOAD_MB)
+
+
+def box_help(granted: Access) -> str:
+    """Help for the model box: what may be picked and typed."""
+    if not granted.free_text:
+        return f"This site offers these models. {_ANY_OTHER_MODEL} {_SIGNS}"
+    typed = ["any Hugging Face id (owner/name)"] if granted.any_hub_id else []
+    if granted.any_folder:
+        typed.append("a local folder")
+    elif granted.folders:
+        typed.append("a folder that this site has opened to visitors")
+    return f"Pick one, or type {' or '.join(typed)}. {_SIGNS}"
+
+
+def _resolve_below(name: str, roots: tuple[str, ...]) -> str | None:
+    """`name` with links followed, if it lies below one of the operator's folders.
+
+    Nothing outside them is looked at: the paths are compared as text before links are followed.
+    """
+    if not roots or not Path(name).is_absolute() or "\0" in name:
+        return None
+    path = Path(os.path.normpath(name))  # resolves ".." without looking at the disk
+    for root in (Path(root.strip()).absolute() for root in roots):
+        real_root = root.resolve()
+        if not any(map(path.is_relative_to, (root, real_root))):
+            continue
+        try:
+            real = path.resolve(strict=True)
+        except (OSError, RuntimeError):  # missing, or links in a circle
+            continue
+        if real.is_relative_to(real_root) and real.is_dir():
+            return str(real)
+    return None
+
+
+def _not_offered(name: str, granted: Access) -> NotOfferedError:
+    if granted.any_hub_id:
+        return NotOfferedError(
+            "{name} is not a model id (owner/name), and this site opens no folder of that name.",
+            "Type an id, or pick a model from the list. To open folders, run the app on your own"
+            " machine.",
+            name,
+        )
+    names = ", ".join(granted.names[:_MAX_NAMES])
+    names += " …" if len(granted.names) > _MAX_NAMES else ""
+    return NotOfferedError(
+        "This site does not offer {name}.", f"It offers: {names}. {_ANY_OTHER_MODEL}", name
+    )

@@ -1,0 +1,131 @@
+"""What a browser may say of its widgets; what is freed once a visitor has left.
+
+Streamlit takes 25 MB of states in a message, parses what components and charts say as JSON, which
+makes 25 times its size of it, and keeps that for two minutes after a visit, or until somebody else
+leaves. ``server.maxWidgetStateSize`` (in ``.streamlit/config.toml``) limits the whole message.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import gc
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from streamlit import runtime
+from streamlit.logger import get_logger
+from streamlit.runtime import Runtime
+from streamlit.runtime.state.common import unpack_widget_state_value
+
+from core.ui.serve import garbage
+
+if TYPE_CHECKING:
+    from streamlit.proto.BackMsg_pb2 import BackMsg
+    from streamlit.proto.WidgetStates_pb2 import WidgetState
+    from streamlit.runtime.caching.ttl_cache import TTLCache
+    from streamlit.runtime.session_manager import SessionClient
+
+MOST_BYTES = 256_000  # of a state; a lasso around all points of a cloud takes half of it
+LONG_TEXT = "pasted_lines"  # key of the one text box whose state may be longer
+_UPLOAD = "file_uploader_state_value"  # what Streamlit calls the state of a file uploader
+_SPARE_SECONDS = 1.0  # after the two minutes for which Streamlit keeps a session for its return
+_LOGGER = get_logger(__name__)
+_turn = threading.Lock()
+_guarded: Runtime | None = None
+
+
+def guard() -> None:
+    """Refuse states that no page of ours sends, and free what visits leave. Safe to repeat.
+
+    If Streamlit's internals have changed, states stay unlimited, with a warning in the log.
+    """
+    global _guarded  # noqa: PLW0603 - once per process
+    if not runtime.exists():
+        return
+    with _turn:
+        server = runtime.get_instance()
+        if server is _guarded:
+            return
+        _guarded = server
+        try:
+            _refuse_states(server)
+            _free_after_visits(server)
+        except AttributeError as error:
+            _warn(str(error))
+
+
+@functools.cache
+def _warn(why: str) -> None:
+    """Log once, not for every page of a test."""
+    _LOGGER.warning("States of widgets are not limited: %s", why)
+
+
+def is_possible(state: WidgetState, widgets: Mapping[str, Any]) -> bool:
+    """Whether a state is short enough, and can be read.
+
+    `widgets` are those that Streamlit knows, by id. A state that its widget cannot read (of another
+    kind, or nested thousands deep) would end the page.
+    """
+    if state.ByteSize() > MOST_BYTES:
+        return state.WhichOneof("value") == "string_value" and state.id.endswith(f"-{LONG_TEXT}")
+    widget = widgets.get(state.id)
+    if widget is not None and widget.value_type == _UPLOAD:  # looked up in the run alone
+        return state.WhichOneof("value") in (_UPLOAD, None)
+    try:
+        value = unpack_widget_state_value(state)
+        if widget is not None:
+            widget.deserializer(value)
+    except Exception:  # noqa: BLE001 - whatever it is, it would be raised again in the run
+        return False
+    return True
+
+
+def _refuse_states(server: Runtime) -> None:
+    """Drop impossible states of every message; their widgets stay as they were."""
+    handle, sessions = server.handle_backmsg, server._session_mgr  # noqa: SLF001
+
+    def handle_possible(
+        session_id: str, msg: BackMsg, *, client: SessionClient | None = None
+    ) -> None:
+        info = sessions.get_active_session_info(session_id)
+        if info is not None and msg.WhichOneof("type") == "rerun_script":
+            known = info.session.session_state._new_widget_state.widget_metadata  # noqa: SLF001
+            states = msg.rerun_script.widget_states.widgets
+            possible = [state for state in states if is_possible(state, known)]
+            if len(possible) < len(states):
+                _LOGGER.warning("%d impossible states were refused", len(states) - len(possible))
+                del states[:]
+                states.extend(possible)
+        handle(session_id, msg, client=client)
+
+    server.handle_backmsg = handle_possible  # type: ignore[method-assign]
+
+
+def _free_after_visits(server: Runtime) -> None:
+    """Search for garbage when the sessions of visitors who left have run out.
+
+    Streamlit drops those only when another one leaves.
+    """
+    disconnect = server.disconnect_session
+    manager: Any = server._session_mgr  # noqa: SLF001
+    left: TTLCache[str, object] = manager._session_storage._cache  # noqa: SLF001
+    timers: list[asyncio.TimerHandle] = []
+
+    def disconnect_session(session_id: str, *, client: SessionClient | None = None) -> None:
+        disconnect(session_id, client=client)
+        wait()
+
+    def wait() -> None:
+        if not timers:
+            timers.append(asyncio.get_running_loop().call_later(left.ttl + _SPARE_SECONDS, free))
+
+    def free() -> None:
+        timers.clear()
+        if len(left):  # which drops those that have run out
+            wait()
+        garbage.request_full_search()
+        gc.collect()
+
+    server.disconnect_session = disconnect_session  # type: ignore[method-assign]

@@ -1,0 +1,109 @@
+"""Names that every floor uses: stages, modalities, and labels of tokens, layers and heads.
+
+It imports nothing of ours, and no library.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal, Protocol
+
+# What is done to queries and keys before they are drawn: the words of pages, links and files.
+Stage = Literal["raw", "translated", "normalized"]
+STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
+# A text also has the stage of the notebook's search, which needs a whole layer.
+HeadStage = Literal["raw", "translated", "normalized", "searched"]
+HEAD_STAGES: tuple[HeadStage, ...] = (*STAGES, "searched")
+Modality = Literal["text", "image"]  # what a model reads
+
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
+_BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+class Displayed(Protocol):
+    """A token, as far as its label goes."""
+
+    @property
+    def display(self) -> str:
+        """What people read."""
+
+
+class Layered(Protocol):
+    """A trace or an atlas: the layers that attend, and how many layers there are."""
+
+    @property
+    def layer_labels(self) -> tuple[int, ...]:
+        """The number of each layer, from 1."""
+
+    @property
+    def depth(self) -> int | None:
+        """Layers of the network, those that do not attend included; None if it does not say."""
+
+
+def head_name(layered: Layered, layer: int, head: int) -> str:
+    """A head, given from 0, as people read it: "L4 H2"."""
+    return f"L{layered.layer_labels[layer]} H{head + 1}"
+
+
+def without_attention(layered: Layered) -> tuple[int, ...]:
+    """The numbers of the layers that do not attend."""
+    last = max(layered.depth or 0, *layered.layer_labels)
+    return tuple(sorted(set(range(1, last + 1)) - set(layered.layer_labels)))
+
+
+def listed(numbers: Iterable[int]) -> str:
+    """Ascending numbers in words, neighbours as ranges: "1–3, 5 and 7"."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    spans = [str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs]
+    return " and ".join(filter(None, (", ".join(spans[:-1]), *spans[-1:])))
+
+
+def labels_of(tokens: Sequence[Displayed]) -> tuple[str, ...]:
+    """What tokens are called where each needs a name of its own."""
+    return unique_labels(tuple(token.display for token in tokens))
+
+
+def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
+    """Labels that tell repeated tokens apart, with a small number from the second on.
+
+    >>> unique_labels(("it", "is", "it"))
+    ('it', 'is', 'it₂')
+    """
+    taken = set(displays)
+    counts: Counter[str] = Counter()
+    labels = []
+    for display in displays:
+        counts[display] += 1
+        label = display
+        if counts[display] > 1:
+            while (label := display + str(counts[display]).translate(_SUBSCRIPTS)) in taken:
+                counts[display] += 1
+        taken.add(label)
+        labels.append(label)
+    return tuple(labels)
+
+
+def join_pieces(pieces: Sequence[Displayed]) -> str:
+    """The word that word pieces make: ``cap ##y ##bara`` -> ``capybara``.
+
+    Bytes shown as ``<0xF0>`` because they are no character alone become one where they make one.
+    """
+    first, *rest = (piece.display for piece in pieces)
+    word = first + "".join(piece.removeprefix("##") for piece in rest)
+    word = _BYTES.sub(_decode_run, word) if rest else word
+    return word.lstrip("␣") or word
+
+
+def _decode_run(run: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex("".join(_BYTE.findall(run[0]))).decode("utf-8")
+    except UnicodeDecodeError:
+        return run[0]

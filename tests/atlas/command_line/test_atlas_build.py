@@ -1,0 +1,447 @@
+"""The command line: the same atlas as in memory, the same bytes after a kill, one-line errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from argparse import Namespace
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core import atlas_build
+from core.analysis.corpus import MAX_BYTES
+from core.atlas import build_atlas
+from core.atlas.command_line.lock import locked
+from core.atlas.engine import FolderStore
+from core.atlas.files import read_atlas
+from core.model import load, trace_by_length
+from tests.atlas.files import as_stored, assert_same
+from tests.model.families import SENTENCES
+from tests.model.sweep.tiny import build
+from tests.model.test_refusal import failing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from core.atlas import Atlas
+    from core.atlas.engine import Shard
+    from tests.conftest import FolderOf, ModelOf
+
+ROOT = Path(__file__).parents[3]
+# Batches of a sentence or two in parts of a few batches; lengths differ, so the order does too.
+CUT = ["--batch-tokens", "60", "--part-tokens", "90"]
+TEXTS = (*SENTENCES, "a b c d e f g", *SENTENCES[:2], "Where?")
+LABELS = tuple("good" if len(text) % 2 else "bad" for text in TEXTS)
+SECONDS = 240
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed process leaves its writes to the system; only a power cut needs fsync."""
+    monkeypatch.setattr("os.fsync", lambda _: None)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    path = tmp_path / "reviews.jsonl"
+    rows = [{"text": t, "mark": m} for t, m in zip(TEXTS, LABELS, strict=True)]
+    path.write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
+    return path
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "atlas.atlas.zip"
+
+
+@pytest.fixture
+def given(folder_of: FolderOf, corpus: Path, out: Path) -> list[str]:
+    """The command for the tiny BERT."""
+    return command(folder_of("bert"), corpus, out)
+
+
+def command(model: object, corpus: Path, out: Path, *more: str) -> list[str]:
+    given = ["--model", str(model), "--corpus", str(corpus), "--out", str(out)]
+    return [*given, *CUT, "--label-column", "mark", *more]
+
+
+def partial(out: Path) -> Path:
+    return out.with_name(out.name + ".partial")
+
+
+def assert_same_file(found: Atlas, made: Atlas) -> None:
+    """Exact but for sums that are added in another order."""
+    assert_same(found, replace(as_stored(made), settings=found.settings), tolerance=1e-5)
+
+
+def test_layers_of_a_hybrid_keep_their_numbers_from_part_to_part(
+    corpus: Path, out: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "hybrid"
+    build("lfm2", folder)  # of its four layers, every second attends
+    assert atlas_build.main(command(folder, corpus, out)) == 0
+    atlas = read_atlas(out)
+    assert (atlas.layer_labels, atlas.depth) == ((2, 4), 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["llama", "modernbert"])
+def test_it_is_the_atlas_that_is_built_in_memory(
+    name: str, folder_of: FolderOf, model_of: ModelOf, corpus: Path, out: Path
+) -> None:
+    """Also with keys that heads share (llama), and windows that slide (modernbert)."""
+    assert atlas_build.main(command(folder_of(name), corpus, out)) == 0
+    found = read_atlas(out)
+    traces = trace_by_length(model_of(name), TEXTS, batch_tokens=60)
+    assert_same_file(found, build_atlas(traces, TEXTS, LABELS))
+    assert found.settings == {"tokens_cut": 0, "corpus": "reviews.jsonl", "sentences_left_out": 0}
+    assert {path.name for path in out.parent.iterdir()} == {out.name, corpus.name}
+
+
+def test_texts_without_a_token_are_skipped_wherever_they_are(
+    folder_of: FolderOf, model_of: ModelOf, tmp_path: Path
+) -> None:
+    texts = ["[SEP]", SENTENCES[0], "[CLS] [SEP]", *SENTENCES[2:4], "[SEP]"]
+    corpus, out = tmp_path / "lines.txt", tmp_path / "atlas.atlas.zip"
+    corpus.write_text("\n".join(texts), "utf-8")
+    given = ["--model", str(folder_of("bert")), "--corpus", str(corpus), "--out", str(out)]
+    assert atlas_build.main([*given, "--batch-tokens", "1", "--part-tokens", "3"]) == 0
+    found = read_atlas(out)
+    assert_same_file(
+        found, build_atlas(trace_by_length(model_of("bert"), texts, batch_tokens=1), texts)
+    )
+    assert len(found.sentences) == 3
+
+
+def test_a_budget_takes_a_sample_and_says_how_many_are_left_out(
+    folder_of: FolderOf, corpus: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert atlas_build.main(command(folder_of("gpt2"), corpus, out, "--tokens", "100")) == 0
+    found = read_atlas(out)
+    assert 50 < len(found.tokens) <= 100
+    left_out = len(TEXTS) - len(found.sentences)
+    assert found.settings["sentences_left_out"] == left_out > 0
+    assert f"a random sample of {len(TEXTS)}" in capsys.readouterr().err
+    marks = dict(zip(TEXTS, LABELS, strict=True))
+    assert found.labels == tuple(marks[text] for text in found.sentences)
+
+
+# Each kind of death, in a fork of one process that has imported everything once.
+KILLS = """
+import json, os, signal, sys
+from core import atlas_build
+from core.atlas.engine import FolderStore, folder
+from core.atlas.files.writing import AtlasWriter
+from core.model import load
+
+os.fsync = lambda _: None
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def after_a_part():
+    real = FolderStore.put
+    FolderStore.put = lambda *given: (real(*given), die())
+
+def within_a_part():
+    real, calls = folder.write_whole, []
+    def write(path, *pieces):
+        calls.append(path)  # the run, the first part, and half of the second
+        if len(calls) == 3:
+            content = b"".join(pieces)
+            path.with_name(path.name + ".0f.unfinished").write_bytes(content[: len(content) // 2])
+            die()
+        real(path, *pieces)
+    folder.write_whole = write
+
+def at_a_head():
+    real = AtlasWriter.write_head
+    def write(self, layer, head, *given):
+        real(self, layer, head, *given)
+        if (layer, head) == (2, 2):
+            die()
+    AtlasWriter.write_head = write
+
+load(sys.argv[2])  # imports torch and transformers before the forks
+for name, command in json.loads(sys.argv[1]).items():
+    if not (child := os.fork()):
+        globals()[name]()
+        atlas_build.main(command)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL, name
+"""
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_gives_the_bytes_of_a_single_run(
+    folder_of: FolderOf, corpus: Path, tmp_path: Path
+) -> None:
+    whole = tmp_path / "whole.atlas.zip"
+    assert atlas_build.main(command(folder_of("bert"), corpus, whole)) == 0
+    put = FolderStore.put
+    parts = {"after_a_part": 1, "within_a_part": 1, "at_a_head": None}
+    outs = {name: tmp_path / f"{name}.atlas.zip" for name in parts}
+    commands = {name: command(folder_of("bert"), corpus, out) for name, out in outs.items()}
+    subprocess.run(
+        [sys.executable, "-c", KILLS, json.dumps(commands), str(folder_of("bert"))],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        stderr=subprocess.DEVNULL,
+        timeout=SECONDS,
+        check=True,
+    )
+    for name, out in outs.items():
+        assert not out.exists()
+        finished = FolderStore(partial(out)).indices
+        assert len(finished) == parts[name] if parts[name] else len(finished) > 2
+        again: list[int] = []
+
+        def write(store: FolderStore, index: int, part: Shard | None) -> None:
+            again.append(index)  # noqa: B023 - called in this turn of the loop
+            put(store, index, part)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(FolderStore, "put", write)
+            assert atlas_build.main(commands[name]) == 0
+        assert not set(again) & set(finished)
+        assert out.read_bytes() == whole.read_bytes()
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *(path.name for path in (whole, *outs.values())),
+        corpus.name,
+    }
+
+
+def interrupted(patch: pytest.MonkeyPatch, at: int) -> None:
+    """Ctrl-C while the part with this number is written."""
+    real = FolderStore.put
+
+    def write(store: FolderStore, index: int, part: Shard | None) -> None:
+        if index == at:
+            raise KeyboardInterrupt
+        real(store, index, part)
+
+    patch.setattr(FolderStore, "put", write)
+
+
+def test_ctrl_c_says_that_it_can_go_on(
+    given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        interrupted(patch, 2)
+        assert atlas_build.main(given) == 130
+    assert "the same command resumes" in capsys.readouterr().err
+    assert atlas_build.main(given) == 0
+    assert "Resuming after 2 parts" in capsys.readouterr().err
+    assert not partial(out).exists()
+
+
+@pytest.mark.slow
+def test_parts_of_another_run_are_refused_until_they_are_dropped(
+    folder_of: FolderOf, corpus: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        interrupted(patch, 1)
+        atlas_build.main(command(folder_of("bert"), corpus, out))
+    capsys.readouterr()
+    for other, differing in (
+        (command(folder_of("gpt2"), corpus, out), "model"),
+        (command(folder_of("bert"), corpus, out, "--tokens", "150"), "corpus"),
+        (command(folder_of("bert"), corpus, out, "--batch-tokens", "70"), "batch tokens was '60'"),
+    ):
+        assert atlas_build.main(other) == 2
+        error = last_line(capsys)
+        assert f"parts of another run: {differing}" in error
+        assert "--restart" in error
+    assert atlas_build.main([*other, "--restart"]) == 0
+    assert len(read_atlas(out).sentences) == len(TEXTS)
+
+
+def test_a_model_that_changed_under_its_name_is_another_run(
+    given: list[str], folder_of: FolderOf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        interrupted(patch, 1)
+        atlas_build.main(given)
+    changed = load(str(folder_of("bert")))
+    next(iter(changed.network.parameters()))[0, 0] += 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("core.atlas_build.load", lambda _: changed)
+        assert atlas_build.main(given) == 2
+    assert "another run: weights differ" in last_line(capsys)
+
+
+def last_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """The error, which is one line and the last."""
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert [line.startswith("error: ") for line in lines].count(True) == 1
+    assert lines[-1].startswith("error: ")
+    return lines[-1]
+
+
+def test_what_is_not_there_or_no_corpus_is_one_line(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    binary = tmp_path / "picture.txt"
+    binary.write_bytes(bytes(range(256)) * 50)
+    taken, file = tmp_path / "taken.atlas.zip", tmp_path / "file.atlas"
+    taken.touch()
+    file.touch()
+    blank = tmp_path / "blank.txt"
+    blank.write_text("\n" * (MAX_BYTES + 1))
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    here = tmp_path / "atlas.atlas.zip"
+    for given, message in (
+        (command("bundled/minilm", tmp_path / "nowhere.txt", here), "nowhere.txt"),
+        (command("bundled/minilm", empty, here), "no file of texts"),
+        (command("bundled/minilm", blank, here), "only blank lines"),
+        (command("bundled/minilm", binary, here), "picture.txt"),
+        (command("bundled/minilm", corpus, here, "--text-column", "x"), "x"),
+        (command("bundled/minilm", corpus, tmp_path), "folder"),
+        (command("bundled/minilm", corpus, tmp_path / "no" / "atlas"), "folder"),
+        (command("bundled/minilm", corpus, corpus), "of a folder with .atlas"),
+        (command("bundled/minilm", corpus, taken), "exists already"),
+        (command("bundled/minilm", corpus, file), "something else has this name"),
+        (command("./nowhere", corpus, here), "nowhere"),
+    ):
+        assert atlas_build.main(given) == 2
+        assert message in last_line(capsys)
+    assert not here.exists()
+    assert not partial(here).exists()
+
+
+def test_a_corpus_of_special_tokens_alone_is_refused(
+    folder_of: FolderOf, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = out.with_name("lines.txt")
+    corpus.write_text("[SEP]\n[CLS]\n", "utf-8")
+    given = ["--model", str(folder_of("bert")), "--corpus", str(corpus), "--out", str(out)]
+    assert atlas_build.main(given) == 2
+    assert "no text" in last_line(capsys).casefold()
+    assert not out.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "where", ["engine.folder.write_whole", "files.writing.AtlasWriter.write_head"]
+)
+def test_a_full_disk_is_reported_and_what_is_finished_stays(
+    where: str, given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"core.atlas.{where}", failing(OSError(28, "No space left")))
+        assert atlas_build.main(given) == 2
+    assert "The disk is full" in last_line(capsys)
+    assert not out.exists()
+    assert not out.with_name(out.name + ".writing").exists()
+    assert atlas_build.main(given) == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (OSError(27, "File too large"), "larger than this disk takes"),
+        (OSError(122, "Disk quota exceeded"), "The disk is full"),
+        (OSError(5, "Input/output error"), "atlas.atlas.zip cannot be written: Input/output error"),
+        (OSError("9 requested and 0 written"), "cannot be written: 9 requested"),
+    ],
+)
+def test_what_a_disk_refuses_is_told_with_its_reason(error: OSError, message: str) -> None:
+    assert message in atlas_build._describe(error, Path("atlas.atlas.zip"))
+
+
+def test_too_small_a_disk_is_told_before_anything_is_run(
+    given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shutil.disk_usage", lambda _: Namespace(free=1000))
+        assert atlas_build.main(given) == 2
+    assert "free" in last_line(capsys)
+    assert not partial(out).exists()
+
+
+def test_a_second_command_for_the_same_atlas_is_refused_while_the_first_runs(
+    given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with locked(partial(out)):
+        assert atlas_build.main(given) == 2
+    assert "Another command is writing" in last_line(capsys)
+    assert not out.exists()
+    assert atlas_build.main(given) == 0
+
+
+@pytest.mark.parametrize("end", [".atlas.zip", ".atlas"])
+def test_what_another_command_finished_meanwhile_is_not_replaced(
+    end: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It ends when this one has looked and found nothing, before this one has the lock."""
+    out, images = tmp_path / f"made{end}", tmp_path / "images"
+    images.mkdir()
+    (images / "a.png").touch()
+
+    @contextmanager
+    def locked_late(folder: Path) -> Iterator[None]:
+        out.touch() if end == ".atlas.zip" else out.mkdir()
+        with locked(folder):
+            yield
+
+    commands = [command("bundled/minilm", corpus, out)]
+    if end == ".atlas.zip":
+        commands.append(["--model", "m", "--images", str(images), "--out", str(out)])
+    for given in commands:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(atlas_build, "locked", locked_late)
+            assert atlas_build.main(given) == 2
+        assert "exists already" in last_line(capsys)
+        out.unlink() if end == ".atlas.zip" else out.rmdir()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
+def test_a_corpus_without_an_end_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts, images = tmp_path / "texts", tmp_path / "images"
+    for folder, name in ((texts, "pipe.txt"), (images, "pipe.png")):
+        folder.mkdir()
+        os.mkfifo(folder / name)
+    link = tmp_path / "link.txt"
+    link.symlink_to("/dev/zero")
+    out = str(tmp_path / "atlas.atlas.zip")
+    for source, path in (
+        ("--corpus", Path("/dev/zero")),
+        ("--corpus", link),
+        ("--corpus", texts / "pipe.txt"),
+        ("--corpus", texts),
+        ("--images", images),
+    ):
+        assert atlas_build.main(["--model", "m", source, str(path), "--out", out]) == 2
+        assert "is no file of its own" in last_line(capsys)
+
+
+@pytest.mark.slow
+def test_a_folder_of_something_else_is_never_removed(
+    given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    partial(out).mkdir()
+    for name in (".env", "thesis.txt", "part-of-thesis.txt", "run.json.bak"):
+        precious = partial(out) / name
+        precious.write_text("mine")
+        for more in ([], ["--restart"]):
+            assert atlas_build.main([*given, *more]) == 2
+            assert "something other than parts of an atlas" in last_line(capsys)
+        assert precious.read_text() == "mine"
+        precious.unlink()
+
+
+def test_wrong_arguments_exit_as_command_lines_do(capsys: pytest.CaptureFixture[str]) -> None:
+    for given in ([], ["--model", "m", "--corpus", "c", "--out", "o", "--tokens", "0"]):
+        with pytest.raises(SystemExit) as stopped:
+            atlas_build.main(given)
+        assert stopped.value.code == 2
+    assert "usage" in capsys.readouterr().err

@@ -1,0 +1,45 @@
+"""Two commands for one atlas: the second is refused at once, and a killed one blocks nobody."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.atlas.command_line.lock import LockedError, locked
+
+ROOT = Path(__file__).parents[3]
+HOLD = """
+import sys
+from pathlib import Path
+from core.atlas.command_line.lock import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_process_is_refused_until_the_first_is_done_or_dead(tmp_path: Path) -> None:
+    folder = tmp_path / "atlas.partial"
+    for kill in (False, True):
+        with subprocess.Popen(
+            [sys.executable, "-c", HOLD, str(folder)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as other:
+            assert other.stdout is not None
+            assert other.stdin is not None
+            assert other.stdout.readline() == b"held\n"
+            with pytest.raises(LockedError, match="Another command is writing"), locked(folder):
+                pass
+            if kill:
+                other.kill()
+            else:
+                other.stdin.close()
+            other.wait(30)
+        with locked(folder):
+            pass
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,176 @@
+"""Many workers make the atlas that one makes, whatever happens to one of them."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import psutil
+import pytest
+
+from core.atlas.command_line.tracing import traces_of
+from core.atlas.distributed import Cluster, Work
+from core.atlas.distributed.workers import one_row, read_chunk, write_chunk
+from core.atlas.engine import Row, chunks_of, walk
+from core.model import load, trace_corpus
+from core.model.errors import UnknownModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from core.atlas.distributed.session import Workers
+    from core.atlas.engine import Sums
+    from tests.conftest import FolderOf
+
+WORDS = [
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "a",
+    "mat",
+    "while",
+    "it",
+    "rained",
+    "and",
+    "dogs",
+    "barked",
+    "at",
+    "trees",
+    "near",
+    "rivers",
+]
+
+
+def texts() -> list[str]:
+    rng = np.random.default_rng(18)
+    return [" ".join(rng.choice(WORDS, rng.integers(2, 14))) for _ in range(160)]
+
+
+@pytest.fixture
+def work(folder_of: FolderOf, tmp_path: Path) -> Work:
+    """Some forty parts of a small corpus, none of them traced."""
+    work = Work("tiny", str(folder_of("bert")), tmp_path / "parts", batch_tokens=64)
+    work.folder.mkdir()
+    rows = (Row(number, len(text.split()) + 2, text) for number, text in enumerate(texts()))
+    for chunk in chunks_of(rows, 40):
+        write_chunk(work.folder, chunk)
+    return work
+
+
+def indices(work: Work) -> list[int]:
+    return list(range(len(list(work.folder.glob("*.texts.json")))))
+
+
+def tracing() -> Iterator[psutil.Process]:
+    """The processes that hold the model."""
+    for process in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if "Tracer" in " ".join(process.cmdline()):
+                yield process
+
+
+def test_texts_travel_to_a_worker_as_they_are(tmp_path: Path) -> None:
+    rows = [Row(7, 3, "naïve \N{CAT}\n\u2028", "good"), Row(9, 1, "", "—")]
+    (chunk,) = chunks_of(rows, 100)
+    write_chunk(tmp_path, chunk)
+    assert vars(read_chunk(tmp_path, 0)) == vars(chunk)
+    (unlabelled,) = chunks_of([Row(7, 3, "It rains.")], 100)
+    write_chunk(tmp_path, unlabelled)
+    assert vars(read_chunk(tmp_path, 0)) == vars(unlabelled)
+
+
+@pytest.mark.ray
+def test_a_stopped_build_goes_on_and_a_killed_worker_costs_time_only(
+    work: Work, two_workers: Workers
+) -> None:
+    chunks = [read_chunk(work.folder, index) for index in indices(work)]
+    begun = walk(chunks[:3], traces_of(replace(load(work.source), name=work.model), 64), work.store)
+    written = [work.store.path(index).stat().st_mtime_ns for index in range(3)]
+    assert begun is not None
+    killed: list[psutil.Process] = []
+    done: list[int] = []
+
+    def kill_one(tokens: int) -> None:
+        done.append(tokens)
+        if len(done) == 4:  # the three before it are those that were finished
+            assert not all(map(work.store.finished, indices(work)))
+            killed.append(next(tracing()))
+            killed[0].send_signal(signal.SIGKILL)
+            killed[0].wait(60)
+
+    sums = Cluster(two_workers).trace(work, chunks, kill_one)
+    assert sums is not None
+    assert killed
+    assert len(done) == len(chunks)
+    assert written == [work.store.path(index).stat().st_mtime_ns for index in range(3)]
+    check_sums(work, sums)
+
+
+def check_sums(work: Work, sums: Sums) -> None:
+    """Means and scatter against NumPy's, of all vectors at once."""
+    traces = list(trace_corpus(load(work.source), texts()))
+    assert sums.model == work.model
+    assert (sums.sentences, sums.tokens) == (len(traces), sum(len(each.tokens) for each in traces))
+    for moments, name in ((sums.queries, "queries"), (sums.keys, "keys")):
+        vectors = np.concatenate([getattr(each, name) for each in traces], axis=2)
+        for layer, head in np.ndindex(vectors.shape[:2]):
+            own = vectors[layer, head].astype(np.float64)
+            covariance = np.cov(own, rowvar=False, bias=True)
+            np.testing.assert_allclose(moments.mean[layer, head], own.mean(axis=0), atol=1e-6)
+            found = moments.scatter[layer, head] / moments.count
+            np.testing.assert_allclose(found, covariance, atol=1e-6 * covariance.max())
+
+
+@pytest.mark.ray
+def test_what_goes_wrong_in_a_worker_is_told_as_if_it_were_here(
+    work: Work, two_workers: Workers
+) -> None:
+    chunks = [read_chunk(work.folder, 0)]
+    elsewhere = replace(work, source="/no/such/folder")
+    with pytest.raises(UnknownModelError) as caught:
+        Cluster(replace(two_workers, count=1)).trace(elsewhere, chunks, lambda _: None)
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith("There is no folder '/no/such/folder' on this machine.")
+
+
+def test_an_error_of_the_disk_is_still_one_when_it_comes_back() -> None:
+    def fail(*_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "part-00003")
+
+    (pickled,) = one_row(fail, {"part": [3]})["result"]
+    failure = pickle.loads(pickled)  # noqa: S301 - made in the line before
+    assert failure.error.errno == errno.ENOSPC
+    assert failure.error.filename == "part-00003"
+    assert "In a worker" in "".join(failure.error.__notes__)
+
+
+@pytest.mark.ray
+def test_auto_is_no_cluster_that_another_program_has_for_itself(
+    two_workers: Workers, tmp_path: Path
+) -> None:
+    code = (
+        "from core.atlas.distributed.session import ClusterError, joined\n"
+        "try:\n    with joined('auto'):\n        print('joined')\n"
+        "except ClusterError as error:\n    print(error)"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[3],
+        env=environment | {"RAY_TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert two_workers.count == 2
+    assert "`ray start` has not been given" in done.stdout

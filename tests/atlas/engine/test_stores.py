@@ -1,0 +1,376 @@
+"""Parts in memory and on disk: the same atlas, whatever was interrupted, cut short or repeated."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+
+from core.analysis.normalization import key_translation, normalize
+from core.atlas import build_atlas
+from core.atlas.engine import (
+    Chunk,
+    FolderStore,
+    ForeignFileError,
+    HeadConstants,
+    MemoryStore,
+    Row,
+    ShardsError,
+    Sums,
+    atlas_of,
+    chunks_of,
+    find_constants,
+    open_folder,
+    project_part,
+    remove_folder,
+    sampled_numbers,
+    walk,
+)
+from core.vocabulary import STAGES
+from tests.atlas.corpora import corpus_of
+from tests.atlas.engine.parts import trace_part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from core.model.trace import Trace
+
+LENGTHS = (7, 3, 12, 7, 1, 9, 4, 4, 30, 2)
+SUMMED = 1e-9  # of the best c, a number on a continuous scale: sums are added in another order
+LABELS = tuple("ab"[n % 2] for n in range(len(LENGTHS)))
+PART_TOKENS = 16
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.fsync", lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def traces() -> list[Trace]:
+    return corpus_of(LENGTHS, causal=True, window=3)
+
+
+def text_of(trace: Trace) -> str:
+    return " ".join(token.text for token in trace.tokens if not token.special)
+
+
+def rows_of(traces: list[Trace]) -> Iterator[Row]:
+    for number, trace in enumerate(traces):
+        yield Row(number, len(trace.tokens), text_of(trace), LABELS[number])
+
+
+def tracer(traces: list[Trace], ran: list[int]) -> Callable[[Chunk], Iterable[tuple[int, Trace]]]:
+    """The longest sentence of a piece first, as no walk has to keep their order."""
+
+    def traces_of(chunk: Chunk) -> Iterator[tuple[int, Trace]]:
+        for number in sorted(chunk.lengths, key=lambda n: -chunk.lengths[n]):
+            ran.append(number)
+            yield number, traces[number]
+
+    return traces_of
+
+
+def store_all(store: FolderStore | MemoryStore, traces: list[Trace]) -> Sums:
+    sums = walk(chunks_of(rows_of(traces), PART_TOKENS), tracer(traces, []), store)
+    assert sums is not None
+    return sums
+
+
+def constants_of(store: FolderStore, sums: Sums) -> HeadConstants:
+    return find_constants(sums, store.sample(sampled_numbers(sums.candidates)))
+
+
+def test_pieces_are_consecutive_and_known_before_what_follows_is_read(traces: list[Trace]) -> None:
+    read: list[int] = []
+
+    def reading() -> Iterator[Row]:
+        for row in rows_of(traces):
+            read.append(row.number)
+            yield row
+
+    chunks = chunks_of(reading(), PART_TOKENS)
+    first = next(chunks)
+    assert (list(first.lengths), read) == ([0, 1], [0, 1, 2])
+    rest = list(chunks)
+    assert [list(chunk.lengths) for chunk in rest] == [[2], [3, 4], [5, 6], [7], [8], [9]]
+    assert [chunk.index for chunk in rest] == [1, 2, 3, 4, 5, 6]
+    assert first.texts == {0: text_of(traces[0]), 1: text_of(traces[1])}
+    assert first.labels == {0: "a", 1: "b"}
+
+
+def test_an_atlas_of_many_parts_is_that_of_one(traces: list[Trace]) -> None:
+    texts = [text_of(trace) for trace in traces]
+    one = build_atlas(traces, texts, LABELS)
+    store = MemoryStore()
+    store_all(store, traces)
+    assert len(store.parts) == 7
+    many = atlas_of(store)
+    assert (many.sentences, many.labels, many.tokens.texts) == (
+        tuple(texts),
+        LABELS,
+        one.tokens.texts,
+    )
+    assert sorted(many.masks) == sorted(one.masks)
+    assert many.vectors is not None
+    assert one.vectors is not None
+    np.testing.assert_array_equal(many.vectors.kv_keys, one.vectors.kv_keys)
+    for stage in STAGES:
+        scale = np.abs(one.points[stage]).max()
+        np.testing.assert_allclose(many.points[stage], one.points[stage], atol=1e-6 * scale)
+        ours, theirs = many.faithfulness[stage], one.faithfulness[stage]
+        np.testing.assert_allclose(ours.correlation, theirs.correlation, atol=1e-6)
+        assert (ours.top3 == theirs.top3).all()
+    np.testing.assert_allclose(many.scaling.c, one.scaling.c, rtol=SUMMED)
+
+
+def test_parts_on_disk_are_projected_as_scikit_learn_projects_all_vectors_at_once(
+    traces: list[Trace], tmp_path: Path
+) -> None:
+    store = FolderStore(tmp_path)
+    sums = store_all(store, traces)
+    constants = constants_of(store, sums)
+    projected = [
+        project_part(part, constants) for index in store.indices if (part := store.part(index))
+    ]
+    assert np.concatenate([each.tokens.sentence for each in projected]).tolist() == [
+        number for number, length in enumerate(LENGTHS) for _ in range(length)
+    ]
+    for layer, head in np.ndindex(2, 4):
+        queries = np.vstack([trace.queries[layer, head] for trace in traces]).astype(np.float64)
+        keys = np.vstack([trace.keys[layer, head] for trace in traces]).astype(np.float64)
+        a, c = key_translation(queries, keys), float(constants.c[layer, head])
+        for stage, moved in (
+            ("raw", (queries, keys)),
+            ("translated", normalize(queries, keys, a, 1.0)),
+            ("normalized", normalize(queries, keys, a, c)),
+        ):
+            expected = PCA(n_components=3, svd_solver="full").fit_transform(np.vstack(moved))
+            halves = [np.split(each.points[stage][layer, head], 2) for each in projected]  # type: ignore[index]
+            found = np.vstack([half[side] for side in (0, 1) for half in halves])
+            sign = np.sign((found * expected).sum(axis=0))
+            np.testing.assert_allclose(found * sign, expected, atol=2e-6 * np.abs(expected).max())
+        norms = np.concatenate([each.norms[layer, head, : len(each.tokens)] for each in projected])
+        np.testing.assert_allclose(norms, np.linalg.norm(queries, axis=1), rtol=1e-6)
+
+
+def test_parts_written_in_any_order_by_anyone_give_the_same_constants(
+    traces: list[Trace], tmp_path: Path
+) -> None:
+    whole = build_atlas(traces)
+    chunks = list(chunks_of(rows_of(traces), PART_TOKENS))
+    for name, order in (("a", [6, 2, 0, 5, 1, 4, 3]), ("b", [3, 3, 1, 0, 2, 6, 5, 4, 1])):
+        folder = tmp_path / name
+        folder.mkdir()
+        for index in order:  # each by a writer of its own, some twice
+            chunk = chunks[index]
+            part = trace_part(index, tracer(traces, [])(chunk), chunk.texts, chunk.labels)
+            FolderStore(folder).put(index, part)
+        store = FolderStore(folder)
+        ran: list[int] = []
+        sums = walk(chunks, tracer(traces, ran), store)
+        assert ran == []
+        assert sums is not None
+        constants = constants_of(store, sums)
+        np.testing.assert_allclose(constants.c, whole.scaling.c, rtol=SUMMED)
+        for stage in STAGES:
+            np.testing.assert_allclose(constants.shares[stage], whole.shares[stage], atol=1e-9)
+            found = constants.full["cosine"][stage].correlation
+            np.testing.assert_allclose(found, whole.full["cosine"][stage].correlation, atol=1e-9)
+        np.testing.assert_allclose(sums.positions.mean, whole.positions.mean, atol=1e-7)
+        np.testing.assert_allclose(sums.distances.mean, whole.distances.mean, atol=1e-6)
+
+
+def test_a_part_comes_back_from_the_disk_as_it_was(traces: list[Trace], tmp_path: Path) -> None:
+    given = {0: "w0x0 \ud83d half", 2: "the third"}  # half of a surrogate pair
+    part = trace_part(5, [(2, traces[2]), (0, traces[0])], given)
+    assert part is not None
+    store = FolderStore(tmp_path)
+    store.put(5, part)
+    found = store.part(5)
+    assert found is not None
+    assert (found.index, found.texts, found.labels) == (5, part.texts, ())
+    assert (found.tokens.texts, found.tokens.displays) == (part.tokens.texts, part.tokens.displays)
+    for name in ("sentence", "position", "word", "special", "spans"):
+        np.testing.assert_array_equal(getattr(found.tokens, name), getattr(part.tokens, name))
+    np.testing.assert_array_equal(found.vectors.queries, part.vectors.queries)
+    np.testing.assert_array_equal(found.vectors.kv_keys, part.vectors.kv_keys)
+    assert sorted(found.masks) == [0, 2]
+    for number, trace in ((0, traces[0]), (2, traces[2])):
+        for layer in range(2):
+            rule = trace.layers[layer]
+            assert rule.mask is not None
+            np.testing.assert_array_equal(found.masks[number][layer][0], np.isfinite(rule.mask))
+    assert store.indices == [5]
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [
+        dict(enumerate(LENGTHS)),
+        {n: length for n, length in enumerate(LENGTHS) if n != 3},  # one that was not foreseen
+        dict(enumerate((*LENGTHS, 5))),  # one that never comes
+        dict(enumerate((*LENGTHS[:4], 8, *LENGTHS[5:]))),  # one shorter than foreseen
+    ],
+)
+def test_a_part_is_the_same_wherever_its_vectors_are_put_as_they_come(
+    lengths: dict[int, int], traces: list[Trace], tmp_path: Path
+) -> None:
+    store = FolderStore(tmp_path)
+    for order in (range(len(LENGTHS)), (4, 9, 0, 8, 2, 6, 1, 3, 7, 5)):  # twice in one memory
+        builder = store.builder(0, 1.0, lengths)
+        for number in order:
+            builder.add(number, traces[number])
+        part = builder.finish()
+        assert part is not None
+        for name in ("queries", "kv_keys"):
+            expected = np.concatenate([getattr(trace, name) for trace in traces], axis=2)
+            np.testing.assert_array_equal(getattr(part.vectors, name), expected)
+        assert part.tokens.sentence.tolist() == [
+            number for number, length in enumerate(LENGTHS) for _ in range(length)
+        ]
+
+
+def test_a_part_without_a_sentence_is_finished_too(traces: list[Trace], tmp_path: Path) -> None:
+    """As where a text has nothing but special tokens."""
+    store = FolderStore(tmp_path)
+    empty = Chunk(0, {0: 3}, {0: "[SEP]"}, {})
+    (full,) = chunks_of([Row(1, 3, text_of(traces[1]))], 8)
+
+    def traces_of(chunk: Chunk) -> Iterator[tuple[int, Trace]]:
+        return iter([(1, traces[1])] if 1 in chunk.lengths else [])
+
+    assert walk([empty], traces_of, store) is None
+    assert store.finished(0)
+    assert store.part(0) is None
+    full = Chunk(1, full.lengths, full.texts, full.labels)
+    sums = walk([empty, full], traces_of, store)
+    assert sums is not None
+    assert sums.tokens == 3
+    assert constants_of(store, sums).measured.sentences == 1
+
+
+@pytest.mark.parametrize("left", [0, 7, 500, -1])
+def test_a_part_that_was_cut_short_is_made_again(
+    left: int, traces: list[Trace], tmp_path: Path
+) -> None:
+    store = FolderStore(tmp_path)
+    store_all(store, traces)
+    path = store.path(2)
+    content = path.read_bytes()
+    path.write_bytes(content[:left])
+    assert [store.finished(index) for index in range(8)] == [True, True, False, *[True] * 4, False]
+    ran: list[int] = []
+    walk(chunks_of(rows_of(traces), PART_TOKENS), tracer(traces, ran), store)
+    assert sorted(ran) == [3, 4]
+    assert path.read_bytes() == content
+
+
+def test_a_disk_that_is_full_leaves_the_parts_there_are(
+    traces: list[Trace], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = FolderStore(tmp_path)
+    synced: list[int] = []
+
+    def full(_: int) -> None:
+        synced.append(1)
+        if len(synced) == 3:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)  # the file, and its name, of each part
+    with pytest.raises(OSError, match="No space left"):
+        store_all(store, traces)
+    assert [path.name for path in tmp_path.iterdir()] == ["part-00000.safetensors"]
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    ran: list[int] = []
+    walk(chunks_of(rows_of(traces), PART_TOKENS), tracer(traces, ran), store)
+    assert sorted(ran) == list(range(2, len(LENGTHS)))
+
+
+class StopError(Exception):
+    """A Cancel."""
+
+
+@pytest.mark.parametrize("after", [0, 1, 3, 6])
+def test_a_walk_in_memory_that_was_stopped_runs_no_sentence_twice(
+    after: int, traces: list[Trace]
+) -> None:
+    store, ran = MemoryStore(), list[int]()
+    done = 0
+
+    def stop(tokens: int) -> None:
+        nonlocal done
+        done += tokens
+        if len(ran) > after:
+            raise StopError
+
+    with pytest.raises(StopError):
+        walk(chunks_of(rows_of(traces), PART_TOKENS), tracer(traces, ran), store, stop)
+    assert store.count == done == sum(LENGTHS[n] for n in ran)
+    part = atlas_of(store.copy(), [text_of(trace) for trace in traces], LABELS)
+    assert len(part.tokens) == done
+    assert part.labels == tuple(LABELS[n] for n in sorted(ran))
+    told: list[int] = []
+    walk(chunks_of(rows_of(traces), PART_TOKENS), tracer(traces, ran), store, told.append)
+    assert sorted(ran) == list(range(len(LENGTHS)))
+    assert sum(told) == sum(LENGTHS)
+    whole = build_atlas(traces)
+    resumed = atlas_of(store)
+    np.testing.assert_allclose(resumed.positions.mean, whole.positions.mean, atol=1e-7)
+    scale = np.abs(whole.points["raw"]).max()
+    np.testing.assert_allclose(resumed.points["raw"], whole.points["raw"], atol=1e-6 * scale)
+
+
+def test_half_precision_keeps_three_digits_and_takes_half_the_room(
+    traces: list[Trace], tmp_path: Path
+) -> None:
+    folders = {dtype: tmp_path / dtype for dtype in ("float32", "float16")}
+    for folder in folders.values():
+        folder.mkdir()
+    single, half = FolderStore(folders["float32"]), FolderStore(folders["float16"], "float16")
+    for store in (single, half):
+        store_all(store, traces)
+    part, rounded = single.part(5), half.part(5)
+    assert part is not None
+    assert rounded is not None
+    assert rounded.vectors.queries.dtype == np.float32
+    largest = np.abs(part.vectors.queries).max()
+    np.testing.assert_allclose(
+        rounded.vectors.queries, part.vectors.queries, atol=float(largest) * 2**-11
+    )
+    saved = single.path(5).stat().st_size - half.path(5).stat().st_size
+    assert saved == part.vectors.queries.nbytes // 2 + part.vectors.kv_keys.nbytes // 2
+
+
+def test_vectors_too_long_for_half_precision_are_refused(tmp_path: Path) -> None:
+    (trace,) = corpus_of([4])
+    trace.kv_keys.setflags(write=True)
+    trace.kv_keys[0, 0, 0, 0] = 70_000
+    part = trace_part(0, [(0, trace)])
+    with pytest.raises(ValueError, match="too long for float16"):
+        FolderStore(tmp_path, "float16").put(0, part)
+
+
+def test_a_folder_belongs_to_one_run_and_loses_what_was_left_unfinished(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    open_folder(folder, {"model": "a", "corpus": "b"})
+    unfinished = folder / "part-00001.safetensors.0f.unfinished"
+    unfinished.write_bytes(b"half")
+    open_folder(folder, {"model": "a", "corpus": "b"})
+    assert not unfinished.exists()
+    with pytest.raises(ShardsError, match="model was 'a' and is 'c'"):
+        open_folder(folder, {"model": "c", "corpus": "b"})
+    remove_folder(folder)
+    assert not folder.exists()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.txt").write_text("mine")
+    with pytest.raises(ForeignFileError, match="something other"):
+        open_folder(other, {"model": "a"})
+    with pytest.raises(ForeignFileError, match="something other"):
+        remove_folder(other)
+    assert (other / "thesis.txt").read_text() == "mine"

@@ -1,0 +1,193 @@
+"""Sums over parts: the same however the parts are cut, ordered and joined."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.atlas.blocks import MAX_PAIRS
+from core.atlas.engine import (
+    Shard,
+    Sums,
+    merge,
+    sampled_numbers,
+    share_to_measure,
+)
+from core.atlas.engine.sums import (
+    SAMPLE_TOKENS,
+    Candidates,
+    Moments,
+    add_moments,
+    first_candidates,
+    moments_of,
+)
+from core.atlas.priority import first_within, priorities
+from tests.atlas.corpora import corpus_of
+from tests.atlas.engine.parts import trace_part
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# The first numbers of SplitMix64 seeded with 0, as its authors' C code prints them.
+SPLITMIX = (
+    *(0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F),
+    *(0xF88BB8A8724C81EC, 0x1B39896A51A8749B),
+)
+LENGTHS = (7, 3, 12, 7, 1, 9, 4, 4, 30)
+
+
+def parts_of(cuts: Sequence[Sequence[int]], share: float = 1.0) -> list[Shard]:
+    """The corpus of `LENGTHS`, its sentences dealt out to parts."""
+    traces = corpus_of(LENGTHS, causal=True, window=3)
+    parts = [
+        trace_part(index, [(number, traces[number]) for number in numbers], share=share)
+        for index, numbers in enumerate(cuts)
+    ]
+    return [part for part in parts if part is not None]
+
+
+def test_priorities_are_the_published_numbers() -> None:
+    assert priorities(np.arange(5)).tolist() == list(SPLITMIX)
+
+
+def test_sentences_come_by_priority_until_the_budget_is_spent_and_one_at_least() -> None:
+    sizes = np.array([10, 20, 30, 40, 50])  # in the order of SPLITMIX: 2, 4, 1, 0, 3
+    numbers = np.arange(5)
+    for budget, expected in ((0, [2]), (30, [2]), (79, [2]), (80, [2, 4]), (100, [2, 4, 1])):
+        assert first_within(numbers, sizes, budget).tolist() == expected
+    assert first_within(numbers, sizes, 1000).tolist() == [2, 4, 1, 0, 3]
+
+
+@pytest.mark.parametrize("longest", [6, 60, 600])
+def test_a_sample_of_samples_is_the_sample_of_all(longest: int) -> None:
+    """So parts may be joined in any order: what is in all's sample is in that of its part."""
+    draw = np.random.default_rng(longest)
+    numbers = draw.permutation(50_000)[:8_000]
+    lengths = draw.integers(1, longest, numbers.size)
+    whole = first_candidates(numbers, lengths)
+    cuts = np.split(np.arange(numbers.size), [10, 4_000, 4_001, 7_000])
+    parts = [first_candidates(numbers[cut], lengths[cut]) for cut in cuts]
+    for order in (range(5), (4, 2, 0, 1, 3)):
+        joined = functools.reduce(joined_candidates, [parts[i] for i in order])
+        assert set(joined.numbers.tolist()) == set(whole.numbers.tolist())
+    ranked = sorted(zip(numbers.tolist(), lengths.tolist(), strict=True), key=by_priority)
+    pairs, expected = 0, list[int]()
+    for number, length in ranked:
+        pairs += length**2
+        if expected and pairs > MAX_PAIRS:
+            break
+        expected.append(number)
+    assert sampled_numbers(whole).tolist() == sorted(expected)
+    assert whole.lengths.sum() >= min(SAMPLE_TOKENS - longest, lengths.sum())
+
+
+def by_priority(sentence: tuple[int, int]) -> int:
+    return int(priorities(np.array(sentence[:1]))[0])
+
+
+def joined_candidates(one: Candidates, other: Candidates) -> Candidates:
+    return first_candidates(*(np.concatenate(both) for both in zip(one, other, strict=True)))
+
+
+def test_moments_of_parts_are_those_of_all_however_far_from_the_origin_they_are() -> None:
+    """A difference of sums of squares would lose all digits here."""
+    draw = np.random.default_rng(0)
+    vectors = (draw.normal(size=(2, 3, 400, 4)) + 1e4).astype(np.float32)
+    parts = [moments_of(vectors[:, :, a:b]) for a, b in ((0, 1), (1, 150), (150, 400))]
+    for joined in (
+        add_moments(add_moments(parts[0], parts[1]), parts[2]),
+        add_moments(parts[2], add_moments(parts[1], parts[0])),
+    ):
+        assert joined.count == 400
+        for head in np.ndindex(2, 3):
+            own = vectors[head].astype(np.float64)
+            np.testing.assert_allclose(joined.mean[head], own.mean(axis=0), rtol=1e-14)
+            expected = np.cov(own.T, bias=True)
+            found = joined.scatter[head] / joined.count
+            np.testing.assert_allclose(found, expected, atol=1e-12 * expected.max())
+
+
+CUTS = [[0, 1, 2], [3], [4, 5], [6, 7, 8]]
+
+
+def trees(sums: list[Sums]) -> list[Sums]:
+    a, b, c, d = sums
+    return [
+        merge([a, b, c, d]),
+        merge([d, b, c, a]),
+        merge([merge([a, b]), merge([c, d])]),
+        merge([c, merge([d, merge([a, b])])]),
+    ]
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_parts_joined_in_any_tree_have_the_sums_of_one(share: float) -> None:
+    (whole,) = parts_of([range(len(LENGTHS))], share)
+    for joined in trees([part.sums for part in parts_of(CUTS, share)]):
+        for each in fields(Sums):
+            found, expected = getattr(joined, each.name), getattr(whole.sums, each.name)
+            if isinstance(expected, Candidates):
+                order = np.argsort(found.numbers)
+                assert found.numbers[order].tolist() == list(range(len(LENGTHS)))
+                assert found.lengths[order].tolist() == list(LENGTHS)
+            elif isinstance(expected, Moments) or each.name in {"positions", "distances"}:
+                for name in expected.__dataclass_fields__:
+                    ours, theirs = getattr(found, name), getattr(expected, name)
+                    np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6)
+            else:
+                assert found == expected, each.name
+
+
+def test_what_is_measured_depends_on_a_sentences_number_alone() -> None:
+    """Half of all sentences, those of the lower priorities."""
+    measured = [n for n, number in enumerate(SPLITMIX) if number < 2**63]
+    assert measured == [1, 2, 4]
+    for cuts in ([range(5)], [[0, 1], [2, 3, 4]], [[4], [3], [2], [1], [0]]):
+        sums = merge(part.sums for part in parts_of(cuts, share=0.5))
+        assert sums.positions.counts[0, 0] == 3
+        assert sums.distances.compared == sum(
+            len(range(SPLITMIX[n] % min(5, LENGTHS[n]), LENGTHS[n], 5)) for n in measured
+        )
+        assert sums.distances.tokens == sum(LENGTHS[:5])
+
+
+def test_a_small_corpus_is_measured_whole_and_as_much_of_a_large_one() -> None:
+    assert [share_to_measure(tokens) for tokens in (0, 20_000, 40_000)] == [1.0, 1.0, 0.5]
+    assert share_to_measure(10**9) * 10**9 == pytest.approx(20_000)
+
+
+def test_sums_of_nothing_or_of_two_models_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least one sentence"):
+        merge([])
+    one, other = (trace_part(0, [(0, corpus_of([4], dim=dim)[0])]) for dim in (5, 6))
+    assert one is not None
+    assert other is not None
+    with pytest.raises(ValueError, match="cannot be merged"):
+        merge([one.sums, other.sums])
+
+
+def test_a_part_without_a_sentence_is_none() -> None:
+    assert trace_part(3, []) is None
+
+
+def test_numbers_of_sentences_stay_and_come_in_order() -> None:
+    traces = corpus_of((3, 2, 4))
+    part = trace_part(
+        7,
+        [(40, traces[2]), (9, traces[0])],
+        {9: "w0x0 w0x1 cut", 40: "w2x0 w2x1 w2x2"},
+        {9: "a", 40: "b"},
+    )
+    assert part is not None
+    assert part.tokens.sentence.tolist() == [9] * 3 + [40] * 4
+    assert part.texts == ("w0x0 w0x1", "w2x0 w2x1 w2x2")
+    assert part.labels == ("a", "b")
+    assert part.numbers.tolist() == [9, 40]
+    tokens = [token.text for trace in (traces[0], traces[2]) for token in trace.tokens]
+    assert part.tokens.texts == tuple(tokens)
+    queries = np.vstack([trace.queries[1, 2] for trace in (traces[0], traces[2])])
+    np.testing.assert_array_equal(part.vectors.queries[1, 2], queries)

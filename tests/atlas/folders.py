@@ -1,0 +1,74 @@
+"""Folders of large atlases, written from an atlas in memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.atlas.data import ProjectedPart, facts_of
+from core.atlas.density import Density, bounds_of
+from core.atlas.density.cells import count_cells
+from core.atlas.files import finish_folder, write_part
+from core.vocabulary import STAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from core.atlas import Atlas
+
+
+def part_of(atlas: Atlas, index: int, sentences: Sequence[int]) -> ProjectedPart:
+    """Some sentences of an atlas in memory."""
+    own = np.flatnonzero(np.isin(atlas.tokens.sentence, sentences))
+    both = np.concatenate([own, own + len(atlas.tokens)])
+    tokens = replace(
+        atlas.tokens,
+        texts=tuple(atlas.tokens.texts[i] for i in own),
+        displays=tuple(atlas.tokens.displays[i] for i in own),
+        **{
+            name: getattr(atlas.tokens, name)[own]
+            for name in ("sentence", "position", "word", "special", "spans")
+        },
+    )
+    return ProjectedPart(
+        index,
+        tokens,
+        tuple(atlas.sentences[i] for i in sentences),
+        tuple(atlas.labels[i] for i in sentences) if atlas.labels else (),
+        {stage: atlas.points[stage][:, :, both] for stage in STAGES},
+        atlas.norms[:, :, both],
+    )
+
+
+def counts_of(atlas: Atlas, stage: Any) -> Density:
+    bounds = bounds_of(atlas.points[stage])
+    layers, heads, size = atlas.shape
+    counts = np.zeros((layers, heads, 2, 64, 64), np.uint32)
+    for layer, head, side in np.ndindex(layers, heads, 2):
+        points = atlas.points[stage][layer, head, side * size : (side + 1) * size]
+        counts[layer, head, side] = count_cells(points, bounds[layer, head])
+    return Density(counts, bounds)
+
+
+def write_folder(
+    atlas: Atlas,
+    folder: Path,
+    parts: Sequence[Sequence[int]],
+    sample: Sequence[int],
+    dtype: str = "float32",
+) -> Path:
+    """A folder with parts of these sentences, and a sample of some."""
+    folder.mkdir()
+    for index in reversed(range(len(parts))):  # in any order
+        write_part(folder, part_of(atlas, index, parts[index]), dtype)
+    finish(atlas, folder, sample)
+    return folder
+
+
+def finish(atlas: Atlas, folder: Path, sample: Sequence[int] = (0,)) -> None:
+    """Write what a folder has beside its parts."""
+    density = {stage: counts_of(atlas, stage) for stage in STAGES}
+    finish_folder(folder, facts_of(atlas), density, part_of(atlas, 0, sample))

@@ -1,0 +1,465 @@
+"""Atlases in folders of parts: the same as in memory, read where it is looked at, not trusted."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import os
+import shutil
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from core.atlas import build_atlas, open_large, search_tokens
+from core.atlas.data import facts_of
+from core.atlas.files import (
+    AtlasFileError,
+    parts_in,
+    write_part,
+)
+from core.atlas.files.segment_writing import write_segments
+from core.atlas.search import SearchError
+from core.atlas.search.parts import search_parts
+from core.atlas.sources import InMemory
+from tests.atlas.files import HEADS, LAYERS, assert_same, opened, trace, written
+from tests.atlas.folders import finish, part_of, write_folder
+from tests.atlas.plain_search import search_plainly
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from core.atlas import Atlas
+    from core.atlas.search.query import Kind
+
+SENTENCES = (
+    "the cat sat on the mat",
+    "a dog, the Cat and two mats",
+    "Ünïcode  straße and ΣΊΣΥΦΟΣ",
+    "the cat\u00a0sat there",
+    "<b> $x$ :red[x] a+b (c)",
+    "thecat sat",
+    "nothing else",
+)
+PARTS = ((0, 1), (2, 3, 4), (5, 6))  # sentences of each
+SAMPLE = (1, 4)
+
+
+@pytest.fixture(scope="module")
+def atlas() -> Atlas:
+    traces = [trace(text, seed, causal=False) for seed, text in enumerate(SENTENCES)]
+    return build_atlas(traces, SENTENCES, [f"label {i % 2}" for i in range(len(SENTENCES))])
+
+
+@pytest.fixture(scope="module")
+def folder(atlas: Atlas, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folder(atlas, tmp_path_factory.mktemp("large") / "large.atlas", PARTS, SAMPLE)
+
+
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    """A copy that may be damaged."""
+    return Path(shutil.copytree(folder, tmp_path / "copy.atlas"))
+
+
+def test_its_facts_are_those_of_all_parts(atlas: Atlas, folder: Path) -> None:
+    found = open_large(folder).facts
+    expected = facts_of(replace(atlas, layer_numbers=(1, 2), depth=2))
+    assert_same(found, expected)
+
+
+def test_pandas_reads_all_parts_as_one_table(atlas: Atlas, folder: Path) -> None:
+    points = pd.concat([pd.read_parquet(path) for path in sorted(folder.glob("points-*.parquet"))])
+    for layer, head in np.ndindex(LAYERS, HEADS):
+        own = points[(points["layer"] == layer + 1) & (points["head"] == head + 1)]
+        size = len(atlas.tokens)
+        assert (own["sentence"] == atlas.tokens.sentence).all()
+        assert (own["query_raw_x"] == atlas.points["raw"][layer, head, :size, 0]).all()
+        assert (own["key_normalized_z"] == atlas.points["normalized"][layer, head, size:, 2]).all()
+    sentences = pd.concat([pd.read_parquet(path) for path in sorted(folder.glob("sentences-*"))])
+    assert tuple(sentences["text"]) == SENTENCES
+    assert sentences["sentence"].tolist() == list(range(len(SENTENCES)))
+    assert tuple(sentences["label"]) == atlas.labels
+
+
+def test_a_head_can_be_read_alone(atlas: Atlas, folder: Path) -> None:
+    for index, sentences in enumerate(PARTS):
+        file = pq.ParquetFile(folder / f"points-{index:05}.parquet")
+        assert file.num_row_groups == LAYERS * HEADS
+        group = file.read_row_group(1 * HEADS + 2).to_pandas()
+        assert (set(group["layer"]), set(group["head"])) == ({2}, {3})
+        assert len(group) == np.isin(atlas.tokens.sentence, sentences).sum()
+
+
+def test_the_sample_is_an_atlas_of_its_own_with_the_facts_of_all(
+    atlas: Atlas, folder: Path
+) -> None:
+    sample = open_large(folder).sample
+    assert sample.sentences == (SENTENCES[1], SENTENCES[4])
+    assert set(sample.tokens.sentence) == {0, 1}
+    own = np.flatnonzero(np.isin(atlas.tokens.sentence, (1, 4)))
+    both = np.concatenate([own, own + len(atlas.tokens)])
+    assert (sample.points["translated"] == atlas.points["translated"][:, :, both]).all()
+    assert (sample.faithfulness["raw"].top1 == atlas.faithfulness["raw"].top1).all()
+    assert (sample.positions.counts == atlas.positions.counts).all()
+
+
+def test_a_sample_that_is_saved_again_is_still_one(atlas: Atlas, folder: Path) -> None:
+    sample = open_large(folder).sample
+    whole = {"corpus_tokens": len(atlas.tokens), "corpus_sentences": len(SENTENCES)}
+    assert sample.settings == dict(atlas.settings) | whole
+    assert_same(opened(written(sample)), sample)
+
+
+def test_density_is_what_was_counted(atlas: Atlas, folder: Path) -> None:
+    counts, bounds = open_large(folder).density("normalized")
+    assert (counts.sum(axis=(-1, -2)) == len(atlas.tokens)).all()
+    flat = atlas.points["normalized"][..., :2]
+    assert (bounds[..., 0] == flat[..., 0].min(axis=-1)).all()
+    assert (bounds[..., 3] == flat[..., 1].max(axis=-1)).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_a_part_of_a_plane_has_the_tokens_that_lie_in_it(
+    dtype: str, atlas: Atlas, tmp_path: Path
+) -> None:
+    large = open_large(write_folder(atlas, tmp_path / "a.atlas", PARTS, SAMPLE, dtype))
+    size = len(atlas.tokens)
+    points = atlas.points["raw"][1, 0, :, :2].astype(dtype).astype(np.float64)
+    part = np.array([-0.5, 1.0, -1.5, 0.7])
+    x, y = points.T
+    within = (x >= part[0]) & (x <= part[1]) & (y >= part[2]) & (y <= part[3])
+    look = large.look(1, 0, "raw", part)
+    assert (look.queries, look.keys) == (within[:size].sum(), within[size:].sum())
+    assert 0 < look.queries + look.keys < 2 * size
+    expected = np.flatnonzero(within[:size] | within[size:])
+    assert look.tokens is not None
+    assert look.tokens.tolist() == expected.tolist()
+    both = np.concatenate([expected, expected + size])
+    np.testing.assert_allclose(look.points, points[both], rtol=0, atol=0)
+
+
+def test_tokens_and_sentences_are_found_by_number(atlas: Atlas, folder: Path) -> None:
+    large = open_large(folder)
+    wanted = np.array([len(atlas.tokens) - 1, 0, 7, 7, 20])
+    rows = large.tokens_at(wanted)
+    assert rows.texts == tuple(atlas.tokens.texts[i] for i in wanted)
+    assert rows.displays == tuple(atlas.tokens.displays[i] for i in wanted)
+    assert rows.sentence.tolist() == atlas.tokens.sentence[wanted].tolist()
+    assert rows.position.tolist() == atlas.tokens.position[wanted].tolist()
+    texts = large.sentences_at(rows.sentence)
+    assert texts == [SENTENCES[i] for i in rows.sentence]
+    assert large.tokens_at(np.empty(0, np.intp)).texts == ()
+    assert large.sentences_at(np.empty(0, np.intp)) == []
+    with pytest.raises(AtlasFileError, match="no sentence 100"):
+        large.sentences_at(np.array([99]))
+
+
+def test_an_atlas_in_memory_answers_as_its_folder_does(atlas: Atlas, folder: Path) -> None:
+    disk, memory = open_large(folder), InMemory(atlas)
+    assert (memory.facts.tokens, memory.facts.sentences) == (disk.facts.tokens, len(SENTENCES))
+    for one, other in zip(disk.density("raw"), memory.density("raw"), strict=True):
+        np.testing.assert_array_equal(one, other)
+    part = np.array([-0.5, 1.0, -1.5, 0.7])
+    assert_same(memory.look(1, 0, "raw", part), disk.look(1, 0, "raw", part))
+    wanted = np.array([len(atlas.tokens) - 1, 0, 7, 7, 20])
+    rows = memory.tokens_at(wanted)
+    assert_same(rows, disk.tokens_at(wanted))
+    assert memory.sentences_at(rows.sentence) == disk.sentences_at(rows.sentence)
+
+
+def test_a_sample_that_was_saved_is_all_that_its_file_has(folder: Path) -> None:
+    saved = InMemory(opened(written(open_large(folder).sample)))
+    assert saved.facts.tokens == len(saved.sample.tokens) < open_large(folder).facts.tokens
+    assert saved.facts.sentences == len(SAMPLE)
+
+
+SEARCHES: list[tuple[Kind, str]] = [
+    ("token", "THE"),
+    ("token", "[CLS]"),
+    ("token", "##mat"),
+    ("token", "STRASSE"),
+    ("token", "σίσυφοσ"),
+    ("token", "nowhere"),
+    ("substring", "at"),
+    ("substring", "STRASS"),
+    ("phrase", "the cat"),
+    ("phrase", "The  Cat sat"),
+    ("phrase", "at"),
+    ("phrase", "a+b (c)"),
+    ("phrase", "\ud83d"),
+    ("regex", r"\bcat\b"),
+    ("regex", "c.t"),
+    ("regex", "^the"),
+    ("regex", "mats?$"),
+    ("regex", "x*"),
+    ("regex", "."),
+    ("regex", "(?i:NOTHING) else"),
+]
+
+
+@pytest.mark.parametrize(("kind", "query"), SEARCHES)
+def test_a_folder_and_an_atlas_in_memory_are_searched_alike(
+    kind: Kind, query: str, atlas: Atlas, folder: Path
+) -> None:
+    expected = search_plainly(atlas, query, kind)
+    for found in (open_large(folder).search(query, kind), search_tokens(atlas, query, kind)):
+        assert (found.indices.tolist(), found.count, found.sentences) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "query"), [("token", " "), ("phrase", "x" * 201), ("regex", "("), ("regex", r"(a)\1")]
+)
+def test_an_odd_search_is_told(kind: Kind, query: str, folder: Path) -> None:
+    with pytest.raises(SearchError):
+        open_large(folder).search(query, kind)
+
+
+def test_an_expression_that_takes_too_long_is_stopped(folder: Path) -> None:
+    with pytest.raises(SearchError, match="stopped"):
+        search_parts(open_large(folder).searched, "a", "regex", seconds=-1.0)
+
+
+class _Corpus:
+    """Sentences as a part of a large atlas gives them; what only a match needs is not there."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.count = len(texts)
+        self._texts = pa.array(texts, pa.string())
+
+    def texts(self) -> tuple[np.ndarray, pa.Array]:
+        return np.arange(self.count), self._texts
+
+
+@pytest.mark.parametrize(
+    ("texts", "slices"),
+    [
+        (["a few words"] * 50_000, 50),
+        (["w" * 20_000] * 100, 50),
+        (["w" * 200_000] * 3, 3),
+        ([], 0),
+    ],
+    ids=["short", "long", "longer than a slice", "none"],
+)
+@pytest.mark.parametrize("kind", ["phrase", "regex"])
+def test_the_clock_is_read_between_a_thousand_sentences_or_less(
+    texts: list[str], slices: int, kind: Kind
+) -> None:
+    """An expression may take seconds for a few hundred of them, and a segment has 70,000."""
+    steps = itertools.count()
+    found = search_parts([_Corpus(texts)], "nowhere", kind, lambda: next(steps))  # type: ignore[list-item]
+    assert found.count == 0
+    assert next(steps) == 1 + slices  # one before the part
+
+
+def test_phrases_are_found_in_every_slice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = open_large(folder).search("the cat", "phrase")
+    monkeypatch.setattr("core.atlas.search.parts.SLICE_CHARACTERS", 1)
+    sliced = open_large(folder).search("the cat", "phrase")
+    assert whole.count > 1
+    assert sliced.indices.tolist() == whole.indices.tolist()
+    assert (sliced.count, sliced.sentences) == (whole.count, whole.sentences)
+
+
+def test_a_part_written_twice_is_there_once(atlas: Atlas, copy: Path) -> None:
+    before = {path.name: path.read_bytes() for path in copy.iterdir()}
+    write_part(copy, part_of(atlas, 1, PARTS[1]))
+    assert {path.name: path.read_bytes() for path in copy.iterdir()} == before
+    assert parts_in(copy) == [0, 1, 2]
+
+
+def test_a_part_that_cannot_be_written_leaves_nothing(atlas: Atlas, tmp_path: Path) -> None:
+    part = part_of(atlas, 0, PARTS[0])
+    part.points["raw"][1, 2, 0, 0] = np.nan
+    with pytest.raises(AtlasFileError, match="L2 H3"):
+        write_part(tmp_path, part)
+    assert parts_in(tmp_path) == []
+    assert not list(tmp_path.glob("*.writing"))
+    part.points["raw"][1, 2, 0, 0] = 1e6  # beyond half a float
+    with pytest.raises(AtlasFileError, match="L2 H3"):
+        write_part(tmp_path, part, "float16")
+    with pytest.raises(AtlasFileError, match="1 sentences"):
+        write_part(tmp_path, replace(part, sentences=part.sentences[:1]))
+
+
+def test_a_folder_whose_parts_are_not_all_there_is_not_finished(atlas: Atlas, copy: Path) -> None:
+    for path in copy.glob("points-00001*"):
+        path.unlink()
+    with pytest.raises(AtlasFileError, match="tokens of"):
+        finish(atlas, copy)
+    with pytest.raises(AtlasFileError, match=r"lacks “atlas\.json”"):
+        open_large(copy)
+
+
+def test_what_a_killed_writer_left_is_removed_at_the_end(atlas: Atlas, copy: Path) -> None:
+    (copy / "points-00001.parquet.abcd.writing").write_bytes(b"half")
+    finish(atlas, copy)
+    assert not list(copy.glob("*.writing"))
+
+
+def described(copy: Path, **changes: Any) -> None:
+    fields = json.loads((copy / "atlas.json").read_text("utf-8"))
+    (copy / "atlas.json").write_text(json.dumps(fields | changes), "utf-8")
+
+
+def indexed(copy: Path, **changes: Any) -> None:
+    described(copy, index={"version": 1, "parts": [3]} | changes)
+
+
+def without_index(copy: Path) -> None:
+    fields = json.loads((copy / "atlas.json").read_text("utf-8"))
+    del fields["index"]
+    (copy / "atlas.json").write_text(json.dumps(fields), "utf-8")
+
+
+def with_arrays(copy: Path, **changes: Any) -> None:
+    arrays = load_file(copy / "atlas.safetensors") | changes
+    save_file({n: a for n, a in arrays.items() if a is not None}, copy / "atlas.safetensors")
+
+
+DENSITY = (LAYERS, HEADS, 2, 64, 64)
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no description": (lambda f: (f / "atlas.json").unlink(), "lacks “atlas.json”"),
+    "a description of megabytes": (lambda f: (f / "atlas.json").write_bytes(b"[" * 2**21), "large"),
+    "no arrays": (lambda f: (f / "atlas.safetensors").unlink(), "atlas.safetensors"),
+    "arrays of nothing": (lambda f: (f / "atlas.safetensors").write_bytes(b""), "damaged"),
+    "arrays without end": (
+        lambda f: (f / "atlas.safetensors").write_bytes(b"\xff" * 100),
+        "without end",
+    ),
+    "an array more": (lambda f: with_arrays(f, more=np.zeros(1)), "other arrays"),
+    "no counts": (lambda f: with_arrays(f, **{"density.raw": None}), "other arrays"),
+    "an array of another shape": (
+        lambda f: with_arrays(f, **{"scaling.c": np.ones((3, 2))}),
+        "scaling.c",
+    ),
+    "impossible numbers": (
+        lambda f: with_arrays(f, **{"scaling.c": -np.ones((2, 3))}),
+        "scaling.c",
+    ),
+    "a part less": (
+        lambda f: described(f, parts=[[0, 15, 2], [1, 18, 3]], index={"version": 1, "parts": [2]}),
+        "not those of a whole",
+    ),
+    "a part that is not there": (
+        lambda f: (f / "tokens-00001.parquet").unlink(),
+        "tokens-00001.parquet",
+    ),
+    "no sample": (lambda f: (f / "sample.atlas.zip").unlink(), "sample.atlas.zip"),
+    "images": (lambda f: described(f, images=[4, 4, 2, 1]), "images"),
+    "no file to search": (lambda f: (f / "search-00000.safetensors").unlink(), "search-00000"),
+    "files to search of fewer parts": (lambda f: indexed(f, parts=[1, 1]), "“index” is not"),
+    "files to search of nothing": (lambda f: indexed(f, parts=[3, 0]), "“index” is not"),
+    "files to search of halves": (lambda f: indexed(f, parts=[1.5, 1.5]), "“index” is not"),
+    "files to search of text": (lambda f: indexed(f, parts="3"), "“index”"),
+    "files to search without a version": (lambda f: described(f, index={"parts": [3]}), "“index”"),
+    "files to search of another version": (lambda f: indexed(f, version=2), "“index”"),
+    "nothing to search": (without_index, "a search reads"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_folder_that_is_damaged_or_lies_is_refused(name: str, copy: Path) -> None:
+    damage, message = DAMAGES[name]
+    open_large(copy)  # as it was, it opens
+    damage(copy)
+    with pytest.raises(AtlasFileError, match=message):
+        open_large(copy)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("atlas.json", "atlas.safetensors", "sample.atlas.zip", "points-00001.parquet"),
+        *("tokens-00000.parquet", "sentences-00002.parquet", "search-00000.safetensors"),
+    ],
+)
+def test_links_in_the_place_of_files_are_refused(name: str, copy: Path, tmp_path: Path) -> None:
+    """They could show what is elsewhere on the server."""
+    secret = tmp_path / "secret"
+    shutil.copy(copy / name, secret)
+    (copy / name).unlink()
+    (copy / name).symlink_to(secret)
+    with pytest.raises(AtlasFileError, match=name):
+        open_large(copy)
+    (copy / name).unlink()
+    os.mkfifo(copy / name)  # would never end
+    with pytest.raises(AtlasFileError, match=name):
+        open_large(copy)
+
+
+def test_a_link_in_the_place_of_the_folder_is_refused(folder: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.atlas"
+    link.symlink_to(folder, target_is_directory=True)
+    with pytest.raises(AtlasFileError, match="folder of its own"):
+        open_large(link)
+    file = tmp_path / "file.atlas"
+    file.write_bytes(b"")
+    with pytest.raises(AtlasFileError, match="folder of its own"):
+        open_large(file)
+
+
+def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
+    """A table with another in its place, in as many groups of rows."""
+    file = pq.ParquetFile(path)
+    groups = [change(file.read_row_group(group)) for group in range(file.num_row_groups)]
+    buffer = io.BytesIO()
+    with pq.ParquetWriter(buffer, groups[0].schema) as writer:
+        for group in groups:
+            writer.write_table(group)
+    path.write_bytes(buffer.getvalue())
+
+
+def filled(name: str, value: Any) -> Callable[[pa.Table], pa.Table]:
+    def change(table: pa.Table) -> pa.Table:
+        at = table.schema.get_field_index(name)
+        return table.set_column(at, name, pa.array([value] * len(table)))
+
+    return change
+
+
+TABLES: dict[str, tuple[str, Callable[[pa.Table], pa.Table], str]] = {
+    "points that are no number": ("points", filled("query_raw_x", float("nan")), "not finite"),
+    "points as text": ("points", filled("query_raw_x", "x"), "another type"),
+    "points that are missing": ("points", filled("query_raw_x", None), "another type"),
+    "a point less": ("points", lambda t: t.slice(1), "rows for"),
+    "no points": ("points", lambda t: t.drop_columns(["key_raw_y"]), "lack a column"),
+    "a token less": ("tokens", lambda t: t.slice(1), "rows for"),
+    "tokens that are missing": ("tokens", filled("display", None), "gaps|damaged"),
+    "tokens as numbers": ("tokens", filled("token", 7), "gaps|damaged"),
+    "sentences as text": ("tokens", filled("sentence", "x"), "another type"),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_table_that_lies_is_refused_where_it_is_read(name: str, copy: Path) -> None:
+    table, change, message = TABLES[name]
+    rewritten(copy / f"{table}-00001.parquet", change)
+    large = open_large(copy)
+    ways: dict[str, Callable[[], object]] = {
+        "points": partial(large.look, 0, 0, "raw", np.array([-1.0, 1.0, -1.0, 1.0])),
+        "tokens": partial(write_segments, copy, large.parts),
+    }
+    with pytest.raises(AtlasFileError, match=message):
+        ways[table]()
+    (copy / f"{table}-00001.parquet").write_bytes(b"PAR1 nothing PAR1")
+    with pytest.raises(AtlasFileError, match="missing or damaged"):
+        ways[table]()
+
+
+def test_counts_in_impossible_planes_are_refused(copy: Path) -> None:
+    for odd in (np.nan, np.inf):
+        with_arrays(copy, **{"density.raw.bounds": np.full((2, 3, 4), odd, np.float32)})
+        with pytest.raises(AtlasFileError, match="end before they begin"):
+            open_large(copy).density("raw")
+    with_arrays(copy, **{"density.raw": np.zeros(DENSITY, np.int64)})
+    with pytest.raises(AtlasFileError, match="shape or type"):
+        open_large(copy).density("raw")

@@ -1,0 +1,462 @@
+"""What is measured on an atlas: dispersion, where words meet, colours, blocks and layouts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import log
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA
+
+from core.analysis.normalization import key_translation, normalize
+from core.atlas import Atlas, build_atlas
+from core.atlas import dispersion as dispersion_module
+from core.atlas.blocks import CorpusPairs, blocks_of
+from core.atlas.colours import (
+    COLOURINGS,
+    MAX_CATEGORIES,
+    offered_colourings,
+    point_tones,
+)
+from core.atlas.dispersion import MAX_MATCHES, dispersion
+from core.atlas.layouts import lay_out_head
+from core.atlas.meeting import MAX_SENTENCES, common_sentences, meet_words
+from core.model.trace import Array, Layer, Trace
+from core.vocabulary import STAGES, Stage
+from tests.atlas.corpora import corpus_of, read_words, trace_of, window_mask
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+Floats = NDArray[np.float64]
+LENGTHS = (5, 9, 5, 2, 7)
+steady = settings(deadline=None)
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+OF_TEXTS = [name for name, one in COLOURINGS.items() if one.needs != "images"]
+
+
+def cloud(seed: int, size: int = 400, dimensions: int = 2) -> Array:
+    """Two layers of two heads, queries and keys without any structure."""
+    draw = np.random.default_rng(seed).normal(size=(2, 2, 2 * size, dimensions))
+    return draw.astype(np.float32)
+
+
+def some(seed: int, count: int, size: int = 400) -> NDArray[np.bool_]:
+    matches = np.zeros(size, dtype=np.bool_)
+    matches[np.random.default_rng(seed).choice(size, count, replace=False)] = True
+    return matches
+
+
+def gathered_at(points: Array, matches: NDArray[np.bool_], centres: Sequence[float]) -> Array:
+    """The matches' queries and keys moved into tight clusters, at random which into which."""
+    size, moved = len(matches), points.copy()
+    places = np.flatnonzero(matches)
+    for part in (places, places + size):
+        at = np.random.default_rng(1).choice(centres, part.size)
+        moved[:, :, part] = at[:, None] + moved[:, :, part] / 200
+    return moved
+
+
+@pytest.mark.parametrize(("count", "dimensions"), [(12, 2), (60, 3)])
+@pytest.mark.parametrize("centres", [(2.0,), (-2.0, 2.0), (-2.0, 0.0, 2.0)])
+def test_matches_in_up_to_three_tight_clusters_lie_together(
+    centres: tuple[float, ...], count: int, dimensions: int
+) -> None:
+    matches = some(0, count)
+    points = gathered_at(cloud(0, dimensions=dimensions), matches, centres)
+    assert (dispersion(points, matches) < 0.1).all()
+
+
+def test_matches_in_many_clusters_do_not_lie_together() -> None:
+    """Twelve tight clusters around a circle: three centres are far from most of them."""
+    matches = some(0, 120)
+    points = gathered_at(cloud(0), matches, (0.0,))
+    places = np.flatnonzero(matches)
+    around = np.arange(120) % 12 * np.pi / 6
+    for part in (places, places + 400):
+        points[:, :, part] += 2 * np.stack([np.cos(around), np.sin(around)], axis=1)
+    assert (dispersion(points, matches) > 0.6).all()
+
+
+@pytest.mark.parametrize("count", [12, 60, 300])
+def test_matches_anywhere_lie_as_random_tokens_do(count: int) -> None:
+    found = dispersion(cloud(1), some(2, count))
+    assert found.shape == (2, 2)
+    assert found.dtype == np.float64
+    assert (found > 0.6).all()
+    assert (found < 1.5).all()
+
+
+def test_a_few_matches_are_one_cluster() -> None:
+    """Five matches in two places: with a centre for each they would have no spread at all."""
+    matches = some(0, 5)
+    assert (dispersion(gathered_at(cloud(0), matches, (1.0,)), matches) < 0.1).all()
+    assert (dispersion(gathered_at(cloud(0), matches, (-3.0, 3.0)), matches) > 1).all()
+
+
+def test_queries_and_keys_count_alike() -> None:
+    """Queries in one point, keys anywhere: half way between together and scattered."""
+    matches = some(4, 100)
+    points = cloud(4)
+    points[:, :, np.flatnonzero(matches)] = 0.5
+    assert np.abs(dispersion(points, matches) - 0.5).max() < 0.15
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_fewer_than_two_matches_have_no_dispersion(count: int) -> None:
+    found = dispersion(cloud(0), some(0, count))
+    assert found.shape == (2, 2)
+    assert np.isnan(found).all()
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 12345.678])
+@pytest.mark.parametrize("count", [2, 7])
+def test_points_that_are_all_one_have_no_dispersion(value: float, count: int) -> None:
+    points = np.full((2, 2, 800, 2), value, dtype=np.float32)
+    assert np.isnan(dispersion(points, some(0, count))).all()
+
+
+@pytest.mark.parametrize("factor", [1e-4, 1e4])
+def test_size_and_direction_of_a_picture_change_nothing(factor: float) -> None:
+    matches = some(8, 50)
+    points = cloud(8)
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    turned = (factor * points @ turn + 2 * factor).astype(np.float32)
+    np.testing.assert_allclose(dispersion(turned, matches), dispersion(points, matches), rtol=1e-3)
+
+
+def test_more_matches_than_are_looked_at_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = set()
+
+    def watched(clouds: Array, clusters: int) -> Floats:
+        looked_at.add(clouds.shape[1])
+        return original(clouds, clusters)
+
+    original = dispersion_module._spread
+    monkeypatch.setattr(dispersion_module, "_spread", watched)
+    matches = some(9, 3 * MAX_MATCHES, 2000)
+    points = cloud(9, 2000)
+    assert (np.abs(dispersion(points, matches) - 1) < 0.15).all()
+    tight = gathered_at(points, matches, (-2.0, 0.0, 2.0))
+    assert (dispersion(tight, matches) < 0.1).all()
+    assert looked_at == {MAX_MATCHES}
+
+
+def met_by_hand(
+    trace: Trace, layer: int, head: int, queries: list[int], keys: list[int]
+) -> tuple[float, float]:
+    """Attention of one query after another; those that may see none of the keys do not count."""
+    mask = trace.layers[layer].mask
+    attention = trace.attention(layer, head)
+    weights, even = [], []
+    for i in queries:
+        row = None if mask is None else (mask if mask.ndim == 2 else mask[head])[i]
+        seen = [j for j in range(len(trace.tokens)) if row is None or row[j] == 0]
+        both = [j for j in keys if j in seen]
+        if both:
+            weights.append(sum(float(attention[i, j]) for j in both))
+            even.append(len(both) / len(seen))
+    if not weights:
+        return float("nan"), float("nan")
+    return sum(weights) / len(weights), sum(even) / len(even)
+
+
+def with_masks_by_head(trace: Trace) -> Trace:
+    """The first head sees itself alone, the second all that is not later, the others everything."""
+    size = len(trace.tokens)
+    allowed = np.ones((4, size, size), dtype=np.bool_)
+    allowed[0], allowed[1] = np.eye(size), np.tri(size)
+    mask = np.where(allowed, 0, -np.inf).astype(np.float32)
+    return replace(trace, layers=(trace.layers[0], Layer(0.5, mask)))
+
+
+@pytest.mark.parametrize("kind", ["everywhere", "causal", "causal window", "by head"])
+def test_words_meet_as_their_pairs_do_one_by_one(kind: str) -> None:
+    window = 3 if "window" in kind else None
+    traces = corpus_of((6, 9, 4), causal="causal" in kind, window=window)
+    if kind == "by head":
+        traces = [with_masks_by_head(trace) for trace in traces]
+    first = {10: [1], 20: [2, 5, 8], 30: [0]}
+    second = {10: [4, 5], 20: [1, 6], 30: [0, 3]}
+    numbered = [(30, traces[2]), (10, traces[0]), (20, traces[1])]
+    meeting = meet_words(
+        numbered,
+        {sentence: np.array(at) for sentence, at in first.items()},
+        {sentence: np.array(at) for sentence, at in second.items()},
+    )
+    assert meeting.sentences == (10, 20, 30)
+    by_hand = np.array(
+        [
+            [
+                [met_by_hand(t, layer, head, first[s], second[s]) for head in range(4)]
+                for layer in (0, 1)
+            ]
+            for s, t in sorted(numbered, key=lambda pair: pair[0])
+        ]
+    )
+    np.testing.assert_allclose(meeting.weights, by_hand[..., 0], rtol=1e-5)
+    np.testing.assert_allclose(meeting.baselines, by_hand[..., 1], rtol=1e-9)
+    for layer, head in np.ndindex(2, 4):
+        known = [w for w in by_hand[:, layer, head, 0] if np.isfinite(w)]
+        assert meeting.mean[layer, head] == pytest.approx(
+            sum(known) / len(known) if known else np.nan, nan_ok=True
+        )
+        known = [w for w in by_hand[:, layer, head, 1] if np.isfinite(w)]
+        assert meeting.uniform_baseline[layer, head] == pytest.approx(
+            sum(known) / len(known) if known else np.nan, nan_ok=True
+        )
+
+
+def test_no_attention_goes_to_a_later_word_of_a_causal_model() -> None:
+    traces = corpus_of((6, 6), causal=True)
+    early, late = np.array([1, 2]), np.array([4])
+    meeting = meet_words(enumerate(traces), {0: early, 1: late}, {0: late, 1: early})
+    assert np.isnan(meeting.weights[0]).all()
+    assert np.isnan(meeting.baselines[0]).all()
+    assert (meeting.weights[1] > 0).all()
+    assert meeting.baselines[1] == pytest.approx(np.full((2, 4), 2 / 5))
+    np.testing.assert_array_equal(meeting.mean, meeting.weights[1])
+    for count in (1, 5):
+        assert [sentence for sentence, _ in meeting.best_sentences(0, 0, count)] == [1]
+    never = meet_words([(0, traces[0])], {0: early}, {0: late})
+    assert np.isnan(never.mean).all()
+    assert never.best_sentences(1, 3, 5) == []
+
+
+def test_the_best_sentences_come_first() -> None:
+    traces = corpus_of((6,) * 7)
+    places = dict.fromkeys(range(7), np.array([1, 3]))
+    meeting = meet_words(enumerate(traces), places, dict.fromkeys(range(7), np.array([2])))
+    for layer, head in np.ndindex(2, 4):
+        weights = {i: float(meeting.weights[i, layer, head]) for i in range(7)}
+        expected = sorted(weights.items(), key=lambda pair: -pair[1])
+        assert meeting.best_sentences(layer, head, 3) == expected[:3]
+        assert meeting.best_sentences(layer, head, 99) == expected
+
+
+@steady
+@given(st.sets(st.integers(0, 400)), st.sets(st.integers(0, 400)))
+@example(set(range(95)), set(range(400)))
+@example(set(range(400)), set(range(3, 53)))
+def test_sentences_with_both_words_are_thinned_evenly(first: set[int], second: set[int]) -> None:
+    one, other = (dict.fromkeys(each, np.array([0])) for each in (first, second))
+    both = [sentence for sentence in range(401) if sentence in first and sentence in second]
+    found = common_sentences(one, other)
+    if len(both) <= MAX_SENTENCES:
+        assert found == both
+        return
+    assert len(found) == MAX_SENTENCES
+    places = [both.index(sentence) for sentence in found]
+    assert places[0] == 0
+    steps = {
+        following - one for one, following in zip(places, [*places[1:], len(both)], strict=True)
+    }
+    assert steps <= {len(both) // MAX_SENTENCES, -(-len(both) // MAX_SENTENCES)}
+
+
+TEXTS = ("the cat , the END", "the … a", "cat")
+SIZE = 6 + 4 + 2  # with [CLS] before each
+
+
+def coloured(labels: Sequence[str] = ("good", "bad", "good")) -> Atlas:
+    traces = [trace_of(read_words(text), seed) for seed, text in enumerate(TEXTS)]
+    return build_atlas(traces, TEXTS, labels)
+
+
+@pytest.mark.parametrize("name", OF_TEXTS)
+def test_every_colouring_gives_each_point_a_value_within_its_legend(name: str) -> None:
+    atlas = coloured()
+    tones = point_tones(atlas, name)
+    expected = (2, 4, 2 * SIZE) if name == "norm" else (2 * SIZE,)
+    assert tones.numbers.shape == expected
+    assert tones.numbers.dtype == np.float64
+    if tones.scale == "category":
+        assert 2 <= len(tones.legend) <= MAX_CATEGORIES
+        assert set(tones.numbers.tolist()) <= set(range(len(tones.legend)))
+    elif tones.scale in {"sequential", "lightness"}:
+        assert len(tones.legend) == 2
+        assert tones.numbers.min() == 0
+        assert tones.numbers.max() == 1
+    else:
+        assert not tones.numbers.any()
+    if name != "norm":  # a token's query and its key have one colour
+        assert tones.numbers[:SIZE].tolist() == tones.numbers[SIZE:].tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "legend", "expected"),
+    [
+        (
+            "position",
+            ("first token", "last token"),
+            [0, 1 / 5, 2 / 5, 3 / 5, 4 / 5, 1, 0, 1 / 3, 2 / 3, 1, 0, 1],
+        ),
+        (
+            "position mod 5",
+            tuple(f"{i}, {i + 5}, {i + 10} …" for i in range(1, 6)),
+            [0, 1, 2, 3, 4, 0, 0, 1, 2, 3, 0, 1],
+        ),
+        (
+            "frequency",  # [CLS] and "the" three times, "cat" twice, all else once
+            ("1×", "3×"),
+            [1, 1, log(2) / log(3), 0, 1, 0, 1, 1, 0, 0, 1, log(2) / log(3)],
+        ),
+        (
+            "token_length",
+            ("1 characters", "5 characters"),
+            [log(n) / log(5) for n in (5, 3, 3, 1, 3, 3, 5, 3, 1, 1, 5, 3)],
+        ),
+        (
+            "sentence_length",
+            ("2 tokens", "6 tokens"),
+            [*[1] * 6, *[log(2) / log(3)] * 4, 0, 0],
+        ),
+        ("punctuation", ("words and pieces", "punctuation"), [0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0]),
+        ("special", ("text", "[CLS]"), [1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0]),
+        ("label", ("good", "bad"), [*[0] * 6, *[1] * 4, 0, 0]),
+    ],
+)
+def test_colours_say_what_their_legend_says(
+    name: str, legend: tuple[str, ...], expected: list[float]
+) -> None:
+    tones = point_tones(coloured(), name)
+    np.testing.assert_allclose(tones.numbers[:SIZE], expected, atol=1e-12)
+    assert tones.legend == legend
+
+
+def test_norms_run_along_the_ramp_within_each_head() -> None:
+    atlas = coloured()
+    numbers = point_tones(atlas, "norm").numbers
+    for layer, head in np.ndindex(2, 4):
+        norms = atlas.norms[layer, head]
+        order = np.argsort(norms)
+        assert (np.diff(numbers[layer, head][order]) >= 0).all()
+        assert numbers[layer, head][[order[0], order[-1]]].tolist() == [0, 1]
+
+
+def test_one_long_vector_does_not_take_the_ramp_from_all_others() -> None:
+    atlas = coloured()
+    norms = np.tile(np.linspace(1, 2, 200, dtype=np.float32), (2, 4, 1))
+    norms[:, :, 150] = 1e6
+    numbers = point_tones(replace(atlas, norms=norms), "norm").numbers
+    assert np.abs(numbers[:, :, 100] - 0.5).max() < 0.05
+    assert (numbers[:, :, 150] == 1).all()
+
+
+def test_special_tokens_are_no_punctuation() -> None:
+    atlas = coloured()
+    special = replace(
+        atlas.tokens, special=np.array([text in {"[CLS]", ","} for text in atlas.tokens.texts])
+    )
+    numbers = point_tones(replace(atlas, tokens=special), "punctuation").numbers
+    assert np.flatnonzero(numbers[:SIZE]).tolist() == [8]
+
+
+def test_sentences_of_one_token_and_of_one_length_have_colours() -> None:
+    atlas = build_atlas(corpus_of((1, 1)))
+    atlas = replace(atlas, norms=np.ones_like(atlas.norms))
+    for name in OF_TEXTS:
+        if name != "label":
+            assert np.isfinite(point_tones(atlas, name).numbers).all()
+
+
+@pytest.mark.parametrize("many", [MAX_CATEGORIES, MAX_CATEGORIES + 1, 20])
+def test_what_is_rarer_than_the_commonest_labels_is_other(many: int) -> None:
+    """Label k is on k + 1 sentences, so that the last one is the commonest."""
+    labels = [f"label {k:02}" for k in range(many) for _ in range(k + 1)]
+    atlas = build_atlas(
+        corpus_of([2] * len(labels)), [f"w{i}x0" for i in range(len(labels))], labels
+    )
+    tones = point_tones(atlas, "label")
+    commonest = [f"label {k:02}" for k in reversed(range(many))]
+    if many <= MAX_CATEGORIES:
+        assert tones.legend == tuple(commonest)
+    else:
+        assert tones.legend == (*commonest[: MAX_CATEGORIES - 1], "other")
+    for i, sentence in enumerate(atlas.tokens.sentence):
+        name = tones.legend[int(tones.numbers[i])]
+        own = labels[sentence]
+        assert name == (own if own in tones.legend else "other")
+
+
+def test_labels_are_offered_where_there_are_any() -> None:
+    assert offered_colourings(coloured()) == OF_TEXTS
+    assert offered_colourings(coloured(())) == [name for name in OF_TEXTS if name != "label"]
+    with pytest.raises(KeyError):
+        point_tones(coloured(), "taste")
+
+
+def test_blocks_hold_each_chosen_sentence_once_beside_those_of_its_length() -> None:
+    atlas = build_atlas(corpus_of(LENGTHS, causal=True, window=3))
+    chosen = np.array([0, 1, 2, 4])
+    blocks = blocks_of(atlas.tokens, chosen, atlas.masks.get, causal=True)
+    assert [block.tokens.tolist() for block in blocks] == [
+        [[0, 1, 2, 3, 4], [14, 15, 16, 17, 18]],
+        [[21, 22, 23, 24, 25, 26, 27]],
+        [[5, 6, 7, 8, 9, 10, 11, 12, 13]],
+    ]
+    for block in blocks:
+        sentences, size = block.tokens.shape
+        for layer, window in ((0, None), (1, 3)):
+            counted = block.counted(layer, 2)
+            assert counted.shape == (sentences, size, size)
+            mask = window_mask(size, causal=True, window=window)
+            assert (counted == mask & (mask.sum(axis=1, keepdims=True) > 1)).all()
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(layer: int) -> None:
+    traces = corpus_of((*LENGTHS, 1), causal=True, window=3)
+    atlas = build_atlas(traces)
+    every = np.arange(len(traces))
+    pairs = CorpusPairs(blocks_of(atlas.tokens, every, atlas.masks.get, atlas.causal))
+    expected, first = set(), 0
+    for sentence, size in enumerate((*LENGTHS, 1)):
+        mask = window_mask(size, causal=True, window=3 if layer else None)
+        mask &= mask.sum(axis=1, keepdims=True) > 1
+        expected |= {
+            (sentence, first + i, first + j) for i, j in zip(*np.nonzero(mask), strict=True)
+        }
+        first += size
+    rows = pairs.rows((layer, 0))
+    queries, texts = (np.repeat(each, rows.counts) for each in (rows.queries, rows.texts))
+    sentences = atlas.tokens.sentence[queries]
+    found = list(zip(sentences.tolist(), queries.tolist(), rows.keys.tolist(), strict=True))
+    assert len(found) == len(set(found))
+    assert set(found) == expected
+    assert len(set(zip(texts.tolist(), sentences.tolist(), strict=True))) == len(LENGTHS)
+    draw = np.random.default_rng(0)
+    queries_of, keys_of = draw.normal(size=(2, first, 4))
+    products = pairs.products(queries_of, keys_of, (layer, 0))
+    by_hand = [queries_of[i] @ keys_of[j] for _, i, j in found]
+    np.testing.assert_allclose(products, by_hand, atol=1e-12)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_layout_is_of_the_vectors_as_the_whole_corpus_moves_them(stage: Stage) -> None:
+    traces = corpus_of(LENGTHS, causal=True, window=3)
+    atlas = build_atlas(traces)
+    layout = lay_out_head(atlas, 1, 3, stage, "PCA", max_tokens=12)
+    sentences = np.unique(atlas.tokens.sentence[layout.tokens])
+    assert layout.tokens.size == sum(LENGTHS[i] for i in sentences) <= 12
+    queries = np.vstack([trace.queries[1, 3] for trace in traces]).astype(np.float64)
+    keys = np.vstack([trace.keys[1, 3] for trace in traces]).astype(np.float64)
+    a = 0.0 if stage == "raw" else key_translation(queries, keys)
+    c = float(atlas.scaling.c[1, 3]) if stage == "normalized" else 1.0
+    moved = [each[layout.tokens] for each in normalize(queries, keys, a, c)]
+    expected = PCA(n_components=2, svd_solver="full").fit_transform(np.vstack(moved))
+    sign = np.sign((layout.points * expected).sum(axis=0))
+    np.testing.assert_allclose(layout.points * sign, expected, atol=1e-5)
+
+
+def test_an_atlas_without_vectors_cannot_be_laid_out_anew() -> None:
+    bare = replace(build_atlas(corpus_of((4,))), vectors=None)
+    with pytest.raises(ValueError, match="no vectors"):
+        lay_out_head(bare, 0, 0, "raw", "PCA")

@@ -1,1 +1,0 @@
-"""How fast the app is and how much memory it takes: ``python -m tests.bench``."""

@@ -1,0 +1,186 @@
+"""Queries and keys of an image in the browser: patches as points, hover, links, space, the map."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.analysis.query_key.clouds import head_clouds
+from core.analysis.query_key.scaling import scale_head
+from core.model import load, trace_image
+from core.model.box import open_box
+from tests.browser.conftest import Open, box_of, follow, place, settle
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from playwright.sync_api import Locator
+
+    from core.model import Trace
+
+MODEL, IMAGE = "bundled/vit-scenes", "three-shapes"
+LINK = f"/query_key?input=image&model={MODEL}&image={IMAGE}&layer=1&head=4&stage=normalized"
+LAYER, HEAD = 0, 3  # of the link, from 0
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return trace_image(load(MODEL, modality="image"), open_box(IMAGE))
+
+
+@pytest.fixture(scope="module")
+def points(trace: Trace) -> NDArray[np.float64]:
+    """Where the normalized queries and keys lie, (query + key, 2)."""
+    scaling = scale_head(trace, LAYER, HEAD)
+    (cloud,) = head_clouds(trace, LAYER, HEAD, scaling, stages=["normalized"])
+    return np.vstack([cloud.picture.queries, cloud.picture.keys])
+
+
+def lonely_query(points: NDArray[np.float64], tokens: int) -> int:
+    """The patch whose query lies farthest from all other points: nothing hides it."""
+    shown = np.array([i for i in range(2 * tokens) if i % tokens])  # without CLS
+    away = np.linalg.norm(points[shown][:, None] - points[shown], axis=-1)
+    np.fill_diagonal(away, np.inf)
+    nearest = away.min(axis=1)[: tokens - 1]
+    return int(shown[nearest.argmax()])
+
+
+def painted(canvas: Locator, colour: list[int]) -> int:
+    """How many pixels of a canvas have about this colour."""
+    count: int = canvas.evaluate(
+        """(canvas, colour) => {
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
+          let count = 0
+          for (let at = 0; at < data.length; at += 4) {
+            const isNear = colour.every((value, i) => Math.abs(value - data[at + i]) < 14)
+            if (data[at + 3] > 250 && isNear) count++
+          }
+          return count
+        }""",
+        colour,
+    )
+    return count
+
+
+def canvas_of(page: Page) -> Locator:
+    return page.locator("figure canvas").first
+
+
+def test_points_are_the_patches_themselves(goto: Open, trace: Trace) -> None:
+    page = goto(LINK)
+    expect(page.locator("figure")).to_have_count(2)  # the head, and the image
+    patches = trace.patches
+    assert patches is not None
+    for row, column in ((3, 3), (4, 8), (8, 5)):  # within the disc, the square, the triangle
+        colour = [int(v) for v in patches.cells[row * patches.columns + column].mean((0, 1))]
+        assert painted(canvas_of(page), colour) > 100
+    page = goto(f"{LINK}&dots=1")
+    colour = [int(v) for v in patches.cells[3 * patches.columns + 3].mean((0, 1))]
+    assert painted(canvas_of(page), colour) == 0
+
+
+def test_a_point_under_the_mouse_is_marked_in_the_image_with_its_strongest_key(
+    goto: Open, trace: Trace, points: NDArray[np.float64]
+) -> None:
+    page = goto(LINK)
+    query = lonely_query(points, len(trace.tokens))
+    weights = trace.attention(LAYER, HEAD)[query]
+    key = int(weights.argmax())
+    token, partner = trace.tokens[query], trace.tokens[key]
+    page.mouse.move(*place(page.locator("figure").first, points[query]), steps=3)
+    tip = page.locator(".tip")
+    expect(tip).to_contain_text(f"query, row {token.row + 1}, column {token.column + 1}")
+    expect(tip).to_contain_text(f"attends most to {partner.display}: {weights[key]:.3f}")
+    expect(page.locator("figure.map")).to_have_attribute(
+        "data-pair", f"{token.display} {partner.display}"
+    )
+
+
+def test_a_click_keeps_a_point_and_the_link_restores_it(
+    goto: Open, trace: Trace, points: NDArray[np.float64]
+) -> None:
+    page = goto(LINK)
+    query = lonely_query(points, len(trace.tokens))
+    page.mouse.click(*place(page.locator("figure").first, points[query]))
+    follow(page, f"point=q{query + 1}")
+    page = goto(f"{LINK}&point=q{query + 1}")
+    expect(page.locator("figure.map")).to_have_attribute(
+        "data-pair", re.compile(f"^{trace.tokens[query].display} ")
+    )
+    expect(page.locator(".reading")).to_contain_text(f"Query {trace.tokens[query].display} →")
+    canvas_of(page).press("Escape")
+    expect(page.locator("figure.map")).to_have_attribute("data-pair", "")
+
+
+def test_a_patch_of_the_image_shows_its_query(goto: Open, trace: Trace) -> None:
+    page = goto(LINK)
+    box = box_of(page.locator("figure.map canvas"))
+    row, column = 7, 4
+    side = box["width"] / 12
+    page.mouse.move(box["x"] + (column + 0.5) * side, box["y"] + (row + 0.5) * side, steps=3)
+    expect(page.locator(".reading")).to_contain_text("Query r8c5 →")
+    page.mouse.click(box["x"] + (column + 0.5) * side, box["y"] + (row + 0.5) * side)
+    follow(page, f"point=q{1 + row * 12 + column + 1}")
+    assert trace.tokens[1 + row * 12 + column].display == "r8c5"
+
+
+def test_the_keyboard_steps_from_patch_to_patch(goto: Open) -> None:
+    page = goto(LINK)
+    canvas_of(page).press("ArrowRight")
+    expect(page.locator(".reading")).to_contain_text("Query r1c1 →")
+    canvas_of(page).press("ArrowRight")
+    canvas_of(page).press("Enter")
+    follow(page, "point=q3")
+
+
+def test_a_drag_turns_the_cloud_in_space(goto: Open) -> None:
+    page = goto(f"{LINK}&dims=3-D")
+    before = canvas_of(page).evaluate("(canvas) => canvas.toDataURL()")
+    box = box_of(canvas_of(page))
+    page.mouse.move(box["x"] + 80, box["y"] + 60)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 240, box["y"] + 120, steps=5)
+    page.mouse.up()
+    page.mouse.move(5, 5)
+    settle(page)
+    turned = canvas_of(page).evaluate("(canvas) => canvas.toDataURL()")
+    assert turned != before
+    assert "point=" not in page.url  # a drag is no click
+    canvas_of(page).press("Shift+ArrowLeft")
+    page.wait_for_timeout(200)  # the next frames
+    assert canvas_of(page).evaluate("(canvas) => canvas.toDataURL()") != turned
+
+
+def test_a_square_of_the_map_opens_its_points(goto: Open) -> None:
+    page = goto(f"{LINK}&part=follow")
+    area = page.locator(".st-key-query_key_follow .nsewdrag")
+    area.scroll_into_view_if_needed()
+    box = box_of(area)  # 6 layers x 6 heads, from 0.4 to 6.6 both ways
+    x, y = box["x"] + box["width"] * (5 - 0.4) / 6.2, box["y"] + box["height"] * (2 - 0.4) / 6.2
+    page.mouse.move(x, y, steps=3)
+    page.mouse.click(x, y)
+    follow(page, "part=picture.*layer=2.*head=5|layer=2.*head=5.*part=picture")
+    expect(page.locator("figcaption").first).to_contain_text("L2 H5 · normalized: mean distance")
+    expect(page.get_by_text(re.compile("L2 H5 (follows|rests)")).first).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_three_stages_fit_any_page_with_the_image(goto: Open, width: int) -> None:
+    page = goto(f"{LINK.replace('normalized', 'all+three')}&colour=hue", width=width)
+    expect(page.locator("figure")).to_have_count(4)
+    for figure in page.locator("figure").all():
+        box = box_of(figure)
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+
+
+def test_pictures_are_saved_with_patches_inside(goto: Open) -> None:
+    page = goto(LINK)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save picture as SVG").click()
+    text = download.value.path().read_text("utf-8")
+    assert text.count("<image") > 200  # a patch for each query and key, and the image
+    assert "queries-and-keys" in download.value.suggested_filename
+    assert '"image":"three-shapes"' in text.replace(" ", "").replace("&quot;", '"')

@@ -1,0 +1,95 @@
+"""What scripts do with a document: legends, and the life of a view, which ends with its element."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.components.packing import pack
+from core.figures.shades import shades
+from tests.browser.scripts import Run, running
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser
+
+# Of two updates close together, Streamlit cleans up after the first when the second may have run.
+TWO_UPDATES = """
+const packed = Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))
+const parentElement = document.body.appendChild(document.createElement("div"))
+const life = { made: 0, ended: 0 }
+class Counted extends View {
+  constructor(component) {
+    super(component)
+    life.made += 1
+  }
+  destroy() {
+    super.destroy()
+    life.ended += 1
+  }
+}
+const component = { data: packed, parentElement, setStateValue() {}, setTriggerValue() {} }
+const first = mount(component, Counted)
+if (!isLate) first()
+const second = mount(component, Counted)
+if (isLate) first()
+const standing = { ...life, roots: parentElement.querySelectorAll(".root").length }
+parentElement.remove()
+second()
+return [standing, { ...life, roots: parentElement.querySelectorAll(".root").length }]
+"""
+
+
+@pytest.fixture(scope="module")
+def run(browser: Browser) -> Iterator[Run]:
+    with running(browser, "shared/view", "points/shades", "points/texts") as run:
+        yield run
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_view_outlives_an_update_that_another_overtook(run: Run, *, is_late: bool) -> None:
+    data = b64encode(pack({"picture": {"name": "x", "facts": {}}})).decode()
+    standing, gone = run(TWO_UPDATES, bytes=data, isLate=is_late)
+    assert standing == {"made": 1, "ended": 0, "roots": 1}
+    assert gone == {"made": 1, "ended": 1, "roots": 0}
+
+
+@pytest.mark.parametrize(
+    ("colouring", "legend", "texts", "marks"),
+    [
+        ("sequential", ["low", "high"], ["lowhigh"], [["ramp"]]),
+        ("category", ["<b>one", "two"], ["<b>one", "two"], [["disc", "diamond"]] * 2),
+    ],
+)
+def test_the_legend_has_darker_discs_for_queries_and_lighter_diamonds_for_keys(
+    run: Run, colouring: str, legend: list[str], texts: list[str], marks: list[Any]
+) -> None:
+    shown = run(
+        """const coloured = { colouring, legend, shades }
+        return legendEntries(coloured, shadesOf(coloured, theme)).map((node) => [
+          node.textContent, [...node.querySelectorAll("i")].map((i) => i.className),
+          node.querySelectorAll("b").length,
+        ])""",
+        colouring=colouring,
+        legend=legend,
+        shades=shades(colouring, 2),
+        theme={"query": "#010203", "key": "#040506"},
+    )
+    expected = [("queries: darker", ["disc"]), ("keys: lighter", ["diamond"])]
+    expected += zip(texts, marks, strict=True)
+    assert shown == [[text, mark, 0] for text, mark in expected]
+
+
+def test_the_legend_of_sizes_has_the_shortest_and_the_longest_vector(run: Run) -> None:
+    legends = run(
+        "return given.map((each) => sizeEntries(each).map((node) => node.textContent))",
+        given=[
+            {"sizes": [0, 255], "sizeEnds": [2, 6]},
+            {"sizes": [128, 128], "sizeEnds": [5, 5]},
+            {"sizes": [], "sizeEnds": []},
+        ],
+    )
+    assert legends == [["norm2.004.006.00"], ["norm5.00"], []]

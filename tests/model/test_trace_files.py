@@ -1,0 +1,179 @@
+"""A trace as a file: nothing is lost, and a file that is no trace is refused in a sentence."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
+
+from core.model import Trace, load, trace_by_length, trace_image, trace_text
+from core.model.box import BOX
+from core.model.errors import TraceFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conftest import ModelOf
+
+TEXT, PAIR = "The cat saw the dog.", "It ran away."
+
+
+def differences(one: Any, other: Any, name: str = "trace") -> list[str]:
+    """The fields, at any depth, in which two records differ: in type, in shape, or in a bit."""
+    if type(one) is not type(other):
+        return [name]
+    if isinstance(one, np.ndarray):
+        same = one.dtype == other.dtype and one.shape == other.shape and np.array_equal(one, other)
+        return [] if same else [name]
+    if is_dataclass(one):
+        parts = [(getattr(one, each.name), getattr(other, each.name)) for each in fields(one)]
+        names = [f"{name}.{each.name}" for each in fields(one)]
+    elif isinstance(one, tuple) and len(one) == len(other):
+        parts, names = list(zip(one, other, strict=True)), [f"{name}[]"] * len(one)
+    else:
+        return [] if one == other else [name]
+    found = (differences(*pair, below) for pair, below in zip(parts, names, strict=True))
+    return [each for several in found for each in several]
+
+
+def trace_of(kind: str, model_of: ModelOf, bart: Path) -> Trace:
+    if kind == "image":
+        return trace_image(load("bundled/vit-scenes"), BOX["three-shapes"].open())
+    if kind == "cross":
+        return trace_text(load(str(bart)), TEXT)
+    if kind == "pair":
+        return trace_text(load("bundled/minilm"), TEXT, PAIR)
+    return trace_text(model_of(kind), TEXT)
+
+
+@pytest.mark.parametrize(
+    "kind", ["bert", "gpt2", "llama", "gemma2", "bloom", "gpt_oss", "t5", "pair", "cross", "image"]
+)
+def test_a_trace_comes_back_from_its_file_as_it_was(
+    kind: str, model_of: ModelOf, answering_bart: Path, tmp_path: Path
+) -> None:
+    """Masks, soft caps, sinks, shared keys, biases, patches, and the decoder's traces."""
+    trace = trace_of(kind, model_of, answering_bart)
+    trace.save(tmp_path / "trace.safetensors")
+    again = Trace.open(tmp_path / "trace.safetensors")
+    assert differences(trace, again) == []
+    assert [each.name for each in tmp_path.iterdir()] == ["trace.safetensors"]
+    for each, other in zip((trace, *trace.others), (again, *again.others), strict=True):
+        assert np.array_equal(each.attention(), other.attention())
+    assert not again.queries.flags.writeable
+    if kind == "cross":
+        assert again.of_type("cross").source == again.tokens
+    if kind == "image":
+        assert again.patches is not None
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "trace.safetensors"
+    trace_text(load("bundled/gpt2-novels"), TEXT).save(path)
+    return path
+
+
+def test_a_file_is_opened_without_torch(saved: Path) -> None:
+    program = (
+        "import sys; from core.model import Trace;"
+        f"trace = Trace.open({str(saved)!r}); trace.attention();"
+        "print([name for name in ('torch', 'transformers', 'pandas') if name in sys.modules])"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout.strip() == "[]"
+
+
+def test_a_trace_without_values_is_not_saved(tmp_path: Path) -> None:
+    model = load("bundled/minilm")
+    ((_, trace),) = trace_by_length(model, [TEXT], whole=False)
+    with pytest.raises(TraceFileError, match="values are not kept"):
+        trace.save(tmp_path / "trace.safetensors")
+    assert list(tmp_path.iterdir()) == []
+
+
+def changed(
+    saved: Path, path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]
+) -> Path:
+    """A copy of the file with other arrays, or another description of them."""
+    arrays = load_file(saved)
+    with safe_open(saved, framework="np") as file:
+        about = dict(file.metadata())
+    content = json.loads(about["trace"])
+    change(arrays, content)
+    save_file(arrays, path, about | {"trace": json.dumps(content)})
+    return path
+
+
+ATTACKS: dict[str, Callable[[dict[str, Any], dict[str, Any]], object]] = {
+    "an array that no trace has": lambda arrays, _: arrays.update(extra=np.zeros(3, np.float32)),
+    "numbers of another type": lambda arrays, _: arrays.update(
+        queries=arrays["queries"].astype(np.float64)
+    ),
+    "keys of fewer tokens": lambda arrays, _: arrays.update(
+        kv_keys=np.ascontiguousarray(arrays["kv_keys"][:, :, 1:])
+    ),
+    "queries without an axis": lambda arrays, _: arrays.update(queries=arrays["queries"][0]),
+    "no number": lambda arrays, _: arrays["queries"].fill(np.nan),
+    "a mask that permits infinity": lambda arrays, _: arrays["layers.0.mask"].fill(np.inf),
+    "a mask of another size": lambda arrays, _: arrays.update(
+        {"layers.0.mask": np.zeros((2, 2), np.float32)}
+    ),
+    "hidden states of fewer layers": lambda arrays, _: arrays.update(
+        hidden_states=arrays["hidden_states"][1:]
+    ),
+    "a name that is no array": lambda _, content: content.update(queries="nothing"),
+    "a list for a text": lambda _, content: content.update(model=["x"]),
+    "a text for a number": lambda _, content: content.update(dropped="7"),
+    "another kind of attention": lambda _, content: content.update(kind="sideways"),
+    "a field that no trace has": lambda _, content: content.update(surprise=1),
+    "a field that is missing": lambda _, content: content.pop("causal"),
+    "half a character": lambda _, content: content.update(model="\ud800"),
+    "fewer tokens": lambda _, content: content["tokens"].pop(),
+    "tokens in another order": lambda _, content: content["tokens"].reverse(),
+    "a layer twice": lambda _, content: content["layers"][1].update(number=0),
+    "a trace within itself": lambda _, content: content.update(others=[dict(content, others=[])]),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_changed_file_is_refused_in_a_sentence(attack: str, saved: Path, tmp_path: Path) -> None:
+    def change(arrays: dict[str, Any], content: dict[str, Any]) -> None:
+        ATTACKS[attack](arrays, content)
+
+    with pytest.raises(TraceFileError, match=r"^[^.].{10,}\.$"):
+        Trace.open(changed(saved, tmp_path / "x.safetensors", change))
+
+
+def test_what_is_no_file_of_a_trace_is_refused(saved: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut"
+    cut.write_bytes(saved.read_bytes()[:-100])
+    long = tmp_path / "long"
+    long.write_bytes((10**12).to_bytes(8, "little") + b"{}")
+    other = tmp_path / "other"
+    save_file({"x": np.zeros(2, np.float32)}, other)
+    for path in (cut, long, other, tmp_path, Path("/dev/zero")):
+        with pytest.raises(TraceFileError):
+            Trace.open(path)
+
+
+def test_every_number_of_a_token_is_checked() -> None:
+    trace = trace_text(load("bundled/minilm"), TEXT)
+    first, *rest = trace.tokens
+    for wrong in ({"position": 5}, {"segment": 7}, {"span": (3, 1)}):
+        with pytest.raises(TraceFileError, match="Token 1"):
+            replace(trace, tokens=(replace(first, **wrong), *rest)).check()

@@ -1,0 +1,133 @@
+"""The head report of a head on the atlas page, in process."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.atlas.one_head import sample
+from core.model import load, trace_text
+from core.screens.atlas.head import head_report
+from core.screens.atlas.head.report_file import HeadReport, report_file
+from tests.pages.atlases import LINES, opened, small
+from tests.pages.conftest import alerts, said
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from core.atlas import Atlas
+    from core.components.contexts import ContextGroup
+
+pytestmark = pytest.mark.slow
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[ContextGroup]]:
+    """The contexts of every report that was drawn."""
+    drawn: list[Sequence[ContextGroup]] = []
+    monkeypatch.setattr(head_report, "show_contexts", lambda groups, **_: drawn.append(groups))
+    return drawn
+
+
+@pytest.mark.usefixtures("clouds")
+def test_a_dossier_has_contexts_of_every_tenth_with_the_models_own_attention(
+    shown: list[Sequence[ContextGroup]],
+) -> None:
+    app = opened(small(), part="one", layer="4", head="2")
+    assert not shown
+    app.toggle(key="dossier").set_value(True).run()
+    assert not app.exception
+    assert app.query_params["dossier"] == "1"
+    groups = shown[-1]
+    assert [group.title.split(":")[0].split(",")[0] for group in groups] == [
+        f"Decile {number}" for number in range(10, 0, -1)
+    ]
+    strengths = []
+    for context in (each for group in groups for each in group.contexts):
+        trace = trace_text(load("bundled/minilm"), LINES[context.number - 1])
+        weights = trace.attention(3, 1)[context.query]
+        assert list(context.tokens) == [token.display for token in trace.tokens]
+        np.testing.assert_allclose(context.weights, weights, atol=1e-5)
+        others = [
+            weight
+            for place, (weight, token) in enumerate(zip(weights, trace.tokens, strict=True))
+            if place != context.query and not token.special
+        ]
+        assert weights[context.key] == pytest.approx(max(others), abs=1e-5)
+        strengths.append(float(weights[context.key]))
+    assert strengths == sorted(strengths, reverse=True)  # tenth by tenth, strongest first
+    assert "2 are drawn at random from each tenth" in said(app)
+
+
+@pytest.mark.usefixtures("clouds")
+def test_a_dossier_names_the_pattern_and_leads_to_the_heads_most_alike(
+    shown: list[Sequence[ContextGroup]],
+) -> None:
+    app = opened(small(), part="one", layer="1", head="3", dossier="1")
+    words = said(app)
+    told = re.search(
+        r"\*\*Head pattern:\*\* previous token: gives ([01]\.\d+) of its attention", words
+    )
+    assert told is not None
+    assert float(told[1]) > 0.9
+    assert "**What it writes, and its effect:** not measured" in words
+    mean = small().distances.mean[2]  # of the third head of the first layer
+    nearest = int(np.argsort(mean)[1])
+    layer, head = divmod(nearest, 12)
+    button = app.button(key=f"atlas_near_{layer}_{head}")
+    assert button.label == f"L{layer + 1} H{head + 1} ({mean[nearest]:.2f})"
+    button.click().run()
+    assert (app.query_params["layer"], app.query_params["head"]) == (str(layer + 1), str(head + 1))
+    assert f"Head report of L{layer + 1} H{head + 1}" in [each.value for each in app.header]
+    assert len(shown) == 2
+
+
+@pytest.mark.usefixtures("clouds")
+def test_sentences_are_run_once_for_all_heads(
+    monkeypatch: pytest.MonkeyPatch, shown: list[Sequence[ContextGroup]]
+) -> None:
+    runs = []
+    drawn = sample.draw_sentences
+
+    def counted(atlas: Atlas) -> list[int]:
+        runs.append(atlas)
+        return drawn(atlas)
+
+    monkeypatch.setattr(head_report, "draw_sentences", counted)
+    app = opened(small(), part="one", dossier="1")
+    app.selectbox(key="head").set_value("5").run()
+    app.selectbox(key="layer").set_value("2").run()
+    assert len(shown) == 3
+    assert len(runs) == 1
+
+
+@pytest.mark.usefixtures("clouds", "shown")
+def test_where_the_model_is_not_here_the_page_says_why_there_is_no_head_report() -> None:
+    app = opened(replace(small(), model="nobody/nothing"), part="one", dossier="1")
+    assert not app.exception
+    assert "nobody/nothing" in said(app) + alerts(app)
+    assert "atlas_dossier_file" not in [button.key for button in app.button]
+
+
+def test_the_report_holds_everything_and_asks_nothing_of_a_network() -> None:
+    facts = [("Head pattern", f"**none** {HOSTILE}"), ("What is odd", r"0\.5 of \*it\*")]
+    page = report_file(
+        "L1 H2",
+        HOSTILE,
+        HeadReport(facts, [], [], "**Strength** of a context"),
+        np.random.default_rng(0).normal(size=(20, 2)).astype(np.float32),
+        [("L3 H4", 0.1234)],
+        {"model": "m"},
+    )
+    assert HOSTILE not in page
+    for words in ("Head report of L1 H2", "0.5 of *it*", "L3 H4", "0.123", "Strength of a context"):
+        assert words in page
+    assert page.count("<circle") == 10
+    assert "http://" not in page.replace("http://www.w3.org", "")
+    assert "https://" not in page

@@ -1,0 +1,158 @@
+"""The first pages of a cold server: drawn from the trace that comes with the app."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.model import load
+from core.model.errors import OutOfMemoryError
+from core.ui import cache
+from core.ui.cache import first_model
+from core.ui.cache.first_load import FirstLoad
+from core.ui.words.pages import TEXT_PAGES
+from tests.opening import open_app
+from tests.pages.conftest import alerts, payload, said, sidebar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from streamlit.testing.v1 import AppTest
+
+    from core.model import LoadedModel
+
+FROM_A_TRACE = [page.name for page in TEXT_PAGES if not page.needs_model and page.name != "atlas"]
+SHIPPED, CHECKED = "came with the app", "**Numbers checked**"
+
+
+@functools.cache
+def _load_once(name: str) -> LoadedModel:
+    return load(name)
+
+
+@pytest.fixture(autouse=True)
+def _cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server that has loaded nothing."""
+    for cached in (cache.loaded_model, cache.forward_pass):
+        cached.clear()
+    monkeypatch.setattr(cache, "first_load", FirstLoad())
+    monkeypatch.setattr(first_model, "DELAY_SECONDS", 0.0)
+    monkeypatch.setattr("core.model.load", lambda name, **_: _load_once(name))
+    yield
+    cache.loaded_model.clear()
+
+
+@pytest.fixture
+def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The models that were loaded."""
+    loaded: list[str] = []
+
+    def note(name: str, **_: Any) -> object:
+        loaded.append(name)
+        return _load_once(name)
+
+    monkeypatch.setattr("core.model.load", note)
+    return loaded
+
+
+@pytest.fixture
+def before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages as they are until the model has come."""
+    monkeypatch.setattr(first_model, "finish", lambda: None)
+
+
+def content(app: AppTest) -> list[bytes]:
+    """What charts and components draw."""
+    drawn = [each for kind in ("plotly_chart", "bidi_component") for each in app.get(kind)]
+    return [each.proto.SerializeToString(deterministic=True) for each in drawn]
+
+
+@pytest.mark.usefixtures("before")
+@pytest.mark.parametrize("page", FROM_A_TRACE)
+def test_a_page_that_needs_only_a_trace_is_drawn_before_the_model_is_loaded(
+    page: str, loads: list[str]
+) -> None:
+    app = open_app(page)
+    assert loads == []
+    assert SHIPPED in sidebar(app)
+    assert CHECKED not in sidebar(app)
+    assert content(app)
+    assert not app.error
+
+
+def test_when_the_model_has_come_its_facts_are_there_and_the_picture_stays(
+    loads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(first_model, "finish", lambda: None)
+        first = payload(open_app("home"), "cards")
+    app = open_app("home")
+    assert loads == ["bundled/minilm"]
+    assert CHECKED in sidebar(app)
+    assert SHIPPED not in sidebar(app)
+    assert payload(app, "cards") == first
+    again = open_app("home")  # by a visitor who comes later
+    assert payload(again, "cards") == first
+    assert loads == ["bundled/minilm"]
+
+
+def test_what_needs_the_model_waits_with_words_and_follows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(first_model, "finish", lambda: None)
+        app = open_app("projection")
+        assert first_model.WORDS in said(app)
+        charts = len(app.get("plotly_chart"))
+    app = open_app("projection")
+    assert first_model.WORDS not in said(app)
+    assert len(app.get("plotly_chart")) == charts + 1  # the other sentences
+
+
+@pytest.mark.parametrize("state", [{"text": "The cat slept."}, {"model": "bundled/gpt2-novels"}])
+@pytest.mark.usefixtures("before")
+def test_another_text_or_model_is_never_drawn_from_the_shipped_trace(
+    state: dict[str, str], loads: list[str]
+) -> None:
+    app = open_app("heatmap", **state)
+    assert loads == [state.get("model", "bundled/minilm")]
+    assert CHECKED in sidebar(app)
+
+
+def test_a_model_that_cannot_be_loaded_is_reported_once_it_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(name: str, **_: Any) -> object:
+        raise OutOfMemoryError("There is not enough memory to load {name}.", "Close it.", name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("core.model.load", fail)
+        app = open_app("home")
+        assert "There is not enough memory to load" in alerts(app)
+    app.button(key="model_way_out").click().run()  # Try again
+    assert not app.error
+    assert CHECKED in sidebar(app)
+
+
+def test_who_types_while_the_model_is_loading_is_told_what_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The words are gone when the page is complete, so they are read as they are written."""
+    told: list[str] = []
+    watched = first_model._wait
+
+    def watch(show: Any) -> None:
+        def note(words: str) -> None:
+            told.append(words)
+            show(words)
+
+        watched(note)
+
+    monkeypatch.setattr(first_model, "_wait", watch)
+    monkeypatch.setattr("core.model.load", load)
+    app = open_app("heatmap", text="The cat slept.")
+    assert told
+    assert all("The model is loading" in words for words in told)
+    assert "The model is loading" not in alerts(app)

@@ -1,0 +1,420 @@
+"""Queries and keys of an image: what is drawn, what heads follow, and the numbers behind both."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+
+from core.analysis.images.colour import HUES
+from core.analysis.images.points import tints_of
+from core.analysis.query_key.scaling import scale_head
+from core.model import ModelError, load, trace_image
+from core.model.box import BOX, open_box
+from core.screens.query_key import following, selectivity
+from core.ui import corpus_walk
+from tests.analysis.images.pictures import image_trace, picture
+from tests.model.image.families import FAMILIES, build
+from tests.opening import open_app
+from tests.pages.conftest import alerts, press_example, said, sent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+    from streamlit.testing.v1 import AppTest
+
+    from core.model import Trace
+
+IMAGE, SIDE, COUNT = "three-shapes", 6, 36  # patches a side, and in all
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder: Path = tmp_path_factory.mktemp("vit")
+    build(FAMILIES["vit"], folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def trace(model: str) -> Trace:
+    return trace_image(load(model, folders=True, modality="image"), open_box(IMAGE))
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
+    """The CSV files that the page offers."""
+    offered: list[pd.DataFrame] = []
+    offer = st.download_button
+
+    def keep(label: str, data: Any, **options: Any) -> bool:
+        if label == "Download CSV":
+            offered.append(pd.read_csv(io.StringIO(data()), skiprows=1))
+        return offer(label, data, **options)
+
+    monkeypatch.setattr(st, "download_button", keep)
+    return offered
+
+
+def opened(model: str, **link: str) -> AppTest:
+    return open_app("query_key", input="image", model=model, image=IMAGE, **link)
+
+
+def distances(points: NDArray[Any]) -> NDArray[np.float64]:
+    return np.asarray(np.linalg.norm(points[:, None] - points, axis=-1), dtype=np.float64)
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_points_are_the_principal_components_of_the_heads_vectors(
+    model: str, trace: Trace, dims: int
+) -> None:
+    app = opened(model, layer="2", head="3", stage="raw", dims=f"{dims}-D")
+    data = sent(app, "clouds")
+    assert data["dims"] == dims
+    vectors = np.vstack([trace.queries[1, 2], trace.keys[1, 2]]).astype(np.float64)
+    u, s, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
+    points = data["points"].reshape(-1, dims)
+    np.testing.assert_allclose(distances(points), distances(u[:, :dims] * s[:dims]), atol=1e-4)
+
+
+def test_the_picture_gets_the_patches_and_who_attends_to_whom(model: str, trace: Trace) -> None:
+    data = sent(opened(model, layer="2", head="3"), "clouds")
+    patches = trace.patches
+    assert patches is not None
+    grid = {"rows": SIDE, "columns": SIDE, "size": 4, "first": 1, "count": COUNT}
+    assert (data["grid"], data["dots"]) == (grid, False)
+    np.testing.assert_array_equal(data["pixels"], patches.pixels.ravel())
+    attention = trace.attention(1, 2)
+    found = data["partners"].reshape(-1, 2)
+    for token in (0, 5, COUNT):
+        assert found[token, 0] == np.argmax(attention[token])
+        assert found[COUNT + 1 + token, 0] == np.argmax(attention[:, token])
+        assert found[COUNT + 1 + token, 1] == pytest.approx(attention[:, token].max())
+    lines = data["lines"].reshape(-1, 4)  # each query's strongest
+    assert {int(query): int(key) for query, key, _, strongest in lines if strongest} == dict(
+        enumerate(attention.argmax(axis=1).tolist())
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("layer", "head"), [("1", "1"), ("1", "5"), ("6", "5")])
+def test_the_page_opens_on_the_stage_whose_distances_fit_best(layer: str, head: str) -> None:
+    """The correlation of distances and scores, both less the mean of their row, by plain NumPy."""
+    trace = trace_image(load("bundled/vit-scenes", modality="image"), open_box(IMAGE))
+    place = int(layer) - 1, int(head) - 1
+    scores = trace.scores(*place).astype(np.float64)
+    scaling = scale_head(trace, *place)
+    queries, keys = (each[place].astype(np.float64) for each in (trace.queries, trace.keys))
+    stages = {
+        "raw": (queries, keys),
+        "translated": (queries, keys + scaling.a),
+        "normalized": (queries * scaling.c, (keys + scaling.a) / scaling.c),
+    }
+    fit = {}
+    for stage, (q, k) in stages.items():
+        sides = np.linalg.norm(q[:, None] - k, axis=-1), scores
+        x, y = (each - each.mean(axis=1, keepdims=True) for each in sides)
+        fit[stage] = np.corrcoef(x.ravel(), y.ravel())[0, 1]
+    best = min(fit, key=lambda stage: fit[stage])
+    app = opened("bundled/vit-scenes", layer=layer, head=head)
+    data = sent(app, "clouds")
+    assert [title.split(":")[0] for title in data["titles"]] == [f"L{layer} H{head} · {best}"]
+    assert f"Shown is {best}, the stage" in said(app)
+    assert data["axes"] == [["PC 1", "PC 2"]]
+    assert data["notes"][0][1].startswith("Correlation with the row-centred scores: ")
+    every = opened("bundled/vit-scenes", layer=layer, head=head, stage="all three")
+    notes = sent(every, "clouds")["notes"]
+    assert all(note[0].startswith("Correlation with the scores: ") for note in notes)
+
+
+def test_cls_is_drawn_on_request_alone(model: str) -> None:
+    app = opened(model)
+    assert sent(app, "clouds")["shown"] == [*range(1, 37), *range(38, 74)]
+    assert "CLS counts in every projection" in said(app)
+    app = opened(model, others="1")
+    assert sent(app, "clouds")["shown"] == list(range(74))
+
+
+def test_a_model_without_cls_has_none_to_show(tmp_path: Path) -> None:
+    build(FAMILIES["siglip"], tmp_path)
+    app = opened(str(tmp_path), part="follow")
+    assert "CLS (" not in said(app)
+    app = opened(str(tmp_path), others="1")
+    data = sent(app, "clouds")
+    assert data["grid"]["first"] == 0
+    assert data["shown"] == list(range(2 * COUNT))
+    assert "CLS counts" not in said(app)
+
+
+def test_registers_and_cls_stay_together(tmp_path: Path) -> None:
+    build(FAMILIES["dinov2_with_registers"], tmp_path)
+    app = opened(str(tmp_path), stage="all three", colour="row")
+    data = sent(app, "clouds")
+    assert data["grid"]["first"] == 5
+    assert len(data["titles"]) == 3
+    assert "CLS and registers count" in said(app)
+    tones = data["tones"].reshape(3, -1)
+    assert np.isnan(tones[:, :5]).all()  # no patch, no row
+    np.testing.assert_allclose(tones[0, 5:41], np.repeat(np.linspace(0, 1, 6), 6), atol=1e-6)
+
+
+def test_patches_are_coloured_by_their_own_looks() -> None:
+    colours = np.array([[[1, 0, 0], [0, 0.8, 0], [0, 0, 1]], [[0.5] * 3, [0] * 3, [1] * 3]])
+    trace = image_trace(picture(colours), *np.zeros((2, 1, 1, 7, 4)))
+    hue = tints_of(trace, "hue")
+    assert [hue.legend[int(tone)] for tone in hue.tones[1:7]] == [
+        *("red", "green", "blue"),
+        *("grey", "grey", "grey"),
+    ]
+    assert hue.legend[:-1] == tuple(HUES)
+    assert np.isnan(hue.tones[[0, 7]]).all()
+    np.testing.assert_array_equal(hue.tones[:7], hue.tones[7:])  # a query and its own key
+    brightness = tints_of(trace, "brightness").tones
+    assert brightness[5] == pytest.approx(0, abs=1e-6)
+    assert brightness[6] == pytest.approx(1, abs=1e-3)
+    np.testing.assert_allclose(tints_of(trace, "column").tones[1:7], [0, 0.5, 1] * 2)
+    np.testing.assert_allclose(tints_of(trace, "row").tones[1:7], [0] * 3 + [1] * 3)
+    place = tints_of(trace, "place")
+    assert [place.legend[int(tone)] for tone in place.tones[1:4]] == [
+        *("top left", "top", "top right"),
+    ]
+
+
+@pytest.mark.slow
+def test_a_pattern_of_places_is_refused_with_its_share_of_the_variance(model: str) -> None:
+    text = said(open_app("query_key", input="image", model=model, image="stripes", part="follow"))
+    assert "A matter of place, and so not asked about: hue (1.00 of its variance)" in text
+
+
+def test_fine_patches_are_coloured_by_their_power_beyond_the_radius() -> None:
+    trace = image_trace(
+        picture(np.random.default_rng(0).random((2, 3, 3))), *np.zeros((2, 1, 1, 7, 4))
+    )
+    tints = tints_of(trace, "frequency")
+    assert np.isnan(tints.tones[0])
+    np.testing.assert_array_equal(tints.tones[1:7], 0)  # each patch has one colour
+    assert tints.legend == ("smooth", "fine")
+
+
+def within_rows(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The pairs of different patches, less the mean of their row."""
+    different = ~np.eye(len(values), dtype=bool)
+    rows = values[different].reshape(len(values), -1)
+    return np.asarray((rows - rows.mean(axis=1, keepdims=True)).ravel())
+
+
+def test_the_table_says_what_heads_follow(
+    model: str, trace: Trace, files: list[pd.DataFrame]
+) -> None:
+    app = opened(model, part="follow", layer="2", head="3")
+    (table,) = files
+    assert len(table) == 12
+    classes = {"hue", "brightness", "frequency", "position", "itself", "CLS", "none"}
+    assert set(table["class"]) <= classes
+    row = table[(table["layer"] == 2) & (table["head"] == 3)].iloc[0]
+    place = np.arange(COUNT)
+    away = np.hypot(*(axis[:, None] - axis for axis in (place // SIDE, place % SIDE)))
+    scores = trace.scores(1, 2)[1:, 1:].astype(np.float64)
+    expected = np.corrcoef(within_rows(scores), within_rows(-away))[0, 1]
+    assert row["distance"] == pytest.approx(expected, abs=1e-4)
+    weights = trace.attention(1, 2)[1:]
+    assert row["itself"] == pytest.approx(np.diagonal(weights[:, 1:]).mean(), abs=1e-5)
+    assert row["cls"] == pytest.approx(weights[:, 0].mean(), abs=1e-5)
+    text = said(app)
+    assert "in 199 other ways" in text
+    assert "adjusted for all heads" in text
+    assert "**L2 H3**" in text
+    assert "beyond 2 cycles a patch" in text
+    (counts,) = (each.value for each in app.table if "excess" in each.value)
+    assert counts.index.tolist() == ["hue", "brightness", "spatial frequency", "position"]
+    for name, side in (("trained", ""), ("untrained twin", "twin_")):
+        passed = table[f"{side}brightness_beyond"].ge(0.3)
+        passed &= table[f"{side}brightness_p_adjusted"].le(0.025)
+        assert counts[name]["brightness"] == str(passed.sum())
+    assert "the untrained twin has the same shape and fresh weights (seed 0)" in text
+
+
+def test_examples_name_heads_once_they_are_measured(model: str, files: list[pd.DataFrame]) -> None:
+    app = opened(model)
+    titles = [button.label for button in app.button]
+    assert not [title for title in titles if title.startswith("Most by")]
+    press_example(app, "query_key", "What do heads follow?")
+    table = files[-1]
+    best = table.iloc[int(table["brightness_beyond"].to_numpy().argmax())]
+    press_example(app, "query_key", f"Most by brightness: L{best['layer']} H{best['head']}")
+    assert app.session_state["part"] == "picture"
+    assert app.session_state["colour"] == "brightness"
+    assert app.session_state["layer"] == str(best["layer"])
+    assert sent(app, "clouds")["heads"] == [f"L{best['layer']} H{best['head']}"]
+    assert f"**L{best['layer']} H{best['head']}** " in said(app)
+
+
+@pytest.fixture
+def small_box(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A box of two images."""
+    two = {name: BOX[name] for name in ("three-shapes", "crowd")}
+    for module in (corpus_walk, following):
+        monkeypatch.setattr(module, "BOX", two)
+    return two
+
+
+@pytest.mark.usefixtures("small_box")
+def test_the_box_is_measured_once_and_averaged(
+    model: str, trace: Trace, files: list[pd.DataFrame]
+) -> None:
+    app = opened(model, part="follow", on="box")
+    other = trace_image(load(model, folders=True, modality="image"), open_box("crowd"))
+    shares = [np.diagonal(each.attention(1, 2)[1:, 1:]).mean() for each in (trace, other)]
+    row = files[0][(files[0]["layer"] == 2) & (files[0]["head"] == 3)].iloc[0]
+    assert row["itself"] == pytest.approx(np.mean(shares), abs=1e-5)
+    assert "averaged over 2 images" in said(app)
+    assert alerts(app) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_box")
+def test_what_was_measured_of_the_box_is_not_measured_again(
+    model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that ends within the second image goes on with it."""
+    traced: list[str] = []
+
+    def open_next(name: str) -> Any:
+        traced.append(name)
+        if len(traced) == 2:
+            raise ModelError("{name} had no memory left.", "Try again.", model)
+        return open_box(name)
+
+    monkeypatch.setattr(corpus_walk, "open_box", open_next)
+    monkeypatch.setattr(corpus_walk, "_places", lambda *_: [])  # as nobody had measured it
+    app = opened(model, part="follow", on="box")
+    assert "had no memory left" in alerts(app)
+    app.selectbox(key="on").set_value("image").run()
+    assert "You left the sample images after 1 of 2 images" in said(app)
+    app.selectbox(key="on").set_value("box").run()
+    assert "averaged over 2 images" in said(app)
+    assert traced == ["three-shapes", "crowd", "crowd"]
+
+
+def test_a_row_of_the_table_and_a_square_open_a_head(model: str) -> None:
+    app = opened(model, part="follow")
+    app.session_state["layer"], app.session_state["head"] = "1", "1"
+    app.run()
+    next(button for button in app.button if button.label == "Show its points").click().run()
+    assert app.session_state["part"] == "picture"
+    assert sent(app, "clouds")["heads"] == ["L1 H1"]
+
+
+def test_a_map_of_one_feature_keeps_the_sign_of_its_correlations(
+    model: str, monkeypatch: pytest.MonkeyPatch, files: list[pd.DataFrame]
+) -> None:
+    drawn: list[NDArray[np.float64]] = []
+    monkeypatch.setattr(
+        selectivity, "show_head_map", lambda _trace, values, *_args, **_more: drawn.append(values)
+    )
+    opened(model, part="follow", map="row")
+    np.testing.assert_allclose(drawn[0].ravel(), files[0]["row_beyond"], atol=1e-6)
+
+
+def test_faithfulness_is_measured_on_the_image(model: str) -> None:
+    app = opened(model, part="trust", layer="2", head="3")
+    assert f"over all {(COUNT + 1) ** 2:,} permitted pairs of this image" in said(app)
+    (table,) = app.table
+    assert list(table.value.index[:3]) == ["PCA, raw", "PCA, translated", "PCA, normalized"]
+    assert "Yes. The attention of L2 H3" in said(app)
+
+
+def test_odd_links_are_reported(model: str) -> None:
+    app = opened(model, stage="worst", colour="taste", map="x", point="q999", projection="LDA")
+    text = alerts(app)
+    assert "taste" in text
+    assert "worst" in text
+    assert "LDA" in text
+    assert "q999" in text
+
+
+OLD_LINKS: list[tuple[dict[str, str], dict[str, object]]] = [
+    ({}, {"part": "picture", "stage": "best", "colour": "type", "others": False, "dots": False}),
+    (
+        {"part": "points", "colour": "hue", "stage": "all three", "dims": "3-D", "scale": "1"},
+        {"part": "picture", "colour": "hue", "stage": "all three", "dims": "3-D", "scale": True},
+    ),
+    (
+        {"projection": "t-SNE", "join": "all above", "above": "0.3", "others": "1", "dots": "1"},
+        {"projection": "t-SNE", "join": "all above", "above": 0.3, "others": True, "dots": True},
+    ),
+    (
+        {"layer": "2", "head": "3", "point": "q5", "distance": "cosine", "target": "raw"},
+        {"layer": "2", "head": "3", "point": "q5", "distance": "cosine", "target": "raw"},
+    ),
+    ({"part": "follow", "map": "row"}, {"part": "follow", "map": "row", "on": "image"}),
+    ({"part": "faithful", "criterion": "spearman"}, {"part": "trust", "criterion": "spearman"}),
+    ({"part": "faithful", "sound": "loud"}, {"part": "trust"}),
+]
+
+
+@pytest.mark.parametrize(("link", "state"), OLD_LINKS, ids=str)
+def test_a_link_to_the_space_of_patches_opens_the_same_here(
+    model: str, link: dict[str, str], state: dict[str, object]
+) -> None:
+    """It said that it shows an image only by its address."""
+    app = open_app("patch_space", model=model, image=IMAGE, **link)
+    assert [title.value for title in app.title] == ["Queries and keys"]
+    expected = {"input": "image", "image": IMAGE, "span": "one head"} | state
+    if state.get("part", "picture") != "picture":
+        del expected["span"]
+    assert {key: app.session_state[key] for key in expected} == expected
+    assert alerts(app) == ""
+    if "span" in expected:
+        data = sent(app, "clouds")
+        assert (data["sources"], data["targets"]) == ([], [])  # nothing was chosen there
+        assert data["grid"] is not None
+    again = open_app("query_key", **{key: str(app.query_params[key]) for key in app.query_params})
+    assert {key: again.session_state[key] for key in expected} == expected
+
+
+def test_what_an_old_link_cannot_ask_for_is_reported(model: str) -> None:
+    app = open_app("patch_space", model=model, image=IMAGE, part="dots", stage="worst")
+    assert "This link asks for part `dots`" in alerts(app)
+    assert "This link asks for stage `worst`" in alerts(app)
+
+
+def test_the_space_of_patches_is_no_page_of_the_menu(model: str) -> None:
+    """From a text too it leads to the image, and back to where the text was."""
+    app = open_app("heatmap", text="it rains")
+    app.switch_page("pages/patch_space.py").run()
+    assert not app.exception
+    assert app.session_state["input"] == "image"
+    app.button(key="show_text_instead").click().run()
+    assert app.session_state["input"] == "text"
+    assert app.session_state["text"] == "it rains"
+
+
+@pytest.mark.parametrize("colour", ["position", "lighter", "position mod 5", "norm", "place"])
+def test_the_file_has_what_colours_show(
+    model: str, trace: Trace, files: list[pd.DataFrame], colour: str
+) -> None:
+    data = sent(opened(model, layer="2", head="3", colour=colour, stage="all three"), "clouds")
+    (table,) = files
+    assert len(table) == 3 * 2 * len(trace.tokens)
+    np.testing.assert_allclose(table["colour"], data["tones"], atol=1e-6)
+
+
+def test_all_stages_stand_beside_the_image_with_the_search(model: str) -> None:
+    app = opened(model, layer="2", head="3", stage="all four")
+    data = sent(app, "clouds")
+    names = [title.split(" · ")[1].split(":")[0] for title in data["titles"]]
+    assert names == ["raw", "translated", "normalized", "searched"]
+    assert "The search of layer 2" in said(app)
+    assert data["grid"] is not None
+    assert "The search of layer 2" not in said(opened(model, layer="2", head="3"))
+
+
+def test_all_heads_of_a_layer_are_dots_without_the_image(model: str) -> None:
+    data = sent(opened(model, span="all heads", colour="hue"), "clouds")
+    assert data["grid"] is None
+    assert len(data["titles"]) == 4

@@ -1,0 +1,416 @@
+"""The Python under Share: on every part of every page it runs, and gives the page's numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import io
+import os
+import pathlib
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+
+import core.model
+import core.model.running.repeated
+from core.analysis.arrays import Floats
+from core.analysis.corpus import sample
+from core.analysis.projections import joint_embedding
+from core.model import box
+from core.model.trace import Trace
+from core.model.weights import query_key
+from core.screens.atlas.corpus.source import OWN_LINES
+from core.screens.atlas.head.chosen import CHOSEN, Choice
+from core.screens.class_attention import distance
+from core.screens.query_key import following
+from core.ui import corpus_walk, python
+from core.ui.python import share
+from core.ui.python.writing import to_python
+from tests.every_part import parts, prepared_site
+from tests.model.language.checkpoints import build_with_head
+from tests.opening import open_app
+from tests.pages.atlases import LINES, file_of, opened, paste, small
+from tests.pages.conftest import BOOK, FEW, PAIR
+from tests.pages.test_every_control import another
+from tests.pages.vision import model_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+    from core.model.catalog import Modality
+    from core.ui.python.calls import Line
+
+pytestmark = pytest.mark.slow
+
+# What says which text, model and part is on the screen: these stay, all else is changed.
+KEPT = {
+    *("model", "text", "pair", "two", "input", "image", "attention", "decoder"),
+    *("source", "corpus", "budget", "side"),
+    "slow",  # UMAP and t-SNE take ten seconds to begin
+}
+LONGER = "The dog saw the cat, and it ran away from the cat before it barked."
+load = functools.cache(core.model.load)
+repeated = functools.cache(lambda model: tuple(core.model.running.repeated.trace_repeated(model)))
+twin = functools.cache(core.model.untrained_twin)
+similarity = functools.cache(query_key.weight_similarity)
+
+
+@dataclasses.dataclass
+class Page:
+    """What the last run of a page printed, drew and offered."""
+
+    name: str = ""
+    lines: list[Line] = dataclasses.field(default_factory=list)
+    code: str = ""
+    files: dict[str, pd.DataFrame] = dataclasses.field(default_factory=dict)
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> Page:
+    shown, offer = Page(), st.download_button
+
+    def fill() -> None:
+        shown.lines, shown.code = python.kept(), to_python(python.kept())
+
+    def keep(label: str, data: Any, *, file_name: str, **options: Any) -> bool:
+        if file_name.endswith(".csv"):
+            shown.files[file_name] = pd.read_csv(io.StringIO(data()), skiprows=1)
+        return offer(label, data, file_name=file_name, **options)
+
+    monkeypatch.setattr(share, "fill", fill)
+    monkeypatch.setattr(st, "download_button", keep)
+    return shown
+
+
+@pytest.fixture(autouse=True)
+def _quick_umap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In UMAP's place, which compiles for half a minute: columns, changed by all that is asked."""
+
+    def fit_umap(rows: Floats, dimensions: int, neighbours: int, seed: int, metric: str) -> Floats:
+        return rows[:, :dimensions] * neighbours + seed + len(metric)
+
+    monkeypatch.setattr(joint_embedding, "fit_umap", fit_umap)
+
+
+@pytest.fixture
+def few_sentences(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A sample corpus that is measured at once, on the page and in its code."""
+    corpus = sample.sample_corpus()
+    few = tuple(each for each in corpus if each.mentions)[:8]
+    functions = sample.sample_sentences, sample.marked_sets, sample.pronoun_pairs
+    monkeypatch.setattr(sample, "sample_corpus", lambda: few)
+    monkeypatch.setattr(sample, "pronoun_pairs", lambda: FEW["pairs"][:12])
+    for function in functions:
+        function.cache_clear()
+    yield
+    monkeypatch.undo()
+    for function in functions:
+        function.cache_clear()
+
+
+@pytest.fixture
+def small_box(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A box of two images, on the page and in its code."""
+    import_module("core.ui.frame.image_row")  # takes the whole box before only two are left in it
+    two = {name: box.BOX[name] for name in ("three-shapes", "crowd")}
+    for module in (box, corpus_walk, distance, following):
+        monkeypatch.setattr(module, "BOX", two)
+
+
+def run(code: str) -> dict[str, Any]:
+    """The variables of the printed lines. What depends on the model alone is worked out once."""
+    names: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(core.model, "load", load)
+        patch.setattr(core.model, "trace_repeated", repeated)
+        patch.setattr(core.model, "untrained_twin", twin)
+        patch.setattr(query_key, "weight_similarity", similarity)
+        exec(code, names)  # noqa: S102 - it is what is tested
+    return names
+
+
+def assert_same(ours: Any, theirs: Any, where: str) -> None:
+    """Numbers within 1e-6, everything else equal."""
+    if isinstance(theirs, Trace):
+        assert ours.tokens == theirs.tokens, where
+        np.testing.assert_allclose(ours.queries, theirs.queries, atol=1e-6, err_msg=where)
+    elif isinstance(theirs, np.ndarray) and theirs.dtype.kind in "fc":
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6, err_msg=where)
+    elif isinstance(theirs, np.ndarray):
+        np.testing.assert_array_equal(ours, theirs, err_msg=where)
+    elif isinstance(theirs, float | np.floating):
+        assert ours == pytest.approx(theirs, rel=1e-6, abs=1e-6, nan_ok=True), where
+    elif (parts := parts_of(theirs)) is not None:
+        own = parts_of(ours)
+        assert own is not None, where
+        assert list(own) == list(parts), where
+        for key, part in parts.items():
+            assert_same(own[key], part, f"{where}.{key}")
+    elif isinstance(theirs, pathlib.Path):
+        assert ours.name == theirs.name, where
+    elif not callable(theirs):
+        assert ours == theirs, where
+
+
+def parts_of(value: Any) -> dict[Any, Any] | None:
+    """What a table, a record or a collection consists of; None for anything else."""
+    if isinstance(value, pd.DataFrame):
+        return {name: value[name].to_numpy() for name in value}
+    if dataclasses.is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return value
+    return dict(enumerate(value)) if isinstance(value, list | tuple) else None
+
+
+def check(page: Page) -> dict[str, Any]:
+    """The printed lines give what the page drew, and its file; returns their variables."""
+    names = run(page.code)
+    drawn = [line for line in page.lines if line.result is not None]
+    for line in drawn:
+        assert_same(names[line.name], line.result, f"{line.name} in\n{page.code}\n")
+    for name, file in page.files.items():
+        table = names[page.lines[-1].name]
+        if isinstance(table, pd.DataFrame):
+            numbers = {each for each in table if table[each].dtype.kind in "if"}
+            held = [each for each in file if file[each].dtype.kind in "if" and each in numbers]
+            assert len(held) > 1, name
+            np.testing.assert_allclose(
+                table[held].to_numpy(float), file[held], rtol=2e-5, atol=2e-6, err_msg=page.code
+            )
+    return names
+
+
+def visit(app: AppTest, page: Page, name: str, **state: object) -> AppTest:
+    """Go to the page with these controls."""
+    if name != page.name:  # by way of one without parts: AppTest sends the last page's once more
+        app.switch_page("pages/heatmap.py").run()
+        app.switch_page(f"pages/{name}.py").run()
+        if "input" in state:
+            app.session_state["input"] = state["input"]
+            app.run()
+        page.name = name
+    page.files.clear()
+    for key, value in state.items():
+        app.session_state[key] = value
+    app.run()
+    assert not app.exception, (name, state, app.exception)
+    return app
+
+
+def change(app: AppTest, page: Page, *kept: str) -> dict[str, Any]:
+    """Set every control but those to another value, together."""
+    page.files.clear()
+    controls = app.session_state["_controls"]
+    changed = {
+        key: another(control, app.session_state[key])
+        for key, control in controls.items()
+        if key not in KEPT | set(kept) and key in app.session_state
+    }
+    for key, value in changed.items():
+        app.session_state[key] = value
+    app.run()
+    assert not app.exception, (changed, app.exception)
+    return changed
+
+
+def states_of(modality: Modality) -> list[tuple[str, dict[str, object]]]:
+    """Every part of every page, without atlases."""
+    shown: dict[str, object] = {} if modality == "text" else {"input": modality}
+    return [(page, {**shown, **part}) for page, part in parts(modality) if page != "atlas"]
+
+
+TEXT_STATES: list[tuple[str, dict[str, object]]] = [
+    *states_of("text"),
+    ("heatmap", {"hide": True}),
+    ("vectors", {"show": "play", "draw": "hidden states"}),
+    ("head_view", {"weigh": "transformed"}),
+    ("head_view", {"weigh": "value", "renorm": True}),
+    ("model_view", {"hide": True}),
+    ("model_view", {"pattern": "related"}),
+    ("neuron_view", {"query": "all"}),
+    ("query_key", {"part": "picture", "span": "one head"}),
+    ("query_key", {"part": "picture", "span": "all heads"}),
+    ("query_key", {"part": "picture", "span": "side by side"}),
+    ("patterns", {"part": "heads", "source": "corpus"}),
+    ("patterns", {"part": "one", "whole": "rollout"}),
+    ("patterns", {"part": "one", "source": "corpus"}),
+    ("patterns", {"part": "alike", "source": "corpus"}),
+    ("patterns", {"part": "pronouns", "marked": "pairs"}),
+    ("patterns", {"part": "pronouns", "marked": "sample"}),
+    ("anomalies", {"anomaly": "flags", "source": "corpus"}),
+    ("anomalies", {"anomaly": "moved", "latent": True}),
+]
+IMAGE_STATES: list[tuple[str, dict[str, object]]] = [
+    *states_of("image"),
+    ("images", {"head": "mean"}),
+    ("images", {"head": "max", "patch": "cls", "direction": "to", "side": "48"}),
+    ("images", {"only_patches": True, "direction": "to", "patch": "r2c3", "head": "1"}),
+    ("class_attention", {"part": "maps", "side": "32"}),
+    ("class_attention", {"part": "distance", "over": "box"}),
+    ("query_key", {"input": "image", "part": "picture", "span": "all heads"}),
+    ("query_key", {"input": "image", "part": "follow", "on": "box"}),
+]
+KIND_STATES: list[tuple[str, dict[str, object]]] = [
+    ("heatmap", {}),
+    ("head_view", {}),
+    ("query_key", {"part": "picture", "span": "all heads"}),
+    ("query_key", {"part": "trust"}),
+    ("query_key", {"part": "heads"}),
+    ("patterns", {"part": "heads"}),
+    ("patterns", {"part": "one"}),
+    ("patterns", {"part": "alike"}),
+    ("anomalies", {"anomaly": "flags"}),
+    ("anomalies", {"anomaly": "moved", "latent": True}),
+]
+ATLAS_STATES: list[dict[str, object]] = [
+    {"part": "heads", "find": "she"},
+    {"part": "one", "regions": True},
+    {"part": "positions"},
+    {"part": "alike"},
+    {"part": "trust"},
+    {"part": "words", "first": "she", "second": "her"},
+]
+STAYS = {
+    *(
+        "part",
+        "anomaly",
+        "view",
+        "span",
+        "show",
+        "source",
+        "weigh",
+        "whole",
+        "marked",
+        "pattern",
+        "query",
+    ),
+    *(
+        "over",
+        "on",
+        "direction",
+        "only_patches",
+        "prepared",
+        "find",
+        "first",
+        "second",
+        "projection",
+    ),
+}
+
+
+def check_states(app: AppTest, page: Page, states: list[tuple[str, dict[str, object]]]) -> None:
+    """As they open, then with everything else changed."""
+    for name, state in states:
+        visit(app, page, name, **state)
+        check(page)
+        change(app, page, *(STAYS & set(state)))
+        check(page)
+
+
+@pytest.mark.usefixtures("few_sentences")
+def test_every_part_of_every_page_of_texts(page: Page) -> None:
+    check_states(open_app("heatmap", **PAIR), page, TEXT_STATES)
+
+
+@pytest.mark.usefixtures("small_box")
+def test_every_part_of_every_page_of_images(page: Page) -> None:
+    app = open_app("images", input="image", model=model_folder())
+    check_states(app, page, IMAGE_STATES)
+
+
+@pytest.fixture(scope="module")
+def uneven_bart(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An encoder-decoder with more layers in its decoder than in its encoder."""
+    folder = tmp_path_factory.mktemp("models") / "uneven-bart"
+    look = {"stir": 0.5, "tie_word_embeddings": False, "decoder_layers": 3}
+    build_with_head("bart", "BartForConditionalGeneration", folder, **look)
+    return str(folder)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_the_kinds_of_attention_of_an_encoder_decoder(
+    page: Page, uneven_bart: str, kind: str
+) -> None:
+    app = open_app("heatmap", model=uneven_bart, text=LONGER, attention=kind, decoder=BOOK)
+    check_states(app, page, KIND_STATES)
+    visit(app, page, "patterns", part="heads")
+    table = check(page)["table"]
+    assert len(table) == 4 * (2 if kind == "encoder" else 3)
+    assert table["induction"].isna().all() == (kind != "encoder")
+
+
+def test_every_part_of_a_saved_atlas(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, data, _ = file_of(small())
+    (tmp_path / name).write_bytes(data)
+    monkeypatch.chdir(tmp_path)
+    app = opened(small())
+    for state in ATLAS_STATES:
+        page.files.clear()
+        for key, value in state.items():
+            app.session_state[key] = value
+        app.run()
+        assert not app.exception, state
+        check(page)
+        change(app, page, *(STAYS & set(state)))
+        check(page)
+    tokens = np.arange(len(small().tokens))
+    chosen = Choice(tokens, np.array([0, 3, len(tokens) + 2]), None, (0, 0, "raw"))
+    app.session_state["part"] = "one"
+    app.run()
+    app.session_state[CHOSEN] = chosen
+    page.files.clear()
+    app.run()
+    assert page.files
+    assert len(check(page)["table"]) == 3
+
+
+@pytest.mark.parametrize("part", ["heads", "one"])
+def test_a_large_atlas(page: Page, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
+    with prepared_site():
+        monkeypatch.chdir(os.environ["HEADSCOPE_ATLASES"])
+        link = {"corpus": "prepared", "prepared": "large", "part": part}
+        open_app("atlas", part_of_head="-100,100,-100,100", find="she", **link)
+        check(page)
+        assert len(page.files) == 1
+
+
+@pytest.mark.parametrize("corpus", ["sample", "lines", "box"])
+def test_an_atlas_of_a_corpus(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, corpus: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / OWN_LINES).write_text("\n".join(LINES), "utf-8")
+    image = {"input": "image", "model": model_folder()} if corpus == "box" else {}
+    app = open_app("atlas", corpus=corpus, budget="1000", part="heads", **image)
+    if corpus == "lines":
+        paste(app, LINES)
+        app.button(key="atlas_build").click().run()
+    atlas = check(page)["atlas"]
+    assert atlas.points["raw"].shape[2] == 2 * len(atlas.tokens)
+
+
+def test_what_was_typed_stays_a_text(page: Page) -> None:
+    hostile = '\'); raise SystemExit #\n"""{layer}'
+    app = open_app("heatmap")
+    app.session_state["text"] = hostile
+    app.run()
+    assert run(page.code)["trace"].shape[0] == 6
+    assert repr(hostile) in page.code
+
+
+def test_share_prints_the_lines() -> None:
+    app = open_app("heatmap")
+    app.session_state["share"] = True
+    app.run()
+    (code,) = (each.value for each in app.code if "import" in each.value)
+    assert run(code)["frame"].shape == (13, 13)

@@ -1,0 +1,172 @@
+"""Rows, columns and arrows of patches as the scripts work them out, against the trace's own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.images import attention_of_patch
+from core.analysis.layer_payload import LayerPayload
+from core.components.patches import PatchesView, Rows, pack_patches
+from core.model.trace import Layer
+from tests.analysis.images.pictures import image_trace, picture
+from tests.scripts.conftest import Run, RunWith
+
+if TYPE_CHECKING:
+    from core.model.trace import Trace
+
+SPECIALS = ("[CLS]", "[REG1]")
+TOKENS, FIRST = 14, 2
+HEAT = {"from": "#010203", "to": "#040506"}
+
+
+def random_trace(
+    *, bias: bool = False, softcap: float | None = None, shared: bool = False
+) -> Trace:
+    """2 layers, 4 heads, a register, 3 x 4 patches."""
+    draw = np.random.default_rng(7)
+    queries, keys = 2 * draw.normal(size=(2, 2, 4, TOKENS, 6))
+    patches = picture(draw.random((3, 4, 3)))
+    added = draw.normal(size=(4, TOKENS, TOKENS)).astype(np.float32) if bias else None
+    trace = image_trace(patches, queries, keys[:, :2] if shared else keys, specials=SPECIALS)
+    return replace(trace, layers=(Layer(0.4, added, softcap),) * 2)
+
+
+TRACES = {
+    "plain": random_trace(),
+    "biased": random_trace(bias=True),
+    "soft-capped": random_trace(softcap=1.5),
+    "shared keys": random_trace(shared=True),
+}
+
+
+def packed(trace: Trace, *layers: int, rows: Rows | None = None) -> bytes:
+    assert trace.patches is not None
+    facts = PatchesView({}, 1, FIRST, HEAT, rows)
+    return pack_patches(
+        trace, trace.patches, {each: LayerPayload.of(trace, each) for each in layers}, facts
+    )
+
+
+@pytest.fixture(scope="module")
+def run(run_with: RunWith) -> Run:
+    scripts = [f"patches/{name}" for name in ("weights", "arrows", "tokens", "words", "layout")]
+    return run_with("shared/layer", *scripts)
+
+
+WEIGHTS = """
+  const layer = readLayer(data, 1)
+  return [...tokenWeights(layer, head, token, asked, data.grid)]
+"""
+
+
+@pytest.mark.parametrize("kind", TRACES)
+@pytest.mark.parametrize("head", [0, 3, "mean", "max"])
+def test_a_row_and_a_column_are_the_attention(run: Run, kind: str, head: int | str) -> None:
+    trace = TRACES[kind]
+    by_head = trace.attention(1).astype(float)  # (head, token, token)
+    only = by_head.copy()
+    only[:, :, :FIRST] = 0
+    only /= only.sum(axis=2, keepdims=True)
+    for only_patches, weights in ((False, by_head), (True, only)):
+        summary = {"mean": weights.mean(0), "max": weights.max(0)}
+        expected = summary[head] if isinstance(head, str) else weights[head]
+        for token in (0, 5, TOKENS - 1):
+            asked = {"direction": "from", "onlyPatches": only_patches}
+            row = run(WEIGHTS, data=packed(trace, 1), head=head, token=token, asked=asked)
+            np.testing.assert_allclose(row, expected[token], atol=2e-6)
+            column = run(
+                WEIGHTS,
+                data=packed(trace, 1),
+                head=head,
+                token=token,
+                asked={**asked, "direction": "to"},
+            )
+            np.testing.assert_allclose(column, expected[:, token], atol=2e-6)
+
+
+ARROWS = """
+  const layer = readLayer(data, 0)
+  const asked = { direction: "from", onlyPatches: false }
+  const queries = Array.from({ length: data.grid.count }, (_, patch) => data.grid.first + patch)
+  return queries
+    .flatMap((query) => arrowsOf(tokenWeights(layer, 2, query, asked, data.grid), query, least))
+    .map((arrow) => [arrow.query, arrow.key, arrow.weight, kindOf(arrow, data.grid, 0)])
+"""
+
+
+@pytest.mark.parametrize("least", [None, 0.2, 0.05])
+def test_arrows_go_to_the_strongest_key_or_to_all_above_a_weight(
+    run: Run, least: float | None
+) -> None:
+    """Query by query, the strongest first."""
+    trace = TRACES["plain"]
+    weights = trace.attention(0, 2)
+    links = []
+    for query in range(FIRST, TOKENS):
+        keys = np.argsort(-weights[query], kind="stable")
+        links += [(query, key) for key in (keys[:1] if least is None else keys)]
+    links = [link for link in links if least is None or weights[link] >= least]
+    drawn = run(ARROWS, data=packed(trace, 0), least=least)
+    assert [tuple(arrow[:2]) for arrow in drawn] == links
+    expected = [weights[link] for link in links]
+    np.testing.assert_allclose([arrow[2] for arrow in drawn], expected, atol=1e-6)
+    kind_of = dict(enumerate(["CLS", "register"]))
+    kinds = ["itself" if query == key else kind_of.get(key, "patch") for query, key in links]
+    assert [arrow[3] for arrow in drawn] == kinds
+    assert len(drawn) >= 12
+
+
+def test_where_one_layer_is_sent_the_others_come_in_steps_of_each_heads_maximum(run: Run) -> None:
+    trace = TRACES["plain"]
+    maps = attention_of_patch(trace, 6)
+    data = packed(trace, 1, rows=Rows(maps, 6, "from", only_patches=False))
+    sent = run(
+        "return [[...data.rows], [...data.tops], Object.keys(data.layers), data.asked.token]",
+        data=data,
+    )
+    shown = np.reshape(sent[0], (2, 4, 12)) / 255 * np.reshape(sent[1], (2, 4, 1))
+    expected = trace.attention()[:, :, 6, FIRST:]
+    assert (np.abs(shown - expected) <= expected.max(-1, keepdims=True) / 500).all()
+    assert sent[2:] == [["1"], 6]
+
+
+def test_names_of_tokens_in_links_lead_back_to_them(run: Run) -> None:
+    data = packed(TRACES["plain"], 0)
+    names = run("return namesOf(data.sides.queries.labels)", data=data)
+    assert names[:4] == ["CLS", "REG1", "r1c1", "r1c2"]
+    assert names[-1] == "r3c4"
+    links = ["cls", "reg1", "r1c1", "r3c4", "none"]
+    found = run("return links.map((link) => tokenOf(link, names))", links=links, names=names)
+    assert found == [0, 1, 2, TOKENS - 1, None]
+
+
+def test_a_sentence_says_where_attention_goes(run: Run) -> None:
+    body = """
+      const weights = Float64Array.from([0.5, 0.3, 0.15, 0.05])
+      const grid = { rows: 1, columns: 3, first: 1, count: 3 }
+      const names = ["CLS", "r1c1", "r1c2", "r1c3"]
+      const view = { direction, onlyPatches: false, names, grid, head: 0, place: "L1 H1" }
+      return tokenSentence(1, weights, view).map(([text]) => text).join("")
+    """
+    assert run(body, direction="from") == (
+        "r1c1 attends to CLS 0.500 · itself 0.300 · r1c2 0.150 in L1 H1."
+        " 0.500 goes to patches, 0.500 elsewhere."
+    )
+    assert run(body, direction="to") == (
+        "r1c1 gets 0.500 from CLS · 0.300 from itself · 0.150 from r1c2 in L1 H1."
+        " It gets 1.00 in all; the mean over keys is 1."
+    )
+
+
+@pytest.mark.parametrize("width", [320, 700, 960, 1400])
+@pytest.mark.parametrize(("side", "heads"), [(12, 6), (37, 6), (14, 12), (16, 16)])
+def test_pictures_fit_the_width(run: Run, width: int, side: int, heads: int) -> None:
+    body = "return sizesFor(width, { rows: side, columns: side, first: 0, count: 1 }, heads)"
+    sizes = run(body, width=width, side=side, heads=heads)
+    assert side * sizes["cell"] <= min(520, width)
+    if sizes["isWide"] and heads <= 12:
+        assert sizes["stage"] + 28 + 34 + heads * (sizes["small"] + 3) <= width + 3

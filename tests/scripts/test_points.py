@@ -1,0 +1,335 @@
+"""Colours, sizes, places and words of points, and clouds that turn, as the scripts do them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.figures.shades import shades
+from tests.scripts.conftest import Run, RunWith
+
+SCRIPTS = (
+    "points/raster",
+    "points/rotation",
+    "points/shades",
+    "points/texts",
+    "atlas_cloud/labels",
+    "atlas_cloud/lasso",
+    "atlas_cloud/marks",
+    "atlas_cloud/clusters",
+    "atlas_cloud/scene",
+    "atlas_matrix/points",
+    "atlas_matrix/solid",
+)
+THEME = {"query": "#010203", "key": "#040506"}
+# "a b" and "c": b attends to a and to itself, a only to itself.
+LINES = [0, 0, 0.25, 1, 1, 0.3, 1, 0, 0.7]
+TWO_TEXTS = {"labels": ["a", "b", "c"], "sentence": [0, 0, 1], "lines": LINES}
+
+
+@pytest.fixture(scope="module")
+def run(run_with: RunWith) -> Run:
+    return run_with(*SCRIPTS)
+
+
+@pytest.fixture(scope="module")
+def in_grid(run_with: RunWith) -> Run:
+    """Run a body with `grid`: 6 x 12 tiles in a window of 1200 x 600 pixels at (30, 20)."""
+    run = run_with("atlas_matrix/viewport")
+    box = {"left": 30, "top": 20, "width": 1200, "height": 600}
+    stack = {"tops": [0, 1, 2, 3, 4, 5], "high": 6}
+    return lambda body, **values: run(
+        f"const grid = gridFor(stack, 12, box, 240)\n{body}", stack=stack, box=box, **values
+    )
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_points_take_the_shades_of_their_own_paper(run: Run, theme: str) -> None:
+    sent = shades("category", 2)
+    colours = run(
+        "return shadesOf({ colouring: 'category', shades }, { isDark })",
+        shades=sent,
+        isDark=theme == "dark",
+    )
+    hexes = [["#" + "".join(f"{c:02x}" for c in colour) for colour in kind] for kind in colours]
+    assert hexes == [list(kind) for kind in sent[theme]]
+    plain = run("return shadesOf({ colouring: 'type' }, theme)", theme=THEME)
+    assert plain == [[[1, 2, 3]], [[4, 5, 6]]]
+
+
+def test_a_colour_stands_for_a_step_of_the_scale_or_a_category(run: Run) -> None:
+    tones = [["type", 0.9, 1], ["sequential", 0, 64], ["sequential", 1, 64], ["sequential", 2, 64]]
+    tones += [["category", 3, 5], ["category", 9, 5]]
+    indices = run("return tones.map((each) => shadeIndex(...each))", tones=tones)
+    assert indices == [0, 0, 63, 63, 3, 4]
+
+
+def test_the_longest_vector_is_drawn_more_than_three_times_as_large_as_the_shortest(
+    run: Run,
+) -> None:
+    small, middle, large = run("return [0, 128, 255].map(sizeFactor)")
+    assert large / small == pytest.approx(2 / 0.6)
+    assert small < middle < large
+
+
+def test_lines_are_those_of_the_picked_sentence_or_of_a_point_in_it(run: Run) -> None:
+    # nothing picked; a picked; then query b, key a, key b; c elsewhere; c picked
+    pointed = [[-1, -1], [0, -1], [0, 1], [0, 3], [0, 4], [0, 2], [2, -1]]
+    counts, ends = run(
+        """const cloud = { ...texts, lines: Float32Array.from(texts.lines) }
+        return [
+          pointed.map(([picked, hovered]) => linesShown(cloud, picked, hovered).length),
+          [1, 3, 2].map((point) => endsOf(cloud, point)),
+        ]""",
+        texts=TWO_TEXTS,
+        pointed=pointed,
+    )
+    assert counts == [0, 3, 2, 2, 1, 3, 0]
+    assert ends == [["a 0.700", "b 0.300"], ["b 0.700", "a 0.250"], []]
+
+
+def test_a_thousand_turns_leave_a_rotation_and_what_is_near_follows_a_drag(run: Run) -> None:
+    flat, right, down = run("""let r = firstRotation()
+        for (let i = 0; i < 1000; i++) r = turnedBy(r, 0.1 * Math.sin(i), 0.07)
+        return [r, turnedBy([1,0,0,0,1,0,0,0,1], 0.1, 0), turnedBy([1,0,0,0,1,0,0,0,1], 0, 0.1)]""")
+    matrix = np.reshape(flat, (3, 3))
+    np.testing.assert_allclose(matrix @ matrix.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(matrix) == pytest.approx(1)
+    near = np.array([0.0, 0.0, 1.0])  # towards the viewer
+    assert (np.reshape(right, (3, 3)) @ near)[0] > 0
+    assert (np.reshape(down, (3, 3)) @ near)[1] < 0
+
+
+def test_points_are_seen_and_sorted_by_depth_as_numpy_does(run: Run) -> None:
+    points = np.random.default_rng(2).normal(size=(500, 3))
+    rotation, across, up, depth, order = run(
+        """const n = 500, r = firstRotation(), make = () => new Float32Array(n)
+        const [x, y, z, order] = [make(), make(), make(), new Uint32Array(n)]
+        rotateInto(r, points, x, y, z)
+        sortByDepth(z, 5, shuffled(n), order, new Uint8Array(n))
+        return [r, [...x], [...y], [...z], [...order]]""",
+        points=points.ravel().tolist(),
+    )
+    expected = points @ np.reshape(rotation, (3, 3)).T
+    np.testing.assert_allclose(np.array([across, up, depth]).T, expected, atol=1e-6)
+    assert sorted(order) == list(range(500))
+    assert np.diff(np.array(depth)[order]).min() >= -10 / 255  # far to near, within a step
+
+
+def test_all_heads_turn_as_numpy_turns_them_and_are_drawn_from_far_to_near(run: Run) -> None:
+    steps = np.random.default_rng(5).integers(0, 65536, size=(2, 40, 3))
+    rotation, places, order, slices, halves = run(
+        """const [labels, r] = [Array(20).fill("x"), firstRotation()]
+        const frames = [0, 0, 1, 0, 0, 3]
+        const solid = makeSolid({ labels, numbers: [1], heads: 2, frames, places })
+        turnSolid(solid, r)
+        const halves = [solid.frames[2], solid.frames[5]]
+        return [r, [...solid.places], [...solid.order], SLICES, halves]""",
+        places=steps.ravel().tolist(),
+    )
+    for head in range(2):
+        cloud = steps[head] - steps[head].mean(axis=0)
+        reach = np.sort(np.linalg.norm(cloud, axis=1))[int(0.99 * 39)]
+        across, up, depth = np.reshape(rotation, (3, 3)) @ (cloud / reach).T
+        expected = 65535 / 2 * (1 + np.column_stack([across, up]))
+        turned = np.reshape(places, (2, 40, 2))[head]
+        np.testing.assert_allclose(turned, expected, rtol=1e-4, atol=1)
+        drawn = np.array(order[40 * head : 40 * head + 40]) - 40 * head
+        assert sorted(drawn) == list(range(40))
+        assert np.diff(depth[drawn]).min() >= -2 / slices - 1e-5  # in order, but within a slice
+        assert halves[head] == pytest.approx(2 * [1, 3][head] * reach / 65535, rel=1e-4)
+
+
+def test_what_is_under_the_pointer_stays_when_a_cloud_is_zoomed_or_turned(run: Run) -> None:
+    before, after, place, seen = run("""const view = { x: 0.3, y: -0.2, z: 0, zoom: 2 }
+        const at = (v) => [v.x + 40 / (100 * v.zoom), v.y + 25 / (100 * v.zoom)]
+        const r = firstRotation(), p = [0.4, -0.1, 0.2], q = [r, turnedBy(r, 0.3, 0.2)]
+        const [v, w] = q.map((m) => [0, 3, 6].map((i) => m[i]*p[0] + m[i+1]*p[1] + m[i+2]*p[2]))
+        const t = turnedPlace({ x: v[0], y: v[1], z: v[2], zoom: 1 }, 0.3, 0.2)
+        return [at(view), at(zoomedAt(view, 3, 40, -25, 100)), w, [t.x, t.y, t.z]]""")
+    assert after == pytest.approx(before)
+    assert seen == pytest.approx(place)
+
+
+@pytest.mark.parametrize(("side", "what"), [(0, "sentence"), (8, "image")])
+def test_a_cloud_says_what_a_point_shows(run: Run, side: int, what: str) -> None:
+    cloud = TWO_TEXTS | {"spriteSide": side, "searching": False}
+    said = run("return readCloud(cloud, { picked: -1, chosen: new Set() })", cloud=cloud)
+    assert said.endswith(f"Point at one for its {what}.")
+
+
+def test_a_lasso_holds_what_is_inside_and_has_not_faded(run: Run) -> None:
+    places = np.random.default_rng(3).uniform(0, 100, size=(400, 2))
+    marks = (np.arange(400) % 7 == 0).astype(int)
+    angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
+    circle = np.column_stack([50 + 30 * np.cos(angles), 50 + 30 * np.sin(angles)])
+    inside = run(
+        "return placesInside(path, x, y, marks)",
+        path=circle.ravel().tolist(),
+        x=places[:, 0].tolist(),
+        y=places[:, 1].tolist(),
+        marks=marks.tolist(),
+    )
+    distances = np.linalg.norm(places - 50, axis=1)
+    assert np.abs(distances - 30).min() > 0.01  # none so near the line that 720 corners decide
+    assert inside == np.flatnonzero((distances < 30) & (marks != 1)).tolist()
+
+
+def test_an_outline_is_where_points_under_it_are_whatever_is_enlarged(run: Run) -> None:
+    """A point is placed on the screen, and that place led back."""
+    found = run(
+        """const cloud = { dims: 2 }, screen = { width: 600, height: 400, ratio: 1, scale: 180 }
+        const view = { x: 0.2, y: -0.3, z: 0, zoom: 2.5 }
+        const scene = { points: [0.5, -0.25, -1, 1], x: [0, 0], y: [0, 0] }
+        placePoints(cloud, scene, view, null, screen)
+        return outlineOf([scene.x[0], scene.y[0], scene.x[1], scene.y[1]], view, screen)"""
+    )
+    assert found == pytest.approx([0.5, -0.25, -1, 1])
+
+
+def test_names_of_regions_cover_neither_each_other_nor_leave_the_picture(run: Run) -> None:
+    places = np.random.default_rng(8).uniform(0, [600, 400], size=(40, 2))
+    names = run(
+        """const name = (middle) => (middle % 4 ? `region ${middle}` : "")
+        const regions = x.map((_, middle) => ({ name: name(middle), middle }))
+        const screen = { width: 600, height: 400 }
+        return placeNames(regions, makeRoom(600, 400), screen, { x, y }, () => 90)""",
+        x=places[:, 0].tolist(),
+        y=places[:, 1].tolist(),
+    )
+    assert 10 <= len(names) <= 30  # of 30 that have a name
+    assert names[0]["name"] == "region 1"  # the largest first
+    corners = np.array([[name["x"], name["y"]] for name in names])
+    overlaps = np.abs(corners[:, None] - corners) < [100, 20]
+    assert not np.triu(overlaps.all(axis=-1), 1).any()
+    assert corners.min() >= 0
+    assert (corners.max(axis=0) <= [500, 380]).all()
+
+
+def test_a_menu_offers_what_was_found_and_the_regions_with_their_points(run: Run) -> None:
+    data = {
+        "labels": ["a", "b", "c"],
+        "clusters": [{"name": "a · b", "middle": 0}, {"name": "", "middle": 5}],
+        "members": [1, 1, 0, 1, 0, 2],
+        "matches": [0, 1, 1],
+        "searching": True,
+    }
+    found = [["found", "What is found (4)"]]
+    named = [["0", "a · b (3)"], ["1", "Without a name (1)"]]
+    assert run("return menuEntries(cloud)", cloud=data) == found + named
+    assert run("return menuEntries({ ...cloud, searching: false })", cloud=data) == named
+    chosen = run("return ['found', '0', '1'].map((each) => pointsOf(cloud, each))", cloud=data)
+    assert chosen == [[1, 2, 4, 5], [0, 1, 3], [5]]
+
+
+def test_rare_labels_come_first_and_none_covers_another(run: Run) -> None:
+    rank = run("return [...rarestFirst(['the', 'the', 'bank'], shuffled(6))]")
+    assert sorted(rank[:2]) == [2, 5]
+    places = np.random.default_rng(4).uniform(0, [600, 400], size=(3000, 2))
+    shown = run(
+        """const screen = { width: 600, height: 400 }, labels = makeLabels()
+        const [rank, marks] = [shuffled(3000), new Uint8Array(3000)]
+        const scene = { rank, marks, x, y, radius: 2, highest: 0 }
+        placeLabels(labels, makeRoom(600, 400), screen, scene, () => 50, 60)
+        return Array.from({ length: labels.count }, (_, i) => [labels.x[i], labels.y[i]])""",
+        x=places[:, 0].tolist(),
+        y=places[:, 1].tolist(),
+    )
+    boxes = np.array(shown)
+    assert 20 <= len(boxes) <= 60
+    distances = np.abs(boxes[:, None] - boxes)
+    overlaps = (distances[..., 0] < 50) & (distances[..., 1] < 15)
+    assert not np.triu(overlaps, 1).any()
+    assert boxes.min() >= 0
+    assert (boxes.max(axis=0) <= [550, 385]).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "position", "shown"),
+    [
+        ("it is what it is", "it", 4, "it is what [it] is"),
+        ("one " * 30 + "bank " + "two " * 30, "bank", 31, "one one [bank] two two"),
+        ("one " * 30 + "banking hours", "##ing", 32, "one bank[ing] hours"),
+        ("short", "[CLS]", 0, "short"),
+    ],
+)
+def test_a_sentence_is_cut_at_words_around_its_token(
+    run: Run, text: str, label: str, position: int, shown: str
+) -> None:
+    excerpt = run(
+        "return inContext(text, label, startNear(text, label, position))",
+        text=text,
+        label=label,
+        position=position,
+    )
+    assert shown in excerpt
+    assert len(excerpt) < 110
+
+
+def test_a_repeated_word_is_the_one_after_the_words_before_it(run: Run) -> None:
+    text = "The cat saw the cat."
+    starts = run(
+        "return given.map(([before, label]) => startAfter(text, before, label))",
+        text=text,
+        given=[[["the", "cat", "saw", "the"], "cat"], [[], "cat"], [[], "[CLS]"]],
+    )
+    assert starts == [text.rindex("cat"), text.index("cat"), -1]
+
+
+def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
+    points = run("""const places = [32767, 32767, 36000, 32767, 0, 0, 0, 0] // queries, then keys
+        const frame = { frames: [0, 0, 1], ownScale: true, places }
+        const plain = { ...frame, labels: ["a", "b"], matches: [0, 1] }
+        const spot = { left: 0, top: 0, side: 100 } // queries at 50 and 54.4 pixels
+        return [false, true].map((searching) => (
+          pointAt({ ...plain, searching }, 0, spot, 52, 50, 12)
+        ))""")
+    assert points == [0, 1]
+
+
+@pytest.mark.parametrize("zoom", [1.0, 3.0, 9.0])
+def test_a_place_in_a_tile_leads_back_to_that_tile(in_grid: Run, zoom: float) -> None:
+    pairs = in_grid(
+        """const view = zoomAt(wholeView(grid), grid, zoom, 700, 300)
+        const { rows, columns } = tilesInView(view, grid)
+        const pairs = []
+        for (let row = rows.first; row < rows.end; row++)
+          for (let column = columns.first; column < columns.end; column++) {
+            const part = seenPart(tileSpot(view, grid, row, column), grid)
+            const [x, y] = [(part.left + part.right) / 2, (part.top + part.bottom) / 2]
+            pairs.push([{ row, column }, tileAt(view, grid, x, y)])
+          }
+        return pairs""",
+        zoom=zoom,
+    )
+    assert all(tile == there for tile, there in pairs)
+    assert len(pairs) == 72 if zoom == 1 else 0 < len(pairs) < 72
+
+
+def test_a_place_between_the_rows_of_layers_that_attend_is_in_no_tile(in_grid: Run) -> None:
+    """Rows from 0.5 to 1.5 and from 2 to 3, in a window of 3.5 tiles."""
+    tiles, top, pitch = (
+        in_grid("""const hybrid = gridFor({ tops: [0.5, 2], high: 3.5 }, 4, box, 240)
+        const view = wholeView(hybrid)
+        const { left } = tileSpot(view, hybrid, 0, 0)
+        const at = (down) => tileAt(view, hybrid, left, box.top + down * hybrid.pitch)
+        const tiles = [0.25, 0.6, 1.4, 1.7, 2.5, 3.2].map((down) => at(down)?.row ?? null)
+        return [tiles, tileSpot(view, hybrid, 1, 0).top - box.top, hybrid.pitch]""")
+    )
+    assert tiles == [None, 0, 0, None, 1, None]
+    assert pitch == pytest.approx(600 / 3.5)
+    assert top == pytest.approx(2 * pitch, abs=5)  # and half the space between tiles
+
+
+def test_zooming_keeps_the_place_under_the_pointer_and_the_view_within_the_grid(
+    in_grid: Run,
+) -> None:
+    places, far, back = in_grid("""const first = zoomAt(wholeView(grid), grid, 2, 640, 330)
+        const places = [first, zoomAt(first, grid, 1.7, 610, 300)].map(({ zoom, x, y }) => (
+          [(x + 610 - box.left) / (grid.pitch * zoom), (y + 300 - box.top) / (grid.pitch * zoom)]
+        ))
+        const large = zoomAt(wholeView(grid), grid, 4, 600, 300)
+        return [places, panBy(large, grid, -1e5, -1e5), zoomAt(large, grid, 1e-3, 100, 100)]""")
+    assert places[1] == pytest.approx(places[0], abs=1e-9)
+    assert (far["x"], far["y"]) == (4 * 1200 - 1200, 4 * 600 - 600)
+    assert back == {"zoom": 1, "x": 0, "y": 0}

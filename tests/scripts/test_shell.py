@@ -1,0 +1,106 @@
+"""What the shell does when links are clicked: what was typed comes first, and reports wait."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.scripts.conftest import Run, RunWith
+
+# `states` are those of the app at each check; at `input` somebody presses something.
+BODY = """
+const listeners = {}
+const document = {
+  querySelector: () => ({ getAttribute: () => states[at] }),
+  addEventListener: (name, run) => { listeners[name] = run },
+  removeEventListener: (name) => { delete listeners[name] },
+}
+const { setInterval: before, clearInterval: clearBefore } = globalThis
+let at = 0, check = null, reported = []
+globalThis.setInterval = (run) => { check = run; return 1 }
+globalThis.clearInterval = () => { check = null }
+whenQuiet(document, () => reported.push(at))
+for (; at < states.length; at++) {
+  if (at === input) listeners.click?.()
+  check?.()
+}
+Object.assign(globalThis, { setInterval: before, clearInterval: clearBefore })
+return [reported, check === null, Object.keys(listeners).length]
+"""
+# At `times` (milliseconds) a field is left (None) or the link of that name is clicked.
+CLICKS = """
+const real = [globalThis.performance, globalThis.setTimeout, globalThis.clearTimeout]
+class Element {}
+Object.assign(globalThis, { Element, HTMLInputElement: Element, HTMLTextAreaElement: Element })
+const listeners = {}, followed = [], timers = new Map()
+let now = 0
+globalThis.performance = { now: () => now }
+globalThis.setTimeout = (run, wait) => { timers.set(run, now + wait); return run }
+globalThis.clearTimeout = (run) => timers.delete(run)
+const document = { addEventListener: (name, run) => { listeners[name] = run } }
+makeLinksWait(document)
+function until(time) {
+  for (const [run, due] of timers) if (due <= time) { timers.delete(run); now = due; run() }
+  now = time
+}
+for (const [time, name] of times) {
+  until(time)
+  if (name === null) { listeners.focusout({ target: new Element() }); continue }
+  const link = { isConnected: true, click: () => followed.push(name) }
+  const target = Object.assign(new Element(), { closest: () => link })
+  let prevented = false
+  const event = { target, button: 0, isTrusted: true, stopPropagation() {} }
+  listeners.click({ ...event, preventDefault: () => { prevented = true } })
+  if (!prevented) followed.push(name)
+}
+until(10_000)
+const [performance, setTimeout, clearTimeout] = real
+Object.assign(globalThis, { performance, setTimeout, clearTimeout })
+return followed
+"""
+IDLE, RUNS = "notRunning", "running"
+
+
+@pytest.fixture(scope="module")
+def run(run_with: RunWith) -> Run:
+    return run_with("shell/quiet", "shell/links")
+
+
+@pytest.mark.parametrize(
+    ("states", "pressed", "expected"),
+    [
+        ([RUNS] * 5 + [IDLE] * 9, None, 7),
+        ([IDLE, IDLE, RUNS] + [IDLE] * 9, None, 5),
+        # A link's page has not begun to run when it is clicked.
+        ([RUNS] * 5 + [IDLE] * 30, 6, 25),
+        ([RUNS] * 5 + [IDLE] * 5 + [RUNS] * 4 + [IDLE] * 30, 6, 29),
+        ([IDLE] * 9, 8, 2),
+        (["rerunRequested"] * 9 + [IDLE] * 3, None, 11),
+    ],
+)
+def test_the_window_reports_once_nothing_runs_and_nothing_was_pressed(
+    run: Run, states: list[str], pressed: int | None, expected: int
+) -> None:
+    assert run(BODY, states=states, input=pressed) == [[expected], True, 0]
+
+
+def test_nothing_is_reported_while_pages_run(run: Run) -> None:
+    assert run(BODY, states=[RUNS, IDLE, IDLE] * 9, input=None)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("times", "followed"),
+    [
+        ([[0, "home"]], ["home"]),
+        ([[0, None], [5, "home"]], ["home"]),
+        ([[0, None], [5, "home"], [100, "heatmap"]], ["heatmap"]),
+        # The second click comes when the field has sent its text, the first is still waiting.
+        ([[0, None], [40, "home"], [270, "heatmap"]], ["heatmap"]),
+        ([[0, None], [40, "home"], [300, "heatmap"]], ["home", "heatmap"]),
+    ],
+)
+def test_of_two_links_the_one_clicked_last_is_followed_last(
+    run: Run, times: list[list[Any]], followed: list[str]
+) -> None:
+    assert run(CLICKS, times=times) == followed

@@ -1,0 +1,129 @@
+"""Visitors without a browser meet the app as people do, each for themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from core.ui.words.pages import PAGES
+from tests.tools.bench.class_changes import WORDS, foreign_words, text_of
+from tests.tools.visitors import Visitor
+from tests.tools.visitors.running import run_visit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+pytestmark = pytest.mark.slow
+
+
+def table(visitor: Visitor) -> tuple[dict[str, Any], NDArray[np.float32]]:
+    """The heatmap's settings and values, as its component is sent them."""
+    data = visitor.screen.find("heatmap_table").body.bytes
+    start = 4 + int.from_bytes(data[:4], "little")
+    settings = json.loads(data[4:start])
+    assert next(iter(settings["arrays"])) == "values"
+    _, size = settings["arrays"]["values"]
+    values = np.frombuffer(data, "<f4", size, start)
+    return settings, values.reshape(len(settings["rows"]["labels"]), -1)
+
+
+def test_another_head_shows_other_attention(quiet_app: str) -> None:
+    async def visit() -> None:
+        # The first answer waits until torch and the model are there.
+        async with Visitor(quiet_app, patience=300) as visitor:
+            await visitor.open("heatmap", text="leaves fall in autumn", layer="6", head="1")
+            settings, first = table(visitor)
+            assert settings["rows"]["labels"][1:3] == ["leaves", "fall"]
+            assert visitor.value("head") == "head 1"
+            answer = await visitor.set("head", "head 3")
+            settings, second = table(visitor)
+            assert settings["where"] == "L6 H3"
+            assert "head=3" in visitor.query
+            assert answer.size > 0
+            assert first.shape == second.shape == (6, 6)
+            np.testing.assert_allclose(second.sum(axis=1), 1, atol=1e-5)
+            assert np.abs(first - second).max() > 0.01
+            assert visitor.errors() == []
+
+    run_visit(visit())
+
+
+def test_what_was_sent_a_moment_ago_is_shown_without_being_sent_again(quiet_app: str) -> None:
+    """Streamlit names it by a number, which the visitor has to know what it stands for."""
+
+    async def visit() -> None:
+        async with Visitor(quiet_app) as visitor:
+            await visitor.open("heatmap", text=text_of("trout"), head="1")
+            _, first = table(visitor)
+            new = await visitor.set("head", "head 2")
+            again = await visitor.set("head", "head 1")
+            np.testing.assert_array_equal(table(visitor)[1], first)
+            assert again.size < new.size
+
+    run_visit(visit())
+
+
+def test_what_was_chosen_in_a_picture_does_not_send_the_picture_again(quiet_app: str) -> None:
+    async def visit() -> None:
+        async with Visitor(quiet_app) as visitor:
+            await visitor.open("neuron_view", text=text_of("trout"), query="2")
+            first = visitor.screen.find("neuron_view").body.bytes
+            chosen = {"query": 3, "pairKey": 1, "byContribution": True, "serial": 1}
+            await visitor.set("neuron_view", {"choice": chosen})
+            assert "query=4&key_token=2&sort=contribution" in visitor.query
+            assert visitor.screen.find("neuron_view").body.bytes == first
+            await visitor.set("query", "book")  # by the menu: that the picture must be told
+            assert visitor.screen.find("neuron_view").body.bytes != first
+
+    run_visit(visit())
+
+
+def test_two_visitors_do_not_see_each_other(quiet_app: str) -> None:
+    received: dict[str, bytearray] = {word: bytearray() for word in WORDS[:2]}
+
+    async def visit(word: str) -> None:
+        async with Visitor(quiet_app, on_message=received[word].extend) as visitor:
+            await visitor.open("heatmap", text=text_of(word))
+            for turn in (1, 2):
+                await visitor.set("text", text_of(word, turn))
+                await visitor.set("head", f"head {turn}")
+            assert visitor.errors() == []
+
+    async def both() -> None:
+        await asyncio.gather(*map(visit, received))
+
+    run_visit(both())
+    for word, data in received.items():
+        assert word.encode() in data
+        assert foreign_words(bytes(data), word) == set()
+
+
+def test_the_menu_leads_to_every_page_and_the_text_comes_along(quiet_app: str) -> None:
+    async def visit() -> None:
+        async with Visitor(quiet_app) as visitor:
+            await visitor.open("home", text=text_of("banjo"))
+            for page in (PAGES[1], PAGES[6], PAGES[0]):
+                await visitor.go(page.name)
+                assert page.question in visitor.texts()
+                assert "banjo" in visitor.query
+                assert visitor.errors() == []
+
+    run_visit(visit())
+
+
+def test_a_visitor_can_only_do_what_the_page_offers(quiet_app: str) -> None:
+    async def visit() -> None:
+        async with Visitor(quiet_app) as visitor:
+            await visitor.open("heatmap", text="leaves fall")
+            with pytest.raises(KeyError, match=r"there are: .*head"):
+                await visitor.set("no_such_key", 1)
+            with pytest.raises(ValueError, match="no option 'head 99'"):
+                await visitor.set("head", "head 99")
+            with pytest.raises(ValueError, match="renorm is switched off"):
+                await visitor.set("renorm", value=True)
+
+    run_visit(visit())

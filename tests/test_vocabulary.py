@@ -1,0 +1,38 @@
+"""What tokens, layers and heads are called."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.vocabulary import head_name, join_pieces, listed, unique_labels
+from tests.analysis.traces import HYBRID, numbers_of, random_trace, token
+
+
+def test_a_head_is_named_by_the_number_that_its_model_gives_to_the_layer() -> None:
+    trace = random_trace(0, layers=2, heads=3)
+    assert head_name(trace, 1, 2) == "L2 H3"
+    assert head_name(numbers_of(trace, HYBRID), 1, 2) == "L6 H3"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [((), ""), ((4,), "4"), ((3, 6), "3 and 6"), ((1, 2, 4, 5, 7), "1–2, 4–5 and 7")],
+)
+def test_numbers_are_listed_with_neighbours_as_ranges(numbers: tuple[int, ...], words: str) -> None:
+    assert listed(numbers) == words
+
+
+@given(st.lists(st.sampled_from(["it", "it₂", "it₃", "is", "<b>"]), max_size=30))
+def test_labels_are_always_different_and_start_as_the_token(displays: list[str]) -> None:
+    labels = unique_labels(tuple(displays))
+    assert len(set(labels)) == len(displays)
+    assert all(label.startswith(shown) for label, shown in zip(labels, displays, strict=True))
+
+
+def test_bytes_of_one_character_become_it_when_merged() -> None:
+    pieces = [token(f"<0x{byte:02X}>", i, 0) for i, byte in enumerate("😀".encode())]
+    assert join_pieces(pieces) == "😀"
+    assert join_pieces(pieces[:2]) == "<0xF0><0x9F>"
+    assert join_pieces([token("␣", 0, 0), token("cat", 1, 0)]) == "cat"

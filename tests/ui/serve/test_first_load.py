@@ -1,0 +1,109 @@
+"""One load in a thread: for everybody who waits, with its stages, and again after a failure."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.model import ModelError
+from core.model.bundled import first_trace
+from core.ui import cache
+from core.ui.cache.first_load import FirstLoad
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATIENCE = 60.0  # seconds, on a busy machine
+
+
+class Model:
+    """Stands in for what is loaded."""
+
+
+@pytest.fixture
+def _nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    cache.loaded_model.clear()
+    monkeypatch.setattr(cache, "first_load", FirstLoad())
+    yield
+    cache.loaded_model.clear()
+
+
+@pytest.mark.usefixtures("_nothing_is_loaded")
+def test_forty_visitors_at_once_wait_for_one_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    come, loads = threading.Barrier(40), []
+
+    def load(name: str, **_: Any) -> Model:
+        loads.append((name, threading.current_thread().name))
+        return Model()
+
+    def visit(_: int) -> object:
+        come.wait(PATIENCE)
+        return cache.model(first_trace.MODEL)
+
+    monkeypatch.setattr("core.model.load", load)
+    with ThreadPoolExecutor(40) as visitors:
+        given = set(visitors.map(visit, range(40)))
+    assert len(given) == 1
+    assert loads == [("bundled/minilm", "first load")]
+    assert cache.first_load.is_ready
+
+
+def test_whoever_waits_learns_each_stage() -> None:
+    reached, go_on, seen = threading.Semaphore(0), threading.Semaphore(0), []
+    first: FirstLoad[Model] = FirstLoad()
+
+    def load(on_stage: Any) -> Model:
+        for stage in ("importing", "reading", "checking"):
+            on_stage(stage)
+            reached.release()
+            assert go_on.acquire(timeout=PATIENCE)
+        return Model()
+
+    first.begin(load)
+    for _ in range(3):
+        assert reached.acquire(timeout=PATIENCE)
+        seen.append(first.stage)
+        assert not first.wait(0.0)
+        assert not first.is_ready
+        go_on.release()
+    assert seen == ["importing", "reading", "checking"]
+    assert first.wait(PATIENCE)
+    model = first.take()
+    assert first.is_ready
+    del model  # dropped from the cache: the next visitor has to wait again
+    assert not first.is_ready
+
+
+def test_a_load_that_may_wait_begins_at_once_when_somebody_needs_it() -> None:
+    begun = threading.Event()
+    first: FirstLoad[Model] = FirstLoad()
+
+    def load(_: object) -> Model:
+        begun.set()
+        return Model()
+
+    first.begin(load, delay=PATIENCE)
+    assert not begun.wait(0.1)
+    first.begin(load)
+    assert begun.wait(PATIENCE / 2)
+    assert isinstance(first.take(), Model)
+
+
+@pytest.mark.usefixtures("_nothing_is_loaded")
+def test_after_a_failure_the_next_visitor_loads_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    loads: list[ModelError | Model] = [ModelError("There is no memory."), Model()]
+
+    def load(*_: Any, **__: Any) -> Model:
+        result = loads.pop(0)
+        if isinstance(result, ModelError):
+            raise result
+        return result
+
+    monkeypatch.setattr("core.model.load", load)
+    with pytest.raises(ModelError, match="no memory"):
+        cache.model(first_trace.MODEL)
+    assert isinstance(cache.model(first_trace.MODEL), Model)
+    assert loads == []

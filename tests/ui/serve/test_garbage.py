@@ -1,0 +1,97 @@
+"""What lasts is not searched for garbage after every answer, and nothing is lost by it."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from core.ui import cache
+from core.ui.serve import garbage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.slow
+
+
+class InACycle:
+    """Never freed by its count of references alone, as networks of some models are."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture(autouse=True)
+def _this_process_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A process in which nothing watches yet; afterwards, Python's list of callbacks as before.
+
+    Whatever loaded a model before has begun to watch, and then a search of Python's own accord,
+    while a test makes its objects, would be the one that the test asks for.
+    """
+    before = list(gc.callbacks)
+    gc.callbacks[:] = [each for each in before if each is not garbage._watch]
+    monkeypatch.setattr(garbage, "_state", garbage._State())
+    gc.unfreeze()
+    yield
+    gc.callbacks[:] = before
+    gc.unfreeze()
+
+
+def unfrozen() -> int:
+    return len(gc.get_objects())
+
+
+def test_what_has_lasted_is_searched_once() -> None:
+    lasting = [[number] for number in range(100_000)]
+    garbage.freeze_long_lived()
+    gc.collect()
+    assert gc.get_freeze_count() > len(lasting)
+    assert unfrozen() < len(lasting) / 10
+
+
+@pytest.mark.parametrize("asked", [True, False])
+def test_what_was_frozen_is_found_when_asked_for_or_after_so_many_answers(asked: bool) -> None:
+    kept = InACycle()
+    garbage.freeze_long_lived()
+    gc.collect()
+    gone = weakref.ref(kept)
+    del kept
+    gc.collect()
+    assert gone() is not None  # frozen: this search passes it over
+    if asked:
+        garbage.request_full_search()
+    for _ in range(1 if asked else garbage.EVERYTHING_AFTER):
+        gc.collect()
+    assert gone() is None
+
+
+def test_what_has_come_since_is_frozen_once_it_costs_as_much_as_everything() -> None:
+    garbage.freeze_long_lived()
+    gc.collect()
+    frozen = gc.get_freeze_count()
+    came_later = [[number] for number in range(frozen // 2)]
+    for _ in range(4):
+        gc.collect()
+    assert unfrozen() < len(came_later) / 10
+
+
+def test_a_model_dropped_from_the_cache_is_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[weakref.ref[InACycle]] = []
+
+    def load(_name: str, **_: Any) -> InACycle:
+        model = InACycle()
+        loaded.append(weakref.ref(model))
+        return model
+
+    monkeypatch.setattr("core.model.load", load)
+    cache.loaded_model.clear()
+    cache.model("first")
+    gc.collect()
+    for name in ("second", "third"):  # two are kept
+        cache.model(name)
+    gc.collect()
+    assert [model() is None for model in loaded] == [True, False, False]
+    cache.loaded_model.clear()

@@ -1,0 +1,128 @@
+"""What a browser says of its widgets is short and can be read, and is freed after the visit."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import weakref
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.caching.ttl_cache import TTLCache
+
+from core.ui.serve import sessions
+from core.ui.serve.sessions import LONG_TEXT, MOST_BYTES, is_possible
+from tests.server import process_at
+from tests.test_visitor import table
+from tests.tools.visitors import ConnectionLostError, Visitor
+from tests.tools.visitors.running import run_visit
+
+pytestmark = pytest.mark.slow
+
+MEGABYTE = 10**6
+
+
+def known(reader: Any) -> dict[str, Any]:
+    return {"one": SimpleNamespace(deserializer=reader, value_type="json_value")}
+
+
+def test_a_long_state_is_refused_before_it_is_parsed() -> None:
+    long = json.dumps({"cell": [[]] * (MOST_BYTES // 4)})
+    for state in (
+        WidgetState(id="one", json_value=long),
+        WidgetState(id="one", json_trigger_value=long),
+        WidgetState(id="one", string_value=long),
+    ):
+        assert not is_possible(state, known(pytest.fail))
+
+
+def test_what_a_lasso_around_all_points_chooses_is_not_too_long() -> None:
+    """20,000 points, and a line of 10,000 px with a corner every three."""
+    chosen = {"points": list(range(20_000)), "outline": [-0.1234567] * 2 * (10_000 // 3)}
+    sent = json.dumps([{"event": "choose", "value": chosen}], separators=(",", ":"))
+    assert is_possible(WidgetState(id="one", json_trigger_value=sent), known(json.loads))
+
+
+def test_pasted_lines_may_be_longer() -> None:
+    text = "€" * 1_000_000
+    assert is_possible(WidgetState(id=f"$$ID-1-{LONG_TEXT}", string_value=text), {})
+    assert not is_possible(WidgetState(id="$$ID-1-text", string_value=text), {})
+    assert not is_possible(WidgetState(id=f"$$ID-1-{LONG_TEXT}", json_value=text), {})
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5_000, "{", "[1, 2"])
+def test_what_cannot_be_read_is_refused(text: str) -> None:
+    assert not is_possible(WidgetState(id="one", json_value=text), {})
+    assert not is_possible(WidgetState(id="one", string_value=text), known(json.loads))
+
+
+def test_of_an_uploader_only_names_of_files_are_read_and_no_file_is_looked_up() -> None:
+    """Streamlit looks files up in a run, and warns of each try outside of one."""
+    uploader = SimpleNamespace(deserializer=pytest.fail, value_type="file_uploader_state_value")
+    files = WidgetState(id="one")
+    files.file_uploader_state_value.uploaded_file_info.add(file_id="a", name="a.txt", size=1)
+    assert is_possible(files, {"one": uploader})
+    assert is_possible(WidgetState(id="one"), {"one": uploader})
+    assert not is_possible(WidgetState(id="one", string_value="a"), {"one": uploader})
+
+
+def test_a_widget_without_a_value_is_as_it_was() -> None:
+    assert is_possible(WidgetState(id="one"), {})
+
+
+def test_forged_states_take_no_memory_and_end_no_page(quiet_app: str) -> None:
+    """Parsed, each of five messages of 4 MB would be 64 MB; one of 24 MB ends the connection."""
+    cells: list[list[int]] = [[]] * 1_000_000
+
+    async def visit() -> None:
+        async with Visitor(quiet_app, patience=300) as visitor:
+            await visitor.open("heatmap", text="leaves fall in autumn")
+            before = process_at(quiet_app).memory_info().rss
+            for _ in range(5):
+                await visitor.set("heatmap_table", {"held": {"cell": cells}})
+                settings, _ = table(visitor)
+                assert settings["held"] == []
+                assert visitor.errors() == []
+            assert process_at(quiet_app).memory_info().rss - before < 60 * MEGABYTE
+            await visitor.set("heatmap_table", {"held": {"cell": [2, 3]}})
+            assert "cell=2" in visitor.query
+            with pytest.raises(ConnectionLostError):
+                await visitor.set("heatmap_table", {"held": {"cell": cells * 6}})
+
+    run_visit(visit())
+
+
+class Session:
+    """Never freed by its count of references alone, as sessions of Streamlit."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_what_a_visitor_leaves_is_freed_though_nobody_else_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As Streamlit does it, a session that is kept for its return goes when another one leaves."""
+    monkeypatch.setattr(sessions, "_SPARE_SECONDS", 0.05)
+    kept: TTLCache[str, Session] = TTLCache(maxsize=8, ttl=0.1)
+
+    def disconnect(session_id: str, *, client: object = None) -> None:
+        kept[session_id] = Session()
+
+    storage = SimpleNamespace(_session_storage=SimpleNamespace(_cache=kept))
+    server: Any = SimpleNamespace(disconnect_session=disconnect, _session_mgr=storage)
+
+    async def leave() -> None:
+        sessions._free_after_visits(server)
+        server.disconnect_session("a")
+        gone = [weakref.ref(kept["a"])]
+        await asyncio.sleep(0.06)
+        server.disconnect_session("b")
+        gone.append(weakref.ref(kept["b"]))
+        async with asyncio.timeout(60):
+            while any(each() is not None for each in gone):  # noqa: ASYNC110 - nothing tells
+                await asyncio.sleep(0.02)
+
+    run_visit(leave())

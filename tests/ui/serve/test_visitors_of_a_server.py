@@ -1,0 +1,59 @@
+"""The app as a server, visited from this machine, through a proxy, and by another name."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.model import catalog
+from tests.raw_visit import visit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.slow
+
+STRANGE = {"X-Forwarded-For": "192.0.2.7"}
+
+
+EVERYTHING = f"box: {len(catalog.reading('text'))} and more"
+IN_THE_BOX = "box: 2\n"
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_at_the_machine_itself_every_model_may_be_named(quiet_app: str, name: str) -> None:
+    shown = visit(quiet_app, name)
+    assert EVERYTHING in shown
+    assert "Layer" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "headers"),
+    [
+        ("", STRANGE),
+        ("", {"X-Forwarded-For": "127.0.0.1"}),
+        ("", {"Via": "1.1 somewhere"}),
+        ("", {"Forwarded": "for=127.0.0.1"}),
+        ("atlas.example.org", {}),
+    ],
+)
+def test_through_a_proxy_or_by_another_name_only_the_models_in_the_box(
+    quiet_app: str, name: str, headers: dict[str, str]
+) -> None:
+    assert IN_THE_BOX in visit(quiet_app, name, headers)
+
+
+def test_a_folder_is_told_to_nobody_but_the_visitor_at_the_machine(
+    quiet_app: str, tmp_path: Path
+) -> None:
+    assert "holds no model" in visit(quiet_app, model=str(tmp_path))
+    assert "There is no folder" in visit(quiet_app, model=str(tmp_path / "gone"))
+    answers = [
+        re.sub("`.*?`", "it", visit(quiet_app, "", STRANGE, model=str(folder)), count=1)
+        for folder in (tmp_path, tmp_path / "gone", os.sep)
+    ]
+    assert len(set(answers)) == 1
+    assert "This link asks for model it. This site offers" in answers[0]

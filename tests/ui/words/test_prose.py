@@ -1,0 +1,116 @@
+"""Every text of a screen has its fields filled, and is used."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from jinja2 import UndefinedError, meta, nodes
+
+from core.ui.words.prose import Prose, environment
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CORE = Path(__file__).parents[3] / "core"
+FILES = sorted(path for path in CORE.glob("screens/**/*.md"))
+
+
+@cache
+def blocks(path: Path) -> dict[str, set[str]]:
+    """The blocks of a file, and the fields of each."""
+    parsed = environment().parse(path.read_text("utf-8"))
+    found = {}
+    for block in parsed.find_all(nodes.Block):
+        body = nodes.Template(block.body)
+        body.set_environment(environment())
+        found[block.name] = set(meta.find_undeclared_variables(body))
+    return found
+
+
+class Value(float):
+    """A number for a field, also of those that hold several."""
+
+    def __getitem__(self, index: int) -> float:
+        return float(self)
+
+
+def names_in(expression: ast.expr) -> Iterator[str]:
+    """The blocks that a call may name: it says them, or picks one of two."""
+    if isinstance(expression, ast.Constant) and isinstance(expression.value, str):
+        yield expression.value
+    elif isinstance(expression, ast.IfExp):
+        yield from names_in(expression.body)
+        yield from names_in(expression.orelse)
+    else:
+        raise TypeError(f"line {expression.lineno}: a block's name must be written out")
+
+
+def calls(module: Path) -> Iterator[tuple[Path, str, set[str]]]:
+    """Of each call in a module: the file, the block, the fields it fills."""
+    tree = ast.parse(module.read_text("utf-8"))
+    files: dict[str, Path] = {}
+    for node in ast.walk(tree):
+        if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)):
+            continue
+        made = node.value
+        if isinstance(made.func, ast.Name) and made.func.id == "Prose":
+            name = ast.literal_eval(made.args[1]) if len(made.args) > 1 else "words.md"
+            target = node.targets[0]
+            assert isinstance(target, ast.Name)
+            files[target.id] = module.with_name(name)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in files:
+            assert all(keyword.arg for keyword in node.keywords), f"{module}:{node.lineno}"
+            fields = {keyword.arg for keyword in node.keywords if keyword.arg}
+            for block in names_in(node.args[0]):
+                yield files[node.func.id], block, fields
+
+
+ALL_CALLS = [call for module in sorted(CORE.rglob("*.py")) for call in calls(module)]
+
+
+def test_there_are_texts() -> None:
+    assert len(FILES) > 5
+    assert len(ALL_CALLS) > 50
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
+def test_every_text_is_shown_somewhere_with_all_its_fields_and_no_other(path: Path) -> None:
+    filled = defaultdict[str, list[set[str]]](list)
+    for file, block, fields in ALL_CALLS:
+        if file == path:
+            filled[block].append(fields)
+    assert set(filled) == set(blocks(path))
+    for block, each in filled.items():
+        for fields in each:
+            assert fields == blocks(path)[block], block
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
+def test_every_field_of_every_text_is_filled(path: Path) -> None:
+    prose = Prose(str(path), path.name)
+    for block, fields in blocks(path).items():
+        text = prose(block, **dict.fromkeys(fields, Value(0.5)))
+        assert text
+        assert text == text.strip()
+        if fields:
+            with pytest.raises((UndefinedError, TypeError)):
+                prose(block)
+
+
+def test_one_paragraph_is_one_line_and_a_number_has_a_true_minus_sign(tmp_path: Path) -> None:
+    text = (
+        "{% block one %}\nA sentence of\n{{ value|number }} lines.\n{% endblock %}\n"
+        "{% block two %}\nOne\nparagraph.\n\nAnother.\n{% endblock %}\n"
+    )
+    (tmp_path / "words.md").write_text(text)
+    prose = Prose(str(tmp_path / "module.py"))
+    assert prose("one", value=-0.123) == "A sentence of −0.12 lines."
+    assert prose("two") == "One\nparagraph.\n\nAnother."
+    with pytest.raises(KeyError):
+        prose("three")
