@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from core.ui.words.pages import PAGES
+from core.ui.words.pages import find
 from tests.tools.bench.class_changes import WORDS, foreign_words, text_of
 from tests.tools.visitors import Visitor
 from tests.tools.visitors.running import run_visit
@@ -106,7 +106,7 @@ def test_the_menu_leads_to_every_page_and_the_text_comes_along(quiet_app: str) -
     async def visit() -> None:
         async with Visitor(quiet_app) as visitor:
             await visitor.open("home", text=text_of("banjo"))
-            for page in (PAGES[1], PAGES[6], PAGES[0]):
+            for page in map(find, ("heatmap", "model_view", "home")):
                 await visitor.go(page.name)
                 assert page.question in visitor.texts()
                 assert "banjo" in visitor.query

@@ -10,7 +10,7 @@ import { tableSteps } from "../shared/keys.js"
  * @typedef {"beside" | "over" | "below"} Spot of the enlargement
  */
 
-export const PANEL = { width: 330, max: 430, gap: 14, margin: 8, minTile: 48, phone: 560 } // pixels
+export const PANEL = { width: 330, max: 430, gap: 14, margin: 8, minTile: 55, phone: 560 } // pixels
 export const TILE = {
   gap: 3,
   label: 34,
