@@ -15,7 +15,7 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from core.model import Trace, load, trace_by_length, trace_image, trace_text
-from core.model.box import BOX
+from core.model.box import open_box
 from core.model.errors import TraceFileError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def differences(one: Any, other: Any, name: str = "trace") -> list[str]:
 
 def trace_of(kind: str, model_of: ModelOf, bart: Path) -> Trace:
     if kind == "image":
-        return trace_image(load("bundled/vit-scenes"), BOX["three-shapes"].open())
+        return trace_image(load("bundled/vit-scenes"), open_box("three-shapes"))
     if kind == "cross":
         return trace_text(load(str(bart)), TEXT)
     if kind == "pair":

@@ -6,25 +6,55 @@
 
 from __future__ import annotations
 
+import importlib.util
+import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import Literal
 
-from core.model.box.drawn import DRAWN
-from core.model.box.entry import BoxImage
-from core.model.box.photographs import PHOTOGRAPHS
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
+from PIL import Image
 
 __all__ = ["BOX", "BoxImage", "open_box"]
 
-BOX: Mapping[str, BoxImage] = MappingProxyType(
-    {image.name: image for image in (*DRAWN, *PHOTOGRAPHS)}
-)
+_FOLDER = Path(__file__).parent
 
 
-def open_box(name: str) -> Image:
+@dataclass(frozen=True)
+class BoxImage:
+    """A picture that comes with the app: a record of ``images.toml``.
+
+    Attributes
+    ----------
+    name : what a link carries.
+    title : the name in words.
+    group : whether the project drew it or somebody photographed it.
+    look_for : one sentence, what to look for.
+    licence, author, source : under which licence, by whom, and where it was published.
+    of_scikit_learn : whether scikit-learn carries it; else it lies beside this module.
+    """
+
+    name: str
+    title: str
+    group: Literal["drawn", "photograph"]
+    look_for: str
+    licence: str = "MIT, as this project"
+    author: str = "Headscope"
+    source: str = ""
+    of_scikit_learn: bool = False
+
+
+def _read_box() -> dict[str, BoxImage]:
+    """The records of ``images.toml``, in its order."""
+    records = tomllib.loads((_FOLDER / "images.toml").read_text("utf-8"))["images"]
+    return {record["name"]: BoxImage(**record) for record in records}
+
+
+BOX: Mapping[str, BoxImage] = MappingProxyType(_read_box())
+
+
+def open_box(name: str) -> Image.Image:
     """The picture of that name, RGB and square, the same every time.
 
     Raises
@@ -32,4 +62,19 @@ def open_box(name: str) -> Image:
     KeyError
         When `BOX` has no such name.
     """
-    return BOX[name].open()
+    if BOX[name].of_scikit_learn:
+        return _open_of_scikit_learn(name)
+    ending = "png" if BOX[name].group == "drawn" else "jpg"
+    with Image.open(_FOLDER / f"{name}.{ending}") as image:
+        return image.convert("RGB")
+
+
+def _open_of_scikit_learn(name: str) -> Image.Image:
+    """The middle of a photograph that scikit-learn carries, (427, 427), without importing it."""
+    package = importlib.util.find_spec("sklearn")
+    if package is None or not package.submodule_search_locations:
+        raise FileNotFoundError("scikit-learn is not installed; it carries this photograph.")
+    folder = Path(package.submodule_search_locations[0]) / "datasets" / "images"
+    with Image.open(folder / f"{name}.jpg") as image:
+        side, left = image.height, (image.width - image.height) // 2
+        return image.crop((left, 0, left + side, side)).convert("RGB")
