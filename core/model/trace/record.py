@@ -7,14 +7,15 @@ with its square.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
 from core.model.errors import TraceFileError
-from core.model.trace.check import check_parts
 from core.model.trace.input import Input, input_of
 from core.model.trace.parts import (
     Array,
@@ -208,17 +209,7 @@ class Trace:
         ):
             raise TraceFileError("The kinds of attention are not those of one pass.")
         for each in (self, *self.others):
-            check_parts(
-                each.tokens,
-                each.key_tokens,
-                each.queries,
-                each.kv_keys,
-                each.kv_values,
-                each.layers,
-                each.layer_labels,
-                each.hidden_states,
-                each.patches,
-            )
+            _check_parts(each)
 
     def _check(self, layer: int, head: int | None) -> None:
         layers, heads = self.queries.shape[:2]
@@ -226,3 +217,65 @@ class Trace:
             raise IndexError(f"layer {layer} of a model with layers 0 to {layers - 1}")
         if head is not None and not 0 <= head < heads:
             raise IndexError(f"head {head} of a model with heads 0 to {heads - 1}")
+
+
+def _check_parts(trace: Trace) -> None:
+    """Raise `TraceFileError` for the first part that no forward pass gives with the others."""
+    _check_shapes(trace)
+    if not all(np.isfinite(each).all() for each in (trace.queries, trace.kv_keys, trace.kv_values)):
+        raise TraceFileError("Queries, keys or values are not finite numbers.")
+    if any(after <= before for before, after in pairwise((0, *trace.layer_labels))):
+        raise TraceFileError("The numbers of the layers do not ascend.")
+    states, layers, tokens = trace.hidden_states, len(trace.layers), len(trace.tokens)
+    if states is not None and (states.ndim != 3 or states.shape[:2] != (layers + 1, tokens)):
+        raise TraceFileError("The hidden states are not those of the layers and tokens.")
+    for layer in trace.layers:
+        _check_layer(layer, trace.queries.shape[1], tokens, len(trace.key_tokens))
+    for each in (trace.tokens, trace.key_tokens):
+        _check_tokens(each)
+    if trace.patches is not None:
+        _check_patches(trace.patches, tokens)
+
+
+def _check_shapes(trace: Trace) -> None:
+    queries, keys, values = trace.queries, trace.kv_keys, trace.kv_values
+    if queries.ndim != 4 or 0 in queries.shape:
+        raise TraceFileError("The queries are not numbers of layers, heads, tokens and dimensions.")
+    layer_count, heads, query_count, dim = queries.shape
+    key_heads = keys.shape[1] if keys.ndim == 4 else 0
+    if not key_heads or heads % key_heads:
+        raise TraceFileError(f"The keys are not those of {heads} heads.")
+    shape = (layer_count, key_heads, len(trace.key_tokens))
+    if keys.shape != (*shape, dim) or values.shape[:-1] != shape or not values.shape[-1]:
+        raise TraceFileError(
+            "The keys and values do not belong to the queries, or a corpus was read, of which"
+            " values are not kept."
+        )
+    if len(trace.tokens) != query_count or len(trace.layers) != layer_count:
+        raise TraceFileError("The tokens or the layers are not those of the queries.")
+
+
+def _check_layer(layer: Layer, heads: int, queries: int, keys: int) -> None:
+    mask, sink = layer.mask, layer.sink
+    if mask is not None:
+        if mask.shape not in {(queries, keys), (heads, queries, keys)}:
+            raise TraceFileError("A mask is not one number for each query and key.")
+        if not (mask < np.inf).all():  # nor NaN
+            raise TraceFileError("A mask adds what is no number, or infinity.")
+    if sink is not None and (sink.shape != (heads,) or not np.isfinite(sink).all()):
+        raise TraceFileError("A sink is not one number for each head.")
+
+
+def _check_tokens(tokens: Sequence[Token]) -> None:
+    for place, token in enumerate(tokens):
+        first, end = token.span
+        if token.position != place or token.segment not in (0, 1) or not 0 <= first <= end:
+            raise TraceFileError(f"Token {place + 1} says that it stands elsewhere.")
+
+
+def _check_patches(patches: Patches, tokens: int) -> None:
+    rows, columns, size, first = patches.rows, patches.columns, patches.size, patches.first
+    if min(rows, columns, size, *patches.given, *(patches.seen or ())) < 1 or first < 0:
+        raise TraceFileError("The image has no patches.")
+    if patches.pixels.shape != (rows * size, columns * size, 3) or patches.tokens.stop > tokens:
+        raise TraceFileError("The pixels of the image are not those of its patches.")

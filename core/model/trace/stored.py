@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from core import VERSION
 from core.model.errors import TraceFileError
 
-if TYPE_CHECKING:
-    Tensors = dict[str, NDArray[Any]]
+Tensors = dict[str, NDArray[Any]]
 
 Record = TypeVar("Record")
 FORMAT, FORMAT_VERSION = "headscope-trace", "1"
@@ -73,14 +72,14 @@ def read_record(kind: type[Record], path: str | Path) -> Record:
         When there is no such file, or it cannot be read.
     """
     about, tensors = _contents(Path(path), with_tensors=True)
-    used: set[str] = set()
+    reader = _Reader(tensors)
     try:
-        record: Record = _decoded(kind, json.loads(about["trace"]), "", tensors, used)
+        record: Record = reader.decoded(kind, json.loads(about["trace"]), "")
     except (KeyError, ValueError, RecursionError) as error:
         if isinstance(error, TraceFileError):
             raise
         raise TraceFileError("The file's description of its trace is damaged.") from error
-    if unknown := sorted(tensors.keys() - used):
+    if unknown := sorted(tensors.keys() - reader.used):
         raise TraceFileError(f"The file has an array “{unknown[0][:60]}” that no trace has.")
     return record
 
@@ -157,82 +156,71 @@ def _encoded(value: Any, name: str, tensors: Tensors, names: dict[int, str]) -> 
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _decoded(kind: Any, value: Any, name: str, tensors: Tensors, used: set[str]) -> Any:  # noqa: ANN401
-    """What :func:`_encoded` wrote of a value declared as `kind`; notes the arrays it `used`."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):  # only with None
-        (some,) = (each for each in arguments if each is not NoneType)
-        return None if value is None else _decoded(some, value, name, tensors, used)
-    if origin is np.ndarray:
-        return _array(kind, value, name, tensors, used)
-    if origin is tuple:
-        return _decoded_tuple(arguments, value, name, tensors, used)
-    if origin is Literal:
-        if value not in arguments:
+class _Reader:
+    """What :func:`_encoded` wrote, from the arrays of a file; notes those that it `used`."""
+
+    def __init__(self, tensors: Tensors) -> None:
+        self._tensors = tensors
+        self.used: set[str] = set()
+
+    def decoded(self, kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
+        """A value declared as `kind`."""
+        origin, arguments = get_origin(kind), get_args(kind)
+        if origin in (Union, UnionType):  # only with None
+            (some,) = (each for each in arguments if each is not NoneType)
+            return None if value is None else self.decoded(some, value, name)
+        if origin is np.ndarray:
+            return self._array(kind, value, name)
+        if origin is tuple:
+            return self._tuple(arguments, value, name)
+        if origin is Literal:
+            if value not in arguments:
+                raise _refusal(name)
+            return value
+        if is_dataclass(kind):
+            return self._dataclass(kind, value, name)
+        if kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not kind or not _is_plain(value):
             raise _refusal(name)
         return value
-    if is_dataclass(kind):
-        return _decoded_dataclass(kind, value, name, tensors, used)
-    if kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not kind or not _is_plain(value):
-        raise _refusal(name)
-    return value
 
+    def _tuple(self, arguments: tuple[Any, ...], value: Any, name: str) -> tuple[Any, ...]:  # noqa: ANN401
+        if not isinstance(value, list):
+            raise _refusal(name)
+        if arguments[-1] is Ellipsis:
+            arguments = (arguments[0],) * len(value)
+        if len(arguments) != len(value):
+            raise _refusal(name)
+        return tuple(
+            self.decoded(kind, each, _below(name, str(place)))
+            for place, (kind, each) in enumerate(zip(arguments, value, strict=True))
+        )
 
-def _decoded_tuple(
-    arguments: tuple[Any, ...],
-    value: Any,  # noqa: ANN401
-    name: str,
-    tensors: Tensors,
-    used: set[str],
-) -> tuple[Any, ...]:
-    if not isinstance(value, list):
-        raise _refusal(name)
-    if arguments[-1] is Ellipsis:
-        arguments = (arguments[0],) * len(value)
-    if len(arguments) != len(value):
-        raise _refusal(name)
-    return tuple(
-        _decoded(kind, each, _below(name, str(place)), tensors, used)
-        for place, (kind, each) in enumerate(zip(arguments, value, strict=True))
-    )
+    def _dataclass(self, kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
+        declared = {field.name: field for field in fields(kind)}
+        if not isinstance(value, dict) or value.keys() - declared.keys():
+            raise _refusal(name)
+        lacking = [each for each in declared.keys() - value.keys() if _is_required(declared[each])]
+        if lacking:
+            raise _refusal(_below(name, min(lacking)))
+        hints = get_type_hints(kind)
+        return kind(
+            **{each: self.decoded(hints[each], value[each], _below(name, each)) for each in value}
+        )
 
-
-def _decoded_dataclass(
-    kind: Any,  # noqa: ANN401
-    value: Any,  # noqa: ANN401
-    name: str,
-    tensors: Tensors,
-    used: set[str],
-) -> Any:  # noqa: ANN401
-    declared = {field.name: field for field in fields(kind)}
-    if not isinstance(value, dict) or value.keys() - declared.keys():
-        raise _refusal(name)
-    lacking = [each for each in declared.keys() - value.keys() if _is_required(declared[each])]
-    if lacking:
-        raise _refusal(_below(name, min(lacking)))
-    hints = get_type_hints(kind)
-    return kind(
-        **{
-            each: _decoded(hints[each], value[each], _below(name, each), tensors, used)
-            for each in value
-        }
-    )
+    def _array(self, kind: Any, value: Any, name: str) -> NDArray[Any]:  # noqa: ANN401
+        """The array that `value` names, if it has the declared type of number."""
+        array = self._tensors.get(value) if isinstance(value, str) else None
+        (number,) = get_args(get_args(kind)[1])
+        if array is None or array.dtype != np.dtype(number):
+            raise _refusal(name)
+        self.used.add(value)
+        return array
 
 
 def _is_required(field: Any) -> bool:  # noqa: ANN401 - of dataclasses
     return field.default is MISSING and field.default_factory is MISSING
-
-
-def _array(kind: Any, value: Any, name: str, tensors: Tensors, used: set[str]) -> NDArray[Any]:  # noqa: ANN401
-    """The array that `value` names, if it has the declared type of number."""
-    array = tensors.get(value) if isinstance(value, str) else None
-    (number,) = get_args(get_args(kind)[1])
-    if array is None or array.dtype != np.dtype(number):
-        raise _refusal(name)
-    used.add(value)
-    return array
 
 
 def _is_plain(value: Any) -> bool:  # noqa: ANN401
