@@ -18,13 +18,13 @@ MAX_ASKING = 20  # lines
 # Folders of a floor, each of which imports only those before it; "." are the floor's own modules.
 ORDER = {
     "model": """
-        . box trace capture downloading catalog text vision encoder_decoder checks running weights
-        image/formats image language loading bundled
+        . box trace capture downloading catalog text image/formats image encoder_decoder checks
+        running weights language loading bundled
         bundled/training bundled/training/drawing bundled/training/novels bundled/training/scenes
     """,
     "analysis": """
         . corpus coreference projections head_patterns related_words anomalies found_link query_key
-        images images/cls images/follow images/points
+        images images/cls images/follow
     """,
     "atlas": "density clusters one_head . search engine files sources command_line distributed",
     "figures": ". images query_key",

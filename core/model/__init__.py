@@ -11,13 +11,13 @@ if TYPE_CHECKING:
     from core.model.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
     from core.model.errors import ModelError
     from core.model.image.opening import OpenedImage, open_image
-    from core.model.image.tracing import classify, trace_image, trace_images, trace_patches
-    from core.model.image.twin import untrained_twin
     from core.model.loading import load
     from core.model.running.budget import Chosen, Estimate, choose_texts, estimate_texts
+    from core.model.running.images import classify, trace_image, trace_images, trace_patches
     from core.model.running.loaded import LoadedModel
     from core.model.running.repeated import trace_repeated
     from core.model.running.tracing import trace_by_length, trace_chosen, trace_corpus, trace_text
+    from core.model.running.twin import untrained_twin
     from core.model.trace import Patches, Token, Trace
 
 __all__ = [
@@ -54,8 +54,8 @@ __getattr__ = imported_late(
         "catalog": "CATALOG DEFAULT_MODEL ModelSpec",
         "errors": "ModelError",
         "image.opening": "OpenedImage open_image",
-        "image.tracing": "classify trace_image trace_images trace_patches",
-        "image.twin": "untrained_twin",
+        "running.images": "classify trace_image trace_images trace_patches",
+        "running.twin": "untrained_twin",
         "loading": "load",
         "running.budget": "Chosen Estimate choose_texts estimate_texts",
         "running.loaded": "LoadedModel",

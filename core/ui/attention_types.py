@@ -87,7 +87,7 @@ def _origin(trace: Trace) -> str:
             "The decoder reads its start token alone: this checkpoint has no head that could"
             " answer. Type what it reads."
         )
-    from core.model.encoder_decoder.answers import MAX_ANSWER
+    from core.model.encoder_decoder.targets import MAX_ANSWER
 
     return (
         f"The decoder reads the model's own answer, {text}: always the likeliest token, at most"

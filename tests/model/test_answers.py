@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from core.model import LoadedModel, load, trace_text
-from core.model.encoder_decoder.answers import MAX_ANSWER, greedy_ids
+from core.model.encoder_decoder.targets import MAX_ANSWER, greedy_ids
 from tests.model.families import SENTENCES, VOCABULARY
 from tests.model.language.checkpoints import build_with_head
 

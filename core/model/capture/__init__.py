@@ -1,15 +1,15 @@
 """Record the queries, keys and values of every attention call of a forward pass."""
 
-from core.model.capture.calls import Call, Recorder, recording
+from core.model.capture.calls import Call, Check, Recorder, recording
 from core.model.capture.interface import IMPLEMENTATION, register
-from core.model.capture.reading import read_calls, reader_of_vectors
+from core.model.capture.reading import reader_of
 
 __all__ = [
     "IMPLEMENTATION",
     "Call",
+    "Check",
     "Recorder",
-    "read_calls",
-    "reader_of_vectors",
+    "reader_of",
     "recording",
     "register",
 ]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import torch
 
-    Check = Callable[["Call", torch.Tensor, torch.Tensor | None], None]
+Check = Callable[["Call", "torch.Tensor", "torch.Tensor | None"], None]
 
 
 @dataclass(frozen=True, eq=False)

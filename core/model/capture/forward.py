@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.model.capture import Recorder, recording
+from core.model.capture import Check, Recorder, recording
 from core.model.trace import AttentionType
 
 if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
-
-    from core.model.capture.calls import Check
 
     Ids = Sequence[list[int]]
 

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from core.model.capture.calls import Check
+
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
-    from core.model.capture.calls import Check
 
 _INPUT = {"linear": 0, "addmm": 1}  # which argument is multiplied by the weights after it
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,60 +19,35 @@ if TYPE_CHECKING:
     _Masked = tuple[int, bool, int]
 
 
-def read_calls(calls: list[Call], row: int, queries: int, keys: int) -> Recorded:
-    """Queries, keys, values and rules of every layer for one text in the batch.
+def reader_of(calls: list[Call], *, whole: bool = True) -> Reader:
+    """A function that gives queries, keys, values and rules of every layer for one text of a batch.
+
+    It takes which text in the batch, and how many of its tokens attend and are attended to; padding
+    follows them. It returns float32 arrays (layer, head, token, dim) and twice (layer, key-value
+    head, token, dim), then the rule of each layer. Layers with the same mask share one array. Where
+    layers differ, narrow vectors are filled with zeros, which changes neither products nor
+    distances, and key heads are repeated to the query heads. It raises a ValueError when layers
+    differ in their number of heads or tokens.
 
     Parameters
     ----------
     calls : the recorded calls, one per layer.
-    row : which text in the batch.
-    queries, keys : how many of its tokens attend and are attended to; padding follows them.
-
-    Returns
-    -------
-    Float32 arrays (layer, head, token, dim) and twice (layer, key-value head, token, dim), then
-    the rule of each layer. Layers with the same mask share one array. Where layers differ, narrow
-    vectors are filled with zeros, which changes neither products nor distances, and key heads are
-    repeated to the query heads.
-
-    Raises
-    ------
-    ValueError
-        When layers differ in their number of heads or tokens.
-    """
-    all_queries = _stack([_of_text(call.query, row, queries) for call in calls])
-    all_keys, values = (
-        _stack([_of_text(each, row, keys) for each in tensors], all_queries.shape[1])
-        for tensors in ([call.key for call in calls], [call.value for call in calls])
-    )
-    rules = _rules(calls, lambda call: _mask_of_text(call, row, queries, keys))
-    return all_queries, all_keys, values, rules
-
-
-def reader_of_vectors(calls: list[Call]) -> Reader:
-    """A function as :func:`read_calls` of one batch, whose values have no token.
-
-    Queries, keys and masks of all texts are copied at once; each text gets views of its vectors.
+    whole : False for values without a token. Then queries and keys of all texts are copied at once,
+        and each text gets views of its vectors.
     """
     import torch
 
-    if any(len({getattr(call, side).shape for call in calls}) > 1 for side in ("query", "key")):
-
-        def read_apart(row: int, queries: int, keys: int) -> Recorded:
-            all_queries, all_keys, values, rules = read_calls(calls, row, queries, keys)
-            return all_queries, all_keys, values[:, :, :0], rules
-
-        return read_apart
-    every_query, every_key = (  # (layer, text, head, token, dim)
-        torch.stack([getattr(call, side) for call in calls]).float().cpu().numpy()
-        for side in ("query", "key")
-    )
     masks: dict[_Masked, Array | None] = {}
+    every: list[Array] = []  # queries and keys, (layer, text, head, token, dim)
+    sides = [[getattr(call, side) for call in calls] for side in ("query", "key")]
+    if not whole and all(len({each.shape for each in tensors}) == 1 for tensors in sides):
+        every = [torch.stack(tensors).float().cpu().numpy() for tensors in sides]
 
     def mask_of(call: Call, row: int, queries: int, keys: int) -> Array | None:
-        if _masked(call) not in masks:
-            masks[_masked(call)] = _to_numpy(additive_mask(call))
-        of_texts = masks[_masked(call)]
+        key = _masked(call)
+        if key not in masks:
+            masks[key] = _to_numpy(additive_mask(call))
+        of_texts = masks[key] if call.query.shape[0] > 1 else masks.pop(key)  # large where biased
         if of_texts is None:
             return None
         own = of_texts if of_texts.ndim < 4 else of_texts[row if len(of_texts) > 1 else 0]
@@ -81,8 +55,15 @@ def reader_of_vectors(calls: list[Call]) -> Reader:
 
     def read(row: int, queries: int, keys: int) -> Recorded:
         rules = _rules(calls, lambda call: mask_of(call, row, queries, keys))
-        own_keys = every_key[:, row, :, :keys]
-        return every_query[:, row, :, :queries], own_keys, own_keys[:, :, :0], rules
+        if every:
+            own_queries, own_keys = every[0][:, row, :, :queries], every[1][:, row, :, :keys]
+            return own_queries, own_keys, own_keys[:, :, :0], rules
+        own_queries = _stack([_of_text(call.query, row, queries) for call in calls])
+        own_keys, values = (
+            _stack([_of_text(each, row, keys) for each in tensors], own_queries.shape[1])
+            for tensors in ([call.key for call in calls], [call.value for call in calls])
+        )
+        return own_queries, own_keys, values if whole else values[:, :, :0], rules
 
     return read
 
@@ -137,13 +118,6 @@ def _of_text(tensor: torch.Tensor, row: int, length: int) -> torch.Tensor:
     return tensor[row, :, :length].float().cpu()
 
 
-def _of_row(tensor: torch.Tensor | None, row: int) -> torch.Tensor | None:
-    """What is added to the scores of one text, (1 or head, token, token), or fewer axes."""
-    if tensor is None or tensor.dim() < 4:
-        return tensor
-    return tensor[row if tensor.shape[0] > 1 else 0]
-
-
 def _stack(layers: list[torch.Tensor], heads: int = 0) -> Array:
     """One array of (head, token, dim) each; `heads` is given for what query heads may share.
 
@@ -162,13 +136,6 @@ def _stack(layers: list[torch.Tensor], heads: int = 0) -> Array:
         layers = [torch.nn.functional.pad(each, (0, dim - each.shape[2])) for each in layers]
     stacked: Array = torch.stack(layers).numpy()
     return stacked
-
-
-def _mask_of_text(call: Call, row: int, queries: int, keys: int) -> Array | None:
-    """Additive mask of one text, (query, key) or (head, query, key), or None."""
-    own = replace(call, mask=_of_row(call.mask, row), bias=_of_row(call.bias, row))
-    mask = _to_numpy(additive_mask(own))
-    return None if mask is None else _cut(mask, call, queries, keys)
 
 
 def _to_numpy(tensor: torch.Tensor | None) -> Array | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.capture import Call, read_calls
+from core.model.capture import Call, reader_of
 from core.model.errors import UnsupportedModelError
 from core.model.trace import Array, Layer, Trace
 
@@ -68,7 +68,7 @@ def compare_call(
 def trace_of(calls: list[Call], row: int, queries: int, keys: int) -> Trace:
     """What was recorded of one text of a batch, without its tokens."""
     try:
-        return Trace("", (), *read_calls(calls, row, queries, keys), causal=False)
+        return Trace("", (), *reader_of(calls)(row, queries, keys), causal=False)
     except ValueError as error:
         raise UnsupportedModelError(f"{{name}} cannot be shown: its {error}.") from error
 

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from core.model import memory
 from core.model.errors import FREE_MEMORY, SAVE_AGAIN, OutOfMemoryError, UnsupportedModelError
 
-if TYPE_CHECKING:
-    Settings = dict[str, object]
+Settings = dict[str, object]
 
 # Removed wherever they occur, like everything that begins with "_" (`_attn_implementation`): what
 # selects code or other files, and the number type, since everything runs in float32.

@@ -22,7 +22,7 @@ from core.model.errors import (
     UnknownModelError,
     UnsupportedModelError,
 )
-from core.model.vision.kinds import what_it_reads
+from core.model.image.kinds import what_it_reads
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
 SPECIAL_TOKENS, ADDED_TOKENS = "special_tokens_map.json", "added_tokens.json"

@@ -1,16 +1,17 @@
 """Passes of a network at load, each attention call compared with what the network computed.
 
-A feed knows what is run: the texts of a tokenizer, or pictures.
+:class:`Samples` know what is run: the texts of a tokenizer, or pictures.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from core.model.capture import IMPLEMENTATION, Call, Recorder
+from core.model.capture import IMPLEMENTATION, Call, Check, Recorder
 from core.model.capture.forward import Way, hidden_states
 from core.model.checks.agreement import (
     DiffersError,
@@ -29,10 +30,9 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
 
-    from core.model.capture.calls import Check
 
 Item = TypeVar("Item")
-Item_contra = TypeVar("Item_contra", contravariant=True)
+Passes = list[tuple[Sequence[Item], list[Trace]]]  # what ran together, and its traces
 _DRIFT = 1e-2  # of hidden states from pass to pass, by their size
 # What Longformer and LED call the queries of tokens with global attention (Beltagy et al. 2020,
 # section 3.1, "Linear Projections for Global Attention").
@@ -43,33 +43,37 @@ _TWO_OF_EACH = (
 )
 
 
-class Feed(Protocol[Item_contra]):
-    """How items of one kind are run, and what a refusal says of a network that cannot take them."""
+@dataclass(frozen=True)
+class Samples(ABC, Generic[Item]):
+    """What a network is run on while it is checked: texts of its tokenizer, or pictures.
 
-    @property
-    def misfit(self) -> str:
-        """What follows the name of a network that attends to other tokens than the items have."""
-        ...
+    Attributes
+    ----------
+    all : the samples; what one of them alone gives comes first in a check.
+    telling : of all, the one that best shows whether the network is left alone.
+    misfit : what follows the name of a network that attends to other tokens than the samples have.
+    failed : what follows the name of a network that stops, before the error.
+    advice : what to do instead of opening such a network.
+    """
 
-    @property
-    def failed(self) -> str:
-        """What follows the name of a network that stops, before the error."""
-        ...
+    network: PreTrainedModel
+    all: Sequence[Item]
+    telling: Item
+    misfit: ClassVar[str]
+    failed: ClassVar[str]
+    advice: ClassVar[str]
 
-    @property
-    def advice(self) -> str:
-        """What to do instead."""
-        ...
-
-    def run(
-        self, items: Sequence[Item_contra], way: Way, check: Check | None
-    ) -> tuple[Recorder, object]:
+    @abstractmethod
+    def run(self, items: Sequence[Item], way: Way, check: Check | None) -> tuple[Recorder, object]:
         """One recorded pass of a batch, and the network's output."""
-        ...
 
-    def lengths(self, items: Sequence[Item_contra]) -> Lengths:
+    @abstractmethod
+    def lengths(self, items: Sequence[Item]) -> Lengths:
         """The tokens of each item."""
-        ...
+
+    def look_further(self, runs: Runs[Item], first: Trace) -> Passes[Item]:  # noqa: ARG002
+        """Passes beyond those of the samples, once these passed; `first` is the first's trace."""
+        return []
 
 
 @dataclass
@@ -81,7 +85,7 @@ class Runs(Generic[Item]):
     """
 
     network: PreTrainedModel
-    feed: Feed[Item]
+    samples: Samples[Item]
     way: Way  # of the passes that others are compared with
     error: float = 0.0
     order: tuple[AttentionType, ...] = ()  # the kind of each call
@@ -96,19 +100,17 @@ class Runs(Generic[Item]):
 
         Of each item, one for each kind of attention.
         """
-        lengths = self.feed.lengths(items)
+        lengths = self.samples.lengths(items)
 
         def check(call: Call, output: torch.Tensor, weights: torch.Tensor | None) -> None:
             attention_type = lengths.type_of(call)
             if attention_type is None:
                 return  # refused below
             for row in range(len(items)):
-                error = compare_call(
-                    call, output, weights, row, *lengths.of_text(row, attention_type)
-                )
-                self.error = max(self.error, error)
+                tokens = lengths.of_text(row, attention_type)
+                self.error = max(self.error, compare_call(call, output, weights, row, *tokens))
 
-        recorder, _ = self.feed.run(items, way or self.way, check)
+        recorder, _ = self.samples.run(items, way or self.way, check)
         calls = recorder.calls
         if not calls and self.way == "exact":  # the network never asks for a function
             self.watch()
@@ -117,15 +119,11 @@ class Runs(Generic[Item]):
             raise self._uncaptured(
                 ": it is none of queries and keys, or computed by code that cannot be followed."
             )
-        attention_types = [
-            attention_type
-            for call in calls
-            if (attention_type := lengths.type_of(call)) is not None
-        ]
+        attention_types = [kind for call in calls if (kind := lengths.type_of(call)) is not None]
         if len(attention_types) < len(calls):
             raise UnsupportedModelError(
-                f"{{name}} ({self.network.config.model_type}) {self.feed.misfit}",
-                self.feed.advice,
+                f"{{name}} ({self.network.config.model_type}) {self.samples.misfit}",
+                self.samples.advice,
             )
         if lengths.targets is not None and set(attention_types) != {"encoder", "decoder", "cross"}:
             raise self._uncaptured(" in its encoder, in its decoder and between them.")
@@ -133,17 +131,13 @@ class Runs(Generic[Item]):
             raise UnsupportedModelError(
                 f"{{name}} ({self.network.config.model_type}) attends more than once in a layer,"
                 " and the pages here show one attention per head.",
-                self.feed.advice,
+                self.samples.advice,
             )
         self.order = tuple(attention_types)
         return [
-            trace_of(
-                of_type(calls, attention_types, attention_type),
-                row,
-                *lengths.of_text(row, attention_type),
-            )
+            trace_of(of_type(calls, attention_types, kind), row, *lengths.of_text(row, kind))
             for row in range(len(items))
-            for attention_type in dict.fromkeys(attention_types)
+            for kind in dict.fromkeys(attention_types)
         ]
 
     def _uncaptured(self, why: str) -> UnsupportedModelError:
@@ -152,7 +146,7 @@ class Runs(Generic[Item]):
             why = _TWO_OF_EACH
         kind = self.network.config.model_type
         return UnsupportedModelError(
-            f"The attention of {{name}} ({kind}) cannot be captured{why}", self.feed.advice
+            f"The attention of {{name}} ({kind}) cannot be captured{why}", self.samples.advice
         )
 
     def first(self, item: Item) -> list[Trace]:
@@ -165,9 +159,9 @@ class Runs(Generic[Item]):
             if is_out_of_memory(error):
                 raise
             raise UnsupportedModelError(
-                f"{{name}} ({self.network.config.model_type}) {self.feed.failed}"
+                f"{{name}} ({self.network.config.model_type}) {self.samples.failed}"
                 f" ({first_line(error)}).",
-                self.feed.advice,
+                self.samples.advice,
             ) from error
 
     def watch(self) -> None:
@@ -183,11 +177,8 @@ class Runs(Generic[Item]):
         states = []
         for name in ("eager", IMPLEMENTATION):
             self.network.set_attn_implementation(name)
-            _, output = self.feed.run([item], "exact", None)
-            given = [
-                hidden_states(output, attention_type) or ()
-                for attention_type in dict.fromkeys(self.order)
-            ]
+            _, output = self.samples.run([item], "exact", None)
+            given = [hidden_states(output, kind) or () for kind in dict.fromkeys(self.order)]
             states.append([state.float() for each in given for state in each])
         own, ours = states
         return bool(own) and all(
@@ -198,7 +189,7 @@ class Runs(Generic[Item]):
         """The names of the modules that are W_O."""
         from core.model.capture.outputs import output_modules
 
-        return output_modules(self.network, lambda check: self.feed.run([item], self.way, check))
+        return output_modules(self.network, lambda check: self.samples.run([item], self.way, check))
 
     def one_by_one(self, items: Sequence[Item]) -> list[Trace]:
         """The traces of items run each by itself."""

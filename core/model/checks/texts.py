@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.model.capture import Check, Recorder
+from core.model.capture.forward import Way, run_batch
+from core.model.checks.runs import Samples
 from core.model.checks.vocabulary import check_ids
+from core.model.encoder_decoder.calls import Lengths
 from core.model.encoder_decoder.targets import start_id
-from core.model.errors import UnsupportedModelError
+from core.model.errors import PICK_ANOTHER, UnsupportedModelError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+
 
 PROBE_TEXT = "The quick brown fox jumps over the lazy dog, and nobody minds."
 PROBE_PAIR = ("Where is the dog?", "It jumps over the fox.")
@@ -34,17 +40,39 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Texts:
+class Texts(Samples[Text]):
     """A short text, one longer than most windows, and a pair if the network takes one."""
 
-    short: Text
-    long: Text
-    pair: Text | None
+    tokenizer: PreTrainedTokenizerFast
+    max_tokens: int  # that the network takes
+    misfit = (
+        "attends to more or fewer tokens than the text has, so its maps would not fit the text."
+    )
+    failed = "cannot be run on a text alone; it may need images or sound"
+    advice = PICK_ANOTHER
 
     @property
-    def all(self) -> list[Text]:
-        """The short one first."""
-        return [self.short, self.long, *([] if self.pair is None else [self.pair])]
+    def pairs(self) -> bool:
+        """Whether the network takes a pair."""
+        return len(self.all) > 2
+
+    def run(self, items: Sequence[Text], way: Way, check: Check | None) -> tuple[Recorder, object]:
+        """Run them together."""
+        targets = [text.target for text in items if text.target is not None]
+        return run_batch(
+            self.network,
+            self.tokenizer,
+            [text.ids for text in items],
+            [text.segments for text in items],
+            way=way,
+            check=check,
+            targets=targets or None,
+        )
+
+    def lengths(self, items: Sequence[Text]) -> Lengths:
+        """Their tokens, and those of their targets."""
+        targets = [len(text.target) for text in items if text.target is not None]
+        return Lengths([len(text.ids) for text in items], targets or None)
 
 
 def texts_for(
@@ -66,12 +94,12 @@ def texts_for(
     check_ids(network, short.ids)
     length = _long_length(network.config, len(short.ids), max_tokens)
     long = encode(length, " ".join([PROBE_TEXT] * length))
-    pair = encode(max_tokens, *PROBE_PAIR)
+    texts = [short, long, encode(max_tokens, *PROBE_PAIR)]
     try:
-        check_ids(network, pair.ids, pair.segments)
+        check_ids(network, texts[-1].ids, texts[-1].segments)
     except UnsupportedModelError:
-        return Texts(short, long, None)
-    return Texts(short, long, pair)
+        texts.pop()
+    return Texts(network, texts, long, tokenizer, max_tokens)
 
 
 def chooses_keys(config: PreTrainedConfig) -> bool:

@@ -14,15 +14,13 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core.model.checks import pipeline
 from core.model.checks.folder import ADDED_TOKENS, CONFIG, TOKENIZER, ModelFiles
 from core.model.checks.temporary import temporary_folder
 from core.model.errors import UnsupportedModelError
 
-if TYPE_CHECKING:
-    Settings = dict[str, object]
+Settings = dict[str, object]
 
 NOT_FAST = "{name} has no fast tokenizer, which is needed to tell words from word pieces."
 _VOCABULARY_KEYS = ("vocab", "merges", "init_inputs")  # could name a file

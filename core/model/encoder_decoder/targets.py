@@ -15,10 +15,11 @@ from core.model.trace import Token
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
-    from transformers import PreTrainedConfig
+    from transformers import PreTrainedConfig, PreTrainedModel
 
     from core.model.running.loaded import LoadedModel
 
+MAX_ANSWER = 64  # tokens
 # Whose words the decoder read: those that were given, the model's own, or none but its start token.
 Origin = Literal["given", "answer", "start"]
 
@@ -81,3 +82,24 @@ def answered(model: LoadedModel, ids: Sequence[int]) -> Target:
     with model.tokenizer_lock:
         tokens = describe_ids(model.tokenizer, ids)
     return Target(ids, tokens, "answer" if len(ids) > 1 else "start")
+
+
+def greedy_ids(language_model: PreTrainedModel, ids: list[int], max_tokens: int) -> list[int]:
+    """Ids of the answer to one text, of at most `max_tokens`, the decoder's start token first.
+
+    Greedy: each token is the likeliest after those before it, so the answer is always the same.
+    """
+    import torch
+
+    given = torch.tensor([ids], device=language_model.device)
+    with torch.inference_mode():
+        written = language_model.generate(  # type: ignore[operator]
+            given,
+            attention_mask=torch.ones_like(given),
+            max_length=max_tokens,
+            do_sample=False,
+            num_beams=1,
+            use_cache=True,
+        )
+    answer: list[int] = written[0].tolist()
+    return answer

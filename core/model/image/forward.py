@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.model.capture import Recorder
+from core.model.capture import Check, Recorder
 from core.model.capture.forward import Way, run_inputs
-from core.model.image.pixels import normalise
-from core.model.vision.facts import Vision
-from core.model.vision.tokens import pair_of
+from core.model.image.facts import Vision, pair_of
+from core.model.image.pixels import Pixels, normalise
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
-
-    from core.model.capture.calls import Check
-    from core.model.image.pixels import Pixels
 
 
 def run_images(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from core.model.errors import ImageError
-from core.model.vision.facts import Processing, Size
+from core.model.image.facts import Processing, Size
 
-if TYPE_CHECKING:
-    Pixels = NDArray[np.uint8]
+Pixels = NDArray[np.uint8]
 
 MAX_RATIO = 100  # of the sides: a strip would be resized to an image of a billion pixels
 
@@ -99,18 +96,12 @@ def normalise(pixels: Pixels, processing: Processing) -> NDArray[np.float32]:
 
 def _resized(image: Image.Image, processing: Processing, size: Size) -> Size:
     """(height, width) that an image is resized to, from which `size` is then cut out."""
-    own = (processing.resize, processing.crop)
+    resized = processing.resize
     if size != processing.crop:
-        own = ((_scaled(size[0], *_sides(own, 0)), _scaled(size[1], *_sides(own, 1))), size)
-    return _covering(image, own[0]) if processing.keeps_aspect else own[0]
-
-
-def _sides(sizes: tuple[Size, Size], axis: int) -> tuple[int, int]:
-    return sizes[0][axis], sizes[1][axis]
-
-
-def _scaled(side: int, resized: int, cropped: int) -> int:
-    return max(side, round(side * resized / cropped))
+        sides = zip(size, processing.resize, processing.crop, strict=True)
+        height, width = (max(side, round(side * whole / part)) for side, whole, part in sides)
+        resized = height, width
+    return _covering(image, resized) if processing.keeps_aspect else resized
 
 
 def _covering(image: Image.Image, size: Size) -> Size:

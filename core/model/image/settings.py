@@ -9,13 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from core.model.errors import UnsupportedModelError
-from core.model.vision.facts import Processing, Size
+from core.model.image.facts import Processing, Size
 
-if TYPE_CHECKING:
-    Colour = tuple[float, float, float]
+Colour = tuple[float, float, float]
 
 _BILINEAR, _BICUBIC = 2, 3  # PIL.Image.Resampling
 _FILTERS = range(6)

@@ -1,5 +1,208 @@
-"""What a model expects to read: the next word, or a word behind a mask."""
+"""Which words a model expects, from its language-model head, with their probabilities."""
 
-from core.model.language.guesses import MAX_MASKS, Guess, Masked, masked_words, next_words
+from __future__ import annotations
 
-__all__ = ["MAX_MASKS", "Guess", "Masked", "masked_words", "next_words"]
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from core.model.capture.forward import inputs_of
+from core.model.checks.vocabulary import check_ids
+from core.model.errors import UnsupportedModelError
+from core.model.refusal import refusing_to
+from core.model.text.inputs import Input, encode
+from core.model.text.tokens import display_name, is_byte_level, marks_starts
+from core.model.trace import Token
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+    from core.model.running.loaded import LoadedModel, Task
+
+MAX_MASKS = 8  # of a text that are filled: each needs a row as long as the vocabulary
+_BLANK_BEFORE = ("Ġ", "▁", " ")  # how vocabularies write the blank before a word
+_LACKS: dict[Task, str] = {
+    "next": "{name} has no language-model head for the next word.",
+    "masked": "{name} has no language-model head for words behind a mask.",
+    "answer": "{name} has no language-model head for answers.",
+}
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A token of the vocabulary and its probability.
+
+    `text`, `display` and `id` are as in :class:`core.model.trace.Token`, the first two empty for a
+    row of the table that the tokenizer does not use; `continues` says whether the token would
+    continue the word before it, as far as the vocabulary tells.
+    """
+
+    text: str
+    display: str
+    id: int
+    probability: float
+    continues: bool = False
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A mask by its position among the tokens, and what may stand there, the likeliest first."""
+
+    position: int
+    guesses: tuple[Guess, ...]
+
+
+def language_model_for(model: LoadedModel, task: Task) -> PreTrainedModel:
+    """The network with a head for that task.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When the model has no such head.
+    """
+    if model.language_model is None or model.task != task:
+        raise UnsupportedModelError(_LACKS[task])
+    return model.language_model
+
+
+@refusing_to("run")
+def next_words(
+    model: LoadedModel,
+    text: str,
+    pair: str | None = None,
+    count: int = 10,
+    max_tokens: int | None = None,
+) -> tuple[Guess, ...]:
+    """The tokens that a decoder expects after a text, or after two, the likeliest first.
+
+    A text that is cut, as :func:`core.model.trace_text` cuts it, is continued where it was cut.
+
+    Parameters
+    ----------
+    count : how many guesses.
+    max_tokens : cut the input at this length if the model would take more.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When the model has no language-model head for the next word.
+    """
+    language_model = language_model_for(model, "next")
+    item = encode(model, text, pair, max_tokens)
+    length = _length_to_continue(item.tokens)
+    (logits,) = _logits(model, language_model, item, length, [length - 1])
+    return _likeliest(model.tokenizer, logits, count)
+
+
+@refusing_to("run")
+def masked_words(
+    model: LoadedModel,
+    text: str,
+    pair: str | None = None,
+    count: int = 5,
+    max_tokens: int | None = None,
+) -> tuple[Masked, ...]:
+    """What a masked model reads under the mask tokens typed in a text, or in two.
+
+    Only under the first :data:`MAX_MASKS`. Parameters and errors as for :func:`next_words`.
+    """
+    language_model = language_model_for(model, "masked")
+    item = encode(model, text, pair, max_tokens)
+    mask = model.tokenizer.mask_token_id
+    positions = [place for place, each in enumerate(item.ids) if each == mask][:MAX_MASKS]
+    if not positions:
+        return ()
+    logits = _logits(model, language_model, item, len(item.ids), positions)
+    return tuple(
+        Masked(position, _likeliest(model.tokenizer, row, count))
+        for position, row in zip(positions, logits, strict=True)
+    )
+
+
+def _length_to_continue(tokens: Sequence[Token]) -> int:
+    """Tokens up to the last one that was typed: some tokenizers put an end mark after it."""
+    length = len(tokens)
+    while length > 1 and tokens[length - 1].special and not any(tokens[length - 1].span):
+        length -= 1
+    return length
+
+
+def _logits(
+    model: LoadedModel,
+    language_model: PreTrainedModel,
+    item: Input,
+    length: int,
+    rows: list[int],
+) -> torch.Tensor:
+    """What the head says of some of the first `length` tokens, float32 (row, vocabulary)."""
+    import torch
+
+    ids, segments = item.ids[:length], item.segments[:length]
+    check_ids(model.network, ids, segments)
+    inputs = inputs_of(model.network, model.tokenizer, [ids], [segments])
+    with torch.inference_mode():
+        output = _narrowed(language_model, model.network, rows)(**inputs)
+    logits: torch.Tensor = output.logits[0].float().cpu()
+    return logits if len(logits) == len(rows) else logits[rows]
+
+
+def _narrowed(
+    language_model: PreTrainedModel, base: PreTrainedModel, rows: list[int]
+) -> PreTrainedModel:
+    """A network of the same modules whose head gets some tokens only.
+
+    A head has a number for each entry of the vocabulary: half a gigabyte for 500 tokens of the
+    largest. The copy belongs to one call, so other threads are not affected.
+    """
+    narrowed = copy.copy(language_model)
+    modules = language_model._modules  # noqa: SLF001 - a shallow copy shares them
+    narrowed.__dict__["_modules"] = {
+        name: _Rows(base, rows) if module is base else module for name, module in modules.items()
+    }
+    return narrowed
+
+
+class _Rows:
+    """A network whose last hidden state is that of some tokens; else as the network itself."""
+
+    def __init__(self, base: PreTrainedModel, rows: list[int]) -> None:
+        self._base, self._rows = base, rows
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - handed on
+        output = self._base(*args, **kwargs)
+        if getattr(output, "last_hidden_state", None) is not None:
+            output.last_hidden_state = output.last_hidden_state[:, self._rows]
+        return output
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - handed on
+        return getattr(self._base, name)
+
+
+def _likeliest(
+    tokenizer: PreTrainedTokenizerFast, logits: torch.Tensor, count: int
+) -> tuple[Guess, ...]:
+    """The guesses with the largest of these logits, (vocabulary,)."""
+    import torch
+
+    probabilities, ids = torch.softmax(logits, -1).topk(min(count, len(logits)))
+    # A vocabulary is often padded: the last rows of its table have no token.
+    names = [name or "" for name in tokenizer.convert_ids_to_tokens(ids.tolist())]
+    byte_level, starts = is_byte_level(tokenizer), marks_starts(tokenizer)
+    return tuple(
+        Guess(name, display_name(name, byte_level), number, probability, _continues(name, starts))
+        for name, number, probability in zip(
+            names, ids.tolist(), probabilities.tolist(), strict=True
+        )
+    )
+
+
+def _continues(name: str, starts: bool) -> bool:
+    """Whether a token continues a word: marked so, or not marked as a beginning where others are.
+
+    Signs and special tokens, such as a full stop, do neither.
+    """
+    if name.startswith("##"):
+        return True
+    return starts and name[:1].isalpha() and not name.startswith(_BLANK_BEFORE)

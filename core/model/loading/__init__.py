@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,24 +16,28 @@ from core.model import catalog, memory
 from core.model.catalog import Modality
 from core.model.checks.config import check_config
 from core.model.checks.folder import ModelFiles, check_folder
+from core.model.checks.pictures import Pictures, pictures_for, usual_size
 from core.model.checks.pipeline import check_built
+from core.model.checks.runs import Samples
+from core.model.checks.texts import Texts, texts_for
 from core.model.checks.tokenizer import NOT_FAST, private_copy
 from core.model.checks.weights import NumberType, count_weights, number_type, read_weights
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, UnknownModelError, UnsupportedModelError
-from core.model.image.reading import fill_vision, prove_vision
-from core.model.language.head import Whole, describe_answers, fits_task, read_whole
+from core.model.image.facts import describe_vision, image_geometry
+from core.model.image.kinds import vision_config
+from core.model.image.settings import read_processing
+from core.model.loading.head import Whole, describe_answers, fits_task, labels_of, read_whole
 from core.model.refusal import refusing
 from core.model.running import network
 from core.model.running.loaded import Heads, LoadedModel
+from core.model.running.probe import LoadCheck, probe
 from core.model.trace import AttentionType
-from core.model.vision.kinds import vision_config
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
-    from core.model.running.probe import LoadCheck
 
 Stage = Literal["importing", "reading", "checking"]  # of a load, in this order
 _LOAD_LOCK = threading.Lock()  # one load at a time: loading needs the most memory
@@ -103,20 +109,22 @@ def _load(
     with place as checked:
         config = network.read_config(checked)
         sees = files.modality == "image"
-        empty = network.build_empty(vision_config(config) if sees else config)
+        own = vision_config(config) if sees else config
+        empty = network.build_empty(own)
         network.check_share(on_disk, empty)
         memory.check_fits(max(on_disk, network.count_numbers(empty)), dtype.itemsize)
-        if sees:
-            weights = read_weights(files.weights)
-            seeing = fill_vision(config, empty, on_disk, weights, dtype)
-            on_stage("checking")
-            return prove_vision(name, *seeing, files, pick_device())
-        tokenizer = _read_tokenizer(checked)
-        base, whole = _fill(config, empty, on_disk, files, dtype)
-    if whole is not None:
-        describe_answers(whole.language_model, settings)
+        tokenizer = None if sees else _read_tokenizer(checked)
+        weights = read_weights(files.weights)
+        whole = read_whole(config, empty, on_disk, weights, dtype, sees=sees)
+        base = network.fill(empty, own, weights, dtype) if whole is None else whole.base
+    del weights
+    if whole is not None and not sees:
+        describe_answers(whole.network, settings)
     on_stage("checking")
-    return _prove(name, base, tokenizer, whole)
+    device = pick_device()
+    (base if whole is None else whole.network).to(device)  # type: ignore[arg-type]
+    samples = _pictures(base, whole, files) if tokenizer is None else _texts(base, tokenizer)
+    return _prove(name, samples, whole, device)
 
 
 def import_libraries() -> None:
@@ -131,19 +139,6 @@ def _dtype(name: NumberType) -> torch.dtype:
     import torch
 
     return getattr(torch, name)  # type: ignore[no-any-return]
-
-
-def _fill(
-    config: PreTrainedConfig,
-    empty: PreTrainedModel,
-    on_disk: int,
-    files: ModelFiles,
-    dtype: torch.dtype,
-) -> tuple[PreTrainedModel, Whole | None]:
-    """The network with its weights, and it with its language-model head if the files have one."""
-    weights = read_weights(files.weights)
-    whole = read_whole(config, empty, on_disk, weights, dtype)
-    return (network.fill(empty, config, weights, dtype) if whole is None else whole.base), whole
 
 
 def _locate(name: str, download: bool, folders: bool, token: bool | None) -> Path:
@@ -196,44 +191,63 @@ def _read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     return tokenizer  # type: ignore[no-any-return]
 
 
-def _prove(
-    name: str, filled: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, whole: Whole | None
-) -> LoadedModel:
-    from core.model.running.probe import probe
-
-    device = pick_device()
-    entire = filled if whole is None else whole.language_model
-    entire.to(device)  # type: ignore[arg-type]
-    max_tokens = _max_tokens(filled, tokenizer)
+def _texts(base: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> Texts:
+    """The texts that a network is checked on."""
+    max_tokens = _max_tokens(base, tokenizer)
     if max_tokens < _MIN_TOKENS:
         raise UnsupportedModelError(
             f"The settings of {{name}} limit texts to {max_tokens} tokens, special ones included.",
             "Correct model_max_length in tokenizer_config.json, or pick another model.",
         )
-    load_check = probe(filled, tokenizer, max_tokens)
-    attention = {
-        attention_type: _heads(filled, load_check, attention_type)
-        for attention_type in load_check.traces
-    }
-    causal = next(iter(attention.values())).causal
-    speaks = whole is not None and fits_task(whole.task, tokenizer, causal=causal)
-    return LoadedModel(
+    return texts_for(base, tokenizer, max_tokens)
+
+
+def _pictures(base: PreTrainedModel, whole: Whole | None, files: ModelFiles) -> Pictures:
+    """The pictures that a network is checked on."""
+    _, size = image_geometry(base.config)
+    processing = read_processing(files.processor, base.config.model_type, size)
+    labels = () if whole is None else labels_of(whole.network.config)
+    return pictures_for(base, usual_size(base, describe_vision(base, processing, labels)))
+
+
+def _prove(name: str, samples: Texts | Pictures, whole: Whole | None, device: str) -> LoadedModel:
+    """Check the network on its samples, and describe it."""
+    checked: Samples[Any] = samples
+    base = samples.network
+    entire = base if whole is None else whole.network
+    load_check = probe(checked)
+    attention = {kind: _heads(base, load_check, kind) for kind in load_check.traces}
+    described = partial(
+        LoadedModel,
         name=name,
-        text_tokenizer=tokenizer,
-        network=filled,
+        network=base,
         device=device,
         attention=attention,
         parameters=entire.num_parameters(),
-        max_tokens=max_tokens,
         probe_error=load_check.error,
         way=load_check.way,
         order=load_check.order,
         batches=load_check.batches,
-        pairs=load_check.pairs,
-        number_type=str(filled.dtype).removeprefix("torch."),
+        number_type=str(base.dtype).removeprefix("torch."),
         checked_tokens=load_check.tokens,
+    )
+    if isinstance(samples, Pictures):
+        vision = replace(samples.vision, interpolates=load_check.further)
+        return described(
+            max_tokens=vision.tokens(),
+            pairs=False,
+            vision=vision,
+            classifier=None if whole is None else entire,
+        )
+    causal = next(iter(attention.values())).causal
+    task = None if whole is None else whole.task
+    speaks = task is not None and fits_task(task, samples.tokenizer, causal=causal)
+    return described(
+        max_tokens=samples.max_tokens,
+        pairs=samples.pairs,
+        text_tokenizer=samples.tokenizer,
         language_model=entire if speaks else None,
-        task=whole.task if whole is not None and speaks else None,
+        task=task if speaks else None,
     )
 
 
@@ -242,6 +256,7 @@ def _heads(filled: PreTrainedModel, load_check: LoadCheck, attention_type: Atten
     trace = load_check.traces[attention_type]
     layers, heads, _, dim = trace.shape
     depth = getattr(filled.config.get_text_config(), "num_hidden_layers", None)
+    sees_later = any(np.triu(trace.attention(*each), 1).any() for each in np.ndindex(layers, heads))
     names = None
     if load_check.outputs is not None:
         called = zip(load_check.outputs, load_check.order, strict=True)
@@ -251,8 +266,7 @@ def _heads(filled: PreTrainedModel, load_check: LoadCheck, attention_type: Atten
         heads=heads,
         kv_heads=trace.kv_keys.shape[1],
         dim=dim,
-        causal=attention_type != "cross"
-        and not any(np.triu(each, 1).any() for each in trace.attention()),
+        causal=attention_type != "cross" and not sees_later,
         depth=depth if attention_type == "self" else layers,
         layer_labels=() if trace.layers[0].number is None else trace.layer_labels,
         outputs=names,

@@ -7,23 +7,15 @@ however right the rule is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from core.model.capture import IMPLEMENTATION, Recorder
-from core.model.capture.forward import Way, run_batch
+from core.model.capture import IMPLEMENTATION
+from core.model.capture.forward import Way
 from core.model.checks.agreement import DiffersError
-from core.model.checks.runs import Runs
-from core.model.checks.texts import Text, chooses_keys, texts_for
-from core.model.encoder_decoder.calls import Lengths
-from core.model.errors import PICK_ANOTHER, UnsupportedModelError
+from core.model.checks.runs import Item, Passes, Runs, Samples
+from core.model.checks.texts import chooses_keys
+from core.model.errors import UnsupportedModelError
 from core.model.trace import AttentionType, Trace
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
-
-    from core.model.capture.calls import Check
 
 
 @dataclass(frozen=True)
@@ -32,13 +24,13 @@ class LoadCheck:
 
     Attributes
     ----------
-    traces : of the short text, without its tokens, by kind of attention.
+    traces : of the first sample, without its tokens, by kind of attention.
     order : the kind of each attention call of a pass.
     error : the largest difference of any attention weight.
     way : "fast" where PyTorch's attention gives the same as the model's own function.
-    batches : a text in a padded batch is computed as if it were alone.
-    pairs : a second text may be given.
-    tokens : of the longest text that was run.
+    batches : what runs in a padded batch is computed as if it were alone.
+    further : whether the samples could be looked at further: pictures of another size ran too.
+    tokens : of the longest sample.
     outputs : names of the modules that are W_O, one per call (:mod:`core.model.capture.outputs`).
     """
 
@@ -47,85 +39,55 @@ class LoadCheck:
     error: float
     way: Way
     batches: bool
-    pairs: bool
+    further: bool
     tokens: int
     outputs: tuple[str, ...] | None
 
 
-def probe(
-    network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, max_tokens: int
-) -> LoadCheck:
-    """Run a short text, a long one and a pair, each alone and all as a padded batch.
+def probe(samples: Samples[Item]) -> LoadCheck:
+    """Run the samples of a network, each alone and all as a padded batch.
 
     Raises
     ------
     UnsupportedModelError
-        When nothing is recorded, or recomputed attention or its output differs from the model's own
-        by more than numbers of its type round off in scores of that size.
+        When nothing is recorded, when recomputed attention or its output differs from the model's
+        own by more than numbers of its type round off in scores of that size, or when the tokens
+        of an image are not its patches in order.
     """
+    network, (first, *others) = samples.network, samples.all
     asks = network.config._attn_implementation == IMPLEMENTATION  # noqa: SLF001 - it has no other name
-    run = Runs(network, _Texts(network, tokenizer), "exact" if asks else "watched")
-    texts = texts_for(network, tokenizer, max_tokens)
+    run = Runs(network, samples, "exact" if asks else "watched")
     try:
-        alone = run.first(texts.short)
+        alone = run.first(first)
         if run.way == "exact" and (
-            chooses_keys(network.config) or not run.is_left_alone(texts.long)
+            chooses_keys(network.config) or not run.is_left_alone(samples.telling)
         ):
             run.watch()
-            alone = run.traces([texts.short])
-        alone += run.one_by_one(texts.all[1:])
-        together = run.batch(texts.all, alone)
+            alone = run.traces([first])
+        alone += run.one_by_one(others)
+        together = run.batch(samples.all, alone)
     except DiffersError as error:
         raise UnsupportedModelError(
             f"The attention of {{name}} ({network.config.model_type}) recomputed from its queries"
             f" and keys differs from the model's own: {error}.",
+            samples.advice,
         ) from error
+    further = samples.look_further(run, alone[0])
     attention_types = tuple(dict.fromkeys(run.order))
-    passes = [
-        ([text], alone[index * len(attention_types) : (index + 1) * len(attention_types)])
-        for index, text in enumerate(texts.all)
+    kinds = len(attention_types)
+    passes: Passes[Item] = [
+        ([item], alone[index * kinds : (index + 1) * kinds])
+        for index, item in enumerate(samples.all)
     ]
-    if together:
-        passes.append((texts.all, together))
-    fast = run.way == "exact" and all(run.is_fast_the_same(*each) for each in passes)
+    passes += [(samples.all, together)] if together else []
+    fast = run.way == "exact" and all(run.is_fast_the_same(*each) for each in (*passes, *further))
     return LoadCheck(
-        traces=dict(zip(attention_types, alone, strict=False)),  # the short text comes first
+        traces=dict(zip(attention_types, alone, strict=False)),  # the first sample's come first
         order=run.order,
         error=run.error,
         way="fast" if fast else run.way,
         batches=bool(together),
-        pairs=texts.pair is not None,
-        tokens=max(len(text.ids) for text in texts.all),
-        outputs=run.output_modules(texts.short),
+        further=bool(further),
+        tokens=max(samples.lengths(samples.all).sources),
+        outputs=run.output_modules(first),
     )
-
-
-@dataclass(frozen=True)
-class _Texts:
-    """Texts, as :class:`core.model.checks.runs.Runs` wants them."""
-
-    network: PreTrainedModel
-    tokenizer: PreTrainedTokenizerFast
-    misfit: str = (
-        "attends to more or fewer tokens than the text has, so its maps would not fit the text."
-    )
-    failed: str = "cannot be run on a text alone; it may need images or sound"
-    advice: str = PICK_ANOTHER
-
-    def run(self, items: Sequence[Text], way: Way, check: Check | None) -> tuple[Recorder, object]:
-        """Run them together."""
-        targets = [text.target for text in items if text.target is not None]
-        return run_batch(
-            self.network,
-            self.tokenizer,
-            [text.ids for text in items],
-            [text.segments for text in items],
-            way=way,
-            check=check,
-            targets=targets or None,
-        )
-
-    def lengths(self, items: Sequence[Text]) -> Lengths:
-        """Their tokens, and those of their targets."""
-        targets = [len(text.target) for text in items if text.target is not None]
-        return Lengths([len(text.ids) for text in items], targets or None)

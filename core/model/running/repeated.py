@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
 from core.model.errors import TooShortError
 from core.model.refusal import refusing_to
+from core.model.running.loaded import LoadedModel
 from core.model.running.tracing import trace_inputs
 from core.model.text.inputs import Input
-from core.model.text.tokens import display_name, is_byte_level
+from core.model.text.tokens import describe_ids
 from core.model.trace import Token, Trace
-
-if TYPE_CHECKING:
-    from core.model.running.loaded import LoadedModel
 
 LENGTH = 50  # tokens per sequence, as in Olsson et al. 2022 and later tutorials
 SEQUENCES = 4
@@ -73,19 +71,11 @@ def _ordinary_ids(model: LoadedModel) -> list[int]:
 
 
 def _tokens(model: LoadedModel, ids: list[int], before: int, after: int) -> tuple[Token, ...]:
+    """The tokens of a sequence, each a word by itself, between so many special ones."""
     with model.tokenizer_lock:
-        names = model.tokenizer.convert_ids_to_tokens(ids)
-        byte_level = is_byte_level(model.tokenizer)
-    end = len(ids) - after
+        tokens = describe_ids(model.tokenizer, ids)
+    own = range(before, len(ids) - after)
     return tuple(
-        Token(
-            name,
-            display_name(name, byte_level),
-            id_,
-            special=not before <= place < end,
-            segment=0,
-            position=place,
-            word=place - before if before <= place < end else -1,
-        )
-        for place, (name, id_) in enumerate(zip(names, ids, strict=True))
+        replace(each, special=place not in own, word=place - before if place in own else -1)
+        for place, each in enumerate(tokens)
     )

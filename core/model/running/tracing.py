@@ -1,23 +1,30 @@
-"""Run a text, a pair of texts or a corpus through a model and record what its heads compute."""
+"""Run texts or images through a model and record what its heads compute."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from core.model import memory
-from core.model.capture import Call, read_calls, reader_of_vectors
+from core.model.capture import Call, reader_of
 from core.model.capture.forward import hidden_states, run_batch
 from core.model.checks.vocabulary import check_ids
-from core.model.encoder_decoder.answers import MAX_ANSWER, greedy_ids
 from core.model.encoder_decoder.calls import Lengths, of_type
-from core.model.encoder_decoder.targets import Target, answered, read_target, start_id
+from core.model.encoder_decoder.targets import (
+    MAX_ANSWER,
+    Target,
+    answered,
+    greedy_ids,
+    read_target,
+    start_id,
+)
 from core.model.errors import EmptyTextError, OutOfMemoryError, UnsupportedModelError
-from core.model.refusal import refusing, refusing_to
+from core.model.image.facts import Vision
+from core.model.image.forward import run_images
+from core.model.refusal import Action, refusing, refusing_to
 from core.model.text.inputs import Input, cut_characters, encode, token_lengths, usable_tokens
 from core.model.trace import Array, AttentionType, Layer, Trace
 
@@ -172,22 +179,41 @@ def trace_inputs(model: LoadedModel, batch: list[Input], *, whole: bool = True) 
 
     `whole` is as in :func:`trace_by_length`.
     """
+    action: Action = "see" if model.sees_images else "run"
     for items in [batch] if model.batches else [[item] for item in batch]:
-        calls, output = _run(model, items)
-        with refusing(model.name, "run"):
+        with refusing(model.name, action):
+            calls, output = _run(model, items)
             readers = {
-                attention_type: partial(read_calls, own) if whole else reader_of_vectors(own)
-                for attention_type, own in calls.items()
+                attention_type: reader_of(own, whole=whole) for attention_type, own in calls.items()
             }
         for row in range(len(items)):
-            with refusing(model.name, "run"):  # must not enclose the caller's code
+            with refusing(model.name, action):  # must not enclose the caller's code
                 trace = _read_trace(model, readers, output if whole else None, row, items)
             yield trace
 
 
-@refusing_to("run")
 def _run(model: LoadedModel, batch: list[Input]) -> tuple[dict[AttentionType, list[Call]], object]:
-    """The forward pass of a batch, once the ids are known to have vectors."""
+    """The forward pass of a batch: its attention calls by kind, and the network's output."""
+    try:
+        if model.vision is None:
+            return _run_texts(model, batch)
+        return _run_images(model, model.vision, batch)
+    except (MemoryError, RuntimeError) as error:
+        if not memory.is_out_of_memory(error):
+            raise
+        patches = batch[0].patches
+        units = f"{max(len(item.tokens) for item in batch)} tokens"
+        units = units if patches is None else f"{patches.count:,} patches"
+        raise OutOfMemoryError(
+            f"There is not enough memory to run {units} through {{name}}.",
+            f"Use a {'shorter text' if patches is None else 'smaller size'} or a smaller model.",
+        ) from error
+
+
+def _run_texts(
+    model: LoadedModel, batch: list[Input]
+) -> tuple[dict[AttentionType, list[Call]], object]:
+    """That of texts, once the ids are known to have vectors."""
     for item in batch:
         check_ids(model.network, item.ids, item.segments)
         check_ids(model.network, item.target_ids)
@@ -195,23 +221,14 @@ def _run(model: LoadedModel, batch: list[Input]) -> tuple[dict[AttentionType, li
     network: PreTrainedModel = model.network
     if model.is_encoder_decoder and not targets:
         network = network.get_encoder()
-    try:
-        recorder, output = run_batch(
-            network,
-            model.tokenizer,
-            [item.ids for item in batch],
-            [item.segments for item in batch],
-            way=model.way,
-            targets=targets or None,
-        )
-    except (MemoryError, RuntimeError) as error:
-        if not memory.is_out_of_memory(error):
-            raise
-        longest = max(len(item.ids) for item in batch)
-        raise OutOfMemoryError(
-            f"There is not enough memory to run {longest} tokens through {{name}}.",
-            "Use a shorter text or a smaller model.",
-        ) from error
+    recorder, output = run_batch(
+        network,
+        model.tokenizer,
+        [item.ids for item in batch],
+        [item.segments for item in batch],
+        way=model.way,
+        targets=targets or None,
+    )
     order = [
         attention_type
         for attention_type in model.order
@@ -229,6 +246,21 @@ def _run(model: LoadedModel, batch: list[Input]) -> tuple[dict[AttentionType, li
     }, output
 
 
+def _run_images(
+    model: LoadedModel, vision: Vision, batch: list[Input]
+) -> tuple[dict[AttentionType, list[Call]], object]:
+    """That of images of one size."""
+    images = [item.patches.pixels for item in batch if item.patches is not None]
+    recorder, output = run_images(model.network, vision, images, way=model.way)
+    tokens = {call.query.shape[2] for call in recorder.calls}
+    if recorder.missed or tokens != {len(batch[0].tokens)}:
+        raise UnsupportedModelError(
+            "{name} attends in another way in an image of this size, and that cannot be followed.",
+            "Use another size.",
+        )
+    return {"self": recorder.calls}, output
+
+
 def _read_trace(
     model: LoadedModel,
     readers: dict[AttentionType, Reader],
@@ -236,10 +268,10 @@ def _read_trace(
     row: int,
     batch: list[Input],
 ) -> Trace:
-    """The trace of one text; of an encoder-decoder, the encoder's with the others."""
+    """The trace of one item; of an encoder-decoder, the encoder's with the others."""
     item = batch[row]
     targets = None if item.target is None else [len(each.target_ids) for each in batch]
-    lengths = Lengths([len(each.ids) for each in batch], targets)
+    lengths = Lengths([len(each.tokens) for each in batch], targets)
     traces = []
     for attention_type, read in readers.items():
         decoded = item.target if attention_type in {"decoder", "cross"} else None
@@ -255,17 +287,18 @@ def _read_trace(
                 causal=heads.causal,
                 dropped=item.dropped if decoded is None else decoded.dropped,
                 cut_characters=item.cut_characters if decoded is None else 0,
-                hidden_states=stack_states(states, row, queries, recorded[-1]),
+                hidden_states=_stack_states(states, row, queries, recorded[-1]),
                 depth=heads.depth if heads.layer_labels else None,
                 attention_type=attention_type,
                 source=item.tokens if attention_type == "cross" else None,
                 origin="given" if decoded is None else decoded.origin,
+                patches=item.patches,
             )
         )
     return replace(traces[0], others=tuple(traces[1:]))
 
 
-def stack_states(
+def _stack_states(
     hidden: tuple[torch.Tensor, ...] | None, row: int, length: int, rules: tuple[Layer, ...]
 ) -> Array | None:
     """(layer + 1, token, width) of one text: what entered each layer, and what left the last.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.model.errors import EmptyTextError
 from core.model.refusal import refusing_to
 from core.model.text.tokens import read_tokens
-from core.model.trace import Token
+from core.model.trace import Patches, Token
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -29,7 +29,8 @@ class Input:
     """One text ready for the model: its ids and segments, its tokens, and what was cut.
 
     `dropped` and `cut_characters` are as in :class:`core.model.trace.Trace`. `target` is what the
-    decoder of an encoder-decoder reads; without one, its encoder runs alone.
+    decoder of an encoder-decoder reads; without one, its encoder runs alone. An image has `patches`
+    and tokens, and no ids.
     """
 
     ids: list[int]
@@ -38,6 +39,7 @@ class Input:
     dropped: int
     cut_characters: int = 0
     target: Target | None = None
+    patches: Patches | None = None
 
     @property
     def target_ids(self) -> list[int]:

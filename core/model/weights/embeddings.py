@@ -14,13 +14,12 @@ import numpy as np
 
 from core.model.checks.vocabulary import input_table
 from core.model.refusal import refusing_to
+from core.model.running.loaded import LoadedModel
 from core.model.text.tokens import BEGINS, CONTINUES, display_name, is_byte_level
 from core.model.trace import Array, Trace
 
 if TYPE_CHECKING:
     import torch
-
-    from core.model.running.loaded import LoadedModel
 
 MAX_SAMPLED = 2000  # words: two million pairs, and 33 MB for the widest known table (4,096)
 _MIN_WORDS = 100  # a vocabulary with fewer whole words is sampled as a whole

@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.model.refusal import refusing_to
+from core.model.running.loaded import LoadedModel
 from core.model.trace import Array, AttentionType, Trace
 from core.model.weights.projections import layer_weights
 
+Doubles = NDArray[np.float64]
+
 if TYPE_CHECKING:
     import torch
-
-    from core.model.running.loaded import LoadedModel
-
-    Doubles = NDArray[np.float64]
 
 
 @refusing_to("read")

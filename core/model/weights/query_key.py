@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.model.refusal import refusing_to
+from core.model.running.loaded import LoadedModel
 from core.model.trace import Array
 from core.model.weights.projections import is_fused, layer_weights
 
 if TYPE_CHECKING:
     import torch
-
-    from core.model.running.loaded import LoadedModel
 
 
 @refusing_to("read")

@@ -7,18 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 from core.model.checks.vocabulary import input_table
 from core.model.refusal import refusing_to
+from core.model.running.loaded import LoadedModel
 from core.model.trace import AttentionType
-from core.model.weights.projections import (
-    ROLES,
-    Role,
-    named_weights,
-    weights_beside_output,
-)
+from core.model.weights.projections import ROLES, Role, named_weights, weights_beside_output
 
 if TYPE_CHECKING:
     import torch
-
-    from core.model.running.loaded import LoadedModel
 
 # What families call the width of the feed-forward part in their settings.
 _MLP_WIDTHS = ("intermediate_size", "ffn_dim", "hidden_dim", "n_inner", "d_ff")

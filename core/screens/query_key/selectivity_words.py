@@ -18,7 +18,7 @@ from core.analysis.images.follow.table import (
     MIN_ITSELF,
     followers,
 )
-from core.model.image.twin import TWIN_SEED
+from core.model.running.twin import TWIN_SEED
 from core.screens.query_key.wording import FREQUENCY
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose

@@ -8,8 +8,8 @@ from core.analysis.images.patch_scores import patches_of
 from core.model import LoadedModel, Trace
 from core.model.box import BOX
 from core.model.errors import ModelError
+from core.model.image.facts import MAX_PATCHES
 from core.model.trace import Patches
-from core.model.vision.facts import MAX_PATCHES
 from core.ui import controls
 from core.ui.serve import images
 from core.ui.words.messages import escape, show_model_error

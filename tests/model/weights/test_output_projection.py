@@ -11,7 +11,7 @@ import transformers
 
 from core.analysis.anomalies.contribution import columns, contributions, value_norms
 from core.model import load, trace_text
-from core.model.capture import IMPLEMENTATION, Recorder, read_calls, recording, register
+from core.model.capture import IMPLEMENTATION, Recorder, reader_of, recording, register
 from core.model.capture.outputs import output_modules
 from core.model.running.loaded import Heads, LoadedModel
 from core.model.trace import Trace
@@ -159,7 +159,7 @@ def check_outputs(network: Any, layers: int, ending: str, **inputs: torch.Tensor
 
     names = output_modules(network, run)
     calls = recorded[0].calls
-    trace = Trace("drawn", (), *read_calls(calls, 0, *[calls[0].query.shape[2]] * 2), causal=False)
+    trace = Trace("drawn", (), *reader_of(calls)(0, *[calls[0].query.shape[2]] * 2), causal=False)
     heads = Heads(layers, HEADS, HEADS, HIDDEN // HEADS, causal=False, outputs=names)
     other: Any = {"parameters": 0, "max_tokens": 64, "probe_error": 0.0}
     model = LoadedModel("drawn", network=network, device="cpu", attention={"self": heads}, **other)

@@ -26,7 +26,7 @@ from core.model.box import BOX, open_box
 from core.model.bundled.training.drawing import Scene, random_scene
 from core.model.bundled.training.scenes.export import FOLDER
 from core.model.bundled.training.scenes.pictures import HELD_BACK, PATCH, SIDE
-from core.model.image.twin import TWIN_SEED
+from core.model.running.twin import TWIN_SEED
 from core.model.trace import Trace
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The language-model head of a checkpoint, where it has one: what turns vectors into words.
+"""The head of a checkpoint, where it has one: what turns vectors into words, or into classes.
 
 The network is then read with its head, at once, and the part below the head is the network that
 attention is recorded from. A head counts only if all its weights are in the files, or are the input
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.model.running.loaded import Task
 from core.model.running.network import base_of, finish, read_as
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
+    Kind = type[PreTrainedModel]
     Settings = Mapping[str, object]
 
 # Checkpoints say what they were saved from. A head made for training several tasks holds that for
@@ -29,15 +30,19 @@ _IDS = (
     *("bos_token_id", "eos_token_id", "pad_token_id"),
 )
 _LISTS = ("suppress_tokens", "begin_suppress_tokens")
+_MAX_LABEL = 100  # characters of a class's name
 _log = logging.getLogger(__name__)
 
 
 class Whole(NamedTuple):
-    """A network with its head; `base` is the part that attends, and shares all its weights."""
+    """A network with its head; `base` is the part that attends, and shares all its weights.
+
+    `task` is what a language-model head was trained for; None for a head that tells classes.
+    """
 
     base: PreTrainedModel
-    language_model: PreTrainedModel
-    task: Task
+    network: PreTrainedModel
+    task: Task | None
 
 
 def read_whole(
@@ -46,53 +51,65 @@ def read_whole(
     on_disk: int,
     weights: dict[str, torch.Tensor],
     dtype: torch.dtype,
+    *,
+    sees: bool,
 ) -> Whole | None:
     """The network with its head and its weights; None without a head, whatever the reason.
 
     Parameters
     ----------
-    config : the checked settings as transformers read them.
+    config : the checked settings of the whole checkpoint, as transformers read them.
     empty : the network without a head and without memory.
     on_disk : number of weights in the files.
     weights : their tensors by name.
     dtype : of the network.
+    sees : whether it reads images: then a head tells classes.
     """
     try:
-        for kind, task in _kinds(config):
-            language_model = read_as(kind, config, empty, on_disk, weights, dtype)
-            base = None if language_model is None else base_of(language_model, empty)
-            if language_model is not None and base is not None:
-                return Whole(finish(base), finish(language_model), task)
+        for kind, task in _classes_of_images(config) if sees else _language_models(config):
+            whole = read_as(kind, config, empty, on_disk, weights, dtype)
+            base = None if whole is None else base_of(whole, empty)
+            if whole is not None and base is not None:
+                return Whole(finish(base), finish(whole), task)
     except Exception as error:  # noqa: BLE001 - a model whose head cannot be used is still a model
-        _log.info("A language-model head cannot be used (%s).", type(error).__name__)
+        _log.info("A head cannot be used (%s).", type(error).__name__)
     return None
 
 
-def _kinds(config: PreTrainedConfig) -> list[tuple[type[PreTrainedModel], Task]]:
+def _classes_of_images(config: PreTrainedConfig) -> Iterator[tuple[Kind, None]]:
+    """The classes with a head for classes that the checkpoint says it was saved from."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING
+
+    for kind in _mapped(MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING, config):
+        if kind.__name__ in (config.architectures or ()):
+            yield kind, None
+
+
+def _language_models(config: PreTrainedConfig) -> Iterator[tuple[Kind, Task]]:
     """The classes with a head that the checkpoint may be of, each with what its head does."""
-    named = config.architectures or []
-    kinds = list(_classes_for(config))
-    if not named or any(name.endswith(_SEVERAL_TASKS) for name in named):
-        return kinds
-    return [(kind, task) for kind, task in kinds if kind.__name__ in named]
-
-
-def _classes_for(config: PreTrainedConfig) -> Iterator[tuple[type[PreTrainedModel], Task]]:
-    """The classes that transformers has for a configuration."""
     from transformers.models.auto import modeling_auto as auto
 
-    alone: tuple[tuple[Mapping[type, type], Task], ...] = (
+    named = config.architectures or []
+    any_of_them = not named or any(name.endswith(_SEVERAL_TASKS) for name in named)
+    alone: tuple[tuple[Mapping[type, Any], Task], ...] = (
         (auto.MODEL_FOR_MASKED_LM_MAPPING, "masked"),
         (auto.MODEL_FOR_CAUSAL_LM_MAPPING, "next"),
     )
-    paired: tuple[tuple[Mapping[type, type], Task], ...] = (
+    paired: tuple[tuple[Mapping[type, Any], Task], ...] = (
         (auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING, "answer"),
     )
     for mapping, task in paired if config.is_encoder_decoder else alone:
-        if type(config) in mapping:
-            found = mapping[type(config)]
-            for kind in found if isinstance(found, tuple) else (found,):
+        for kind in _mapped(mapping, config):
+            if any_of_them or kind.__name__ in named:
                 yield kind, task
+
+
+def _mapped(mapping: Mapping[type, Any], config: PreTrainedConfig) -> tuple[Kind, ...]:
+    """The classes that transformers has for a configuration, of one mapping."""
+    if type(config) not in mapping:
+        return ()
+    found = mapping[type(config)]
+    return found if isinstance(found, tuple) else (found,)
 
 
 def fits_task(task: Task, tokenizer: PreTrainedTokenizerFast, *, causal: bool) -> bool:
@@ -104,6 +121,12 @@ def fits_task(task: Task, tokenizer: PreTrainedTokenizerFast, *, causal: bool) -
     if task == "masked":
         return not causal and tokenizer.mask_token_id is not None
     return causal or task != "next"
+
+
+def labels_of(config: PreTrainedConfig) -> tuple[str, ...]:
+    """The names of the classes by their number, shortened where they are very long."""
+    names = config.id2label or {}
+    return tuple(str(names.get(number, number))[:_MAX_LABEL] for number in range(config.num_labels))
 
 
 def describe_answers(language_model: PreTrainedModel, settings: Settings) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.model.catalog import Modality
 from core.model.errors import PICK_VISION, UnsupportedModelError, WrongInputError
-from core.model.vision.tokens import image_geometry
+from core.model.image.facts import image_geometry
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig
@@ -20,10 +20,6 @@ _WINDOWS = ("window_size", "mask_unit_size", "depths", "num_stages", "sr_ratios"
 _WINDOWED = (
     "attends within windows or merges its patches on the way, so no head compares all patches of"
     " an image."
-)
-MISFIT = (
-    "has other tokens than one for each patch of the image and those named here ([CLS], registers):"
-    " it may attend within windows, merge patches, or add tokens of its own."
 )
 
 

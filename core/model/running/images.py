@@ -4,30 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from PIL import Image
 
-from core.model import memory
-from core.model.capture import Call, read_calls
-from core.model.capture.forward import hidden_states
-from core.model.errors import (
-    ImageError,
-    OutOfMemoryError,
-    UnsupportedModelError,
-    WrongInputError,
-)
-from core.model.image.forward import image_inputs, run_images, size_of
-from core.model.image.pixels import as_rgb, middle, process, seen_of
+from core.model.errors import ImageError, WrongInputError
+from core.model.image.facts import Size, Vision, image_tokens
+from core.model.image.forward import image_inputs, size_of
+from core.model.image.pixels import Pixels, as_rgb, middle, process, seen_of
 from core.model.refusal import refusing, refusing_to
-from core.model.running.tracing import stack_states
+from core.model.running.loaded import LoadedModel
+from core.model.running.tracing import trace_inputs
+from core.model.text.inputs import Input
 from core.model.trace import Patches, Trace
-from core.model.vision.facts import Size, Vision
-from core.model.vision.tokens import image_tokens
-
-if TYPE_CHECKING:
-    from core.model.image.pixels import Pixels
-    from core.model.running.loaded import LoadedModel
 
 TOP = 5  # classes that are named
 
@@ -74,7 +62,8 @@ def trace_images(
         size = vision.size_for(size)
     remaining = iter(images)
     while group := list(islice(remaining, batch if model.batches else 1)):
-        yield from _traces(model, vision, [_prepare(model, vision, each, size) for each in group])
+        prepared = [_prepare(model, vision, each, size) for each in group]
+        yield from trace_inputs(model, [_input(vision, patches) for patches in prepared])
 
 
 def trace_patches(model: LoadedModel, patches: Patches) -> Trace:
@@ -96,17 +85,8 @@ def trace_patches(model: LoadedModel, patches: Patches) -> Trace:
                 f" {patches.rows} x {patches.columns} patches.",
                 "Build the atlas again with this model.",
             )
-    (trace,) = _traces(model, vision, [patches])
+    (trace,) = trace_inputs(model, [_input(vision, patches)])
     return trace
-
-
-def _traces(model: LoadedModel, vision: Vision, prepared: list[Patches]) -> Iterator[Trace]:
-    """The traces of images that run together."""
-    calls, output = _run(model, vision, prepared)
-    for row, patches in enumerate(prepared):
-        with refusing(model.name, "see"):  # must not enclose the caller's code
-            trace = _read_trace(model, vision, calls, output, row, patches)
-        yield trace
 
 
 @refusing_to("see")
@@ -172,45 +152,6 @@ def _prepare(
     )
 
 
-@refusing_to("see")
-def _run(model: LoadedModel, vision: Vision, images: list[Patches]) -> tuple[list[Call], object]:
-    """The forward pass of a batch."""
-    pixels = [each.pixels for each in images]
-    try:
-        recorder, output = run_images(model.network, vision, pixels, way=model.way)
-    except (MemoryError, RuntimeError) as error:
-        if not memory.is_out_of_memory(error):
-            raise
-        raise OutOfMemoryError(
-            f"There is not enough memory to run {images[0].count:,} patches through {{name}}.",
-            "Use a smaller size or a smaller model.",
-        ) from error
-    tokens = {call.query.shape[2] for call in recorder.calls}
-    if recorder.missed or tokens != {vision.tokens(size_of(pixels[0]))}:
-        raise UnsupportedModelError(
-            "{name} attends in another way in an image of this size, and that cannot be followed.",
-            "Use another size.",
-        )
-    return recorder.calls, output
-
-
-def _read_trace(
-    model: LoadedModel,
-    vision: Vision,
-    calls: list[Call],
-    output: object,
-    row: int,
-    patches: Patches,
-) -> Trace:
-    """The trace of one image of a batch."""
-    tokens = image_tokens(vision, size_of(patches.pixels))
-    recorded = read_calls(calls, row, len(tokens), len(tokens))
-    return Trace(
-        model.name,
-        tokens,
-        *recorded,
-        causal=False,
-        hidden_states=stack_states(hidden_states(output, "self"), row, len(tokens), recorded[-1]),
-        depth=model.depth if model.layer_labels else None,
-        patches=patches,
-    )
+def _input(vision: Vision, patches: Patches) -> Input:
+    """Pixels that are ready for the model, with their tokens."""
+    return Input([], [], image_tokens(vision, size_of(patches.pixels)), 0, patches=patches)

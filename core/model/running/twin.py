@@ -5,15 +5,12 @@ from __future__ import annotations
 import copy
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from core.model import memory
-from core.model.image.tracing import vision_of
 from core.model.refusal import refusing_to
 from core.model.running import network
-
-if TYPE_CHECKING:
-    from core.model.running.loaded import LoadedModel
+from core.model.running.images import vision_of
+from core.model.running.loaded import LoadedModel
 
 TWIN_SEED = 0  # of the fresh weights
 _DRAW_LOCK = threading.Lock()  # torch draws weights from one state for all threads
