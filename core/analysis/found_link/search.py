@@ -11,7 +11,7 @@ from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.found_link.position import key_leads, leads
 from core.analysis.found_link.words import Words, read_words
 from core.analysis.head_patterns.search import find_heads
-from core.analysis.pairs import permitted_pairs
+from core.analysis.pairs import permitted, permitted_pairs
 from core.model.trace import Array, Trace
 
 Why = Literal["pronoun", "words", "across", "previous", "next"]
@@ -189,8 +189,8 @@ def _link(
     uniform: float | None = None,
 ) -> FoundLink:
     """The record of a pair in a head; without `uniform` it is what each visible key would get."""
-    allowed, (layer, head), (query, key) = permitted_pairs(trace, place[0]), place, pair
+    (layer, head), (query, key) = place, pair
     weight = float(trace.attention(layer, head)[query, key])
     if uniform is None:
-        uniform = 1 / int(allowed[head if len(allowed) > 1 else 0, query].sum())
+        uniform = 1 / int(permitted(trace, layer, head)[query].sum())
     return FoundLink(layer, head, query, key, weight, why, mean, uniform)

@@ -12,25 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.analysis.arrays import Bools, Indices
-from core.analysis.english import FUNCTION_WORDS, IRREGULAR_PASTS, PRONOUNS
+from core.analysis.english import (
+    BEFORE_NOUNS,
+    BEFORE_OTHERS,
+    FUNCTION_WORDS,
+    INTERJECTIONS,
+    IRREGULAR_PASTS,
+    PRONOUNS,
+)
 from core.model.trace import Token
 
 _ENDS_SENTENCE = frozenset(".!?")
 _APOSTROPHES = "'’"
 _CONTINUES = "##"  # how a piece that continues a word is displayed
-_INTERJECTION_WORDS = "ah aye eh hello hey hi no oh ouch please thanks well wow yeah yes"
 _VERB_ENDINGS = ("ed", "ing", "ly")
-_DETERMINERS_OF_NOUNS = """
-a an the this that these those some any each every no my your his her its our their
-"""
-# What follows one of these is a verb or an adjective: "she left", "was hungry", "too big".
-_WORDS_BEFORE_OTHERS = """
-i you he she we they it who to am is are was were be been being do does did have has had will would
-shall should can could may might must not t so too very more most s ve re ll d
-"""
-_INTERJECTIONS = frozenset(_INTERJECTION_WORDS.split())
-_DETERMINERS = frozenset(_DETERMINERS_OF_NOUNS.split())
-_BEFORE_OTHERS = frozenset(_WORDS_BEFORE_OTHERS.split())
 _BODIES = ("body", "one", "thing")  # "nobody", "someone", "everything" name nothing
 _MIN_FUNCTION_WORDS = 0.2  # of the words of English prose; here 0.3 to 0.6, a list of nouns has 0.1
 _SHORT = 6  # words: a sentence of so few may have no function word ("Cats chase mice.")
@@ -112,7 +107,7 @@ def _is_prose(words_and_marks: Sequence[str]) -> bool:
 
 def _names_something(name: str) -> bool:
     vague = name.endswith(_BODIES) and name.startswith(("any", "every", "no", "some"))
-    return len(name) > 1 and name not in FUNCTION_WORDS | _INTERJECTIONS and not vague
+    return len(name) > 1 and name not in FUNCTION_WORDS | INTERJECTIONS and not vague
 
 
 def _is_noun(names: Sequence[str], content: Bools, position: int) -> bool:
@@ -123,9 +118,9 @@ def _is_noun(names: Sequence[str], content: Bools, position: int) -> bool:
     next_is_word = position + 1 < len(names) and bool(content[position + 1])
     if next_is_word and not (name.endswith("s") or _may_be_verb(names[position + 1])):
         return False  # "brown" in "brown fox": the noun comes later; but "dogs" in "dogs sleep"
-    if before in _DETERMINERS:
+    if before in BEFORE_NOUNS:
         return True  # "the drawing"
-    if before in _BEFORE_OTHERS or (follows_word and name.endswith("s")):
+    if before in BEFORE_OTHERS or (follows_word and name.endswith("s")):
         return False  # "she left", "fox jumps"
     return not _is_verb(name)
 
