@@ -34,6 +34,8 @@ Measures = Mapping[str, Floats]  # (layer, head) by name
 Row = Mapping[Any, Any]  # the measures of one head, by name
 
 OUTLIER = 3.5  # of |z|; Iglewicz and Hoaglin 1993, "How to Detect and Handle Outliers"
+# A flag that at most this share of the heads have, or one head alone, makes them stand out.
+FEW = 0.1
 _MAD_TO_SD = 0.6745  # the median absolute deviation of a normal distribution, in its own sd
 _MEAN_TO_SD = 1.253314  # its sd over its mean absolute deviation
 
@@ -90,12 +92,16 @@ class Flag:
     def raised(self, measures: Measures) -> Bools:
         """Which heads have this flag, (layer, head)."""
         values, limits = measures[self.measure], self.limits
-        z_limit = -OUTLIER if limits.side == "below" else OUTLIER
         odd = limits.passed(values, limits.threshold)
-        odd |= limits.passed(values, limits.outlier) & limits.passed(robust_z(values), z_limit)
+        odd |= limits.passed(values, limits.outlier) & self.outliers(values)
         if self.kind != "weights":
             odd &= measures["tokens"] >= MIN_TOKENS
         return odd if self.applies is None else odd & self.applies(measures)
+
+    def outliers(self, values: Floats) -> Bools:
+        """Which heads lie far from the model's others on the odd side, (layer, head)."""
+        mark = -OUTLIER if self.limits.side == "below" else OUTLIER
+        return self.limits.passed(robust_z(values), mark)
 
     def strength(self, values: Floats) -> Floats:
         """How far from ordinary, in units of the threshold's distance; 1 at the threshold."""
@@ -184,12 +190,48 @@ def severities(measures: Measures) -> dict[Kind, Floats]:
 
     Of flags with one cause the strongest counts: a sink and the low entropy it makes are one.
     """
-    by_cause: dict[tuple[Kind, str], Floats] = {}
-    for flag in FLAGS.values():
-        strength = np.where(flag.raised(measures), flag.strength(measures[flag.measure]), 0.0)
-        cause = flag.kind, flag.cause or flag.name
-        by_cause[cause] = np.maximum(by_cause.get(cause, 0.0), strength)
+    by_cause = _by_cause(measures, lambda _: 1.0)
     return {
         kind: np.sum([values for cause, values in by_cause.items() if cause[0] == kind], axis=0)
         for kind in KINDS
     }
+
+
+def unusualness(measures: Measures) -> Floats:
+    """How far each head's flagged measures lie from ordinary, the rarer a flag the more.
+
+    The strength of each flag in units of its threshold's distance, times log2 of all heads over
+    those that have it, in bits; of flags with one cause the largest counts. (layer, head); a flag
+    that all heads have adds nothing, and one that 1 of 64 has 6 times its strength.
+    """
+    by_cause = _by_cause(measures, lambda raised: np.log2(raised.size / max(1, int(raised.sum()))))
+    return np.sum(list(by_cause.values()), axis=0, dtype=np.float64)
+
+
+def _by_cause(
+    measures: Measures, weigh: Callable[[Bools], float]
+) -> dict[tuple[Kind, str], Floats]:
+    """The strength of the strongest flag of each cause, weighed by which heads have it."""
+    by_cause: dict[tuple[Kind, str], Floats] = {}
+    for flag in FLAGS.values():
+        raised = flag.raised(measures)
+        strength = np.where(raised, flag.strength(measures[flag.measure]) * weigh(raised), 0.0)
+        cause = flag.kind, flag.cause or flag.name
+        by_cause[cause] = np.maximum(by_cause.get(cause, 0.0), strength)
+    return by_cause
+
+
+def standing_out(measures: Measures) -> dict[str, Bools]:
+    """By flag, which heads stand out by it, (layer, head) each.
+
+    A flag that most heads have says little of one. Trained transformers rest on the first token and
+    on values that are nearly zero: in bundled/minilm more than half of the heads do on a short
+    text. Those flags (`Flag.usual`) make a head stand out only as an outlier among the model's
+    heads; any other also where few heads have it.
+    """
+    chosen = {}
+    for name, flag in FLAGS.items():
+        raised = flag.raised(measures)
+        few = not flag.usual and raised.sum() <= max(1, FEW * raised.size)
+        chosen[name] = raised & (flag.outliers(measures[flag.measure]) | few)
+    return chosen

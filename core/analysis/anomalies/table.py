@@ -14,10 +14,18 @@ from core.analysis.anomalies.contribution import (
     null_score,
     over_median,
 )
-from core.analysis.anomalies.flags import FLAGS, KINDS, Measures, Row, robust_z, severities
+from core.analysis.anomalies.flags import (
+    FLAGS,
+    KINDS,
+    Measures,
+    Row,
+    robust_z,
+    severities,
+    standing_out,
+    unusualness,
+)
 from core.analysis.anomalies.norms import norm_disparity, separability
 from core.analysis.anomalies.sinks import FIRST, PARTS, ROLES, corpus_sink, role_measures
-from core.analysis.anomalies.unusual import standing_out, unusualness
 from core.analysis.arrays import Floats, Indices, mean_of_finite
 from core.analysis.head_patterns.minimum_evidence import too_short
 from core.model.trace import Array, Trace
@@ -41,7 +49,7 @@ def anomaly_table(
     flag (``z_`` and its name), ``severity``, the same for each kind of flag (``severity_`` and one
     of `flags.KINDS`), ``flags`` (names, joined by ", ") and ``reasons`` (in words, joined by "; ").
     ``stands_out`` names the flags by which a head stands out among the model's own, ``unusual``
-    ranks heads by it (:mod:`core.analysis.anomalies.unusual`).
+    ranks heads by it (`flags.unusualness`).
     Severity is how far a head's flagged measures lie from ordinary, in units of the threshold's
     distance, summed over causes; of flags with one cause the strongest counts. In cross attention
     the first token, the sink and the roles are key tokens, and ``offset_attention`` is nan.

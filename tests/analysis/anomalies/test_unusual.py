@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.analysis.anomalies import FLAGS, anomaly_table, measure_heads
-from core.analysis.anomalies.unusual import standing_out, unusualness
+from core.analysis.anomalies.flags import standing_out, unusualness
 from core.model import load, trace_text
 from core.model.weights import output_projection, query_key
 from tests.analysis.traces import random_trace, random_weights, trace_with_attention, with_values
