@@ -43,6 +43,13 @@ def mean_of_finite(values: Floats, weights: Floats | int = 1) -> Floats:
     return np.divide(weighted, total, out=np.full(total.shape, np.nan), where=total > 0)
 
 
+def sample_indices(count: int, max_count: int, seed: int = 0) -> Indices:
+    """All of `count` indices, or a random sample of `max_count`, ascending; the same each time."""
+    if count <= max_count:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, max_count, replace=False))
+
+
 def one_thread() -> AbstractContextManager[object]:
     """BLAS without threads: small matrices gain nothing, and threads of a busy server wait."""
     return _blas().limit(limits=1)

@@ -14,9 +14,16 @@ from core.analysis.images.odd_patches import odd_patches
 from core.analysis.images.patch_attention import attention_of_patch, attention_to_patch
 
 if TYPE_CHECKING:
-    from core.analysis.images.cls.maps import cls_map, region_share, rollout_map, top_mass
+    from core.analysis.images.cls.maps import (
+        ClsMaps,
+        all_cls_maps,
+        cls_map,
+        cls_table,
+        region_share,
+        rollout_map,
+        top_mass,
+    )
     from core.analysis.images.cls.region import Region, read_region
-    from core.analysis.images.cls.summary import ClsMaps, all_cls_maps, cls_table
     from core.analysis.images.follow.table import beside_twin, follow_images, follow_table
 
 __all__ = [
@@ -46,9 +53,8 @@ __all__ = [
 __getattr__ = imported_late(
     __name__,
     {
-        "cls.maps": "cls_map region_share rollout_map top_mass",
+        "cls.maps": "ClsMaps all_cls_maps cls_map cls_table region_share rollout_map top_mass",
         "cls.region": "Region read_region",
-        "cls.summary": "ClsMaps all_cls_maps cls_table",
         "colour": "PatchLooks patch_looks",
         "distance": "attention_distance distance_table mean_attention_distance mean_of_distances",
         "follow.table": "beside_twin follow_images follow_table",

@@ -16,9 +16,6 @@ class PatchMaps:
     """Attention on the grid of patches, in all heads."""
 
     maps: Array  # float32 (layer, head, row, column)
-    # What CLS and registers take of the row or give to the column, (layer, head): weights of the
-    # model itself even where `maps` are renormalised
-    elsewhere: Array
 
     @property
     def mean(self) -> Array:
@@ -43,9 +40,8 @@ def attention_of_patch(trace: Trace, query: int, *, only_patches: bool = False) 
     with one_thread():
         rows = np.stack([attention_from(trace, each, query) for each in range(trace.shape[0])])
     chosen = rows[..., patches.tokens]
-    elsewhere = rows.sum(axis=-1) - chosen.sum(axis=-1)
     shown = renormalise_rows(chosen) if only_patches else chosen
-    return PatchMaps(shown.reshape(*rows.shape[:2], patches.rows, patches.columns), elsewhere)
+    return PatchMaps(shown.reshape(*rows.shape[:2], patches.rows, patches.columns))
 
 
 def attention_to_patch(trace: Trace, key: int, *, only_patches: bool = False) -> PatchMaps:
@@ -53,8 +49,8 @@ def attention_to_patch(trace: Trace, key: int, *, only_patches: bool = False) ->
 
     A column needs the sums of all rows, so each head's whole matrix is worked out in turn, (token,
     token) float32 at a time. With `only_patches` every row is divided by what it gives to patches,
-    before the column is taken (the key is a patch then, else a ValueError). `elsewhere` is what CLS
-    and registers give to the key, summed over these. An IndexError where there is no such token.
+    before the column is taken (the key is a patch then, else a ValueError). An IndexError where
+    there is no such token.
     """
     _check(trace, key)
     patches = patches_of(trace)
@@ -62,19 +58,16 @@ def attention_to_patch(trace: Trace, key: int, *, only_patches: bool = False) ->
         raise ValueError("only patches are left: the key is none of them")
     layers, heads = trace.shape[:2]
     maps = np.empty((layers, heads, patches.count), dtype=np.float32)
-    elsewhere = np.empty((layers, heads), dtype=np.float32)
     with one_thread():
         for layer in range(layers):
             for head in range(heads):
-                weights = trace.attention(layer, head)
-                rows = weights[patches.tokens]
+                rows = trace.attention(layer, head)[patches.tokens]
                 column = rows[:, key]
-                elsewhere[layer, head] = weights[:, key].sum() - column.sum()
                 if only_patches:
                     sums = rows[:, patches.tokens].sum(axis=1)
                     column = np.divide(column, sums, out=np.zeros_like(column), where=sums > 0)
                 maps[layer, head] = column
-    return PatchMaps(maps.reshape(layers, heads, patches.rows, patches.columns), elsewhere)
+    return PatchMaps(maps.reshape(layers, heads, patches.rows, patches.columns))
 
 
 def _check(trace: Trace, token: int) -> None:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arrays import Floats, Indices
+from core.analysis.arrays import Floats, Indices, sample_indices
 from core.analysis.normalization import ROUNDING, is_constant
 from core.analysis.query_key.distance import cosine_distances
 from core.analysis.query_key.target import Rows, Target
@@ -28,7 +28,6 @@ MAX_RANKED_PAIRS = 4_096  # the same for Spearman, which sorts at every c
 NEAREST = 0.005  # share of the pairs that carries weight in a weighted correlation
 MIN_WEIGHTED = 3  # pairs: a correlation of two points is always 1
 _MIN_SPREAD = 1e-6  # of a sum of squares: what remains of it once the mean is taken
-_SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +50,6 @@ class Correlations(NamedTuple):
 def choose_pairs(rows: Rows, measure: Measure) -> Indices:
     """Indices of the pairs used: all counted pairs, or a sample of as many as the measure takes."""
     return sample_indices(rows.keys.size, MAX_RANKED_PAIRS if measure == "spearman" else MAX_PAIRS)
-
-
-def sample_indices(count: int, max_count: int) -> Indices:
-    """All of `count` indices, or a random sample of `max_count` (fixed seed), ascending."""
-    if count <= max_count:
-        return np.arange(count)
-    return np.sort(np.random.default_rng(_SEED).choice(count, max_count, replace=False))
 
 
 def pair_table(queries: Floats, keys: Floats, target: Target, pairs: Indices) -> PairTable:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arrays import Floats
+from core.analysis.arrays import Floats, sample_indices
 from core.analysis.normalization import normalize
-from core.analysis.query_key.correlation import sample_indices
 from core.analysis.query_key.faithfulness import Baseline, Faithfulness, uniform_baseline
 from core.analysis.query_key.scaling import (
     HeadScaling,

@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from core.analysis.projections.error import ProjectionError
+from core.analysis.projections.umap_process import ProjectionError
 from core.atlas import Atlas
 from core.atlas.layouts import (
     EVERY_HEAD_TOKENS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.analysis.images.cls.summary import ClsMaps, all_cls_maps
+from core.analysis.images.cls.maps import ClsMaps, all_cls_maps
 from core.analysis.images.distance import AttentionDistances, attention_distance
 from core.ui import cache
 from core.ui.cache import TraceKey

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.analysis.images import Region, all_cls_maps, cls_table, read_region
-from core.analysis.images.cls.maps import TOP_SHARE
-from core.analysis.images.cls.summary import SUMMARIES
+from core.analysis.images.cls.maps import SUMMARIES, TOP_SHARE
 from core.components.cls_maps import SHARE_ENDS, View, packed, show_cls_maps
 from core.components.export import standalone_page
 from core.model.trace import Patches

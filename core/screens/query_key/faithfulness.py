@@ -9,8 +9,8 @@ import streamlit as st
 
 from core.analysis.normalization import GridSearch
 from core.analysis.pairs import attention_change
-from core.analysis.projections.error import ProjectionError
 from core.analysis.projections.joint_embedding import Projection
+from core.analysis.projections.umap_process import ProjectionError
 from core.analysis.query_key.clouds import head_stages, stage_vectors
 from core.analysis.query_key.faithfulness import (
     Baseline,

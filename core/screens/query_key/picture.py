@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.analysis.images.patch_scores import patches_of
 from core.analysis.images.points import Tints, partners, places_table, thumbnails, tints_of
-from core.analysis.projections.error import ProjectionError
+from core.analysis.projections.umap_process import ProjectionError
 from core.analysis.query_key.clouds import (
     MAX_LINES,
     Cloud,

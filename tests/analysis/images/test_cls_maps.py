@@ -29,12 +29,6 @@ def test_a_cls_map_is_the_row_of_cls_on_the_grid() -> None:
     np.testing.assert_allclose(cls_map(TRACE, head=1).values, result.values[:, 1])
 
 
-def test_renormalised_maps_sum_to_one() -> None:
-    maps = cls_map(TRACE, only_patches=True).values
-    np.testing.assert_allclose(maps.sum(axis=(-1, -2)), 1, atol=1e-6)
-    np.testing.assert_allclose(maps[0, 0, 0, 0], WEIGHTS[0, 0, 0, 2] / WEIGHTS[0, 0, 0, 2:].sum())
-
-
 def test_without_cls_it_is_the_mean_over_patches_and_says_so() -> None:
     weights = random_weights(2, 2, 2, 6)
     trace = with_attention(PATCHES, weights, ())

@@ -1,18 +1,24 @@
-"""CLS attention: its attention to the patches by head, and rolled out over all layers."""
+"""CLS attention: its attention to the patches by head, rolled out, and all maps of an image."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from core.analysis.anomalies.contribution import value_norms
 from core.analysis.arrays import Bools, Floats, one_thread, renormalise_rows
+from core.analysis.images.cls.region import Region
 from core.analysis.images.patch_scores import attention_from, cls_position, patches_of
 from core.model.trace import Array, Trace
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Source = Literal["CLS", "mean of patches"]
+SUMMARIES = ("mean", "max")  # over the heads of a layer, after its heads
+ROLLOUTS = ("rollout", "weighted rollout")
 TOP_SHARE = 0.6  # of the mass, where Caron et al. 2021 (DINO) cut their maps
 
 
@@ -27,28 +33,19 @@ class ClsMap:
     on_cls: Array  # the share that CLS keeps to itself, (...); 0 where there is none
 
 
-def cls_map(
-    trace: Trace, layer: int | None = None, head: int | None = None, *, only_patches: bool = False
-) -> ClsMap:
+def cls_map(trace: Trace, layer: int | None = None, head: int | None = None) -> ClsMap:
     """What CLS gives to each patch, (layer, head, row, column) less the axes that are given.
 
-    With `only_patches` each map is divided by its sum; a map of zeros stays zero. Models without
-    CLS: the mean over patch queries, and `source` says so. `ValueError` for a text.
+    Models without CLS: the mean over patch queries, and `source` says so. `ValueError` for a text.
     """
     layers = range(trace.shape[0]) if layer is None else [layer]
     with one_thread():
         rows = np.stack([_rows(trace, each, head) for each in layers])  # (layer, head, token)
     rows = rows if head is None else rows[:, 0]
-    return _on_grid(trace, rows if layer is None else rows[0], only_patches=only_patches)
+    return _on_grid(trace, rows if layer is None else rows[0])
 
 
-def rollout_map(
-    trace: Trace,
-    norms: Array | None = None,
-    *,
-    weighted: bool = False,
-    only_patches: bool = False,
-) -> ClsMap:
+def rollout_map(trace: Trace, norms: Array | None = None, *, weighted: bool = False) -> ClsMap:
     """Attention rollout from CLS down to the patches of the first layer, (row, column).
 
     The row of CLS in the product over layers of half the mean over heads of attention and half the
@@ -64,7 +61,7 @@ def rollout_map(
         for layer in reversed(range(trace.shape[0])):
             step = _mean_step(trace, layer, None if lengths is None else lengths[layer])
             flow = (flow + flow @ step) / 2
-    return _on_grid(trace, flow.astype(np.float32), only_patches=only_patches)
+    return _on_grid(trace, flow.astype(np.float32))
 
 
 def top_mass(values: Array | Floats, share: float = TOP_SHARE) -> Bools:
@@ -93,6 +90,93 @@ def region_share(values: Array | Floats, region: Bools) -> Floats:
     return np.divide(inside, whole, out=np.full(whole.shape, np.nan), where=whole > 0)
 
 
+@dataclass(frozen=True, eq=False)
+class ClsMaps:
+    """What CLS gives to every patch, in every head and summed up.
+
+    Attributes
+    ----------
+    by_head : float32 (layer, head + 2, row, column): attention of the heads, then its mean and its
+        maximum over them, as :data:`SUMMARIES` names them.
+    rollouts : float32 (2, row, column), as :data:`ROLLOUTS` names them.
+    on_patches, on_cls : (layer, head + 2), the shares of attention that go to patches and to CLS
+        itself; registers take the rest. nan for the maximum, which does not add up to one.
+    source : whose attention it is: models without CLS have the mean over patch queries.
+    exact : whether the weighted rollout knows |f(v)|; else |v| stands in.
+    layer_labels : from 1.
+    """
+
+    by_head: Array
+    rollouts: Array
+    on_patches: Floats
+    on_cls: Floats
+    source: Source
+    exact: bool
+    layer_labels: tuple[int, ...]
+
+    @property
+    def heads(self) -> int:
+        """How many heads a layer has."""
+        return int(self.by_head.shape[1]) - len(SUMMARIES)
+
+
+def all_cls_maps(trace: Trace, norms: Array | None = None) -> ClsMaps:
+    """All maps of an image; `norms` as :func:`~core.analysis.images.rollout_map` takes them."""
+    found = cls_map(trace)
+    heads = found.values  # noqa: PD011 - no table of pandas; (layer, head, row, column)
+    means, maxima = (f(heads, axis=1, keepdims=True) for f in (np.mean, np.max))
+    rollouts = [rollout_map(trace), rollout_map(trace, norms, weighted=True)]
+    return ClsMaps(
+        np.concatenate([heads, means, maxima], axis=1),
+        np.stack([each.values for each in rollouts]),  # noqa: PD011 - likewise
+        _with_summaries(found.on_patches),
+        _with_summaries(found.on_cls),
+        found.source,
+        norms is not None,
+        trace.layer_labels,
+    )
+
+
+def cls_table(maps: ClsMaps, share: float, region: Region | None = None) -> pd.DataFrame:
+    """A row for each map: how concentrated it is, and what it gives to a region.
+
+    Columns: `layer` (0 for rollouts, which are of all layers), `head` (a number, "mean", "max" or a
+    rollout), `to_patches` and `to_cls` (shares of attention), `top_share` (as given),
+    `top_patches` (how many patches hold it), `top_area` (their share of all patches) and, with a
+    region, `region_share` (of the mass on patches) and `region_area`.
+    """
+    import pandas as pd
+
+    layers, columns, *grid = maps.by_head.shape
+    flat = np.concatenate([maps.by_head.reshape(-1, *grid), maps.rollouts])
+    names = [*map(str, range(1, maps.heads + 1)), *SUMMARIES]
+    counts = np.array([int(top_mass(each, share).sum()) for each in flat])
+    none = np.full(len(ROLLOUTS), np.nan)
+    area = grid[0] * grid[1]
+    table = pd.DataFrame(
+        {
+            "layer": [*np.repeat(maps.layer_labels, columns), *([0] * len(ROLLOUTS))],
+            "head": [*(names * layers), *ROLLOUTS],
+            "to_patches": np.concatenate([maps.on_patches.ravel(), none]),
+            "to_cls": np.concatenate([maps.on_cls.ravel(), none]),
+            "top_share": share,
+            "top_patches": counts,
+            "top_area": counts / area,
+        }
+    )
+    if region is not None:
+        table["region_share"] = region_share(flat, region.on_grid(*grid))
+        table["region_area"] = region.count / area
+    return table
+
+
+def _with_summaries(shares: Array) -> Floats:
+    """Shares (layer, head) with those of the mean, and nan for the maximum, behind them."""
+    exact = shares.astype(np.float64)
+    means = exact.mean(axis=1, keepdims=True)
+    return np.concatenate([exact, means, np.full_like(means, np.nan)], axis=1)
+
+
 def _rows(trace: Trace, layer: int, head: int | None) -> Array:
     """The attention of CLS, or of the mean patch, in a layer: (head, token)."""
     cls = cls_position(trace)
@@ -103,17 +187,16 @@ def _rows(trace: Trace, layer: int, head: int | None) -> Array:
     return np.stack([trace.attention(layer, each)[patches].mean(axis=0) for each in heads])
 
 
-def _on_grid(trace: Trace, rows: Array, *, only_patches: bool) -> ClsMap:
+def _on_grid(trace: Trace, rows: Array) -> ClsMap:
     """Rows (..., token) as maps."""
     patches = patches_of(trace)
     chosen = rows[..., patches.tokens]
     total, cls = rows.sum(axis=-1), cls_position(trace)
     on_patches = chosen.sum(axis=-1) / total
     on_cls = np.zeros_like(on_patches) if cls is None else rows[..., cls] / total
-    shown = renormalise_rows(chosen) if only_patches else chosen
     source: Source = "mean of patches" if cls is None else "CLS"
     shape = (*rows.shape[:-1], patches.rows, patches.columns)
-    return ClsMap(shown.reshape(shape), source, np.asarray(on_patches), np.asarray(on_cls))
+    return ClsMap(chosen.reshape(shape), source, np.asarray(on_patches), np.asarray(on_cls))
 
 
 def _start(trace: Trace) -> Floats:

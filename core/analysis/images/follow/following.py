@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.analysis.arrays import Floats, Indices, one_thread
+from core.analysis.arrays import Floats, Indices, one_thread, sample_indices
 from core.analysis.images.closeness import (
     colour_closeness,
     hue_closeness,
@@ -83,7 +83,7 @@ def follow_alike(
         raise ValueError("traces of different images")
     looks = _Looks(patch_looks(traces[0]), fine_shares(grid.cells))
     placed = looks.by_place(grid)
-    sample = sample_patches(grid.count, MAX_PATCHES, seed)
+    sample = sample_indices(grid.count, MAX_PATCHES, seed)
     with one_thread():
         scores = np.concatenate([_patch_scores(each, sample) for each in traces])
         plain = _plain(scores, looks.at(sample), position_closeness(sample, grid.columns))
@@ -137,13 +137,6 @@ class _Looks(NamedTuple):
         numbers = (self.colour.brightness, self.frequency)
         shares = (by_place(each[:, None], *shape) for each in numbers)
         return (hue_by_place(self.colour, *shape), *shares)
-
-
-def sample_patches(count: int, max_count: int, seed: int) -> Indices:
-    """All of `count` patches, or a random sample, ascending."""
-    if count <= max_count:
-        return np.arange(count)
-    return np.sort(np.random.default_rng(seed).choice(count, max_count, replace=False))
 
 
 def _patch_scores(trace: Trace, sample: Indices) -> Array:

@@ -10,16 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.arrays import Floats, Indices, one_thread
+from core.analysis.arrays import Floats, Indices, one_thread, sample_indices
 from core.analysis.images.colour import oklab
 from core.analysis.images.distance import centre_distances
-from core.analysis.images.follow.following import sample_patches
 from core.analysis.images.patch_scores import cls_position, patches_of, scores_between
 from core.model.trace import Trace
 
 MAX_QUERIES = 200  # patches whose rows are read
 FAR = 3.0  # patches: nearer ones are alike in colour because they are near
-_SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +34,7 @@ class HeadMarks:
 def head_marks(trace: Trace) -> HeadMarks:
     """The marks of every head, from at most `MAX_QUERIES` patches; `ValueError` for a text."""
     patches = patches_of(trace)
-    chosen = sample_patches(patches.count, MAX_QUERIES, _SEED)
+    chosen = sample_indices(patches.count, MAX_QUERIES)
     apart, far = _colour_distances(trace, chosen), _is_far(trace, chosen)
     uniform = (apart * far).sum(axis=1) / np.maximum(far.sum(axis=1), 1)
     counted = uniform > 0

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from core.analysis.projections.error import ProjectionError
+from core.analysis.projections.umap_process import ProjectionError
 from core.atlas.clusters import Clusters
 from core.atlas.colours import point_tones
 from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud

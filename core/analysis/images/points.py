@@ -1,21 +1,24 @@
-"""What the colours of queries and keys can stand for."""
+"""Queries and keys drawn as the patches they stand for: colours, pictures, and their places."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.arrays import Floats
 from core.analysis.images.colour import HUES, patch_looks
 from core.analysis.images.frequency import fine_shares
 from core.analysis.images.patch_scores import patches_of
 from core.analysis.query_key.clouds import Cloud
-from core.model.trace import Trace
+from core.model.trace import Array, Patches, Trace
+from core.vocabulary import labels_of
 
 if TYPE_CHECKING:
-    Floats = NDArray[np.float64]
+    import pandas as pd
 
 COLOURINGS = {  # in links, and as people read them
     "type": "type",
@@ -44,6 +47,7 @@ REGIONS = (
     "left",
 )
 _AROUND = np.array([[0, 1, 2], [7, 8, 3], [6, 5, 4]])  # REGIONS by third of the height and width
+MAX_SIDE = 24  # pixels of a patch's picture; no point is drawn larger
 
 
 class Tints(NamedTuple):
@@ -107,3 +111,54 @@ def _of_patches(trace: Trace, colouring: str) -> Tints:
     tones = np.full(len(trace.tokens), np.nan)
     tones[patches.tokens] = values
     return Tints(scale, tones, legend)
+
+
+def thumbnails(patches: Patches, max_side: int = MAX_SIDE) -> Patches:
+    """The image with each patch at most `max_side` pixels.
+
+    Patches shrink by a whole number, each pixel the mean of those it stands for; so a side becomes
+    its largest divisor that is small enough.
+    """
+    side = next(each for each in range(max_side, 0, -1) if patches.size % each == 0)
+    if side >= patches.size:
+        return patches
+    step = patches.size // side
+    blocks = patches.pixels.reshape(patches.rows * side, step, patches.columns * side, step, 3)
+    pixels = np.rint(blocks.mean(axis=(1, 3))).astype(np.uint8)
+    return replace(patches, pixels=pixels, size=side)
+
+
+def partners(attention: Array) -> Floats:
+    """For each query the key it attends to most, for each key the query that gives it most.
+
+    `attention` is (token, token). Returns (query + key, 2), queries first: the place of the other
+    token and the weight; of equals the first.
+    """
+    keys, queries = attention.argmax(axis=1), attention.argmax(axis=0)
+    places = np.concatenate([keys, queries]).astype(np.float64)
+    weights = np.concatenate([attention.max(axis=1), attention.max(axis=0)]).astype(np.float64)
+    return np.column_stack([places, weights])
+
+
+def places_table(trace: Trace, clouds: Sequence[Cloud], tints: Tints) -> pd.DataFrame:
+    """A row for every point of every panel: what it is, where it lies, what its colour says."""
+    import pandas as pd
+
+    labels, count = labels_of(trace.tokens), len(trace.tokens)
+    tokens = [*trace.tokens, *trace.tokens]
+    tones = np.broadcast_to(tints.tones, (len(clouds), 2 * count))
+    parts = []
+    for cloud, colour in zip(clouds, tones, strict=True):
+        points = np.vstack([cloud.picture.queries, cloud.picture.keys])
+        columns: dict[str, object] = {
+            "stage": cloud.stage,
+            "kind": np.repeat(["query", "key"], count),
+            "token": [*labels, *labels],
+            "row": [token.row + 1 or None for token in tokens],
+            "column": [token.column + 1 or None for token in tokens],
+        }
+        columns |= dict(zip("xyz", points.T, strict=False))
+        if tints.scale != "type":
+            columns["colour"] = colour
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True)
