@@ -7,7 +7,7 @@ A tile is some 80 pixels wide on the screen and some 300 enlarged: one byte a we
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,7 @@ from core.analysis.arrays import one_thread, renormalise_rows
 from core.analysis.pairs import permitted_pairs
 from core.model.trace import Array, Token, Trace
 
-if TYPE_CHECKING:
-    Bytes = NDArray[np.uint8]
+Bytes = NDArray[np.uint8]
 
 PairFilter = Literal["all", "aa", "ab", "ba", "bb"]  # which sentence attends, to which
 PAIR_FILTERS: tuple[PairFilter, ...] = ("all", "aa", "ab", "ba", "bb")

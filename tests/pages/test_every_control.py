@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.corpus.sample import sample_sentences
 from core.analysis.projections import joint_embedding
-from core.analysis.projections.error import ProjectionError
+from core.analysis.projections.umap_process import ProjectionError
 from core.screens.anomalies import source
 from core.screens.query_key import following
 from core.ui.serve.sessions import LONG_TEXT

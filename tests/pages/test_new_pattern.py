@@ -17,7 +17,6 @@ RECORD = """
 PATTERNS += (
     Pattern(
         "two_before",
-        "on the token before the one before",
         partial(neighbours, offset=-2),
         Naming(50, "2", hue=330),
         highlight=50,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from core.analysis.projections.umap_process import UmapError
+from core.analysis.projections.umap_process import ProjectionError
 from core.screens.atlas import layouts
 from tests.opening import open_app
 from tests.pages.conftest import alerts
@@ -38,7 +38,7 @@ class Umap:
     def fit(self, rows: NDArray[np.float64], dimensions: int, *_: object) -> NDArray[np.float64]:
         self.calls += 1
         if self.calls > self.fails_from:
-            raise UmapError(WHY)
+            raise ProjectionError(WHY)
         return rows[:, :dimensions]
 
 

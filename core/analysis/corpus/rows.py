@@ -8,13 +8,12 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from core.analysis.corpus.decoding import CorpusFileError, counted, without_surrogates
 from core.vocabulary import unique_labels
 
-if TYPE_CHECKING:
-    Notes = tuple[str, ...]
+Notes = tuple[str, ...]
 
 MAX_ROWS = 500_000  # ten times the tokens of the largest atlas; bounds the memory of tiny rows
 MAX_COLUMNS = 1_000  # in a menu; a file with more is not a table of texts

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,7 @@ from core.analysis.head_patterns.registry import PATTERNS, Pattern
 from core.analysis.pairs import permitted_pairs, uniform_attention
 from core.model.trace import Array, Token, Trace
 
-if TYPE_CHECKING:
-    Counts = NDArray[np.int_]
+Counts = NDArray[np.int_]
 
 # Patterns of the text itself: those that need neither repeated sequences nor embeddings.
 ON_TEXT = tuple(each for each in PATTERNS if each.measured in {"pairs", "distance", "entropy"})
@@ -116,7 +114,7 @@ def named_scores(names: Sequence[str], sums: Floats, uniform: Floats, counts: Fl
 
 
 def head_scores(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> dict[str, Floats]:
-    """The mean over tokens of what `Pattern.measures` says, (layer, head) by the name of the score.
+    """The mean over tokens of what each pattern measures, (layer, head) by the name of the score.
 
     nan where no token has such a pair that the model permits.
     """

@@ -54,7 +54,6 @@ class Pattern:
     """One head pattern: of `pairs`, of `keys` or, with neither, of all pairs."""
 
     name: str  # in links and in the table's column ``class``
-    measures: str  # what its score is; a share of attention unless it says otherwise
     # Of tokens that attend to one another, (token, token)
     pairs: Callable[[tuple[Token, ...]], Bools] | None = None
     naming: Naming | None = None  # how it names heads; None if it names none
@@ -112,7 +111,6 @@ class Pattern:
 PATTERNS = (
     Pattern(
         "previous",
-        "on the token before",
         partial(neighbours, offset=-1),
         Naming(1, "P", category=1),
         source=CLARK,
@@ -122,7 +120,6 @@ PATTERNS = (
     ),
     Pattern(
         "next",
-        "on the token after",
         partial(neighbours, offset=1),
         Naming(2, "N", category=2),
         source=CLARK,
@@ -132,7 +129,6 @@ PATTERNS = (
     ),
     Pattern(
         "self",
-        "on the token itself",
         partial(neighbours, offset=0),
         Naming(5, "S", hue=95, dark=74),
         in_head_view=True,
@@ -140,7 +136,6 @@ PATTERNS = (
     ),
     Pattern(
         "first",
-        "on position 0, whatever stands there",
         naming=Naming(6, "1", category=0),
         keys=lambda token: token.position == 0,
         in_head_view=True,
@@ -148,12 +143,10 @@ PATTERNS = (
     ),
     Pattern(
         "cls",
-        "on a special token at position 0",
         keys=lambda token: token.special and token.position == 0,
     ),
     Pattern(
         "sep",
-        "on other special tokens",
         naming=Naming(7, "|", hue=75, light=36, dark=84),
         keys=lambda token: token.special and token.position > 0,
         threshold=0.6,
@@ -162,7 +155,6 @@ PATTERNS = (
     ),
     Pattern(
         "punctuation",
-        'on "." and ","',
         naming=Naming(8, ".", hue=15, light=34),
         keys=lambda token: is_mark(token) and not token.special,
         threshold=0.6,
@@ -170,7 +162,6 @@ PATTERNS = (
     ),
     Pattern(
         "delimiter",
-        "the sum of cls, sep and punctuation",
         keys=lambda token: is_mark(token) or token.special,
         threshold=0.6,
         source=CLARK,
@@ -181,13 +172,11 @@ PATTERNS = (
     ),
     Pattern(
         "same_token",
-        "on other positions that hold the same token",
         same_token_pairs,
         Naming(4, "=", category=3),  # before "self", its place to rest when nothing repeats
     ),
     Pattern(
         "related_word",
-        "on other occurrences of the token's word and of forms of it (`pairs.SAME_START`)",
         related_word_pairs,
         highlight=4,
         link="words",
@@ -195,7 +184,6 @@ PATTERNS = (
     ),
     Pattern(
         "related",
-        "on words that are related in the model's own embeddings",
         measured="related",
         threshold=1 - CHANCE_LEVEL,
         baseline="permutation",
@@ -204,7 +192,6 @@ PATTERNS = (
     ),
     Pattern(
         "other_sentence",
-        "on the other sentence of a pair, special tokens left out on both sides",
         other_sentence_pairs,
         Naming(9, "O", hue=40),
         highlight=6,
@@ -212,17 +199,15 @@ PATTERNS = (
     ),
     Pattern(
         "related_other",
-        "on related words of the other sentence",
         measured="related",
         threshold=1 - CHANCE_LEVEL,
         baseline="permutation",
         highlight=7,
         in_table=False,
     ),
-    Pattern("distance", "how many tokens away, on average; not a share", measured="distance"),
+    Pattern("distance", measured="distance"),
     Pattern(
         "broad",
-        "H(row) / ln(permitted keys) of the rows that have a choice; not a share",
         naming=Naming(100, "B", category=4),
         measured="entropy",
         score="entropy",
@@ -235,7 +220,6 @@ PATTERNS = (
     ),
     Pattern(
         "induction",
-        "on a random sequence repeated twice, on the token after the earlier copy",
         induction_pairs,
         Naming(3, "I", hue=205),
         measured="repeated",

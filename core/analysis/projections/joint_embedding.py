@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 
 from core.analysis.arrays import Floats, one_thread, unit_rows
-from core.analysis.projections.error import ProjectionError
-from core.analysis.projections.umap_process import fit_umap
+from core.analysis.projections.umap_process import ProjectionError, fit_umap
 from core.analysis.vectors import principal_components
 
 Projection = Literal["PCA", "biplot", "UMAP", "t-SNE"]

@@ -25,16 +25,14 @@ import threading
 import traceback
 import zipfile
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
-from core.analysis.projections.error import ProjectionError
 
-if TYPE_CHECKING:
-    Arrays = dict[str, NDArray[np.generic]]
+Arrays = dict[str, NDArray[np.generic]]
 
 IDLE_SECONDS = 300
 ATTEMPTS = 3  # per request: the process may have just gone idle, and be killed once
@@ -58,8 +56,8 @@ _ending = threading.Event()  # the server is ending: nothing is started any more
 _log = logging.getLogger(__name__)
 
 
-class UmapError(ProjectionError):
-    """UMAP could not lay out these points."""
+class ProjectionError(RuntimeError):
+    """A projection failed; the message is for visitors, without paths or library texts."""
 
 
 def fit_umap(
@@ -67,15 +65,15 @@ def fit_umap(
 ) -> Floats:
     """UMAP of the rows, float64 (row, dimension); the same for the same input.
 
-    Raises `UmapError` when the process cannot be started, is killed every time, or UMAP refuses the
-    points. The next call starts it again.
+    Raises `ProjectionError` when the process cannot be started, is killed every time, or UMAP
+    refuses the points. The next call starts it again.
     """
     settings = np.array([dimensions, neighbours, seed])
     request = _pack(rows=rows, settings=settings, metric=np.array(metric))
     with _lock:
         answer = _ask_until_answered(request)
     if "error" in answer:
-        raise UmapError(_PROBLEMS[str(answer["error"])])
+        raise ProjectionError(_PROBLEMS[str(answer["error"])])
     return np.asarray(answer["points"], dtype=np.float64)
 
 
@@ -91,9 +89,9 @@ def _ask_until_answered(request: bytes) -> Arrays:
             status = _process.wait()
             _process = None
             if _ending.is_set():
-                raise UmapError(_PROBLEMS["start"]) from None
+                raise ProjectionError(_PROBLEMS["start"]) from None
             _log.warning("UMAP ended, status %d, attempt %d: %s", status, attempt, error)
-    raise UmapError(_PROBLEMS["killed"])
+    raise ProjectionError(_PROBLEMS["killed"])
 
 
 def _start() -> subprocess.Popen[bytes]:
@@ -113,7 +111,7 @@ def _start() -> subprocess.Popen[bytes]:
         )
     except OSError as error:
         _log.warning("UMAP cannot be started: %s", error)
-        raise UmapError(_PROBLEMS["start"]) from None
+        raise ProjectionError(_PROBLEMS["start"]) from None
     threading.Thread(target=_log_lines, args=(process.stderr,), daemon=True).start()
     return process
 

@@ -20,7 +20,7 @@ import pytest
 
 from core.analysis.projections import umap_process
 from core.analysis.projections.joint_embedding import embed
-from core.analysis.projections.umap_process import ATTEMPTS, CACHE, UmapError, fit_umap
+from core.analysis.projections.umap_process import ATTEMPTS, CACHE, ProjectionError, fit_umap
 from tests.analysis.projections.test_joint_embedding import (
     DEGENERATE,
     DIMENSIONS,
@@ -109,7 +109,7 @@ def test_a_process_that_is_always_killed_is_given_up_and_the_next_request_works(
     stand_in: StandIn,
 ) -> None:
     stand_in.does(KILL)
-    with pytest.raises(UmapError, match=r"stopped 3 times .* too little memory"):
+    with pytest.raises(ProjectionError, match=r"stopped 3 times .* too little memory"):
         fit()
     assert stand_in.starts() == ATTEMPTS
     stand_in.does("")
@@ -150,7 +150,7 @@ def test_a_page_is_given_a_sentence_and_the_log_the_rest(
     stand_in: StandIn, deed: str, message: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     stand_in.does(deed)
-    with pytest.raises(UmapError, match=message) as raised:
+    with pytest.raises(ProjectionError, match=message) as raised:
         fit()
     assert "secret" not in str(raised.value)
     assert wait_for(lambda: "/srv/secret" in caplog.text)
@@ -162,7 +162,7 @@ def test_a_page_is_given_a_sentence_and_the_log_the_rest(
 
 def test_a_umap_that_cannot_be_imported_is_told_without_a_path(stand_in: StandIn) -> None:
     (stand_in.folder / "umap.py").write_text("raise RuntimeError('cannot cache in /srv/secret')")
-    with pytest.raises(UmapError, match=r"^UMAP cannot be started on this server\.$"):
+    with pytest.raises(ProjectionError, match=r"^UMAP cannot be started on this server\.$"):
         fit()
 
 
@@ -170,7 +170,7 @@ def test_a_process_that_cannot_be_started_is_told(
     fresh: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/srv/secret/python")
-    with pytest.raises(UmapError, match=r"^UMAP cannot be started on this server\.$"):
+    with pytest.raises(ProjectionError, match=r"^UMAP cannot be started on this server\.$"):
         fit()
 
 
