@@ -33,7 +33,17 @@ from core.atlas.command_line.output import write_file, write_folder
 from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan_corpus
 from core.atlas.command_line.tracing import traces_of
 from core.atlas.command_line.words import count_of, progress, say, size_of
-from core.atlas.distributed import Cluster, ClusterCorpus, ClusterError, Work, cluster_at
+from core.atlas.distributed import (
+    ClusterCorpus,
+    ClusterError,
+    Work,
+    Workers,
+    count_parts,
+    draw_parts,
+    joined,
+    trace_chunks,
+)
+from core.atlas.distributed.reading import open_corpus as open_any_corpus
 from core.atlas.engine import (
     FolderStore,
     ForeignFileError,
@@ -89,17 +99,17 @@ def build(options: argparse.Namespace) -> None:
     if options.images is not None:
         build_images(options)
         return
-    with _cluster(options) as cluster:
-        build_texts(options, cluster)
+    with _cluster(options) as workers:
+        build_texts(options, workers)
 
 
-def build_texts(options: argparse.Namespace, cluster: Cluster | None) -> None:
-    """The atlas of a corpus, built in parts by this process or by a cluster."""
+def build_texts(options: argparse.Namespace, workers: Workers | None) -> None:
+    """The atlas of a corpus, built in parts by this process or by a cluster's."""
     out: Path = options.out
     columns = options.text_column, options.label_column
     corpus = (
-        cluster.corpus(options.corpus, *columns)
-        if cluster
+        open_any_corpus(options.corpus, *columns)
+        if workers
         else open_corpus(Path(options.corpus), *columns)
     )
     if next(corpus.sentences(), None) is None:  # refused before a model is loaded
@@ -110,7 +120,7 @@ def build_texts(options: argparse.Namespace, cluster: Cluster | None) -> None:
         plan = plan_corpus(model, corpus, options.tokens, say)
         if options.restart:
             remove_folder(parts_folder(out))
-        _build_parts(model, corpus, plan, options, cluster)
+        _build_parts(model, corpus, plan, options, workers)
 
 
 @contextmanager
@@ -124,15 +134,15 @@ def _written_alone(options: argparse.Namespace) -> Iterator[None]:
 
 
 @contextmanager
-def _cluster(options: argparse.Namespace) -> Iterator[Cluster | None]:
-    """The cluster that was asked for; it is left at the end of the block."""
+def _cluster(options: argparse.Namespace) -> Iterator[Workers | None]:
+    """The workers of the cluster that was asked for; it is left at the end of the block."""
     if options.ray is None:
         yield None
         return
     say(f"Joining Ray at {options.ray} …")
-    with cluster_at(options.ray, options.workers, options.worker_cores) as cluster:
-        say(f"{count_of(cluster.workers.count, 'worker')} will hold the model.")
-        yield cluster
+    with joined(options.ray, options.workers, options.worker_cores) as workers:
+        say(f"{count_of(workers.count, 'worker')} will hold the model.")
+        yield workers
 
 
 def _build_parts(
@@ -140,7 +150,7 @@ def _build_parts(
     corpus: Corpus | ClusterCorpus,
     plan: Plan,
     options: argparse.Namespace,
-    cluster: Cluster | None,
+    workers: Workers | None,
 ) -> None:
     out: Path = options.out
     folder = parts_folder(out)
@@ -166,20 +176,22 @@ def _build_parts(
     share, batch_tokens = share_to_measure(plan.tokens), options.batch_tokens
     work = Work(model.name, _source(options.model), folder.resolve(), batch_tokens, share, dtype)
     with progress(plan.tokens, "token") as bar:
-        if cluster is None:
+        if workers is None:
             sums = walk(chunks, traces_of(model, batch_tokens), store, bar.update, share)
         else:
-            sums = cluster.trace(work, chunks, bar.update)
+            sums = trace_chunks(work, chunks, workers, bar.update)
     if sums is None:
         raise BuildError("No text in the corpus has a token of its own.")
     heads = model.layers * model.heads
     as_file = out.name.endswith(FILE)
     steps = heads if as_file else 2 * len(store.indices)
     with progress(steps, "head" if as_file else "step") as bar:
-        if as_file or cluster is None:
-            (write_file if as_file else write_folder)(store, sums, out, settings, bar.update)
+        if as_file:
+            write_file(store, sums, out, settings, bar.update)
+        elif workers is None:
+            write_folder(store, sums, out, settings, bar.update)
         else:
-            cluster.write_folder(work, sums, out, settings, bar.update)
+            write_folder(work.store, sums, out, settings, bar.update, draw_parts, count_parts)
     remove_folder(folder)
     files = [out] if as_file else list(out.iterdir())
     size = size_of(sum(file.stat().st_size for file in files))

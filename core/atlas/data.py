@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from itertools import compress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
 # Settings of an atlas of some sentences of a larger one: how many tokens and sentences that has.
 SAMPLED = ("corpus_tokens", "corpus_sentences")
+TOKEN_COLUMNS = ("sentence", "position", "word", "special", "spans")  # of numbers
 DIMENSIONS = 3  # components stored; a plane uses the first two
 
 
@@ -54,6 +56,26 @@ class CorpusTokens:
         """Indices of a sentence's tokens, in order."""
         first, last = np.searchsorted(self.sentence, [sentence, sentence + 1])
         return np.arange(first, last)
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusTexts:
+    """Some whole sentences of a corpus, in the order of their numbers in it.
+
+    Attributes
+    ----------
+    tokens : their tokens; ``tokens.sentence`` has the numbers, ascending, with gaps perhaps.
+    sentences, labels : of each sentence with a token here, in this order; no label at all without.
+    """
+
+    tokens: CorpusTokens
+    sentences: tuple[str, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The number in the corpus of each sentence, ascending, (sentence,)."""
+        return np.unique(self.tokens.sentence).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,12 +187,9 @@ class Measures:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Atlas(Measures):
-    """Every head's queries and keys over a corpus."""
+class Atlas(CorpusTexts, Measures):
+    """Every head's queries and keys over a corpus; its sentences are numbered without gaps."""
 
-    sentences: tuple[str, ...]  # the texts, up to where the model read them
-    labels: tuple[str, ...]  # the reader's own, one per sentence, or none at all
-    tokens: CorpusTokens
     # Principal components of queries and keys together, queries first, (layer, head, 2 token, 3)
     points: Mapping[Stage, Array]
     norms: Array  # lengths of the vectors before projection, (layer, head, 2 token)
@@ -200,32 +219,40 @@ class AtlasFacts(Measures):
     labelled: bool
 
 
+class HeadPoints(NamedTuple):
+    """Where the vectors of one head lie; its layer and itself by their numbers, from 1."""
+
+    layer: int
+    head: int
+    points: Mapping[Stage, Array]  # (2 token, 3), queries first
+    norms: Array  # (2 token,)
+
+
 @dataclass(frozen=True, eq=False)
-class ProjectedPart:
+class ProjectedPart(CorpusTexts):
     """Some whole sentences of an atlas, with where every head puts their tokens.
 
     Attributes
     ----------
     index : of the part; parts in order of their index have sentences in order of their numbers.
-    tokens : its `sentence` are numbers in the whole corpus, from 0, ascending.
-    sentences, labels : of each sentence with a token here, in this order; no label at all without.
     points : by stage, float32 (layer, head, 2 token, 3), queries first.
     norms : float32 (layer, head, 2 token).
     layer_numbers : as in :class:`Atlas`.
     """
 
     index: int
-    tokens: CorpusTokens
-    sentences: tuple[str, ...]
-    labels: tuple[str, ...]
     points: Mapping[Stage, Array]
     norms: Array
     layer_numbers: tuple[int, ...] = ()
 
-    @property
-    def numbers(self) -> Ints:
-        """The number in the corpus of each sentence, ascending, (sentence,)."""
-        return np.unique(self.tokens.sentence)
+
+def heads_of(part: Atlas | ProjectedPart) -> Iterator[HeadPoints]:
+    """Its points, head after head."""
+    layers, heads = part.norms.shape[:2]
+    numbers = part.layer_numbers or range(1, layers + 1)
+    for layer, head in np.ndindex(layers, heads):
+        points = {stage: each[layer, head] for stage, each in part.points.items()}
+        yield HeadPoints(numbers[layer], head + 1, points, part.norms[layer, head])
 
 
 def measures_of(atlas: Measures) -> dict[str, Any]:
@@ -255,4 +282,32 @@ def token_columns(parts: Sequence[tuple[Token, ...]]) -> CorpusTokens:
         word=np.array([token.word for token in tokens], dtype=np.int32),
         special=np.array([token.special for token in tokens], dtype=np.bool_),
         spans=np.array([token.span for token in tokens], dtype=np.int32).reshape(-1, 2),
+    )
+
+
+def join_texts(parts: Sequence[CorpusTexts]) -> CorpusTexts:
+    """The sentences of all parts, one after the other."""
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(part.tokens, name) for part in parts])
+        for name in TOKEN_COLUMNS
+    }
+    for name in ("texts", "displays"):
+        columns[name] = tuple(text for part in parts for text in getattr(part.tokens, name))
+    return CorpusTexts(
+        CorpusTokens(**columns),
+        tuple(text for part in parts for text in part.sentences),
+        tuple(label for part in parts for label in part.labels),
+    )
+
+
+def pick_texts(part: CorpusTexts, numbers: NDArray[np.integer]) -> CorpusTexts:
+    """Those of these sentences that are in a part, perhaps none."""
+    inside, wanted = np.isin(part.tokens.sentence, numbers), np.isin(part.numbers, numbers)
+    columns: dict[str, Any] = {name: getattr(part.tokens, name)[inside] for name in TOKEN_COLUMNS}
+    for name in ("texts", "displays"):
+        columns[name] = tuple(compress(getattr(part.tokens, name), inside))
+    return CorpusTexts(
+        CorpusTokens(**columns),
+        tuple(compress(part.sentences, wanted)),
+        tuple(compress(part.labels, wanted)),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.atlas.data import ProjectedPart, facts_of
+from core.atlas.data import ProjectedPart, facts_of, heads_of
 from core.atlas.density import Density, bounds_of
 from core.atlas.density.cells import count_cells
 from core.atlas.files import finish_folder, write_part
@@ -34,10 +34,10 @@ def part_of(atlas: Atlas, index: int, sentences: Sequence[int]) -> ProjectedPart
         },
     )
     return ProjectedPart(
-        index,
         tokens,
         tuple(atlas.sentences[i] for i in sentences),
         tuple(atlas.labels[i] for i in sentences) if atlas.labels else (),
+        index,
         {stage: atlas.points[stage][:, :, both] for stage in STAGES},
         atlas.norms[:, :, both],
     )
@@ -71,4 +71,5 @@ def write_folder(
 def finish(atlas: Atlas, folder: Path, sample: Sequence[int] = (0,)) -> None:
     """Write what a folder has beside its parts."""
     density = {stage: counts_of(atlas, stage) for stage in STAGES}
-    finish_folder(folder, facts_of(atlas), density, part_of(atlas, 0, sample))
+    shown = part_of(atlas, 0, sample)
+    finish_folder(folder, facts_of(atlas), density, shown, heads_of(shown))

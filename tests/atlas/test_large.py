@@ -26,7 +26,7 @@ from core.atlas.files import (
     parts_in,
     write_part,
 )
-from core.atlas.files.segment_writing import write_segments
+from core.atlas.files.segments import write_segments
 from core.atlas.search import SearchError
 from core.atlas.search.parts import search_parts
 from core.atlas.sources import InMemory

@@ -18,10 +18,9 @@ from safetensors.numpy import load_file, save_file
 from core.atlas import build_atlas, search_tokens
 from core.atlas.data import CorpusTokens, ProjectedPart
 from core.atlas.files import AtlasFileError, write_part
-from core.atlas.files import segment_writing as writing
+from core.atlas.files import segments as writing
 from core.atlas.files.part import parts_of
-from core.atlas.files.segment_reading import Segment, segment_file
-from core.atlas.files.segment_writing import write_segments
+from core.atlas.files.segments import Segment, segment_file, write_segments
 from core.atlas.files.texts import storable_sentences, stored_texts
 from core.atlas.search import SearchError
 from core.atlas.search.parts import search_parts
@@ -145,7 +144,7 @@ def parts_in(
         tokens, texts = tokens_of(sentences, first), tuple(text for text, _ in sentences)
         points = {stage: np.zeros((1, 1, 2 * len(tokens), 3), np.float32) for stage in STAGES}
         norms = np.zeros((1, 1, 2 * len(tokens)), np.float32)
-        write_part(folder, ProjectedPart(index, tokens, texts, (), points, norms))
+        write_part(folder, ProjectedPart(tokens, texts, (), index, points, norms))
         sizes.append((index, len(tokens), len(sentences)))
         first += len(sentences)
     return parts_of(folder, sizes)

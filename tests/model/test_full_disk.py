@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core import atlas_build
-from core.atlas.engine.folder import write_whole
 from core.atlas.files import read_atlas
+from core.atlas.whole_file import write_whole
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:

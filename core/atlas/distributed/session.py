@@ -126,13 +126,12 @@ def _cpus(workers: int | None, cores: int) -> int | None:
 
 
 def _quiet() -> None:
-    """No progress bars and no log of Ray Data on the screen; rows stay in order."""
+    """No progress bars and no log of Ray Data on the screen."""
     from ray.data import DataContext
 
     context = DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False
-    context.execution_options.preserve_order = True
     logging.getLogger("ray.data").setLevel(logging.ERROR)
 
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 import json
 import pickle
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from core.atlas.command_line.output import Drawn, count_points, write_points
+from core.atlas.command_line.output import count_part, draw_part
 from core.atlas.command_line.tracing import traces_of
 from core.atlas.distributed.session import Workers
 from core.atlas.engine import (
@@ -29,14 +26,13 @@ from core.atlas.engine import (
     merge,
     walk,
 )
-from core.atlas.engine.folder import write_whole
 from core.atlas.engine.shard_file import Dtype
+from core.atlas.whole_file import write_whole
 from core.model import Trace, load
 
 if TYPE_CHECKING:
+    from core.atlas.command_line.output import Results
     from core.atlas.engine.counting import Bounds, Counts
-
-    Numbers = NDArray[np.int64]
 
 _TOGETHER = 16  # parts whose sums, or counts, of some megabytes each are added at once
 _MAX_BLOCKS = 4_096  # of parts; each block is a task
@@ -105,7 +101,8 @@ def write_chunk(folder: Path, chunk: Chunk) -> None:
         "texts": list(chunk.texts.values()),
         "labels": list(chunk.labels.values()),
     }
-    write_whole(folder / _CHUNK.format(chunk.index), json.dumps(content).encode("ascii"))
+    path = folder / _CHUNK.format(chunk.index)
+    write_whole(path, json.dumps(content).encode("ascii"), shared=True)
 
 
 def read_chunk(folder: Path, index: int) -> Chunk:
@@ -118,7 +115,26 @@ def read_chunk(folder: Path, index: int) -> Chunk:
     return Chunk(index, lengths, texts, labels)
 
 
-def trace_parts(
+def trace_chunks(
+    work: Work,
+    chunks: Iterable[Chunk],
+    workers: Workers,
+    on_progress: Callable[[int], object],
+) -> Sums | None:
+    """Trace all parts that are not finished; the sums of all, None without a sentence."""
+    store, indices, unfinished = work.store, [], []
+    for chunk in chunks:
+        indices.append(chunk.index)
+        if store.finished(chunk.index):
+            on_progress(sum(chunk.lengths.values()))
+        else:
+            write_chunk(work.folder, chunk)
+            unfinished.append(chunk.index)
+    _trace_parts(work, unfinished, workers, on_progress)
+    return _merge_parts(store, indices)
+
+
+def _trace_parts(
     work: Work, indices: Sequence[int], workers: Workers, on_progress: Callable[[int], object]
 ) -> None:
     """Trace these parts; `on_progress` is told the tokens of each part that is done."""
@@ -135,7 +151,7 @@ def trace_parts(
         on_progress(tokens)
 
 
-def merge_parts(work: Work, indices: Sequence[int]) -> Sums | None:
+def _merge_parts(store: FolderStore, indices: Sequence[int]) -> Sums | None:
     """The sums of all parts, merged as a tree; None where no part has a sentence."""
     import ray
 
@@ -143,33 +159,26 @@ def merge_parts(work: Work, indices: Sequence[int]) -> Sums | None:
         return None
     merge_files, merge_some = ray.remote(_merge_files), ray.remote(_merge)
     groups = [indices[i : i + _TOGETHER] for i in range(0, len(indices), _TOGETHER)]
-    merged = [merge_files.remote(work, list(group)) for group in groups]
+    merged = [merge_files.remote(store, list(group)) for group in groups]
     while len(merged) > 1:
         starts = range(0, len(merged), _TOGETHER)
         merged = [merge_some.remote(*merged[i : i + _TOGETHER]) for i in starts]
     return ray.get(merged[0])
 
 
-def draw_parts(
-    work: Work, indices: Sequence[int], constants: HeadConstants, folder: Path, shown: Numbers
-) -> Iterator[Drawn | None]:
-    """Write the points of these parts to the folder of an atlas; what each part was asked for.
-
-    `shown` are the numbers of the sentences that a page draws at first.
-    """
-    return _results(indices, _draw, fn_args=(work, constants, folder, shown), num_cpus=1)
+def draw_parts(store: FolderStore, constants: HeadConstants, folder: Path) -> Results[Bounds]:
+    """As `draw_here`, each part on a machine that has time."""
+    return _results(store.indices, _draw, fn_args=(store, constants, folder), num_cpus=1)
 
 
-def count_parts(
-    work: Work, indices: Sequence[int], constants: HeadConstants, bounds: Bounds
-) -> Iterator[tuple[int, Counts | None]]:
-    """How many points lie in each cell, of some parts at a time, and how many parts they are."""
-    arguments = (work, constants, bounds)
-    return _results(indices, _count, together=_TOGETHER, fn_args=arguments, num_cpus=1)
+def count_parts(store: FolderStore, constants: HeadConstants, bounds: Bounds) -> Results[Counts]:
+    """As `count_here`, some parts at a time on a machine that has time."""
+    arguments = (store, constants, bounds)
+    return _results(store.indices, _count, together=_TOGETHER, fn_args=arguments, num_cpus=1)
 
 
-def _merge_files(work: Work, indices: Sequence[int]) -> Sums | None:
-    return _merge(*(work.store.sums(index) for index in indices))
+def _merge_files(store: FolderStore, indices: Sequence[int]) -> Sums | None:
+    return _merge(*(store.sums(index) for index in indices))
 
 
 def _merge(*sums: Sums | None) -> Sums | None:
@@ -178,16 +187,16 @@ def _merge(*sums: Sums | None) -> Sums | None:
 
 
 def _draw(
-    batch: dict[str, Any], work: Work, constants: HeadConstants, folder: Path, shown: Numbers
+    batch: dict[str, Any], store: FolderStore, constants: HeadConstants, folder: Path
 ) -> dict[str, Any]:
-    return one_row(lambda index: write_points(work.store, index, constants, folder, shown), batch)
+    return one_row(lambda index: (1, draw_part(store, index, constants, folder)), batch)
 
 
 def _count(
-    batch: dict[str, Any], work: Work, constants: HeadConstants, bounds: Bounds
+    batch: dict[str, Any], store: FolderStore, constants: HeadConstants, bounds: Bounds
 ) -> dict[str, Any]:
     def count(*indices: int) -> tuple[int, Counts | None]:
-        every = (count_points(work.store, index, constants, bounds) for index in indices)
+        every = (count_part(store, index, constants, bounds) for index in indices)
         counts = [each for each in every if each is not None]
         return len(indices), reduce(add_counts, counts) if counts else None
 

@@ -15,7 +15,7 @@ from core.atlas.engine.folder import (
     remove_folder,
     remove_own,
 )
-from core.atlas.engine.project import join_projected, pick, project_part
+from core.atlas.engine.project import project, project_part
 from core.atlas.engine.sample import sampled_numbers, shown_numbers
 from core.atlas.engine.shard import Shard, ShardBuilder
 from core.atlas.engine.shard_file import VectorsError
@@ -42,12 +42,11 @@ __all__ = [
     "chunks_of",
     "facts_of_sums",
     "find_constants",
-    "join_projected",
     "merge",
     "open_folder",
     "part_bounds",
     "part_counts",
-    "pick",
+    "project",
     "project_part",
     "remove_folder",
     "remove_own",

@@ -59,7 +59,7 @@ def atlas_of(
     facts = facts_of_sums(part.sums, constants, {}, labelled=bool(part.labels))
     return Atlas(
         **(measures_of(facts) | {"images": images}),
-        sentences=part.texts,
+        sentences=part.sentences,
         labels=part.labels,
         tokens=replace(part.tokens, sentence=places),
         masks={place: part.masks[n] for place, n in enumerate(numbers) if n in part.masks},

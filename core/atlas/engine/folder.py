@@ -8,11 +8,8 @@ same file. A manifest says which run the parts belong to.
 from __future__ import annotations
 
 import json
-import os
 import re
-import uuid
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
+from core.atlas.data import CorpusTexts, join_texts, pick_texts
 from core.atlas.engine.sample import Sample
 from core.atlas.engine.shard import Scratch, Shard, ShardBuilder
 from core.atlas.engine.shard_file import (
     Dtype,
-    TokensOf,
     pack_shard,
     read_masks,
     read_sums,
@@ -34,6 +31,7 @@ from core.atlas.engine.shard_file import (
     unpack_shard,
 )
 from core.atlas.engine.sums import Sums
+from core.atlas.whole_file import UNFINISHED, write_whole
 
 if TYPE_CHECKING:
     from core.atlas.data import Masks
@@ -43,9 +41,8 @@ if TYPE_CHECKING:
 FORMAT = 3  # of the parts; 3: one safetensors file each
 _MANIFEST = "run.json"
 _PART = "part-{:05}.safetensors"
-_UNFINISHED = ".unfinished"
 _OWN = re.compile(  # what this project writes there: parts, and a cluster's texts of them
-    r"(run\.json|part-\d{5,}\.(safetensors|texts\.json))(\.[0-9a-f]+\.unfinished)?"
+    r"(run\.json|part-\d{5,}\.(safetensors|texts\.json))(\.[0-9a-f]+\.writing)?"
 )
 _MAX_SHOWN = 60  # characters of a difference between two runs
 
@@ -98,15 +95,18 @@ class FolderStore:
 
     def put(self, index: int, part: Shard | None) -> None:
         """Write a part, whole or not at all (`OSError`), in the place of any other of its index."""
-        write_whole(self.path(index), *pack_shard(part, self.dtype))
+        write_whole(self.path(index), pack_shard(part, self.dtype), shared=True)
 
     def sums(self, index: int) -> Sums | None:
         """Those of a finished part; None where it has no sentence."""
         return read_sums(self.path(index))
 
-    def tokens(self, index: int) -> TokensOf | None:
-        """The tokens and texts of a finished part, without its vectors."""
-        return read_tokens(self.path(index))
+    def texts(self, numbers: NDArray[np.int64] | None = None) -> CorpusTexts:
+        """All tokens and texts, or those of these sentences (ascending), without vectors."""
+        parts = [part for index in self.indices if (part := read_tokens(self.path(index)))]
+        if numbers is not None:
+            parts = [pick_texts(part, numbers) for part in parts]
+        return join_texts(parts)
 
     def part(self, index: int) -> Shard | None:
         """A finished part, in memory; None where it has no sentence."""
@@ -149,7 +149,7 @@ def open_folder(folder: Path, run: Run) -> None:
     if not manifest.exists():
         if any(not path.name.startswith(_MANIFEST) for path in own):
             raise ShardsError(f"{folder} holds parts of an unknown run.")
-        write_whole(manifest, json.dumps(wanted).encode())
+        write_whole(manifest, json.dumps(wanted).encode(), shared=True)
         return
     try:
         stored = json.loads(manifest.read_text("utf-8"))
@@ -161,7 +161,7 @@ def open_folder(folder: Path, run: Run) -> None:
         long = max(len(was), len(now)) == _MAX_SHOWN
         change = "differ" if long else f"was {was!r} and is {now!r}"
         raise ShardsError(f"{folder} holds parts of another run: {differing} {change}.")
-    for path in folder.glob(f"*{_UNFINISHED}"):
+    for path in folder.glob(f"*{UNFINISHED}"):
         path.unlink(missing_ok=True)
 
 
@@ -191,29 +191,3 @@ def _own_files(folder: Path, own: re.Pattern[str], what: str) -> list[Path]:
                 f"{folder} holds something other than {what} ({path.name}): move it away first."
             )
     return paths
-
-
-def write_whole(path: Path, *pieces: bytes | memoryview) -> None:
-    """Write a file that gets its name once it is on disk; `OSError` leaves nothing behind."""
-    unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}{_UNFINISHED}")
-    try:
-        with unfinished.open("wb") as file:
-            for piece in pieces:
-                file.write(piece)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-    _sync_names(path.parent)
-
-
-def _sync_names(folder: Path) -> None:
-    """Flush the names in a folder to disk too, on systems that can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -8,15 +8,12 @@ import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from core.analysis.arrays import Bools
 from core.atlas.blocks import unusual_masks
-from core.atlas.data import CorpusTokens, CorpusVectors, token_columns
+from core.atlas.data import CorpusTexts, CorpusVectors, join_texts, token_columns
 from core.atlas.engine.attention import AttentionSums
 from core.atlas.engine.sums import Sums, first_candidates, merge, moments_of
 from core.atlas.engine.texts import read_texts
@@ -32,33 +29,23 @@ _SPARE = 16  # a share of one in so many of a part's memory is left for a larger
 
 
 @dataclass(frozen=True, eq=False)
-class Shard:
-    """Some sentences of a corpus, by their numbers in it.
+class Shard(CorpusTexts):
+    """Some sentences of a corpus; their texts end where the model stopped to read.
 
     Attributes
     ----------
     index : the part's own number.
-    tokens : by sentence and position; ``tokens.sentence`` has the numbers, with gaps perhaps.
-    texts, labels : one a sentence, in this order; texts end where the model stopped to read.
-    vectors : their queries and keys.
+    vectors : queries and keys of the tokens.
     masks : of the sentences with unusual ones, by number.
     patches : of images, by number.
     sums : over all of its tokens.
     """
 
     index: int
-    tokens: CorpusTokens
-    texts: tuple[str, ...]
-    labels: tuple[str, ...]
     vectors: CorpusVectors
     masks: Mapping[int, Masks]
     patches: Mapping[int, Patches]
     sums: Sums
-
-    @property
-    def numbers(self) -> NDArray[np.int64]:
-        """Of the sentences, ascending."""
-        return np.unique(self.tokens.sentence).astype(np.int64)
 
 
 class _Kept(NamedTuple):
@@ -208,7 +195,7 @@ class ShardBuilder:
         return Shard(
             index=self.index,
             tokens=replace(tokens, sentence=np.array(numbers, dtype=np.int32)[tokens.sentence]),
-            texts=read,
+            sentences=read,
             labels=tuple(labels[number] for number in numbers) if labels else (),
             vectors=vectors,
             masks={n: each.masks for n, each in kept.items() if each.masks is not None},
@@ -236,47 +223,22 @@ class ShardBuilder:
 
 def join_shards(parts: list[Shard]) -> Shard:
     """Several parts as one, in order; the list is emptied, so that no vector is held twice."""
-    tokens = [part.tokens for part in parts]
+    texts = join_texts(parts)
     masks: dict[int, Masks] = {}
     patches: dict[int, Patches] = {}
     for part in parts:
         masks |= part.masks
         patches |= part.patches
-    texts = tuple(text for part in parts for text in part.texts)
-    labels = tuple(label for part in parts for label in part.labels)
     sums = merge(part.sums for part in parts)
     vectors = [part.vectors for part in parts]
     parts.clear()
-    return Shard(0, join_tokens(tokens), texts, labels, join_vectors(vectors), masks, patches, sums)
-
-
-def join_tokens(parts: Sequence[CorpusTokens]) -> CorpusTokens:
-    """The columns of all parts, one after the other."""
-
-    def joined(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(part, name) for part in parts])
-
-    return CorpusTokens(
-        texts=tuple(text for part in parts for text in part.texts),
-        displays=tuple(text for part in parts for text in part.displays),
-        sentence=joined("sentence"),
-        position=joined("position"),
-        word=joined("word"),
-        special=joined("special"),
-        spans=joined("spans"),
-    )
-
-
-def pick_tokens(tokens: CorpusTokens, inside: Bools) -> CorpusTokens:
-    """Some of the tokens, where `inside` (token,)."""
-    return CorpusTokens(
-        texts=tuple(compress(tokens.texts, inside)),
-        displays=tuple(compress(tokens.displays, inside)),
-        sentence=tokens.sentence[inside],
-        position=tokens.position[inside],
-        word=tokens.word[inside],
-        special=tokens.special[inside],
-        spans=tokens.spans[inside],
+    return Shard(
+        **vars(texts),
+        index=0,
+        vectors=join_vectors(vectors),
+        masks=masks,
+        patches=patches,
+        sums=sums,
     )
 
 

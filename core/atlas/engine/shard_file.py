@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
 from core.analysis.head_patterns.similarity import Distances
-from core.atlas.data import CorpusTokens, CorpusVectors, Positions
+from core.atlas.data import TOKEN_COLUMNS, CorpusTexts, CorpusTokens, CorpusVectors, Positions
 from core.atlas.engine.shard import Shard
 from core.atlas.engine.sums import Candidates, Moments, Sums
 from core.model.trace import Layer
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 
 Dtype = Literal["float32", "float16"]
 _PLAIN = ("model", "causal", "layer_numbers", "depth", "tokens", "sentences", "dropped")
-_TOKEN_COLUMNS = ("sentence", "position", "word", "special", "spans")
-_NAMES = {  # of the types in a part, as safetensors has them
-    "float64": "F64",
-    "float32": "F32",
-    "float16": "F16",
-    "int64": "I64",
-    "int32": "I32",
-    "uint8": "U8",
-    "bool": "BOOL",
-}
 _LARGEST_HALF = 65_504.0  # of float16
 
 
@@ -39,18 +29,12 @@ class VectorsError(ValueError):
     """The vectors do not fit the type they should be kept in; the message says so in one line."""
 
 
-class TokensOf(NamedTuple):
-    """The tokens, texts and labels of a part, as in :class:`core.atlas.engine.Part`."""
+def pack_shard(part: Shard | None, dtype: Dtype = "float32") -> bytes:
+    """The contents of a part's file; `ValueError` for vectors beyond float16."""
+    from safetensors.numpy import save
 
-    tokens: CorpusTokens
-    texts: tuple[str, ...]
-    labels: tuple[str, ...]
-
-
-def pack_shard(part: Shard | None, dtype: Dtype = "float32") -> list[bytes | memoryview]:
-    """The contents of a part's file, in pieces; `ValueError` for vectors beyond float16."""
     if part is None:
-        return _pack({"facts": _bytes_of({"empty": True})})
+        return save({"facts": _bytes_of({"empty": True})})
     if part.patches:
         raise ValueError("an atlas of images is made in memory")
     vectors = part.vectors
@@ -59,48 +43,22 @@ def pack_shard(part: Shard | None, dtype: Dtype = "float32") -> list[bytes | mem
         raise VectorsError("The vectors of this model are too long for float16.")
     mask_facts, masks = _pack_masks(part.masks)
     facts = {
-        "texts": part.texts,
+        "texts": part.sentences,
         "labels": part.labels,
         "tokens": part.tokens.texts,
         "displays": part.tokens.displays,
         **mask_facts,
     }
-    return _pack(
-        {
-            "facts": _bytes_of(facts),
-            "sums": _bytes_of(_facts_of(part.sums)),
-            "masks": masks,
-            **{f"tokens.{name}": getattr(part.tokens, name) for name in _TOKEN_COLUMNS},
-            **_arrays_of(part.sums),
-            "queries": vectors.queries.astype(dtype, copy=False),
-            "kv_keys": vectors.kv_keys.astype(dtype, copy=False),
-        }
-    )
-
-
-def _pack(arrays: Mapping[str, NDArray[Any]]) -> list[bytes | memoryview]:
-    """A safetensors file in pieces: its library would copy all vectors once more to write them.
-
-    The length of the header in 8 bytes, the header as JSON, the arrays one after the other, those
-    of wider numbers first (the format's own page, "Format").
-    """
-    header, end = {}, 0
-    by_width = sorted(arrays, key=lambda name: -arrays[name].itemsize)
-    for name in by_width:
-        start, end = end, end + arrays[name].nbytes
-        header[name] = {
-            "dtype": _NAMES[arrays[name].dtype.name],
-            "shape": arrays[name].shape,
-            "data_offsets": [start, end],
-        }
-    encoded = json.dumps(header).encode("ascii")
-    encoded += b" " * (-len(encoded) % 8)  # arrays begin where their numbers may stand
-    contents = (np.ascontiguousarray(arrays[name]).reshape(-1) for name in by_width)
-    return [
-        len(encoded).to_bytes(8, "little"),
-        encoded,
-        *(content.view(np.uint8).data for content in contents if content.size),
-    ]
+    arrays = {
+        "facts": _bytes_of(facts),
+        "sums": _bytes_of(_facts_of(part.sums)),
+        "masks": masks,
+        **{f"tokens.{name}": getattr(part.tokens, name) for name in TOKEN_COLUMNS},
+        **_arrays_of(part.sums),
+        "queries": vectors.queries.astype(dtype, copy=False),
+        "kv_keys": vectors.kv_keys.astype(dtype, copy=False),
+    }
+    return save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
 
 def unpack_shard(path: Path, index: int) -> Shard | None:
@@ -115,10 +73,17 @@ def unpack_shard(path: Path, index: int) -> Shard | None:
             file.get_tensor(name).astype(np.float32, copy=False) for name in ("queries", "kv_keys")
         )
     masks = read_masks(path, set(np.unique(texts.tokens.sentence).tolist()))
-    return Shard(index, *texts, CorpusVectors(queries, kv_keys), masks, {}, sums)
+    return Shard(
+        **vars(texts),
+        index=index,
+        vectors=CorpusVectors(queries, kv_keys),
+        masks=masks,
+        patches={},
+        sums=sums,
+    )
 
 
-def read_tokens(path: Path) -> TokensOf | None:
+def read_tokens(path: Path) -> CorpusTexts | None:
     """The tokens and texts of the part in a file; None where it has no sentence."""
     from safetensors import safe_open
 
@@ -126,9 +91,9 @@ def read_tokens(path: Path) -> TokensOf | None:
         facts = _read_json(file, "facts")
         if "empty" in facts:
             return None
-        columns = {name: file.get_tensor(f"tokens.{name}") for name in _TOKEN_COLUMNS}
+        columns = {name: file.get_tensor(f"tokens.{name}") for name in TOKEN_COLUMNS}
     tokens = CorpusTokens(tuple(facts["tokens"]), tuple(facts["displays"]), **columns)
-    return TokensOf(tokens, tuple(facts["texts"]), tuple(facts["labels"]))
+    return CorpusTexts(tokens, tuple(facts["texts"]), tuple(facts["labels"]))
 
 
 def read_sums(path: Path) -> Sums | None:

@@ -3,7 +3,7 @@
 from core.atlas.files.errors import AtlasFileError
 from core.atlas.files.folder import finish_folder, parts_in, write_part
 from core.atlas.files.opening import MAX_ROWS, read_atlas
-from core.atlas.files.writing import max_file_bytes, write_atlas
+from core.atlas.files.writing import max_file_bytes, write_atlas, write_file
 
 __all__ = [
     "MAX_ROWS",
@@ -13,5 +13,6 @@ __all__ = [
     "parts_in",
     "read_atlas",
     "write_atlas",
+    "write_file",
     "write_part",
 ]

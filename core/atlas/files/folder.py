@@ -11,35 +11,28 @@ NAME.atlas/
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import numpy as np
-
-from core.atlas.data import AtlasFacts, ProjectedPart
+from core.atlas.data import AtlasFacts, CorpusTexts, HeadPoints, ProjectedPart, heads_of
 from core.atlas.density import Density
 from core.atlas.files.archive import ARRAYS, DESCRIPTION
 from core.atlas.files.description import MAX_PARTS, encode_description
 from core.atlas.files.errors import AtlasFileError
 from core.atlas.files.facts import facts_arrays, pack_arrays
-from core.atlas.files.part import (
-    POINTS,
-    SENTENCES,
-    TOKENS,
-    open_part,
-    part_file,
-    parts_of,
-)
-from core.atlas.files.segment_writing import write_segments
+from core.atlas.files.part import open_part, parts_of
+from core.atlas.files.segments import write_segments
 from core.atlas.files.tables import (
     FLOATS,
-    PointsWriter,
-    write_sentences,
-    write_tokens,
+    POINTS_TABLE,
+    SENTENCES_TABLE,
+    TOKENS_TABLE,
+    part_name,
+    table_writers,
 )
-from core.atlas.files.texts import storable_sentences
-from core.atlas.files.writing import UNFINISHED, whole_file, write_file
+from core.atlas.files.texts import as_stored
+from core.atlas.files.writing import write_file
+from core.atlas.whole_file import UNFINISHED, whole_file, write_whole
 from core.vocabulary import Stage
 
 SAMPLE = "sample.atlas.zip"
@@ -61,29 +54,25 @@ def write_part(folder: Path, part: ProjectedPart, dtype: str = "float32") -> Non
             f"Part {part.index} has {len(part.sentences):,} sentences and {len(part.labels):,}"
             f" labels for tokens of {len(numbers):,}."
         )
-    own = np.searchsorted(numbers, part.tokens.sentence).astype(np.int32)
-    texts, spans = storable_sentences(part.sentences, replace(part.tokens, sentence=own))
-    with whole_file(part_file(folder, SENTENCES, part.index), shared=True) as path:
-        write_sentences(path, numbers, texts, part.labels)
-    with whole_file(part_file(folder, TOKENS, part.index), shared=True) as path:
-        write_tokens(path, part.tokens, spans)
-    with whole_file(
-        part_file(folder, POINTS, part.index), shared=True
-    ) as path:  # last: the part is there
-        _write_points(path, part, dtype)
+    writers = table_writers(as_stored(part), heads_of(part), dtype)
+    for table, write in reversed(writers.items()):  # points last: the part is there
+        with whole_file(folder / part_name(table, part.index), shared=True) as path:
+            write(path)
 
 
 def finish_folder(
     folder: Path,
     facts: AtlasFacts,
     density: Mapping[Stage, Density],
-    sample: ProjectedPart,
+    sample: CorpusTexts,
+    sample_heads: Iterable[HeadPoints],
 ) -> None:
     """Write what the parts do not have, so that the folder is an atlas.
 
-    `sample` are some sentences whole, drawn at random from all parts (about 5,000 tokens): the page
-    opens them as an ordinary atlas. Raises `AtlasFileError` when the parts do not have the tokens
-    and sentences of `facts`; `OSError` when something cannot be written.
+    `sample` are some sentences whole, drawn at random from all parts (about 5,000 tokens), with the
+    points of all heads: the page opens them as an ordinary atlas. Raises `AtlasFileError` when the
+    parts do not have the tokens and sentences of `facts`; `OSError` when something cannot be
+    written.
     """
     (folder / DESCRIPTION).unlink(missing_ok=True)  # unfinished until all is written
     sizes = [(index, *_sizes(folder, index)) for index in parts_in(folder)]
@@ -93,19 +82,17 @@ def finish_folder(
             f"The parts have {held[0]:,} tokens of {held[1]:,} sentences, and the atlas has"
             f" {facts.tokens:,} of {facts.sentences:,}."
         )
-    dtype = str(open_part(folder, POINTS, sizes[0][0]).schema_arrow.field(FLOATS[0]).type)
+    dtype = str(open_part(folder, POINTS_TABLE, sizes[0][0]).schema_arrow.field(FLOATS[0]).type)
     dtype = {"halffloat": "float16", "float": "float32"}[dtype]
-    write_file(replace(facts, images=None), sample, folder / SAMPLE)
+    write_file(facts, sample, sample_heads, folder / SAMPLE)
     arrays = facts_arrays(facts)
     for stage, counted in density.items():
         arrays |= {f"density.{stage}": counted.counts, f"density.{stage}.bounds": counted.bounds}
     for unfinished in folder.glob(f"*{UNFINISHED}"):  # of a writer that was killed
         unfinished.unlink(missing_ok=True)
     segments = write_segments(folder, parts_of(folder, sizes))
-    with whole_file(folder / ARRAYS) as path:
-        path.write_bytes(pack_arrays(arrays))
-    with whole_file(folder / DESCRIPTION) as path:
-        path.write_bytes(encode_description(facts, sizes, dtype, segments))
+    write_whole(folder / ARRAYS, pack_arrays(arrays))
+    write_whole(folder / DESCRIPTION, encode_description(facts, sizes, dtype, segments))
 
 
 def parts_in(folder: Path) -> list[int]:
@@ -117,17 +104,9 @@ def parts_in(folder: Path) -> list[int]:
 def _sizes(folder: Path, index: int) -> tuple[int, int]:
     """Tokens and sentences of a part; `AtlasFileError` where its files do not fit each other."""
     points, tokens, sentences = (
-        open_part(folder, name, index).metadata for name in (POINTS, TOKENS, SENTENCES)
+        open_part(folder, name, index).metadata
+        for name in (POINTS_TABLE, TOKENS_TABLE, SENTENCES_TABLE)
     )
     if points.num_row_groups == 0 or points.row_group(0).num_rows != tokens.num_rows:
         raise AtlasFileError(f"The files of part {index} are of different tokens.")
     return tokens.num_rows, sentences.num_rows
-
-
-def _write_points(path: Path, part: ProjectedPart, dtype: str) -> None:
-    layers, heads = part.norms.shape[:2]
-    numbers = part.layer_numbers or range(1, layers + 1)
-    with PointsWriter(path, part.tokens, dtype) as writer:
-        for layer, head in np.ndindex(layers, heads):
-            points = {stage: each[layer, head] for stage, each in part.points.items()}
-            writer.write_head(numbers[layer], head + 1, points, part.norms[layer, head])

@@ -9,27 +9,24 @@ compress, so columns are not packed: one head is read 5 times as fast, for a fil
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice, product
 from pathlib import Path
-from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self, TypeAlias
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from core.atlas.data import CorpusTokens
+from core.atlas.data import CorpusTexts, CorpusTokens, HeadPoints
 from core.atlas.files.errors import AtlasFileError
-from core.atlas.files.texts import stored_texts
 from core.model.trace import Array
-from core.vocabulary import STAGES, Stage
+from core.vocabulary import STAGES
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table
 
-    from core.atlas.data import Ints
 
 Target: TypeAlias = "Path | IO[bytes]"
+POINTS_TABLE, TOKENS_TABLE, SENTENCES_TABLE = "points", "tokens", "sentences"
 NORMS = ("query_norm", "key_norm")
 POINTS = {
     stage: [f"{kind}_{stage}_{axis}" for kind, axis in product(("query", "key"), "xyz")]
@@ -44,78 +41,25 @@ ROW_BYTES = 84  # of a head and token, on disk: 20 floats and up to 4 bytes of t
 GROUP_ROWS = 131_072  # where several heads share a group of rows, as in a file of few tokens
 
 
-class PointsWriter:
-    """Writes the points of one part of an atlas, head by head; for use in a `with` statement.
+def part_name(table: str, index: int) -> str:
+    """The name of the file, or of the member of a file, with a table of a part."""
+    return f"{table}-{index:05}.parquet"
 
-    `dtype` is "float32" or "float16". A group of rows holds as many whole heads as have
-    `group_rows` rows together, and at least one.
+
+def table_writers(
+    texts: CorpusTexts, heads: Iterable[HeadPoints], dtype: str = "float32", group_rows: int = 1
+) -> dict[str, Callable[[Target], None]]:
+    """What writes each table of some sentences, by the table's name.
+
+    `texts` are as of :func:`core.atlas.files.texts.as_stored`; `heads` all of them, in order, taken
+    once. `dtype`, of the points, is "float32" or "float16". A group of rows holds as many whole
+    heads as have `group_rows` rows together, and at least one.
     """
-
-    def __init__(
-        self, target: Target, tokens: CorpusTokens, dtype: str = "float32", group_rows: int = 1
-    ) -> None:
-        import pyarrow as pa
-        from pyarrow.parquet import ParquetWriter
-
-        types = HEAD | PLACE | dict.fromkeys(FLOATS, dtype)
-        self._schema = schema_of(types)
-        self._dtype = np.dtype(dtype)
-        self._size = len(tokens)
-        self._place = [pa.array(tokens.sentence), pa.array(tokens.position)]
-        self._together = max(1, group_rows // max(1, self._size))
-        self._waiting: list[Table] = []
-        self._writer = ParquetWriter(target, self._schema, **_options(dictionaries=list(HEAD)))
-
-    def write_head(
-        self, layer: int, head: int, points: Mapping[Stage, Array], norms: Array
-    ) -> None:
-        """Add the next head, layer after layer: points (2 token, 3) and norms (2 token,).
-
-        `layer` and `head` are numbers as people read them. Raises `AtlasFileError` when a number is
-        not finite.
-        """
-        import pyarrow as pa
-
-        size = self._size
-        floats: list[Array] = [norms[:size], norms[size:]]
-        for stage in STAGES:
-            both = points[stage]
-            floats += [half[:, axis] for half in (both[:size], both[size:]) for axis in range(3)]
-        stored = [np.ascontiguousarray(each, dtype=self._dtype) for each in floats]
-        if not all(np.isfinite(each).all() for each in stored):
-            raise AtlasFileError(f"L{layer} H{head} has points that are not finite.")
-        numbers = [pa.array(np.full(size, number, dtype=np.int16)) for number in (layer, head)]
-        arrays = [*numbers, *self._place, *map(pa.array, stored)]
-        self._waiting.append(pa.table(arrays, schema=self._schema))
-        if len(self._waiting) == self._together:
-            self._write_group()
-
-    def finish(self) -> None:
-        """Write what is waiting, and the end of the file."""
-        self._write_group()
-        self._writer.close()
-
-    def _write_group(self) -> None:
-        import pyarrow as pa
-
-        if self._waiting:
-            rows = self._size * len(self._waiting)
-            self._writer.write_table(pa.concat_tables(self._waiting), row_group_size=max(1, rows))
-            self._waiting.clear()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.finish()
-        else:
-            self._writer.close()
+    return {
+        POINTS_TABLE: lambda target: _write_points(target, texts.tokens, heads, dtype, group_rows),
+        TOKENS_TABLE: lambda target: _write_tokens(target, texts.tokens),
+        SENTENCES_TABLE: lambda target: _write_sentences(target, texts),
+    }
 
 
 def schema_of(types: Mapping[str, str]) -> Schema:
@@ -128,32 +72,65 @@ def schema_of(types: Mapping[str, str]) -> Schema:
     return pa.schema(fields)
 
 
-def write_tokens(target: Target, tokens: CorpusTokens, spans: Ints) -> None:
-    """A row a token, in order; `spans` are those in the sentences as they are written."""
+def _write_points(
+    target: Target,
+    tokens: CorpusTokens,
+    heads: Iterable[HeadPoints],
+    dtype: str,
+    group_rows: int,
+) -> None:
+    """A row for each head and token; `AtlasFileError` when a number is not finite."""
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    size = len(tokens)
+    schema = schema_of(HEAD | PLACE | dict.fromkeys(FLOATS, dtype))
+    tables = (_table_of(each, tokens, schema, dtype) for each in heads)
+    together = max(1, group_rows // max(1, size))
+    with ParquetWriter(target, schema, **_options(dictionaries=list(HEAD))) as writer:
+        while group := list(islice(tables, together)):
+            writer.write_table(pa.concat_tables(group), row_group_size=max(1, size * len(group)))
+
+
+def _table_of(each: HeadPoints, tokens: CorpusTokens, schema: Schema, dtype: str) -> Table:
+    """The rows of one head."""
     import pyarrow as pa
 
-    numbers = [
-        *(tokens.sentence, tokens.position, tokens.word),
-        *(np.ascontiguousarray(spans[:, end]) for end in (0, 1)),
-        tokens.special,
-    ]
+    size = len(tokens)
+    floats: list[Array] = [each.norms[:size], each.norms[size:]]
+    for stage in STAGES:
+        both = each.points[stage]
+        floats += [half[:, axis] for half in (both[:size], both[size:]) for axis in range(3)]
+    stored = [np.ascontiguousarray(column, dtype=np.dtype(dtype)) for column in floats]
+    if not all(np.isfinite(column).all() for column in stored):
+        raise AtlasFileError(f"L{each.layer} H{each.head} has points that are not finite.")
+    numbers = [np.full(size, number, dtype=np.int16) for number in (each.layer, each.head)]
+    columns = [*numbers, tokens.sentence, tokens.position, *stored]
+    return pa.table([*map(pa.array, columns)], schema=schema)
+
+
+def _write_tokens(target: Target, tokens: CorpusTokens) -> None:
+    """A row a token, in order."""
+    import pyarrow as pa
+
+    ends = (np.ascontiguousarray(tokens.spans[:, end]) for end in (0, 1))
+    numbers = [tokens.sentence, tokens.position, tokens.word, *ends, tokens.special]
+    columns = [*map(pa.array, numbers), pa.array(tokens.texts), pa.array(tokens.displays)]
     schema = schema_of(NUMBERS | dict.fromkeys(TEXTS, "string"))
-    texts = map(stored_texts, (tokens.texts, tokens.displays))
-    table = pa.table([*map(pa.array, numbers), *map(pa.array, texts)], schema=schema)
-    _write(target, table, list(TEXTS))
+    _write(target, pa.table(columns, schema=schema), list(TEXTS))
 
 
-def write_sentences(
-    target: Target, numbers: NDArray[np.integer], texts: Sequence[str], labels: Sequence[str]
-) -> None:
+def _write_sentences(target: Target, texts: CorpusTexts) -> None:
     """A row a sentence: its number in the corpus, its text, its label if there are any."""
     import pyarrow as pa
 
-    types = {"sentence": "int32", "text": "string"} | ({"label": "string"} if labels else {})
-    columns = [pa.array(numbers.astype(np.int32)), pa.array(texts)]
-    if labels:
-        columns.append(pa.array(stored_texts(labels)))
-    _write(target, pa.table(columns, schema=schema_of(types)), ["label"] if labels else [])
+    types = {"sentence": "int32", "text": "string"}
+    columns = [pa.array(texts.numbers.astype(np.int32)), pa.array(texts.sentences)]
+    if texts.labels:
+        types["label"] = "string"
+        columns.append(pa.array(texts.labels))
+    table = pa.table(columns, schema=schema_of(types))
+    _write(target, table, ["label"] if texts.labels else [])
 
 
 def _write(target: Target, table: Table, dictionaries: list[str]) -> None:

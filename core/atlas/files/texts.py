@@ -7,12 +7,13 @@ few letters, but one that a tokenizer does not know can be as long as its whole 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.atlas.data import CorpusTokens
+from core.atlas.data import CorpusTexts, CorpusTokens
 from core.atlas.files.errors import AtlasFileError
 
 if TYPE_CHECKING:
@@ -76,6 +77,19 @@ def unpack_texts(name: str, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
         return [raw[a:b].decode() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
     except UnicodeDecodeError as error:
         raise AtlasFileError(f"“{name}” has bytes that are no text.") from error
+
+
+def as_stored(texts: CorpusTexts) -> CorpusTexts:
+    """Sentences, tokens and labels as they are written."""
+    tokens = texts.tokens
+    own = np.searchsorted(texts.numbers, tokens.sentence).astype(np.int32)
+    sentences, spans = storable_sentences(texts.sentences, replace(tokens, sentence=own))
+    words, displays, labels = (
+        tuple(stored_texts(each)) for each in (tokens.texts, tokens.displays, texts.labels)
+    )
+    return CorpusTexts(
+        replace(tokens, texts=words, displays=displays, spans=spans), sentences, labels
+    )
 
 
 def storable_sentences(

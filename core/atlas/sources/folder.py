@@ -28,15 +28,9 @@ from core.atlas.files.errors import AtlasFileError
 from core.atlas.files.facts import expected_facts, open_arrays, read_facts
 from core.atlas.files.folder import SAMPLE
 from core.atlas.files.opening import read_atlas
-from core.atlas.files.part import (
-    POINTS,
-    SENTENCES,
-    TOKENS,
-    LargePart,
-    part_file,
-    parts_of,
-)
-from core.atlas.files.segment_reading import MAX_SEGMENT, Segment, segment_file
+from core.atlas.files.part import LargePart, parts_of
+from core.atlas.files.segments import MAX_SEGMENT, Segment, segment_file
+from core.atlas.files.tables import POINTS_TABLE, SENTENCES_TABLE, TOKENS_TABLE, part_name
 from core.atlas.search.expression import no_step
 from core.atlas.search.parts import Matches, search_parts
 from core.atlas.search.patches import ImageKind
@@ -180,7 +174,8 @@ def _check_parts(folder: Path, description: Description) -> None:
         raise AtlasFileError("The parts of the folder are not those of a whole atlas of texts.")
     names = [ARRAYS, SAMPLE]
     for index, *_ in description.parts:
-        names += [part_file(folder, name, index).name for name in (POINTS, TOKENS, SENTENCES)]
+        tables = POINTS_TABLE, TOKENS_TABLE, SENTENCES_TABLE
+        names += [part_name(table, index) for table in tables]
     if not description.segments:
         raise AtlasFileError("The folder lacks the files that a search reads: build it again.")
     segments = [segment_file(folder, number) for number in range(len(description.segments))]

@@ -137,7 +137,7 @@ KILLS = """
 import json, os, signal, sys
 from core import atlas_build
 from core.atlas.engine import FolderStore, folder
-from core.atlas.files.writing import AtlasWriter
+from core.atlas.files import tables
 from core.model import load
 
 os.fsync = lambda _: None
@@ -151,22 +151,22 @@ def after_a_part():
 
 def within_a_part():
     real, calls = folder.write_whole, []
-    def write(path, *pieces):
+    def write(path, content, **options):
         calls.append(path)  # the run, the first part, and half of the second
         if len(calls) == 3:
-            content = b"".join(pieces)
-            path.with_name(path.name + ".0f.unfinished").write_bytes(content[: len(content) // 2])
+            path.with_name(path.name + ".0f.writing").write_bytes(content[: len(content) // 2])
             die()
-        real(path, *pieces)
+        real(path, content, **options)
     folder.write_whole = write
 
 def at_a_head():
-    real = AtlasWriter.write_head
-    def write(self, layer, head, *given):
-        real(self, layer, head, *given)
-        if (layer, head) == (2, 2):
+    real = tables._table_of
+    def write(head, *given):
+        written = real(head, *given)
+        if (head.layer, head.head) == (2, 2):
             die()
-    AtlasWriter.write_head = write
+        return written
+    tables._table_of = write
 
 load(sys.argv[2])  # imports torch and transformers before the forks
 for name, command in json.loads(sys.argv[1]).items():
@@ -328,9 +328,7 @@ def test_a_corpus_of_special_tokens_alone_is_refused(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "where", ["engine.folder.write_whole", "files.writing.AtlasWriter.write_head"]
-)
+@pytest.mark.parametrize("where", ["engine.folder.write_whole", "files.tables._table_of"])
 def test_a_full_disk_is_reported_and_what_is_finished_stays(
     where: str, given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

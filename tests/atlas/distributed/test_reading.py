@@ -16,11 +16,8 @@ from core.atlas.distributed.reading import files_of, read_rows, rows_of_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from core.atlas.distributed.session import Workers
-
 TEXTS = [f"Sentence {number}, it rains." for number in range(3_000)]
 LABELS = [f"{number % 7}.50" for number in range(3_000)]
-# The first file has nearly all: those after it are read long before it.
 SPLITS = ((0, 2_900), (2_900, 2_950), (2_950, 2_999), (2_999, 3_000))
 
 
@@ -39,27 +36,21 @@ def write(path: Path, texts: list[str], labels: list[str]) -> None:
         path.write_text("\n".join([f"text{comma}mood", *lines]), "utf-8")
 
 
-@pytest.mark.ray
 @pytest.mark.parametrize("ending", ["txt", "jsonl", "csv", "tsv", "parquet"])
-def test_rows_come_by_file_and_line_however_many_processes_read(
-    ending: str, tmp_path: Path, two_workers: Workers
-) -> None:
+def test_rows_come_by_file_and_line(ending: str, tmp_path: Path) -> None:
     for index, (start, end) in enumerate(SPLITS):
         write(tmp_path / f"{index}.{ending}", TEXTS[start:end], LABELS[start:end])
     labelled = ending != "txt"
-    rows = list(read_rows(files_of([str(tmp_path)]), "text", "mood" if labelled else None))
+    rows = list(read_rows(files_of(str(tmp_path)), "text", "mood" if labelled else None))
     assert [row.text for row in rows] == TEXTS
     assert [row.label for row in rows] == (LABELS if labelled else ["—"] * len(TEXTS))
 
 
-@pytest.mark.ray
-def test_a_file_that_is_no_text_is_named_and_not_quoted(
-    tmp_path: Path, two_workers: Workers
-) -> None:
+def test_a_file_that_is_no_text_is_named_and_not_quoted(tmp_path: Path) -> None:
     (tmp_path / "good.txt").write_text("It rains.")
     (tmp_path / "worse.txt").write_bytes(b"secret \xff\xfe words")
     with pytest.raises(CorpusFileError, match=r"^worse\.txt cannot be read") as caught:
-        list(read_rows(files_of([str(tmp_path)])))
+        list(read_rows(files_of(str(tmp_path))))
     assert "secret" not in str(caught.value)
 
 
@@ -105,19 +96,19 @@ def test_a_folder_is_read_through_and_other_files_are_left(tmp_path: Path) -> No
     (tmp_path / "inside").mkdir()
     for name in ("b.txt", "inside/a.txt", "README.md", "a.txt"):
         (tmp_path / name).write_text("It rains.")
-    names = [path.removeprefix(f"{tmp_path}/") for path in files_of([str(tmp_path)]).paths]
+    names = [path.removeprefix(f"{tmp_path}/") for path in files_of(str(tmp_path)).paths]
     assert names == ["a.txt", "b.txt", "inside/a.txt"]
 
 
 def test_a_corpus_is_of_one_kind_and_there(tmp_path: Path) -> None:
     with pytest.raises(CorpusFileError, match="there is no corpus"):
-        files_of([str(tmp_path)])
+        files_of(str(tmp_path))
     for name in ("a.txt", "b.jsonl"):
         (tmp_path / name).write_text('"It rains."')
     with pytest.raises(CorpusFileError, match=r"several kinds \(jsonl, txt\)"):
-        files_of([str(tmp_path)])
+        files_of(str(tmp_path))
     (tmp_path / "words.doc").write_text("It rains.")
     with pytest.raises(CorpusFileError, match="there is no corpus"):
-        files_of([str(tmp_path / "words.doc")])
+        files_of(str(tmp_path / "words.doc"))
     with pytest.raises(CorpusFileError, match="cannot be read"):
-        files_of(["nowhere://bucket/a.txt"])
+        files_of("nowhere://bucket/a.txt")

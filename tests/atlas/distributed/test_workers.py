@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from core.atlas.command_line.tracing import traces_of
-from core.atlas.distributed import Cluster, Work
+from core.atlas.distributed import Work, trace_chunks
 from core.atlas.distributed.workers import one_row, read_chunk, write_chunk
 from core.atlas.engine import Row, chunks_of, walk
 from core.model import load, trace_corpus
@@ -108,7 +108,7 @@ def test_a_stopped_build_goes_on_and_a_killed_worker_costs_time_only(
             killed[0].send_signal(signal.SIGKILL)
             killed[0].wait(60)
 
-    sums = Cluster(two_workers).trace(work, chunks, kill_one)
+    sums = trace_chunks(work, chunks, two_workers, kill_one)
     assert sums is not None
     assert killed
     assert len(done) == len(chunks)
@@ -138,7 +138,7 @@ def test_what_goes_wrong_in_a_worker_is_told_as_if_it_were_here(
     chunks = [read_chunk(work.folder, 0)]
     elsewhere = replace(work, source="/no/such/folder")
     with pytest.raises(UnknownModelError) as caught:
-        Cluster(replace(two_workers, count=1)).trace(elsewhere, chunks, lambda _: None)
+        trace_chunks(elsewhere, chunks, replace(two_workers, count=1), lambda _: None)
     (line,) = str(caught.value).splitlines()
     assert line.startswith("There is no folder '/no/such/folder' on this machine.")
 

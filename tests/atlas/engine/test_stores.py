@@ -193,7 +193,7 @@ def test_a_part_comes_back_from_the_disk_as_it_was(traces: list[Trace], tmp_path
     store.put(5, part)
     found = store.part(5)
     assert found is not None
-    assert (found.index, found.texts, found.labels) == (5, part.texts, ())
+    assert (found.index, found.sentences, found.labels) == (5, part.sentences, ())
     assert (found.tokens.texts, found.tokens.displays) == (part.tokens.texts, part.tokens.displays)
     for name in ("sentence", "position", "word", "special", "spans"):
         np.testing.assert_array_equal(getattr(found.tokens, name), getattr(part.tokens, name))
@@ -358,7 +358,7 @@ def test_vectors_too_long_for_half_precision_are_refused(tmp_path: Path) -> None
 def test_a_folder_belongs_to_one_run_and_loses_what_was_left_unfinished(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     open_folder(folder, {"model": "a", "corpus": "b"})
-    unfinished = folder / "part-00001.safetensors.0f.unfinished"
+    unfinished = folder / "part-00001.safetensors.0f.writing"
     unfinished.write_bytes(b"half")
     open_folder(folder, {"model": "a", "corpus": "b"})
     assert not unfinished.exists()

@@ -184,7 +184,7 @@ def test_numbers_of_sentences_stay_and_come_in_order() -> None:
     )
     assert part is not None
     assert part.tokens.sentence.tolist() == [9] * 3 + [40] * 4
-    assert part.texts == ("w0x0 w0x1", "w2x0 w2x1 w2x2")
+    assert part.sentences == ("w0x0 w0x1", "w2x0 w2x1 w2x2")
     assert part.labels == ("a", "b")
     assert part.numbers.tolist() == [9, 40]
     tokens = [token.text for trace in (traces[0], traces[2]) for token in trace.tokens]

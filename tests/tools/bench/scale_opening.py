@@ -34,12 +34,11 @@ from core.atlas.engine import (
     facts_of_sums,
     part_bounds,
     part_counts,
-    pick,
+    project,
     project_part,
     shown_numbers,
     walk,
 )
-from core.atlas.engine.project import join_projected
 from core.atlas.engine.walk import Row
 from core.atlas.files import finish_folder, write_part
 from core.atlas.sources import open_large
@@ -56,7 +55,7 @@ from tests.tools.bench.server import folder_of_atlases, running_app, watching_me
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from core.atlas.data import AtlasFacts, ProjectedPart
+    from core.atlas.data import AtlasFacts, CorpusTexts, HeadPoints, ProjectedPart
     from core.atlas.engine import Chunk
     from core.atlas.search.query import Kind
     from core.atlas.sources.folder import LargeAtlas
@@ -100,7 +99,8 @@ class Base(NamedTuple):
     parts: list[ProjectedPart]
     facts: AtlasFacts
     density: Mapping[Stage, Density]
-    sample: ProjectedPart
+    sample: CorpusTexts
+    heads: list[HeadPoints]  # of the sample
     sentences: int
 
 
@@ -181,7 +181,7 @@ def repeat_atlas(model_name: str, tokens: int, folder: Path) -> tuple[int, int]:
         stage: Density(counted.counts * np.uint32(times), counted.bounds)
         for stage, counted in base.density.items()
     }
-    finish_folder(folder, facts, density, base.sample)
+    finish_folder(folder, facts, density, base.sample, base.heads)
     return facts.tokens, sum(path.stat().st_size for path in folder.iterdir())
 
 
@@ -246,18 +246,21 @@ def _base(model_name: str) -> Base:
         if sums is None:
             raise RuntimeError("the corpus has no sentence")
         constants = constants_of(store, sums)
+        shown = shown_numbers(sums.candidates)
+        sample = store.texts(shown)
+        heads = list(project(store.sample(shown).of_head, constants, sums.layer_numbers))
         made = [part for index in store.indices if (part := store.part(index)) is not None]
     parts = [project_part(part, constants) for part in made]
     bounds = all_bounds([part_bounds(each) for each in parts])
     counts = part_counts(parts[0], bounds)
     for each in parts[1:]:
         counts = add_counts(counts, part_counts(each, bounds))
-    shown = [pick(each, shown_numbers(sums.candidates)) for each in parts]
     return Base(
         parts,
         facts_of_sums(sums, constants, {}, labelled=False),
         {stage: Density(counts[stage], bounds[stage]) for stage in STAGES},
-        join_projected([each for each in shown if each is not None]),
+        sample,
+        heads,
         count,
     )
 

@@ -1,13 +1,15 @@
-"""Reading what a search reads of a large atlas, without trusting it: some parts, without points.
+"""The files that a search reads of a large atlas: the tokens and sentences of many parts each.
 
-Opening a thousand tables takes longer than looking through them, so a folder has a few files with
-the tokens and sentences of many parts each. What they have is in the parts, too.
+Opening a thousand tables takes longer than looking through them. What these files have is in the
+parts, too; they are read without trusting them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +19,11 @@ from numpy.typing import NDArray
 from core.analysis.arrays import Bools
 from core.atlas.data import TokenRows
 from core.atlas.files.errors import AtlasFileError
-from core.atlas.files.facts import open_arrays
-from core.atlas.files.texts import shortened, unpack_texts
+from core.atlas.files.facts import open_arrays, pack_arrays
+from core.atlas.files.part import LargePart, numbers_of, texts_of
+from core.atlas.files.tables import SENTENCES_TABLE, TOKENS_TABLE
+from core.atlas.files.texts import pack_texts, shortened, unpack_texts
+from core.atlas.whole_file import write_whole
 
 if TYPE_CHECKING:
     from pyarrow import Array as ArrowArray
@@ -28,8 +33,8 @@ if TYPE_CHECKING:
 
     Arrays = dict[str, NDArray[Any]]
 
-
 MAX_SEGMENT = 2**31  # bytes of a file: a million tokens of the longest texts fit
+SEGMENT_TOKENS = 2**20  # of a file, or of one part that has more: 20 MB, in memory while written
 
 
 def segment_file(folder: Path, number: int) -> Path:
@@ -155,3 +160,91 @@ def _expected(tokens: int, sentences: int) -> Spec:
         "spans": ((tokens, 2), "int32"),
         "special": ((tokens,), "bool"),
     }
+
+
+def write_segments(folder: Path, parts: Sequence[LargePart]) -> list[int]:
+    """Write the files of all parts, one after the other; returns how many parts each file has.
+
+    Files of an earlier writer are removed. Raises `AtlasFileError` when the tables of a part do not
+    fit each other, or a file would be too large to be opened; `OSError` when something cannot be
+    written.
+    """
+    for file in folder.glob(segment_file(folder, 0).name.replace("00000", "*")):
+        file.unlink()
+    sizes = []
+    for number, own in enumerate(_together(parts)):
+        builder = _Builder()
+        for part in own:
+            builder.add(part)
+        content = pack_arrays(builder.arrays())
+        if len(content) > MAX_SEGMENT:
+            raise AtlasFileError(f"The texts of {len(own):,} parts are too long to be searched.")
+        write_whole(segment_file(folder, number), content)
+        sizes.append(len(own))
+    return sizes
+
+
+def _together(parts: Sequence[LargePart]) -> Iterator[list[LargePart]]:
+    """Parts in order, as many at a time as have `SEGMENT_TOKENS`, and at least one."""
+    own: list[LargePart] = []
+    for part in parts:
+        if own and sum(each.count for each in own) + part.count > SEGMENT_TOKENS:
+            yield own
+            own = []
+        own.append(part)
+    if own:
+        yield own
+
+
+@dataclass
+class _Builder:
+    """Some parts, joined.
+
+    Attributes
+    ----------
+    pairs : each token as it is written and as it is shown, by its number here.
+    columns : of the arrays with a row a token or a sentence, their pieces.
+    """
+
+    pairs: dict[tuple[str, str], int] = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+    columns: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
+
+    def add(self, part: LargePart) -> None:
+        """Add a part; `AtlasFileError` when its tokens are of other sentences than it has."""
+        names = ["token", "display", "sentence", "start", "end", "special"]
+        tokens, sentences = (
+            part.table(TOKENS_TABLE, 0, names),
+            part.table(SENTENCES_TABLE, 0, ["sentence", "text"]),
+        )
+        numbers = numbers_of(sentences, "sentence", "i")
+        known, sizes = np.unique(numbers_of(tokens, "sentence", "i"), return_counts=True)
+        if not np.array_equal(known, numbers):
+            raise AtlasFileError(f"The tokens of part {part.index} are not of its sentences.")
+        pairs = zip(texts_of(tokens, "token"), texts_of(tokens, "display"), strict=True)
+        words = [self.pairs.setdefault(pair, len(self.pairs)) for pair in pairs]
+        self.texts += texts_of(sentences, "text")
+        columns: Arrays = {
+            "words": np.array(words, dtype=np.uint32),
+            "sentences": numbers.astype(np.int32),
+            "sentences.sizes": sizes.astype(np.int64),
+            "spans": np.stack([numbers_of(tokens, end, "i") for end in ("start", "end")], axis=1),
+            "special": numbers_of(tokens, "special", "b").astype(np.bool_),
+        }
+        for name, values in columns.items():
+            self.columns.setdefault(name, []).append(values)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All of the file."""
+        texts = dict.fromkeys(chain.from_iterable(self.pairs))
+        vocabulary = {text: i for i, text in enumerate(texts)}
+        pairs = [[vocabulary[text] for text in pair] for pair in self.pairs]
+        columns = {name: np.concatenate(chunks) for name, chunks in self.columns.items()}
+        sizes = columns.pop("sentences.sizes")
+        return {
+            **columns,
+            "sentences.ends": np.cumsum(sizes),
+            "pairs": np.array(pairs, dtype=np.uint32),
+            **pack_texts("vocabulary", list(vocabulary)),
+            **pack_texts("texts", self.texts),
+        }
