@@ -18,21 +18,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.analysis.corpus import CorpusFileError
-from core.atlas.command_line.checks import (
-    BuildError,
-    check_disk,
-    check_out,
-    check_rows,
-    parts_folder,
-)
+from core.atlas.command_line.checks import check_disk, check_out, check_rows, parts_folder
 from core.atlas.command_line.corpus import Corpus, open_corpus
-from core.atlas.command_line.images import FolderError, atlas_of_images, files_of
-from core.atlas.command_line.lock import LockedError, locked
+from core.atlas.command_line.images import atlas_of_images, files_of
+from core.atlas.command_line.lock import locked
 from core.atlas.command_line.options import FILE, FOLDER, parser
 from core.atlas.command_line.output import write_file, write_folder
 from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan_corpus
 from core.atlas.command_line.tracing import traces_of
-from core.atlas.command_line.words import count_of, progress, say, size_of
+from core.atlas.command_line.words import BuildError, count_of, progress, say, size_of
 from core.atlas.distributed import (
     ClusterCorpus,
     ClusterError,
@@ -44,18 +38,16 @@ from core.atlas.distributed import (
     trace_chunks,
 )
 from core.atlas.distributed.reading import open_corpus as open_any_corpus
-from core.atlas.engine import (
+from core.atlas.engine import chunks_of, walk
+from core.atlas.engine.attention import share_to_measure
+from core.atlas.engine.folder import (
     FolderStore,
     ForeignFileError,
     ShardsError,
-    VectorsError,
-    chunks_of,
     open_folder,
     remove_folder,
-    share_to_measure,
-    walk,
 )
-from core.atlas.engine.shard_file import Dtype
+from core.atlas.engine.shard_file import Dtype, VectorsError
 from core.atlas.files import AtlasFileError, write_atlas
 from core.model import LoadedModel, ModelError, load
 
@@ -63,9 +55,7 @@ STOPPED, FAILED = 130, 2  # exit codes
 _TOLD = (
     BuildError,
     ClusterError,
-    FolderError,
     ForeignFileError,
-    LockedError,
     ModelError,
     CorpusFileError,
     AtlasFileError,

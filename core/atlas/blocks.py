@@ -13,7 +13,6 @@ from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.query_key.distance import pair_distances
 from core.analysis.query_key.faithfulness import Faithfulness, compare
 from core.analysis.query_key.target import MIN_KEYS, Rows, Target, TargetKind, target_of
-from core.atlas.data import CorpusTokens
 from core.model.trace import Layer, Trace
 
 if TYPE_CHECKING:
@@ -67,22 +66,15 @@ def unusual_masks(trace: Trace) -> Masks | None:
 
 
 def blocks_of(
-    tokens: CorpusTokens,
-    sentences: Indices,
-    masks: Callable[[int], Masks | None],
-    causal: bool,
-) -> list[Block]:
-    """Blocks of these sentences, ascending. `masks` gives the unusual ones of a sentence."""
-    return blocks_of_lengths(np.bincount(tokens.sentence), sentences, masks, causal)
-
-
-def blocks_of_lengths(
     lengths: NDArray[np.integer],
     sentences: Indices,
     masks: Callable[[int], Masks | None],
     causal: bool,
 ) -> list[Block]:
-    """:func:`blocks_of` where the tokens of all sentences are known by their number alone."""
+    """Blocks of these sentences, ascending, of a corpus with these many tokens a sentence.
+
+    `masks` gives the unusual ones of a sentence.
+    """
     firsts = np.concatenate([[0], np.cumsum(lengths)])
     blocks = []
     for length in np.unique(lengths[sentences]):

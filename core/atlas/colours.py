@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, TypeAlias
 from unicodedata import category
 
 import numpy as np
@@ -15,12 +15,9 @@ from core.analysis.arrays import Floats
 from core.analysis.images.colour import HUES
 from core.analysis.images.frequency import RADIUS
 from core.atlas.data import Atlas
+from core.atlas.pixels import CorpusImages
 
-if TYPE_CHECKING:
-    from core.atlas.pixels import CorpusImages
-
-    ToTones = Callable[[Atlas], "Tones"]
-
+ToTones: TypeAlias = "Callable[[Atlas], Tones]"
 Scale = Literal["type", "sequential", "lightness", "hue", "category"]
 Needs = Literal["nothing", "texts", "labels", "images"]
 MAX_CATEGORIES = 6  # in a legend; rarer ones become "other"

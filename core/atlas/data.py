@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from core.analysis.projections.joint_embedding import Metric
     from core.atlas.pixels import CorpusImages
 
-    Ints = NDArray[np.int32]
-
-    Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
-
+Ints = NDArray[np.int32]
+Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
 METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
 # Settings of an atlas of some sentences of a larger one: how many tokens and sentences that has.
 SAMPLED = ("corpus_tokens", "corpus_sentences")
@@ -82,7 +80,6 @@ class CorpusTexts:
 class TokenRows:
     """Some tokens of an atlas; fields as in :class:`CorpusTokens`."""
 
-    texts: tuple[str, ...]
     displays: tuple[str, ...]
     sentence: Ints  # its number in the whole corpus
     position: Ints
@@ -152,17 +149,23 @@ class Positions:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Measures:
-    """What an atlas knows of a model and of its heads over all tokens of a corpus."""
+class HeadFigures:
+    """What is chosen and measured of every head over all tokens of a corpus."""
 
-    model: str  # the name it was loaded by
-    causal: bool  # whether no token attends to a later one
     shares: Mapping[Stage, Floats]  # of the variance, by component, (layer, head, 3)
     scaling: ModelScaling  # every head's c, and what full space keeps before and after
     faithfulness: Mapping[Stage, ModelFaithfulness]  # of Euclidean distance in the plane
     full: Mapping[Metric, Mapping[Stage, ModelFaithfulness]]  # of distances in full space
     raw_scores: Kept  # the same figures for raw scores, which published ones are of
     measured: Measured
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Measures(HeadFigures):
+    """What an atlas knows of a model and of its heads over all tokens of a corpus."""
+
+    model: str  # the name it was loaded by
+    causal: bool  # whether no token attends to a later one
     distances: Distances
     positions: Positions
     settings: Mapping[str, str | int] = field(default_factory=dict)  # how it was built, to show
@@ -255,9 +258,9 @@ def heads_of(part: Atlas | ProjectedPart) -> Iterator[HeadPoints]:
         yield HeadPoints(numbers[layer], head + 1, points, part.norms[layer, head])
 
 
-def measures_of(atlas: Measures) -> dict[str, Any]:
-    """The fields that an atlas and its facts share, by name."""
-    return {each.name: getattr(atlas, each.name) for each in fields(Measures)}
+def values_of(kind: type[HeadFigures], record: HeadFigures) -> dict[str, Any]:
+    """The fields that a record shares with others of this kind, by name."""
+    return {each.name: getattr(record, each.name) for each in fields(kind)}
 
 
 def facts_of(atlas: Atlas) -> AtlasFacts:
@@ -267,7 +270,7 @@ def facts_of(atlas: Atlas) -> AtlasFacts:
         tokens=max(tokens, len(atlas.tokens)),
         sentences=max(sentences, len(atlas.sentences)),
         labelled=bool(atlas.labels),
-        **measures_of(atlas),
+        **values_of(Measures, atlas),
     )
 
 

@@ -59,7 +59,7 @@ def lay_out_head(
         c = float(atlas.scaling.c[layer, head]) if stage == "normalized" else 1.0
         staged = normalize(queries, keys, a, c)
     picture = embed(*staged, projection, dimensions=dimensions)
-    blocks = blocks_of(atlas.tokens, sentences, atlas.masks.get, atlas.causal)
+    blocks = blocks_of(lengths, sentences, atlas.masks.get, atlas.causal)
     pairs = CorpusPairs([block.within(sample) for block in blocks])
     centred, raw = (
         pairs.faithfulness(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,7 @@ from core.analysis.arrays import Floats, Indices, mean_of_finite
 from core.analysis.pairs import permitted_pairs
 from core.model.trace import Trace
 
-if TYPE_CHECKING:
-    Positions = Mapping[int, Indices]
-
+Positions = Mapping[int, Indices]
 MAX_SENTENCES = 48  # run again for a pair of words; more are sampled
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,7 @@ from core.analysis.images.colour import PatchLooks, looks_of
 from core.analysis.images.frequency import fine_shares
 from core.model.trace import Array, Patches
 
-if TYPE_CHECKING:
-    Pixels = NDArray[np.uint8]
-
+Pixels = NDArray[np.uint8]
 MAX_SPRITE = 8  # pixels: 192 bytes a patch, 2 MB of the 10,000 tokens that a cloud draws
 
 

@@ -174,7 +174,8 @@ def test_masks_stay_with_their_sentence_where_others_left_no_trace() -> None:
     atlas = build_atlas([(4, traces[1]), (1, traces[0]), (7, traces[2])])
     assert sorted(atlas.masks) == [1, 2]  # two tokens are too few for a window of three
     for sentence, size in ((1, 9), (2, 6)):
-        (block,) = blocks_of(atlas.tokens, np.array([sentence]), atlas.masks.get, causal=True)
+        lengths = np.bincount(atlas.tokens.sentence)
+        (block,) = blocks_of(lengths, np.array([sentence]), atlas.masks.get, causal=True)
         mask = window_mask(size, causal=True, window=3)
         assert (block.counted(1, 0)[0] == mask & (mask.sum(axis=1, keepdims=True) > 1)).all()
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from core.atlas import build_atlas
-from core.atlas.clusters import find_clusters, first_occurrences
-from core.atlas.clusters.words import frequent_words
+from core.atlas.clusters import find_clusters, first_occurrences, frequent_words
 from tests.atlas.corpora import read_words, trace_of
 
 CENTRES = np.array([[0, 0], [10, 0], [0, 10], [10, 10]])

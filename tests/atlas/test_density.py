@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.atlas.density import bounds_of, join_bounds
-from core.atlas.density.cells import count_cells
+from core.atlas.density import bounds_of, count_cells, join_bounds
 
 
 def cloud(count: int, seed: int = 0) -> np.ndarray:

@@ -151,13 +151,12 @@ def test_tokens_and_sentences_are_found_by_number(atlas: Atlas, folder: Path) ->
     large = open_large(folder)
     wanted = np.array([len(atlas.tokens) - 1, 0, 7, 7, 20])
     rows = large.tokens_at(wanted)
-    assert rows.texts == tuple(atlas.tokens.texts[i] for i in wanted)
     assert rows.displays == tuple(atlas.tokens.displays[i] for i in wanted)
     assert rows.sentence.tolist() == atlas.tokens.sentence[wanted].tolist()
     assert rows.position.tolist() == atlas.tokens.position[wanted].tolist()
     texts = large.sentences_at(rows.sentence)
     assert texts == [SENTENCES[i] for i in rows.sentence]
-    assert large.tokens_at(np.empty(0, np.intp)).texts == ()
+    assert large.tokens_at(np.empty(0, np.intp)).displays == ()
     assert large.sentences_at(np.empty(0, np.intp)) == []
     with pytest.raises(AtlasFileError, match="no sentence 100"):
         large.sentences_at(np.array([99]))
@@ -283,9 +282,6 @@ def test_a_part_that_cannot_be_written_leaves_nothing(atlas: Atlas, tmp_path: Pa
         write_part(tmp_path, part)
     assert parts_in(tmp_path) == []
     assert not list(tmp_path.glob("*.writing"))
-    part.points["raw"][1, 2, 0, 0] = 1e6  # beyond half a float
-    with pytest.raises(AtlasFileError, match="L2 H3"):
-        write_part(tmp_path, part, "float16")
     with pytest.raises(AtlasFileError, match="1 sentences"):
         write_part(tmp_path, replace(part, sentences=part.sentences[:1]))
 

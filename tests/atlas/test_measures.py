@@ -396,7 +396,7 @@ def test_labels_are_offered_where_there_are_any() -> None:
 def test_blocks_hold_each_chosen_sentence_once_beside_those_of_its_length() -> None:
     atlas = build_atlas(corpus_of(LENGTHS, causal=True, window=3))
     chosen = np.array([0, 1, 2, 4])
-    blocks = blocks_of(atlas.tokens, chosen, atlas.masks.get, causal=True)
+    blocks = blocks_of(np.bincount(atlas.tokens.sentence), chosen, atlas.masks.get, causal=True)
     assert [block.tokens.tolist() for block in blocks] == [
         [[0, 1, 2, 3, 4], [14, 15, 16, 17, 18]],
         [[21, 22, 23, 24, 25, 26, 27]],
@@ -416,7 +416,8 @@ def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(laye
     traces = corpus_of((*LENGTHS, 1), causal=True, window=3)
     atlas = build_atlas(traces)
     every = np.arange(len(traces))
-    pairs = CorpusPairs(blocks_of(atlas.tokens, every, atlas.masks.get, atlas.causal))
+    lengths = np.bincount(atlas.tokens.sentence)
+    pairs = CorpusPairs(blocks_of(lengths, every, atlas.masks.get, atlas.causal))
     expected, first = set(), 0
     for sentence, size in enumerate((*LENGTHS, 1)):
         mask = window_mask(size, causal=True, window=3 if layer else None)

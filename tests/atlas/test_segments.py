@@ -19,7 +19,7 @@ from core.atlas import build_atlas, search_tokens
 from core.atlas.data import CorpusTokens, ProjectedPart
 from core.atlas.files import AtlasFileError, write_part
 from core.atlas.files import segments as writing
-from core.atlas.files.part import parts_of
+from core.atlas.files.reading import parts_of
 from core.atlas.files.segments import Segment, segment_file, write_segments
 from core.atlas.files.texts import storable_sentences, stored_texts
 from core.atlas.search import SearchError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from core.atlas import Atlas
-    from core.atlas.files.part import LargePart
+    from core.atlas.files.reading import LargePart
     from core.atlas.search.query import Kind
 
 SENTENCES = ("then she", "said the cat", "she  said", "the cat she", "said she said", "nothing")
@@ -209,7 +209,6 @@ def check_rows(atlas: Atlas, segments: Sequence[Segment]) -> None:
     tokens, first = atlas.tokens, 0
     for each in segments:
         row, own = each.rows(np.arange(each.count)), slice(first, first + each.count)
-        assert row.texts == tokens.texts[own]
         assert row.displays == tokens.displays[own]
         assert row.sentence.tolist() == (2 * tokens.sentence[own]).tolist()
         assert row.position.tolist() == tokens.position[own].tolist()

@@ -7,16 +7,12 @@ from pathlib import Path
 
 from core.atlas.command_line.options import FILE, FOLDER
 from core.atlas.command_line.plan import Plan, vector_bytes
-from core.atlas.command_line.words import count_of, say, size_of
+from core.atlas.command_line.words import BuildError, count_of, say, size_of
 from core.atlas.engine.shard_file import Dtype
 from core.atlas.files import MAX_ROWS
 from core.model import LoadedModel
 
 _ROW_BYTES = 85  # on disk, per head and token: 20 numbers that hardly compress, and names
-
-
-class BuildError(Exception):
-    """The atlas cannot be built; the message says why in one line."""
 
 
 def check_out(out: Path, *, restart: bool) -> None:

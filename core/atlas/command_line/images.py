@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PIL.Image import Image
 
-from core.atlas import build_atlas
+from core.atlas import Atlas, build_atlas
+from core.atlas.command_line.words import BuildError
 from core.model import LoadedModel, ModelError, trace_images
 from core.model.image.opening import open_image
 from core.model.memory import available_bytes
 
-if TYPE_CHECKING:
-    from core.atlas import Atlas
-
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
 _USABLE_SHARE = 0.6  # of the free memory: vectors, then a copy of each head while it is projected
-
-
-class FolderError(ValueError):
-    """The folder cannot be made into an atlas; the message says why in one line."""
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -29,17 +22,17 @@ def files_of(folder: Path) -> list[Path]:
 
     Raises
     ------
-    FolderError
+    BuildError
         When there is no such folder, no image in it, or a device or pipe with the name of one.
     """
     if not folder.is_dir():
-        raise FolderError(f"There is no folder {folder}.")
+        raise BuildError(f"There is no folder {folder}.")
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in ENDINGS)
     if not files:
-        raise FolderError(f"{folder} has no image ({', '.join(ENDINGS)}).")
+        raise BuildError(f"{folder} has no image ({', '.join(ENDINGS)}).")
     for path in files:
         if not path.is_file():
-            raise FolderError(f"{path} is no file of its own, or no link to one.")
+            raise BuildError(f"{path} is no file of its own, or no link to one.")
     return files
 
 
@@ -52,14 +45,14 @@ def atlas_of_images(
 
     Raises
     ------
-    FolderError
+    BuildError
         When no file can be opened, or the images need more memory than there is.
     """
     tokens = 0 if model.vision is None else model.vision.tokens()
     vectors = 4 * model.layers * (model.heads + model.kv_heads) * model.dim * tokens
     free = available_bytes()
     if free is not None and vectors * len(files) > _USABLE_SHARE * free:
-        raise FolderError(
+        raise BuildError(
             f"{len(files):,} images need about {vectors * len(files) / 1e9:.1f} GB of memory, and"
             f" {free / 1e9:.1f} GB are free: take fewer."
         )
@@ -77,5 +70,5 @@ def atlas_of_images(
 
     traces = list(trace_images(model, opened()))
     if not traces:
-        raise FolderError("None of the files is an image that can be opened.")
+        raise BuildError("None of the files is an image that can be opened.")
     return build_atlas(traces, names)

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-
-class LockedError(Exception):
-    """Another process writes there; the message says so in one line."""
+from core.atlas.command_line.words import BuildError
 
 
 @contextmanager
@@ -17,7 +15,7 @@ def locked(folder: Path) -> Iterator[None]:
 
     Raises
     ------
-    LockedError
+    BuildError
         When another process has it.
     """
     from filelock import FileLock, Timeout
@@ -27,7 +25,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        raise LockedError(
+        raise BuildError(
             f"Another command is writing {folder}: wait until it is done, or choose another --out."
         ) from None
     try:

@@ -7,39 +7,34 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from core.atlas import files
 from core.atlas.data import HeadPoints
 from core.atlas.density import Density
-from core.atlas.engine import (
-    FolderStore,
-    HeadConstants,
-    Sums,
+from core.atlas.engine.constants import HeadConstants, facts_of_sums, find_constants
+from core.atlas.engine.folder import FolderStore, remove_own
+from core.atlas.engine.project import (
+    Bounds,
+    Counts,
     add_counts,
     all_bounds,
-    facts_of_sums,
-    find_constants,
     part_bounds,
     part_counts,
     project,
     project_part,
-    remove_own,
-    sampled_numbers,
-    shown_numbers,
 )
+from core.atlas.engine.sample import sampled_numbers, shown_numbers
+from core.atlas.engine.sums import Sums
 from core.vocabulary import STAGES
 
-if TYPE_CHECKING:
-    from core.atlas.engine.counting import Bounds, Counts
-
-    Settings = Mapping[str, str | int]
-    Result = TypeVar("Result")
-    Results = Iterator[tuple[int, Result | None]]  # of so many parts; None without a sentence
-    Draw = Callable[[FolderStore, HeadConstants, Path], Results[Bounds]]
-    Count = Callable[[FolderStore, HeadConstants, Bounds], Results[Counts]]
+Settings = Mapping[str, str | int]
+Result = TypeVar("Result")
+Results = Iterator[tuple[int, Result | None]]  # of so many parts; None without a sentence
+Draw = Callable[[FolderStore, HeadConstants, Path], Results[Bounds]]
+Count = Callable[[FolderStore, HeadConstants, Bounds], Results[Counts]]
 
 _OWN = re.compile(  # all that is written into the folder of an atlas
     r"((points|tokens|sentences)-\d{5,}\.parquet|search-\d{5,}\.safetensors"

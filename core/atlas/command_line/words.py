@@ -7,6 +7,10 @@ import sys
 from tqdm import tqdm
 
 
+class BuildError(Exception):
+    """The atlas cannot be built; the message says why in one line."""
+
+
 def say(text: str) -> None:
     """Write a line."""
     sys.stderr.write(text + "\n")

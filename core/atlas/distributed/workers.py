@@ -12,27 +12,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from core.atlas.command_line.output import count_part, draw_part
+from core.atlas.command_line.output import Results, count_part, draw_part
 from core.atlas.command_line.tracing import traces_of
 from core.atlas.distributed.session import Workers
-from core.atlas.engine import (
-    Chunk,
-    FolderStore,
-    HeadConstants,
-    Sums,
-    add_counts,
-    merge,
-    walk,
-)
+from core.atlas.engine import Chunk, walk
+from core.atlas.engine.constants import HeadConstants
+from core.atlas.engine.folder import FolderStore
+from core.atlas.engine.project import Bounds, Counts, add_counts
 from core.atlas.engine.shard_file import Dtype
+from core.atlas.engine.sums import Sums, merge
 from core.atlas.whole_file import write_whole
 from core.model import Trace, load
-
-if TYPE_CHECKING:
-    from core.atlas.command_line.output import Results
-    from core.atlas.engine.counting import Bounds, Counts
 
 _TOGETHER = 16  # parts whose sums, or counts, of some megabytes each are added at once
 _MAX_BLOCKS = 4_096  # of parts; each block is a task

@@ -1,4 +1,4 @@
-"""An atlas in memory, of traces or of a store of parts."""
+"""An atlas in memory, of traces or of a store of parts; on disk a `FolderStore` has them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,61 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.atlas.data import Atlas, measures_of
+from core.atlas.data import Atlas, Measures, values_of
 from core.atlas.engine.constants import facts_of_sums, find_constants
 from core.atlas.engine.project import project_part
 from core.atlas.engine.sample import sample_of, sampled_numbers
-from core.atlas.engine.shard import Shard, join_shards
-from core.atlas.engine.store import MemoryStore
+from core.atlas.engine.shard import Shard, ShardBuilder, join_shards
+from core.atlas.engine.sums import Sums
 from core.atlas.pixels import join_images
 from core.model.trace import Trace
+
+
+class MemoryStore:
+    """Parts in memory, those that are begun included: what is run is never run again."""
+
+    def __init__(self) -> None:
+        self.parts: dict[int, Shard | None] = {}
+        self.begun: dict[int, ShardBuilder] = {}
+
+    @property
+    def count(self) -> int:
+        """Tokens so far."""
+        finished = sum(len(part.tokens) for part in list(self.parts.values()) if part is not None)
+        return finished + sum(builder.count for builder in list(self.begun.values()))
+
+    @property
+    def nbytes(self) -> int:
+        """Of the vectors so far."""
+        parts = [part for part in list(self.parts.values()) if part is not None]
+        return sum(
+            part.vectors.queries.nbytes + part.vectors.kv_keys.nbytes for part in parts
+        ) + sum(builder.nbytes for builder in list(self.begun.values()))
+
+    def finished(self, index: int) -> bool:
+        """Whether the part is there, whole; one without a sentence is, too."""
+        return index in self.parts
+
+    def builder(self, index: int, share: float) -> ShardBuilder:
+        """What there is of an unfinished part."""
+        return self.begun.setdefault(index, ShardBuilder(index, share))
+
+    def put(self, index: int, part: Shard | None) -> None:
+        """Keep a finished part, in the place of any other with its index."""
+        self.parts[index] = part
+        self.begun.pop(index, None)
+
+    def sums(self, index: int) -> Sums | None:
+        """Those of a finished part; None where it has no sentence."""
+        part = self.parts[index]
+        return None if part is None else part.sums
+
+    def copy(self) -> MemoryStore:
+        """An independent copy; vectors, which never change, are shared."""
+        other = MemoryStore()
+        other.parts = dict(self.parts)
+        other.begun = {index: builder.copy() for index, builder in self.begun.items()}
+        return other
 
 
 def build_atlas(
@@ -58,7 +105,7 @@ def atlas_of(
     places = np.searchsorted(numbers, part.tokens.sentence).astype(np.int32)
     facts = facts_of_sums(part.sums, constants, {}, labelled=bool(part.labels))
     return Atlas(
-        **(measures_of(facts) | {"images": images}),
+        **(values_of(Measures, facts) | {"images": images}),
         sentences=part.sentences,
         labels=part.labels,
         tokens=replace(part.tokens, sentence=places),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +14,20 @@ from core.analysis.normalization import normalize
 from core.analysis.query_key.faithfulness import Baseline, Faithfulness, uniform_baseline
 from core.analysis.query_key.scaling import (
     HeadScaling,
-    ModelScaling,
     collect_scalings,
     every_head,
     scale_vectors,
 )
 from core.atlas.blocks import CorpusPairs
-from core.atlas.data import METRICS, AtlasFacts, Kept, Measured, ModelFaithfulness
+from core.atlas.data import (
+    METRICS,
+    AtlasFacts,
+    HeadFigures,
+    Kept,
+    Measured,
+    ModelFaithfulness,
+    values_of,
+)
 from core.atlas.engine.sample import Sample
 from core.atlas.engine.sums import Sums
 from core.atlas.points import Plane, find_planes, place
@@ -28,40 +35,24 @@ from core.vocabulary import STAGES, Stage
 
 if TYPE_CHECKING:
     from core.analysis.projections.joint_embedding import Metric
+    from core.analysis.query_key.target import Target
 
-    ByStage = dict[Stage, Faithfulness]
+    Picture = Literal["plane"] | Metric  # the plane, or full space with one distance
+    Pictures = dict[tuple[Picture, Stage], Faithfulness]
 
-_MOVED: tuple[Stage, ...] = ("raw", "translated")
 SCALING_PAIRS = 16_384  # of a head, to choose its c: r within 0.015
 
 
-@dataclass(frozen=True, eq=False)
-class HeadConstants:
-    """Of every head: where its vectors are put, and what is measured on the sample of pairs.
-
-    The figures are those of :class:`core.atlas.Atlas`.
-    """
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeadConstants(HeadFigures):
+    """Of every head: where its vectors are put, and what is measured on the sample of pairs."""
 
     all_planes: tuple[Mapping[Stage, Plane], ...]  # layer after layer
-    scaling: ModelScaling
-    faithfulness: Mapping[Stage, ModelFaithfulness]
-    full: Mapping[Metric, Mapping[Stage, ModelFaithfulness]]
-    measured: Measured
-    raw_scores: Kept
 
     @property
     def c(self) -> Floats:
         """(layer, head)."""
         return self.scaling.c
-
-    @property
-    def shares(self) -> dict[Stage, Floats]:
-        """Of the variance, by component, (layer, head, 3)."""
-        layers = len(self.c)
-        return {
-            stage: _by_layer([planes[stage].shares for planes in self.all_planes], layers)
-            for stage in STAGES
-        }
 
     def planes(self, layer: int, head: int) -> Mapping[Stage, Plane]:
         """Where the vectors of one head are put at each stage."""
@@ -75,30 +66,18 @@ def facts_of_sums(
     # Characters are said only where some were cut.
     characters = {"characters_cut": sums.cut_characters} if sums.cut_characters else {}
     return AtlasFacts(
+        **values_of(HeadFigures, constants),
         model=sums.model,
         causal=sums.causal,
         tokens=sums.tokens,
         sentences=sums.sentences,
         labelled=labelled,
-        shares=constants.shares,
-        scaling=constants.scaling,
-        faithfulness=constants.faithfulness,
-        full=constants.full,
-        measured=constants.measured,
         distances=sums.distances,
         positions=sums.positions,
         settings={"tokens_cut": sums.dropped, **characters, **settings},
         layer_numbers=sums.layer_numbers,
         depth=sums.depth,
-        raw_scores=constants.raw_scores,
     )
-
-
-class _Pictures(NamedTuple):
-    """Faithfulness of one head's pictures."""
-
-    plane: ByStage
-    full: dict[Metric, ByStage]
 
 
 class _Head(NamedTuple):
@@ -106,8 +85,8 @@ class _Head(NamedTuple):
 
     planes: dict[Stage, Plane]
     scaling: HeadScaling
-    centred: _Pictures
-    raw: _Pictures
+    centred: Pictures
+    raw: Pictures
     baseline: Baseline
 
 
@@ -129,7 +108,7 @@ def find_constants(
         return _measure_head(sums, sample, pairs, (layer, head))
 
     measured = list(every_head(layers, heads, one))
-    return HeadConstants(tuple(each.planes for each in measured), **_join(measured, layers, pairs))
+    return _join(measured, layers, pairs)
 
 
 def _measure_head(sums: Sums, sample: Sample, pairs: CorpusPairs, head: tuple[int, int]) -> _Head:
@@ -143,90 +122,98 @@ def _measure_head(sums: Sums, sample: Sample, pairs: CorpusPairs, head: tuple[in
     )
     target = pairs.target(queries, keys, head, sums.rules[layer])
 
-    def measure(own: Floats, others: Floats, metric: Metric = "euclidean") -> Faithfulness:
-        return pairs.faithfulness(own, others, head, target, metric)
+    def measure(own: Floats, others: Floats) -> Faithfulness:
+        return pairs.faithfulness(own, others, head, target)
 
     chosen = sample_indices(target.values.size, SCALING_PAIRS)  # for c; the rest is of all pairs
     a = means[0] - means[1]
     scaling = scale_vectors(queries, keys, target, chosen, measure, a=a)
     planes = find_planes(means, covariances, scaling.c)
     points = place(queries, keys, planes)
-    flat = {stage: np.split(points[stage][:, :2].astype(np.float64), 2) for stage in STAGES}
     full = {
         "raw": (queries, keys),
         "translated": (queries, keys + a),
         "normalized": normalize(queries, keys, a, scaling.c),
     }
-    centred = _Pictures(
-        plane={stage: measure(flat[stage][0], flat[stage][1]) for stage in STAGES},
-        full={
-            "euclidean": dict(zip(STAGES, scaling.faithfulness, strict=True)),
-            "cosine": _cosines({stage: measure(*full[stage], "cosine") for stage in _MOVED}),
-        },
-    )
+    vectors: dict[tuple[Picture, Stage], Sequence[Floats]] = {}
+    for stage in STAGES:
+        vectors["plane", stage] = np.split(points[stage][:, :2].astype(np.float64), 2)
+        vectors["euclidean", stage] = full[stage]
+        if stage != "normalized":  # cosine distance is the same for every c
+            vectors["cosine", stage] = full[stage]
+    in_full_space: Pictures = {
+        ("euclidean", stage): known
+        for stage, known in zip(STAGES, scaling.faithfulness, strict=True)
+    }
+    centred = _compared(pairs, vectors, head, target, measured=in_full_space)
     unchanged = pairs.target(queries, keys, head, sums.rules[layer], "raw")
-
-    def again(vectors: Sequence[Floats], known: Faithfulness, metric: Metric) -> Faithfulness:
-        own, others = vectors
-        shares = known.top1, known.top3
-        return pairs.faithfulness(own, others, head, unchanged, metric, shares)
-
-    raw = _Pictures(
-        plane={s: again(flat[s], known, "euclidean") for s, known in centred.plane.items()},
-        full={
-            "euclidean": {
-                s: again(full[s], known, "euclidean")
-                for s, known in centred.full["euclidean"].items()
-            },
-            "cosine": _cosines(
-                {s: again(full[s], centred.full["cosine"][s], "cosine") for s in _MOVED}
-            ),
-        },
-    )
+    raw = _compared(pairs, vectors, head, unchanged, shares_of=centred)
     return _Head(planes, scaling, centred, raw, baseline=uniform_baseline(target.rows))
 
 
-def _cosines(moved: Mapping[Stage, Faithfulness]) -> ByStage:
-    """Of every stage: cosine distance is the same for every c."""
-    return {**moved, "normalized": moved["translated"]}
+def _compared(
+    pairs: CorpusPairs,
+    vectors: Mapping[tuple[Picture, Stage], Sequence[Floats]],
+    head: tuple[int, int],
+    target: Target,
+    measured: Pictures | None = None,
+    shares_of: Pictures | None = None,
+) -> Pictures:
+    """What every picture of a head keeps of the target.
+
+    Those that were `measured` already are taken as they are; shares that are known from another
+    kind of target, which does not change them, are not counted again.
+    """
+    pictures = dict(measured or {})
+    for picture, stage in [each for each in vectors if each not in pictures]:
+        own, others = vectors[picture, stage]
+        known = shares_of and shares_of[picture, stage]
+        shares = (known.top1, known.top3) if known else None
+        metric: Metric = "cosine" if picture == "cosine" else "euclidean"
+        pictures[picture, stage] = pairs.faithfulness(own, others, head, target, metric, shares)
+    pictures["cosine", "normalized"] = pictures["cosine", "translated"]
+    return pictures
 
 
-def _join(heads: Sequence[_Head], layers: int, pairs: CorpusPairs) -> dict[str, Any]:
-    """The figures of all heads, in order, as maps."""
+def _join(heads: Sequence[_Head], layers: int, pairs: CorpusPairs) -> HeadConstants:
+    """The constants of all heads, in order, as maps."""
 
-    def joined(results: Sequence[Faithfulness]) -> ModelFaithfulness:
-        names = ("correlation", "top1", "top3", "low", "high")
-        return ModelFaithfulness(
-            **{name: _by_layer([getattr(one, name) for one in results], layers) for name in names},
-            per_sentence=_by_layer([one.per_text for one in results], layers),
-        )
+    def joined(pictures: Sequence[Pictures], picture: Picture) -> dict[Stage, ModelFaithfulness]:
+        names = {name: name for name in ("correlation", "top1", "top3", "low", "high")}
+        names["per_sentence"] = "per_text"
+        by_stage = {}
+        for stage in STAGES:
+            own = [each[picture, stage] for each in pictures]
+            figures = {
+                name: _by_layer([getattr(one, figure) for one in own], layers)
+                for name, figure in names.items()
+            }
+            by_stage[stage] = ModelFaithfulness(**figures)
+        return by_stage
 
-    def kept(pictures: Sequence[_Pictures]) -> Kept:
-        return Kept(
-            plane={stage: joined([each.plane[stage] for each in pictures]) for stage in STAGES},
-            full={
-                metric: {
-                    stage: joined([each.full[metric][stage] for each in pictures])
-                    for stage in STAGES
-                }
-                for metric in METRICS
-            },
-        )
+    def kept(pictures: Sequence[Pictures]) -> Kept:
+        full = {metric: joined(pictures, metric) for metric in METRICS}
+        return Kept(plane=joined(pictures, "plane"), full=full)
 
     centred = kept([each.centred for each in heads])
-    return {
-        "scaling": collect_scalings([each.scaling for each in heads], layers),
-        "faithfulness": centred.plane,
-        "full": centred.full,
-        "raw_scores": kept([each.raw for each in heads]),
-        "measured": Measured(
+    return HeadConstants(
+        all_planes=tuple(each.planes for each in heads),
+        shares={
+            stage: _by_layer([each.planes[stage].shares for each in heads], layers)
+            for stage in STAGES
+        },
+        scaling=collect_scalings([each.scaling for each in heads], layers),
+        faithfulness=centred.plane,
+        full=centred.full,
+        raw_scores=kept([each.raw for each in heads]),
+        measured=Measured(
             tokens=sum(block.tokens.size for block in pairs.blocks),
             sentences=sum(len(block.tokens) for block in pairs.blocks),
-            pairs=_by_layer([each.centred.plane["raw"].pairs for each in heads], layers),
+            pairs=_by_layer([each.centred["plane", "raw"].pairs for each in heads], layers),
             top1=_by_layer([each.baseline.top1 for each in heads], layers),
             top3=_by_layer([each.baseline.top3 for each in heads], layers),
         ),
-    }
+    )
 
 
 def _by_layer(values: Sequence[Any], layers: int) -> NDArray[Any]:

@@ -11,15 +11,15 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
 
 from core.analysis.arrays import Floats
-from core.atlas.data import CorpusTexts, join_texts, pick_texts
+from core.atlas.data import CorpusTexts, Masks, join_texts, pick_texts
 from core.atlas.engine.sample import Sample
-from core.atlas.engine.shard import Scratch, Shard, ShardBuilder
+from core.atlas.engine.shard import Shard, ShardBuilder
 from core.atlas.engine.shard_file import (
     Dtype,
     pack_shard,
@@ -33,11 +33,7 @@ from core.atlas.engine.shard_file import (
 from core.atlas.engine.sums import Sums
 from core.atlas.whole_file import UNFINISHED, write_whole
 
-if TYPE_CHECKING:
-    from core.atlas.data import Masks
-
-    Run = Mapping[str, str | int]
-
+Run = Mapping[str, str | int]
 FORMAT = 3  # of the parts; 3: one safetensors file each
 _MANIFEST = "run.json"
 _PART = "part-{:05}.safetensors"
@@ -56,7 +52,7 @@ class ForeignFileError(ValueError):
 
 
 class FolderStore:
-    """The parts in a folder; see :class:`core.atlas.engine.store.Store`.
+    """The parts in a folder, as :class:`core.atlas.engine.atlas.MemoryStore` has them in memory.
 
     `dtype` is that of the vectors on disk: "float16" takes half the room and keeps three digits.
     """
@@ -64,7 +60,6 @@ class FolderStore:
     def __init__(self, folder: Path, dtype: Dtype = "float32") -> None:
         self.folder = folder
         self.dtype: Dtype = dtype
-        self._scratch = Scratch()
 
     def path(self, index: int) -> Path:
         """Where a part is, or will be."""
@@ -79,19 +74,15 @@ class FolderStore:
 
     def finished(self, index: int) -> bool:
         """Whether the part is there, whole: a file that was cut short is none."""
-        from safetensors import SafetensorError, safe_open
-
         try:
             with safe_open(self.path(index), "np"):
                 return True
         except (OSError, SafetensorError):
             return False
 
-    def builder(
-        self, index: int, share: float, lengths: Mapping[int, int] | None = None
-    ) -> ShardBuilder:
-        """A new one, for one part at a time: what is not a whole part is not kept."""
-        return ShardBuilder(index, share, lengths, self._scratch)
+    def builder(self, index: int, share: float) -> ShardBuilder:
+        """A new one: what is not a whole part is not kept."""
+        return ShardBuilder(index, share)
 
     def put(self, index: int, part: Shard | None) -> None:
         """Write a part, whole or not at all (`OSError`), in the place of any other of its index."""

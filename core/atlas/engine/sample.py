@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
-from core.atlas.blocks import MAX_PAIRS, CorpusPairs, blocks_of_lengths
+from core.atlas.blocks import MAX_PAIRS, CorpusPairs, blocks_of
+from core.atlas.data import Masks
 from core.atlas.engine.shard import Shard
 from core.atlas.engine.sums import SAMPLE_TOKENS, Candidates
 from core.atlas.priority import first_within
-
-if TYPE_CHECKING:
-    from core.atlas.data import Masks
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +36,7 @@ class Sample:
         """The pairs that count; tokens are those of the sample."""
         of_place = {place: self.masks.get(int(n)) for place, n in enumerate(self.numbers)}
         places = np.arange(self.numbers.size)
-        return CorpusPairs(blocks_of_lengths(self.lengths, places, of_place.get, causal))
+        return CorpusPairs(blocks_of(self.lengths, places, of_place.get, causal))
 
 
 def sampled_numbers(candidates: Candidates) -> NDArray[np.int64]:

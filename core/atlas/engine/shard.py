@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from core.atlas.blocks import unusual_masks
-from core.atlas.data import CorpusTexts, CorpusVectors, join_texts, token_columns
+from core.atlas.data import (
+    CorpusTexts,
+    CorpusTokens,
+    CorpusVectors,
+    Masks,
+    join_texts,
+    token_columns,
+)
 from core.atlas.engine.attention import AttentionSums
 from core.atlas.engine.sums import Sums, first_candidates, merge, moments_of
-from core.atlas.engine.texts import read_texts
-from core.model.trace import Array, Patches, Token, Trace
+from core.model.trace import Patches, Token, Trace
 
-if TYPE_CHECKING:
-    from core.atlas.data import Masks
-
-    Texts = Sequence[str] | Mapping[int, str]
-
+Texts = Sequence[str] | Mapping[int, str]
 _FREE_EVERY = 2**26  # bytes of sentences' vectors, after which memory goes back to the system
-_SPARE = 16  # a share of one in so many of a part's memory is left for a larger one
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,74 +58,10 @@ class _Kept(NamedTuple):
     cut_characters: int
 
 
-class Scratch:
-    """Memory that one part after the other is put into: new pages take longer than the copy."""
-
-    def __init__(self) -> None:
-        self._buffers: dict[str, Array] = {}
-
-    def take(self, name: str, shape: tuple[int, ...]) -> Array:
-        """An array of this shape; it holds until the next of its name is taken."""
-        size = math.prod(shape)
-        if name not in self._buffers or self._buffers[name].size < size:
-            spare = size // _SPARE  # parts differ a little; pages that nobody writes cost nothing
-            self._buffers[name] = np.empty(size + spare, dtype=np.float32)
-        return self._buffers[name][:size].reshape(shape)
-
-
-class _Room:
-    """Where each sentence's vectors go in the part, known before any of them comes."""
-
-    def __init__(self, lengths: Mapping[int, int], scratch: Scratch) -> None:
-        self._scratch = scratch
-        self._places: dict[int, slice] = {}
-        self._tokens = 0
-        for number in sorted(lengths):
-            start, self._tokens = self._tokens, self._tokens + lengths[number]
-            self._places[number] = slice(start, self._tokens)
-        self._empty = set(self._places)
-        self._arrays: tuple[Array, Array] | None = None
-
-    def put(self, number: int, vectors: CorpusVectors) -> CorpusVectors:
-        """The vectors of a sentence in their place; where none fits, as they are given."""
-        given, place = (vectors.queries, vectors.kv_keys), self._places.get(number)
-        if place is None or place.stop - place.start != vectors.queries.shape[2]:
-            return vectors
-        if self._arrays is None:
-            queries, kv_keys = (
-                self._scratch.take(name, (*each.shape[:2], self._tokens, each.shape[3]))
-                for name, each in zip(("queries", "kv_keys"), given, strict=True)
-            )
-            self._arrays = queries, kv_keys
-        queries, kv_keys = (array[:, :, place] for array in self._arrays)
-        queries[:], kv_keys[:] = given
-        self._empty.discard(number)
-        return CorpusVectors(queries, kv_keys)
-
-    def joined(self, numbers: Sequence[int]) -> CorpusVectors | None:
-        """The vectors of all these sentences, once each of them has come and is in its place."""
-        if self._arrays is None or self._empty or len(numbers) != len(self._places):
-            return None
-        for array in self._arrays:
-            array.setflags(write=False)
-        return CorpusVectors(*self._arrays)
-
-
 class ShardBuilder:
-    """A part that is being traced, sentence after sentence in any order.
+    """A part that is being traced, sentence after sentence in any order."""
 
-    With a `scratch`, and the `lengths` of its sentences by number, vectors are put where they
-    belong as they come; those of the part hold until the next one is begun in the scratch.
-    """
-
-    def __init__(
-        self,
-        index: int = 0,
-        share: float = 1.0,
-        lengths: Mapping[int, int] | None = None,
-        scratch: Scratch | None = None,
-    ) -> None:
-        self._room = _Room(lengths, scratch) if lengths and scratch else None
+    def __init__(self, index: int = 0, share: float = 1.0) -> None:
         self.index = index
         self.count = 0  # tokens so far
         self._share = share
@@ -162,8 +98,7 @@ class ShardBuilder:
                 "depth": max(trace.depth or 0, trace.layer_labels[-1]),
             }
         self._attention.add(number, trace)
-        vectors = CorpusVectors(trace.queries, trace.kv_keys)
-        self._vectors[number] = vectors if self._room is None else self._room.put(number, vectors)
+        self._vectors[number] = CorpusVectors(trace.queries, trace.kv_keys)
         self._kept[number] = _Kept(
             trace.tokens,
             unusual_masks(trace),
@@ -179,17 +114,14 @@ class ShardBuilder:
             return None
         attention, self._attention = self._attention, None
         numbers = sorted(self._kept)
-        vectors = None if self._room is None else self._room.joined(numbers)
-        if vectors is None:
-            vectors = join_vectors([self._vectors.pop(number) for number in numbers])
-        self._vectors.clear()
+        vectors = join_vectors([self._vectors.pop(number) for number in numbers])
         kept = {number: self._kept[number] for number in numbers}
         # Only images have pixels to keep.
         patches = {n: each.patches for n, each in kept.items() if each.patches is not None}
         given = [texts[number] for number in numbers] if texts else []
         if patches and not given:
             given = [f"image {number + 1}" for number in numbers]
-        read, tokens = read_texts(
+        read, tokens = _read_texts(
             token_columns([each.tokens for each in kept.values()]), given, whole=bool(patches)
         )
         return Shard(
@@ -219,6 +151,41 @@ class ShardBuilder:
             distances=attention.distances(),
             candidates=first_candidates(np.array(list(kept)), lengths),
         )
+
+
+def _read_texts(
+    tokens: CorpusTokens, given: Sequence[str], *, whole: bool
+) -> tuple[tuple[str, ...], CorpusTokens]:
+    """One text a sentence, numbered from 0, and the tokens with their spans in it.
+
+    The `given` ones end with the last token that the model read, unless they are wanted `whole`.
+    """
+    if not given:
+        return _from_tokens(tokens)
+    if whole:
+        return tuple(given), tokens
+    ends = np.zeros(len(given), dtype=np.int64)
+    np.maximum.at(ends, tokens.sentence, tokens.spans[:, 1])
+    return tuple(text[:end] for text, end in zip(given, ends, strict=True)), tokens
+
+
+def _from_tokens(tokens: CorpusTokens) -> tuple[tuple[str, ...], CorpusTokens]:
+    """Sentences put together from their tokens, and the columns with the spans in them."""
+    texts = [""] * (int(tokens.sentence[-1]) + 1)
+    spans = np.zeros_like(tokens.spans)
+    word_before = -1
+    for index, (sentence, display) in enumerate(zip(tokens.sentence, tokens.displays, strict=True)):
+        if tokens.special[index]:
+            continue
+        start = texts[sentence]
+        same_word = bool(start) and tokens.word[index] == word_before
+        chunk = (display.removeprefix("##") if same_word else display).strip()
+        if start and not same_word:
+            start += " "
+        spans[index] = len(start), len(start) + len(chunk)
+        texts[sentence] = start + chunk
+        word_before = tokens.word[index]
+    return tuple(texts), replace(tokens, spans=spans)
 
 
 def join_shards(parts: list[Shard]) -> Shard:

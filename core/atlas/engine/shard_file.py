@@ -4,24 +4,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.numpy import save
 
 from core.analysis.arrays import Floats
 from core.analysis.head_patterns.similarity import Distances
-from core.atlas.data import TOKEN_COLUMNS, CorpusTexts, CorpusTokens, CorpusVectors, Positions
+from core.atlas.data import (
+    TOKEN_COLUMNS,
+    CorpusTexts,
+    CorpusTokens,
+    CorpusVectors,
+    Masks,
+    Positions,
+)
 from core.atlas.engine.shard import Shard
 from core.atlas.engine.sums import Candidates, Moments, Sums
 from core.model.trace import Layer
 
-if TYPE_CHECKING:
-    from core.atlas.data import Masks
-
 Dtype = Literal["float32", "float16"]
 _PLAIN = ("model", "causal", "layer_numbers", "depth", "tokens", "sentences", "dropped")
+_SUMS = (  # of the arrays among the sums: where they are, and their names in the file
+    *("queries.mean", "queries.scatter", "keys.mean", "keys.scatter"),
+    *("positions.sums", "positions.counts", "distances.sums"),
+    *("candidates.numbers", "candidates.lengths"),
+)
 _LARGEST_HALF = 65_504.0  # of float16
 
 
@@ -31,8 +43,6 @@ class VectorsError(ValueError):
 
 def pack_shard(part: Shard | None, dtype: Dtype = "float32") -> bytes:
     """The contents of a part's file; `ValueError` for vectors beyond float16."""
-    from safetensors.numpy import save
-
     if part is None:
         return save({"facts": _bytes_of({"empty": True})})
     if part.patches:
@@ -54,7 +64,7 @@ def pack_shard(part: Shard | None, dtype: Dtype = "float32") -> bytes:
         "sums": _bytes_of(_facts_of(part.sums)),
         "masks": masks,
         **{f"tokens.{name}": getattr(part.tokens, name) for name in TOKEN_COLUMNS},
-        **_arrays_of(part.sums),
+        **{name: attrgetter(name)(part.sums) for name in _SUMS},
         "queries": vectors.queries.astype(dtype, copy=False),
         "kv_keys": vectors.kv_keys.astype(dtype, copy=False),
     }
@@ -63,8 +73,6 @@ def pack_shard(part: Shard | None, dtype: Dtype = "float32") -> bytes:
 
 def unpack_shard(path: Path, index: int) -> Shard | None:
     """The part in a file."""
-    from safetensors import safe_open
-
     sums, texts = read_sums(path), read_tokens(path)
     if sums is None or texts is None:
         return None
@@ -85,8 +93,6 @@ def unpack_shard(path: Path, index: int) -> Shard | None:
 
 def read_tokens(path: Path) -> CorpusTexts | None:
     """The tokens and texts of the part in a file; None where it has no sentence."""
-    from safetensors import safe_open
-
     with safe_open(path, "np") as file:
         facts = _read_json(file, "facts")
         if "empty" in facts:
@@ -98,8 +104,6 @@ def read_tokens(path: Path) -> CorpusTexts | None:
 
 def read_sums(path: Path) -> Sums | None:
     """The sums of the part in a file, read without its vectors; None where it has no sentence."""
-    from safetensors import safe_open
-
     with safe_open(path, "np") as file:
         if "sums" not in file.keys():  # noqa: SIM118 - it is no dictionary
             return None
@@ -124,8 +128,6 @@ def read_sums(path: Path) -> Sums | None:
 
 def read_tokens_of(path: Path, numbers: NDArray[np.int64]) -> list[tuple[int, slice]]:
     """Which of these sentences the part in a file has, each with its tokens' places in it."""
-    from safetensors import safe_open
-
     with safe_open(path, "np") as file:
         if "tokens.sentence" not in file.keys():  # noqa: SIM118 - it is no dictionary
             return []
@@ -142,8 +144,6 @@ def read_vectors_of(
     path: Path, layer: int, head: int, ranges: Sequence[slice]
 ) -> tuple[Floats, Floats]:
     """Queries and keys of one head at these places in a part, float64 (token, dim) each."""
-    from safetensors import safe_open
-
     with safe_open(path, "np") as file:
         stored = file.get_slice("queries"), file.get_slice("kv_keys")
         heads, kv_heads = (each.get_shape()[1] for each in stored)
@@ -157,8 +157,6 @@ def read_vectors_of(
 
 def read_masks(path: Path, numbers: Collection[int]) -> dict[int, Masks]:
     """The unusual masks of these sentences, by number."""
-    from safetensors import safe_open
-
     with safe_open(path, "np") as file:
         facts = _read_json(file, "facts")
         packed = file.get_tensor("masks") if facts["masks"] else np.empty(0, dtype=np.uint8)
@@ -195,20 +193,6 @@ def _facts_of(sums: Sums) -> dict[str, Any]:
         "cut_characters": sums.cut_characters,
         "rules": [[rule.scaling, rule.softcap] for rule in sums.rules],
         "compared": sums.distances.compared,
-    }
-
-
-def _arrays_of(sums: Sums) -> dict[str, NDArray[Any]]:
-    return {
-        "queries.mean": sums.queries.mean,
-        "queries.scatter": sums.queries.scatter,
-        "keys.mean": sums.keys.mean,
-        "keys.scatter": sums.keys.scatter,
-        "positions.sums": sums.positions.sums,
-        "positions.counts": sums.positions.counts,
-        "distances.sums": sums.distances.sums,
-        "candidates.numbers": sums.candidates.numbers,
-        "candidates.lengths": sums.candidates.lengths,
     }
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from core.atlas.engine.store import Store
 from core.atlas.engine.sums import Sums, merge
 from core.model.trace import Trace
+
+if TYPE_CHECKING:
+    from core.atlas.engine.atlas import MemoryStore
+    from core.atlas.engine.folder import FolderStore
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +43,7 @@ class Row(NamedTuple):
 def walk(
     chunks: Iterable[Chunk],
     traces_of: Callable[[Chunk], Iterable[tuple[int, Trace]]],
-    store: Store,
+    store: MemoryStore | FolderStore,
     on_progress: Callable[[int], object] = lambda _: None,
     share: float = 1.0,
 ) -> Sums | None:
@@ -69,12 +72,12 @@ def walk(
 def _trace(
     chunk: Chunk,
     traces_of: Callable[[Chunk], Iterable[tuple[int, Trace]]],
-    store: Store,
+    store: MemoryStore | FolderStore,
     on_progress: Callable[[int], object],
     share: float,
 ) -> Sums | None:
     """Trace what there is not yet of a part, and put it into the store."""
-    builder = store.builder(chunk.index, share, chunk.lengths)
+    builder = store.builder(chunk.index, share)
     if builder.count:
         on_progress(builder.count)
     rest = {number: tokens for number, tokens in chunk.lengths.items() if number not in builder}

@@ -6,75 +6,33 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from core import VERSION
-from core.atlas.data import AtlasFacts
-from core.atlas.files.checks import check_model, check_settings
+from core.atlas.data import SAMPLED, AtlasFacts
 from core.atlas.files.errors import AtlasFileError
+from core.atlas.files.tables import FLOAT
 from core.atlas.files.texts import well_formed
 
-FORMAT, FORMAT_VERSION = "headscope-atlas", 1
-INDEX_VERSION = 1  # of the files that a search reads
-MAX_BYTES = (
-    2**20
-)  # of the JSON: a hundred settings, the numbers of layers, a hundred thousand parts
-MAX_HEADS = 2048  # in all layers; more would fill 32 MB with their distances
-MAX_DEPTH = 4096  # layers of a model, those that do not attend included
-MAX_POSITIONS = 32  # in the view by position
-MAX_PARTS = 100_000
+SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_name("atlas.schema.json").read_bytes())
+FORMAT, FORMAT_VERSION, INDEX_VERSION = (
+    properties["const"]
+    for properties in (
+        SCHEMA["properties"]["format"],
+        SCHEMA["properties"]["version"],
+        SCHEMA["properties"]["index"]["properties"]["version"],
+    )
+)
+MAX_BYTES = 2**20  # of the JSON: a hundred settings, numbers of layers, a hundred thousand parts
+MAX_HEADS: int = SCHEMA["properties"]["layers"]["maximum"]  # in all layers: 32 MB of distances
+MAX_COUNT: int = SCHEMA["properties"]["tokens"]["maximum"]
+MAX_PARTS: int = SCHEMA["properties"]["parts"]["maxItems"]
 PIXELS = "images.pixels"  # the name of the array of an atlas of images
 MAX_PATCH = 64  # side of a patch in pixels; models have up to 32
-_MAX_COUNT = 2**53
-_COUNT = {"type": "integer", "minimum": 0, "maximum": _MAX_COUNT}
-_SOME = {"type": "integer", "minimum": 1, "maximum": _MAX_COUNT}
-_PAIR = {"type": "array", "items": _COUNT, "minItems": 2, "maxItems": 2}
-SCHEMA: dict[str, Any] = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": "A Headscope atlas",
-    "type": "object",
-    "required": [
-        *("format", "version", "model", "causal", "layers", "heads", "tokens", "sentences"),
-        *("labelled", "layer_numbers", "depth", "settings", "measured", "compared", "positions"),
-        *("parts", "dtype"),
-    ],
-    "properties": {
-        "format": {"const": FORMAT},
-        "version": {"const": FORMAT_VERSION},
-        "made_by": {"type": "string", "maxLength": 100},
-        "model": {"type": "string"},
-        "causal": {"type": "boolean"},
-        "layers": {"type": "integer", "minimum": 1, "maximum": MAX_HEADS},
-        "heads": {"type": "integer", "minimum": 1, "maximum": MAX_HEADS},  # of a layer
-        "tokens": _SOME,  # of the corpus
-        "sentences": _SOME,
-        "labelled": {"type": "boolean"},
-        "layer_numbers": {  # as people read them
-            "type": "array",
-            "maxItems": MAX_HEADS,
-            "items": {"type": "integer", "minimum": 1, "maximum": MAX_DEPTH},
-        },
-        "depth": {"type": "integer", "minimum": 1, "maximum": MAX_DEPTH},  # layers of the model
-        "settings": {"type": "object"},
-        "measured": _PAIR,  # tokens and sentences that faithfulness was measured on
-        "compared": _PAIR,  # tokens on which heads were compared, out of how many
-        "positions": {"type": "integer", "minimum": 1, "maximum": MAX_POSITIONS},
-        # Number, tokens and sentences of each part that is here; checked one by one below, as a
-        # hundred thousand take seconds here.
-        "parts": {"type": "array", "minItems": 1, "maxItems": MAX_PARTS},
-        "dtype": {"enum": ["float32", "float16"]},  # of points and norms
-        # Of a folder: version of the files that a search reads, how many parts each of them has.
-        "index": {
-            "type": "object",
-            "required": ["version", "parts"],
-            "properties": {
-                "version": {"const": INDEX_VERSION},
-                "parts": {"type": "array", "minItems": 1, "maxItems": MAX_PARTS},
-            },
-        },
-        "images": {"type": "array", "items": _COUNT, "minItems": 4, "maxItems": 4},
-    },
-}
+_COUNTS = ("tokens_cut", "sentences_left_out", *SAMPLED)  # settings that pages add up
+_MAX_NAME = 4096  # characters of a model's name, which may be a folder: PATH_MAX on Linux
+_MAX_SETTINGS, _MAX_SETTING = 100, 1000  # how many, and the characters of each
 
 
 class Grid(NamedTuple):
@@ -111,7 +69,6 @@ class Description:
 def encode_description(
     facts: AtlasFacts,
     parts: Sequence[tuple[int, int, int]],
-    dtype: str = "float32",
     segments: Sequence[int] = (),
 ) -> bytes:
     """``atlas.json`` of an atlas with these parts (number, tokens, sentences).
@@ -141,7 +98,7 @@ def encode_description(
         "compared": [int(facts.distances.compared), int(facts.distances.tokens)],
         "positions": facts.positions.counts.shape[0],
         "parts": [list(map(int, part)) for part in parts],
-        "dtype": dtype,
+        "dtype": FLOAT,
         **({"index": {"version": INDEX_VERSION, "parts": list(segments)}} if segments else {}),
         **_grid_fields(facts),
     }
@@ -169,7 +126,7 @@ def decode_description(raw: bytes) -> Description:
     if len(numbers) != layers or not ascend or numbers[-1] > fields["depth"]:
         raise AtlasFileError("“layer_numbers” are not those of the layers of one model.")
     return Description(
-        model=check_model(fields["model"]),
+        model=_check_model(fields["model"]),
         causal=fields["causal"],
         layers=layers,
         heads=heads,
@@ -178,7 +135,7 @@ def decode_description(raw: bytes) -> Description:
         labelled=fields["labelled"],
         layer_numbers=numbers,
         depth=int(fields["depth"]),
-        settings=check_settings(fields["settings"]),
+        settings=_check_settings(fields["settings"]),
         measured=_pair(fields["measured"]),
         compared=_pair(fields["compared"]),
         positions=int(fields["positions"]),
@@ -247,7 +204,7 @@ def _check_counts(fields: dict[str, Any], parts: tuple[tuple[int, int, int], ...
 def _part(value: object) -> tuple[int, int, int]:
     if isinstance(value, list) and len(value) == 3 and all(type(each) is int for each in value):
         index, tokens, sentences = value
-        if 0 <= index < MAX_PARTS and 1 <= sentences <= tokens <= _MAX_COUNT:
+        if 0 <= index < MAX_PARTS and 1 <= sentences <= tokens <= MAX_COUNT:
             return index, tokens, sentences
     raise AtlasFileError("“parts” has an entry that is no part: number, tokens and sentences.")
 
@@ -293,3 +250,27 @@ def _read_grid(field: object, tokens: int, images: int) -> Grid | None:
             if whole and (first + patches) * images == tokens:
                 return Grid((height, width, 3), size, first)
     raise AtlasFileError("“images” describes a grid that the tokens of the file do not fill.")
+
+
+def _check_model(name: str) -> str:
+    """The name of a model; `AtlasFileError` when it is too long, or not text."""
+    if len(name) > _MAX_NAME:
+        raise AtlasFileError(f"The model's name has {len(name):,} characters.")
+    if not name or "\0" in name or name != well_formed(name):
+        raise AtlasFileError("The file does not name the model of the atlas.")
+    return name
+
+
+def _check_settings(settings: dict[str, Any]) -> dict[str, str | int]:
+    """Settings that pages can show: a few texts, numbers and counts; else `AtlasFileError`."""
+    if len(settings) > _MAX_SETTINGS:
+        raise AtlasFileError(f"“settings” has {len(settings):,} entries.")
+    for name, value in settings.items():
+        texts = [text for text in (name, value) if isinstance(text, str)]
+        if not isinstance(value, str | int) or (isinstance(value, int) and abs(value) >= 2**53):
+            raise AtlasFileError("“settings” has something other than texts and numbers.")
+        if any(len(text) > _MAX_SETTING or text != well_formed(text) for text in texts):
+            raise AtlasFileError("“settings” has a text that is too long, or not text.")
+        if name in _COUNTS and (type(value) is not int or value < 0):
+            raise AtlasFileError(f"“{name}” among the settings is not a count.")
+    return settings

@@ -9,61 +9,98 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import load, save
 
 from core.analysis.head_patterns.similarity import Distances
-from core.atlas.data import DIMENSIONS, AtlasFacts, Positions
-from core.atlas.files.checks import check_arrays
+from core.analysis.query_key.scaling import ModelScaling
+from core.analysis.query_key.target import TargetKind
+from core.atlas.data import (
+    DIMENSIONS,
+    METRICS,
+    AtlasFacts,
+    Kept,
+    Measured,
+    ModelFaithfulness,
+    Positions,
+)
 from core.atlas.files.description import PIXELS, Description
 from core.atlas.files.errors import AtlasFileError
-from core.atlas.files.faithfulness import (
-    expected_faithfulness,
-    faithfulness_arrays,
-    read_faithfulness,
-)
 from core.atlas.pixels import CorpusImages
 from core.vocabulary import STAGES
 
-if TYPE_CHECKING:
-    Arrays = Mapping[str, NDArray[Any]]
-    Spec = dict[str, tuple[tuple[int, ...], str]]
-
+Arrays = Mapping[str, NDArray[Any]]
+Spec = dict[str, tuple[tuple[int, ...], str]]  # shape and type of arrays by name
+_ROUNDING = 1e-4  # of shares of the variance; attention is summed in float32
+_FIGURE_ROUNDING = 1e-9  # of correlations, and of shares of keys
 _MAX_HEADER = 2**16  # bytes of names, shapes and types; there are about thirty arrays
+_CONSTANTS = {"c": "float64", "on_edge": "bool", "few": "bool"}  # of scaling
+_SHARES = ("top1", "top3")
+_FIGURES = ("correlation", "low", "high", "per_sentence", *_SHARES)  # the last axis of an array
+_PICTURES = ("plane", *(f"full.{metric}" for metric in METRICS))
+_SCORES: dict[TargetKind, str] = {"centred": "", "raw": "raw_scores."}  # before a picture's name
 
 
 def facts_arrays(facts: AtlasFacts) -> dict[str, NDArray[Any]]:
     """The arrays of an atlas by their names in the file."""
-    return {
+    arrays: dict[str, NDArray[Any]] = {
         "distances.sums": facts.distances.sums,
         "positions.sums": facts.positions.sums,
         "positions.counts": facts.positions.counts,
+        "measured.pairs": facts.measured.pairs,
+        **{f"measured.{name}": getattr(facts.measured, name) for name in _SHARES},
+        **{f"scaling.{name}": getattr(facts.scaling, name) for name in _CONSTANTS},
         **{f"shares.{stage}": facts.shares[stage] for stage in STAGES},
-        **faithfulness_arrays(facts),
         **({PIXELS: facts.images.pixels} if facts.images is not None else {}),
     }
+    for kind, scores in _SCORES.items():
+        kept = facts.kept(kind)
+        pictures = [kept.plane, *(kept.full[metric] for metric in METRICS)]
+        for picture, by_stage in zip(_PICTURES, pictures, strict=True):
+            for stage in STAGES:
+                figures = [getattr(by_stage[stage], name) for name in _FIGURES]
+                arrays[f"{scores}{picture}.{stage}"] = np.stack(figures, axis=-1)
+    return arrays
 
 
 def expected_facts(description: Description) -> Spec:
     """Shape and type of each of these arrays."""
     layers, heads, shown = description.layers, description.heads, description.positions
-    grid = description.images
+    each, grid = (layers, heads), description.images
+    pictures = [
+        f"{scores}{picture}.{stage}"
+        for scores in _SCORES.values()
+        for picture in _PICTURES
+        for stage in STAGES
+    ]
     return {
         "distances.sums": ((layers * heads, layers * heads), "float64"),
-        "positions.sums": ((layers, heads, shown, shown), "float64"),
+        "positions.sums": ((*each, shown, shown), "float64"),
         "positions.counts": ((shown, shown), "float64"),
-        **{f"shares.{stage}": ((layers, heads, DIMENSIONS), "float64") for stage in STAGES},
-        **expected_faithfulness(layers, heads),
+        **{f"shares.{stage}": ((*each, DIMENSIONS), "float64") for stage in STAGES},
+        **{f"scaling.{name}": (each, kind) for name, kind in _CONSTANTS.items()},
+        **dict.fromkeys(pictures, ((*each, len(_FIGURES)), "float64")),
+        "measured.pairs": (each, "int64"),
+        **{f"measured.{name}": (each, "float64") for name in _SHARES},
         **({PIXELS: ((description.sentences, *grid.shape), "uint8")} if grid else {}),
     }
 
 
 def read_facts(description: Description, arrays: Arrays) -> AtlasFacts:
-    """The facts of an atlas; `AtlasFileError` for numbers that are impossible."""
-    check_arrays(arrays, description.sentences, description.compared[0])
+    """The facts of an atlas; `AtlasFileError` where a number is impossible.
+
+    NaN is what is not defined, or was not measured.
+    """
+    _check_arrays(arrays, description.sentences, description.compared[0])
+    for name in _SHARES:
+        _check_figures(f"measured.{name}", arrays[f"measured.{name}"], 0)
     grid = description.images
+    kept = {kind: _read_kept(scores, arrays) for kind, scores in _SCORES.items()}
+    euclidean = kept["centred"].full["euclidean"]
     return AtlasFacts(
         model=description.model,
         causal=description.causal,
@@ -71,7 +108,21 @@ def read_facts(description: Description, arrays: Arrays) -> AtlasFacts:
         sentences=description.sentences,
         labelled=description.labelled,
         shares={stage: arrays[f"shares.{stage}"] for stage in STAGES},
-        **read_faithfulness(arrays, description.measured)._asdict(),
+        scaling=ModelScaling(
+            raw=euclidean["raw"].correlation,
+            translated=euclidean["translated"].correlation,
+            normalized=euclidean["normalized"].correlation,
+            **{name: arrays[f"scaling.{name}"] for name in _CONSTANTS},
+            raw_top1=euclidean["raw"].top1,
+            normalized_top1=euclidean["normalized"].top1,
+        ),
+        faithfulness=kept["centred"].plane,
+        full=kept["centred"].full,
+        raw_scores=kept["raw"],
+        measured=Measured(
+            *description.measured,
+            *(arrays[f"measured.{name}"] for name in ("pairs", *_SHARES)),
+        ),
         distances=Distances(arrays["distances.sums"], *description.compared),
         positions=Positions(arrays["positions.sums"], arrays["positions.counts"]),
         settings=description.settings,
@@ -81,10 +132,23 @@ def read_facts(description: Description, arrays: Arrays) -> AtlasFacts:
     )
 
 
+def _read_kept(scores: str, arrays: Arrays) -> Kept:
+    plane, *full = (
+        {stage: _read_figures(f"{scores}{picture}.{stage}", arrays) for stage in STAGES}
+        for picture in _PICTURES
+    )
+    return Kept(plane, dict(zip(METRICS, full, strict=True)))
+
+
+def _read_figures(name: str, arrays: Arrays) -> ModelFaithfulness:
+    figures = {each: np.ascontiguousarray(arrays[name][..., i]) for i, each in enumerate(_FIGURES)}
+    for each, values in figures.items():
+        _check_figures(f"{name}.{each}", values, 0 if each in _SHARES else -1)
+    return ModelFaithfulness(**figures)
+
+
 def pack_arrays(arrays: Arrays) -> bytes:
     """The bytes of a safetensors file."""
-    from safetensors.numpy import save
-
     return save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
 
@@ -93,9 +157,6 @@ def unpack_arrays(raw: bytes, expected: Spec) -> dict[str, NDArray[Any]]:
 
     A shape may have -1 for a length that is not known before. Raises `AtlasFileError`.
     """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
     if int.from_bytes(raw[:8], "little") > _MAX_HEADER:
         raise AtlasFileError("The arrays of the file have a list of contents without end.")
     try:
@@ -116,8 +177,6 @@ def unpack_arrays(raw: bytes, expected: Spec) -> dict[str, NDArray[Any]]:
 @contextmanager
 def open_arrays(path: Path, expected: Spec) -> Iterator[Callable[[str], NDArray[Any]]]:
     """A function that reads one array of a safetensors file by its name; errors as above."""
-    from safetensors import SafetensorError, safe_open
-
     with path.open("rb") as file:
         if int.from_bytes(file.read(8), "little") > _MAX_HEADER:
             raise AtlasFileError("The arrays of the file have a list of contents without end.")
@@ -150,3 +209,46 @@ def _check(name: str, array: NDArray[Any], shape: tuple[int, ...], kind: str) ->
         raise AtlasFileError(f"“{name}” has another shape or type than the file's sizes imply.")
     if kind == "bool" and (array.view(np.uint8) > 1).any():
         raise AtlasFileError(f"“{name}” has values that are neither true nor false.")
+
+
+def _check_arrays(arrays: Arrays, sentences: int, compared: int) -> None:
+    """Raise `AtlasFileError` for numbers that are impossible; faithfulness is checked elsewhere."""
+    for name, values in arrays.items():
+        if name.startswith("shares."):
+            _within(name, values, 0, 1)
+    c = arrays["scaling.c"]
+    if not np.isfinite(c).all() or (c <= 0).any():
+        raise AtlasFileError("“scaling.c” has constants that are not positive numbers.")
+    if (arrays["measured.pairs"] < 0).any():
+        raise AtlasFileError("“measured.pairs” has counts below zero.")
+    _check_distances(arrays["distances.sums"], compared)
+    _check_positions(arrays["positions.sums"], arrays["positions.counts"], sentences)
+
+
+def _check_figures(name: str, values: NDArray[Any], low: int) -> None:
+    """`AtlasFileError` for correlations or shares beyond what is possible; NaN is not defined."""
+    defined = values[~np.isnan(values)]
+    if not ((defined >= low - _FIGURE_ROUNDING) & (defined <= 1 + _FIGURE_ROUNDING)).all():
+        raise AtlasFileError(f"“{name}” has numbers that are not between {low} and 1.")
+
+
+def _within(name: str, values: NDArray[Any], low: float, high: float) -> None:
+    if not ((values >= low - _ROUNDING) & (values <= high + _ROUNDING)).all():  # so NaN fails
+        raise AtlasFileError(f"“{name}” has numbers that are not between {low} and {high}.")
+
+
+def _check_distances(sums: NDArray[Any], compared: int) -> None:
+    """The map of heads needs symmetric distances from 0 to 1, 0 on the diagonal."""
+    if compared < 1:
+        raise AtlasFileError("The distances between heads were measured on no token.")
+    if not ((sums >= 0) & (sums <= compared * (1 + _ROUNDING))).all():
+        raise AtlasFileError("The distances between heads are not between 0 and 1.")
+    if (sums != sums.T).any() or sums.diagonal().any():
+        raise AtlasFileError("The distances between heads are not the same both ways.")
+
+
+def _check_positions(sums: NDArray[Any], counts: NDArray[Any], sentences: int) -> None:
+    if not ((counts >= 0) & (counts <= sentences)).all():
+        raise AtlasFileError("“positions” counts more sentences than there are.")
+    if not ((sums >= 0) & (sums <= counts * (1 + _ROUNDING))).all():
+        raise AtlasFileError("“positions” has attention that is not between 0 and 1.")

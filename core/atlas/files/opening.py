@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+from pyarrow import ArrowException
 
-from core.atlas.data import SAMPLED, Atlas, CorpusTokens, measures_of
+from core.atlas.data import SAMPLED, Atlas, CorpusTokens, Measures, values_of
 from core.atlas.files.archive import ARRAYS, DESCRIPTION, POINTS, TOKENS, open_archive
 from core.atlas.files.description import MAX_BYTES, Description, decode_description
 from core.atlas.files.errors import AtlasFileError
-from core.atlas.files.facts import expected_facts, read_facts, unpack_arrays
-from core.atlas.files.reading import read_numbers, read_points
+from core.atlas.files.facts import Arrays, Spec, expected_facts, read_facts, unpack_arrays
+from core.atlas.files.reading import Columns, read_numbers, read_points
 from core.atlas.files.texts import MAX_TEXTS, check_lengths, check_sentences, unpack_texts
 from core.atlas.files.writing import MAX_TOKENS
-
-if TYPE_CHECKING:
-    from core.atlas.files.facts import Spec
-    from core.atlas.files.reading import Columns
-
-    Arrays = Mapping[str, NDArray[Any]]
 
 MAX_ROWS = 20_000_000  # heads times tokens: 1.6 GB of points when opened
 
@@ -38,8 +32,6 @@ def read_atlas(source: str | os.PathLike[str] | BinaryIO, max_rows: int = MAX_RO
     if isinstance(source, str | os.PathLike):
         with Path(source).open("rb") as file:
             return read_atlas(file, max_rows)
-    from pyarrow import ArrowException
-
     try:
         return _read(source, max_rows)
     except AtlasFileError:
@@ -68,7 +60,7 @@ def _read(source: BinaryIO, max_rows: int) -> Atlas:
     sampled = {} if whole == (tokens, sentences) else dict(zip(SAMPLED, whole, strict=True))
     points, norms = read_points(archive.window(POINTS), description, tokens)
     return Atlas(
-        **(measures_of(facts) | {"settings": dict(facts.settings) | sampled}),
+        **(values_of(Measures, facts) | {"settings": dict(facts.settings) | sampled}),
         sentences=written,
         labels=tuple(labels),
         tokens=corpus,

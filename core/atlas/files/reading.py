@@ -1,51 +1,61 @@
-"""Reading the numbers in an atlas's tables without trusting them.
+"""Reading an atlas's tables without trusting them.
 
-Only columns of numbers that are not packed are read here, so that no table takes much more memory
-than it has bytes. Texts in Parquet have no such limit (one text can be written once and stand in
-every row), so a file that anybody may have sent has them a second time, in its safetensors.
+Of a small atlas, which anybody may have sent, only columns of numbers that are not packed are read,
+so that no table takes much more memory than it has bytes. Texts in Parquet have no such limit (one
+text can be written once and stand in every row), so such a file has them a second time, in its
+safetensors. Tables of a large atlas are checked by what they say of their sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import product
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, product
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+from pyarrow import ArrowException, Table, types
+from pyarrow.parquet import ParquetFile
 
+from core.atlas.density import Plane
 from core.atlas.files.description import Description
 from core.atlas.files.errors import AtlasFileError
-from core.atlas.files.tables import FLOATS, GROUP_ROWS, NORMS, NUMBERS, POINTS, schema_of
+from core.atlas.files.tables import (
+    FLOATS,
+    GROUP_ROWS,
+    HEAD,
+    NORMS,
+    NUMBERS,
+    POINTS,
+    POINTS_TABLE,
+    SENTENCES_TABLE,
+    part_name,
+    schema_of,
+)
 from core.model.trace import Array
 from core.vocabulary import STAGES, Stage
 
-if TYPE_CHECKING:
-    from pyarrow import Table
-    from pyarrow.parquet import ParquetFile
-
-    Columns = dict[str, NDArray[Any]]
-
+Columns = dict[str, NDArray[Any]]
 _SPARE_BYTES, _CHUNK_BYTES = 16_384, 256  # of a table's own description, and per column of a group
 _MAX_LIST = 4096  # columns or groups in it
 
 
-def open_table(source: BinaryIO, types: Mapping[str, str], groups: int) -> ParquetFile:
+def open_table(source: BinaryIO, columns: Mapping[str, str], groups: int) -> ParquetFile:
     """A table with these columns of numbers (Arrow types by name), in at most so many groups.
 
     Raises `AtlasFileError` when a column is missing, packed, of another type or may have gaps, or
     when what the table says of itself is longer than its columns need.
     """
-    from pyarrow.parquet import ParquetFile
-
-    _check_footer(source, _SPARE_BYTES + (len(types) + 4) * max(1, groups) * _CHUNK_BYTES)
+    _check_footer(source, _SPARE_BYTES + (len(columns) + 4) * max(1, groups) * _CHUNK_BYTES)
     file = ParquetFile(
         source,
         thrift_string_size_limit=2**20,
         thrift_container_size_limit=_MAX_LIST,
         pre_buffer=False,
     )
-    expected, actual = schema_of(types), file.schema_arrow
+    expected, actual = schema_of(columns), file.schema_arrow
     for field in expected:
         if field.name not in actual.names or actual.field(field.name).type != field.type:
             raise AtlasFileError(
@@ -53,7 +63,7 @@ def open_table(source: BinaryIO, types: Mapping[str, str], groups: int) -> Parqu
             )
     if file.num_row_groups > max(1, groups):
         raise AtlasFileError(f"A table of the file has {file.num_row_groups:,} groups of rows.")
-    _check_columns(file, set(types))
+    _check_columns(file, set(columns))
     return file
 
 
@@ -97,10 +107,10 @@ def read_points(
 
 def _heads(source: BinaryIO, heads: int, tokens: int) -> Iterator[Columns]:
     """The columns of each head."""
-    types = {"layer": "int16", "head": "int16"} | dict.fromkeys(FLOATS, "float32")
+    names = HEAD | dict.fromkeys(FLOATS, "float32")
     together = max(1, GROUP_ROWS // tokens)
     groups = -(-heads // together)
-    file = open_table(source, types, groups)
+    file = open_table(source, names, groups)
     sizes = [together * tokens] * (groups - 1) + [(heads - together * (groups - 1)) * tokens]
     rows = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
     if rows != sizes:
@@ -109,7 +119,7 @@ def _heads(source: BinaryIO, heads: int, tokens: int) -> Iterator[Columns]:
             " tokens, or in other groups than those of an atlas."
         )
     for group, size in enumerate(sizes):
-        columns = _columns(file.read_row_group(group, columns=list(types)), size)
+        columns = _columns(file.read_row_group(group, columns=list(names)), size)
         for start in range(0, size, tokens):
             yield {name: values[start : start + tokens] for name, values in columns.items()}
 
@@ -144,6 +154,83 @@ def _columns(table: Table, rows: int) -> Columns:
     for name, values in columns.items():
         if len(values) != rows or values.dtype == object:
             raise AtlasFileError(f"The column “{name}” has gaps.")
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            raise AtlasFileError(f"The column “{name}” has values that are not finite.")
+        _check_finite(name, values)
     return columns
+
+
+def _check_finite(name: str, values: NDArray[Any]) -> None:
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise AtlasFileError(f"The column “{name}” has values that are not finite.")
+
+
+@dataclass(frozen=True, eq=False)
+class LargePart:
+    """One part in a folder; its tables are read when they are asked for."""
+
+    folder: Path
+    index: int
+    first: int  # of its tokens, among all
+    count: int  # of its tokens
+    sentences: int
+
+    def table(self, name: str, group: int, columns: list[str]) -> Table:
+        """Columns of a group of rows of one of its tables, as many rows as the part has."""
+        wanted = self.sentences if name == SENTENCES_TABLE else self.count
+        try:
+            file = open_part(self.folder, name, self.index)
+            rows = file.metadata.row_group(group).num_rows
+            missing = set(columns) - set(file.schema_arrow.names)
+            if rows != wanted or missing:
+                raise AtlasFileError(
+                    f"The {name} of part {self.index} are {rows:,} rows for {wanted:,}, or lack a"
+                    " column."
+                )
+            return file.read_row_group(group, columns=columns, use_threads=False)
+        except (ArrowException, IndexError, OSError) as error:
+            raise AtlasFileError(f"The {name} of part {self.index} are damaged.") from error
+
+    def plane(self, group: int, stage: Stage) -> Plane:
+        """The first two components of one head."""
+        names = [f"{kind}_{stage}_{axis}" for kind in ("query", "key") for axis in "xy"]
+        table = self.table(POINTS_TABLE, group, names)
+        queries, keys = (
+            np.stack([numbers_of(table, name, "f") for name in two], axis=1).astype(np.float32)
+            for two in (names[:2], names[2:])
+        )
+        return Plane(self.first, queries, keys)
+
+
+def parts_of(folder: Path, sizes: Sequence[tuple[int, int, int]]) -> tuple[LargePart, ...]:
+    """All parts of a folder, in order, by their numbers, tokens and sentences."""
+    firsts = accumulate((tokens for _, tokens, _ in sizes), initial=0)
+    return tuple(
+        LargePart(folder, index, first, tokens, sentences)
+        for first, (index, tokens, sentences) in zip(firsts, sizes, strict=False)
+    )
+
+
+def open_part(folder: Path, name: str, index: int) -> ParquetFile:
+    """A table of a part; `AtlasFileError` when it is missing or damaged."""
+    try:
+        # Without reading ahead: a few columns of one group are read, in half the time.
+        return ParquetFile(folder / part_name(name, index), pre_buffer=False)
+    except (ArrowException, KeyError, FileNotFoundError) as error:
+        raise AtlasFileError(f"The {name} of part {index} are missing or damaged.") from error
+
+
+def numbers_of(table: Table, name: str, kind: str) -> NDArray[Any]:
+    """A column of numbers without gaps; `kind` is that of their type in NumPy, such as "f"."""
+    column = table.column(name)
+    values: NDArray[Any] = column.to_numpy()
+    if column.null_count or values.dtype.kind != kind:
+        raise AtlasFileError(f"The column “{name}” has gaps, or is of another type.")
+    _check_finite(name, values)
+    return values
+
+
+def texts_of(table: Table, name: str) -> list[str]:
+    """A column of texts without gaps."""
+    column = table.column(name)
+    if column.null_count or not types.is_string(column.type):
+        raise AtlasFileError("A column of texts has gaps.")
+    return column.to_pylist()

@@ -7,32 +7,27 @@ parts, too; they are read without trusting them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools
 from core.atlas.data import TokenRows
 from core.atlas.files.errors import AtlasFileError
-from core.atlas.files.facts import open_arrays, pack_arrays
-from core.atlas.files.part import LargePart, numbers_of, texts_of
+from core.atlas.files.facts import Spec, open_arrays, pack_arrays
+from core.atlas.files.reading import LargePart, numbers_of, texts_of
 from core.atlas.files.tables import SENTENCES_TABLE, TOKENS_TABLE
 from core.atlas.files.texts import pack_texts, shortened, unpack_texts
+from core.atlas.search.parts import Words
 from core.atlas.whole_file import write_whole
 
-if TYPE_CHECKING:
-    from pyarrow import Array as ArrowArray
-
-    from core.atlas.files.facts import Spec
-    from core.atlas.search.parts import Words
-
-    Arrays = dict[str, NDArray[Any]]
-
+Arrays = dict[str, NDArray[Any]]
 MAX_SEGMENT = 2**31  # bytes of a file: a million tokens of the longest texts fit
 SEGMENT_TOKENS = 2**20  # of a file, or of one part that has more: 20 MB, in memory while written
 
@@ -70,10 +65,8 @@ class Segment:
         numbers, ends = self._sentences()
         return np.repeat(numbers, np.diff(ends, prepend=0))
 
-    def texts(self) -> tuple[NDArray[np.integer], ArrowArray]:
+    def texts(self) -> tuple[NDArray[np.integer], pa.Array]:
         """The number of each sentence, and its text."""
-        import pyarrow as pa
-
         arrays = self._read("texts", "texts.ends")
         offsets = np.concatenate([[0], arrays["texts.ends"]])
         numbers, _ = self._sentences()
@@ -101,11 +94,8 @@ class Segment:
         own = np.searchsorted(ends, places, side="right")
         starts = np.concatenate([[0], ends])[own]
         words, pairs, vocabulary = self._words()
-        texts, displays = (
-            tuple(shortened(vocabulary[i]) for i in column)
-            for column in pairs[words[places]].T.tolist()
-        )
-        return TokenRows(texts, displays, numbers[own], (places - starts).astype(np.int32))
+        displays = tuple(shortened(vocabulary[i]) for i in pairs[words[places], 1].tolist())
+        return TokenRows(displays, numbers[own], (places - starts).astype(np.int32))
 
     def texts_of(self, numbers: NDArray[np.integer]) -> dict[int, str]:
         """The texts of its sentences with these numbers, by number."""
@@ -173,10 +163,7 @@ def write_segments(folder: Path, parts: Sequence[LargePart]) -> list[int]:
         file.unlink()
     sizes = []
     for number, own in enumerate(_together(parts)):
-        builder = _Builder()
-        for part in own:
-            builder.add(part)
-        content = pack_arrays(builder.arrays())
+        content = pack_arrays(_joined(own))
         if len(content) > MAX_SEGMENT:
             raise AtlasFileError(f"The texts of {len(own):,} parts are too long to be searched.")
         write_whole(segment_file(folder, number), content)
@@ -196,55 +183,43 @@ def _together(parts: Sequence[LargePart]) -> Iterator[list[LargePart]]:
         yield own
 
 
-@dataclass
-class _Builder:
-    """Some parts, joined.
+def _joined(parts: Sequence[LargePart]) -> Arrays:
+    """All arrays of the file of some parts."""
+    pairs: dict[tuple[str, str], int] = {}
+    columns = [_columns(part, pairs) for part in parts]
+    vocabulary = {text: i for i, text in enumerate(dict.fromkeys(chain.from_iterable(pairs)))}
+    joined = {name: np.concatenate([each[name] for each in columns]) for name in columns[0]}
+    texts = joined.pop("texts").tolist()
+    numbers = [[vocabulary[text] for text in pair] for pair in pairs]
+    return {
+        **joined,
+        "sentences.ends": np.cumsum(joined["sentences.ends"]),
+        "pairs": np.array(numbers, dtype=np.uint32),
+        **pack_texts("vocabulary", list(vocabulary)),
+        **pack_texts("texts", texts),
+    }
 
-    Attributes
-    ----------
-    pairs : each token as it is written and as it is shown, by its number here.
-    columns : of the arrays with a row a token or a sentence, their pieces.
+
+def _columns(part: LargePart, pairs: dict[tuple[str, str], int]) -> Arrays:
+    """The rows of one part; of sentences how many tokens each has, and texts as they are.
+
+    `pairs` number each token as it is written and as it is shown; new ones are added. Raises
+    `AtlasFileError` when tokens are of other sentences than the part has.
     """
-
-    pairs: dict[tuple[str, str], int] = field(default_factory=dict)
-    texts: list[str] = field(default_factory=list)
-    columns: dict[str, list[NDArray[Any]]] = field(default_factory=dict)
-
-    def add(self, part: LargePart) -> None:
-        """Add a part; `AtlasFileError` when its tokens are of other sentences than it has."""
-        names = ["token", "display", "sentence", "start", "end", "special"]
-        tokens, sentences = (
-            part.table(TOKENS_TABLE, 0, names),
-            part.table(SENTENCES_TABLE, 0, ["sentence", "text"]),
-        )
-        numbers = numbers_of(sentences, "sentence", "i")
-        known, sizes = np.unique(numbers_of(tokens, "sentence", "i"), return_counts=True)
-        if not np.array_equal(known, numbers):
-            raise AtlasFileError(f"The tokens of part {part.index} are not of its sentences.")
-        pairs = zip(texts_of(tokens, "token"), texts_of(tokens, "display"), strict=True)
-        words = [self.pairs.setdefault(pair, len(self.pairs)) for pair in pairs]
-        self.texts += texts_of(sentences, "text")
-        columns: Arrays = {
-            "words": np.array(words, dtype=np.uint32),
-            "sentences": numbers.astype(np.int32),
-            "sentences.sizes": sizes.astype(np.int64),
-            "spans": np.stack([numbers_of(tokens, end, "i") for end in ("start", "end")], axis=1),
-            "special": numbers_of(tokens, "special", "b").astype(np.bool_),
-        }
-        for name, values in columns.items():
-            self.columns.setdefault(name, []).append(values)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """All of the file."""
-        texts = dict.fromkeys(chain.from_iterable(self.pairs))
-        vocabulary = {text: i for i, text in enumerate(texts)}
-        pairs = [[vocabulary[text] for text in pair] for pair in self.pairs]
-        columns = {name: np.concatenate(chunks) for name, chunks in self.columns.items()}
-        sizes = columns.pop("sentences.sizes")
-        return {
-            **columns,
-            "sentences.ends": np.cumsum(sizes),
-            "pairs": np.array(pairs, dtype=np.uint32),
-            **pack_texts("vocabulary", list(vocabulary)),
-            **pack_texts("texts", self.texts),
-        }
+    names = ["token", "display", "sentence", "start", "end", "special"]
+    tokens = part.table(TOKENS_TABLE, 0, names)
+    sentences = part.table(SENTENCES_TABLE, 0, ["sentence", "text"])
+    numbers = numbers_of(sentences, "sentence", "i")
+    known, sizes = np.unique(numbers_of(tokens, "sentence", "i"), return_counts=True)
+    if not np.array_equal(known, numbers):
+        raise AtlasFileError(f"The tokens of part {part.index} are not of its sentences.")
+    both = zip(texts_of(tokens, "token"), texts_of(tokens, "display"), strict=True)
+    words = [pairs.setdefault(pair, len(pairs)) for pair in both]
+    return {
+        "words": np.array(words, dtype=np.uint32),
+        "sentences": numbers.astype(np.int32),
+        "sentences.ends": sizes.astype(np.int64),
+        "texts": np.array(texts_of(sentences, "text"), dtype=np.object_),
+        "spans": np.stack([numbers_of(tokens, end, "i") for end in ("start", "end")], axis=1),
+        "special": numbers_of(tokens, "special", "b").astype(np.bool_),
+    }

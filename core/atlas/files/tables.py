@@ -12,18 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice, product
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
+from pyarrow.parquet import ParquetWriter
 
 from core.atlas.data import CorpusTexts, CorpusTokens, HeadPoints
 from core.atlas.files.errors import AtlasFileError
 from core.model.trace import Array
 from core.vocabulary import STAGES
-
-if TYPE_CHECKING:
-    from pyarrow import Schema, Table
-
 
 Target: TypeAlias = "Path | IO[bytes]"
 POINTS_TABLE, TOKENS_TABLE, SENTENCES_TABLE = "points", "tokens", "sentences"
@@ -32,6 +30,7 @@ POINTS = {
     stage: [f"{kind}_{stage}_{axis}" for kind, axis in product(("query", "key"), "xyz")]
     for stage in STAGES
 }
+FLOAT = "float32"
 FLOATS = [*NORMS, *(name for stage in STAGES for name in POINTS[stage])]
 HEAD = {"layer": "int16", "head": "int16"}  # numbers as people read them
 PLACE = {"sentence": "int32", "position": "int32"}
@@ -47,25 +46,23 @@ def part_name(table: str, index: int) -> str:
 
 
 def table_writers(
-    texts: CorpusTexts, heads: Iterable[HeadPoints], dtype: str = "float32", group_rows: int = 1
+    texts: CorpusTexts, heads: Iterable[HeadPoints], group_rows: int = 1
 ) -> dict[str, Callable[[Target], None]]:
     """What writes each table of some sentences, by the table's name.
 
     `texts` are as of :func:`core.atlas.files.texts.as_stored`; `heads` all of them, in order, taken
-    once. `dtype`, of the points, is "float32" or "float16". A group of rows holds as many whole
-    heads as have `group_rows` rows together, and at least one.
+    once. A group of rows holds as many whole heads as have `group_rows` rows together, and at least
+    one.
     """
     return {
-        POINTS_TABLE: lambda target: _write_points(target, texts.tokens, heads, dtype, group_rows),
+        POINTS_TABLE: lambda target: _write_points(target, texts.tokens, heads, group_rows),
         TOKENS_TABLE: lambda target: _write_tokens(target, texts.tokens),
         SENTENCES_TABLE: lambda target: _write_sentences(target, texts),
     }
 
 
-def schema_of(types: Mapping[str, str]) -> Schema:
+def schema_of(types: Mapping[str, str]) -> pa.Schema:
     """Columns of these Arrow types by name; no entry may be missing."""
-    import pyarrow as pa
-
     fields = [
         pa.field(name, pa.type_for_alias(kind), nullable=False) for name, kind in types.items()
     ]
@@ -76,32 +73,26 @@ def _write_points(
     target: Target,
     tokens: CorpusTokens,
     heads: Iterable[HeadPoints],
-    dtype: str,
     group_rows: int,
 ) -> None:
     """A row for each head and token; `AtlasFileError` when a number is not finite."""
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetWriter
-
     size = len(tokens)
-    schema = schema_of(HEAD | PLACE | dict.fromkeys(FLOATS, dtype))
-    tables = (_table_of(each, tokens, schema, dtype) for each in heads)
+    schema = schema_of(HEAD | PLACE | dict.fromkeys(FLOATS, FLOAT))
+    tables = (_table_of(each, tokens, schema) for each in heads)
     together = max(1, group_rows // max(1, size))
     with ParquetWriter(target, schema, **_options(dictionaries=list(HEAD))) as writer:
         while group := list(islice(tables, together)):
             writer.write_table(pa.concat_tables(group), row_group_size=max(1, size * len(group)))
 
 
-def _table_of(each: HeadPoints, tokens: CorpusTokens, schema: Schema, dtype: str) -> Table:
+def _table_of(each: HeadPoints, tokens: CorpusTokens, schema: pa.Schema) -> pa.Table:
     """The rows of one head."""
-    import pyarrow as pa
-
     size = len(tokens)
     floats: list[Array] = [each.norms[:size], each.norms[size:]]
     for stage in STAGES:
         both = each.points[stage]
         floats += [half[:, axis] for half in (both[:size], both[size:]) for axis in range(3)]
-    stored = [np.ascontiguousarray(column, dtype=np.dtype(dtype)) for column in floats]
+    stored = [np.ascontiguousarray(column, dtype=np.float32) for column in floats]
     if not all(np.isfinite(column).all() for column in stored):
         raise AtlasFileError(f"L{each.layer} H{each.head} has points that are not finite.")
     numbers = [np.full(size, number, dtype=np.int16) for number in (each.layer, each.head)]
@@ -111,8 +102,6 @@ def _table_of(each: HeadPoints, tokens: CorpusTokens, schema: Schema, dtype: str
 
 def _write_tokens(target: Target, tokens: CorpusTokens) -> None:
     """A row a token, in order."""
-    import pyarrow as pa
-
     ends = (np.ascontiguousarray(tokens.spans[:, end]) for end in (0, 1))
     numbers = [tokens.sentence, tokens.position, tokens.word, *ends, tokens.special]
     columns = [*map(pa.array, numbers), pa.array(tokens.texts), pa.array(tokens.displays)]
@@ -122,8 +111,6 @@ def _write_tokens(target: Target, tokens: CorpusTokens) -> None:
 
 def _write_sentences(target: Target, texts: CorpusTexts) -> None:
     """A row a sentence: its number in the corpus, its text, its label if there are any."""
-    import pyarrow as pa
-
     types = {"sentence": "int32", "text": "string"}
     columns = [pa.array(texts.numbers.astype(np.int32)), pa.array(texts.sentences)]
     if texts.labels:
@@ -133,9 +120,7 @@ def _write_sentences(target: Target, texts: CorpusTexts) -> None:
     _write(target, table, ["label"] if texts.labels else [])
 
 
-def _write(target: Target, table: Table, dictionaries: list[str]) -> None:
-    from pyarrow.parquet import ParquetWriter
-
+def _write(target: Target, table: pa.Table, dictionaries: list[str]) -> None:
     with ParquetWriter(target, table.schema, **_options(dictionaries)) as writer:
         writer.write_table(table, row_group_size=max(1, len(table)))
 

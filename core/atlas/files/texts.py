@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.atlas.data import CorpusTexts, CorpusTokens
+from core.atlas.data import CorpusTexts, CorpusTokens, Ints
 from core.atlas.files.errors import AtlasFileError
-
-if TYPE_CHECKING:
-    from core.atlas.data import Ints
 
 MAX_TEXT = 200  # characters of a token or a label; GPT-2's longest, 128 blanks, fits
 MAX_TEXTS = 64 * 2**20  # bytes of all texts in one file
@@ -32,15 +29,6 @@ def shortened(text: str) -> str:
 def well_formed(text: str) -> str:
     """With � for each lone surrogate, which no file and no browser can hold."""
     return text if text.isascii() else text.translate(_LONE_HALVES)
-
-
-def is_well_formed(text: str) -> bool:
-    """Whether it has no lone surrogate."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def stored_texts(texts: Sequence[str]) -> list[str]:

@@ -10,14 +10,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import re2
 
-if TYPE_CHECKING:
-    Step: TypeAlias = Callable[[], object]  # between two pieces of a search; what it raises ends it
-    Spans = Iterator[tuple[int, int]]
-
+Step: TypeAlias = Callable[[], object]  # between two pieces of a search; what it raises ends it
+Spans = Iterator[tuple[int, int]]
 MEMORY = 2 * 2**20  # bytes for an expression, compiled and running: ninety of any letter fit
 _UNSUPPORTED = {  # how each is written, outside of classes and quotes, in this library or others
     "look-ahead and look-behind": r"\(\?<?[=!]",

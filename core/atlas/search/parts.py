@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,18 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools
-from core.atlas.search.expression import SURROGATE, expression, no_step, within
+from core.atlas.search.expression import SURROGATE, Spans, Step, expression, no_step, within
 from core.atlas.search.query import Kind, check_query, phrase
 
 if TYPE_CHECKING:
     from pyarrow import Array as ArrowArray
 
-    from core.atlas.search.expression import Spans, Step
-
-    Ints = NDArray[np.integer]
-    Words = tuple[Sequence[str], Ints]  # distinct texts, and each token's index among them
-    Find = Callable[[Sequence[str]], Ints]  # matches (match, 2) in texts with a character between
-
+Ints = NDArray[np.integer]
+Words = tuple[Sequence[str], Ints]  # distinct texts, and each token's index among them
+Find = Callable[[Sequence[str]], Ints]  # matches (match, 2) in texts with a character between
 _BLANK = r"[\s\pZ\x0b\x1c-\x1f\x85]+"  # what Python counts as blank
 TIME_LIMIT = 5.0  # processor seconds that phrases and expressions may take over all sentences
 SLICE_SENTENCES, SLICE_CHARACTERS = 1_000, 50_000  # at most, but one sentence at least
@@ -112,29 +109,20 @@ def search_parts(
 
 
 def _by_word(query: str, *, whole: bool) -> Callable[[Searched], tuple[Bools, int]]:
-    known = _Known(query, whole=whole)
+    @cache  # most words are in every part
+    def known(word: str) -> bool:
+        folded = word.casefold()
+        return folded == query if whole else query in folded
 
     def search(part: Searched) -> tuple[Bools, int]:
         matching = np.zeros(part.count, dtype=np.bool_)
         for words, index in part.words():
-            chosen = np.fromiter(map(known.__getitem__, words), dtype=np.bool_, count=len(words))
+            chosen = np.fromiter(map(known, words), dtype=np.bool_, count=len(words))
             if chosen.any():
                 matching |= chosen[index]
         return matching, int(matching.sum())
 
     return search
-
-
-class _Known(dict[str, bool]):
-    """Which words match; each is compared once, though most are in every part."""
-
-    def __init__(self, query: str, *, whole: bool) -> None:
-        self._query, self._whole = query, whole
-
-    def __missing__(self, word: str) -> bool:
-        folded = word.casefold()
-        self[word] = answer = folded == self._query if self._whole else self._query in folded
-        return answer
 
 
 def _by_text(find: Find, pattern: str, step: Step) -> Callable[[Searched], tuple[Bools, int]]:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from core.atlas.search.expression import SearchError, no_step
-
-if TYPE_CHECKING:
-    from core.atlas.search.expression import Spans, Step
+from core.atlas.search.expression import SearchError, Spans, Step, no_step
 
 Kind = Literal["token", "substring", "phrase", "regex"]
 KINDS: tuple[Kind, ...] = ("token", "substring", "phrase", "regex")

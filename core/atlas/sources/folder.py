@@ -13,33 +13,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
 from core.atlas.data import Atlas, AtlasFacts, TokenRows
-from core.atlas.density import Density, Look, Plane, look_at
-from core.atlas.density.cells import CELLS
+from core.atlas.density import CELLS, Density, Look, Plane, look_at
 from core.atlas.files.archive import ARRAYS, DESCRIPTION
 from core.atlas.files.description import MAX_BYTES, Description, decode_description
 from core.atlas.files.errors import AtlasFileError
-from core.atlas.files.facts import expected_facts, open_arrays, read_facts
+from core.atlas.files.facts import Spec, expected_facts, open_arrays, read_facts
 from core.atlas.files.folder import SAMPLE
 from core.atlas.files.opening import read_atlas
-from core.atlas.files.part import LargePart, parts_of
+from core.atlas.files.reading import LargePart, parts_of
 from core.atlas.files.segments import MAX_SEGMENT, Segment, segment_file
 from core.atlas.files.tables import POINTS_TABLE, SENTENCES_TABLE, TOKENS_TABLE, part_name
-from core.atlas.search.expression import no_step
+from core.atlas.search.expression import Step, no_step
 from core.atlas.search.parts import Matches, search_parts
 from core.atlas.search.patches import ImageKind
 from core.atlas.search.query import Kind
 from core.vocabulary import STAGES, Stage
-
-if TYPE_CHECKING:
-    from core.atlas.files.facts import Spec
-    from core.atlas.search.expression import Step
 
 MAX_FILE = 2**31  # bytes of the sample and of the arrays that are read whole
 
@@ -95,18 +90,16 @@ class LargeAtlas:
     def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:
         """The tokens with these indices among all, in this order."""
         indices = np.asarray(indices)
-        texts, displays = [""] * indices.size, [""] * indices.size
+        displays = np.empty(indices.size, dtype=np.object_)
         sentence, position = (np.zeros(indices.size, dtype=np.int32) for _ in range(2))
         starts = np.array([part.first for part in self.searched])
         owners = np.searchsorted(starts, indices, side="right") - 1
         for owner in np.unique(owners).tolist():
             part, places = self.searched[owner], np.flatnonzero(owners == owner)
             rows = part.rows(indices[places] - part.first)
+            displays[places] = rows.displays
             sentence[places], position[places] = rows.sentence, rows.position
-            for into, found in ((texts, rows.texts), (displays, rows.displays)):
-                for place, text in zip(places.tolist(), found, strict=True):
-                    into[place] = text
-        return TokenRows(tuple(texts), tuple(displays), sentence, position)
+        return TokenRows(tuple(displays.tolist()), sentence, position)
 
     def sentences_at(self, numbers: NDArray[np.integer]) -> list[str]:
         """The texts of the sentences with these numbers in the corpus, in this order."""

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools, Floats, Indices
 from core.atlas.data import Atlas, AtlasFacts, TokenRows, facts_of
 from core.atlas.density import Density, Look, Plane, bounds_of, count_heads, look_at
 from core.atlas.search import Matches
-from core.atlas.search.expression import SURROGATE, no_step
-from core.atlas.search.parts import search_parts
+from core.atlas.search.expression import SURROGATE, Step, no_step
+from core.atlas.search.parts import Ints, Words, search_parts
 from core.atlas.search.patches import ImageKind, search_patches
 from core.atlas.search.query import Kind
 from core.vocabulary import Stage
-
-if TYPE_CHECKING:
-    from pyarrow import Array as ArrowArray
-
-    from core.atlas.search.expression import Step
-    from core.atlas.search.parts import Ints, Words
 
 TIME_LIMIT = 0.8  # processor seconds that phrases and expressions may take over the whole corpus
 
@@ -62,10 +57,8 @@ class InMemory:
     def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:
         """The tokens with these indices, in this order."""
         tokens = self.sample.tokens
-        texts, displays = (
-            tuple(column[i] for i in indices.tolist()) for column in (tokens.texts, tokens.displays)
-        )
-        return TokenRows(texts, displays, tokens.sentence[indices], tokens.position[indices])
+        displays = tuple(tokens.displays[i] for i in indices.tolist())
+        return TokenRows(displays, tokens.sentence[indices], tokens.position[indices])
 
     def sentences_at(self, numbers: NDArray[np.integer]) -> list[str]:
         """The texts of the sentences with these numbers, in this order."""
@@ -85,10 +78,8 @@ class InMemory:
         """The number of each token's sentence."""
         return self.sample.tokens.sentence
 
-    def texts(self) -> tuple[Ints, ArrowArray]:
+    def texts(self) -> tuple[Ints, pa.Array]:
         """The number and the text of each sentence."""
-        import pyarrow as pa
-
         texts = [SURROGATE.sub("\ufffd", text) for text in self.sample.sentences]
         return np.arange(len(texts)), pa.array(texts, pa.large_string())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -12,13 +12,10 @@ from core.analysis.arrays import Floats
 from core.atlas.data import Atlas, AtlasFacts, TokenRows
 from core.atlas.density import Density, Look
 from core.atlas.search import Matches
-from core.atlas.search.expression import no_step
+from core.atlas.search.expression import Step, no_step
 from core.atlas.search.patches import ImageKind
 from core.atlas.search.query import Kind
 from core.vocabulary import Stage
-
-if TYPE_CHECKING:
-    from core.atlas.search.expression import Step
 
 
 class Source(Protocol):

@@ -18,7 +18,7 @@ from core import atlas_build
 from core.analysis.corpus import MAX_BYTES
 from core.atlas import build_atlas
 from core.atlas.command_line.lock import locked
-from core.atlas.engine import FolderStore
+from core.atlas.engine.folder import FolderStore
 from core.atlas.files import read_atlas
 from core.model import load, trace_by_length
 from tests.atlas.files import as_stored, assert_same
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from core.atlas import Atlas
-    from core.atlas.engine import Shard
+    from core.atlas.engine.shard import Shard
     from tests.conftest import FolderOf, ModelOf
 
 ROOT = Path(__file__).parents[3]
@@ -136,7 +136,8 @@ def test_a_budget_takes_a_sample_and_says_how_many_are_left_out(
 KILLS = """
 import json, os, signal, sys
 from core import atlas_build
-from core.atlas.engine import FolderStore, folder
+from core.atlas.engine import folder
+from core.atlas.engine.folder import FolderStore
 from core.atlas.files import tables
 from core.model import load
 

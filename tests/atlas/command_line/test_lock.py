@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from core.atlas.command_line.lock import LockedError, locked
+from core.atlas.command_line.lock import locked
+from core.atlas.command_line.words import BuildError
 
 ROOT = Path(__file__).parents[3]
 HOLD = """
@@ -33,7 +34,7 @@ def test_a_second_process_is_refused_until_the_first_is_done_or_dead(tmp_path: P
             assert other.stdout is not None
             assert other.stdin is not None
             assert other.stdout.readline() == b"held\n"
-            with pytest.raises(LockedError, match="Another command is writing"), locked(folder):
+            with pytest.raises(BuildError, match="Another command is writing"), locked(folder):
                 pass
             if kill:
                 other.kill()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from core.atlas.distributed.session import Workers
-    from core.atlas.engine import Sums
+    from core.atlas.engine.sums import Sums
     from tests.conftest import FolderOf
 
 WORDS = [

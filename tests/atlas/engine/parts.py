@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.atlas.engine import ShardBuilder
+from core.atlas.engine.shard import ShardBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from core.atlas.engine import Shard
+    from core.atlas.engine.shard import Shard
     from core.model.trace import Trace
 
     Texts = Sequence[str] | Mapping[int, str]

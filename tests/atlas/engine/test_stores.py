@@ -11,24 +11,18 @@ from sklearn.decomposition import PCA
 
 from core.analysis.normalization import key_translation, normalize
 from core.atlas import build_atlas
-from core.atlas.engine import (
-    Chunk,
+from core.atlas.engine import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
+from core.atlas.engine.constants import HeadConstants, find_constants
+from core.atlas.engine.folder import (
     FolderStore,
     ForeignFileError,
-    HeadConstants,
-    MemoryStore,
-    Row,
     ShardsError,
-    Sums,
-    atlas_of,
-    chunks_of,
-    find_constants,
     open_folder,
-    project_part,
     remove_folder,
-    sampled_numbers,
-    walk,
 )
+from core.atlas.engine.project import project_part
+from core.atlas.engine.sample import sampled_numbers
+from core.atlas.engine.sums import Sums
 from core.vocabulary import STAGES
 from tests.atlas.corpora import corpus_of
 from tests.atlas.engine.parts import trace_part
@@ -208,21 +202,12 @@ def test_a_part_comes_back_from_the_disk_as_it_was(traces: list[Trace], tmp_path
     assert store.indices == [5]
 
 
-@pytest.mark.parametrize(
-    "lengths",
-    [
-        dict(enumerate(LENGTHS)),
-        {n: length for n, length in enumerate(LENGTHS) if n != 3},  # one that was not foreseen
-        dict(enumerate((*LENGTHS, 5))),  # one that never comes
-        dict(enumerate((*LENGTHS[:4], 8, *LENGTHS[5:]))),  # one shorter than foreseen
-    ],
-)
-def test_a_part_is_the_same_wherever_its_vectors_are_put_as_they_come(
-    lengths: dict[int, int], traces: list[Trace], tmp_path: Path
+def test_a_part_is_the_same_in_whichever_order_its_sentences_come(
+    traces: list[Trace], tmp_path: Path
 ) -> None:
     store = FolderStore(tmp_path)
-    for order in (range(len(LENGTHS)), (4, 9, 0, 8, 2, 6, 1, 3, 7, 5)):  # twice in one memory
-        builder = store.builder(0, 1.0, lengths)
+    for order in (range(len(LENGTHS)), (4, 9, 0, 8, 2, 6, 1, 3, 7, 5)):
+        builder = store.builder(0, 1.0)
         for number in order:
             builder.add(number, traces[number])
         part = builder.finish()

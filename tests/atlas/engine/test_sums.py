@@ -10,19 +10,17 @@ import numpy as np
 import pytest
 
 from core.atlas.blocks import MAX_PAIRS
-from core.atlas.engine import (
-    Shard,
-    Sums,
-    merge,
-    sampled_numbers,
-    share_to_measure,
-)
+from core.atlas.engine.attention import share_to_measure
+from core.atlas.engine.sample import sampled_numbers
+from core.atlas.engine.shard import Shard
 from core.atlas.engine.sums import (
     SAMPLE_TOKENS,
     Candidates,
     Moments,
+    Sums,
     add_moments,
     first_candidates,
+    merge,
     moments_of,
 )
 from core.atlas.priority import first_within, priorities

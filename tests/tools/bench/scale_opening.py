@@ -26,19 +26,18 @@ import numpy as np
 
 from core.atlas.command_line.output import constants_of
 from core.atlas.density import Density
-from core.atlas.engine import (
-    FolderStore,
+from core.atlas.engine import chunks_of, walk
+from core.atlas.engine.constants import facts_of_sums
+from core.atlas.engine.folder import FolderStore
+from core.atlas.engine.project import (
     add_counts,
     all_bounds,
-    chunks_of,
-    facts_of_sums,
     part_bounds,
     part_counts,
     project,
     project_part,
-    shown_numbers,
-    walk,
 )
+from core.atlas.engine.sample import shown_numbers
 from core.atlas.engine.walk import Row
 from core.atlas.files import finish_folder, write_part
 from core.atlas.sources import open_large

@@ -11,7 +11,7 @@ import streamlit as st
 from core.analysis.corpus import CorpusFileError, CorpusTable
 from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
-from core.atlas.engine.store import MemoryStore
+from core.atlas.engine.atlas import MemoryStore
 from core.atlas.layouts import Layout
 from core.atlas.meeting import Meeting
 from core.model import Chosen
