@@ -18,26 +18,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.analysis.corpus import CorpusFileError
-from core.atlas.command_line.checks import check_disk, check_out, check_rows, parts_folder
+from core.atlas.command_line.checks import check_disk, check_out, check_rows, locked, parts_folder
 from core.atlas.command_line.corpus import Corpus, open_corpus
 from core.atlas.command_line.images import atlas_of_images, files_of
-from core.atlas.command_line.lock import locked
 from core.atlas.command_line.options import FILE, FOLDER, parser
 from core.atlas.command_line.output import write_file, write_folder
 from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan_corpus
 from core.atlas.command_line.tracing import traces_of
 from core.atlas.command_line.words import BuildError, count_of, progress, say, size_of
-from core.atlas.distributed import (
-    ClusterCorpus,
-    ClusterError,
-    Work,
-    Workers,
-    count_parts,
-    draw_parts,
-    joined,
-    trace_chunks,
-)
+from core.atlas.distributed.reading import ClusterCorpus
 from core.atlas.distributed.reading import open_corpus as open_any_corpus
+from core.atlas.distributed.session import ClusterError, Workers, joined
+from core.atlas.distributed.workers import Work, count_parts, draw_parts, trace_chunks
 from core.atlas.engine import chunks_of, walk
 from core.atlas.engine.attention import share_to_measure
 from core.atlas.engine.folder import (

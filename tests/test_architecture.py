@@ -26,7 +26,7 @@ ORDER = {
         . corpus coreference projections head_patterns related_words anomalies found_link query_key
         images images/cls images/follow
     """,
-    "atlas": "one_head . search engine files sources command_line distributed",
+    "atlas": ". one_head search engine files sources command_line distributed",
     "figures": ". images query_key",
     "ui": "words serve address cache python controls frame .",
     "screens/atlas": "corpus . head",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.analysis.projections.joint_embedding import Metric
     from core.atlas.pixels import CorpusImages
 
+Item = TypeVar("Item")
 Ints = NDArray[np.int32]
 Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
 METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
@@ -314,3 +315,22 @@ def pick_texts(part: CorpusTexts, numbers: NDArray[np.integer]) -> CorpusTexts:
         tuple(compress(part.sentences, wanted)),
         tuple(compress(part.labels, wanted)),
     )
+
+
+def grouped(
+    items: Iterable[Item], size_of: Callable[[Item], int], budget: int
+) -> Iterator[list[Item]]:
+    """Consecutive items, as many at a time as fit into the budget, and at least one.
+
+    They are read as they are asked for: a group ends before the first item that does not fit.
+    """
+    group: list[Item] = []
+    size = 0
+    for item in items:
+        if group and size + size_of(item) > budget:
+            yield group
+            group, size = [], 0
+        group.append(item)
+        size += size_of(item)
+    if group:
+        yield group

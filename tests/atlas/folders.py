@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from core.atlas.data import ProjectedPart, facts_of, heads_of
 from core.atlas.density import Density, bounds_of, count_cells
@@ -65,28 +62,9 @@ def write_folder(
     """A folder with parts of these sentences, and a sample of some."""
     folder.mkdir()
     for index in reversed(range(len(parts))):  # in any order
-        write_part(folder, part_of(atlas, index, parts[index]))
+        write_part(folder, part_of(atlas, index, parts[index]), dtype)
     finish(atlas, folder, sample)
-    if dtype != "float32":
-        round_points(folder, dtype)
     return folder
-
-
-def round_points(folder: Path, dtype: str) -> None:
-    """Points of fewer digits, as others may write them."""
-    for path in folder.glob("points-*.parquet"):
-        file = pq.ParquetFile(path)
-        kind = pa.type_for_alias(dtype)
-        fields = [
-            pa.field(each.name, kind if pa.types.is_floating(each.type) else each.type)
-            for each in file.schema_arrow
-        ]
-        groups = [file.read_row_group(group) for group in range(file.num_row_groups)]
-        with pq.ParquetWriter(path, pa.schema(fields), compression="none") as writer:
-            for group in groups:
-                writer.write_table(group.cast(pa.schema(fields)))
-    description = json.loads((folder / "atlas.json").read_text("utf-8"))
-    (folder / "atlas.json").write_text(json.dumps(description | {"dtype": dtype}), "utf-8")
 
 
 def finish(atlas: Atlas, folder: Path, sample: Sequence[int] = (0,)) -> None:

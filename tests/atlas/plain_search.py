@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.atlas.search.expression import SURROGATE, expression
-from core.atlas.search.query import check_query, phrase
+from core.atlas.search.expression import SURROGATE, check_query, expression, phrase
 
 if TYPE_CHECKING:
     from core.atlas import Atlas
-    from core.atlas.search.query import Kind
+    from core.atlas.search.expression import Kind
 
 
 def search_plainly(atlas: Atlas, query: str, kind: Kind) -> tuple[list[int], int, int]:

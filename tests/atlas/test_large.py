@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from core.atlas import Atlas
-    from core.atlas.search.query import Kind
+    from core.atlas.search.expression import Kind
 
 SENTENCES = (
     "the cat sat on the mat",
@@ -282,6 +282,9 @@ def test_a_part_that_cannot_be_written_leaves_nothing(atlas: Atlas, tmp_path: Pa
         write_part(tmp_path, part)
     assert parts_in(tmp_path) == []
     assert not list(tmp_path.glob("*.writing"))
+    part.points["raw"][1, 2, 0, 0] = 1e6  # beyond half a float
+    with pytest.raises(AtlasFileError, match="L2 H3"):
+        write_part(tmp_path, part, "float16")
     with pytest.raises(AtlasFileError, match="1 sentences"):
         write_part(tmp_path, replace(part, sentences=part.sentences[:1]))
 

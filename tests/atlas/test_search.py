@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from core.atlas import Atlas, build_atlas, search_tokens
 from core.atlas.search import SearchError, expression
 from core.atlas.search import parts as search
-from core.atlas.search.query import KINDS, MAX_QUERY, Kind
+from core.atlas.search.expression import KINDS, MAX_QUERY, Kind
 from core.atlas.sources.memory import TIME_LIMIT, phrase_positions
 from core.model import load, trace_by_length
 from tests.atlas.corpora import read_words, trace_of

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from core.atlas import Atlas
     from core.atlas.files.reading import LargePart
-    from core.atlas.search.query import Kind
+    from core.atlas.search.expression import Kind
 
 SENTENCES = ("then she", "said the cat", "she  said", "the cat she", "said she said", "nothing")
 PARTS = ((0,), (1, 2), (3,), (4, 5))

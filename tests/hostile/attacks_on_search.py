@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.analysis.corpus.sample import sample_sentences
 from core.atlas import Atlas, build_atlas, search_tokens
 from core.atlas.search import SearchError
-from core.atlas.search.query import MAX_QUERY
+from core.atlas.search.expression import MAX_QUERY
 from tests.atlas.corpora import read_words, trace_of
 
 EXTRA_MB = 60  # an expression's own limit is 2 MB; the rest is Python's

@@ -11,7 +11,7 @@ from core.analysis.layers import rows_of
 from core.atlas import search_tokens
 from core.atlas.colours import offered_colourings, point_tones
 from core.atlas.dispersion import dispersion
-from core.atlas.search.query import KINDS
+from core.atlas.search.expression import KINDS
 from core.atlas.sources import InMemory
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.components.atlas_matrix import AtlasMatrix

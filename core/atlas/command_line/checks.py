@@ -1,8 +1,13 @@
-"""What a command refuses before it runs anything: names that are taken, and what has no room."""
+"""What a command refuses before it runs anything.
+
+Names that are taken, what has no room, and a folder that another command writes.
+"""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from core.atlas.command_line.options import FILE, FOLDER
@@ -60,3 +65,30 @@ def check_disk(model: LoadedModel, plan: Plan, folder: Path, dtype: Dtype) -> No
 def parts_folder(out: Path) -> Path:
     """Where the parts of an atlas are until it is whole."""
     return out.with_name(out.name + ".partial")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing to a folder; the system drops the lock of a killed one.
+
+    Raises
+    ------
+    BuildError
+        When another process has it.
+    """
+    from filelock import FileLock, Timeout
+
+    path = folder.with_name(f"{folder.name}.lock")
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise BuildError(
+            f"Another command is writing {folder}: wait until it is done, or choose another --out."
+        ) from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # where an open file cannot be removed
+            path.unlink()
+        lock.release()

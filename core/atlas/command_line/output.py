@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from core.atlas import files
 from core.atlas.data import HeadPoints
 from core.atlas.density import Density
 from core.atlas.engine.constants import HeadConstants, facts_of_sums, find_constants
@@ -28,6 +27,8 @@ from core.atlas.engine.project import (
 )
 from core.atlas.engine.sample import sampled_numbers, shown_numbers
 from core.atlas.engine.sums import Sums
+from core.atlas.files import finish_folder, write_part
+from core.atlas.files import write_file as write_sentences
 from core.vocabulary import STAGES
 
 Settings = Mapping[str, str | int]
@@ -66,19 +67,35 @@ def write_file(
             on_progress(1)
 
     numbered = replace(texts, tokens=replace(texts.tokens, sentence=places))
-    files.write_file(facts, numbered, heads(), out)
+    write_sentences(facts, numbered, heads(), out)
 
 
-def draw_here(store: FolderStore, constants: HeadConstants, folder: Path) -> Results[Bounds]:
-    """Write the points of all parts into the folder of an atlas; what the points cover."""
-    for index in store.indices:
-        yield 1, draw_part(store, index, constants, folder)
+def draw_here(
+    store: FolderStore,
+    constants: HeadConstants,
+    folder: Path,
+    indices: Sequence[int] | None = None,
+) -> Results[Bounds]:
+    """Write the points of all parts, or of these, into the folder of an atlas; what they cover."""
+    for index in store.indices if indices is None else indices:
+        if (part := store.part(index)) is None:
+            yield 1, None
+            continue
+        projected = project_part(part, constants)
+        write_part(folder, projected)
+        yield 1, part_bounds(projected)
 
 
-def count_here(store: FolderStore, constants: HeadConstants, bounds: Bounds) -> Results[Counts]:
-    """How many points of all parts lie in each cell within bounds."""
-    for index in store.indices:
-        yield 1, count_part(store, index, constants, bounds)
+def count_here(
+    store: FolderStore,
+    constants: HeadConstants,
+    bounds: Bounds,
+    indices: Sequence[int] | None = None,
+) -> Results[Counts]:
+    """How many points of all parts, or of these, lie in each cell within bounds."""
+    for index in store.indices if indices is None else indices:
+        part = store.part(index)
+        yield 1, None if part is None else part_counts(project_part(part, constants), bounds)
 
 
 def write_folder(
@@ -105,7 +122,7 @@ def write_folder(
     counts = reduce(add_counts, _reported(count(store, constants, bounds), on_progress))
     numbers = shown_numbers(sums.candidates)
     sample = store.texts(numbers)
-    files.finish_folder(
+    finish_folder(
         folder,
         facts_of_sums(sums, constants, settings, labelled=bool(sample.labels)),
         {stage: Density(counts[stage], bounds[stage]) for stage in STAGES},
@@ -126,26 +143,6 @@ def _reported(results: Results[Result], on_progress: Callable[[int], object]) ->
 def constants_of(store: FolderStore, sums: Sums) -> HeadConstants:
     """The constants of all heads, by the vectors in a store."""
     return find_constants(sums, store.sample(sampled_numbers(sums.candidates)))
-
-
-def draw_part(
-    store: FolderStore, index: int, constants: HeadConstants, folder: Path
-) -> Bounds | None:
-    """Project a part and write it into the folder of an atlas; None where it has no sentence."""
-    part = store.part(index)
-    if part is None:
-        return None
-    projected = project_part(part, constants)
-    files.write_part(folder, projected)
-    return part_bounds(projected)
-
-
-def count_part(
-    store: FolderStore, index: int, constants: HeadConstants, bounds: Bounds
-) -> Counts | None:
-    """How many points of a part lie in each cell; None where it has no sentence."""
-    part = store.part(index)
-    return None if part is None else part_counts(project_part(part, constants), bounds)
 
 
 def _remove(folder: Path) -> None:

@@ -22,7 +22,7 @@ from core.model import LoadedModel
 from core.model.text.inputs import token_lengths
 
 if TYPE_CHECKING:
-    from core.atlas.distributed import ClusterCorpus
+    from core.atlas.distributed.reading import ClusterCorpus
 
 PART_TOKENS = 8_192
 PART_BYTES = 128 * 2**20  # vectors of a part, in memory until they are written

@@ -14,7 +14,7 @@ from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.atlas.command_line.output import Results, count_part, draw_part
+from core.atlas.command_line.output import Results, count_here, draw_here
 from core.atlas.command_line.tracing import traces_of
 from core.atlas.distributed.session import Workers
 from core.atlas.engine import Chunk, walk
@@ -181,15 +181,15 @@ def _merge(*sums: Sums | None) -> Sums | None:
 def _draw(
     batch: dict[str, Any], store: FolderStore, constants: HeadConstants, folder: Path
 ) -> dict[str, Any]:
-    return one_row(lambda index: (1, draw_part(store, index, constants, folder)), batch)
+    return one_row(lambda index: next(draw_here(store, constants, folder, [index])), batch)
 
 
 def _count(
     batch: dict[str, Any], store: FolderStore, constants: HeadConstants, bounds: Bounds
 ) -> dict[str, Any]:
     def count(*indices: int) -> tuple[int, Counts | None]:
-        every = (count_part(store, index, constants, bounds) for index in indices)
-        counts = [each for each in every if each is not None]
+        every = count_here(store, constants, bounds, indices)
+        counts = [each for _, each in every if each is not None]
         return len(indices), reduce(add_counts, counts) if counts else None
 
     return one_row(count, batch)

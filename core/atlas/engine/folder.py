@@ -94,9 +94,12 @@ class FolderStore:
 
     def texts(self, numbers: NDArray[np.int64] | None = None) -> CorpusTexts:
         """All tokens and texts, or those of these sentences (ascending), without vectors."""
-        parts = [part for index in self.indices if (part := read_tokens(self.path(index)))]
-        if numbers is not None:
-            parts = [pick_texts(part, numbers) for part in parts]
+        parts: list[CorpusTexts] = []
+        for path in map(self.path, self.indices):
+            wanted = numbers is None or read_tokens_of(path, numbers)
+            part = read_tokens(path) if wanted else None
+            if part is not None:
+                parts.append(part if numbers is None else pick_texts(part, numbers))
         return join_texts(parts)
 
     def part(self, index: int) -> Shard | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from core.atlas.data import grouped
 from core.atlas.engine.sums import Sums, merge
 from core.model.trace import Trace
 
@@ -95,22 +96,10 @@ def chunks_of(rows: Iterable[Row], part_tokens: int) -> Iterator[Chunk]:
     `rows` are ascending by number, and are read as they are asked for: a part depends on its own
     sentences and on where the one before it ended, and on nothing that comes later.
     """
-    waiting: list[Row] = []
-    tokens = index = 0
-    for row in rows:
-        if waiting and tokens + row.tokens > part_tokens:
-            yield _chunk(index, waiting)
-            waiting, tokens, index = [], 0, index + 1
-        waiting.append(row)
-        tokens += row.tokens
-    if waiting:
-        yield _chunk(index, waiting)
-
-
-def _chunk(index: int, rows: Sequence[Row]) -> Chunk:
-    return Chunk(
-        index,
-        {row.number: row.tokens for row in rows},
-        {row.number: row.text for row in rows},
-        {row.number: row.label for row in rows if row.label is not None},
-    )
+    for index, own in enumerate(grouped(rows, lambda row: row.tokens, part_tokens)):
+        yield Chunk(
+            index,
+            {row.number: row.tokens for row in own},
+            {row.number: row.text for row in own},
+            {row.number: row.label for row in own if row.label is not None},
+        )

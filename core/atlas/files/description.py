@@ -12,22 +12,16 @@ from typing import Any, NamedTuple
 from core import VERSION
 from core.atlas.data import SAMPLED, AtlasFacts
 from core.atlas.files.errors import AtlasFileError
-from core.atlas.files.tables import FLOAT
 from core.atlas.files.texts import well_formed
 
 SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_name("atlas.schema.json").read_bytes())
-FORMAT, FORMAT_VERSION, INDEX_VERSION = (
-    properties["const"]
-    for properties in (
-        SCHEMA["properties"]["format"],
-        SCHEMA["properties"]["version"],
-        SCHEMA["properties"]["index"]["properties"]["version"],
-    )
-)
+_PROPERTIES = SCHEMA["properties"]
+FORMAT, FORMAT_VERSION = (_PROPERTIES[name]["const"] for name in ("format", "version"))
+INDEX_VERSION = _PROPERTIES["index"]["properties"]["version"]["const"]
 MAX_BYTES = 2**20  # of the JSON: a hundred settings, numbers of layers, a hundred thousand parts
-MAX_HEADS: int = SCHEMA["properties"]["layers"]["maximum"]  # in all layers: 32 MB of distances
-MAX_COUNT: int = SCHEMA["properties"]["tokens"]["maximum"]
-MAX_PARTS: int = SCHEMA["properties"]["parts"]["maxItems"]
+MAX_HEADS: int = _PROPERTIES["layers"]["maximum"]  # in all layers: 32 MB of distances
+MAX_COUNT: int = _PROPERTIES["tokens"]["maximum"]
+MAX_PARTS: int = _PROPERTIES["parts"]["maxItems"]
 PIXELS = "images.pixels"  # the name of the array of an atlas of images
 MAX_PATCH = 64  # side of a patch in pixels; models have up to 32
 _COUNTS = ("tokens_cut", "sentences_left_out", *SAMPLED)  # settings that pages add up
@@ -69,6 +63,7 @@ class Description:
 def encode_description(
     facts: AtlasFacts,
     parts: Sequence[tuple[int, int, int]],
+    dtype: str = "float32",
     segments: Sequence[int] = (),
 ) -> bytes:
     """``atlas.json`` of an atlas with these parts (number, tokens, sentences).
@@ -98,7 +93,7 @@ def encode_description(
         "compared": [int(facts.distances.compared), int(facts.distances.tokens)],
         "positions": facts.positions.counts.shape[0],
         "parts": [list(map(int, part)) for part in parts],
-        "dtype": FLOAT,
+        "dtype": dtype,
         **({"index": {"version": INDEX_VERSION, "parts": list(segments)}} if segments else {}),
         **_grid_fields(facts),
     }
@@ -125,22 +120,16 @@ def decode_description(raw: bytes) -> Description:
     ascend = all(before < after for before, after in pairwise((0, *numbers)))
     if len(numbers) != layers or not ascend or numbers[-1] > fields["depth"]:
         raise AtlasFileError("“layer_numbers” are not those of the layers of one model.")
+    counts = ("layers", "heads", "tokens", "sentences", "depth", "positions")
+    plain: dict[str, Any] = {name: fields[name] for name in ("causal", "labelled", "dtype")}
     return Description(
+        **(plain | {name: int(fields[name]) for name in counts}),
         model=_check_model(fields["model"]),
-        causal=fields["causal"],
-        layers=layers,
-        heads=heads,
-        tokens=tokens,
-        sentences=int(fields["sentences"]),
-        labelled=fields["labelled"],
         layer_numbers=numbers,
-        depth=int(fields["depth"]),
         settings=_check_settings(fields["settings"]),
         measured=_pair(fields["measured"]),
         compared=_pair(fields["compared"]),
-        positions=int(fields["positions"]),
         parts=parts,
-        dtype=fields["dtype"],
         segments=_segments(fields.get("index"), len(parts)),
         images=_read_grid(fields.get("images"), tokens, int(fields["sentences"])),
     )

@@ -23,6 +23,7 @@ from core.atlas.files.facts import facts_arrays, pack_arrays
 from core.atlas.files.reading import open_part, parts_of
 from core.atlas.files.segments import write_segments
 from core.atlas.files.tables import (
+    FLOATS,
     POINTS_TABLE,
     SENTENCES_TABLE,
     TOKENS_TABLE,
@@ -38,12 +39,12 @@ SAMPLE = "sample.atlas.zip"
 _PART = re.compile(r"points-(\d{5})\.parquet")
 
 
-def write_part(folder: Path, part: ProjectedPart) -> None:
+def write_part(folder: Path, part: ProjectedPart, dtype: str = "float32") -> None:
     """Write one part's files, whole or not at all; a part written before is replaced.
 
-    Any number of processes may write to one folder, the same part too. Raises `AtlasFileError` when
-    points are not finite, or sentences do not fit their tokens; `OSError` when it cannot be
-    written.
+    Any number of processes may write to one folder, the same part too. `dtype` of the points is
+    "float32" or "float16". Raises `AtlasFileError` when points are not finite in that type, or
+    sentences do not fit their tokens; `OSError` when it cannot be written.
     """
     if not 0 <= part.index < MAX_PARTS:
         raise AtlasFileError(f"A part has the number {part.index:,}.")
@@ -53,7 +54,7 @@ def write_part(folder: Path, part: ProjectedPart) -> None:
             f"Part {part.index} has {len(part.sentences):,} sentences and {len(part.labels):,}"
             f" labels for tokens of {len(numbers):,}."
         )
-    writers = table_writers(as_stored(part), heads_of(part))
+    writers = table_writers(as_stored(part), heads_of(part), dtype)
     for table, write in reversed(writers.items()):  # points last: the part is there
         with whole_file(folder / part_name(table, part.index), shared=True) as path:
             write(path)
@@ -81,6 +82,8 @@ def finish_folder(
             f"The parts have {held[0]:,} tokens of {held[1]:,} sentences, and the atlas has"
             f" {facts.tokens:,} of {facts.sentences:,}."
         )
+    dtype = str(open_part(folder, POINTS_TABLE, sizes[0][0]).schema_arrow.field(FLOATS[0]).type)
+    dtype = {"halffloat": "float16", "float": "float32"}[dtype]
     write_file(facts, sample, sample_heads, folder / SAMPLE)
     arrays = facts_arrays(facts)
     for stage, counted in density.items():
@@ -89,7 +92,7 @@ def finish_folder(
         unfinished.unlink(missing_ok=True)
     segments = write_segments(folder, parts_of(folder, sizes))
     write_whole(folder / ARRAYS, pack_arrays(arrays))
-    write_whole(folder / DESCRIPTION, encode_description(facts, sizes, segments))
+    write_whole(folder / DESCRIPTION, encode_description(facts, sizes, dtype, segments))
 
 
 def parts_in(folder: Path) -> list[int]:

@@ -6,7 +6,7 @@ parts, too; they are read without trusting them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools
-from core.atlas.data import TokenRows
+from core.atlas.data import TokenRows, grouped
 from core.atlas.files.errors import AtlasFileError
 from core.atlas.files.facts import Spec, open_arrays, pack_arrays
 from core.atlas.files.reading import LargePart, numbers_of, texts_of
@@ -162,25 +162,13 @@ def write_segments(folder: Path, parts: Sequence[LargePart]) -> list[int]:
     for file in folder.glob(segment_file(folder, 0).name.replace("00000", "*")):
         file.unlink()
     sizes = []
-    for number, own in enumerate(_together(parts)):
+    for number, own in enumerate(grouped(parts, lambda part: part.count, SEGMENT_TOKENS)):
         content = pack_arrays(_joined(own))
         if len(content) > MAX_SEGMENT:
             raise AtlasFileError(f"The texts of {len(own):,} parts are too long to be searched.")
         write_whole(segment_file(folder, number), content)
         sizes.append(len(own))
     return sizes
-
-
-def _together(parts: Sequence[LargePart]) -> Iterator[list[LargePart]]:
-    """Parts in order, as many at a time as have `SEGMENT_TOKENS`, and at least one."""
-    own: list[LargePart] = []
-    for part in parts:
-        if own and sum(each.count for each in own) + part.count > SEGMENT_TOKENS:
-            yield own
-            own = []
-        own.append(part)
-    if own:
-        yield own
 
 
 def _joined(parts: Sequence[LargePart]) -> Arrays:

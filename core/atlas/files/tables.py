@@ -30,7 +30,6 @@ POINTS = {
     stage: [f"{kind}_{stage}_{axis}" for kind, axis in product(("query", "key"), "xyz")]
     for stage in STAGES
 }
-FLOAT = "float32"
 FLOATS = [*NORMS, *(name for stage in STAGES for name in POINTS[stage])]
 HEAD = {"layer": "int16", "head": "int16"}  # numbers as people read them
 PLACE = {"sentence": "int32", "position": "int32"}
@@ -46,16 +45,16 @@ def part_name(table: str, index: int) -> str:
 
 
 def table_writers(
-    texts: CorpusTexts, heads: Iterable[HeadPoints], group_rows: int = 1
+    texts: CorpusTexts, heads: Iterable[HeadPoints], dtype: str = "float32", group_rows: int = 1
 ) -> dict[str, Callable[[Target], None]]:
     """What writes each table of some sentences, by the table's name.
 
     `texts` are as of :func:`core.atlas.files.texts.as_stored`; `heads` all of them, in order, taken
-    once. A group of rows holds as many whole heads as have `group_rows` rows together, and at least
-    one.
+    once. `dtype`, of the points, is "float32" or "float16". A group of rows holds as many whole
+    heads as have `group_rows` rows together, and at least one.
     """
     return {
-        POINTS_TABLE: lambda target: _write_points(target, texts.tokens, heads, group_rows),
+        POINTS_TABLE: lambda target: _write_points(target, texts.tokens, heads, dtype, group_rows),
         TOKENS_TABLE: lambda target: _write_tokens(target, texts.tokens),
         SENTENCES_TABLE: lambda target: _write_sentences(target, texts),
     }
@@ -73,26 +72,27 @@ def _write_points(
     target: Target,
     tokens: CorpusTokens,
     heads: Iterable[HeadPoints],
+    dtype: str,
     group_rows: int,
 ) -> None:
     """A row for each head and token; `AtlasFileError` when a number is not finite."""
     size = len(tokens)
-    schema = schema_of(HEAD | PLACE | dict.fromkeys(FLOATS, FLOAT))
-    tables = (_table_of(each, tokens, schema) for each in heads)
+    schema = schema_of(HEAD | PLACE | dict.fromkeys(FLOATS, dtype))
+    tables = (_table_of(each, tokens, schema, dtype) for each in heads)
     together = max(1, group_rows // max(1, size))
     with ParquetWriter(target, schema, **_options(dictionaries=list(HEAD))) as writer:
         while group := list(islice(tables, together)):
             writer.write_table(pa.concat_tables(group), row_group_size=max(1, size * len(group)))
 
 
-def _table_of(each: HeadPoints, tokens: CorpusTokens, schema: pa.Schema) -> pa.Table:
+def _table_of(each: HeadPoints, tokens: CorpusTokens, schema: pa.Schema, dtype: str) -> pa.Table:
     """The rows of one head."""
     size = len(tokens)
     floats: list[Array] = [each.norms[:size], each.norms[size:]]
     for stage in STAGES:
         both = each.points[stage]
         floats += [half[:, axis] for half in (both[:size], both[size:]) for axis in range(3)]
-    stored = [np.ascontiguousarray(column, dtype=np.float32) for column in floats]
+    stored = [np.ascontiguousarray(column, dtype=np.dtype(dtype)) for column in floats]
     if not all(np.isfinite(column).all() for column in stored):
         raise AtlasFileError(f"L{each.layer} H{each.head} has points that are not finite.")
     numbers = [np.full(size, number, dtype=np.int16) for number in (each.layer, each.head)]

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from core.analysis.anomalies import corpus_table, measure_heads
 from core.analysis.anomalies.flags import Measures
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.measure import Measured, measure_text
+from core.atlas.data import Atlas
 from core.atlas.one_head.contexts import Contexts, contexts_of, join_contexts
 from core.model.trace import Array, Trace
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from core.atlas.data import Atlas
 
 MAX_TOKENS = 2000  # run again: a few seconds with the bundled model
 MAX_SENTENCES = 120

@@ -1,4 +1,7 @@
-"""Points of one head's picture as a table, and as a file that Embedding Atlas opens as it is."""
+"""Points of one head's picture: those in an outline, as a table, and as a file.
+
+Embedding Atlas opens the file as it is.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,11 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from core.analysis.arrays import Indices
+from core.analysis.arrays import Floats, Indices
+from core.atlas.data import Atlas, CorpusTokens
 from core.model.trace import Array
-
-if TYPE_CHECKING:
-    from core.atlas.data import Atlas, CorpusTokens
 
 ABOUT = b"headscope.points"  # where the file says what it holds, as JSON
 EMBEDDING_ATLAS = "--x x --y y --text text"  # the options of embedding-atlas that name its columns
@@ -68,6 +69,25 @@ def point_rows(atlas: Atlas, tokens: Indices, points: Array, chosen: Indices) ->
         np.asarray(chosen >= tokens.size),
         points[chosen],
     )
+
+
+def points_inside(points: Array | Floats, outline: Floats) -> Indices:
+    """Indices of the points (point, 2) in the closed outline (corner, 2), ascending.
+
+    Where the outline crosses itself, what it runs around an even number of times is outside.
+    """
+    if len(outline) < 3:
+        return np.zeros(0, dtype=np.intp)
+    near = np.flatnonzero(
+        ((points >= outline.min(axis=0)) & (points <= outline.max(axis=0))).all(axis=1)
+    )
+    x, y = points[near].astype(np.float64).T
+    inside = np.zeros(near.size, dtype=np.bool_)
+    for (ax, ay), (bx, by) in zip(outline, np.roll(outline, 1, axis=0), strict=True):
+        if ay != by:
+            crosses = (ay > y) != (by > y)
+            inside ^= crosses & (x < (bx - ax) * (y - ay) / (by - ay) + ax)
+    return near[inside]
 
 
 def embedding_atlas_file(rows: PointRows, about: Mapping[str, Any]) -> bytes:

@@ -1,4 +1,6 @@
-"""Regular expressions that always terminate: RE2, which reads a text once, whatever the pattern.
+"""What is looked for: words, phrases, and regular expressions that always terminate.
+
+These are of RE2, which reads a text once, whatever the pattern.
 
 Backtracking libraries take exponential time for some expressions and gigabytes for others. RE2
 (Cox, "Regular Expression Matching in the Wild", 2010) is linear in the text and has a memory limit;
@@ -10,12 +12,15 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import re2
 
 Step: TypeAlias = Callable[[], object]  # between two pieces of a search; what it raises ends it
 Spans = Iterator[tuple[int, int]]
+Kind = Literal["token", "substring", "phrase", "regex"]
+KINDS: tuple[Kind, ...] = ("token", "substring", "phrase", "regex")
+MAX_QUERY = 200  # characters
 MEMORY = 2 * 2**20  # bytes for an expression, compiled and running: ninety of any letter fit
 _UNSUPPORTED = {  # how each is written, outside of classes and quotes, in this library or others
     "look-ahead and look-behind": r"\(\?<?[=!]",
@@ -78,6 +83,31 @@ def expression(query: str, step: Step = no_step) -> Callable[[str], Spans]:
         for match in pattern.finditer(SURROGATE.sub("�", text)):
             yield match.span()
             step()
+
+    return spans
+
+
+def check_query(query: str) -> str:
+    """The query without blanks around it; `SearchError` when it is empty or too long."""
+    query = query.strip()
+    if not query:
+        raise SearchError("Type what to look for.")
+    if len(query) > MAX_QUERY:
+        raise SearchError(f"The search has {len(query):,} characters; the limit is {MAX_QUERY}.")
+    return query
+
+
+def phrase(query: str, step: Step = no_step) -> Callable[[str], Spans]:
+    """Whole words: no letter or digit may touch the first or the last one; as in `expression`."""
+    first, *others = map(re.escape, query.split())
+    # Behind the first word, not before it: letters are compared faster than looked around.
+    before = rf"(?<!\w{first})" if re.match(r"\w", query) else ""
+    after = r"(?!\w)" if re.match(r"\w", query[-1]) else ""
+    pattern = re.compile(r"\s+".join([first + before, *others]) + after, re.IGNORECASE)
+
+    def spans(text: str) -> Spans:
+        step()
+        return map(re.Match.span, pattern.finditer(text))
 
     return spans
 

@@ -18,8 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools
-from core.atlas.search.expression import SURROGATE, Spans, Step, expression, no_step, within
-from core.atlas.search.query import Kind, check_query, phrase
+from core.atlas.search.expression import (
+    SURROGATE,
+    Kind,
+    Spans,
+    Step,
+    check_query,
+    expression,
+    no_step,
+    phrase,
+    within,
+)
 
 if TYPE_CHECKING:
     from pyarrow import Array as ArrowArray

@@ -30,10 +30,9 @@ from core.atlas.files.opening import read_atlas
 from core.atlas.files.reading import LargePart, parts_of
 from core.atlas.files.segments import MAX_SEGMENT, Segment, segment_file
 from core.atlas.files.tables import POINTS_TABLE, SENTENCES_TABLE, TOKENS_TABLE, part_name
-from core.atlas.search.expression import Step, no_step
+from core.atlas.search.expression import Kind, Step, no_step
 from core.atlas.search.parts import Matches, search_parts
 from core.atlas.search.patches import ImageKind
-from core.atlas.search.query import Kind
 from core.vocabulary import STAGES, Stage
 
 MAX_FILE = 2**31  # bytes of the sample and of the arrays that are read whole

@@ -14,10 +14,9 @@ from core.analysis.arrays import Bools, Floats, Indices
 from core.atlas.data import Atlas, AtlasFacts, TokenRows, facts_of
 from core.atlas.density import Density, Look, Plane, bounds_of, count_heads, look_at
 from core.atlas.search import Matches
-from core.atlas.search.expression import SURROGATE, Step, no_step
+from core.atlas.search.expression import SURROGATE, Kind, Step, no_step
 from core.atlas.search.parts import Ints, Words, search_parts
 from core.atlas.search.patches import ImageKind, search_patches
-from core.atlas.search.query import Kind
 from core.vocabulary import Stage
 
 TIME_LIMIT = 0.8  # processor seconds that phrases and expressions may take over the whole corpus

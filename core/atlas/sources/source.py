@@ -12,9 +12,8 @@ from core.analysis.arrays import Floats
 from core.atlas.data import Atlas, AtlasFacts, TokenRows
 from core.atlas.density import Density, Look
 from core.atlas.search import Matches
-from core.atlas.search.expression import Step, no_step
+from core.atlas.search.expression import Kind, Step, no_step
 from core.atlas.search.patches import ImageKind
-from core.atlas.search.query import Kind
 from core.vocabulary import Stage
 
 

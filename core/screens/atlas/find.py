@@ -17,9 +17,8 @@ from core.atlas import Atlas, search_tokens
 from core.atlas.dispersion import CLUSTERS, MAX_MATCHES, cluster_count, dispersion
 from core.atlas.files import AtlasFileError
 from core.atlas.search import Matches, SearchError
-from core.atlas.search.expression import no_step
+from core.atlas.search.expression import KINDS, MAX_QUERY, Kind, no_step
 from core.atlas.search.patches import IMAGE_KINDS, ImageKind, search_patches
-from core.atlas.search.query import KINDS, MAX_QUERY, Kind
 from core.atlas.sources import InMemory, Source, matches_table
 from core.figures.palette import Palette
 from core.screens.atlas.corpus.noting import points_of

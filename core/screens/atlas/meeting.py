@@ -15,7 +15,7 @@ import streamlit as st
 from core.atlas import Atlas
 from core.atlas.meeting import MAX_SENTENCES, Meeting, common_sentences, meet_words
 from core.atlas.search import SearchError
-from core.atlas.search.query import MAX_QUERY
+from core.atlas.search.expression import MAX_QUERY
 from core.atlas.sources.memory import phrase_positions
 from core.figures.palette import Palette
 from core.model import LoadedModel, ModelError, trace_corpus

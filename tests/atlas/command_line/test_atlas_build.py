@@ -17,7 +17,7 @@ import pytest
 from core import atlas_build
 from core.analysis.corpus import MAX_BYTES
 from core.atlas import build_atlas
-from core.atlas.command_line.lock import locked
+from core.atlas.command_line.checks import locked
 from core.atlas.engine.folder import FolderStore
 from core.atlas.files import read_atlas
 from core.model import load, trace_by_length

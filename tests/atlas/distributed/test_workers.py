@@ -18,8 +18,13 @@ import psutil
 import pytest
 
 from core.atlas.command_line.tracing import traces_of
-from core.atlas.distributed import Work, trace_chunks
-from core.atlas.distributed.workers import one_row, read_chunk, write_chunk
+from core.atlas.distributed.workers import (
+    Work,
+    one_row,
+    read_chunk,
+    trace_chunks,
+    write_chunk,
+)
 from core.atlas.engine import Row, chunks_of, walk
 from core.model import load, trace_corpus
 from core.model.errors import UnknownModelError

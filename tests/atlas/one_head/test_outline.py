@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.atlas.one_head.outline import points_inside
+from core.atlas.one_head.table import points_inside
 
 
 def test_a_circle_holds_what_is_nearer_its_middle_than_its_radius() -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from core.analysis.projections.joint_embedding import Projection
     from core.atlas import Atlas
-    from core.atlas.search.query import Kind
+    from core.atlas.search.expression import Kind
     from core.model import LoadedModel
 
     Batch = dict[str, torch.Tensor]

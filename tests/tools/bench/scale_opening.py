@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
     from core.atlas.data import AtlasFacts, CorpusTexts, HeadPoints, ProjectedPart
     from core.atlas.engine import Chunk
-    from core.atlas.search.query import Kind
+    from core.atlas.search.expression import Kind
     from core.atlas.sources.folder import LargeAtlas
     from core.model.trace import Trace
 

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
 from core.atlas import Atlas
-from core.atlas.one_head.outline import points_inside
-from core.atlas.one_head.table import PointRows, point_rows
+from core.atlas.one_head.table import PointRows, point_rows, points_inside
 from core.model.trace import Array
 from core.screens.atlas.head.points_file import frame_of
 from core.screens.atlas.screen import Screen, contents_of
