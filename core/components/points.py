@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _STEPS = 65535  # per side of a frame: a uint16 for each coordinate
+_MAX_CATEGORY = 65535
 _UNKNOWN = -1.0  # half a side of a head without points
 _ENDS = (2, 98)  # percentiles: a few vectors far longer than all others do not shrink the rest
 
@@ -112,12 +113,12 @@ class CorpusPoints(Coloured):
             "patched": np.asarray(() if self.patched is None else self.patched, dtype=np.uint8),
         }
 
-    def packed_tones(self, max_category: int) -> NDArray[Any]:
+    def packed_tones(self) -> NDArray[Any]:
         """256 steps of a scale, or category numbers; what is not a number counts as 0."""
         tones = np.nan_to_num(self.tones)
         if self.colouring in {"sequential", "lightness"}:
             return np.rint(255 * np.clip(tones, 0, 1)).astype(np.uint8)
-        return np.clip(tones, 0, max_category).astype(np.min_scalar_type(max_category))
+        return np.clip(tones, 0, _MAX_CATEGORY).astype(np.uint16)
 
 
 def quantise(

@@ -165,7 +165,7 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
 ) -> None:
     page = goto(f"{SMALL}&part=one&layer=4&head=2&labels=0")
     expect(cloud(page)).to_have_attribute("data-labels", "0")
-    x, y = find_point(page, cloud(page).locator("canvas.words"))
+    x, y = find_point(page, cloud(page).locator("canvas.over"))
     token = re.findall("“(.+)”", page.locator(".tip:visible").inner_text())[0]
     page.mouse.click(x, y)
     message = page.get_by_text(re.compile(r"^Token \d+, .+, of sentence"))
@@ -195,7 +195,7 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
 def test_a_lasso_says_what_is_in_it_in_every_head_until_the_cloud_is_left(goto: Open) -> None:
     page = goto(f"{SMALL}&part=one&layer=4&head=2")
     page.get_by_role("button", name="Lasso").click()
-    box = seen_box(cloud(page).locator("canvas.words"))
+    box = seen_box(cloud(page).locator("canvas.over"))
     corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98)]
     places = [(box["x"] + a * box["width"], box["y"] + b * box["height"]) for a, b in corners]
     page.mouse.move(*places[0])

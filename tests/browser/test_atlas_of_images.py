@@ -14,7 +14,7 @@ BOX = "/atlas?input=image&corpus=box"
 
 def press_zoom(page: Page, times: int) -> None:
     for _ in range(times):
-        page.get_by_role("button", name="Zoom in").click()
+        page.get_by_role("button", name="Larger").click()
 
 
 def test_points_become_their_patches_and_one_opens_its_image(goto: Open) -> None:
@@ -26,7 +26,7 @@ def test_points_become_their_patches_and_one_opens_its_image(goto: Open) -> None
     expect(own).to_have_attribute("data-pictures", "1")
     assert own.locator("canvas").first.screenshot() != dots
     page.get_by_role("button", name="Whole cloud").click()
-    x, y = find_point(page, own.locator("canvas.words"))
+    x, y = find_point(page, own.locator("canvas.over"))
     page.mouse.click(x, y)
     follow(page, r"token=[1-9]")
     expect(page.locator("[data-testid=stImage] img")).to_be_visible()

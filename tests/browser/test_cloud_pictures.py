@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import expect
 
 from core.components.atlas_cloud import AtlasCloud, cloud_page
-from core.components.atlas_matrix import AtlasMatrix, matrix_page
 from core.components.clouds import Clouds, Panel, clouds_page
 from core.figures.shades import shades
 from tests.browser.conftest import box_of
@@ -65,7 +64,7 @@ def panels(norms: np.ndarray | None = None, **changes: Any) -> Clouds:
     return replace(plain, **changes)
 
 
-def matrix(*, in_space: bool = False, **changes: Any) -> AtlasMatrix:
+def matrix(*, in_space: bool = False, **changes: Any) -> AtlasCloud:
     """2 x 3 heads with the same five places: queries there, keys beside them in reverse order.
 
     In space queries and keys differ along the third axis; the last head has no points.
@@ -74,7 +73,7 @@ def matrix(*, in_space: bool = False, **changes: Any) -> AtlasMatrix:
     depth = np.broadcast_to(np.where(np.arange(10) < 5, 6.0, -6.0)[:, None], (6, 10, 1))
     points = np.concatenate([points, depth], axis=2) if in_space else points
     points[5] = np.nan
-    plain = AtlasMatrix(
+    plain = AtlasCloud(
         layer_labels=(1, 2),
         heads=3,
         points=points.astype(np.float32),
@@ -102,10 +101,9 @@ def show(_page: Page, tmp_path: Path) -> Iterator[Callable[..., Page]]:
     _page.on("pageerror", lambda error: troubles.append(str(error)))
     _page.on("dialog", lambda dialog: troubles.append(dialog.message))
 
-    def visit(shown: AtlasCloud | AtlasMatrix | Clouds, scheme: Any = "light") -> Page:
+    def visit(shown: AtlasCloud | Clouds, scheme: Any = "light") -> Page:
         pages: dict[type, Any] = {
             AtlasCloud: cloud_page,
-            AtlasMatrix: matrix_page,
             Clouds: clouds_page,
         }
         path = tmp_path / "picture.html"
@@ -198,13 +196,13 @@ def test_the_picked_sentence_has_lines_and_a_point_of_it_its_own(show: Open) -> 
     expect(page.locator(".reading")).to_contain_text("“a” → a 0.900, b 0.100")
     expect(page.locator(".legend")).to_contain_text("the two most attended keys of each query")
     x, y = map(float, (view.get_attribute("data-at") or "").split(","))
-    box = box_of(page.locator("canvas.words"))
+    box = box_of(page.locator("canvas.over"))
     page.mouse.move(box["x"] + x, box["y"] + y)  # the query of "a"
     expect(view).to_have_attribute("data-lines", "2")
     expect(page.locator(".tip")).to_contain_text("attends to a 0.900, b 0.100")
     page.mouse.move(box["x"] + 2, box["y"] + 2)
     expect(view).to_have_attribute("data-lines", "3")
-    page.locator("canvas.words").press("Escape")  # nothing picked
+    page.locator("canvas.over").press("Escape")  # nothing picked
     expect(view).to_have_attribute("data-lines", "0")
 
 

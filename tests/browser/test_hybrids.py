@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from core.analysis.head_patterns.similarity import order_heads
 from core.analysis.model_map import model_map
-from core.components.atlas_matrix import AtlasMatrix, matrix_page
+from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.components.export import standalone_page
 from core.components.model_view import Look, view_data
 from tests.analysis.traces import HYBRID, numbers_of, random_trace
@@ -76,7 +76,7 @@ def test_a_hidden_layer_leaves_the_numbers_of_those_around_it(show: Show) -> Non
 
 
 def test_keys_step_through_the_atlas_matrix_by_the_model_s_numbers(show: Show) -> None:
-    matrix = AtlasMatrix(
+    matrix = AtlasCloud(
         layer_labels=HYBRID.layer_labels,
         depth=HYBRID.depth,
         heads=2,
@@ -88,7 +88,7 @@ def test_keys_step_through_the_atlas_matrix_by_the_model_s_numbers(show: Show) -
         texts=["a b c"],
         matches=np.zeros(3, dtype=bool),
     )
-    page = show(matrix_page(matrix, "an atlas", ""))
+    page = show(cloud_page(matrix, "an atlas", ""))
     page.locator("canvas.over").focus()
     for key, name in (("ArrowDown", "L3 H1"), ("ArrowDown", "L6 H1"), ("ArrowRight", "L6 H2")):
         page.keyboard.press(key)

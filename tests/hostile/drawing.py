@@ -14,7 +14,6 @@ from core.atlas.dispersion import dispersion
 from core.atlas.search.expression import KINDS
 from core.atlas.sources import InMemory
 from core.components.atlas_cloud import AtlasCloud, cloud_page
-from core.components.atlas_matrix import AtlasMatrix
 from core.figures.head_map import head_map
 from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
@@ -49,7 +48,7 @@ def draw_clouds(atlas: Atlas) -> None:
             of_heads = tones.reshape(-1, 2 * size) if tones.ndim > 1 else tones
             points = tile_points(atlas, stage, tokens)
             shown = token_data(screen, tokens)
-            AtlasMatrix(
+            AtlasCloud(
                 layer_labels=atlas.layer_labels, heads=heads, points=points, tones=of_heads, **shown
             ).packed()
             one = tones[0, 0] if tones.ndim > 1 else tones

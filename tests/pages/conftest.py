@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from core.components.atlas_cloud import AtlasCloud
-    from core.components.atlas_matrix import AtlasMatrix
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -153,8 +152,8 @@ def clouds(monkeypatch: pytest.MonkeyPatch) -> list[AtlasCloud]:
 
 
 @pytest.fixture
-def matrices(monkeypatch: pytest.MonkeyPatch) -> list[AtlasMatrix]:
+def matrices(monkeypatch: pytest.MonkeyPatch) -> list[AtlasCloud]:
     """Every matrix of all heads of an atlas that was drawn."""
-    drawn: list[AtlasMatrix] = []
-    monkeypatch.setattr(matrix, "show_matrix", lambda matrix, **_: drawn.append(matrix))
+    drawn: list[AtlasCloud] = []
+    monkeypatch.setattr(matrix, "show_cloud", lambda matrix, **_: drawn.append(matrix))
     return drawn

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from core.components.atlas_cloud import AtlasCloud
-    from core.components.atlas_matrix import AtlasMatrix
 
 ZIP = "application/zip"
 
@@ -39,7 +38,7 @@ def opened(model: str, **link: str) -> AppTest:
     return open_app("atlas", input="image", model=model, **link)
 
 
-def test_the_box_is_an_atlas_of_all_its_images(model: str, matrices: list[AtlasMatrix]) -> None:
+def test_the_box_is_an_atlas_of_all_its_images(model: str, matrices: list[AtlasCloud]) -> None:
     app = opened(model, part="heads", colour="row")
     titles = [entry.title for entry in BOX.values()]
     assert f"{37 * len(titles):,} tokens of {len(titles)} images" in said(app)
@@ -50,7 +49,7 @@ def test_the_box_is_an_atlas_of_all_its_images(model: str, matrices: list[AtlasM
 
 
 def test_a_search_for_an_image_draws_its_patches_large(
-    model: str, matrices: list[AtlasMatrix]
+    model: str, matrices: list[AtlasCloud]
 ) -> None:
     app = opened(model, part="heads", find="cat", kind="image")
     assert "**36** matches in 1 of" in said(app)
@@ -105,7 +104,7 @@ def png(seed: int) -> tuple[str, bytes, str]:
 
 
 def test_ones_own_images_are_an_atlas_and_what_is_no_image_is_named(
-    model: str, matrices: list[AtlasMatrix]
+    model: str, matrices: list[AtlasCloud]
 ) -> None:
     app = opened(model, corpus="own")
     assert "Choose some images" in "".join(each.value for each in app.info)

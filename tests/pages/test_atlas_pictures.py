@@ -18,7 +18,6 @@ from tests.pages.conftest import alerts, said
 
 if TYPE_CHECKING:
     from core.components.atlas_cloud import AtlasCloud
-    from core.components.atlas_matrix import AtlasMatrix
 
 SMALL = {"corpus": "sample", "budget": "1000"}
 
@@ -102,7 +101,7 @@ def test_points_have_the_size_of_their_own_norm(clouds: list[AtlasCloud]) -> Non
 
 
 def test_every_colouring_has_a_colour_for_queries_and_another_for_keys(
-    clouds: list[AtlasCloud], matrices: list[AtlasMatrix]
+    clouds: list[AtlasCloud], matrices: list[AtlasCloud]
 ) -> None:
     app = opened(small(), part="one")
     for colour in ("type", "position mod 5", "lighter", "norm"):
@@ -157,7 +156,7 @@ def test_switches_stay_where_the_page_is_left_and_opened_again(clouds: list[Atla
     assert clouds[-1].norms is not None
 
 
-def test_all_heads_have_three_dimensions_too(matrices: list[AtlasMatrix]) -> None:
+def test_all_heads_have_three_dimensions_too(matrices: list[AtlasCloud]) -> None:
     app = open_app("atlas", **SMALL)
     assert matrices[-1].points.shape[-1] == 2
     app.segmented_control(key="dims").set_value("3").run()
@@ -172,7 +171,7 @@ def test_all_heads_have_three_dimensions_too(matrices: list[AtlasMatrix]) -> Non
 
 
 def test_layouts_of_all_heads_are_flat_and_the_page_says_so(
-    matrices: list[AtlasMatrix], monkeypatch: pytest.MonkeyPatch
+    matrices: list[AtlasCloud], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flat = (np.arange(4), np.zeros((72, 8, 2), dtype=np.float32))
     monkeypatch.setattr(matrix, "laid_out_tiles", lambda *_: flat)

@@ -13,13 +13,14 @@ SCRIPTS = (
     "points/rotation",
     "points/shades",
     "points/texts",
+    "points/labels",
+    "atlas_cloud/clusters",
+    "atlas_cloud/cloud_view",
+    "atlas_cloud/heads",
     "atlas_cloud/labels",
     "atlas_cloud/lasso",
     "atlas_cloud/marks",
-    "atlas_cloud/clusters",
-    "atlas_cloud/scene",
-    "atlas_matrix/points",
-    "atlas_matrix/solid",
+    "atlas_cloud/viewport",
 )
 THEME = {"query": "#010203", "key": "#040506"}
 # "a b" and "c": b attends to a and to itself, a only to itself.
@@ -35,7 +36,7 @@ def run(run_with: RunWith) -> Run:
 @pytest.fixture(scope="module")
 def in_grid(run_with: RunWith) -> Run:
     """Run a body with `grid`: 6 x 12 tiles in a window of 1200 x 600 pixels at (30, 20)."""
-    run = run_with("atlas_matrix/viewport")
+    run = run_with("atlas_cloud/viewport")
     box = {"left": 30, "top": 20, "width": 1200, "height": 600}
     stack = {"tops": [0, 1, 2, 3, 4, 5], "high": 6}
     return lambda body, **values: run(
@@ -102,29 +103,30 @@ def test_a_thousand_turns_leave_a_rotation_and_what_is_near_follows_a_drag(run: 
 
 def test_points_are_seen_and_sorted_by_depth_as_numpy_does(run: Run) -> None:
     points = np.random.default_rng(2).normal(size=(500, 3))
-    rotation, across, up, depth, order = run(
-        """const n = 500, r = firstRotation(), make = () => new Float32Array(n)
-        const [x, y, z, order] = [make(), make(), make(), new Uint32Array(n)]
-        rotateInto(r, points, x, y, z)
-        sortByDepth(z, 5, shuffled(n), order, new Uint8Array(n))
-        return [r, [...x], [...y], [...z], [...order]]""",
+    rotation, places, depth, order = run(
+        """const n = 500, r = firstRotation(), order = new Uint32Array(n)
+        const [places, depth] = [new Float32Array(2 * n), new Float32Array(n)]
+        rotateInto(r, points, places, depth, 10)
+        sortByDepth(depth, 5, shuffled(n), order, new Uint8Array(n))
+        return [r, [...places], [...depth], [...order]]""",
         points=points.ravel().tolist(),
     )
     expected = points @ np.reshape(rotation, (3, 3)).T
-    np.testing.assert_allclose(np.array([across, up, depth]).T, expected, atol=1e-6)
+    seen = np.reshape(places, (500, 2)) / 10 - 1
+    np.testing.assert_allclose(np.column_stack([seen, depth]), expected, atol=1e-6)
     assert sorted(order) == list(range(500))
     assert np.diff(np.array(depth)[order]).min() >= -10 / 255  # far to near, within a step
 
 
 def test_all_heads_turn_as_numpy_turns_them_and_are_drawn_from_far_to_near(run: Run) -> None:
     steps = np.random.default_rng(5).integers(0, 65536, size=(2, 40, 3))
-    rotation, places, order, slices, halves = run(
+    rotation, places, order, halves = run(
         """const [labels, r] = [Array(20).fill("x"), firstRotation()]
         const frames = [0, 0, 1, 0, 0, 3]
         const solid = makeSolid({ labels, numbers: [1], heads: 2, frames, places })
-        turnSolid(solid, r)
+        turnHeads({ solid, first: shuffled(40) }, r)
         const halves = [solid.frames[2], solid.frames[5]]
-        return [r, [...solid.places], [...solid.order], SLICES, halves]""",
+        return [r, [...solid.places], [...solid.order], halves]""",
         places=steps.ravel().tolist(),
     )
     for head in range(2):
@@ -134,21 +136,41 @@ def test_all_heads_turn_as_numpy_turns_them_and_are_drawn_from_far_to_near(run: 
         expected = 65535 / 2 * (1 + np.column_stack([across, up]))
         turned = np.reshape(places, (2, 40, 2))[head]
         np.testing.assert_allclose(turned, expected, rtol=1e-4, atol=1)
-        drawn = np.array(order[40 * head : 40 * head + 40]) - 40 * head
+        drawn = np.array(order[40 * head : 40 * head + 40])
         assert sorted(drawn) == list(range(40))
-        assert np.diff(depth[drawn]).min() >= -2 / slices - 1e-5  # in order, but within a slice
+        assert np.diff(depth[drawn]).min() >= -2 / 255 - 1e-5  # in order, but within a step
         assert halves[head] == pytest.approx(2 * [1, 3][head] * reach / 65535, rel=1e-4)
 
 
 def test_what_is_under_the_pointer_stays_when_a_cloud_is_zoomed_or_turned(run: Run) -> None:
-    before, after, place, seen = run("""const view = { x: 0.3, y: -0.2, z: 0, zoom: 2 }
-        const at = (v) => [v.x + 40 / (100 * v.zoom), v.y + 25 / (100 * v.zoom)]
+    before, after, place, seen = (
+        run("""const grid = freeGrid([2, 1], { width: 600, height: 400 }, 20)
+        const view = { zoom: 2, x: 340, y: 290, z: 0 }
+        const at = (v) => [(v.x + 40) / v.zoom, (v.y + 25) / v.zoom]
         const r = firstRotation(), p = [0.4, -0.1, 0.2], q = [r, turnedBy(r, 0.3, 0.2)]
         const [v, w] = q.map((m) => [0, 3, 6].map((i) => m[i]*p[0] + m[i+1]*p[1] + m[i+2]*p[2]))
-        const t = turnedPlace({ x: v[0], y: v[1], z: v[2], zoom: 1 }, 0.3, 0.2)
-        return [at(view), at(zoomedAt(view, 3, 40, -25, 100)), w, [t.x, t.y, t.z]]""")
+        const half = grid.pitch / 2
+        const over = { zoom: 1, x: (1 + v[0]) * half - 300, y: (1 - v[1]) * half - 200, z: v[2] }
+        const t = turnedView(over, grid, 0.3, 0.2)
+        const middle = [(t.x + 300) / half - 1, 1 - (t.y + 200) / half, t.z]
+        return [at(view), at(zoomAt(view, grid, 3, 40, 25)), w, middle]""")
+    )
     assert after == pytest.approx(before)
     assert seen == pytest.approx(place)
+
+
+def test_a_head_alone_fills_its_window_and_its_middle_stays_near(run: Run) -> None:
+    """Twice as wide as high, in 560 x 360 pixels: the width decides."""
+    pitch, whole, far, small = run("""const size = { width: 600, height: 400 }
+        const grid = freeGrid([2, 1], size, 20)
+        const whole = wholeView(grid)
+        const away = panBy(whole, grid, -1e6, 0)
+        return [grid.pitch, tileSpot(whole, grid, 0, 0), (away.x + 300) / (grid.pitch / 2) - 1,
+          [1e-3, 1e3].map((factor) => zoomAt(whole, grid, factor, 300, 200).zoom)]""")
+    assert pitch == pytest.approx(560)
+    assert whole == pytest.approx({"left": 20, "top": -80, "side": 560})
+    assert far == pytest.approx(1.8)
+    assert small == [0.5, 80]
 
 
 @pytest.mark.parametrize(("side", "what"), [(0, "sentence"), (8, "image")])
@@ -164,7 +186,7 @@ def test_a_lasso_holds_what_is_inside_and_has_not_faded(run: Run) -> None:
     angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
     circle = np.column_stack([50 + 30 * np.cos(angles), 50 + 30 * np.sin(angles)])
     inside = run(
-        "return placesInside(path, x, y, marks)",
+        "return pointsInside(path, { xOf: (i) => x[i], yOf: (i) => y[i] }, Uint8Array.from(marks))",
         path=circle.ravel().tolist(),
         x=places[:, 0].tolist(),
         y=places[:, 1].tolist(),
@@ -176,13 +198,15 @@ def test_a_lasso_holds_what_is_inside_and_has_not_faded(run: Run) -> None:
 
 
 def test_an_outline_is_where_points_under_it_are_whatever_is_enlarged(run: Run) -> None:
-    """A point is placed on the screen, and that place led back."""
+    """Points are placed on the screen, and those places led back, from -1 to 1 over the frame."""
     found = run(
-        """const cloud = { dims: 2 }, screen = { width: 600, height: 400, ratio: 1, scale: 180 }
-        const view = { x: 0.2, y: -0.3, z: 0, zoom: 2.5 }
-        const scene = { points: [0.5, -0.25, -1, 1], x: [0, 0], y: [0, 0] }
-        placePoints(cloud, scene, view, null, screen)
-        return outlineOf([scene.x[0], scene.y[0], scene.x[1], scene.y[1]], view, screen)"""
+        """const places = [0.5, -0.25, -1, 1].map((place) => 32767.5 * (1 + place))
+        const head = { alone: true, ownScale: true, frames: [0, 0, 3], labels: ["a"], places }
+        const grid = freeGrid([2, 2], { width: 600, height: 400 }, 20)
+        const spot = tileSpot({ x: 150, y: 90, zoom: 2.5 }, grid, 0, 0)
+        const tile = placement(head, 0, spot)
+        const path = [0, 1].flatMap((point) => [tile.xOf(point), tile.yOf(point)])
+        return outlineOf(path, tile)"""
     )
     assert found == pytest.approx([0.5, -0.25, -1, 1])
 
@@ -192,8 +216,8 @@ def test_names_of_regions_cover_neither_each_other_nor_leave_the_picture(run: Ru
     names = run(
         """const name = (middle) => (middle % 4 ? `region ${middle}` : "")
         const regions = x.map((_, middle) => ({ name: name(middle), middle }))
-        const screen = { width: 600, height: 400 }
-        return placeNames(regions, makeRoom(600, 400), screen, { x, y }, () => 90)""",
+        const tile = { xOf: (i) => x[i], yOf: (i) => y[i] }
+        return placeNames(regions, makeRoom(600, 400), tile, () => 90)""",
         x=places[:, 0].tolist(),
         y=places[:, 1].tolist(),
     )
@@ -227,11 +251,9 @@ def test_rare_labels_come_first_and_none_covers_another(run: Run) -> None:
     assert sorted(rank[:2]) == [2, 5]
     places = np.random.default_rng(4).uniform(0, [600, 400], size=(3000, 2))
     shown = run(
-        """const screen = { width: 600, height: 400 }, labels = makeLabels()
-        const [rank, marks] = [shuffled(3000), new Uint8Array(3000)]
-        const scene = { rank, marks, x, y, radius: 2, highest: 0 }
-        placeLabels(labels, makeRoom(600, 400), screen, scene, () => 50, 60)
-        return Array.from({ length: labels.count }, (_, i) => [labels.x[i], labels.y[i]])""",
+        """const labels = x.map((left, i) => ({ x: left, y: y[i], radius: 3, text: "" }))
+        const placed = placeLabels(makeRoom(600, 400), labels, SPARSE, 60, () => 50)
+        return placed.map(({ left, top }) => [left, top])""",
         x=places[:, 0].tolist(),
         y=places[:, 1].tolist(),
     )
@@ -279,11 +301,13 @@ def test_a_repeated_word_is_the_one_after_the_words_before_it(run: Run) -> None:
 def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
     points = run("""const places = [32767, 32767, 36000, 32767, 0, 0, 0, 0] // queries, then keys
         const frame = { frames: [0, 0, 1], ownScale: true, places }
-        const plain = { ...frame, labels: ["a", "b"], matches: [0, 1] }
+        const plain = { ...frame, labels: ["a", "b"], matches: [0, 1], sentence: [0, 0], tones: [] }
         const spot = { left: 0, top: 0, side: 100 } // queries at 50 and 54.4 pixels
-        return [false, true].map((searching) => (
-          pointAt({ ...plain, searching }, 0, spot, 52, 50, 12)
-        ))""")
+        return [false, true].map((searching) => {
+          const data = { ...plain, searching }
+          const marks = markPoints(data, { picked: -1, chosen: new Set(), only: -1 })
+          return pointAt({ data, marks }, 0, spot, 52, 50, 12)
+        })""")
     assert points == [0, 1]
 
 

@@ -1,4 +1,4 @@
-"""The cloud of one head: every query and key of a corpus, to turn, enlarge and encircle."""
+"""Queries and keys of a corpus as clouds: all heads of a model as tiles, or one head alone."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.layers import Rows, rows_of
+from core.atlas.density import Density
 from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.points import CorpusPoints, packed_sizes, quantise
@@ -17,19 +19,51 @@ from core.components.scripts import register
 
 _atlas_cloud = register("atlas_cloud")
 
-_MAX_CATEGORY = 65535
 _MAX_CORNERS = 10_000  # of a lasso
-_MAX_PLACE = 1e3  # of a corner, in halves of the frame's side
+_MAX_PLACE = 1e3  # of a corner of a lasso, in halves of the frame's side
+_MAX_PART = 1e30  # of a corner of a part, in units of the points
+_GAP = 0.18  # of a tile's height, for layers that do not attend
+
+_NOTHING = Density(np.zeros((0, 2, 0, 0), np.uint32), np.zeros((0, 4), np.float32))
+
+
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """The only head that is counted, which is enlarged until its points can be drawn.
+
+    Attributes
+    ----------
+    head : its number, as people read it.
+    part : x from and to, y from and to, that the window begins with; nothing for the whole head.
+    serial : with a new number the component takes `part`; else its window stays.
+    fine : finer cells of the part that is looked at, as of one head.
+    """
+
+    head: int = 1
+    part: Sequence[float] = ()
+    serial: int = 0
+    fine: Density | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AtlasCloud(CorpusPoints):
-    """One head's queries and keys over a corpus of up to 10,000 tokens.
+    """Queries and keys of the tokens of a corpus, in all heads or in one.
+
+    `points` are (layer * head, 2 token, 2 or 3), of one head also without the first axis: a tile
+    with a point that is not finite has not been projected yet; it stays empty and says so. `tones`
+    are for all heads or for each.
 
     Attributes
     ----------
+    layer_labels, depth : of the layers, as people read them, and how many the model has.
+    heads : of each layer.
+    own_scale : each cloud fills its tile, instead of one scale for all.
+    chosen : layer and head, from 0, with an outline.
+    counts : of all tokens, drawn below the points; of the points only what a search found is drawn,
+        if there was one.
+    alone : of counts of one head.
+    title : of a head whose points fill the picture, e.g. "L4 H2". What follows is only for this.
     picked : a token whose sentence stands out, both its queries and its keys.
-    title : what is shown, e.g. "L4 H2".
     norms : (2 token,), lengths of the vectors, if the size of a point shows them.
     lines : (line, 3) of the picked token's sentence: the tokens of query and key, the attention.
     clusters : of each group of points its name, which may be empty, the point where that stands,
@@ -37,8 +71,15 @@ class AtlasCloud(CorpusPoints):
     members : (2 token,), the cluster of each point, -1 for none; of at most 255 clusters.
     """
 
-    picked: int | None
-    title: str
+    layer_labels: tuple[int, ...] = (1,)
+    heads: int = 1
+    depth: int | None = None
+    own_scale: bool = True
+    chosen: tuple[int, int] | None = None
+    counts: Density | None = None
+    alone: Alone | None = None
+    title: str | None = None
+    picked: int | None = None
     norms: NDArray[np.float32] | None = None
     lines: NDArray[np.float64] | None = None
     clusters: Sequence[tuple[str, int, Sequence[int]]] = ()
@@ -47,59 +88,131 @@ class AtlasCloud(CorpusPoints):
     def packed(self) -> bytes:
         """What the component receives: 2 bytes per coordinate, 1 or 2 per colour.
 
-        Raises ValueError where the points do not fit the labels.
+        Raises ValueError where the points do not fit the heads and labels.
         """
-        count, dims = len(self.labels), self.points.shape[-1]
-        if self.points.shape != (2 * count, dims) or dims not in (2, 3):
-            raise ValueError(f"expected ({2 * count}, 2 or 3) points, got {self.points.shape}")
+        counts = self.counts or _NOTHING
+        fine = (self.alone or Alone()).fine or _NOTHING
+        places, frames = self._quantised()
         sizes, ends = packed_sizes(np.zeros(0) if self.norms is None else self.norms)
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
-        settings = self.settings() | {
-            "title": self.title,
-            "sizeEnds": ends,
-            "picked": -1 if self.picked is None else self.picked,
-            "clusters": [
-                {"name": name, "middle": middle, "edge": list(edge)}
-                for name, middle, edge in self.clusters
-            ],
-        }
         return pack(
-            settings,
-            points=quantise(self.points[None].astype(np.float64))[0],
-            tones=self.packed_tones(_MAX_CATEGORY),
+            self.settings() | self._grid() | {"sizeEnds": ends},
+            places=places,
+            frames=frames,
+            tones=self.packed_tones(),
+            counts=counts.counts,  # float32 from here on, exact up to 16,777,216
+            areas=counts.bounds,
+            fineCounts=fine.counts,
             sizes=sizes,
             lines=lines[np.argsort(lines[:, 2], kind="stable")],  # the strongest are drawn last
             members=np.asarray(() if self.members is None else self.members + 1, dtype=np.uint8),
             **self.token_arrays(),
         )
 
+    def settings(self) -> dict[str, Any]:
+        """What a component is told of the colours, the tokens, the cells and what is picked."""
+        alone = self.alone or Alone()
+        fine = alone.fine or _NOTHING
+        return super().settings() | {
+            "ownScale": self.own_scale,
+            "cells": (self.counts or _NOTHING).counts.shape[-1],
+            "fineCells": fine.counts.shape[-1],
+            "fineArea": fine.bounds.ravel().tolist(),
+            "firstHead": alone.head,
+            "single": self.alone is not None,
+            "part": list(alone.part),
+            "serial": alone.serial,
+            "alone": self.title is not None,
+            "title": self.title or "",
+            "picked": -1 if self.picked is None else self.picked,
+            "clusters": [
+                {"name": name, "middle": middle, "edge": list(edge)}
+                for name, middle, edge in self.clusters
+            ],
+        }
+
+    def _grid(self) -> dict[str, Any]:
+        """Where the tiles lie, and which of them has an outline."""
+        is_one = self.alone is not None or self.title is not None
+        rows = Rows(self.layer_labels, (1.0,), (), 1.0) if is_one else rows_of(self, _GAP)
+        layer, head = self.chosen or (0, -1)
+        return {
+            "numbers": rows.layer_labels,
+            "tops": [place - 1 for place in rows.places],
+            "high": rows.end,
+            "gaps": [(gap.place - 0.5, gap.name) for gap in rows.gaps],
+            "heads": self.heads,
+            "chosen": layer * self.heads + head,
+        }
+
+    def _quantised(self) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
+        """The points in steps of frames, and those, which go around the counts if there are any."""
+        if self.points.ndim == 2:
+            return quantise(self._checked(self.points[None].astype(np.float64)))
+        bounds = None if self.counts is None else self.counts.bounds.reshape(-1, 4)
+        return quantise(self._checked(self.points), bounds)
+
+    def _checked(self, points: NDArray[Any]) -> NDArray[Any]:
+        """`points`, if there are as many as heads and labels."""
+        dims = 3 if points.shape[-1] == 3 else 2
+        expected = (len(self.layer_labels) * self.heads, 2 * len(self.labels), dims)
+        if points.shape != expected:
+            raise ValueError(f"points have shape {points.shape}; expected {expected}")
+        return points
+
 
 def show_cloud(
     cloud: AtlasCloud,
     *,
     key: str,
-    on_pick: Callable[[int | None], None],
-    on_choose: Callable[[list[int], NDArray[np.float64] | None], None],
+    on_open: Callable[[int, int], None] | None = None,
+    on_part: Callable[[list[float], int | None], None] | None = None,
+    on_pick: Callable[[int | None], None] | None = None,
+    on_choose: Callable[[list[int], NDArray[np.float64] | None], None] | None = None,
 ) -> None:
-    """Draw the cloud; pointing, turning and zooming never ask the server.
+    """Draw the cloud; pointing, moving, turning and zooming never ask the server.
 
     Parameters
     ----------
+    on_open : called with the numbers of layer and head each time a head is opened.
+    on_part : called with the part of the only counted head that is looked at, x from and to, y from
+        and to; with nothing for all of it; and with the number of the state that was sent before.
     on_pick : called with a token when one of its points is clicked, with None when it is released.
     on_choose : called with the points inside a closed lasso or in a cluster, queries first, and
         with an empty list when the choice is cleared; and with the lasso's corners (corner, 2),
         where it chose all that is in it in the plane, in units of the points, else None.
     """
 
+    def opened() -> None:
+        head = as_mapping(reported(key, "open"))
+        layer, number = as_index(head.get("layer")), as_index(head.get("head"))
+        if on_open is not None and layer is not None and number is not None:
+            on_open(layer, number)
+
+    def part_changed() -> None:
+        report = as_mapping(reported(key, "part"))
+        if on_part is not None:
+            on_part(_part(report.get("corners")), as_index(report.get("serial")))
+
     def picked() -> None:
-        on_pick(as_index(as_mapping(reported(key, "pick")).get("token"), len(cloud.labels)))
+        token = as_mapping(reported(key, "pick")).get("token")
+        if on_pick is not None:
+            on_pick(as_index(token, len(cloud.labels)))
 
     def chosen() -> None:
         sent = as_mapping(reported(key, "choose"))
-        outline = _outline(sent.get("outline"), cloud.points)
-        on_choose(as_indices(sent.get("points"), len(cloud.points)), outline)
+        if on_choose is not None:
+            outline = _outline(sent.get("outline"), cloud.points)
+            on_choose(as_indices(sent.get("points"), len(cloud.points)), outline)
 
-    _atlas_cloud(key=key, data=cloud.packed(), on_pick_change=picked, on_choose_change=chosen)
+    _atlas_cloud(
+        key=key,
+        data=cloud.packed(),
+        on_open_change=opened,
+        on_part_change=part_changed,
+        on_pick_change=picked,
+        on_choose_change=chosen,
+    )
 
 
 def cloud_page(
@@ -107,6 +220,15 @@ def cloud_page(
 ) -> str:
     """The cloud as one HTML file that opens without internet."""
     return standalone_page("atlas_cloud", cloud.packed(), title, note, facts=facts)
+
+
+def _part(sent: object) -> list[float]:
+    """What a browser sent, if it is a part of a plane; else nothing."""
+    numbers = as_numbers(sent, _MAX_PART)
+    if numbers is None or len(numbers) != 4:
+        return []
+    x0, x1, y0, y1 = numbers
+    return [x0, x1, y0, y1] if x0 < x1 and y0 < y1 else []
 
 
 def _outline(value: object, points: NDArray[Any]) -> NDArray[np.float64] | None:

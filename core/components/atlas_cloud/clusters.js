@@ -5,47 +5,37 @@ import { describe, make } from "../shared/dom.js"
 import { format } from "./marks.js"
 
 /** @import { Theme } from "../shared/scales.js" */
-/** @import { Room } from "./labels.js" */
-/** @import { Data, Scene } from "./scene.js" */
+/** @import { Room } from "../points/labels.js" */
+/** @import { Data, Placement } from "./heads.js" */
 /**
  * @typedef {{name: string, middle: number, edge: number[]}} Cluster `middle`: a point in it, where its name stands, which is empty for some; `edge`: points at the corners of its outline
  * @typedef {{name: string, x: number, y: number, width: number}} Name its upper left corner, in pixels
  */
 
-const NAME = { height: 20, padding: 5, gap: 6, font: 14 } // pixels
+const NAME = { height: 20, padding: 5, gap: 6, edge: 2, font: 14 } // pixels
 const FOUND = "found" // the menu's entry for what a search found
 
 /**
  * Where names stand: in the middle of their cluster, else above or below, the largest cluster's first. Those without room are left out.
- * @param {Cluster[]} clusters @param {Room} room @param {{width: number, height: number}} screen @param {Pick<Scene, "x" | "y">} scene
+ * @param {Cluster[]} clusters @param {Room} room @param {Pick<Placement, "xOf" | "yOf">} tile
  * @param {(name: string) => number} widthOf @returns {Name[]}
  */
-export function placeNames(clusters, room, screen, { x, y }, widthOf) {
+export function placeNames(clusters, room, { xOf, yOf }, widthOf) {
   /** @type {Name[]} */
   const names = []
   for (const { name, middle } of clusters) {
     if (!name) continue
     const width = widthOf(name) + 2 * NAME.padding
-    const left = x[middle] - width / 2
+    const left = xOf(middle) - width / 2
     const tops = [0, -1, 1, -2, 2].map(
-      (step) => y[middle] - NAME.height / 2 + step * (NAME.height + NAME.gap),
+      (step) => yOf(middle) - NAME.height / 2 + step * (NAME.height + NAME.gap),
     )
-    const top = tops.find((each) => fits(left, each, width, room, screen))
+    const top = tops.find((each) => room.fits(left, each, width, NAME.height, NAME.edge))
     if (top === undefined) continue
     room.take(left, top, width, NAME.height)
     names.push({ name, x: left, y: top, width })
   }
   return names
-}
-
-/** @param {number} left @param {number} top @param {number} width @param {Room} room @param {{width: number, height: number}} screen */
-function fits(left, top, width, room, screen) {
-  const isSeen =
-    left >= 2 &&
-    top >= 2 &&
-    left + width <= screen.width - 2 &&
-    top + NAME.height <= screen.height - 2
-  return isSeen && room.isFree(left, top, width, NAME.height)
 }
 
 /** @param {CanvasRenderingContext2D} pen @param {Name[]} names @param {Theme} theme */
@@ -64,11 +54,11 @@ export function paintNames(pen, names, theme) {
   }
 }
 
-/** The outline of every cluster, dashed where it has no name. @param {CanvasRenderingContext2D} pen @param {Cluster[]} clusters @param {Pick<Scene, "x" | "y">} scene @param {Theme} theme */
-export function paintEdges(pen, clusters, { x, y }, theme) {
+/** The outline of every cluster, dashed where it has no name. @param {CanvasRenderingContext2D} pen @param {Cluster[]} clusters @param {Placement} tile @param {Theme} theme */
+export function paintEdges(pen, clusters, { xOf, yOf }, theme) {
   for (const { name, edge } of clusters) {
     pen.beginPath()
-    for (const point of edge) pen.lineTo(x[point], y[point])
+    for (const point of edge) pen.lineTo(xOf(point), yOf(point))
     pen.closePath()
     pen.setLineDash(name ? [] : [4, 4])
     for (const [strokeStyle, lineWidth] of /** @type {[string, number][]} */ ([

@@ -1,5 +1,10 @@
 // A line drawn around points by hand: [x, y, x, y, ...] in pixels. Pure.
 
+import { STEPS } from "./heads.js"
+import { MARK } from "./marks.js"
+
+/** @import { Placement } from "./heads.js" */
+
 const MIN_STEP = 3 // pixels between two corners
 
 /** The path with one more corner, unless that is hardly away from the last one. @param {number[]} path @param {number} x @param {number} y */
@@ -18,19 +23,16 @@ function isInside(path, x, y) {
   return inside
 }
 
-/** Indices of the places inside, in order, without those that have faded (mark 1). @param {number[]} path @param {ArrayLike<number>} xs @param {ArrayLike<number>} ys @param {ArrayLike<number>} marks @returns {number[]} */
-export function placesInside(path, xs, ys, marks) {
-  return Array.from(xs, (_, i) => i).filter((i) => marks[i] !== 1 && isInside(path, xs[i], ys[i]))
+/** The points inside, in order, without those that have faded. @param {number[]} path @param {Pick<Placement, "xOf" | "yOf">} tile @param {Uint8Array} marks @returns {number[]} */
+export function pointsInside(path, { xOf, yOf }, marks) {
+  return Array.from(marks.keys()).filter(
+    (i) => marks[i] !== MARK.faded && isInside(path, xOf(i), yOf(i)),
+  )
 }
 
-/**
- * The corners of a path in the plane, in units of the points, to seven digits: the server takes short messages.
- * @param {number[]} path @param {{x: number, y: number, zoom: number}} view @param {{width: number, height: number, scale: number}} screen
- */
-export function outlineOf(path, view, { width, height, scale }) {
-  const pixels = scale * view.zoom
-  const corners = path.map((place, i) =>
-    i % 2 ? view.y + (height / 2 - place) / pixels : view.x + (place - width / 2) / pixels,
-  )
+/** The corners of a path in the plane, in halves of the frame's side from its middle, to seven digits: the server takes short messages. @param {number[]} path @param {Pick<Placement, "left" | "bottom" | "scale">} tile */
+export function outlineOf(path, { left, bottom, scale }) {
+  const half = (scale * STEPS) / 2
+  const corners = path.map((place, i) => (i % 2 ? bottom - place : place - left) / half - 1)
   return corners.map((place) => Number(place.toPrecision(7)))
 }

@@ -2,29 +2,35 @@
 
 import { countLabels } from "../points/texts.js"
 
-/** @import { Data } from "./scene.js" */
+/** @import { Data } from "./heads.js" */
+/** @typedef {ReturnType<typeof markPoints>} Marks */
 /** @typedef {{picked: number, chosen: Set<number>, only: number}} Choice picked token (-1: none), points in the lasso, category (-1: all) */
 
 export const MARK = { none: 0, faded: 1, match: 2, chosen: 3, sentence: 4, picked: 5 } // by importance
 
-/** Fill `marks`; returns the share of its colour that a faded point keeps. @param {Uint8Array} marks queries, then keys @param {Data} data @param {Choice} choice */
-export function markPoints(marks, data, { picked, chosen, only }) {
+/** The mark of each point, queries first; the most important one; how many points are found or chosen. @param {Pick<Data, "labels" | "sentence" | "tones" | "searching" | "matches">} data @param {Choice} choice */
+export function markPoints(data, { picked, chosen, only }) {
   const count = data.labels.length
   const sentence = picked >= 0 ? data.sentence[picked] : -1
-  for (let i = 0; i < marks.length; i++) {
+  const isChosen = chosen.size > 0
+  const of = Uint8Array.from({ length: 2 * count }, (_, i) => {
     const token = i % count
     const isOut =
       (only >= 0 && data.tones[i] !== only) ||
       (data.searching && !data.matches[token]) ||
-      (chosen.size > 0 && !chosen.has(i))
-    if (token === picked) marks[i] = MARK.picked
-    else if (data.sentence[token] === sentence) marks[i] = MARK.sentence
-    else if (isOut) marks[i] = MARK.faded
-    else if (chosen.size) marks[i] = MARK.chosen
-    else if (data.searching) marks[i] = MARK.match
-    else marks[i] = sentence >= 0 ? MARK.faded : MARK.none
+      (isChosen && !chosen.has(i))
+    if (token === picked) return MARK.picked
+    if (data.sentence[token] === sentence) return MARK.sentence
+    if (isOut) return MARK.faded
+    if (isChosen) return MARK.chosen
+    if (data.searching) return MARK.match
+    return sentence >= 0 ? MARK.faded : MARK.none
+  })
+  return {
+    of,
+    highest: of.reduce((max, mark) => Math.max(max, mark), 0),
+    apart: of.filter((mark) => mark === MARK.match || mark === MARK.chosen).length,
   }
-  return data.searching || chosen.size || only >= 0 ? 0.16 : 0.4
 }
 
 /** The lines of the picked sentence as [query, key, attention], or only those of a point in it. @param {Data} data @param {number} picked @param {number} hovered */
@@ -56,7 +62,7 @@ export function readCloud(data, { picked, chosen }) {
   }
   if (!data.searching)
     return `${format(count)} tokens: ${format(count)} queries and as many keys. Point at one for its ${data.spriteSide ? "image" : "sentence"}.`
-  return `${format(data.matches.reduce((sum, each) => sum + each, 0))} of ${format(count)} tokens match; the others have faded.`
+  return `${format(data.found)} of ${format(count)} tokens match; the others have faded.`
 }
 
 /** @param {Data} data @param {number[]} points */

@@ -3,7 +3,8 @@
 
 import { listenGestures } from "../points/gestures.js"
 import { firstRotation, turnedBy } from "../points/rotation.js"
-import { nearestPoint, tracePoint, writeLabels } from "../points/scatter.js"
+import { writeLabels } from "../points/labels.js"
+import { nearestPoint, tracePoint } from "../points/scatter.js"
 import {
   legendEntries,
   legendEntry,

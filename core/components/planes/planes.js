@@ -1,13 +1,12 @@
 // Small planes with arrows from the origin, as SVG.
 
-import { boxesMeet } from "../points/scatter.js"
 import { describe, make, makeTip, textWidths } from "../shared/dom.js"
 import { View, mount } from "../shared/view.js"
 
-/** @import { Box } from "../points/scatter.js" */
 /** @import { Component } from "../shared/view.js" */
 /**
  * @typedef {{x: number, y: number}} Place in pixels from the origin, downwards
+ * @typedef {Place & {width: number, height: number}} Box
  * @typedef {object} Data
  * @property {string[]} titles
  * @property {string[]} notes
@@ -302,6 +301,16 @@ function freeBox({ x, y }, width, half, taken, isFew) {
     }
   }
   return null
+}
+
+/** @param {Box} a @param {Box} b @param {number} gap that must be free between them */
+function boxesMeet(a, b, gap) {
+  return (
+    a.x < b.x + b.width + gap &&
+    b.x < a.x + a.width + gap &&
+    a.y < b.y + b.height + gap &&
+    b.y < a.y + a.height + gap
+  )
 }
 
 /** @template {keyof SVGElementTagNameMap} Tag @param {Tag} tag @param {Record<string, string | number>} attributes */

@@ -7,24 +7,11 @@ import { penOf } from "../shared/dom.js"
 /**
  * @typedef {number[]} Box left, top, right and bottom in the canvas' pixels
  * @typedef {ReturnType<typeof makeRaster>} Raster
- * @typedef {object} Run points of one kind: their x, y lie at `left` + x `scale` and `bottom` - y `scale`
- * @property {ArrayLike<number>} places
- * @property {ArrayLike<number>} tones
- * @property {number} shift what to subtract from a point for the index of its tone
- * @property {number} left
- * @property {number} bottom
- * @property {number} scale
- * @property {Box} box of the tile, where points are cut off
+ * @typedef {{pixels: Int16Array, steps: Int32Array, reach: number}} Shape its pixels around its middle, as dx, dy and as steps through the canvas, and how far they lie from it
  */
 
-/** @type {Map<string, Int16Array>} */
-const shapes = new Map() // "kind:radius" -> dx, dy
-
-/** The pixels of a point around its centre: a disc for a query, a diamond for a key. @param {boolean} isKey @param {number} radius in pixels @returns {Int16Array} */
-export function shapeOf(isKey, radius) {
-  const name = `${isKey}:${radius}`
-  const known = shapes.get(name)
-  if (known) return known
+/** The pixels of a point around its middle, dx and dy: a disc for a query, a diamond for a key. @param {boolean} isKey @param {number} radius in pixels @returns {Int16Array} */
+export function pixelsOf(isKey, radius) {
   const reach = isKey ? Math.round(radius * 1.35) : radius
   const pixels = []
   for (let y = -reach; y <= reach; y++) {
@@ -35,9 +22,7 @@ export function shapeOf(isKey, radius) {
       if (inside) pixels.push(x, y)
     }
   }
-  const shape = Int16Array.from(pixels)
-  shapes.set(name, shape)
-  return shape
+  return Int16Array.from(pixels)
 }
 
 /** A raster as large as the canvas. @param {HTMLCanvasElement} canvas */
@@ -45,31 +30,43 @@ export function makeRaster(canvas) {
   const pen = penOf(canvas, { willReadFrequently: true, alpha: false })
   let image = new ImageData(1, 1)
   let pixels = new Uint32Array(image.data.buffer)
-  /** @type {Map<Int16Array, ReturnType<typeof stepsOf>>} */
-  let knownSteps = new Map()
-  /** @param {Int16Array} shape */
-  const stepsFor = (shape) => {
-    const steps = knownSteps.get(shape) ?? stepsOf(shape, image.width)
-    knownSteps.set(shape, steps)
-    return steps
-  }
+  /** @type {Map<string, Shape>} */
+  let shapes = new Map() // by "kind:radius"
   return {
     /** @param {Rgb} paper */
     begin(paper) {
       if (image.width !== canvas.width || image.height !== canvas.height) {
         image = pen.createImageData(canvas.width, canvas.height)
         pixels = new Uint32Array(image.data.buffer)
-        knownSteps = new Map()
+        shapes = new Map()
       }
       pixels.fill(packedColour(paper))
     },
-    /** One point, cut off at the box. @param {number} x @param {number} y @param {Int16Array} shape @param {number} colour @param {Box} box */
-    stamp(x, y, shape, colour, box) {
-      const [centreX, centreY] = [Math.round(x), Math.round(y)]
-      for (let i = 0; i < shape.length; i += 2) {
-        const [px, py] = [centreX + shape[i], centreY + shape[i + 1]]
-        if (px >= box[0] && py >= box[1] && px < box[2] && py < box[3])
-          pixels[py * image.width + px] = colour
+    /** A point's shape on this canvas. @param {boolean} isKey @param {number} radius in the canvas' pixels */
+    shape(isKey, radius) {
+      const name = `${isKey}:${radius}`
+      const shape = shapes.get(name) ?? shapeOf(pixelsOf(isKey, radius), image.width)
+      shapes.set(name, shape)
+      return shape
+    },
+    /** One point, cut off at the box. Allocates nothing: all points of all tiles pass here in every frame. @param {number} x @param {number} y @param {Shape} shape @param {number} colour @param {Box} box */
+    stamp(x, y, { pixels: own, steps, reach }, colour, box) {
+      const cx = Math.floor(x + 0.5),
+        cy = Math.floor(y + 0.5),
+        x0 = box[0],
+        y0 = box[1],
+        x1 = box[2],
+        y1 = box[3]
+      if (cx + reach < x0 || cy + reach < y0 || cx - reach >= x1 || cy - reach >= y1) return
+      if (cx - reach >= x0 && cy - reach >= y0 && cx + reach < x1 && cy + reach < y1) {
+        const middle = cy * image.width + cx
+        for (let i = 0; i < steps.length; i++) pixels[middle + steps[i]] = colour
+        return
+      }
+      for (let i = 0; i < own.length; i += 2) {
+        const px = cx + own[i],
+          py = cy + own[i + 1]
+        if (px >= x0 && py >= y0 && px < x1 && py < y1) pixels[py * image.width + px] = colour
       }
     },
     /**
@@ -99,35 +96,6 @@ export function makeRaster(canvas) {
               ((255 << 24) | (rgb[at + 2] << 16) | (rgb[at + 1] << 8) | rgb[at]) >>> 0
           }
         }
-      }
-    },
-    /**
-     * The points from `first` up to `end`; with a `list`, those that it holds from `first` up to `end`, counted from `base`.
-     * Allocates nothing: all points of all tiles pass here in every frame.
-     * @param {Run} run @param {number} first @param {number} end @param {Int16Array} shape @param {Uint32Array} tints a colour per tone
-     * @param {ArrayLike<number> | null} [list] @param {number} [base]
-     */
-    stampRun(
-      { places, tones, shift, left, bottom, scale, box },
-      first,
-      end,
-      shape,
-      tints,
-      list = null,
-      base = 0,
-    ) {
-      const { reach, steps } = stepsFor(shape)
-      const [x0, y0, x1, y1] = box
-      for (let index = first; index < end; index++) {
-        const point = list ? base + list[index] : index
-        const cx = Math.floor(left + places[2 * point] * scale + 0.5)
-        const cy = Math.floor(bottom - places[2 * point + 1] * scale + 0.5)
-        if (cx + reach < x0 || cy + reach < y0 || cx - reach >= x1 || cy - reach >= y1) continue
-        const colour = tints[tones[point - shift]]
-        if (cx - reach >= x0 && cy - reach >= y0 && cx + reach < x1 && cy + reach < y1) {
-          const middle = cy * image.width + cx
-          for (let i = 0; i < steps.length; i++) pixels[middle + steps[i]] = colour
-        } else this.stamp(cx, cy, shape, colour, box)
       }
     },
     /**
@@ -163,13 +131,17 @@ function cellOf(share, columns) {
   return Math.min(columns - 1, Math.max(0, Math.floor(share * columns)))
 }
 
-/** A shape's pixels as steps through an image, and how far they lie from its middle. @param {Int16Array} shape @param {number} width of the image */
-function stepsOf(shape, width) {
+/** @param {Int16Array} pixels @param {number} width of the image @returns {Shape} */
+function shapeOf(pixels, width) {
   const steps = Int32Array.from(
-    { length: shape.length / 2 },
-    (_, i) => shape[2 * i + 1] * width + shape[2 * i],
+    { length: pixels.length / 2 },
+    (_, i) => pixels[2 * i + 1] * width + pixels[2 * i],
   )
-  return { steps, reach: shape.reduce((reach, value) => Math.max(reach, Math.abs(value)), 0) }
+  return {
+    pixels,
+    steps,
+    reach: pixels.reduce((reach, value) => Math.max(reach, Math.abs(value)), 0),
+  }
 }
 
 /** A colour as one number in the order of a canvas' bytes. @param {Rgb} colour */

@@ -46,14 +46,14 @@ export function turnedPlace(place, across, down) {
   return { ...place, x: a * x + b * y + c * z, y: d * x + e * y + f * z, z: g * x + h * y + i * z }
 }
 
-/** Fill across, up and depth of points given as x, y, z. @param {Rotation} rotation @param {ArrayLike<number>} points @param {Float32Array} across @param {Float32Array} up @param {Float32Array} depth */
-export function rotateInto([a, b, c, d, e, f, g, h, k], points, across, up, depth) {
-  for (let i = 0; i < across.length; i++) {
+/** Fill the places (x, y) and depths of points given as x, y, z, of which 1 is `half` a side of the picture. @param {Rotation} rotation @param {ArrayLike<number>} points @param {Float32Array} places @param {Float32Array} depth @param {number} half */
+export function rotateInto([a, b, c, d, e, f, g, h, k], points, places, depth, half) {
+  for (let i = 0; i < depth.length; i++) {
     const x = points[3 * i],
       y = points[3 * i + 1],
       z = points[3 * i + 2]
-    across[i] = a * x + b * y + c * z
-    up[i] = d * x + e * y + f * z
+    places[2 * i] = half * (1 + a * x + b * y + c * z)
+    places[2 * i + 1] = half * (1 + d * x + e * y + f * z)
     depth[i] = g * x + h * y + k * z
   }
 }

@@ -1,13 +1,9 @@
-// Points of a panel: where they lie in pixels, which one is under the pointer, their marks and labels.
+// Points of a panel: where they lie in pixels, which one is under the pointer, and their marks.
 
 /**
  * @typedef {CanvasRenderingContext2D} Pen
  * @typedef {{scale: number, own: number, x: number, y: number, width: number, height: number}} Frame pixels per unit, on its own and as used; the data point in the middle; pixels
- * @typedef {{x: number, y: number, width: number, height: number}} Box
- * @typedef {{x: number, y: number, radius: number, text: string, colour: string}} Label a point and the text beside it
  */
-
-const LABEL_HEIGHT = 13 // pixels
 
 /**
  * A frame with equal axes around some points.
@@ -68,70 +64,9 @@ export function tracePoint(pen, isKey, x, y, radius) {
   pen.closePath()
 }
 
-/**
- * Write labels beside their points, first come first served; those without room, or beyond `max`, are left out.
- * @param {Pen} pen with its font @param {Label[]} labels @param {{width: number, height: number}} area @param {number} max
- * @param {string} paper @param {{x: number, y: number}} [offset] of the area
- */
-export function writeLabels(pen, labels, { width, height }, max, paper, offset = { x: 0, y: 0 }) {
-  const taken = labels.map(({ x, y, radius }) => ({
-    x: x - radius,
-    y: y - radius,
-    width: 2 * radius,
-    height: 2 * radius,
-  }))
-  let count = 0
-  pen.textBaseline = "top"
-  for (const label of labels) {
-    if (count >= max) break
-    const box = freeBox(label, pen.measureText(label.text).width + 2, width, height, taken)
-    if (!box) continue
-    taken.push(box)
-    count++
-    outlineText(pen, label.text, offset.x + box.x + 1, offset.y + box.y + 1, paper, label.colour)
-  }
-}
-
 /** Text that reads on any picture. @param {Pen} pen @param {string} text @param {number} x @param {number} y @param {string} paper @param {string} colour */
 export function outlineText(pen, text, x, y, paper, colour) {
   Object.assign(pen, { lineJoin: "round", strokeStyle: paper, fillStyle: colour })
   pen.strokeText(text, x, y)
   pen.fillText(text, x, y)
-}
-
-/** @param {Label} label @param {number} wide @param {number} width @param {number} height @param {Box[]} taken @returns {Box | undefined} */
-function freeBox({ x, y, radius }, wide, width, height, taken) {
-  const gap = radius + 2
-  const [left, centre, right] = [x - gap - wide, x - wide / 2, x + gap]
-  const [above, beside, below] = [y - gap - LABEL_HEIGHT, y - LABEL_HEIGHT / 2, y + gap]
-  const spots = [
-    [centre, above],
-    [centre, below],
-    [right, beside],
-    [left, beside],
-    [right, above],
-    [left, above],
-    [right, below],
-    [left, below],
-  ]
-  return spots
-    .map((spot) => ({ x: spot[0], y: spot[1], width: wide, height: LABEL_HEIGHT }))
-    .find(
-      (box) =>
-        box.x >= 1 &&
-        box.y >= 1 &&
-        box.x + wide <= width - 1 &&
-        box.y + LABEL_HEIGHT <= height - 1 &&
-        !taken.some((other) => boxesMeet(box, other)),
-    )
-}
-
-/** @param {Box} a @param {Box} b @param {number} [gap] that must be free between them */
-export function boxesMeet(a, b, gap = 0) {
-  return (
-    a.x < b.x + b.width + gap &&
-    b.x < a.x + a.width + gap &&
-    a.y < b.y + b.height + gap &&
-    b.y < a.y + a.height + gap
-  )
 }

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from core.atlas.colours import point_tones
 from core.atlas.density import Density
-from core.components.atlas_matrix import AtlasMatrix, matrix_page, show_matrix
+from core.components.atlas_cloud import AtlasCloud, show_cloud
 from core.figures.palette import Palette
 from core.model.trace import Array
 from core.screens.atlas.drawn import note_points
@@ -67,7 +67,7 @@ def _draw(screen: Screen) -> None:
     tones = point_tones(atlas, screen.colour).numbers[..., both]
     note = _note(screen, tokens.size, counts)
     held = contents_of(screen, "all-heads")
-    matrix = AtlasMatrix(
+    matrix = AtlasCloud(
         layer_labels=atlas.layer_labels,
         depth=atlas.depth,
         heads=heads,
@@ -80,7 +80,7 @@ def _draw(screen: Screen) -> None:
         picture=held.titled("All heads over a corpus", about=note),
         **token_data(screen, tokens),
     )
-    show_matrix(matrix, key="atlas_matrix", on_open=open_head)
+    show_cloud(matrix, key="atlas_matrix", on_open=open_head)
     reading, saving = st.columns([5, 1])
     with reading:
         _draw_switches(screen)
@@ -90,7 +90,6 @@ def _draw(screen: Screen) -> None:
             st.caption(_count_caption(screen, own_scale=own_scale))
     with saving:
         offer_page(
-            matrix_page,
             matrix,
             "All heads over a corpus",
             f"{atlas.model}: {note}",

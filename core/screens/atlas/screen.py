@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,8 +15,7 @@ from core.atlas import Atlas
 from core.atlas.colours import COLOURINGS, offered_colourings, point_tones
 from core.atlas.search import Matches
 from core.atlas.sources import InMemory, Source
-from core.components.atlas_cloud import AtlasCloud
-from core.components.atlas_matrix import AtlasMatrix
+from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.figures.shades import shades
 from core.screens.atlas.wording import PROJECTIONS
 from core.ui import controls
@@ -201,8 +199,7 @@ def dimensions(*, drawn: bool = False) -> int:
 
 
 def offer_page(
-    page: Callable[..., str],
-    picture: AtlasCloud | AtlasMatrix,
+    picture: AtlasCloud,
     title: str,
     about: str,
     held: Contents,
@@ -211,7 +208,7 @@ def offer_page(
     """Save the picture as one file that opens offline."""
     offer_file(
         "Save as HTML",
-        partial(page, picture, title, about, held.facts),
+        partial(cloud_page, picture, title, about, held.facts),
         held,
         ".html",
         width="stretch",

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.atlas.density import Density, Look
 from core.atlas.sources import part_table
-from core.components.atlas_matrix import Alone, AtlasMatrix, matrix_page, show_matrix
+from core.components.atlas_cloud import Alone, AtlasCloud, show_cloud
 from core.components.reported_state import note_report, state_to_send
 from core.screens.atlas.screen import LABELS, Screen, contents_of, offer_page, switch, token_data
 from core.screens.atlas.wording import faithfulness_note, number
@@ -35,7 +35,7 @@ def show_counted_head(screen: Screen) -> None:
                 "look", source.look, screen.layer, screen.head, screen.stage, corners
             )
     matrix = _matrix(screen, whole, part, look, labelled=labelled)
-    show_matrix(matrix, key=KEY, on_part=_take_part)
+    show_cloud(matrix, key=KEY, on_part=_take_part)
     with st.container(horizontal=True, vertical_alignment="center"):
         switch(LABELS, drawn=True)
     reading, saving = st.columns([4, 1])
@@ -43,7 +43,7 @@ def show_counted_head(screen: Screen) -> None:
     with saving:
         held = contents_of(screen, screen.file_name)
         note = f"{source.facts.tokens:,} tokens, {screen.stage}"
-        offer_page(matrix_page, matrix, f"{screen.name} of {screen.atlas.model}", note, held)
+        offer_page(matrix, f"{screen.name} of {screen.atlas.model}", note, held)
     if look is not None and look.tokens is not None and look.tokens.size:
         _show_tokens(screen, look)
 
@@ -55,14 +55,14 @@ def _matrix(
     look: Look | None,
     *,
     labelled: bool,
-) -> AtlasMatrix:
+) -> AtlasCloud:
     sent, serial = state_to_send(KEY, {"part": part})
     tokens = np.zeros(0, np.intp) if look is None or look.tokens is None else look.tokens
     fine = None
     if look is not None and look.tokens is None:
         fine = Density(look.counts, look.part)
     held = contents_of(screen, screen.file_name)
-    return AtlasMatrix(
+    return AtlasCloud(
         layer_labels=(screen.atlas.layer_labels[screen.layer],),
         heads=1,
         points=np.zeros((1, 0, 2), np.float32) if look is None else look.points[None],

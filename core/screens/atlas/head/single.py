@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.analysis.projections.umap_process import ProjectionError
 from core.atlas.clusters import Clusters
 from core.atlas.colours import point_tones
-from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
+from core.components.atlas_cloud import AtlasCloud, show_cloud
 from core.model import Trace
 from core.model.trace import Array
 from core.screens.atlas.drawn import note_head_points
@@ -137,7 +137,7 @@ def _draw(
     reading.caption(note)
     with saving:
         title = f"{screen.name} of {atlas.model}"
-        offer_page(cloud_page, cloud, title, note.replace("**", ""), held)
+        offer_page(cloud, title, note.replace("**", ""), held)
         offer_points(screen, tokens, points, held)
     return (tokens, points), clusters
 

@@ -1,17 +1,20 @@
-// A grid of square tiles seen through a window: where each tile lies, which tile is at a place, how the view moves. Pure.
+// A grid of square tiles seen through a window: where each tile lies, which tile is at a place, how the view moves. A head
+// alone is a grid of one tile that may leave the window. Pure.
 
+import { turnedPlace } from "../points/rotation.js"
 import { clamp } from "../shared/dom.js"
 
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Box the window, in pixels
  * @typedef {{tops: number[], high: number}} Rows where rows begin, and where the last one or what follows it ends, in tiles
- * @typedef {Rows & {columns: number, pitch: number, box: Box, windows: number}} Grid pitch: the side of a tile at zoom 1; windows: the side of the largest tile, in windows
- * @typedef {{zoom: number, x: number, y: number}} View x, y: pixels of the grid to the left of the window and above it
+ * @typedef {Rows & {columns: number, pitch: number, box: Box, windows: number, isFree?: boolean}} Grid pitch: the side of a tile at zoom 1; windows: the side of the largest tile, in windows; isFree: without edges
+ * @typedef {{zoom: number, x: number, y: number, z?: number}} View x, y: pixels of the grid to the left of the window and above it; z: how deep the middle of the window lies in space, in halves of a tile's side
  * @typedef {{left: number, top: number, side: number}} Spot of a tile
  * @typedef {{row: number, column: number}} Tile
  */
 
-export const ZOOM = { step: 1.6, windows: 4, alone: 256 } // a click's factor; the side of the largest tile, in windows, of many tiles and of one
+export const ZOOM = { step: 1.6, windows: 4, single: 256 } // a click's factor; the side of the largest tile, in windows, of many tiles and of one
+const FREE = { min: 0.5, max: 80, shift: 1.8 } // zoom; how far the middle of the window may lie from that of the tile, in halves of its side
 
 /** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {Rows} rows @param {number} columns @param {Box} box @param {number} minHeight @param {number} [windows] @returns {Grid} */
 export function gridFor({ tops, high }, columns, box, minHeight, windows = ZOOM.windows) {
@@ -26,13 +29,40 @@ export function gridFor({ tops, high }, columns, box, minHeight, windows = ZOOM.
   }
 }
 
+/** One tile in the middle of a window, in which [wide, high] halves of its side shall fit. @param {number[]} extent @param {{width: number, height: number}} window @param {number} margin @returns {Grid} */
+export function freeGrid([wide, high], { width, height }, margin) {
+  const pitch =
+    2 *
+    Math.min(
+      Math.max(width - 2 * margin, 1) / Math.max(wide, 1e-6),
+      Math.max(height - 2 * margin, 1) / Math.max(high, 1e-6),
+    )
+  const box = { left: 0, top: 0, width, height }
+  return { tops: [0], high: 1, columns: 1, pitch, windows: 0, box, isFree: true }
+}
+
 /** @param {Grid} grid */
 export function wholeView(grid) {
-  return clampView({ zoom: 1, x: 0, y: 0 }, grid)
+  const { columns, high, pitch, box } = grid
+  const [x, y] = [(columns * pitch - box.width) / 2, (high * pitch - box.height) / 2]
+  return clampView({ zoom: 1, x, y }, grid)
+}
+
+/** @param {View} view @param {Grid} grid @returns {View} */
+function freeView(view, { pitch, box }) {
+  const zoom = clamp(view.zoom, FREE.min, FREE.max)
+  const half = (pitch * zoom) / 2
+  /** @type {(from: number, room: number) => number} */
+  const edge = (from, room) =>
+    half + clamp(from + room / 2 - half, -FREE.shift * half, FREE.shift * half) - room / 2
+  return { ...view, zoom, x: edge(view.x, box.width), y: edge(view.y, box.height) }
 }
 
 /** Within the edges of the grid; a grid smaller than the window is centred at its top. @param {View} view @param {Grid} grid @returns {View} */
-export function clampView({ zoom, x, y }, { high, columns, pitch, box, windows }) {
+export function clampView(view, grid) {
+  if (grid.isFree) return freeView(view, grid)
+  const { zoom, x, y } = view
+  const { high, columns, pitch, box, windows } = grid
   const largest = Math.max(1, (windows * Math.min(box.width, box.height)) / pitch)
   const near = clamp(zoom, 1, largest)
   /** @type {(from: number, extent: number, room: number, share: number) => number} */
@@ -56,9 +86,37 @@ export function zoomAt(view, grid, factor, x, y) {
   const growth = zoom / view.zoom
   const [across, down] = [x - grid.box.left, y - grid.box.top]
   return clampView(
-    { zoom, x: (view.x + across) * growth - across, y: (view.y + down) * growth - down },
+    { ...view, zoom, x: (view.x + across) * growth - across, y: (view.y + down) * growth - down },
     grid,
   )
+}
+
+/** The same view of a grid that has another size: what was in the middle stays there. @param {View} view @param {Grid} before @param {Grid} grid */
+export function resizedView({ zoom, x, y, z }, before, grid) {
+  const growth = grid.pitch / before.pitch
+  const [across, down] = [before.box.width / 2, before.box.height / 2]
+  return clampView(
+    {
+      zoom,
+      z,
+      x: (x + across) * growth - grid.box.width / 2,
+      y: (y + down) * growth - grid.box.height / 2,
+    },
+    grid,
+  )
+}
+
+/** After a turn in space about what is in the middle of the window. @param {View} view @param {Grid} grid @param {number} across @param {number} down in radians @returns {View} */
+export function turnedView({ zoom, x, y, z = 0 }, { pitch, box }, across, down) {
+  const half = (pitch * zoom) / 2
+  const middle = { x: (x + box.width / 2) / half - 1, y: 1 - (y + box.height / 2) / half, z }
+  const turned = turnedPlace(middle, across, down)
+  return {
+    zoom,
+    x: (1 + turned.x) * half - box.width / 2,
+    y: (1 - turned.y) * half - box.height / 2,
+    z: turned.z,
+  }
 }
 
 /** One tile in the middle, as large as the window allows. @param {Grid} grid @param {Tile} tile */
@@ -76,9 +134,9 @@ export function viewOfTile(grid, { row, column }) {
 }
 
 /** A tile without the gap to the next one. @param {View} view @param {Grid} grid @param {number} row @param {number} column @returns {Spot} */
-export function tileSpot({ zoom, x, y }, { tops, pitch, box }, row, column) {
+export function tileSpot({ zoom, x, y }, { tops, pitch, box, isFree }, row, column) {
   const side = pitch * zoom
-  const gap = clamp(side * 0.04, 2, 8)
+  const gap = isFree ? 0 : clamp(side * 0.04, 2, 8)
   return {
     left: box.left + column * side - x + gap / 2,
     top: box.top + tops[row] * side - y + gap / 2,
@@ -87,7 +145,8 @@ export function tileSpot({ zoom, x, y }, { tops, pitch, box }, row, column) {
 }
 
 /** The rows and columns in view, from `first` up to `end`. @param {View} view @param {Grid} grid */
-export function tilesInView({ zoom, x, y }, { tops, columns, pitch, box }) {
+export function tilesInView({ zoom, x, y }, { tops, columns, pitch, box, isFree }) {
+  if (isFree) return { rows: { first: 0, end: 1 }, columns: { first: 0, end: 1 } } // its points may lie outside it
   const side = pitch * zoom
   const rows = {
     first: tops.filter((top) => (top + 1) * side <= y).length,
@@ -103,9 +162,10 @@ export function tilesInView({ zoom, x, y }, { tops, columns, pitch, box }) {
 }
 
 /** @param {View} view @param {Grid} grid @param {number} x @param {number} y @returns {Tile | null} */
-export function tileAt(view, { tops, columns, pitch, box }, x, y) {
+export function tileAt(view, { tops, columns, pitch, box, isFree }, x, y) {
   if (x < box.left || y < box.top || x >= box.left + box.width || y >= box.top + box.height)
     return null
+  if (isFree) return { row: 0, column: 0 }
   const side = pitch * view.zoom
   const [down, column] = [(y - box.top + view.y) / side, Math.floor((x - box.left + view.x) / side)]
   const row = tops.findIndex((top) => down >= top && down < top + 1)
@@ -118,7 +178,8 @@ export function middleTile(view, grid) {
 }
 
 /** The part of a tile that lies in the window. @param {Spot} spot @param {Grid} grid */
-export function seenPart({ left, top, side }, { box }) {
+export function seenPart({ left, top, side }, { box, isFree }) {
+  if (isFree) return { left: 0, top: 0, right: box.width, bottom: box.height }
   return {
     left: Math.max(left, box.left),
     top: Math.max(top, box.top),

@@ -5,9 +5,12 @@ import { packedColour } from "../points/raster.js"
 import { fromOklab, toOklab } from "../points/oklab.js"
 
 /** @import { Rgb } from "../shared/scales.js" */
+/** @import { Sent } from "./heads.js" */
 /**
  * @typedef {{columns: number, counts: ArrayLike<number>, top: number}} Level cells of one head: queries' counts, then keys', rows from the lowest; top: the largest of them
  * @typedef {{levels: Level[], tints: Map<Level, Uint32Array>}} Density of one head, from fine to coarse
+ * @typedef {{density: Density, bounds: number[]}} Counted cells, and what they cover: x from, x to, y from, y to, in units of the points
+ * @typedef {{heads: Counted[], fine: Counted | null}} Counts of every head, and finer ones of a part of the only head
  * @typedef {{left: number, bottom: number, width: number, height: number}} Area in pixels
  * @typedef {{column: number, row: number, queries: number, keys: number}} Cell
  */
@@ -15,6 +18,28 @@ import { fromOklab, toOklab } from "../points/oklab.js"
 const SHADES = 24 // of each kind, between none and the largest count
 const MIN_COLUMNS = 8 // of the coarsest level
 const FAINTEST = 0.16 // share of its colour that a single query or key has: it must be seen
+
+/** @param {Sent} sent @returns {Counts | null} */
+export function countsOf({
+  cells,
+  counts,
+  areas,
+  fineCells,
+  fineCounts,
+  fineArea,
+  numbers,
+  heads,
+}) {
+  if (!cells) return null
+  const size = 2 * cells * cells
+  return {
+    heads: Array.from({ length: numbers.length * heads }, (_, head) => ({
+      density: densityOf(counts.subarray(head * size, (head + 1) * size), cells),
+      bounds: Array.from(areas.slice(4 * head, 4 * head + 4)),
+    })),
+    fine: fineCells ? { density: densityOf(fineCounts, fineCells), bounds: fineArea } : null,
+  }
+}
 
 /** @param {ArrayLike<number>} counts (query or key, row, column) @param {number} columns as many as rows @returns {Density} */
 export function densityOf(counts, columns) {

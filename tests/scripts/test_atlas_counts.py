@@ -18,7 +18,7 @@ INSIDE = 200 * 0.9  # pixels of the frame: the tile has a margin of a twentieth
 
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
-    return run_with("atlas_matrix/density", "atlas_matrix/counts", "points/oklab")
+    return run_with("atlas_cloud/density", "atlas_cloud/counts", "points/oklab")
 
 
 def counts(seed: int = 0, cells: int = 32) -> np.ndarray:

@@ -3,43 +3,20 @@
 
 import { legendEntry, legendMark } from "../points/shades.js"
 import { css, parseColour } from "../shared/scales.js"
-import { cellAt, densityOf, levelFor, mixedShades, tintsOf } from "./density.js"
-import { MARGIN, placement } from "./placement.js"
-import { STEPS } from "./solid.js"
+import { cellAt, levelFor, mixedShades, tintsOf } from "./density.js"
+import { MARGIN, STEPS, placement } from "./heads.js"
+import { format } from "./marks.js"
 import { seenPart } from "./viewport.js"
 
-/** @import { Raster } from "../points/raster.js" */
+/** @import { Box, Raster } from "../points/raster.js" */
 /** @import { Theme } from "../shared/scales.js" */
-/** @import { Data, Scene } from "./atlas_matrix.js" */
-/** @import { Area, Cell, Density, Level } from "./density.js" */
+/** @import { Painted } from "./paint.js" */
+/** @import { Data } from "./heads.js" */
+/** @import { Area, Cell, Counts, Level } from "./density.js" */
 /** @import { Grid, Spot } from "./viewport.js" */
-/** @typedef {{density: Density, bounds: number[]}} Counted cells, and what they cover: x from, x to, y from, y to, in units of the points */
-/** @typedef {{heads: Counted[], fine: Counted | null}} Counts of every head, and finer ones of a part of the only head */
 /** @typedef {{queries: number, keys: number, x: number[], y: number[]}} Read what is counted in a cell, and its sides in units of the points */
 
 const FAR_OUT = 0.75 // of the window: a part larger than this share of the whole head is not asked for again
-
-/** @param {Data} data @returns {Counts | null} */
-export function countsOf({
-  cells,
-  counts,
-  areas,
-  fineCells,
-  fineCounts,
-  fineArea,
-  numbers,
-  heads,
-}) {
-  if (!cells) return null
-  const size = 2 * cells * cells
-  return {
-    heads: Array.from({ length: numbers.length * heads }, (_, head) => ({
-      density: densityOf(counts.subarray(head * size, (head + 1) * size), cells),
-      bounds: Array.from(areas.slice(4 * head, 4 * head + 4)),
-    })),
-    fine: fineCells ? { density: densityOf(fineCounts, fineCells), bounds: fineArea } : null,
-  }
-}
 
 /** The same cells in another theme or scale have other colours. @param {Counts | null} counts */
 export function forgetTints(counts) {
@@ -76,15 +53,8 @@ function topOf(data, { heads }, level) {
   )
 }
 
-/** @param {Raster} raster @param {Pick<Scene, "data" | "grid" | "colours" | "ratio">} scene @param {Counts} counts @param {number} head @param {Spot} spot */
-export function paintCounts(raster, { data, grid, colours, ratio }, counts, head, spot) {
-  const part = seenPart(spot, grid)
-  const box = [
-    Math.ceil(part.left * ratio),
-    Math.ceil(part.top * ratio),
-    Math.floor(part.right * ratio),
-    Math.floor(part.bottom * ratio),
-  ]
+/** @param {Raster} raster @param {Painted} scene @param {Counts} counts @param {number} head @param {Spot} spot @param {Box} box of the tile, in the canvas' pixels */
+export function paintCounts(raster, { data, colours, ratio }, counts, head, spot, box) {
   for (const { density, bounds } of [counts.heads[head], ...(counts.fine ? [counts.fine] : [])]) {
     const area = areaOf(data, head, spot, bounds)
     if (!area) continue
@@ -102,7 +72,7 @@ export function paintCounts(raster, { data, grid, colours, ratio }, counts, head
   }
 }
 
-/** What is counted under a place: of the finest cells that are drawn there. @param {Scene} scene @param {Counts} counts @param {number} head @param {Spot} spot @param {number} x @param {number} y @returns {Read | null} */
+/** What is counted under a place: of the finest cells that are drawn there. @param {Pick<Painted, "data" | "ratio">} scene @param {Counts} counts @param {number} head @param {Spot} spot @param {number} x @param {number} y @returns {Read | null} */
 export function countsAt({ data, ratio }, counts, head, spot, x, y) {
   for (const { density, bounds } of [...(counts.fine ? [counts.fine] : []), counts.heads[head]]) {
     const area = areaOf(data, head, spot, bounds)
@@ -126,8 +96,7 @@ function sidesOf({ column, row }, columns, [x0, x1, y0, y1]) {
 /** @param {Read} read */
 export function inWords({ queries, keys }) {
   /** @type {(count: number, one: string, more: string) => string} */
-  const counted = (count, one, more) =>
-    `${count.toLocaleString("en-US")} ${count === 1 ? one : more}`
+  const counted = (count, one, more) => `${format(count)} ${count === 1 ? one : more}`
   return [counted(queries, "query", "queries"), counted(keys, "key", "keys")]
 }
 

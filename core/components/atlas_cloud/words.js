@@ -1,9 +1,13 @@
-// What the matrix says of itself: how to use it, and what it is for those who do not see it.
+// What clouds say of themselves: how to use them, what they are for those who do not see them, what is under the pointer.
 
-import { inContext, startNear } from "../points/texts.js"
+import { inContext, startAfter, startNear } from "../points/texts.js"
+import { css } from "../shared/scales.js"
 import { inWords } from "./counts.js"
+import { endsOf, format } from "./marks.js"
 
-/** @import { Data, Hover, Scene } from "./atlas_matrix.js" */
+/** @import { Hover } from "./cloud_view.js" */
+/** @import { Data, Sent } from "./heads.js" */
+/** @import { Painted } from "./paint.js" */
 
 const HINTS = {
   plane: {
@@ -29,7 +33,7 @@ const HINTS = {
   },
 }
 
-/** How to use it, with a mouse, a finger, or in a saved file. @param {Data} data @param {boolean} [isFile] */
+/** How to use it, with a mouse, a finger, or in a saved file. @param {Sent} data @param {boolean} [isFile] */
 export function hintFor({ dims, single }, isFile = false) {
   const hints = single ? HINTS.single : dims === 3 ? HINTS.space : HINTS.plane
   if (isFile) return hints.file
@@ -37,39 +41,58 @@ export function hintFor({ dims, single }, isFile = false) {
 }
 
 /** @param {Data} data */
-export function labelOf({ numbers, heads, labels, cells, single }) {
+export function labelOf({ numbers, heads, labels, cells, single, alone, title, dims }) {
+  if (alone)
+    return `${title}: ${format(labels.length)} queries and as many keys in ${dims} dimensions`
   const drawn = cells ? "queries and keys as counts in cells" : `${labels.length} tokens in each`
   if (single) return `One head: ${drawn}; arrow keys move, plus and minus zoom`
   return `${numbers.length} layers down, ${heads} heads across, ${drawn}; arrow keys move, Enter opens a head`
 }
 
-/** What is under the pointer, for a note and for a line to read; nothing beside all points and cells. @param {Scene} scene @param {Hover} hover @returns {{lines: string[][], text: string} | null} */
-export function noteOf(scene, { head, token, kind, cell }) {
+/** The shape of a note: its title, its lines, and what is read aloud. @typedef {{title: string, lines: (string | null)[][], text: string}} Note */
+
+/** What is under the pointer in a tile; nothing beside all points and cells. @param {Painted} scene @param {Hover} hover @param {string} name of the head @returns {Note | null} */
+export function noteInTile(scene, { point, cell }, name) {
   const { data, colours } = scene
-  const name = scene.nameOf(head)
-  if (token < 0) {
+  if (point < 0) {
     if (!cell) return null
     const [queries, keys] = inWords(cell)
-    return {
-      lines: [
-        [queries, colours.query],
-        [keys, colours.key],
-      ],
-      text: `${name}: ${queries} and ${keys} in this cell.`,
-    }
+    const lines = [
+      [queries, colours.query],
+      [keys, colours.key],
+    ]
+    return { title: name, lines, text: `${name}: ${queries} and ${keys} in this cell.` }
   }
+  const [token, isKey] = [point % data.half, point >= data.half]
   const [label, position] = [data.labels[token], data.positions[token]]
-  const what = `${kind ? "key" : "query"} of “${label}”`
+  const what = `${isKey ? "key" : "query"} of “${label}”`
   const text = data.texts[data.sentence[token]] ?? ""
   const sentence = inContext(text, label, startNear(text, label, position))
   const found = data.searching && data.matches[token] ? [["found by the search"]] : []
   return {
+    title: name,
     lines: [
-      [what, kind ? colours.key : colours.query],
+      [what, isKey ? colours.key : colours.query],
       [`position ${position + 1}`],
       ...found,
       [sentence],
     ],
     text: `${name}, ${what}, position ${position + 1}: ${sentence}`,
   }
+}
+
+/** What a point of a head alone is, with what it attends to; all of its sentence is there. @param {Painted} scene @param {number} point @returns {Note} */
+export function noteAlone({ data, colours }, point) {
+  const [token, kind] = [point % data.half, Number(point >= data.half)]
+  const label = data.labels[token]
+  const lines = [[`position ${data.positions[token] + 1}`, kind ? colours.key : colours.query]]
+  const tone = data.tones[point]
+  if (data.colouring === "category")
+    lines.push([data.legend[tone] ?? "", css(colours.shades[kind][tone])])
+  const ends = endsOf(data, point)
+  if (ends.length) lines.push([`${kind ? "attended by" : "attends to"} ${ends.join(", ")}`])
+  const before = data.labels.slice(data.sentence.indexOf(data.sentence[token]), token)
+  const text = data.texts[data.sentence[token]]
+  lines.push([inContext(text, label, startAfter(text, before, label))])
+  return { title: `${kind ? "key" : "query"} of “${label}”`, lines, text: "" }
 }

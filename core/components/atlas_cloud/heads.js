@@ -1,0 +1,159 @@
+// The points of all heads: what is sent of them, and where those of a head lie in its tile, in the plane or after a turn.
+
+import { rotateInto, sortByDepth } from "../points/rotation.js"
+import { SIZE_FACTORS, shadeIndex, sizeClass } from "../points/shades.js"
+import { countsOf } from "./density.js"
+
+/** @import { Rotation } from "../points/rotation.js" */
+/** @import { Coloured } from "../points/shades.js" */
+/** @import { Cluster } from "./clusters.js" */
+/** @import { Counts } from "./density.js" */
+/** @import { Spot } from "./viewport.js" */
+/**
+ * @typedef {Coloured & {
+ *   numbers: number[], tops: number[], high: number, gaps: [number, string][], heads: number, firstHead: number, single: boolean, alone: boolean,
+ *   dims: 2 | 3, labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean, chosen: number,
+ *   places: ArrayLike<number>, frames: Float32Array, tones: Uint8Array | Uint16Array, positions: Uint16Array, sentence: Uint16Array, matches: Uint8Array,
+ *   spriteSide: number, sprites: Uint8Array, patched: Uint8Array,
+ *   cells: number, counts: Float32Array, areas: Float32Array, fineCells: number, fineCounts: Float32Array, fineArea: number[], part: number[], serial: number,
+ *   title: string, picked: number, sizes: Uint8Array, sizeEnds: number[], lines: Float32Array, clusters: Cluster[], members: Uint8Array,
+ * }} Sent `alone`: of one head, whose points fill the picture; `part`: of the only head, to begin with; `members`: the cluster of each point, counted from 1, 0 for none; `sprites`: RGB of every token that is a patch of an image
+ * @typedef {Sent & ReturnType<typeof derived>} Data and what is worked out once
+ * @typedef {NonNullable<ReturnType<typeof placement>>} Placement
+ */
+
+export const STEPS = 65535 // of a frame's side, as coordinates are sent
+export const MARGIN = 0.05 // of a tile's side, around its points
+const HELD = 0.99 // of the points in space that a frame holds, however they turn: an outlier shrinks no cloud
+
+/** @param {Sent} sent @returns {Data} */
+export function completed(sent) {
+  return { ...sent, ...derived(sent) }
+}
+
+/** @param {Sent} sent */
+function derived(sent) {
+  const half = sent.labels.length
+  const first = shuffled(2 * half)
+  const solid = sent.dims === 3 ? makeSolid(sent) : null
+  const frames = solid?.frames ?? sent.frames
+  return {
+    half,
+    first,
+    solid,
+    frames,
+    sent: sent.places,
+    places: solid?.places ?? sent.places,
+    order: solid?.order ?? first, // queries and keys by chance, so that neither kind covers the other; in space from far to near
+    fog: solid?.fog ?? null,
+    tint: tintsOf(sent),
+    size: sent.sizes.length ? Uint8Array.from(sent.sizes, sizeClass) : new Uint8Array(2 * half),
+    factors: sent.sizes.length ? SIZE_FACTORS : [1],
+    widest: frames.reduce((max, value, i) => (i % 3 === 2 ? Math.max(max, value) : max), 0),
+    found: sent.searching ? sent.matches.reduce((sum, each) => sum + each, 0) : 0, // tokens
+    counted: /** @type {Counts | null} */ (countsOf(sent)),
+  }
+}
+
+/** Every number below `count` once, in an order without meaning that is always the same. @param {number} count */
+export function shuffled(count) {
+  const order = Uint32Array.from({ length: count }, (_, i) => i)
+  let seed = 12345
+  for (let i = count - 1; i > 0; i--) {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0
+    const other = Math.floor((seed / 4294967296) * (i + 1))
+    const value = order[i]
+    order[i] = order[other]
+    order[other] = value
+  }
+  return order
+}
+
+/** Which colour each point has, counting the shades of queries, then those of keys. @param {Sent} sent */
+function tintsOf({ colouring, legend, shades, tones, labels }) {
+  const count =
+    colouring === "type" ? 1 : colouring === "category" ? legend.length : shades.light[0].length
+  const scale = colouring === "sequential" ? 255 : 1
+  return Uint16Array.from(
+    tones,
+    (tone, i) =>
+      (i % (2 * labels.length) < labels.length ? 0 : count) +
+      shadeIndex(colouring, tone / scale, count),
+  )
+}
+
+/** Clouds about their means, and the arrays that turning fills. Half a frame's side gets room for nearly all points. @param {Pick<Sent, "places" | "frames" | "labels" | "numbers" | "heads">} sent */
+export function makeSolid(sent) {
+  const count = 2 * sent.labels.length
+  const heads = sent.numbers.length * sent.heads
+  const frames = Float32Array.from(sent.frames)
+  const points = new Float32Array(3 * heads * count)
+  for (let head = 0; head < heads; head++) {
+    if (frames[3 * head + 2] >= 0 && count)
+      frames[3 * head + 2] *= 2 * centreHead(sent.places, points, head, count)
+  }
+  return {
+    points,
+    frames,
+    places: new Float32Array(2 * heads * count),
+    depth: new Float32Array(count), // of one head at a time
+    fog: new Uint8Array(heads * count), // 0 for the farthest to 255
+    order: new Uint32Array(heads * count), // of each head, its points counted from 0
+  }
+}
+
+/** Write a head's points about their mean, with a reach of 1; returns their reach as a share of the frame. @param {ArrayLike<number>} places @param {Float32Array} points @param {number} head @param {number} count */
+function centreHead(places, points, head, count) {
+  const start = 3 * head * count
+  const mean = [0, 0, 0]
+  for (let i = 0; i < 3 * count; i++) mean[i % 3] += places[start + i] / count
+  const squares = new Float32Array(count)
+  for (let i = 0; i < 3 * count; i++) {
+    points[start + i] = (places[start + i] - mean[i % 3]) / STEPS
+    squares[Math.floor(i / 3)] += points[start + i] ** 2
+  }
+  const reach = Math.max(Math.sqrt(squares.sort()[Math.floor(HELD * (count - 1))]), 1e-6)
+  for (let i = 0; i < 3 * count; i++) points[start + i] /= reach
+  return reach
+}
+
+/** In space, turn all heads, each about its mean. @param {Pick<Data, "solid" | "first">} data @param {Rotation} rotation */
+export function turnHeads({ solid, first }, rotation) {
+  if (!solid) return
+  const { points, places, depth, fog, order } = solid
+  const count = depth.length
+  for (let start = 0; start < order.length; start += count) {
+    const end = start + count
+    const own = places.subarray(2 * start, 2 * end)
+    rotateInto(rotation, points.subarray(3 * start, 3 * end), own, depth, STEPS / 2)
+    sortByDepth(depth, 1, first, order.subarray(start, end), fog.subarray(start, end))
+  }
+}
+
+/**
+ * Where a head's points lie in its tile, with pixels per step; null while it has no points.
+ * @param {Pick<Data, "frames" | "alone" | "ownScale" | "widest" | "places" | "labels">} data @param {number} head @param {Spot} spot
+ */
+export function placement(data, head, { left, top, side }) {
+  const half = data.frames[3 * head + 2]
+  if (half < 0 && !data.alone) return null
+  const room = data.alone ? side : side - 2 * Math.max(2, side * MARGIN)
+  const extent = data.ownScale ? room : (room * half) / Math.max(data.widest, 1e-12)
+  const scale = extent / STEPS
+  const [x, y] = [left + (side - extent) / 2, top + (side + extent) / 2]
+  const first = 4 * head * data.labels.length
+  /** @type {(point: number) => number} */
+  const xOf = (point) => x + data.places[first + 2 * point] * scale
+  /** @type {(point: number) => number} */
+  const yOf = (point) => y - data.places[first + 2 * point + 1] * scale
+  return { left: x, bottom: y, scale, xOf, yOf }
+}
+
+/** The units across and up that a head alone shall fill, in halves of its frame's side. @param {Pick<Data, "dims" | "places">} data */
+export function extentOf({ dims, places }) {
+  if (dims === 3) return [2, 2]
+  const max = [0, 0]
+  for (let i = 0; i < places.length; i++)
+    max[i % 2] = Math.max(max[i % 2], Math.abs((2 * places[i]) / STEPS - 1))
+  return [2 * max[0], 2 * max[1]]
+}

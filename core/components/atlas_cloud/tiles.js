@@ -1,0 +1,295 @@
+// All heads as tiles, layers down, heads across; or one head of counts, which finer cells and then points follow as it grows.
+
+import { legendEntries, legendEntry, legendMark } from "../points/shades.js"
+import { clamp, describe, make, place } from "../shared/dom.js"
+import { drawPair } from "./above.js"
+import { CloudView } from "./cloud_view.js"
+import { countEntries, lookedAt, partOf } from "./counts.js"
+import { drawFrame, drawNames } from "./frames.js"
+import { placement } from "./heads.js"
+import { drawTileLabels } from "./labels.js"
+import { markPoints } from "./marks.js"
+import { eachTile, radiusFor } from "./paint.js"
+import {
+  ZOOM,
+  gridFor,
+  mainTile,
+  middleTile,
+  seenPart,
+  tileAt,
+  viewOfPart,
+  viewOfTile,
+} from "./viewport.js"
+import { hintFor, noteInTile } from "./words.js"
+
+/** @import { Pen } from "../points/scatter.js" */
+/** @import { Component } from "../shared/view.js" */
+/** @import { Hover } from "./cloud_view.js" */
+/** @import { Sent } from "./heads.js" */
+/** @import { Spot, Tile, View as Window } from "./viewport.js" */
+
+const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and columns
+const HEIGHT = { max: 620, least: 400, share: 0.58, narrow: 460, min: 240, wideFrom: 700 } // pixels; share of the browser's window; `narrow` on screens below `wideFrom`
+const FADED = { light: 0.22, dark: 0.3 } // share of its colour that a point keeps when a search did not find it
+const TOUCHABLE = 160 // side of a tile from which on a finger can choose a point
+const TELL_AFTER = 300 // milliseconds without a move
+const ALL = { picked: -1, chosen: new Set(), only: -1 } // nothing is chosen here
+
+export class TilesView extends CloudView {
+  cursor = -1 // the head with the outline of the keys
+  tapped = -1 // the head that a finger has named
+  timer = 0 // after which the page is told what is looked at
+  step = ZOOM.step
+  reach = { mouse: 12, touch: 22 }
+
+  /** @param {Component} component */
+  constructor(component) {
+    super(component)
+    this.root.classList.add("tiles")
+    describe(this.over, { role: "application" })
+    this.opener = make(this.stage, "button", "open")
+    this.listen(this.opener, "click", () => this.openHead(Number(this.opener.dataset.head)))
+    this.listen(this.over, "blur", () => {
+      this.cursor = -1
+      this.paint()
+    })
+  }
+
+  /** @param {Sent} sent */
+  update(sent) {
+    const before = this.data
+    const isSameModel =
+      String(before?.numbers) === String(sent.numbers) &&
+      before?.heads === sent.heads &&
+      before?.single === sent.single
+    const isNewPart = sent.single && sent.serial !== before?.serial
+    if (before?.dims !== sent.dims || before?.single !== sent.single)
+      this.reading.textContent = hintFor(sent, this.component.standalone)
+    const isNew = !isSameModel || isNewPart
+    if (isNew) Object.assign(this, { cursor: -1, tapped: -1 })
+    this.whole.textContent = sent.single ? "Whole head" : "Whole matrix"
+    this.take(sent, isNew)
+    if (isNewPart && sent.part.length && this.grid)
+      this.lookAt(viewOfPart(this.grid, { row: 0, column: 0 }, partOf(this.data, sent.part)))
+  }
+
+  /** @param {number} width */
+  makeGrid(width) {
+    const { data } = this
+    const fitting = clamp(HEIGHT.share * window.innerHeight, HEIGHT.least, HEIGHT.max) // so that the rows are seen without scrolling
+    const box = {
+      ...GUTTER,
+      width: width - GUTTER.left - 1,
+      height: width < HEIGHT.wideFrom ? HEIGHT.narrow : fitting,
+    }
+    const windows = data.single ? ZOOM.single : ZOOM.windows
+    const grid = gridFor(data, data.heads, box, HEIGHT.min, windows)
+    this.height = GUTTER.top + grid.box.height + 1
+    return grid
+  }
+
+  mark() {
+    const { data } = this
+    this.colour(markPoints(data, ALL), ({ isDark }) => (isDark ? FADED.dark : FADED.light))
+    this.legend.replaceChildren(
+      ...(data.counted ? countEntries(this.colours, data.ownScale) : []),
+      ...(data.labels.length || !data.counted ? legendEntries(data, this.colours.shades) : []),
+    )
+    const found = data.found ? "found: larger, with a ring" : "nothing found"
+    if (data.searching)
+      this.legend.append(legendEntry([legendMark("disc ring", this.colours.paper)], found))
+    this.paint(true)
+  }
+
+  get isZoomed() {
+    return this.view.zoom > 1.001
+  }
+
+  get canShrink() {
+    return this.isZoomed
+  }
+
+  /** Names, frames, labels in large tiles, and the token under the pointer in every head. @param {Pen} pen */
+  drawOver(pen) {
+    const { data, hover, scene, cursor, tapped } = this
+    const { left, top, width, height } = this.grid.box
+    drawNames(pen, scene)
+    pen.save()
+    pen.beginPath()
+    pen.rect(left, top, width, height)
+    pen.clip()
+    const marked = { hovered: hover?.head ?? -1, cursor, tapped }
+    eachTile(scene, (head, spot) => drawFrame(pen, scene, marked, head, spot))
+    if (data.labelled) eachTile(scene, (head, spot) => drawTileLabels(pen, scene, head, spot))
+    if (hover && hover.point >= 0)
+      eachTile(scene, (head, spot) => this.drawToken(pen, hover.point, head, spot))
+    pen.restore()
+    if (this.view.zoom <= 1) return
+    Object.assign(pen, { strokeStyle: this.colours.line, lineWidth: 1 })
+    pen.strokeRect(left + 0.5, top + 0.5, width - 1, height - 1)
+  }
+
+  /** @param {Pen} pen @param {number} point that is pointed at @param {number} head @param {Spot} spot */
+  drawToken(pen, point, head, spot) {
+    const tile = placement(this.data, head, spot)
+    if (!tile) return
+    const least = Math.max(1.6, spot.side * 0.07)
+    const radius = Math.min(8, 1.5 * radiusFor(this, spot.side) + 2, least)
+    const lineWidth = radius < 3 ? 1 : 1.5
+    drawPair(pen, this, tile, point, { radius, pointed: 1.35 * radius, lineWidth })
+  }
+
+  pictureParts() {
+    return { ...super.pictureParts(), without: [this.tools, this.opener, this.reading] }
+  }
+
+  /** What tests read, and the button that opens the head in the middle or the one a finger has named. */
+  report() {
+    const { grid, view, opener } = this
+    this.root.dataset.tile = String(Math.round(grid.pitch * view.zoom))
+    this.over.style.touchAction = this.isZoomed ? "none" : "pan-y"
+    const main = mainTile(view, grid)
+    const head = main ? this.headOf(main) : this.tapped
+    opener.hidden = head < 0 || this.component.standalone === true || this.data.single
+    if (opener.hidden) return
+    const part = seenPart(this.spotOf(this.tileOf(head)), grid)
+    opener.hidden = part.right <= part.left || part.bottom <= part.top
+    opener.textContent = `Open ${this.nameOf(head)}`
+    opener.dataset.head = String(head)
+    place(opener, {
+      left: Math.max(
+        2,
+        Math.min(part.right - opener.offsetWidth - 6, this.width - opener.offsetWidth - 4),
+      ),
+      top: main ? part.top + 6 : Math.min(part.bottom + 2, this.height - opener.offsetHeight - 2),
+    })
+  }
+
+  /** @param {number} head @returns {Tile} */
+  tileOf(head) {
+    return { row: Math.floor(head / this.data.heads), column: head % this.data.heads }
+  }
+
+  /** @param {number} head */
+  nameOf(head) {
+    const { row, column } = this.tileOf(head)
+    return `L${this.data.numbers[row]} H${this.data.firstHead + column}`
+  }
+
+  /** @param {Window} view */
+  lookAt(view) {
+    super.lookAt(view)
+    if (this.data.single) this.tellPart()
+  }
+
+  /** Tell the page, a moment after the last move, which part of the only head is looked at. */
+  tellPart() {
+    clearTimeout(this.timer)
+    this.timer = setTimeout(() => {
+      const part = lookedAt(this.data, this.grid, this.spotOf({ row: 0, column: 0 }))
+      this.component.setStateValue("part", { corners: part ?? [], serial: this.data.serial })
+    }, TELL_AFTER)
+  }
+
+  destroy() {
+    clearTimeout(this.timer)
+    super.destroy()
+  }
+
+  /** In a saved file, enlarge the head. @param {number} head */
+  openHead(head) {
+    this.tapped = -1
+    this.paint()
+    if (this.data.single) return
+    const { row, column } = this.tileOf(head)
+    if (this.component.standalone) this.lookAt(viewOfTile(this.grid, { row, column }))
+    else
+      this.component.setTriggerValue("open", {
+        layer: this.data.numbers[row],
+        head: this.data.firstHead + column,
+      })
+  }
+
+  actions() {
+    /** @type {(x: number, y: number) => void} */
+    const pressTwice = (x, y) => this.zoom(ZOOM.step ** 2, x, y)
+    return { ...super.actions(), pressTwice }
+  }
+
+  /**
+   * A finger cannot point without pressing: on a large tile it chooses a point, and a button opens the head; on a small
+   * one the first tap names the head, the second opens it.
+   * @param {number} x @param {number} y @param {PointerEvent} event
+   */
+  press(x, y, event) {
+    const tile = tileAt(this.view, this.grid, x, y)
+    if (!tile) return this.tap(-1)
+    const head = this.headOf(tile)
+    const isTouch = event.pointerType === "touch"
+    const isLarge = this.grid.pitch * this.view.zoom >= TOUCHABLE
+    if (!isTouch || (!isLarge && this.tapped === head)) return this.openHead(head)
+    this.tap(head)
+    if (isLarge) this.point(event)
+  }
+
+  /** @param {number} head @param {string} [text] */
+  tap(head, text = `: tap again to ${this.component.standalone ? "enlarge" : "open"} it.`) {
+    this.tapped = head
+    if (head >= 0) this.reading.textContent = this.nameOf(head) + text
+    this.paint()
+  }
+
+  /** @param {PointerEvent | null} event */
+  point(event) {
+    const note = super.point(event)
+    if (note) this.reading.textContent = note.text
+    return note
+  }
+
+  /** @param {Hover} hover */
+  noteOf(hover) {
+    return noteInTile(this, hover, this.nameOf(hover.head))
+  }
+
+  /** Enter opens the head in the middle after zooming, else the one with the outline of the keys. @param {KeyboardEvent} event */
+  pressKey(event) {
+    const middle = this.isZoomed ? middleTile(this.view, this.grid) : null
+    if (event.key === "Enter") {
+      const head = middle ? this.headOf(middle) : this.cursor
+      if (head >= 0) this.openHead(head)
+      return true
+    }
+    if (!super.pressKey(event)) return false
+    const now = this.isZoomed && middleTile(this.view, this.grid)
+    if (now)
+      this.reading.textContent = `${this.nameOf(this.headOf(now))} in the middle, ${this.view.zoom.toFixed(1)} times as large. Enter opens it.`
+    return true
+  }
+
+  letGo() {
+    this.point(null)
+    this.tap(-1)
+  }
+
+  /** @param {number} down @param {number} across @param {boolean} isShifted */
+  pressArrow(down, across, isShifted) {
+    if (isShifted && this.data.solid) this.turnByKey(down, across)
+    else if (this.isZoomed) this.panByKey(down, across)
+    else this.stepTo(down, across)
+  }
+
+  /** @param {number} down @param {number} across */
+  stepTo(down, across) {
+    const { numbers, heads, chosen } = this.data
+    const isFirst = this.cursor < 0
+    const { row, column } = this.tileOf(isFirst ? Math.max(0, chosen) : this.cursor)
+    if (isFirst) this.cursor = this.headOf({ row, column })
+    else
+      this.cursor = this.headOf({
+        row: clamp(row + down, 0, numbers.length - 1),
+        column: clamp(column + across, 0, heads - 1),
+      })
+    this.reading.textContent = `${this.nameOf(this.cursor)}. Enter ${this.component.standalone ? "enlarges" : "opens"} it.`
+    this.paint()
+  }
+}
