@@ -3,7 +3,6 @@
 import { tracePoint } from "../points/scatter.js"
 import { strokeLine } from "../shared/dom.js"
 
-/** @import { Rotation } from "../points/rotation.js" */
 /** @import { Pen } from "../points/scatter.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Placement } from "./heads.js" */
@@ -82,29 +81,4 @@ export function paintLasso(pen, path, theme) {
   pen.setLineDash([5, 4])
   pen.stroke()
   pen.setLineDash([])
-}
-
-/** The three axes as they are turned, small, in the corner; those that point away come first and are fainter. @param {Pen} pen @param {Rotation} rotation @param {number} height of the screen @param {Theme} theme */
-export function paintAxes(pen, rotation, height, theme) {
-  const [x, y, length] = [38, height - 38, 22]
-  const axes = [0, 1, 2].map((axis) => ({
-    name: String(axis + 1),
-    right: rotation[axis],
-    up: rotation[3 + axis],
-    near: rotation[6 + axis],
-  }))
-  Object.assign(pen, {
-    lineWidth: 1.5,
-    strokeStyle: theme.ink,
-    fillStyle: theme.ink,
-    font: `12px ${theme.font}`,
-    textAlign: "center",
-    textBaseline: "middle",
-  })
-  for (const { name, right, up, near } of axes.sort((a, b) => a.near - b.near)) {
-    pen.globalAlpha = near < 0 ? 0.66 : 1
-    strokeLine(pen, x, y, x + right * length, y - up * length)
-    pen.fillText(name, x + right * (length + 8), y - up * (length + 8))
-  }
-  pen.globalAlpha = 1
 }

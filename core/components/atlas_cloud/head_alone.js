@@ -2,9 +2,10 @@
 
 import { makeRoom } from "../points/labels.js"
 import { firstRotation } from "../points/rotation.js"
+import { drawAxes } from "../points/scatter.js"
 import { legendEntries, legendEntry, sizeEntries } from "../points/shades.js"
 import { describe, make } from "../shared/dom.js"
-import { drawPair, paintAxes, paintLasso, paintLines, paintPicked } from "./above.js"
+import { drawPair, paintLasso, paintLines, paintPicked } from "./above.js"
 import { CloudView } from "./cloud_view.js"
 import { fillMenu, nameFont, paintEdges, paintNames, placeNames, pointsOf } from "./clusters.js"
 import { extentOf, placement } from "./heads.js"
@@ -25,6 +26,7 @@ import { noteAlone } from "./words.js"
 
 const STAGE = { maxHeight: 600, minHeight: 360, share: 0.75, ofWindow: 0.54, margin: 26 } // pixels; height as a share of the width, and of the browser's window
 const FADED = { strong: 0.16, weak: 0.4 } // share of its colour that a faded point keeps: beside what was chosen, beside a sentence
+const AXES = { away: 38, names: ["1", "2", "3"] } // pixels from the corner
 const TILE = { row: 0, column: 0 } // the only one
 const HINTS = {
   lasso: "Draw around points to choose them (Shift adds to the choice). Faded points are left out.",
@@ -160,7 +162,8 @@ export class HeadAlone extends CloudView {
   drawOver(pen) {
     const { data, colours, picked, tile } = this
     const hovered = this.hover?.point ?? -1
-    if (data.dims === 3) paintAxes(pen, this.rotation, this.height, colours)
+    const corner = { x: AXES.away, y: this.height - AXES.away }
+    if (data.dims === 3) drawAxes(pen, corner, this.rotation, AXES.names, colours)
     paintEdges(pen, data.clusters, tile, colours)
     const lines = linesShown(data, picked, hovered)
     paintLines(pen, this, tile, lines, hovered >= 0 ? hovered : picked)

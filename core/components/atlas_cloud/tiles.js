@@ -10,16 +10,7 @@ import { placement } from "./heads.js"
 import { drawTileLabels } from "./labels.js"
 import { markPoints } from "./marks.js"
 import { eachTile, radiusFor } from "./paint.js"
-import {
-  ZOOM,
-  gridFor,
-  mainTile,
-  middleTile,
-  seenPart,
-  tileAt,
-  viewOfPart,
-  viewOfTile,
-} from "./viewport.js"
+import { ZOOM, gridFor, mainTile, middleTile, seenPart, tileAt, viewOfPart } from "./viewport.js"
 import { hintFor, noteInTile } from "./words.js"
 
 /** @import { Pen } from "../points/scatter.js" */
@@ -202,7 +193,7 @@ export class TilesView extends CloudView {
     this.paint()
     if (this.data.single) return
     const { row, column } = this.tileOf(head)
-    if (this.component.standalone) this.lookAt(viewOfTile(this.grid, { row, column }))
+    if (this.component.standalone) this.lookAt(viewOfPart(this.grid, { row, column }))
     else
       this.component.setTriggerValue("open", {
         layer: this.data.numbers[row],

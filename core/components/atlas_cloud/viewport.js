@@ -14,6 +14,7 @@ import { clamp } from "../shared/dom.js"
  */
 
 export const ZOOM = { step: 1.6, windows: 4, single: 256 } // a click's factor; the side of the largest tile, in windows, of many tiles and of one
+const WHOLE = { left: 0, right: 1, top: 0, bottom: 1 } // of a tile
 const FREE = { min: 0.5, max: 80, shift: 1.8 } // zoom; how far the middle of the window may lie from that of the tile, in halves of its side
 
 /** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {Rows} rows @param {number} columns @param {Box} box @param {number} minHeight @param {number} [windows] @returns {Grid} */
@@ -119,20 +120,6 @@ export function turnedView({ zoom, x, y, z = 0 }, { pitch, box }, across, down) 
   }
 }
 
-/** One tile in the middle, as large as the window allows. @param {Grid} grid @param {Tile} tile */
-export function viewOfTile(grid, { row, column }) {
-  const { pitch, tops, box } = grid
-  const side = Math.max(pitch, Math.min(box.width, box.height))
-  return clampView(
-    {
-      zoom: side / pitch,
-      x: (column + 0.5) * side - box.width / 2,
-      y: (tops[row] + 0.5) * side - box.height / 2,
-    },
-    grid,
-  )
-}
-
 /** A tile without the gap to the next one. @param {View} view @param {Grid} grid @param {number} row @param {number} column @returns {Spot} */
 export function tileSpot({ zoom, x, y }, { tops, pitch, box, isFree }, row, column) {
   const side = pitch * zoom
@@ -197,8 +184,9 @@ export function mainTile(view, grid) {
   return (part.right - part.left) * (part.bottom - part.top) > 0.6 * shorter * shorter ? tile : null
 }
 
-/** The view in which a part of a tile, by shares of its side from the left and from the top, fills the window. @param {Grid} grid @param {Tile} tile @param {{left: number, right: number, top: number, bottom: number}} part */
-export function viewOfPart(grid, { row, column }, { left, right, top, bottom }) {
+/** The view in which a tile fills the window, or a part of it by shares of its side from the left and from the top. @param {Grid} grid @param {Tile} tile @param {{left: number, right: number, top: number, bottom: number}} [part] */
+export function viewOfPart(grid, { row, column }, part = WHOLE) {
+  const { left, right, top, bottom } = part
   const { pitch, tops, box } = grid
   const side = Math.min(
     box.width / Math.max(right - left, 1e-9),

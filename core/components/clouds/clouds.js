@@ -16,6 +16,7 @@ import {
 } from "../points/shades.js"
 import { shortened } from "../points/texts.js"
 import { describe, make, makeTip, sizeCanvas, strokeLine } from "../shared/dom.js"
+import { ARROWS } from "../shared/keys.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import {
@@ -24,13 +25,11 @@ import {
   isChosen,
   lookOf,
   nextPoint,
-  placeOn,
   pointOf,
   pointsOf,
   readLines,
   redEnds,
   shareScale,
-  turnOfKey,
 } from "./data.js"
 import { ImageMap } from "./image_map.js"
 import { AXES, fitPoints, placePoints, writeAxes } from "./space.js"
@@ -54,6 +53,7 @@ const WITH_IMAGE = {
   larger: 1.5,
 }
 const TURN = 0.008 // radians a pixel
+const TURN_KEY = 12 * TURN
 const RADIUS = { few: 5, many: 3, manyFrom: 150 } // pixels; tokens
 const REACH = 14 // pixels from a point to the pointer
 const MAX_LABELS = 150 // per panel
@@ -159,67 +159,37 @@ class CloudsView extends View {
   /** @param {number} index @param {SpaceFrame} frame @returns {Panel} */
   makePanel(index, frame) {
     const { data } = this
-    const indices = data.shown
     const figure = make(null, "figure")
     make(figure, "figcaption", "", data.titles[index])
     const canvas = make(figure, "canvas")
-    const queries = indices.filter((i) => i < data.queries).length
-    const label = `${data.titles[index]}: ${queries} queries and ${indices.length - queries} keys; arrow keys step from point to point, Enter holds one, Escape lets go`
+    const queries = data.shown.filter((i) => i < data.queries).length
+    const label = `${data.titles[index]}: ${queries} queries and ${data.shown.length - queries} keys; arrow keys step from point to point, Enter holds one, Escape lets go`
     describe(canvas, { tabindex: 0, role: "img", "aria-label": label })
     const notes = make(figure, "div", "notes")
     for (const note of data.notes[index]) make(notes, "div", "", note)
-    const places = placePoints(
-      frame,
-      pointsOf(data, index),
-      data.dims,
-      indices,
-      this.rotation,
-      data.labels.length,
-    )
     Object.assign(figure.dataset, { scale: frame.scale, x: frame.x, y: frame.y })
     const lines = this.lines[data.groups[index]]
-    const panel = {
-      figure,
-      canvas,
-      frame,
-      places,
-      index,
-      lines,
-      red: redEnds(data, lines),
-      shown: indices,
-    }
+    const places = this.placesOf(index, frame)
+    const panel = { figure, canvas, frame, places, index, lines, red: redEnds(data, lines) }
     this.listenTo(panel)
     return panel
+  }
+
+  /** Where the points of a panel lie. @param {number} index @param {SpaceFrame} frame */
+  placesOf(index, frame) {
+    const { dims, shown, labels } = this.data
+    const points = pointsOf(this.data, index)
+    return placePoints(frame, points, dims, shown, this.rotation, labels.length)
   }
 
   /** @param {Panel} panel */
   listenTo(panel) {
     const { canvas } = panel
     /** @type {(x: number, y: number) => number} */
-    const pointAt = (x, y) =>
-      nearestPoint(panel.places.length, (i) => placeOn(panel, i), x, y, REACH)
-    if (this.data.dims === 3) this.gestures.push(this.listenToTurns(canvas, pointAt))
-    else {
-      canvas.onpointermove = (event) => this.hover(pointAt(event.offsetX, event.offsetY), event)
-      canvas.onpointerleave = () => this.hover(-1)
-      canvas.onclick = (event) => this.pin(pointAt(event.offsetX, event.offsetY))
-    }
-    canvas.onkeydown = (event) => {
-      const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
-      if (event.key === "Escape") this.pin(-1)
-      else if (event.key === "Enter") this.pin(this.hovered)
-      else if (step && event.shiftKey && this.data.dims === 3) this.turn(...turnOfKey(event.key))
-      else if (step) this.hover(nextPoint(panel.places, this.hovered, step))
-      else return
-      event.preventDefault()
-    }
-  }
-
-  /** In space a drag turns all panels. @param {HTMLCanvasElement} canvas @param {(x: number, y: number) => number} pointAt */
-  listenToTurns(canvas, pointAt) {
-    canvas.style.touchAction = "none"
-    return listenGestures(canvas, {
-      pan: (dx, dy) => this.turn(dx, dy),
+    const pointAt = (x, y) => nearestPoint(panel.places.length, (i) => panel.places[i], x, y, REACH)
+    canvas.style.touchAction = this.data.dims === 3 ? "none" : "pan-y"
+    const release = listenGestures(canvas, {
+      pan: (dx, dy) => this.turn(dx * TURN, dy * TURN),
       press: (x, y) => this.pin(pointAt(x, y)),
       point: (event) =>
         event ? this.hover(pointAt(event.offsetX, event.offsetY), event) : this.hover(-1),
@@ -228,22 +198,23 @@ class CloudsView extends View {
       stop() {},
       mayWheel: () => false,
     })
+    this.gestures.push(release)
+    canvas.onkeydown = (event) => {
+      const [down, across] = ARROWS[event.key] ?? []
+      if (event.key === "Escape") this.pin(-1)
+      else if (event.key === "Enter") this.pin(this.hovered)
+      else if (across === undefined) return
+      else if (event.shiftKey && this.data.dims === 3) this.turn(across * TURN_KEY, down * TURN_KEY)
+      else this.hover(nextPoint(panel.places, this.hovered, down + across))
+      event.preventDefault()
+    }
   }
 
-  /** @param {number} dx @param {number} dy in pixels */
-  turn(dx, dy) {
-    this.rotation = turnedBy(this.rotation, dx * TURN, dy * TURN)
-    const { data } = this
-    for (const panel of this.panels) {
-      panel.places = placePoints(
-        panel.frame,
-        pointsOf(data, panel.index),
-        data.dims,
-        panel.shown,
-        this.rotation,
-        data.labels.length,
-      )
-    }
+  /** In space a drag, or Shift and an arrow, turns all panels. @param {number} across @param {number} down in radians */
+  turn(across, down) {
+    if (this.data.dims === 2) return
+    this.rotation = turnedBy(this.rotation, across, down)
+    for (const panel of this.panels) panel.places = this.placesOf(panel.index, panel.frame)
     this.nextFrame(() => this.draw())
   }
 
@@ -457,8 +428,8 @@ class CloudsView extends View {
   }
 
   /** @param {Panel} panel @param {number} index */
-  radiusOf({ index: panel, places, frame, shown }, index) {
-    const { labels, sizes, dims } = this.data
+  radiusOf({ index: panel, places, frame }, index) {
+    const { labels, sizes, dims, shown } = this.data
     const byNorm = sizes.length ? sizeFactor(sizes[panel * places.length + index]) : 1
     if (!this.sprites || this.sprites.dots)
       return byNorm * (labels.length > 2 * RADIUS.manyFrom ? RADIUS.many : RADIUS.few)

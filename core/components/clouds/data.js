@@ -6,7 +6,7 @@
 /** @import { Theme } from "../shared/scales.js" */
 /**
  * @typedef {{i: number, j: number, weight: number, isChosen: boolean, isStrongest: boolean}} Line from query i to key j; chosen from a source to a target; the query's strongest
- * @typedef {{figure: HTMLElement, canvas: HTMLCanvasElement, frame: SpaceFrame, places: (number[] | null)[], index: number, lines: Line[], red: Set<number>, shown: number[]}} Panel
+ * @typedef {{figure: HTMLElement, canvas: HTMLCanvasElement, frame: SpaceFrame, places: (number[] | null)[], index: number, lines: Line[], red: Set<number>}} Panel
  * @typedef {Coloured & {
  *   titles: string[], axes: string[][], notes: string[][], groups: number[], labels: string[], queries: number, heads: string[], lineCounts: number[], columns: number,
  *   together: number, sizeEnds: number[], labelled: boolean, sources: number[], targets: number[], shown: number[], ownScale: boolean,
@@ -72,20 +72,6 @@ export function shareScale(frames, groupOf) {
 export function pointsOf({ points, labels, dims }, panel) {
   const size = dims * labels.length
   return points.subarray(panel * size, (panel + 1) * size)
-}
-
-/** Where a point lies, without its depth, which is no weight. @param {Panel} panel @param {number} index */
-export function placeOn({ places }, index) {
-  return places[index] && places[index].slice(0, 2)
-}
-
-/** Pixels that an arrow key with Shift turns. @param {string} key @returns {[number, number]} */
-export function turnOfKey(key) {
-  const step = 12
-  return [
-    key === "ArrowRight" ? step : key === "ArrowLeft" ? -step : 0,
-    key === "ArrowDown" ? step : key === "ArrowUp" ? -step : 0,
-  ]
 }
 
 /** @param {(number[] | null)[]} places @param {number} from @param {number} step */

@@ -1,32 +1,44 @@
 // Where points lie on the screen: in the plane, or in space after a turn.
 
-import { fitFrame, outlineText, toScreen } from "../points/scatter.js"
-import { strokeLine } from "../shared/dom.js"
+import { drawAxes, outlineText } from "../points/scatter.js"
 
-/** @import { Frame } from "../points/scatter.js" */
 /** @import { Rotation } from "../points/rotation.js" */
 /** @import { Theme } from "../shared/scales.js" */
-/** @typedef {Frame & {z: number, reach: number}} SpaceFrame and the middle's third coordinate; the farthest point's distance from it */
+/** @typedef {{scale: number, own: number, x: number, y: number, z: number, reach: number, width: number, height: number}} SpaceFrame pixels per unit, as used and on its own; the data point in the middle; in space the farthest point's distance from it; pixels */
 
-export const AXES = { height: 18, side: 6, length: 22, opacity: 0.8 } // pixels: of the strip for names, beside them, of a small axis
+export const AXES = { height: 18, side: 6, corner: { x: 66, y: 48 }, opacity: 0.8 } // pixels: of the strip for names, beside them; of small axes
+const FLAT = [1, 0, 0, 0, 1, 0, 0, 0, 0] // a look at the plane
 
 /**
- * A frame around some points, of two or three coordinates each. One of points in space holds them however they turn.
- * @param {Float32Array} points @param {number} dims @param {number[]} indices @param {number} width @param {number} height
+ * A frame with equal axes around some points. One of points in space holds them however they turn.
+ * @param {Float32Array} points @param {number} dims 2 or 3 coordinates each @param {number[]} indices @param {number} width @param {number} height
  * @param {{x: number, y: number}} margin @returns {SpaceFrame}
  */
 export function fitPoints(points, dims, indices, width, height, margin) {
-  if (dims === 2) return { ...fitFrame(points, indices, width, height, margin), z: 0, reach: 1 }
-  const [x, y, z] = [0, 1, 2].map(
-    (axis) => indices.reduce((sum, i) => sum + points[3 * i + axis], 0) / indices.length,
+  const axes = Array.from({ length: dims }, (_, axis) =>
+    indices.map((i) => points[dims * i + axis]),
   )
-  const reach = indices.reduce(
-    (far, i) =>
-      Math.max(far, Math.hypot(points[3 * i] - x, points[3 * i + 1] - y, points[3 * i + 2] - z)),
-    1e-9,
+  if (dims === 3) {
+    const middle = axes.map((values) => values.reduce((sum, each) => sum + each, 0) / values.length)
+    const reach = Math.max(
+      1e-9,
+      ...indices.map((_, i) => Math.hypot(...axes.map((values, axis) => values[i] - middle[axis]))),
+    )
+    const [x, y, z] = middle
+    const own = (Math.min(width, height) / 2 - margin.y) / reach
+    return { scale: own, own, x, y, z, reach, width, height }
+  }
+  const [[left, right], [low, high]] = axes.map((values) => [
+    values.reduce((a, b) => Math.min(a, b), Infinity),
+    values.reduce((a, b) => Math.max(a, b), -Infinity),
+  ])
+  const thinnest = 0.02 * Math.max(right - left, high - low, 1e-9) // of a cloud that is a line
+  const own = Math.min(
+    (width - 2 * margin.x) / Math.max(right - left, thinnest),
+    (height - 2 * margin.y) / Math.max(high - low, thinnest),
   )
-  const own = (Math.min(width, height) / 2 - margin.y) / reach
-  return { scale: own, own, x, y, z, reach, width, height }
+  const [x, y] = [(left + right) / 2, (low + high) / 2]
+  return { scale: own, own, x, y, z: 0, reach: 1, width, height }
 }
 
 /**
@@ -37,21 +49,14 @@ export function fitPoints(points, dims, indices, width, height, margin) {
  */
 export function placePoints(frame, points, dims, indices, rotation, count) {
   const places = Array(count).fill(null)
-  const [a, b, c, d, e, f, g, h, k] = rotation
+  const [a, b, c, d, e, f, g, h, k] = dims === 3 ? rotation : FLAT
   for (const i of indices) {
-    if (dims === 2) {
-      places[i] = [...toScreen(frame, points[2 * i], points[2 * i + 1]), 0]
-      continue
-    }
-    const [x, y, z] = [
-      points[3 * i] - frame.x,
-      points[3 * i + 1] - frame.y,
-      points[3 * i + 2] - frame.z,
-    ]
-    const [across, up] = [a * x + b * y + c * z, d * x + e * y + f * z]
+    const x = points[dims * i] - frame.x
+    const y = points[dims * i + 1] - frame.y
+    const z = dims === 3 ? points[dims * i + 2] - frame.z : 0
     places[i] = [
-      frame.width / 2 + across * frame.scale,
-      frame.height / 2 - up * frame.scale,
+      frame.width / 2 + (a * x + b * y + c * z) * frame.scale,
+      frame.height / 2 - (d * x + e * y + f * z) * frame.scale,
       (g * x + h * y + k * z) / frame.reach,
     ]
   }
@@ -63,22 +68,13 @@ export function placePoints(frame, points, dims, indices, rotation, count) {
  * @param {CanvasRenderingContext2D} pen with its font @param {SpaceFrame} frame @param {string[]} names @param {Theme} theme @param {Rotation} rotation
  */
 export function writeAxes(pen, { width, height }, names, theme, rotation) {
-  const { side, length, opacity } = AXES
-  Object.assign(pen, { globalAlpha: opacity, textBaseline: "alphabetic", strokeStyle: theme.ink })
-  if (names.length === 3) {
-    const [x, y] = [3 * length, height - 2.2 * length]
-    names.forEach((name, axis) => {
-      const [across, up] = [rotation[axis] * length, rotation[3 + axis] * length]
-      Object.assign(pen, { strokeStyle: theme.ink, lineWidth: 1.2 })
-      strokeLine(pen, x, y, x + across, y - up)
-      Object.assign(pen, { textAlign: "center", lineWidth: 3 })
-      outlineText(pen, name, x + 1.6 * across, y - 1.6 * up + 4, theme.paper, theme.ink)
-    })
-  } else if (names.length) {
-    Object.assign(pen, { textAlign: "right" })
-    outlineText(pen, `${names[0]} →`, width - side, height - side, theme.paper, theme.ink)
-    Object.assign(pen, { textAlign: "left" })
-    outlineText(pen, `↑ ${names[1]}`, side, AXES.height - side / 2, theme.paper, theme.ink)
-  }
-  Object.assign(pen, { globalAlpha: 1, textAlign: "left" })
+  const { side, corner, opacity } = AXES
+  if (names.length === 3)
+    return drawAxes(pen, { x: corner.x, y: height - corner.y }, rotation, names, theme)
+  if (!names.length) return
+  Object.assign(pen, { globalAlpha: opacity, textBaseline: "alphabetic", textAlign: "right" })
+  outlineText(pen, `${names[0]} →`, width - side, height - side, theme.paper, theme.ink)
+  pen.textAlign = "left"
+  outlineText(pen, `↑ ${names[1]}`, side, AXES.height - side / 2, theme.paper, theme.ink)
+  pen.globalAlpha = 1
 }

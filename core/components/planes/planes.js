@@ -1,16 +1,18 @@
 // Small planes with arrows from the origin, as SVG.
 
+import { FINE, makeRoom, placeLabels } from "../points/labels.js"
 import { describe, make, makeTip, textWidths } from "../shared/dom.js"
 import { View, mount } from "../shared/view.js"
 
+/** @import { Label } from "../points/labels.js" */
 /** @import { Component } from "../shared/view.js" */
 /**
  * @typedef {{x: number, y: number}} Place in pixels from the origin, downwards
- * @typedef {Place & {width: number, height: number}} Box
+ * @typedef {{label: string, colour: string, name: string}} Arrow
  * @typedef {object} Data
  * @property {string[]} titles
  * @property {string[]} notes
- * @property {{label: string, colour: string, name: string}[]} arrows
+ * @property {Arrow[]} arrows
  * @property {number[]} picked
  * @property {boolean} ownScale
  * @property {boolean} rightAngle
@@ -21,7 +23,7 @@ import { View, mount } from "../shared/view.js"
 const TILE = { minWidth: 210, maxWidth: 420, height: 212, gap: 12 } // pixels, without the title
 const MARGIN = { x: 46, y: 20 } // room for labels beyond the longest arrow
 const HEAD = { length: 8, width: 3.4 }
-const LABEL = { height: 14, gap: 2 }
+const LABEL = { height: 14, down: 11, edge: 0, spots: [], margin: { x: 2, y: 2 } } // pixels; down: of the letters' line
 const COUNT = { width: 116, height: 20, above: 7 } // of the words in the corner
 const FEW = 3 // arrows that all get their label
 const MANY = 24 // arrows of which a tile has no room to name all
@@ -266,51 +268,41 @@ function drawFoot([b, a, foot]) {
 
 /** Labels beside the tips, longest arrows first; one that would overlap another is left out. @param {Data} data @param {Place[]} tips @param {Place} half @param {Set<number>} named */
 function drawLabels(data, tips, half, named) {
-  const widthOf = textWidths("12px sans-serif")
-  /** @type {Box[]} */
-  const taken =
-    tips.length > MANY ? [{ x: half.x - COUNT.width, y: half.y - COUNT.height, ...COUNT }] : []
-  return byLength(tips).flatMap((i) => {
-    if (!named.has(i)) return []
-    const { label, colour } = data.arrows[i]
-    const box = freeBox(tips[i], widthOf(label) * 1.08 + 2, half, taken, tips.length <= FEW)
-    if (!box) return []
-    taken.push(box)
-    const text = shape("text", { x: box.x + box.width / 2, y: box.y + 11, class: "label" })
-    text.textContent = label
+  const measured = textWidths("12px sans-serif")
+  const [width, height] = [2 * half.x, 2 * half.y]
+  const room = makeRoom(width, height, FINE)
+  if (tips.length > MANY)
+    room.take(width - COUNT.width, height - COUNT.height, COUNT.width, COUNT.height)
+  const isFew = tips.length <= FEW
+  const labels = byLength(tips)
+    .filter((i) => named.has(i))
+    .map((i) => labelOf(data.arrows[i], tips[i], half, isFew))
+  const placed = placeLabels(
+    room,
+    labels,
+    LABEL,
+    labels.length,
+    (text) => measured(text) * 1.08 + 2,
+  )
+  return placed.map(({ left, top, width, text: words, colour }) => {
+    const [x, y] = [left + width / 2 - half.x, top + LABEL.down - half.y]
+    const text = shape("text", { x, y, class: "label" })
+    text.textContent = words
     text.style.fill = colour
-    return [text]
+    return text
   })
 }
 
-/** Beside the tip; among few arrows also farther away, where a label cannot be mistaken for another's. @param {Place} tip @param {number} width @param {Place} half @param {Box[]} taken @param {boolean} isFew */
-function freeBox({ x, y }, width, half, taken, isFew) {
-  const { height, gap } = LABEL
+/** Beside the tip, from the middle on; among few arrows also farther away, where a label cannot be mistaken for another's. @param {Arrow} arrow @param {Place} tip @param {Place} half @param {boolean} isFew @returns {Label} */
+function labelOf({ label, colour }, { x, y }, half, isFew) {
   const turns = isFew ? [0, 0.6, -0.6, 1.2, -1.2, 1.9, -1.9, 2.6, -2.6] : [0, 0.6, -0.6, 1.2, -1.2]
-  for (const distance of isFew ? [4, 12, 24] : [4, 12]) {
-    for (const turn of turns) {
+  const spots = (isFew ? [4, 12, 24] : [4, 12]).flatMap((away) =>
+    turns.map((turn) => {
       const angle = Math.atan2(y, x) + turn
-      const centre = {
-        x: x + Math.cos(angle) * (width / 2 + distance),
-        y: y + Math.sin(angle) * (height / 2 + distance),
-      }
-      const box = { x: centre.x - width / 2, y: centre.y - height / 2, width, height }
-      const isInside =
-        box.x >= -half.x && box.x + width <= half.x && box.y >= -half.y && box.y + height <= half.y
-      if (isInside && !taken.some((other) => boxesMeet(box, other, gap))) return box
-    }
-  }
-  return null
-}
-
-/** @param {Box} a @param {Box} b @param {number} gap that must be free between them */
-function boxesMeet(a, b, gap) {
-  return (
-    a.x < b.x + b.width + gap &&
-    b.x < a.x + a.width + gap &&
-    a.y < b.y + b.height + gap &&
-    b.y < a.y + a.height + gap
+      return [Math.cos(angle), Math.sin(angle), away]
+    }),
   )
+  return { x: half.x + x, y: half.y + y, radius: 0, text: label, colour, spots }
 }
 
 /** @template {keyof SVGElementTagNameMap} Tag @param {Tag} tag @param {Record<string, string | number>} attributes */

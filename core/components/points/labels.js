@@ -5,12 +5,12 @@ import { outlineText } from "./scatter.js"
 /** @import { Pen } from "./scatter.js" */
 /**
  * @typedef {ReturnType<typeof makeRoom>} Room
- * @typedef {{x: number, y: number, radius: number, text: string, colour: string}} Label a point, what is free around it, and the text beside it
+ * @typedef {{x: number, y: number, radius: number, text: string, colour: string, spots?: number[][]}} Label a point, what is free around it, the text beside it, and where that may stand if not as in the style
  * @typedef {Label & {left: number, top: number, width: number}} Placed
  * @typedef {object} Style
  * @property {number} height of a text, in pixels
  * @property {number} edge pixels from the edge of the picture
- * @property {number[][]} spots where a text may stand: steps to the right and down from the point, the best first
+ * @property {number[][]} spots where a text may stand, the best first: directions to the right and down from the point, and, if given, pixels away from it
  * @property {{x: number, y: number}} margin pixels free around a text
  */
 
@@ -30,7 +30,7 @@ const NONE = { x: 0, y: 0 }
 /** @type {Style} */
 const PANEL = { height: 13, edge: 1, spots: [ABOVE, BELOW, RIGHT, LEFT, ...CORNERS], margin: NONE }
 const GAP = 2 // pixels between a point and its text
-const FINE = 1 // side of a cell where there are few labels
+export const FINE = 1 // side of a cell where there are few labels
 /** @type {Style} */
 export const SPARSE = {
   height: 15,
@@ -92,9 +92,9 @@ export function placeLabels(room, labels, { height, edge, spots, margin }, max, 
   for (const label of labels) {
     const { x, y, radius, text } = label
     const width = widthOf(text)
-    for (const [across, down] of spots) {
-      const left = x + across * (radius + GAP + width / 2) - width / 2
-      const top = y + down * (radius + GAP + height / 2) - height / 2
+    for (const [across, down, away = radius + GAP] of label.spots ?? spots) {
+      const left = x + across * (away + width / 2) - width / 2
+      const top = y + down * (away + height / 2) - height / 2
       if (!room.fits(left, top, width, height, edge, margin)) continue
       room.take(left, top, width, height)
       placed.push({ ...label, left, top, width })

@@ -1,41 +1,17 @@
-// Points of a panel: where they lie in pixels, which one is under the pointer, and their marks.
+// Points on a canvas: which one is under the pointer, their marks, texts beside them.
 
-/**
- * @typedef {CanvasRenderingContext2D} Pen
- * @typedef {{scale: number, own: number, x: number, y: number, width: number, height: number}} Frame pixels per unit, on its own and as used; the data point in the middle; pixels
- */
+import { strokeLine } from "../shared/dom.js"
 
-/**
- * A frame with equal axes around some points.
- * @param {ArrayLike<number>} points @param {number[]} indices @param {number} width @param {number} height @param {{x: number, y: number}} margin @returns {Frame}
- */
-export function fitFrame(points, indices, width, height, margin) {
-  const [[left, right], [low, high]] = [0, 1].map((axis) => {
-    const values = indices.map((i) => points[2 * i + axis])
-    return [
-      values.reduce((a, b) => Math.min(a, b), Infinity),
-      values.reduce((a, b) => Math.max(a, b), -Infinity),
-    ]
-  })
-  const thinnest = 0.02 * Math.max(right - left, high - low, 1e-9) // of a cloud that is a line
-  const own = Math.min(
-    (width - 2 * margin.x) / Math.max(right - left, thinnest),
-    (height - 2 * margin.y) / Math.max(high - low, thinnest),
-  )
-  return { scale: own, own, x: (left + right) / 2, y: (low + high) / 2, width, height }
-}
+/** @import { Place } from "../shared/dom.js" */
+/** @import { Theme } from "../shared/scales.js" */
+/** @import { Rotation } from "./rotation.js" */
+/** @typedef {CanvasRenderingContext2D} Pen */
 
-/** Data grows upwards, the screen downwards. @param {Frame} frame @param {number} x @param {number} y */
-export function toScreen(frame, x, y) {
-  return [
-    frame.width / 2 + (x - frame.x) * frame.scale,
-    frame.height / 2 - (y - frame.y) * frame.scale,
-  ]
-}
+const AXIS = { length: 22, name: 30, away: 0.66 } // pixels; opacity of an axis that points away
 
 /**
  * The index of the nearest of `count` places within reach of (x, y), or -1; places that are null are left out.
- * @param {number} count @param {(index: number) => number[] | null} placeOf [x, y, weight]: a weight below 1 brings a place nearer
+ * @param {number} count @param {(index: number) => number[] | null} placeOf [x, y]
  * @param {number} x @param {number} y @param {number} reach
  */
 export function nearestPoint(count, placeOf, x, y, reach) {
@@ -43,7 +19,7 @@ export function nearestPoint(count, placeOf, x, y, reach) {
   for (let i = 0; i < count; i++) {
     const place = placeOf(i)
     if (!place) continue
-    const distance = ((place[0] - x) ** 2 + (place[1] - y) ** 2) * (place[2] ?? 1)
+    const distance = (place[0] - x) ** 2 + (place[1] - y) ** 2
     if (distance < shortest) [shortest, nearest] = [distance, i]
   }
   return nearest
@@ -62,6 +38,30 @@ export function tracePoint(pen, isKey, x, y, radius) {
   ])
     pen.lineTo(x + dx, y + dy)
   pen.closePath()
+}
+
+/**
+ * The three axes as they are turned, small; those that point away come first and are fainter.
+ * @param {Pen} pen @param {Place} middle @param {Rotation} rotation @param {string[]} names @param {Theme} theme
+ */
+export function drawAxes(pen, { x, y }, rotation, names, theme) {
+  const axes = names.map((name, axis) => ({
+    name,
+    right: rotation[axis],
+    up: rotation[3 + axis],
+    near: rotation[6 + axis],
+  }))
+  pen.save()
+  Object.assign(pen, { strokeStyle: theme.ink, font: `12px ${theme.font}` })
+  Object.assign(pen, { textAlign: "center", textBaseline: "middle" })
+  for (const { name, right, up, near } of axes.sort((a, b) => a.near - b.near)) {
+    Object.assign(pen, { globalAlpha: near < 0 ? AXIS.away : 1, lineWidth: 1.5 })
+    strokeLine(pen, x, y, x + right * AXIS.length, y - up * AXIS.length)
+    pen.lineWidth = 3
+    outlineText(pen, name, x + right * AXIS.name, y - up * AXIS.name, theme.paper, theme.ink)
+    pen.strokeStyle = theme.ink
+  }
+  pen.restore()
 }
 
 /** Text that reads on any picture. @param {Pen} pen @param {string} text @param {number} x @param {number} y @param {string} paper @param {string} colour */
