@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.atlas.density import Density
 from core.components import atlas_cloud
-from core.components.atlas_cloud import Alone, AtlasCloud, cloud_page, show_cloud
+from core.components.atlas_cloud import AtlasCloud, CountedHead, cloud_page, show_cloud
 from core.components.points import quantise
 from core.figures.shades import shades
 from tests.components.received import data_of, received
@@ -288,7 +288,7 @@ def test_a_head_alone_has_one_row_whatever_its_layer() -> None:
         layer_labels=(9,),
         depth=12,
         counts=Density(np.zeros((1, 2, 4, 4), dtype=np.uint32), np.array([[-2.0, 2, -2, 2]])),
-        alone=Alone(head=5, part=(0.0, 1.0, 0.0, 0.5), serial=3, fine=fine),
+        counted_head=CountedHead(head=5, part=(0.0, 1.0, 0.0, 0.5), serial=3, fine=fine),
     )
     sent = received(matrix.packed())
     assert (sent["numbers"], sent["tops"], sent["high"]) == ([9], [0], 1)

@@ -28,7 +28,7 @@ def counts(seed: int = 0, cells: int = 32) -> np.ndarray:
 def test_coarser_levels_count_the_same_tokens(run: Run) -> None:
     cells = counts()
     levels = run(
-        "return densityOf(cells, 32).levels.map(({ columns, counts, top }) =>"
+        "return levelsOf(cells, 32).map(({ columns, counts, top }) =>"
         " ({ columns, counts: Array.from(counts), top }))",
         cells=cells.ravel().tolist(),
     )
@@ -46,7 +46,7 @@ def test_cells_are_not_smaller_than_a_pixel_unless_there_are_no_larger(
     run: Run, pixels: int, columns: int
 ) -> None:
     chosen = run(
-        "return levelFor(densityOf(cells, 32), pixels).columns",
+        "return levelFor(levelsOf(cells, 32), pixels).columns",
         cells=counts().ravel().tolist(),
         pixels=pixels,
     )
@@ -58,7 +58,7 @@ def test_one_token_is_seen_and_more_are_stronger(run: Run) -> None:
     colours = run(
         """const shades = mixedShades([255, 255, 255], [0, 90, 60], [205, 45, 145])
         const level = { columns: 4, counts: values, top: 1000 }
-        const tints = tintsOf({ levels: [level], tints: new Map() }, level, shades, 1000)
+        const tints = tintsOf(new Map(), level, shades, 1000)
         return Array.from(tints, (tint) => [tint & 255, (tint >> 8) & 255, (tint >> 16) & 255])""",
         values=[0, 1, 10, 100, 1000, *[0] * 11, *[0] * 5, 1000, *[0] * 10],
     )

@@ -28,8 +28,8 @@ _NOTHING = Density(np.zeros((0, 2, 0, 0), np.uint32), np.zeros((0, 4), np.float3
 
 
 @dataclass(frozen=True, eq=False)
-class Alone:
-    """The only head that is counted, which is enlarged until its points can be drawn.
+class CountedHead:
+    """The window of the only head, which is counted and enlarged until its points can be drawn.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class AtlasCloud(CorpusPoints):
     chosen : layer and head, from 0, with an outline.
     counts : of all tokens, drawn below the points; of the points only what a search found is drawn,
         if there was one.
-    alone : of counts of one head.
+    counted_head : the window, where there is one head and its tokens are counted.
     title : of a head whose points fill the picture, e.g. "L4 H2". What follows is only for this.
     picked : a token whose sentence stands out, both its queries and its keys.
     norms : (2 token,), lengths of the vectors, if the size of a point shows them.
@@ -77,7 +77,7 @@ class AtlasCloud(CorpusPoints):
     own_scale: bool = True
     chosen: tuple[int, int] | None = None
     counts: Density | None = None
-    alone: Alone | None = None
+    counted_head: CountedHead | None = None
     title: str | None = None
     picked: int | None = None
     norms: NDArray[np.float32] | None = None
@@ -91,7 +91,7 @@ class AtlasCloud(CorpusPoints):
         Raises ValueError where the points do not fit the heads and labels.
         """
         counts = self.counts or _NOTHING
-        fine = (self.alone or Alone()).fine or _NOTHING
+        fine = (self.counted_head or CountedHead()).fine or _NOTHING
         places, frames = self._quantised()
         sizes, ends = packed_sizes(np.zeros(0) if self.norms is None else self.norms)
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
@@ -111,17 +111,17 @@ class AtlasCloud(CorpusPoints):
 
     def settings(self) -> dict[str, Any]:
         """What a component is told of the colours, the tokens, the cells and what is picked."""
-        alone = self.alone or Alone()
-        fine = alone.fine or _NOTHING
+        window = self.counted_head or CountedHead()
+        fine = window.fine or _NOTHING
         return super().settings() | {
             "ownScale": self.own_scale,
             "cells": (self.counts or _NOTHING).counts.shape[-1],
             "fineCells": fine.counts.shape[-1],
             "fineArea": fine.bounds.ravel().tolist(),
-            "firstHead": alone.head,
-            "single": self.alone is not None,
-            "part": list(alone.part),
-            "serial": alone.serial,
+            "firstHead": window.head,
+            "single": self.counted_head is not None,
+            "part": list(window.part),
+            "serial": window.serial,
             "alone": self.title is not None,
             "title": self.title or "",
             "picked": -1 if self.picked is None else self.picked,
@@ -133,7 +133,7 @@ class AtlasCloud(CorpusPoints):
 
     def _grid(self) -> dict[str, Any]:
         """Where the tiles lie, and which of them has an outline."""
-        is_one = self.alone is not None or self.title is not None
+        is_one = self.counted_head is not None or self.title is not None
         rows = Rows(self.layer_labels, (1.0,), (), 1.0) if is_one else rows_of(self, _GAP)
         layer, head = self.chosen or (0, -1)
         return {

@@ -8,7 +8,7 @@ import { nearestPoint } from "../points/scatter.js"
 import { describe, make, makeTip, penOf, place, placeOf, sizeCanvas } from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { View } from "../shared/view.js"
-import { countsAt, forgetTints } from "./counts.js"
+import { countsAt } from "./counts.js"
 import { completed, placement, turnHeads } from "./heads.js"
 import { MARK } from "./marks.js"
 import { coloursOf, paintPoints } from "./paint.js"
@@ -119,7 +119,6 @@ export class CloudView extends View {
   /** @param {Marks} marks @param {(theme: Theme) => number} fadedOf share of its colour that a faded point keeps */
   colour(marks, fadedOf) {
     this.marks = marks
-    forgetTints(this.data.counted)
     this.colours = coloursOf(this.root, this.data, fadedOf)
     this.root.dataset.matches = String(2 * this.data.found)
   }

@@ -18,12 +18,6 @@ import { seenPart } from "./viewport.js"
 
 const FAR_OUT = 0.75 // of the window: a part larger than this share of the whole head is not asked for again
 
-/** The same cells in another theme or scale have other colours. @param {Counts | null} counts */
-export function forgetTints(counts) {
-  for (const each of counts ? [...counts.heads, ...(counts.fine ? [counts.fine] : [])] : [])
-    each.density.tints.clear()
-}
-
 /** @param {Theme} theme */
 export function countShades(theme) {
   return mixedShades(parseColour(theme.paper), parseColour(theme.query), parseColour(theme.key))
@@ -47,19 +41,17 @@ function areaOf(data, head, spot, [x0, x1, y0, y1]) {
 function topOf(data, { heads }, level) {
   if (data.ownScale) return level.top
   return Math.max(
-    ...heads.map(
-      ({ density }) => density.levels.find(({ columns }) => columns === level.columns)?.top ?? 0,
-    ),
+    ...heads.map(({ levels }) => levels.find(({ columns }) => columns === level.columns)?.top ?? 0),
   )
 }
 
 /** @param {Raster} raster @param {Painted} scene @param {Counts} counts @param {number} head @param {Spot} spot @param {Box} box of the tile, in the canvas' pixels */
 export function paintCounts(raster, { data, colours, ratio }, counts, head, spot, box) {
-  for (const { density, bounds } of [counts.heads[head], ...(counts.fine ? [counts.fine] : [])]) {
+  for (const { levels, bounds } of [counts.heads[head], ...(counts.fine ? [counts.fine] : [])]) {
     const area = areaOf(data, head, spot, bounds)
     if (!area) continue
-    const level = levelFor(density, area.width * ratio)
-    const tints = tintsOf(density, level, colours.counts, topOf(data, counts, level))
+    const level = levelFor(levels, area.width * ratio)
+    const tints = tintsOf(colours.tints, level, colours.counts, topOf(data, counts, level))
     raster.cells(
       tints,
       level.columns,
@@ -74,9 +66,9 @@ export function paintCounts(raster, { data, colours, ratio }, counts, head, spot
 
 /** What is counted under a place: of the finest cells that are drawn there. @param {Pick<Painted, "data" | "ratio">} scene @param {Counts} counts @param {number} head @param {Spot} spot @param {number} x @param {number} y @returns {Read | null} */
 export function countsAt({ data, ratio }, counts, head, spot, x, y) {
-  for (const { density, bounds } of [...(counts.fine ? [counts.fine] : []), counts.heads[head]]) {
+  for (const { levels, bounds } of [...(counts.fine ? [counts.fine] : []), counts.heads[head]]) {
     const area = areaOf(data, head, spot, bounds)
-    const level = area && levelFor(density, area.width * ratio)
+    const level = area && levelFor(levels, area.width * ratio)
     const cell = area && level && cellAt(level, area, x, y)
     if (cell)
       return { queries: cell.queries, keys: cell.keys, ...sidesOf(cell, level.columns, bounds) }

@@ -8,8 +8,7 @@ import { fromOklab, toOklab } from "../points/oklab.js"
 /** @import { Sent } from "./heads.js" */
 /**
  * @typedef {{columns: number, counts: ArrayLike<number>, top: number}} Level cells of one head: queries' counts, then keys', rows from the lowest; top: the largest of them
- * @typedef {{levels: Level[], tints: Map<Level, Uint32Array>}} Density of one head, from fine to coarse
- * @typedef {{density: Density, bounds: number[]}} Counted cells, and what they cover: x from, x to, y from, y to, in units of the points
+ * @typedef {{levels: Level[], bounds: number[]}} Counted cells, from fine to coarse, and what they cover: x from, x to, y from, y to, in units of the points
  * @typedef {{heads: Counted[], fine: Counted | null}} Counts of every head, and finer ones of a part of the only head
  * @typedef {{left: number, bottom: number, width: number, height: number}} Area in pixels
  * @typedef {{column: number, row: number, queries: number, keys: number}} Cell
@@ -34,19 +33,19 @@ export function countsOf({
   const size = 2 * cells * cells
   return {
     heads: Array.from({ length: numbers.length * heads }, (_, head) => ({
-      density: densityOf(counts.subarray(head * size, (head + 1) * size), cells),
+      levels: levelsOf(counts.subarray(head * size, (head + 1) * size), cells),
       bounds: Array.from(areas.slice(4 * head, 4 * head + 4)),
     })),
-    fine: fineCells ? { density: densityOf(fineCounts, fineCells), bounds: fineArea } : null,
+    fine: fineCells ? { levels: levelsOf(fineCounts, fineCells), bounds: fineArea } : null,
   }
 }
 
-/** @param {ArrayLike<number>} counts (query or key, row, column) @param {number} columns as many as rows @returns {Density} */
-export function densityOf(counts, columns) {
+/** Cells of one head, from fine to coarse. @param {ArrayLike<number>} counts (query or key, row, column) @param {number} columns as many as rows @returns {Level[]} */
+export function levelsOf(counts, columns) {
   const levels = [levelOf(counts, columns)]
   while (levels[levels.length - 1].columns >= 2 * MIN_COLUMNS)
     levels.push(halved(levels[levels.length - 1]))
-  return { levels, tints: new Map() }
+  return levels
 }
 
 /** @param {ArrayLike<number>} counts @param {number} columns @returns {Level} */
@@ -71,8 +70,8 @@ function halved({ columns, counts }) {
   return levelOf(sums, half)
 }
 
-/** The finest level whose cells are not smaller than a pixel. @param {Density} density @param {number} pixels across the tile */
-export function levelFor({ levels }, pixels) {
+/** The finest level whose cells are not smaller than a pixel. @param {Level[]} levels @param {number} pixels across the tile */
+export function levelFor(levels, pixels) {
   return levels.find(({ columns }) => columns <= pixels) ?? levels[levels.length - 1]
 }
 
@@ -104,9 +103,9 @@ function shadeOf(count, top) {
     : 0
 }
 
-/** The colours of all cells of a level, worked out once. @param {Density} density @param {Level} level @param {Uint32Array} shades @param {number} top */
-export function tintsOf(density, level, shades, top) {
-  const known = density.tints.get(level)
+/** The colours of all cells of a level, worked out once. @param {Map<Level, Uint32Array>} tintsByLevel @param {Level} level @param {Uint32Array} shades @param {number} top */
+export function tintsOf(tintsByLevel, level, shades, top) {
+  const known = tintsByLevel.get(level)
   if (known) return known
   const { columns, counts } = level
   const cells = columns * columns
@@ -115,7 +114,7 @@ export function tintsOf(density, level, shades, top) {
     (_, cell) =>
       shades[shadeOf(counts[cell], top) * (SHADES + 1) + shadeOf(counts[cells + cell], top)],
   )
-  density.tints.set(level, tints)
+  tintsByLevel.set(level, tints)
   return tints
 }
 

@@ -65,7 +65,8 @@ export function coloursOf(element, data, fadedOf) {
     rgbPaper: paper,
     rim: packedColour(paper),
     kinds: [theme.query, theme.key].map((colour) => packedColour(parseColour(colour))),
-    counts: countShades(theme),
+    tints: new Map(), // of counted cells, by level
+    counts: data.counted ? countShades(theme) : new Uint32Array(0),
   }
 }
 

@@ -7,7 +7,6 @@ import { drawSprite } from "./sprites.js"
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Sprites } from "./sprites.js" */
 /**
- * @typedef {{x: number, y: number}} Place
  * @typedef {object} Focus
  * @property {number} query the patch of the query in the strongest pair; -1 where it is none
  * @property {number} key
@@ -116,9 +115,10 @@ export class ImageMap {
     for (const patch of focus.keys)
       this.frame(pen, patch, theme.key, focus.isKey ? BORDER.own : BORDER.other)
     if (focus.query >= 0 && focus.key >= 0) {
-      const [from, to] = [this.middleOf(focus.query), this.middleOf(focus.key)]
+      const [from, to] = [this.boxOf(focus.query), this.boxOf(focus.key)]
+      const [x, y] = [from.width / 2, from.height / 2]
       Object.assign(pen, { strokeStyle: theme.ink, lineWidth: 1.5 })
-      strokeLine(pen, from.x, from.y, to.x, to.y)
+      strokeLine(pen, from.left + x, from.top + y, to.left + x, to.top + y)
     }
     this.paintPair(pen, focus)
   }
@@ -155,27 +155,22 @@ export class ImageMap {
 
   /** @param {CanvasRenderingContext2D} pen @param {number} patch */
   paintPatch(pen, patch) {
-    const { x, y } = this.middleOf(patch)
-    const { rows, columns } = this.sprites.grid
-    const [wide, high] = [this.width / columns, this.height / rows]
-    pen.drawImage(this.sprites.pictureOf(patch, true), x - wide / 2, y - high / 2, wide, high)
+    const { left, top, width, height } = this.boxOf(patch)
+    pen.drawImage(this.sprites.pictureOf(patch, true), left, top, width, height)
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {number} patch @param {string} colour @param {number} border */
   frame(pen, patch, colour, border) {
-    const { x, y } = this.middleOf(patch)
-    const { rows, columns } = this.sprites.grid
-    const [wide, high] = [this.width / columns, this.height / rows]
+    const { left, top, width, height } = this.boxOf(patch)
     Object.assign(pen, { strokeStyle: colour, lineWidth: border })
-    pen.strokeRect(x - wide / 2, y - high / 2, wide, high)
+    pen.strokeRect(left, top, width, height)
   }
 
-  /** @param {number} patch @returns {Place} */
-  middleOf(patch) {
+  /** @param {number} patch */
+  boxOf(patch) {
     const { rows, columns } = this.sprites.grid
-    return {
-      x: (((patch % columns) + 0.5) * this.width) / columns,
-      y: ((Math.floor(patch / columns) + 0.5) * this.height) / rows,
-    }
+    const [width, height] = [this.width / columns, this.height / rows]
+    const [left, top] = [(patch % columns) * width, Math.floor(patch / columns) * height]
+    return { left, top, width, height }
   }
 }

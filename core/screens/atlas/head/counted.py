@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.atlas.density import Density, Look
 from core.atlas.sources import part_table
-from core.components.atlas_cloud import Alone, AtlasCloud, show_cloud
+from core.components.atlas_cloud import AtlasCloud, CountedHead, show_cloud
 from core.components.reported_state import note_report, state_to_send
 from core.screens.atlas.screen import LABELS, Screen, contents_of, offer_page, switch, token_data
 from core.screens.atlas.wording import faithfulness_note, number
@@ -68,7 +68,7 @@ def _matrix(
         points=np.zeros((1, 0, 2), np.float32) if look is None else look.points[None],
         tones=np.zeros(2 * tokens.size),
         counts=density,
-        alone=Alone(screen.head + 1, sent["part"], serial, fine),
+        counted_head=CountedHead(screen.head + 1, sent["part"], serial, fine),
         labelled=labelled,
         picture=held.titled("Queries and keys over a corpus", place=screen.name),
         **token_data(screen, tokens, screen.source),
