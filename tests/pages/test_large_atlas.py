@@ -46,7 +46,7 @@ def whole_part(layer: int, head: int) -> list[float]:
 def test_all_tokens_are_counted_in_every_head() -> None:
     app = open_app("atlas", **OPEN)
     assert not alerts(app)
-    drawn = sent(app, "atlas_matrix")
+    drawn = sent(app, "atlas_cloud")
     tokens = len(small().tokens)
     assert (grid(drawn).sum(axis=(2, 3)) == tokens).all()
     assert len(grid(drawn)) == 72
@@ -57,11 +57,11 @@ def test_all_tokens_are_counted_in_every_head() -> None:
 
 def test_a_sample_is_drawn_as_points_where_one_asks_for_it() -> None:
     app = open_app("atlas", **OPEN, drawn="sample")
-    drawn = sent(app, "atlas_matrix")
+    drawn = sent(app, "atlas_cloud")
     sampled = np.isin(small().tokens.sentence, [1, 2]).sum()
     assert (drawn["cells"], len(drawn["labels"])) == (0, sampled)
     app.selectbox(key="drawn").set_value("counts").run()
-    assert sent(app, "atlas_matrix")["cells"] == 64
+    assert sent(app, "atlas_cloud")["cells"] == 64
 
 
 def test_what_a_search_finds_in_all_is_told_and_in_the_sample_is_drawn() -> None:
@@ -69,7 +69,7 @@ def test_what_a_search_finds_in_all_is_told_and_in_the_sample_is_drawn() -> None
     app = open_app("atlas", **OPEN, find="her")
     in_all = [display == "her" for display in small().tokens.displays]
     assert f"`her`: **{sum(in_all)}** matches in 2 of 4 sentences" in said(app)
-    drawn = sent(app, "atlas_matrix")
+    drawn = sent(app, "atlas_cloud")
     assert drawn["labels"] == ["her"]
     assert drawn["matches"].tolist() == [1]
     table = next(each.value for each in app.dataframe if "text" in each.value)
@@ -84,7 +84,7 @@ def test_nothing_found_is_said_of_all_tokens() -> None:
 
 def test_one_head_begins_with_the_counts_of_its_number() -> None:
     app = open_app("atlas", **OPEN, part="one", layer="4", head="2")
-    drawn = sent(app, "atlas_matrix")
+    drawn = sent(app, "atlas_cloud")
     assert (drawn["single"], drawn["numbers"], drawn["firstHead"]) == (True, [4], 2)
     assert (drawn["part"], drawn["fineCells"], drawn["labels"]) == ([], 0, [])
     assert "**Drawn: counts**" in said(app)
@@ -94,7 +94,7 @@ def test_a_part_with_few_tokens_has_points_and_a_table() -> None:
     part = whole_part(3, 1)
     link = ",".join(map(str, part))
     app = open_app("atlas", **OPEN, part="one", layer="4", head="2", part_of_head=link)
-    drawn = sent(app, "atlas_matrix")
+    drawn = sent(app, "atlas_cloud")
     atlas = small()
     assert drawn["part"] == pytest.approx(part)
     assert drawn["labels"] == list(atlas.tokens.displays)  # every token's query is in the part
@@ -112,7 +112,7 @@ def test_a_part_with_many_tokens_has_finer_cells(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(folder, "look_at", lambda planes, part: look_at(planes, part, max_tokens=3))
     link = ",".join(map(str, whole_part(3, 1)))
     app = open_app("atlas", **OPEN, part="one", layer="4", head="2", part_of_head=link)
-    drawn = sent(app, "atlas_matrix")
+    drawn = sent(app, "atlas_cloud")
     assert drawn["labels"] == []
     cells = drawn["fineCells"]
     fine = np.asarray(drawn["fineCounts"]).reshape(2, cells, cells)
@@ -124,15 +124,15 @@ def test_a_part_with_many_tokens_has_finer_cells(monkeypatch: pytest.MonkeyPatch
 def test_a_part_that_is_none_is_told(part: str) -> None:
     app = open_app("atlas", **OPEN, part="one", part_of_head=part)
     assert "is no part of a head" in alerts(app)
-    assert sent(app, "atlas_matrix")["part"] == []
+    assert sent(app, "atlas_cloud")["part"] == []
 
 
 def test_an_example_with_colours_draws_the_sample() -> None:
     app = open_app("atlas", **OPEN)
     press_example(app, "atlas", "Positions make stripes")
-    assert sent(app, "atlas_matrix")["cells"] == 0
+    assert sent(app, "atlas_cloud")["cells"] == 0
     press_example(app, "atlas", "All tokens at once")
-    assert sent(app, "atlas_matrix")["cells"] == 64
+    assert sent(app, "atlas_cloud")["cells"] == 64
 
 
 @pytest.mark.parametrize("part", ["words", "positions", "alike", "trust"])
