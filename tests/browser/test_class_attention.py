@@ -62,7 +62,7 @@ def drag(page: Page) -> None:
 
 def cell(page: Page, layer: int, column: int) -> Locator:
     """A small map, from 1."""
-    return page.locator(f'.cell[data-layer="{layer - 1}"][data-column="{column - 1}"]')
+    return page.locator(f'.cell[data-row="{layer - 1}"][data-column="{column - 1}"]')
 
 
 def test_a_region_is_measured_on_every_map_while_it_is_dragged(

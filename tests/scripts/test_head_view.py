@@ -322,10 +322,10 @@ def test_the_sentence_names_the_strongest_pairs_over_heads(run: Run) -> None:
         }.items()
     }
     parts = run(
-        """return tokenSentence({ side: "queries", position: 2 }, {
-          tokens, on: [1, 4], top: 1, pinned: false,
+        """const profile = [[0.1, 0.9324, 0], [0.5, 0.2, 0.3]].map((row) => Float64Array.from(row))
+        return tokenSentence({ side: "queries", position: 2 }, profile, {
+          tokens, on: [1, 4], top: 1, isPinned: false,
           shown: { queries: [2], keys: [0, 1, 2] },
-          profile: [Float64Array.from([0.1, 0.9324, 0]), Float64Array.from([0.5, 0.2, 0.3])],
         }).map(([text]) => text).join("")""",
         tokens=tokens,
     )

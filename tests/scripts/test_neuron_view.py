@@ -75,7 +75,7 @@ def test_lines_are_the_attention_of_all_queries_or_of_the_chosen_one(
           bezierCurveTo(...to) { lines.push([row(from), row(to[5]), this.globalAlpha]) } }
         const span = { first: 0, last: 6 }
         const layout = { lead: 100, asking: 50, gap: 5, row: 10 }
-        drawQueries(pen, head, view, 0, span, layout, { strong: "blue" }, Infinity)
+        drawQueries(pen, { head, view, layout, colours: { strong: "blue" } }, span)
         return lines
         """,
         data=sent(q, k, scaling=0.5, mask=causal_mask(tokens)),
@@ -102,7 +102,7 @@ def test_a_long_text_draws_the_lines_that_end_in_view(run: Run) -> None:
         let count = 0
         const pen = { beginPath() {}, moveTo() {}, bezierCurveTo() {}, stroke() { count++ } }
         const layout = { lead: 100, asking: 50, gap: 5, row: 10 }
-        drawQueries(pen, head, view, 0, { first: 10, last: 20 }, layout, {}, Infinity)
+        drawQueries(pen, { head, view, layout, colours: {} }, { first: 10, last: 20 })
         return count
         """,
         data=sent(nothing, nothing),

@@ -53,7 +53,7 @@ def packed(trace: Trace, *layers: int, rows: Rows | None = None) -> bytes:
 
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
-    scripts = [f"patches/{name}" for name in ("weights", "arrows", "tokens", "words", "layout")]
+    scripts = [f"patches/{name}" for name in ("weights", "arrows", "words", "layout")]
     return run_with("shared/layer", *scripts)
 
 

@@ -2,23 +2,17 @@
 // measured on all of them, in the browser.
 
 import { make, makeTip, place, sizeCanvas } from "../shared/dom.js"
+import { isSamePlace } from "../shared/head_grid.js"
 import { readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
-import {
-  coloursOf,
-  darkened,
-  paintMap,
-  paintMapSharply,
-  strokeOutline,
-  strokeRegion,
-} from "./drawing.js"
+import { DarkImage } from "./drawing.js"
 import { HeadMaps, SPACE, SUMMARIES, widthAround } from "./heads.js"
 import { LargeMap } from "./large.js"
 import { Legend } from "./legend.js"
 import {
-  maxOf,
   nameOf,
   orderOf,
+  patchName,
   regionShare,
   shown,
   sizeOf,
@@ -27,10 +21,10 @@ import {
   weight,
 } from "./numbers.js"
 
+/** @import { Place } from "../shared/head_grid.js" */
 /** @import { Grid } from "../shared/photo.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Colours, Pen, Size } from "./drawing.js" */
-/** @import { Place } from "./heads.js" */
+/** @import { Pen, Size } from "./drawing.js" */
 /** @import { Region, Values } from "./numbers.js" */
 /**
  * @typedef {{
@@ -46,7 +40,7 @@ const BESIDE = { min: 120, max: 175, share: 0.17 } // likewise
 const TILE = { min: 21, max: 60, height: 400 } // pixels; height: of all layers
 const GAP = 18 // pixels between the parts
 const LABELLED = 26 // pixels of a tile that has room for its share
-const OUTLINE = 1.5 // pixels, on rollouts
+const LINES = { outline: 1.5, region: 2 } // pixels, on rollouts
 const ROLLOUTS = ["Rollout", "Rollout by norms"]
 const HINT =
   "Drag over the large image to mark a region: every map's share of mass on it is measured. Click a small map to see it large."
@@ -56,16 +50,15 @@ export default function (component) {
   return mount(component, ClsMapsView)
 }
 
-class ClsMapsView extends View {
+export class ClsMapsView extends View {
   /** @type {Data} */ data
-  /** @type {Colours} */ colours
+  /** @type {DarkImage} */ image
   /** @type {Region | null} */ region = null
-  /** @type {Place} */ chosen = { layer: 0, column: 0 }
+  /** @type {Place} */ chosen = { row: 0, column: 0 } // the large map
   serial = -1 // of the state that was taken from the page
   /** @type {Rollout[]} */ rollouts = []
   /** @type {Uint16Array[]} */ orders = [] // of patches, for each small map
   /** @type {Uint8Array[]} */ tops = [] // of each small map, once it was asked for
-  /** @type {HTMLCanvasElement} */ dark
   size = { width: 0, height: 0 } // of the large map
   beside = { width: 0, height: 0 } // of a rollout
   tile = { width: 0, height: 0 } // of a small map
@@ -75,31 +68,17 @@ class ClsMapsView extends View {
     super(component)
     this.stage = make(this.root, "div", "stage")
     const figure = make(this.stage, "figure", "large")
-    this.large = new LargeMap(this, figure, {
-      onPatch: (patch, event) => this.namePatch(patch, event),
-      onRegion: (region, isDone) => this.mark(region, isDone),
-    })
+    this.large = new LargeMap(this, figure)
     this.title = make(figure, "figcaption")
     this.about = make(figure, "div", "about")
     this.column = make(this.stage, "div", "column")
     const side = make(this.stage, "div", "side")
-    this.all = make(side, "div", "all scroller")
-    this.heads = new HeadMaps(
-      this,
-      this.all,
-      (place) => this.choose(place),
-      (place, event) => this.nameHead(place, event),
-    )
+    this.heads = new HeadMaps(this, make(side, "div", "all scroller"))
     this.bar = make(side, "div", "bar")
     this.reading = make(this.bar, "span", "reading")
     this.open = make(this.bar, "button", "press")
     this.clear = make(this.bar, "button", "press", "Remove the region")
-    this.legend = new Legend(
-      this,
-      side,
-      (percent) => this.outline(percent),
-      (percent) => this.report("share", { share: percent }),
-    )
+    this.legend = new Legend(this, side)
     this.spoken = make(this.root, "div", "spoken")
     this.spoken.setAttribute("aria-live", "polite")
     this.tip = makeTip(this.root)
@@ -113,7 +92,7 @@ class ClsMapsView extends View {
   update(data) {
     const { serial, layer, column } = data
     if (serial !== this.serial) {
-      Object.assign(this, { serial, chosen: { layer, column } })
+      Object.assign(this, { serial, chosen: { row: layer, column } })
       if (!this.large.isDragging) this.region = data.region // an answer may come while somebody drags
     } else data.share = this.data.share // what was changed here since stays
     Object.assign(this, { data, tops: [], orders: [] })
@@ -124,23 +103,19 @@ class ClsMapsView extends View {
     const { data, root } = this
     this.width = root.clientWidth
     if (!this.width) return
-    this.colours = coloursOf(readTheme(root))
-    this.dark = darkened(data.pixels, data.grid)
+    this.image = new DarkImage(data.pixels, data.grid, readTheme(root))
     const isWide = this.width >= WIDE
     this.stage.classList.toggle("wide", isWide)
     const ratio = data.grid.rows / data.grid.columns
     const limit = (/** @type {{min: number, max: number, share: number}} */ { min, max, share }) =>
       Math.round(Math.max(min, Math.min(max, share * this.width)))
     const large = isWide ? limit(LARGE) : Math.min(this.width, LARGE.phone)
-    const beside = isWide
-      ? limit(BESIDE)
-      : Math.floor((Math.min(this.width, LARGE.phone) - GAP) / 2)
+    const beside = isWide ? limit(BESIDE) : Math.floor((large - GAP) / 2)
     this.size = { width: large, height: Math.round(large * ratio) }
     this.beside = { width: beside, height: Math.round(beside * ratio) }
     this.tile = this.tileSize(isWide ? this.width - large - beside - 2 * GAP : this.width, ratio)
     this.buildRollouts()
-    this.heads.build(this.shownHeads())
-    this.drawLegend()
+    this.heads.build()
     this.draw()
   }
 
@@ -156,40 +131,43 @@ class ClsMapsView extends View {
     return { width, height: Math.round(width * ratio) }
   }
 
-  /** @param {Place} place @returns {Values} */
-  valuesOf({ layer, column }) {
-    const { grid, heads, maps } = this.data
-    const count = grid.rows * grid.columns
-    const start = (layer * (heads + SUMMARIES) + column) * count
-    return maps.subarray(start, start + count)
-  }
-
-  /** @param {Place} place */
-  topOf(place) {
-    const index = place.layer * (this.data.heads + SUMMARIES) + place.column
-    const values = this.valuesOf(place)
-    return (this.tops[index] ??= topMass(
-      values,
-      (this.orders[index] ??= orderOf(values)),
-      this.data.share,
-    ))
-  }
-
-  /** @param {Place} place */
-  nameOf({ layer, column }) {
-    const number = this.data.layerLabels[layer]
-    return column < this.data.heads
-      ? `L${number} H${column + 1}`
-      : `L${number} ${this.columns[column]} of heads`
+  /** How many patches there are. */
+  get count() {
+    return this.data.grid.rows * this.data.grid.columns
   }
 
   get columns() {
     return [...Array.from({ length: this.data.heads }, (_, head) => `H${head + 1}`), "mean", "max"]
   }
 
+  /** @param {Place} place */
+  indexOf({ row, column }) {
+    return row * (this.data.heads + SUMMARIES) + column
+  }
+
+  /** @param {Place} place @returns {Values} */
+  valuesOf(place) {
+    const start = this.indexOf(place) * this.count
+    return this.data.maps.subarray(start, start + this.count)
+  }
+
+  /** @param {Place} place */
+  topOf(place) {
+    const [index, values] = [this.indexOf(place), this.valuesOf(place)]
+    const order = (this.orders[index] ??= orderOf(values))
+    return (this.tops[index] ??= topMass(values, order, this.data.share))
+  }
+
+  /** @param {Place} place */
+  nameOf({ row, column }) {
+    const number = this.data.layerLabels[row]
+    return column < this.data.heads
+      ? `L${number} H${column + 1}`
+      : `L${number} ${this.columns[column]} of heads`
+  }
+
   buildRollouts() {
-    const { data } = this
-    const count = data.grid.rows * data.grid.columns
+    const { data, count } = this
     this.column.replaceChildren()
     this.rollouts = ROLLOUTS.map((name, index) => {
       const figure = place(make(this.column, "figure", "rollout"), { width: this.beside.width })
@@ -197,175 +175,100 @@ class ClsMapsView extends View {
       make(figure, "figcaption", "", name)
       canvas.setAttribute("role", "img")
       const values = data.rollouts.subarray(index * count, (index + 1) * count)
-      return {
-        name,
-        canvas,
-        about: make(figure, "div", "about"),
-        values,
-        order: orderOf(values),
-        top: new Uint8Array(),
-      }
+      const about = make(figure, "div", "about")
+      return { name, canvas, about, values, order: orderOf(values), top: new Uint8Array() }
     })
   }
 
   /** The large map and everything that is measured. */
   draw() {
-    const { data, dark, colours, size } = this
-    const values = this.valuesOf(this.chosen)
-    const name = this.nameOf(this.chosen)
-    this.title.textContent = name
+    this.title.textContent = this.nameOf(this.chosen)
     for (const rollout of this.rollouts)
-      rollout.top = topMass(rollout.values, rollout.order, data.share)
-    this.large.draw({
-      values,
-      top: this.topOf(this.chosen),
-      region: this.region,
-      grid: data.grid,
-      colours,
-      dark,
-      size,
-      name,
-    })
+      rollout.top = topMass(rollout.values, rollout.order, this.data.share)
+    this.large.draw()
     this.measure()
-    this.drawLegend()
   }
 
   /** What depends on the region: cheap enough for every move of a drag. */
   measure() {
+    const { beside, image } = this
     this.about.replaceChildren(...this.lines(this.valuesOf(this.chosen), this.topOf(this.chosen)))
-    for (const rollout of this.rollouts) {
-      const pen = sizeCanvas(rollout.canvas, this.beside.width, this.beside.height)
-      paintMap(pen, this.dark, rollout.values, this.data.grid, this.colours, 0, 0, this.beside)
-      this.paintMarks(pen, rollout)
-      rollout.about.replaceChildren(...this.lines(rollout.values, rollout.top))
-      rollout.canvas.setAttribute(
-        "aria-label",
-        `${rollout.name} over the image. ${rollout.about.innerText.replaceAll("\n", "; ")}`,
-      )
+    for (const { canvas, name, values, top, about } of this.rollouts) {
+      const pen = sizeCanvas(canvas, beside.width, beside.height)
+      image.paint(pen, values, beside)
+      this.paintMarks(pen, top, beside, LINES)
+      about.replaceChildren(...this.lines(values, top))
+      const numbers = about.innerText.replaceAll("\n", "; ")
+      canvas.setAttribute("aria-label", `${name} over the image. ${numbers}`)
     }
-    this.heads.update(this.shownHeads())
+    this.heads.update()
     this.drawBar()
+    this.legend.draw()
   }
 
-  /** @param {Pen} pen @param {Rollout} rollout */
-  paintMarks(pen, { top }) {
-    strokeOutline(pen, top, this.data.grid, this.beside, this.colours, OUTLINE)
-    if (this.region)
-      strokeRegion(pen, this.region, this.data.grid, this.beside, this.colours, OUTLINE + 0.5)
+  /** The outline of these patches, and the region. @param {Pen} pen @param {Uint8Array} top @param {Size} size @param {{outline: number, region: number}} lines in pixels */
+  paintMarks(pen, top, size, { outline, region }) {
+    this.image.strokeOutline(pen, top, size, outline)
+    if (this.region) this.image.strokeRegion(pen, this.region, size, region)
   }
 
   /** @param {Values} values @param {Uint8Array} top */
   lines(values, top) {
-    const {
-      data: { share, grid },
-      region,
-    } = this
-    const count = top.reduce((sum, each) => sum + each, 0)
-    const lines = [
-      make(null, "span", "", `${Math.round(100 * share)} % on ${count} of ${top.length} patches`),
-    ]
-    if (region) {
+    const mass = `${Math.round(100 * this.data.share)} % on ${sumOf(top)} of ${top.length} patches`
+    const lines = [make(null, "span", "", mass)]
+    if (this.region) {
       const line = make(null, "span", "", "on the region: ")
-      make(line, "b", "onregion", shown(regionShare(values, grid, region)))
+      make(line, "b", "onregion", shown(this.shareOf(values)))
       lines.push(line)
     }
     return lines
   }
 
-  /** The map with the largest share on the region; the mean and the maximum over heads do not compete. @returns {Place | null} */
-  get strongest() {
-    const {
-      data: { layerLabels, heads, grid },
-      region,
-    } = this
-    if (!region) return null
-    let [best, largest] = [{ layer: 0, column: 0 }, -1]
-    layerLabels.forEach((_, layer) => {
-      for (let column = 0; column < heads; column++) {
-        const share = regionShare(this.valuesOf({ layer, column }), grid, region)
-        if (share > largest) [best, largest] = [{ layer, column }, share]
-      }
-    })
-    return largest < 0 ? null : best
+  /** The share of a map's mass on the region; NaN where there is none. @param {Values} values */
+  shareOf(values) {
+    return this.region ? regionShare(values, this.data.grid, this.region) : NaN
   }
 
-  /** @returns {import("./heads.js").Shown} */
-  shownHeads() {
-    const {
-      data: { layerLabels, grid },
-      region,
-      colours,
-      dark,
-      tile,
-      chosen,
-    } = this
-    const shareOf = (/** @type {Place} */ place) =>
-      region ? regionShare(this.valuesOf(place), grid, region) : NaN
-    return {
-      layerLabels,
-      names: this.columns,
-      valuesOf: (place) => this.valuesOf(place),
-      describe: (place) => `${this.nameOf(place)}. ${this.describeMap(place)}`,
-      label: (place) =>
-        region && tile.width >= LABELLED && Number.isFinite(shareOf(place))
-          ? String(Math.round(100 * shareOf(place)))
-          : "",
-      chosen,
-      strongest: this.strongest,
-      grid,
-      colours,
-      dark,
-      tile,
-    }
+  /** The map with the largest share on the region; the mean and the maximum over heads do not compete. @returns {Place | null} */
+  get strongest() {
+    let [best, largest] = [/** @type {Place | null} */ (null), -1]
+    this.data.layerLabels.forEach((_, row) => {
+      for (let column = 0; column < this.data.heads; column++) {
+        const share = this.shareOf(this.valuesOf({ row, column }))
+        if (share > largest) [best, largest] = [{ row, column }, share]
+      }
+    })
+    return best
+  }
+
+  /** What is written on a small map; empty for nothing. @param {Place} place */
+  writtenShare(place) {
+    const share = this.shareOf(this.valuesOf(place))
+    return this.tile.width >= LABELLED && Number.isFinite(share)
+      ? String(Math.round(100 * share))
+      : ""
   }
 
   /** @param {Place} place */
   describeMap(place) {
-    const {
-      data: { share, grid },
-      region,
-    } = this
-    const count = this.topOf(place).reduce((sum, each) => sum + each, 0)
-    const held = `${Math.round(100 * share)} % of its mass on ${count} of ${grid.rows * grid.columns} patches`
-    return region
-      ? `${held}; ${shown(regionShare(this.valuesOf(place), grid, region))} of it on the region`
-      : held
+    const share = Math.round(100 * this.data.share)
+    const held = `${share} % of its mass on ${sumOf(this.topOf(place))} of ${this.count} patches`
+    if (!this.region) return held
+    return `${held}; ${shown(this.shareOf(this.valuesOf(place)))} of it on the region`
   }
 
   drawBar() {
-    const {
-      data: { grid },
-      region,
-      strongest,
-      chosen,
-    } = this
+    const { count: all, region, strongest, chosen } = this
     this.clear.hidden = !region
-    this.open.hidden =
-      !strongest || (strongest.layer === chosen.layer && strongest.column === chosen.column)
+    this.open.hidden = !strongest || isSamePlace(strongest, chosen)
     if (!region || !strongest) {
       this.reading.textContent = HINT
       return
     }
-    const [count, all] = [sizeOf(region), grid.rows * grid.columns]
-    const most = shown(regionShare(this.valuesOf(strongest), grid, region))
+    const count = sizeOf(region)
+    const most = shown(this.shareOf(this.valuesOf(strongest)))
     this.reading.textContent = `Region ${nameOf(region)}: ${count} of ${all} patches, ${shown(count / all)} of the area. ${this.nameOf(strongest)} has the largest share of its mass there: ${most}.`
     this.open.textContent = `Show ${this.nameOf(strongest)}`
-  }
-
-  drawLegend() {
-    const {
-      data: { share, shareEnds },
-      colours,
-      region,
-    } = this
-    const values = this.valuesOf(this.chosen)
-    this.legend.draw({
-      colours,
-      largest: maxOf(values) * this.unit(values),
-      share,
-      ends: shareEnds,
-      hasRegion: region !== null,
-    })
   }
 
   /** @param {number} percent of the mass */
@@ -381,66 +284,51 @@ class ClsMapsView extends View {
     return this.data.onlyPatches && sum > 0 ? 1 / sum : 1
   }
 
-  /** @param {number} patch @param {PointerEvent} [event] */
+  /** @param {number} patch under the pointer, or where the keys are; -1: none @param {PointerEvent} [event] */
   namePatch(patch, event) {
-    if (patch < 0) {
-      this.tip.hide()
-      return
-    }
-    const {
-      data: { grid },
-      chosen,
-    } = this
-    const values = this.valuesOf(chosen)
-    const mean = sumOf(values) / (grid.rows * grid.columns)
+    if (patch < 0) return this.tip.hide()
+    const values = this.valuesOf(this.chosen)
+    const mean = sumOf(values) / this.count
     /** @type {(name: string, values: Values) => string} */
     const line = (name, from) => `${name}: ${weight(from[patch] * this.unit(from))}`
-    const times = mean > 0 ? `${(values[patch] / mean).toFixed(1)} × the mean patch` : ""
-    const lines = [
-      line(this.nameOf(chosen), values),
-      times,
-      ...this.rollouts.map((each) => line(each.name, each.values)),
-    ].filter(Boolean)
-    const name = this.large.nameOf(patch)
-    if (event)
-      this.tip.show(
-        event,
-        name,
-        lines.map((text) => [text]),
-      )
+    const times = mean > 0 ? [`${(values[patch] / mean).toFixed(1)} × the mean patch`] : []
+    const rollouts = this.rollouts.map((each) => line(each.name, each.values))
+    const lines = [line(this.nameOf(this.chosen), values), ...times, ...rollouts]
+    const name = patchName(patch, this.data.grid.columns)
+    if (event) this.showTip(event, name, lines)
     else this.spoken.textContent = `${name}. ${lines.join(". ")}`
   }
 
   /** @param {Place | null} place @param {PointerEvent} [event] */
   nameHead(place, event) {
-    if (place && event)
-      this.tip.show(
-        event,
-        this.nameOf(place),
-        this.describeMap(place)
-          .split("; ")
-          .map((text) => [text]),
-      )
+    if (place && event) this.showTip(event, this.nameOf(place), this.describeMap(place).split("; "))
     else this.tip.hide()
+  }
+
+  /** @param {PointerEvent} event @param {string} title @param {string[]} lines */
+  showTip(event, title, lines) {
+    this.tip.show(
+      event,
+      title,
+      lines.map((text) => [text]),
+    )
   }
 
   /** @param {Region | null} region @param {boolean} isDone */
   mark(region, isDone) {
     this.region = region
-    this.nextFrame(() => {
-      this.measure()
-      this.drawLegend()
-    })
+    this.nextFrame(() => this.measure())
     if (!isDone) return
-    this.spoken.textContent = region ? `Region ${nameOf(region)}` : "No region"
-    this.report("region", { region: region ? nameOf(region) : "" })
+    const name = region ? nameOf(region) : ""
+    this.spoken.textContent = name ? `Region ${name}` : "No region"
+    this.report("region", { region: name })
   }
 
   /** @param {Place} place */
   choose(place) {
     this.chosen = place
     this.draw()
-    this.report("chosen", place)
+    this.report("chosen", { layer: place.row, column: place.column })
   }
 
   /** @param {"chosen" | "region" | "share"} name @param {object} change */
@@ -450,23 +338,20 @@ class ClsMapsView extends View {
 
   /** Everything but what can be pressed. */
   pictureParts() {
-    const {
-      dark,
-      colours,
-      beside,
-      data: { grid },
-    } = this
+    const { image, beside, heads } = this
     /** @type {[Element, (pen: Pen) => void][]} */
-    const rollouts = this.rollouts.map((each) => [
-      each.canvas,
+    const rollouts = this.rollouts.map(({ canvas, values, top }) => [
+      canvas,
       (pen) => {
-        paintMapSharply(pen, dark, each.values, grid, colours, beside)
-        this.paintMarks(pen, each)
+        image.paintSharply(pen, values, beside)
+        this.paintMarks(pen, top, beside, LINES)
       },
     ])
+    /** @type {[Element, (pen: Pen) => void]} */
+    const small = [heads.grid.sheet, (pen) => heads.paintSharply(pen)]
     return {
       without: [this.open, this.clear, this.spoken, ...(this.region ? [] : [this.bar])],
-      painters: new Map([...this.large.painters, ...rollouts, ...this.heads.painters]),
+      painters: new Map([...this.large.painters, ...rollouts, small]),
       place: this.nameOf(this.chosen),
     }
   }

@@ -2,31 +2,21 @@
 
 import { clamp, describe, make, placeOf, sizeCanvas } from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
-import { between, patchName } from "./numbers.js"
-import { paintMap, paintMapSharply, strokeOutline, strokeRegion } from "./drawing.js"
+import { between } from "./numbers.js"
 
-/** @import { Grid } from "../shared/photo.js" */
-/** @import { View } from "../shared/view.js" */
-/** @import { Colours, Pen, Size } from "./drawing.js" */
-/** @import { Region, Values } from "./numbers.js" */
-/**
- * @typedef {{values: Values, top: Uint8Array, region: Region | null, grid: Grid, colours: Colours, dark: HTMLCanvasElement, size: Size, name: string}} Shown
- * @typedef {object} Heard what the picture tells
- * @property {(patch: number, event?: PointerEvent) => void} onPatch under the pointer or the cursor; -1: none
- * @property {(region: Region | null, isDone: boolean) => void} onRegion marked, or being marked
- */
+/** @import { ClsMapsView } from "./cls_maps.js" */
+/** @import { Pen } from "./drawing.js" */
 
-const LINE = 2 // pixels
+const LINES = { outline: 2, region: 3 } // pixels
 
 export class LargeMap {
-  /** @type {Shown} */ shown
   patch = -1 // under the pointer, or where the keys are
   start = -1 // where a region begins, while it is drawn
   isDragging = false
 
-  /** @param {View} view @param {HTMLElement} parent @param {Heard} heard */
-  constructor(view, parent, heard) {
-    this.heard = heard
+  /** @param {ClsMapsView} view @param {HTMLElement} parent */
+  constructor(view, parent) {
+    this.view = view
     this.node = make(parent, "div", "picture")
     this.base = make(this.node, "canvas", "base")
     this.over = describe(make(this.node, "canvas", "over"), { role: "application", tabindex: 0 })
@@ -42,68 +32,58 @@ export class LargeMap {
     view.listen(over, "keydown", (event) => this.step(event))
   }
 
-  /** @param {Shown} shown */
-  draw(shown) {
-    const { width, height } = shown.size
-    this.shown = shown
+  draw() {
+    const { view, base } = this
+    const name = view.nameOf(view.chosen)
     describe(this.over, {
-      "aria-label": `${shown.name} over the image. Drag to mark a region; arrow keys move, with Shift they mark, Escape removes`,
+      "aria-label": `${name} over the image. Drag to mark a region; arrow keys move, with Shift they mark, Escape removes`,
     })
-    const pen = sizeCanvas(this.base, width, height)
-    paintMap(pen, shown.dark, shown.values, shown.grid, shown.colours, 0, 0, shown.size)
+    const pen = sizeCanvas(base, view.size.width, view.size.height)
+    view.image.paint(pen, view.valuesOf(view.chosen), view.size)
     this.drawOver()
   }
 
   /** What changes while a region is dragged. */
   drawOver() {
-    const { size } = this.shown
-    const pen = sizeCanvas(this.over, size.width, size.height)
-    pen.clearRect(0, 0, size.width, size.height)
+    const { width, height } = this.view.size
+    const pen = sizeCanvas(this.over, width, height)
+    pen.clearRect(0, 0, width, height)
     this.paintMarks(pen)
     if (this.patch >= 0) this.paintPatch(pen)
   }
 
   /** @param {Pen} pen */
   paintMarks(pen) {
-    const { top, region, grid, size, colours } = this.shown
-    strokeOutline(pen, top, grid, size, colours, LINE)
-    if (region) strokeRegion(pen, region, grid, size, colours, LINE + 1)
+    const { view } = this
+    view.paintMarks(pen, view.topOf(view.chosen), view.size, LINES)
   }
 
   /** @param {Pen} pen */
   paintPatch(pen) {
-    const {
-      grid: { rows, columns },
-      size: { width, height },
-    } = this.shown
-    const [wide, high] = [width / columns, height / rows]
+    const { size, data } = this.view
+    const { rows, columns } = data.grid
+    const [wide, high] = [size.width / columns, size.height / rows]
+    const [x, y] = [(this.patch % columns) * wide, Math.floor(this.patch / columns) * high]
     Object.assign(pen, { strokeStyle: "#ffffff", lineWidth: 1 })
-    pen.strokeRect(
-      (this.patch % columns) * wide + 0.5,
-      Math.floor(this.patch / columns) * high + 0.5,
-      wide - 1,
-      high - 1,
-    )
+    pen.strokeRect(x + 0.5, y + 0.5, wide - 1, high - 1)
   }
 
   /** @returns {[Element, (pen: Pen) => void][]} for files */
   get painters() {
-    const { dark, values, grid, colours, size } = this.shown
+    const { image, chosen, size } = this.view
     return [
-      [this.base, (pen) => paintMapSharply(pen, dark, values, grid, colours, size)],
+      [this.base, (pen) => image.paintSharply(pen, this.view.valuesOf(chosen), size)],
       [this.over, (pen) => this.paintMarks(pen)],
     ]
   }
 
   /** @param {PointerEvent} event */
   patchUnder(event) {
-    const {
-      grid: { rows, columns },
-      size: { width, height },
-    } = this.shown
+    const { size, data } = this.view
+    const { rows, columns } = data.grid
     const { x, y } = placeOf(this.over, event)
-    const row = clamp(Math.floor((y / height) * rows), 0, rows - 1)
-    return row * columns + clamp(Math.floor((x / width) * columns), 0, columns - 1)
+    const row = clamp(Math.floor((y / size.height) * rows), 0, rows - 1)
+    return row * columns + clamp(Math.floor((x / size.width) * columns), 0, columns - 1)
   }
 
   /** @param {PointerEvent} event */
@@ -125,13 +105,12 @@ export class LargeMap {
   finish() {
     if (!this.isDragging) return
     this.isDragging = false
-    this.heard.onRegion(this.shown.region, true)
+    this.view.mark(this.view.region, true)
   }
 
-  /** The region from where it began to this patch. @param {number} patch */
-  mark(patch) {
-    this.shown.region = between(this.start, patch, this.shown.grid.columns)
-    this.heard.onRegion(this.shown.region, false)
+  /** The region from where it began to this patch. @param {number} patch @param {boolean} [isDone] */
+  mark(patch, isDone = false) {
+    this.view.mark(between(this.start, patch, this.view.data.grid.columns), isDone)
     this.drawOver()
   }
 
@@ -139,15 +118,13 @@ export class LargeMap {
   pointAt(patch, event) {
     const isNew = patch !== this.patch
     this.patch = patch
-    if (isNew && this.shown) this.drawOver()
-    this.heard.onPatch(patch, event)
+    if (isNew && this.view.data) this.drawOver()
+    this.view.namePatch(patch, event)
   }
 
   /** @param {KeyboardEvent} event */
   step(event) {
-    const {
-      grid: { rows, columns },
-    } = this.shown
+    const { rows, columns } = this.view.data.grid
     const by = ARROWS[event.key]
     if (event.key === "Escape") return this.clear()
     if (!by) return
@@ -159,21 +136,12 @@ export class LargeMap {
     if (!event.shiftKey) this.start = patch
     else if (this.start < 0) this.start = Math.max(0, from)
     this.pointAt(patch)
-    if (event.shiftKey) {
-      this.mark(patch)
-      this.heard.onRegion(this.shown.region, true)
-    }
+    if (event.shiftKey) this.mark(patch, true)
   }
 
   clear() {
     this.isDragging = false
-    this.shown.region = null
+    this.view.mark(null, true)
     this.drawOver()
-    this.heard.onRegion(null, true)
-  }
-
-  /** @param {number} patch */
-  nameOf(patch) {
-    return patchName(patch, this.shown.grid.columns)
   }
 }

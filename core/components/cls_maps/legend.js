@@ -1,18 +1,16 @@
 // What colours and lines mean, and the slider for the share of mass that is outlined.
 
 import { make } from "../shared/dom.js"
-import { rampOf } from "./drawing.js"
-import { weight } from "./numbers.js"
+import { maxOf, weight } from "./numbers.js"
 
-/** @import { View } from "../shared/view.js" */
-/** @import { Colours } from "./drawing.js" */
-/** @typedef {{colours: Colours, largest: number, share: number, ends: [number, number], hasRegion: boolean}} Shown largest weight of the large map; ends of the share in per cent */
+/** @import { ClsMapsView } from "./cls_maps.js" */
 
 const STEP = "5" // per cent
 
 export class Legend {
-  /** @param {View} view @param {HTMLElement} parent @param {(percent: number) => void} onMove @param {(percent: number) => void} onDone */
-  constructor(view, parent, onMove, onDone) {
+  /** @param {ClsMapsView} view @param {HTMLElement} parent */
+  constructor(view, parent) {
+    this.view = view
     const node = make(parent, "div", "legend")
     const scale = make(node, "span", "entry")
     make(scale, "span", "", "0")
@@ -28,18 +26,22 @@ export class Legend {
     this.slider = Object.assign(make(outline, "input"), { type: "range", step: STEP })
     this.percent = make(outline, "b")
     make(outline, "span", "", "of the mass")
-    view.listen(this.slider, "input", () => onMove(Number(this.slider.value)))
-    view.listen(this.slider, "change", () => onDone(Number(this.slider.value)))
+    view.listen(this.slider, "input", () => view.outline(Number(this.slider.value)))
+    view.listen(this.slider, "change", () =>
+      view.report("share", { share: Number(this.slider.value) }),
+    )
   }
 
-  /** @param {Shown} shown */
-  draw({ colours, largest, share, ends: [min, max], hasRegion }) {
-    this.ramp.style.background = `linear-gradient(to right, ${rampOf(colours)})`
-    this.largest.textContent = weight(largest)
-    this.dashes.style.borderColor = colours.region
-    this.region.hidden = !hasRegion
-    const percent = String(Math.round(100 * share))
-    Object.assign(this.slider, { min: String(min), max: String(max), value: percent })
+  draw() {
+    const { image, region, data, chosen } = this.view
+    const values = this.view.valuesOf(chosen)
+    const [min, max] = data.shareEnds.map(String)
+    const percent = String(Math.round(100 * data.share))
+    this.ramp.style.background = `linear-gradient(to right, ${image.ramp})`
+    this.largest.textContent = weight(maxOf(values) * this.view.unit(values))
+    this.dashes.style.borderColor = image.regionColour
+    this.region.hidden = region === null
+    Object.assign(this.slider, { min, max, value: percent })
     this.percent.textContent = `${percent} %`
   }
 }

@@ -6,7 +6,7 @@
 
 const TOLERANCE = 1e-9 // a share that is reached up to rounding is reached
 
-/** @param {Values} values */
+/** @param {Values | Uint8Array} values */
 export function sumOf(values) {
   let sum = 0
   for (const value of values) sum += value

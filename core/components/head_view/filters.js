@@ -5,6 +5,7 @@ import { SIDES, pairPositions } from "../shared/sentences.js"
 import { keyOf, queryOf } from "./weights.js"
 
 /** @import { Layer, Size } from "../shared/layer.js" */
+/** @import { TokenAt } from "./columns.js" */
 /** @import { BySide, Side, Tokens } from "../shared/sentences.js" */
 /**
  * @typedef {BySide<number[]>} Shown positions of tokens
@@ -122,14 +123,17 @@ export function nearestFirst(cells, size, rowOf, first, last) {
   }
 }
 
+/** The query and the key of a token and one on the other side. @param {TokenAt} token @param {number} other @returns {[number, number]} */
+export function pairOf({ side, position }, other) {
+  return side === "queries" ? [position, other] : [other, position]
+}
+
 /** Exact weights of one token with every token on the other side: a row per head. @param {Layer} layer @param {number[]} heads @param {Shown} shown @param {Side} side @param {number} position @param {Float64Array | null} sums */
 export function profileOf(layer, heads, shown, side, position, sums) {
   const others = side === "queries" ? shown.keys : shown.queries
   return heads.map((head) =>
     Float64Array.from(others, (other) =>
-      side === "queries"
-        ? shownWeight(layer, head, position, other, sums)
-        : shownWeight(layer, head, other, position, sums),
+      shownWeight(layer, head, ...pairOf({ side, position }, other), sums),
     ),
   )
 }

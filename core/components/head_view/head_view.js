@@ -1,8 +1,18 @@
 // The head view: one layer's heads as lines between two columns of tokens. State and the server are here, pictures in
 // lines.js, places in layout.js, tokens in columns.js, controls in panel.js, words in words.js.
 
-import { clamp, describe, make, makeTip, place, placeOf, textWidths } from "../shared/dom.js"
-import { isPermitted, readLayer } from "../shared/layer.js"
+import {
+  clamp,
+  describe,
+  make,
+  makeTip,
+  newCanvas,
+  place,
+  placeOf,
+  setParts,
+  textWidths,
+} from "../shared/dom.js"
+import { readLayer } from "../shared/layer.js"
 import { patchWidth } from "../shared/patches.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
@@ -12,6 +22,7 @@ import {
   cellsOf,
   headsOn,
   nearestFirst,
+  pairOf,
   profileOf,
   shownTokens,
   strongestFirst,
@@ -22,7 +33,7 @@ import { drawAllCells, drawBars, drawCells, drawMap, penFor } from "./lines.js"
 import { makePanel } from "./panel.js"
 import { renormalise } from "./weights.js"
 import { fillTable, makeTable } from "./spoken.js"
-import { countSentence, foundSentence, pairNote, tokenSentence, weightText } from "./words.js"
+import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.js"
 
 /** @import { Layer as SentLayer } from "../shared/layer.js" */
 /** @import { Theme } from "../shared/scales.js" */
@@ -253,30 +264,17 @@ export class HeadView extends View {
     if (event.target === this.cross) return
     const hit = this.hit(event)
     this.point(hit && !hit.bar ? hit : null)
-    const { active, layout, profile, data } = this
+    const { active, layout, profile } = this
     if (!active || !hit || hit.side === active.side) return this.tip.hide()
     const [query, key] = pairOf(active, hit.position)
     let head = -1
     if (hit.bar && profile) {
       const { x } = placeOf(this.sheet, event)
-      const distance =
-        (hit.side === "keys" ? x - layout.linesRight : layout.linesLeft - x) - layout.token - GAP
-      head =
-        this.on[
-          segmentAt(segmentEnds(profile, hit.row, barScale(profile, layout).scale), distance)
-        ] ?? -1
+      const lines = hit.side === "keys" ? x - layout.linesRight : layout.linesLeft - x
+      const ends = segmentEnds(profile, hit.row, barScale(profile, layout).scale)
+      head = this.on[segmentAt(ends, lines - layout.token - GAP)] ?? -1
     }
-    const { layer, on, top } = this
-    const state = {
-      layer,
-      on,
-      top,
-      tokens: this.tokens,
-      sums: this.rows.sums,
-      colours: this.theme.colours,
-      causal: data.causal,
-    }
-    this.tip.show(event, ...pairNote(query, key, state, head))
+    this.tip.show(event, ...pairNote(query, key, this, head))
   }
 
   // ---- the server -------------------------------------------------------------------------------
@@ -335,6 +333,36 @@ export class HeadView extends View {
 
   // ---- from the state to the screen -------------------------------------------------------------
 
+  /** Sums of rows that are renormalised. */
+  get sums() {
+    return this.rows.sums
+  }
+
+  get colours() {
+    return this.theme.colours
+  }
+
+  get causal() {
+    return this.data.causal
+  }
+
+  get isPinned() {
+    return pinnedOf(this.state) !== null
+  }
+
+  /** The lines of the token in focus, or of all. */
+  get activeCells() {
+    const { active, cells, layer } = this
+    return active ? cellsOf(cells, layer.size, active.side, active.position) : cells
+  }
+
+  /** What is drawn of the rows in a part of the height. @param {number} scrollTop @param {number} viewHeight @returns {Picture} */
+  pictureOf(scrollTop, viewHeight) {
+    const { rows, layer, layout, theme } = this
+    const { colours, ink } = theme
+    return { steps: rows.steps, size: layer.size, layout, scrollTop, viewHeight, colours, ink }
+  }
+
   /** The pinned token where it is on the screen, else the one pointed at. @returns {TokenAt | null} */
   get active() {
     const tokens = [pinnedOf(this.state), this.pointed]
@@ -368,11 +396,8 @@ export class HeadView extends View {
   /** Scroll to the token that is held, else to the pair that is named, which may be far down a long text. */
   reveal() {
     this.isUnseen = false
-    const {
-      found,
-      layout: { rowOf, row },
-      scroller,
-    } = this
+    const { found, layout, scroller } = this
+    const { rowOf, row } = layout
     const held = pinnedOf(this.state)
     const rows = (
       held
@@ -405,19 +430,10 @@ export class HeadView extends View {
         ? this.renormalised.rows
         : { steps: layer.steps, sums: null }
     this.top = state.renorm ? 1 : layer.top
-    const {
-      on,
-      shown,
-      rows: { steps },
-    } = this
-    this.threshold = thresholdOf(state.least, steps, layer.size, on, shown)
-    this.cells = strongestFirst(
-      steps,
-      layer.size,
-      on,
-      shown,
-      Math.max(1, Math.round(255 * this.threshold)),
-    )
+    const { on, shown, rows } = this
+    this.threshold = thresholdOf(state.least, rows.steps, layer.size, on, shown)
+    const min = Math.max(1, Math.round(255 * this.threshold))
+    this.cells = strongestFirst(rows.steps, layer.size, on, shown, min)
     this.finished = null
   }
 
@@ -492,19 +508,11 @@ export class HeadView extends View {
 
   /** One frame: everything the first time, then the lines that earlier frames had no time for. */
   drawFrame() {
-    const { layout, layer, theme, active, sheet } = this
+    const { layout, layer, active, sheet } = this
     const { scrollTop } = this.scroller
     const viewHeight = Math.min(this.scroller.clientHeight, layout.height)
     const pen = penFor(sheet, layout.width, viewHeight)
-    const picture = {
-      steps: this.rows.steps,
-      size: layer.size,
-      layout,
-      scrollTop,
-      viewHeight,
-      colours: theme.colours,
-      ink: theme.ink,
-    }
+    const picture = this.pictureOf(scrollTop, viewHeight)
     if (this.drawn === 0) this.beginPicture(pen, picture)
     this.drawn = drawCells(pen, picture, this.lines, this.drawn, performance.now() + FRAME_MS)
     if (this.drawn < this.lines.cells.length) return this.nextFrame(() => this.drawFrame())
@@ -546,36 +554,9 @@ export class HeadView extends View {
 
   /** The lines of all rows, and the bars of the token in focus. @param {Pen} pen */
   paintSheet(pen) {
-    const { layout, layer, theme, active } = this
-    const picture = {
-      steps: this.rows.steps,
-      size: layer.size,
-      layout,
-      scrollTop: 0,
-      viewHeight: layout.height,
-      colours: theme.colours,
-      ink: theme.ink,
-    }
-    this.paintBars(pen, picture)
-    const cells = active
-      ? cellsOf(this.cells, layer.size, active.side, active.position)
-      : this.cells
-    drawAllCells(pen, picture, cells)
-  }
-
-  /** @param {Pen} pen @param {Picture} picture */
-  paintBars(pen, picture) {
-    const { active, profile, theme, on, top, shown, layer } = this
-    if (!active || !profile) return
-    const isQuery = active.side === "queries"
-    const others = isQuery ? shown.keys : shown.queries
-    const style = {
-      font: `12px ${theme.font}`,
-      tint: isQuery ? theme.key : theme.query,
-      format: (/** @type {number} */ weight) => weightText(weight, top),
-      isMasked: (/** @type {number} */ row) => !isPermitted(layer, ...pairOf(active, others[row])),
-    }
-    drawBars(pen, picture, profile, on, active.side, style)
+    const picture = this.pictureOf(0, this.layout.height)
+    drawBars(pen, picture, this)
+    drawAllCells(pen, picture, this.activeCells)
   }
 
   /** Everything but the lines, and the order of these. @param {Pen} pen @param {Picture} picture */
@@ -585,16 +566,9 @@ export class HeadView extends View {
     pen.clearRect(0, 0, layout.width, viewHeight)
     this.readActive(active)
     if (layout.mapWidth) drawMap(this.map, picture, this.cells, shown, layout.mapWidth)
-    this.paintBars(pen, picture)
-    const cells = active
-      ? cellsOf(this.cells, layer.size, active.side, active.position)
-      : this.cells
-    this.lines = nearestFirst(
-      cells,
-      layer.size,
-      layout.rowOf,
-      ...rowsInView(layout, scrollTop, viewHeight),
-    )
+    drawBars(pen, picture, this)
+    const [first, last] = rowsInView(layout, scrollTop, viewHeight)
+    this.lines = nearestFirst(this.activeCells, layer.size, layout.rowOf, first, last)
     if (active || finished?.scrollTop !== scrollTop) return
     pen.drawImage(finished.image, 0, 0, layout.width, viewHeight)
     this.drawn = this.lines.cells.length
@@ -602,29 +576,16 @@ export class HeadView extends View {
 
   /** The sentence, the count, the token that stands out and its cross. @param {TokenAt | null} active */
   readActive(active) {
-    const { tokens, shown, on, layer, rows, layout, cross, top, found } = this
-    const pinned = pinnedOf(this.state) !== null
-    this.profile = active && profileOf(layer, on, shown, active.side, active.position, rows.sums)
-    this.columns.mark(active, pinned, found && { queries: found.query, keys: found.key })
+    const { tokens, shown, on, layer, layout, cross, found } = this
+    this.profile = active && profileOf(layer, on, shown, active.side, active.position, this.sums)
+    this.columns.mark(active, this.isPinned, found && { queries: found.query, keys: found.key })
+    const named = found ? foundSentence(found, this) : []
     const parts =
       active && this.profile
-        ? tokenSentence(active, { tokens, profile: this.profile, on, shown, top, pinned })
-        : [
-            ...(found ? foundSentence(found, { tokens, layer, sums: rows.sums, top }) : []),
-            [this.idleSentence(), "hint"],
-          ]
-    fillTable(this.table, active, {
-      tokens,
-      shown,
-      layer,
-      profile: this.profile,
-      isPinned: pinned,
-      top,
-      picture: this.picture,
-    })
-    this.sentence.replaceChildren(
-      ...parts.map(([text, className]) => make(null, "span", className, text)),
-    )
+        ? tokenSentence(active, this.profile, this)
+        : [...named, [this.idleSentence(), "hint"]]
+    fillTable(this.table, active, this)
+    setParts(this.sentence, parts)
     this.count.textContent = countSentence(this)
     cross.hidden = !active
     if (!active) return
@@ -643,12 +604,8 @@ export class HeadView extends View {
 
   /** The link to show first, where its head and its tokens are on the screen. */
   get found() {
-    const {
-      data: { found },
-      layer,
-      on,
-      shown,
-    } = this
+    const { data, layer, on, shown } = this
+    const { found } = data
     const isShown =
       found &&
       found.layer === layer.number &&
@@ -672,11 +629,6 @@ function pinnedOf({ from, to }) {
   return to.length ? { side: "keys", position: to[0] - 1 } : null
 }
 
-/** The query and the key of a token and one on the other side. @param {TokenAt} token @param {number} other @returns {[number, number]} */
-function pairOf({ side, position }, other) {
-  return side === "queries" ? [position, other] : [other, position]
-}
-
 /** @param {TokenAt} token */
 function pinTo({ side, position }) {
   return {
@@ -697,8 +649,7 @@ function layerName({ weigh, layer }) {
 
 /** @param {HTMLCanvasElement} canvas */
 function copyOf(canvas) {
-  const copy = make(null, "canvas")
-  Object.assign(copy, { width: canvas.width, height: canvas.height })
+  const copy = newCanvas(canvas.width, canvas.height)
   copy.getContext("2d", { willReadFrequently: true })?.drawImage(canvas, 0, 0)
   return copy
 }

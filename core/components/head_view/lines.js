@@ -1,12 +1,15 @@
 // Draws the head view on canvas: lines, bars, the small map. What to draw is decided elsewhere.
 
 import { sizeCanvas, strokeLine } from "../shared/dom.js"
+import { isPermitted } from "../shared/layer.js"
+import { weightText } from "../shared/weight_words.js"
+import { pairOf } from "./filters.js"
 import { GAP, barScale, rowsInView, segmentEnds } from "./layout.js"
 import { headOf, keyOf, queryOf } from "./weights.js"
 
 /** @import { Size } from "../shared/layer.js" */
-/** @import { Side } from "../shared/sentences.js" */
 /** @import { Shown } from "./filters.js" */
+/** @import { HeadView } from "./head_view.js" */
 /** @import { Layout } from "./layout.js" */
 /**
  * @typedef {CanvasRenderingContext2D} Pen
@@ -89,58 +92,36 @@ function drawCell(pen, { steps, size, layout, scrollTop, colours }, cell, part, 
   pen.stroke()
 }
 
-/**
- * Bars beside the tokens on the other side of `side`: stacked by head, with the mean over heads.
- * @param {Pen} pen @param {Picture} picture @param {Float64Array[]} profile @param {number[]} heads @param {Side} side
- * @param {{font: string, tint: string, format: (weight: number) => string, isMasked: (row: number) => boolean}} style
- */
-export function drawBars(
-  pen,
-  { layout, scrollTop, viewHeight, colours, ink },
-  profile,
-  heads,
-  side,
-  { font, tint, format, isMasked },
-) {
+/** Bars beside the tokens on the other side of the one in focus: stacked by head, with the mean over heads. @param {Pen} pen @param {Picture} picture @param {HeadView} view */
+export function drawBars(pen, { layout, scrollTop, viewHeight, colours, ink }, view) {
+  const { active, profile, theme, on, shown, layer, top: max } = view
+  if (!active || !profile) return
   const { scale, largest } = barScale(profile, layout)
+  const isRight = active.side === "queries"
+  const others = isRight ? shown.keys : shown.queries
   const [first, last] = rowsInView(layout, scrollTop, viewHeight)
-  const isRight = side === "queries"
-  const start = isRight
-    ? layout.linesRight + layout.token + GAP
-    : layout.linesLeft - layout.token - GAP
+  const token = isRight ? layout.linesRight : layout.linesLeft - layout.token
+  const start = isRight ? token + layout.token + GAP : token - GAP
   const thickness = layout.row * 0.52
+  const font = `12px ${theme.font}`
   Object.assign(pen, { font, textBaseline: "middle", textAlign: isRight ? "left" : "right" })
-  for (let i = Math.max(0, first); i < Math.min(profile[0]?.length ?? 0, last); i++) {
+  for (let i = Math.max(0, first); i < Math.min(others.length, last); i++) {
     const top = i * layout.row - scrollTop
     const middle = top + layout.row / 2
     const ends = segmentEnds(profile, i, scale)
     const length = ends.at(-1) ?? 0
     const share = largest > 0 ? length / (scale * largest) : 0
-    if (share >= 0.02)
-      drawTint(
-        pen,
-        layout,
-        isRight ? layout.linesRight : layout.linesLeft - layout.token,
-        top,
-        share,
-        tint,
-      )
-    ends.forEach((end, head) => {
-      const from = ends[head - 1] ?? 0
-      pen.fillStyle = colours[heads[head]]
-      pen.fillRect(
-        isRight ? start + from : start - end,
-        middle - thickness / 2,
-        end - from,
-        thickness,
-      )
+    if (share >= 0.02) drawTint(pen, layout, token, top, share, isRight ? theme.key : theme.query)
+    ends.forEach((end, place) => {
+      const from = ends[place - 1] ?? 0
+      pen.fillStyle = colours[on[place]]
+      const left = isRight ? start + from : start - end
+      pen.fillRect(left, middle - thickness / 2, end - from, thickness)
     })
+    const mean = weightText(length / (scale || 1) / on.length, max)
+    const text = isPermitted(layer, ...pairOf(active, others[i])) ? mean : "–"
     Object.assign(pen, { fillStyle: ink, globalAlpha: 0.66 + 0.34 * Math.min(1, 2 * share) })
-    pen.fillText(
-      isMasked(i) ? "–" : format(length / (scale || 1) / heads.length),
-      isRight ? start + length + 6 : start - length - 6,
-      middle + 0.5,
-    )
+    pen.fillText(text, isRight ? start + length + 6 : start - length - 6, middle + 0.5)
     pen.globalAlpha = 1
   }
 }

@@ -2,7 +2,8 @@
 
 import { describe, make } from "../shared/dom.js"
 import { isPermitted } from "../shared/layer.js"
-import { weightText } from "./words.js"
+import { weightText } from "../shared/weight_words.js"
+import { pairOf } from "./filters.js"
 
 /** @import { TokenAt } from "./columns.js" */
 /** @import { Layer } from "../shared/layer.js" */
@@ -38,14 +39,11 @@ export function fillTable(
   for (const title of [isQuery ? "Key token" : "Query token", "Weight"])
     describe(make(head, "th", "", title), { scope: "col" })
   const rows = others.map((other, i) => {
-    const pair = /** @type {[number, number]} */ (
-      isQuery ? [active.position, other] : [other, active.position]
-    )
     const mean = profile.reduce((sum, row) => sum + row[i], 0) / Math.max(1, profile.length)
     return {
       label: tokens[isQuery ? "keys" : "queries"].labels[other],
       mean,
-      text: isPermitted(layer, ...pair) ? weightText(mean, top) : "not permitted",
+      text: isPermitted(layer, ...pairOf(active, other)) ? weightText(mean, top) : "not permitted",
     }
   })
   const body = make(table, "tbody")

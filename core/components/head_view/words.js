@@ -1,6 +1,7 @@
 // What the head view says about a token, about a pair, and about how much is drawn.
 
 import { isPermitted } from "../shared/layer.js"
+import { exactText, strongestWords, weightText } from "../shared/weight_words.js"
 import { shownWeight, strongestOf } from "./filters.js"
 
 /** @import { TokenAt } from "./columns.js" */
@@ -13,39 +14,30 @@ import { shownWeight, strongestOf } from "./filters.js"
 const MAX_PAIRS = 3 // in a sentence
 const MAX_HEADS = 6 // in a note beside the pointer
 
-/** Three digits after the point; fewer where weights are large. @param {number} weight @param {number} top of the scale */
-export function weightText(weight, top) {
-  if (top >= 10) return weight.toFixed(top >= 100 ? 1 : 2)
-  return weight > 0 && weight < 0.0005 ? "<0.001" : weight.toFixed(3)
-}
-
 /**
  * What a token attends to most, or what attends to it most; as [text, class] parts.
- * @param {TokenAt} token @param {Pick<State, "on" | "shown"> & {tokens: BySide<Tokens>, profile: Float64Array[], top: number, pinned: boolean}} state
+ * @param {TokenAt} token @param {Float64Array[]} profile @param {Pick<State, "on" | "shown"> & {tokens: BySide<Tokens>, top: number, isPinned: boolean}} state
  */
-export function tokenSentence({ side, position }, { tokens, profile, on, shown, top, pinned }) {
+export function tokenSentence({ side, position }, profile, state) {
+  const { tokens, on, shown, top, isPinned } = state
   const isQuery = side === "queries"
   const others = isQuery ? "keys" : "queries"
   const strongest = strongestOf(profile, on, shown[others], MAX_PAIRS).filter(
     ({ weight }) => weight > 0,
   )
-  const parts = [[tokens[side].labels[position], isQuery ? "query" : "key"]]
+  const name = tokens[side].labels[position]
   if (!strongest.length)
     return [
-      ...parts,
+      [name, isQuery ? "query" : "key"],
       [isQuery ? " attends to nothing that is shown" : " gets nothing from what is shown", ""],
     ]
-  parts.push([isQuery ? " attends to " : " gets ", ""])
-  strongest.forEach(({ head, other, weight }, i) => {
-    const name = [tokens[others].labels[other], isQuery ? "key" : "query"]
-    const number = [weightText(weight, top), "number"]
-    if (i > 0) parts.push([" · ", ""])
-    parts.push(...(isQuery ? [name, [" ", ""], number] : [number, [" from ", ""], name]), [
-      on.length > 1 ? ` in H${head + 1}` : "",
-      "where",
-    ])
-  })
-  if (pinned) parts.push([" · held; click it again or press Escape to let go", "where"])
+  const named = strongest.map(({ head, other, weight }) => ({
+    name: tokens[others].labels[other],
+    weight: weightText(weight, top),
+    place: on.length > 1 ? ` in H${head + 1}` : "",
+  }))
+  const parts = strongestWords(name, isQuery, named)
+  if (isPinned) parts.push([" · held; click it again or press Escape to let go", "where"])
   return parts
 }
 
@@ -99,13 +91,6 @@ export function pairNote(query, key, { tokens, layer, on, sums, top, colours, ca
     lines.push([`and ${heads.length - MAX_HEADS} heads with less`, null])
   if (heads.length > 1) lines.push([`mean of ${heads.length} heads  ${exactText(mean, top)}`, null])
   return [title, lines]
-}
-
-/** @param {number} weight @param {number} top */
-function exactText(weight, top) {
-  if (weight === 0) return "0"
-  if (weight < 0.0001) return weight.toExponential(2)
-  return top <= 1 ? weight.toFixed(5) : weight.toPrecision(5)
 }
 
 /** How many of the possible lines are drawn. @param {State & {cells: Uint32Array}} state */

@@ -1,29 +1,28 @@
 // A head's tile enlarged, in a place of its own or away from the pointer: its name, its tokens, its strongest pairs. Once
 // the pointer has rested, it stays and can be entered; pointing at a token there leaves only that token's attention.
 
-import { clamp, describe, make, place, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
+import {
+  clamp,
+  describe,
+  make,
+  place,
+  placeOf,
+  sizeCanvas,
+  strokeLine,
+  textWidths,
+} from "../shared/dom.js"
+import { fitted } from "../shared/lettering.js"
 import { addPatch } from "../shared/patches.js"
 import { PANEL, farSide } from "./tile_grid.js"
-import { fillImage, pictureOf } from "./tiles.js"
+import { drawHead, fillImage, pictureOf, tileOf } from "./tiles.js"
 
 /** @import { Patches } from "../shared/patches.js" */
-/** @import { Theme } from "../shared/scales.js" */
-/** @import { Data, Pair } from "./model_view.js" */
+/** @import { Data, Head, ModelView, Pair } from "./model_view.js" */
 /** @import { Spot } from "./tile_grid.js" */
-/** @import { Picture } from "./tiles.js" */
 /**
  * @typedef {CanvasRenderingContext2D} Pen
  * @typedef {{side: "rows" | "columns", index: number}} Token of the enlarged tile
  * @typedef {{left: number, top: number, width: number, height: number, label: number}} Area of the picture in its canvas; label: room for names
- * @typedef {object} Head
- * @property {string} title
- * @property {string} score
- * @property {Pair[]} pairs
- * @property {Data} data
- * @property {Theme} theme
- * @property {Uint8Array} tile
- * @property {Uint32Array} ramp
- * @property {(picture: Picture, tile: Uint8Array, thickness: number) => void} draw
  */
 
 const SIDE = 236 // pixels of the picture's height, at least
@@ -35,8 +34,8 @@ const PATCH = 18 // pixels of a patch beside its name
 const WAITING = "Rest here, then point at its tokens."
 const READY = "Point at a token: its attention alone."
 
-/** @param {HTMLElement} parent */
-export function createPanel(parent) {
+/** @param {HTMLElement} parent @param {ModelView} view */
+export function createPanel(parent, view) {
   const panel = describe(make(parent, "div", "panel"), { "aria-hidden": true }) // the cell's own label says the same
   const heading = make(panel, "div", "heading")
   const title = make(heading, "b", "title")
@@ -60,17 +59,20 @@ export function createPanel(parent) {
   const isSettled = () => panel.classList.contains("settled")
   /** @param {Token | null} token */
   const draw = (token) => {
-    const pairs = token ? pairsOfToken(head, token) : head.pairs
+    const { data } = view
+    const value = data.score[head.index]
+    const pairs = token ? pairsOfToken(data, head, token) : pairsOf(data, head.index)
     pointed = canvas.dataset.alone = nameOf(token)
-    score.textContent = token
-      ? `only ${head.data[token.side].labels[token.index]}, ${token.side === "rows" ? "attending" : "attended to"}`
-      : head.score
-    area = drawEnlarged(canvas, head, pairs, token, room - EDGE)
-    list.replaceChildren(...pairs.map((pair) => pairLine(pair, head.data.patches)))
+    if (token) {
+      const name = data[token.side].labels[token.index]
+      score.textContent = `only ${name}, ${token.side === "rows" ? "attending" : "attended to"}`
+    } else score.textContent = Number.isFinite(value) ? `${data.scoreName} ${value.toFixed(2)}` : ""
+    area = drawEnlarged(canvas, view, head, pairs, token, room - EDGE)
+    list.replaceChildren(...pairs.map((pair) => pairLine(pair, data.patches)))
   }
   /** @param {PointerEvent} event */
   const pointAt = (event) => {
-    const token = isSettled() ? tokenAt(canvas, head.data, area, event) : null
+    const token = isSettled() ? tokenAt(canvas, view.data, area, event) : null
     canvas.style.cursor = token ? "default" : ""
     if (nameOf(token) !== pointed) draw(token)
   }
@@ -85,7 +87,7 @@ export function createPanel(parent) {
     /** @param {Head} shown */
     show(shown) {
       head = shown
-      title.textContent = head.title
+      title.textContent = head.name
       note.textContent = WAITING
       panel.classList.remove("settled")
       panel.hidden = false
@@ -134,28 +136,32 @@ function tokenAt(canvas, { rows, columns, draw }, area, event) {
   return down < 0 ? token("columns", across, columns.labels.length) : null
 }
 
-/** The strongest pairs of one token, from the tile's bytes: close to the weights, which are not sent. @param {Head} head @param {Token} token @returns {Pair[]} */
-function pairsOfToken({ data, tile }, token) {
+/** The strongest pairs of a head, at most three. @param {Data} data @param {number} index @returns {Pair[]} */
+export function pairsOf({ strongest, pairs, rows, columns }, index) {
+  return [3 * index, 3 * index + 1, 3 * index + 2]
+    .filter((i) => pairs[2 * i] >= 0)
+    .map((i) => {
+      const [row, column] = pairs.subarray(2 * i, 2 * i + 2)
+      const text = strongest[i] >= 0.01 ? strongest[i].toFixed(3) : strongest[i].toPrecision(2)
+      return { from: rows.labels[row], to: columns.labels[column], row, column, text }
+    })
+}
+
+/** The strongest pairs of one token, from the tile's bytes: close to the weights, which are not sent. @param {Data} data @param {Head} head @param {Token} token @returns {Pair[]} */
+function pairsOfToken(data, head, token) {
   const [down, across] = data.block
-  const alone = aloneTile(data, tile, token)
+  const alone = aloneTile(data, tileOf(data, head.index), token)
   const strongest = [...alone.keys()]
     .filter((cell) => alone[cell])
     .sort((a, b) => alone[b] - alone[a] || a - b)
     .slice(0, 3)
   return strongest.map((cell) => {
-    const [row, column] = [
-      Math.floor(cell / data.shape.columns) * down,
-      (cell % data.shape.columns) * across,
-    ]
+    const row = Math.floor(cell / data.shape.columns) * down
+    const column = (cell % data.shape.columns) * across
     const weight = (alone[cell] / 255) ** 2
     const text = weight < 0.005 ? "under 0.01" : `about ${weight.toFixed(2)}`
-    return {
-      from: blockName(data.rows.labels, row, down),
-      to: blockName(data.columns.labels, column, across),
-      row,
-      column,
-      text,
-    }
+    const from = blockName(data.rows.labels, row, down)
+    return { from, to: blockName(data.columns.labels, column, across), row, column, text }
   })
 }
 
@@ -187,23 +193,18 @@ function pairLine({ from, to, text }, patches) {
   return line
 }
 
-/** Returns where the picture lies in the canvas; names of tokens surround it. @param {HTMLCanvasElement} canvas @param {Head} head @param {Pair[]} pairs @param {Token | null} token @param {number} room pixels of width @returns {Area} */
-function drawEnlarged(canvas, { data, theme, ramp, tile, draw }, pairs, token, room) {
+/** Returns where the picture lies in the canvas; names of tokens surround it. @param {HTMLCanvasElement} canvas @param {ModelView} view @param {Head} head @param {Pair[]} pairs @param {Token | null} token @param {number} room pixels of width @returns {Area} */
+function drawEnlarged(canvas, view, head, pairs, token, room) {
+  const { data, theme } = view
   const hasLines = data.draw === "lines"
   const most = Math.max(data.rows.labels.length, data.columns.labels.length)
   const isSmall = most <= LABEL.maxRows
   const height = Math.max(SIDE, isSmall ? most * LABEL.row : 0)
   const font = `12px ${getComputedStyle(canvas).fontFamily}`
   const widest = Math.min(LABEL.max, hasLines ? (room - LINES.min) / 2 : room - LABEL.gap - height)
-  const label = Math.max(
-    LABEL.min,
-    Math.min(
-      widest,
-      isSmall
-        ? widestLabel(canvas, font, [...data.rows.labels, ...data.columns.labels])
-        : LABEL.max,
-    ),
-  )
+  const names = [...data.rows.labels, ...data.columns.labels]
+  const wanted = isSmall ? widestLabel(font, names) : LABEL.max
+  const label = Math.max(LABEL.min, Math.min(widest, wanted))
   const width = hasLines
     ? clamp(room - 2 * label, LINES.min, LINES.max)
     : Math.min(height, room - LABEL.gap - label)
@@ -213,9 +214,11 @@ function drawEnlarged(canvas, { data, theme, ramp, tile, draw }, pairs, token, r
   const pen = sizeCanvas(canvas, wide, area.top + height + PADDING, { willReadFrequently: true })
   pen.clearRect(0, 0, canvas.width, canvas.height)
   const picture = pictureOf(area.width * ratio, height * ratio)
-  draw(picture, token ? aloneTile(data, tile, token) : tile, 1.3 * ratio)
+  const tile = tileOf(data, head.index)
+  const shown = token ? aloneTile(data, tile, token) : tile
+  drawHead(picture, data, shown, data.lines.enlarged, 1.3 * ratio)
   const image = pen.createImageData(picture.width, picture.height)
-  fillImage(image, picture, ramp)
+  fillImage(image, picture, view.rampFor(head, false))
   pen.putImageData(image, Math.round(area.left * ratio), Math.round(area.top * ratio))
   Object.assign(pen, { font, fillStyle: theme.ink, strokeStyle: theme.ink, textBaseline: "middle" })
   if (!hasLines) markCells(pen, area, data, pairs)
@@ -224,16 +227,10 @@ function drawEnlarged(canvas, { data, theme, ramp, tile, draw }, pairs, token, r
   return area
 }
 
-/** @param {HTMLCanvasElement} canvas @param {string} font @param {string[]} names */
-function widestLabel(canvas, font, names) {
-  const pen = sizeCanvas(canvas, 1, 1, { willReadFrequently: true })
-  pen.font = font
-  return Math.ceil(
-    Math.min(
-      LABEL.max,
-      Math.max(24, ...names.map((name) => pen.measureText(name).width)) + 2 * LABEL.gap,
-    ),
-  )
+/** @param {string} font @param {string[]} names */
+function widestLabel(font, names) {
+  const widest = Math.max(24, ...names.map(textWidths(font)))
+  return Math.ceil(Math.min(LABEL.max, widest + 2 * LABEL.gap))
 }
 
 /** A frame around each of the strongest cells. @param {Pen} pen @param {Area} area @param {Data} data @param {Pair[]} pairs */
@@ -274,7 +271,7 @@ function writeTokens(pen, area, data, pairs, token, isSmall) {
     for (const index of isSmall ? names.keys() : [...chosen].sort((a, b) => a - b)) {
       last = Math.max(((index + 0.5) / names.length) * extent, isSmall ? 0 : last + 13)
       pen.globalAlpha = chosen.has(index) ? 1 : 0.7
-      put(last, shortened(pen, names[index], area.label - LABEL.gap - 2))
+      put(last, fitted(pen, names[index], area.label - LABEL.gap - 2))
     }
     pen.globalAlpha = 1
   }
@@ -300,12 +297,4 @@ function writeTokens(pen, area, data, pairs, token, isSmall) {
       pen.fillText(text, 0, 0.5)
       pen.restore()
     })
-}
-
-/** @param {Pen} pen @param {string} text @param {number} width in pixels */
-function shortened(pen, text, width) {
-  if (pen.measureText(text).width <= width) return text
-  const letters = [...text]
-  while (letters.length > 1 && pen.measureText(`${letters.join("")}…`).width > width) letters.pop()
-  return `${letters.join("")}…`
 }

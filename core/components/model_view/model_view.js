@@ -2,9 +2,10 @@
 // tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
 
 import { clamp, describe, make, sizeCanvas } from "../shared/dom.js"
+import { HeadGrid, placeIn } from "../shared/head_grid.js"
 import { css, paletteOf, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
-import { createPanel } from "./enlargement.js"
+import { createPanel, pairsOf } from "./enlargement.js"
 import { sheetPainter } from "./picture.js"
 import {
   PANEL,
@@ -18,24 +19,14 @@ import {
   topsOf,
   widestOver,
 } from "./tile_grid.js"
-import {
-  OPACITY,
-  drawHeat,
-  drawLines,
-  fillImage,
-  hueOf,
-  pickLines,
-  pictureOf,
-  rampOf,
-  tileOf,
-} from "./tiles.js"
+import { OPACITY, drawHead, fillImage, hueOf, pictureOf, rampOf, tileOf } from "./tiles.js"
 
+/** @import { Place } from "../shared/head_grid.js" */
 /** @import { Patches } from "../shared/patches.js" */
 /** @import { Rgb, Theme } from "../shared/scales.js" */
 /** @import { Tokens } from "../shared/sentences.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Hidden, Place, Row, Spot } from "./tile_grid.js" */
-/** @import { Picture } from "./tiles.js" */
+/** @import { Hidden, Row, Spot } from "./tile_grid.js" */
 /**
  * @typedef {{from: string, to: string, row: number, column: number, text: string}} Pair names, positions, weight
  * @typedef {{layer: number, head: number, index: number, name: string}} Head index: among all heads of the model
@@ -72,7 +63,6 @@ export class ModelView extends View {
   /** @type {Place | null} */ over = null // the tile under the pointer
   /** @type {Spot} */ spot = "over" // of the enlargement
   size = { wide: 0, high: 0 }
-  place = { row: 0, column: 0 } // the tile or label in the tab order
   isTouch = false
   rested = { x: 0, y: 0, timer: 0 }
   grace = 0 // timer
@@ -85,11 +75,11 @@ export class ModelView extends View {
     this.legend = make(bar, "span", "legend")
     this.stage = make(this.root, "div", "stage")
     this.scroller = make(this.stage, "div", "scroller")
-    this.world = make(this.scroller, "div", "world")
-    this.sheet = make(this.world, "canvas", "sheet")
-    this.panel = createPanel(this.stage)
+    this.grid = new HeadGrid(this.scroller)
+    this.panel = createPanel(this.stage, this)
     this.hint = make(this.root, "div", "hint")
-    const { world, panel } = this
+    const { panel } = this
+    const world = this.grid.node
     /** @type {(target: EventTarget, type: string, run: (event: PointerEvent) => void) => void} */
     const onMouse = (target, type, run) =>
       this.listen(target, type, (event) => {
@@ -104,7 +94,7 @@ export class ModelView extends View {
     this.listen(panel.node, "pointerenter", () => clearTimeout(this.grace))
     onMouse(panel.node, "pointerleave", () => this.followPointer())
     this.listen(world, "click", (event) => {
-      const place = placeOf(event.target)
+      const place = placeIn(event.target)
       if (place) this.press(place, event.shiftKey)
     })
     this.listen(world, "keydown", (event) => this.moveByKey(event))
@@ -159,9 +149,10 @@ export class ModelView extends View {
         ? "Tap a tile: it is enlarged here."
         : "Point at a tile: it is enlarged here.",
     )
-    this.place = {
-      row: clamp(this.place.row, 0, this.rows.length - 1),
-      column: clamp(this.place.column, 0, this.rows[0].heads.length - 1),
+    const { row, column } = this.grid.place
+    this.grid.place = {
+      row: clamp(row, 0, this.rows.length - 1),
+      column: clamp(column, 0, this.rows[0].heads.length - 1),
     }
     this.theme = { ...readTheme(root), strength: paletteOf(root, "sequential"), ramps: new Map() }
     this.buildGrid()
@@ -171,82 +162,70 @@ export class ModelView extends View {
 
   /** Labels and one transparent cell per head, over one canvas for all of them. */
   buildGrid() {
-    const { world, data, rows, size } = this
-    const hasFocus = world.matches(":focus-within")
+    const { grid, rows, size } = this
     const across = rows[0].heads.length
-    const label = `${rows.length} layers down, ${across} heads across; arrow keys move, Enter opens a head`
-    describe(world, { role: "grid", "aria-label": label })
-    world.style.width = `${TILE.label + across * (size.wide + TILE.gap)}px` // a gap after the label, none at the end
-    this.sheet = describe(make(null, "canvas", "sheet"), { "aria-hidden": true })
-    world.replaceChildren(this.sheet)
-    /** @type {(height: number) => HTMLElement} */
-    const addRow = (height) => {
-      const row = describe(make(world, "div", "row"), { role: "row" })
-      Object.assign(row.style, {
-        gridTemplateColumns: `${TILE.label}px repeat(${across}, ${size.wide}px)`,
-        height: `${height}px`,
-      })
-      return row
-    }
-    const head = addRow(TILE.head)
-    describe(make(head, "span", "corner"), { role: "presentation" })
-    if (data.sorted) describe(make(head, "span", "sorted", data.sorted), { role: "columnheader" })
+    grid.node.style.width = `${TILE.label + across * (size.wide + TILE.gap)}px` // a gap after the label, none at the end
+    grid.build(
+      `${rows.length} layers down, ${across} heads across; arrow keys move, Enter opens a head`,
+      `${TILE.label}px repeat(${across}, ${size.wide}px)`,
+      () => this.addRows(),
+    )
+  }
+
+  addRows() {
+    const { grid, data, rows, size } = this
+    const top = grid.addRow(TILE.head)
+    describe(make(top, "span", "corner"), { role: "presentation" })
+    if (data.sorted) describe(make(top, "span", "sorted", data.sorted), { role: "columnheader" })
     else
-      rows[0].heads.forEach((each, column) =>
-        addLabel(head, "columnheader", `H${each + 1}`, -1, column, `head ${each + 1}`),
-      )
-    /** @type {(numbers: string) => void} */
-    const addGap = (numbers) => {
-      if (!numbers) return
-      const gap = describe(make(world, "div", "silent"), {
-        role: "presentation",
-        title: `Without attention: ${numbers}`,
+      rows[0].heads.forEach((head, column) => {
+        const name = `head ${head + 1}`
+        this.addLabel(top, "columnheader", `H${head + 1}`, { row: -1, column }, name)
       })
-      Object.assign(gap.style, { height: `${TILE.silent}px` })
-      make(gap, "span", "", numbers)
-    }
     rows.forEach(({ layer, heads, silent }, row) => {
-      addGap(silent)
-      const line = addRow(size.high)
+      this.addGap(silent)
+      const line = grid.addRow(size.high)
       const number = data.layerLabels[layer]
-      addLabel(line, "rowheader", `L${number}`, row, -1, `layer ${number}`)
+      this.addLabel(line, "rowheader", `L${number}`, { row, column: -1 }, `layer ${number}`)
       heads.forEach((_, column) => this.addCell(line, row, column))
     })
-    addGap(silentFrom(data.gaps, data.layers, data.layers))
-    const stop = this.nodeAt(this.place)
-    stop.tabIndex = 0
-    if (hasFocus) stop.focus({ preventScroll: true })
+    this.addGap(silentFrom(data.gaps, data.layers, data.layers))
+  }
+
+  /** Layers that do not attend. @param {string} numbers empty for none */
+  addGap(numbers) {
+    if (!numbers) return
+    const gap = describe(make(this.grid.node, "div", "silent"), {
+      role: "presentation",
+      title: `Without attention: ${numbers}`,
+    })
+    Object.assign(gap.style, { height: `${TILE.silent}px` })
+    make(gap, "span", "", numbers)
+  }
+
+  /** @param {HTMLElement} parent @param {string} role @param {string} text @param {Place} place @param {string} name */
+  addLabel(parent, role, text, place, name) {
+    const title = `Click: hide ${name}. Shift-click: only ${name}.`
+    const label = `${name}: Enter hides it, Shift and Enter keep only it`
+    const attributes = { class: `label ${role}`, role, title, "aria-label": label }
+    this.grid.addCell(parent, place, attributes, text)
   }
 
   /** @param {HTMLElement} parent @param {number} row @param {number} column */
   addCell(parent, row, column) {
     const { data } = this
     const { layer, head, index } = this.headIn(row, column)
-    const node = describe(make(parent, "div", "cell"), {
-      "data-row": row,
-      "data-column": column,
-      role: "gridcell",
-      tabindex: -1,
-    })
     const [best] = pairsOf(data, index)
     const strongest = best
       ? `Strongest pair: ${best.from} to ${best.to}, ${best.text}`
       : "No pair is shown"
-    describe(node, {
-      "aria-label": `Layer ${data.layerLabels[layer]}, head ${head + 1}. ${strongest}`,
-    })
+    const label = `Layer ${data.layerLabels[layer]}, head ${head + 1}. ${strongest}`
+    const node = this.grid.addCell(parent, { row, column }, { class: "cell", "aria-label": label })
     if (data.sorted) make(node, "span", "number", String(head + 1))
     const isClosest = data.lit.length === 0 && data.closest === index
     if (!data.lit[index] && !isClosest) return
     node.classList.add(isClosest ? "closest" : "lit")
     make(node, "span", "score", data.score[index].toFixed(2))
-  }
-
-  /** @param {Place} place */
-  nodeAt({ row, column }) {
-    return /** @type {HTMLElement} */ (
-      this.world.querySelector(`[data-row="${row}"][data-column="${column}"]`)
-    )
   }
 
   /** @param {number} row @param {number} column @returns {Head} */
@@ -268,10 +247,8 @@ export class ModelView extends View {
 
   /** From the paper to the colour of a head's layer, or of the head; or the scale of strengths. @param {Head} head @param {boolean} isDimmed */
   rampFor({ layer, head }, isDimmed) {
-    const {
-      data: { colour, layers, heads },
-      theme,
-    } = this
+    const { data, theme } = this
+    const { colour, layers, heads } = data
     const [index, count] = { layer: [layer, layers], head: [head, heads], strength: [0, 1] }[colour]
     const name = `${index} ${isDimmed}`
     const palette =
@@ -296,10 +273,8 @@ export class ModelView extends View {
   }
 
   drawTiles() {
-    const {
-      sheet,
-      sheetPlan: { extent },
-    } = this
+    const { sheet } = this.grid
+    const { extent } = this.sheetPlan
     const ratio = Math.min(
       window.devicePixelRatio || 1,
       Math.sqrt(MAX_PIXELS / (extent.x * extent.y)),
@@ -311,12 +286,8 @@ export class ModelView extends View {
 
   /** All tiles, with so many pixels of the canvas for one of the page. @param {CanvasRenderingContext2D} pen @param {number} ratio */
   paintTiles(pen, ratio) {
-    const {
-      data,
-      rows,
-      size,
-      sheetPlan: { step, tops },
-    } = this
+    const { data, rows, size } = this
+    const { step, tops } = this.sheetPlan
     const picture = pictureOf(size.wide * ratio, size.high * ratio)
     const image = pen.createImageData(picture.width, picture.height)
     rows.forEach(({ heads }, row) =>
@@ -341,8 +312,8 @@ export class ModelView extends View {
     )
     return {
       without: [this.hint, this.restore, ...beside],
-      painters: new Map([[this.sheet, sheetPainter(this)]]),
-      width: Math.max(this.world.offsetWidth, this.legend.scrollWidth),
+      painters: new Map([[this.grid.sheet, sheetPainter(this)]]),
+      width: Math.max(this.grid.node.offsetWidth, this.legend.scrollWidth),
     }
   }
 
@@ -373,30 +344,15 @@ export class ModelView extends View {
   }
 
   /** @param {Place} place */
-  enlarge({ row, column }) {
-    const { data, panel, theme } = this
-    const head = this.headIn(row, column)
-    const value = data.score[head.index]
-    panel.show({
-      title: head.name,
-      score: Number.isFinite(value) ? `${data.scoreName} ${value.toFixed(2)}` : "",
-      pairs: pairsOf(data, head.index),
-      data,
-      theme,
-      tile: tileOf(data, head.index),
-      ramp: this.rampFor(head, false),
-      draw: (picture, tile, thickness) =>
-        drawHead(picture, data, tile, data.lines.enlarged, thickness),
-    })
-    panel.avoid(
-      this.nodeAt({ row, column }).getBoundingClientRect(),
-      this.scroller.getBoundingClientRect(),
-    )
+  enlarge(place) {
+    const { panel, grid, scroller } = this
+    panel.show(this.headIn(place.row, place.column))
+    panel.avoid(grid.nodeAt(place).getBoundingClientRect(), scroller.getBoundingClientRect())
   }
 
   /** @param {PointerEvent | null} event */
   pointAt(event) {
-    const place = event && placeOf(event.target)
+    const place = event && placeIn(event.target)
     this.over = place && this.headAt(place) ? place : null
     this.followPointer()
   }
@@ -431,7 +387,7 @@ export class ModelView extends View {
   /** @param {Place} place @param {boolean} isShift */
   press(place, isShift) {
     const head = this.headAt(place)
-    this.focusOn(place)
+    this.grid.focusOn(place)
     if (!head) this.toggle(place, isShift)
     else if (this.isTouch && !this.panel.isShown(head.name)) {
       // the first tap enlarges, the second opens
@@ -461,18 +417,9 @@ export class ModelView extends View {
     this.component.setStateValue("hidden", hidden)
   }
 
-  /** @param {Place} place */
-  focusOn(place) {
-    this.world.querySelector('[tabindex="0"]')?.setAttribute("tabindex", "-1")
-    const node = this.nodeAt(place)
-    node.tabIndex = 0
-    node.focus({ preventScroll: true })
-    this.place = place
-  }
-
   /** @param {KeyboardEvent} event */
   moveByKey(event) {
-    const from = placeOf(event.target)
+    const from = placeIn(event.target)
     if (!from) return
     if (event.key === "Escape") return this.panel.hide()
     if (event.key === "Enter" || event.key === " ") {
@@ -484,52 +431,9 @@ export class ModelView extends View {
     if (!next) return
     event.preventDefault()
     const to = this.data.sorted && next.row < 0 ? from : next // sorted columns have no labels
-    this.focusOn(to)
-    this.nodeAt(to).scrollIntoView({ block: "nearest", inline: "nearest" })
+    this.grid.moveTo(to)
     if (!this.headAt(to)) return
     this.enlarge(to)
     this.panel.settle()
   }
-}
-
-/** @param {HTMLElement} parent @param {string} role @param {string} text @param {number} row @param {number} column @param {string} name */
-function addLabel(parent, role, text, row, column, name) {
-  const title = `Click: hide ${name}. Shift-click: only ${name}.`
-  const label = `${name}: Enter hides it, Shift and Enter keep only it`
-  describe(make(parent, "div", `label ${role}`, text), {
-    role,
-    title,
-    "aria-label": label,
-    "data-row": row,
-    "data-column": column,
-    tabindex: -1,
-  })
-}
-
-/** @param {EventTarget | null} target @returns {Place | null} */
-function placeOf(target) {
-  const node = target instanceof Element ? target.closest("[data-row]") : null
-  return node
-    ? {
-        row: Number(node.getAttribute("data-row")),
-        column: Number(node.getAttribute("data-column")),
-      }
-    : null
-}
-
-/** The strongest pairs of a head, at most three. @param {Data} data @param {number} index @returns {Pair[]} */
-function pairsOf({ strongest, pairs, rows, columns }, index) {
-  return [3 * index, 3 * index + 1, 3 * index + 2]
-    .filter((i) => pairs[2 * i] >= 0)
-    .map((i) => {
-      const [row, column] = pairs.subarray(2 * i, 2 * i + 2)
-      const text = strongest[i] >= 0.01 ? strongest[i].toFixed(3) : strongest[i].toPrecision(2)
-      return { from: rows.labels[row], to: columns.labels[column], row, column, text }
-    })
-}
-
-/** @param {Picture} picture @param {Data} data @param {Uint8Array} tile @param {number} maxLines @param {number} thickness in pixels */
-function drawHead(picture, { draw, shape }, tile, maxLines, thickness) {
-  if (draw === "lines") drawLines(picture, tile, pickLines(tile, maxLines), shape, thickness)
-  else drawHeat(picture, tile, shape)
 }

@@ -3,10 +3,10 @@
 import { clamp } from "../shared/dom.js"
 import { tableSteps } from "../shared/keys.js"
 
+/** @import { Place } from "../shared/head_grid.js" */
 /**
  * @typedef {{layers: number[], heads: number[]}} Hidden
  * @typedef {{layer: number, heads: number[], silent: string}} Row silent: numbers of the layers before it that do not attend
- * @typedef {{row: number, column: number}} Place of a tile; -1 for labels
  * @typedef {"beside" | "over" | "below"} Spot of the enlargement
  */
 

@@ -4,6 +4,7 @@
 import { along } from "../shared/scales.js"
 
 /** @import { Rgb } from "../shared/scales.js" */
+/** @import { Data } from "./model_view.js" */
 /**
  * @typedef {{levels: Float32Array, width: number, height: number}} Picture
  * @typedef {{rows: number, columns: number}} Shape
@@ -42,8 +43,14 @@ export function pickLines(tile, max) {
   return cells.slice(0, count)
 }
 
+/** @param {Picture} picture @param {Data} data @param {Uint8Array} tile @param {number} maxLines @param {number} thickness in pixels */
+export function drawHead(picture, { draw, shape }, tile, maxLines, thickness) {
+  if (draw === "lines") drawLines(picture, tile, pickLines(tile, maxLines), shape, thickness)
+  else drawHeat(picture, tile, shape)
+}
+
 /** Lines from rows on the left to columns on the right, each over those before it. @param {Picture} picture @param {Uint8Array} tile @param {Uint32Array} cells @param {Shape} shape @param {number} thick in pixels */
-export function drawLines({ levels, width, height }, tile, cells, { rows, columns }, thick) {
+function drawLines({ levels, width, height }, tile, cells, { rows, columns }, thick) {
   levels.fill(0)
   for (const cell of cells) {
     const row = Math.floor(cell / columns)
@@ -66,7 +73,7 @@ export function drawLines({ levels, width, height }, tile, cells, { rows, column
 }
 
 /** Heat: each pixel shows its cell; where cells are smaller than pixels, the largest of them. @param {Picture} picture @param {Uint8Array} tile @param {Shape} shape */
-export function drawHeat({ levels, width, height }, tile, { rows, columns }) {
+function drawHeat({ levels, width, height }, tile, { rows, columns }) {
   const across = spansOf(width, columns)
   const down = spansOf(height, rows)
   for (let y = 0; y < height; y++) {

@@ -5,12 +5,12 @@ import { along, colourSteps, css, paletteOf, readTheme } from "../shared/scales.
 import { isPermitted } from "./choice.js"
 import { TOLERANCE, productOf, runningSums, scoreRow } from "./numbers.js"
 
-/** @import { View } from "./choice.js" */
-/** @import { Layout } from "./layout.js" */
+/** @import { NeuronView } from "./neuron_view.js" */
 /** @import { Head, Pair } from "./numbers.js" */
 /**
  * @typedef {CanvasRenderingContext2D} Pen
  * @typedef {ReturnType<typeof readColours>} Colours
+ * @typedef {Pick<NeuronView, "head" | "view" | "layout" | "colours">} Shown
  * @typedef {{left: number, top: number, height: number}} Box
  * @typedef {{first: number, last: number}} Span rows, without the last
  */
@@ -25,42 +25,31 @@ export function readColours(root) {
   return { ...readTheme(root), strong, steps: colourSteps(paletteOf(root, "diverging")) }
 }
 
-/** A row of cells for the dimensions in the given order, on a scale that ends at ±limit. @param {Pen} pen @param {Box} box @param {number[]} order @param {(dim: number) => number} valueOf @param {number} limit @param {Layout} layout @param {Colours} colours */
-export function drawStrip(pen, { left, top, height }, order, valueOf, limit, { cell }, { steps }) {
+/** A row of cells for the dimensions in their order, on a scale that ends at ±limit. @param {Pen} pen @param {Shown} shown @param {Box} box @param {(dim: number) => number} valueOf @param {number} limit */
+export function drawStrip(pen, { view, layout, colours }, { left, top, height }, valueOf, limit) {
+  const { cell } = layout
   const width = cell - (cell >= 5 ? 1 : 0)
-  order.forEach((dim, i) => {
-    pen.fillStyle = steps[clamp(Math.round(255 * (0.5 + valueOf(dim) / (2 * limit))), 0, 255)].css
+  view.order.forEach((dim, i) => {
+    const share = clamp(Math.round(255 * (0.5 + valueOf(dim) / (2 * limit))), 0, 255)
+    pen.fillStyle = colours.steps[share].css
     pen.fillRect(left + i * cell, top, width, height)
   })
 }
 
-/** Keys on the left; on the right, if there is a query, its products with them, or a dash where there is none. @param {Pen} pen @param {Head} head @param {View} view @param {Span} span @param {Layout} layout @param {Colours} colours */
-export function drawRows(pen, head, view, { first, last }, layout, colours) {
+/** Keys on the left; on the right, if there is a query, its products with them, or a dash where there is none. @param {Pen} pen @param {Shown} shown @param {Span} span */
+export function drawRows(pen, shown, { first, last }) {
+  const { head, view, layout, colours } = shown
+  const { query } = view
   const right = layout.block + layout.gap
   view.keys.slice(first, last).forEach((key, row) => {
     const box = { left: 0, top: row * layout.row + 1, height: layout.row - 2 }
     const mayAttend = isPermitted(view, key)
     pen.globalAlpha = mayAttend ? 1 : 0.3
-    drawStrip(
-      pen,
-      box,
-      view.order,
-      (dim) => head.keys[key * head.dim + dim],
-      head.limits.vectors,
-      layout,
-      colours,
-    )
-    const { query } = view
+    drawStrip(pen, shown, box, (dim) => head.keys[key * head.dim + dim], head.limits.vectors)
     if (query !== null && mayAttend) {
-      drawStrip(
-        pen,
-        { ...box, left: right },
-        view.order,
-        (dim) => productOf(head, query, key, dim),
-        head.limits.products,
-        layout,
-        colours,
-      )
+      /** @type {(dim: number) => number} */
+      const product = (dim) => productOf(head, query, key, dim)
+      drawStrip(pen, shown, { ...box, left: right }, product, head.limits.products)
     } else if (query !== null) {
       Object.assign(pen, { globalAlpha: 0.35, fillStyle: colours.ink })
       pen.fillRect(right + layout.block / 2 - 8, (row + 0.5) * layout.row - 0.5, 16, 1)
@@ -69,8 +58,9 @@ export function drawRows(pen, head, view, { first, last }, layout, colours) {
   })
 }
 
-/** The running sum over the dimensions in their order, with the band of 10 % around the whole sum. @param {Pen} pen @param {Pair} pair @param {View} view @param {Box} box @param {Layout} layout @param {Colours} colours */
-export function drawRunningSum(pen, pair, { order, byContribution }, box, layout, colours) {
+/** The running sum over the dimensions in their order, with the band of 10 % around the whole sum. @param {Pen} pen @param {Shown} shown @param {Pair} pair @param {Box} box */
+export function drawRunningSum(pen, { view, layout, colours }, pair, box) {
+  const { order, byContribution } = view
   const sums = [0, ...runningSums(pair.values, order)]
   const [low, high] = [Math.min(...sums), Math.max(...sums)]
   const scale = (box.height - 8) / (high - low || 1)
@@ -110,9 +100,10 @@ function weightsOf(head, query) {
 /**
  * Draw the lines of one query or of all, from a row on until the deadline; returns the row that is next. Lines without an
  * end in the span are left out.
- * @param {Pen} pen @param {Head} head @param {View} view @param {number} from @param {Span} span @param {Layout} layout @param {Colours} colours @param {number} deadline
+ * @param {Pen} pen @param {Shown} shown @param {Span} span @param {number} [from] @param {number} [deadline]
  */
-export function drawQueries(pen, head, view, from, { first, last }, layout, colours, deadline) {
+export function drawQueries(pen, shown, { first, last }, from = 0, deadline = Infinity) {
+  const { head, view } = shown
   const rows = new Map(view.keys.map((key, row) => [key, row]))
   let next = from
   for (; next < view.queries.length && performance.now() <= deadline; next++) {
@@ -122,20 +113,21 @@ export function drawQueries(pen, head, view, from, { first, last }, layout, colo
     weightsOf(head, query).forEach((weight, key) => {
       const row = weight >= MIN_WEIGHT ? rows.get(key) : undefined
       if (row === undefined || !(isInView || (row >= first && row < last))) return
-      drawLine(pen, next - first, row - first, weight, layout, colours)
+      drawLine(pen, shown, next - first, row - first, weight)
     })
   }
   return next
 }
 
-/** @param {Pen} pen @param {number} from @param {number} to @param {number} weight @param {Layout} layout @param {Colours} colours */
-function drawLine(pen, from, to, weight, { lead, asking, gap, row }, { strong }) {
+/** @param {Pen} pen @param {Shown} shown @param {number} from @param {number} to @param {number} weight */
+function drawLine(pen, { layout, colours }, from, to, weight) {
+  const { lead, asking, gap, row } = layout
   const [left, right] = [2, lead - asking + gap - 2]
   const [y, end] = [(from + 0.5) * row, (to + 0.5) * row]
   Object.assign(pen, {
     globalAlpha: weight ** LINE.fade,
     lineWidth: LINE.thin + LINE.thick * weight,
-    strokeStyle: strong,
+    strokeStyle: colours.strong,
   })
   pen.beginPath()
   pen.moveTo(left, y)

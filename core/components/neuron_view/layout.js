@@ -6,7 +6,10 @@ import { clamp, textWidths } from "../shared/dom.js"
 import { patchWidth } from "../shared/patches.js"
 
 /** @import { Head } from "./numbers.js" */
-/** @typedef {ReturnType<typeof measure> & {weight: number, start: number, numbers: number}} Layout pixels; the attention's column takes what remains */
+/**
+ * @typedef {ReturnType<typeof placeColumns>} Layout pixels; the attention's column takes what remains
+ * @typedef {ReturnType<typeof columnOf>} Column
+ */
 
 const ROW = { few: 24, many: 20, manyFrom: 48 } // pixels; tokens
 const CELL = { min: 2, comfortable: 4, minScrolled: 3, max: 18 } // pixels; dimensions
@@ -16,20 +19,6 @@ const LABEL = { min: 60, max: 140, maxTight: 108, maxPhone: 66, tight: 900 } // 
 const LINES = { wide: 104, narrow: 56, phone: 26, folded: 260 } // pixels of the lines from queries to keys
 export const MAX_WEIGHT = 420 // pixels of the attention's column
 export const TOKENS = 2 // columns of tokens, before those of numbers
-
-/** @param {Head} head @param {boolean} folded */
-export function columnCount(head, folded) {
-  return TOKENS + 3 + (folded ? 0 : 2 * head.dim)
-}
-
-/** What a column shows; for vectors and products with the place among the dimensions, else -1. @param {Head} head @param {boolean} folded @param {number} column */
-export function columnKind(head, folded, column) {
-  const place = column - TOKENS
-  const rest = place - (folded ? 0 : 2 * head.dim)
-  if (place < 0) return { kind: ["asking", "token"][column], place: -1 }
-  if (rest >= 0) return { kind: ["dot", "score", "weight"][rest], place: -1 }
-  return { kind: place < head.dim ? "vector" : "product", place: place % head.dim }
-}
 
 /** Pixels of dot product, score and attention (at least), and between columns. @param {boolean} isPhone @param {boolean} folded */
 function numberWidths(isPhone, folded) {
@@ -94,62 +83,45 @@ export function measure(root, scroller, head, folded, rows) {
   }
 }
 
-/** Where the columns begin, once the attention's has its width. @param {ReturnType<typeof measure>} sizes @param {number} weight @param {boolean} folded @returns {Layout} */
-export function placeColumns(sizes, weight, folded) {
-  const { key, label, gap, block, dot, score, numbersFirst } = sizes
+/** Where the columns lie, once the attention's has its width. @param {ReturnType<typeof measure>} sizes @param {number} weight @param {Head} head @param {boolean} folded */
+export function placeColumns(sizes, weight, head, folded) {
+  const { asking, key, label, gap, block, cell, dot, score, numbersFirst } = sizes
   const first = key + label + gap
-  const numbers = dot + score + weight + 3 * gap
-  const vectors = folded ? 0 : 2 * (block + gap)
-  return {
-    ...sizes,
-    weight,
-    start: numbersFirst ? first + numbers : first,
-    numbers: numbersFirst ? first : first + vectors,
-  }
+  const width = dot + score + weight + 3 * gap
+  const start = numbersFirst ? first + width : first
+  const numbers = numbersFirst || folded ? first : first + 2 * (block + gap)
+  /** @type {(kind: string, left: number) => Column[]} */
+  const dimensions = (kind, left) =>
+    Array.from({ length: folded ? 0 : head.dim }, (_, place) =>
+      columnOf(kind, left + place * cell, cell, 0, 0, place),
+    )
+  const half = gap / 2
+  const columns = [
+    columnOf("asking", 0, asking),
+    columnOf("token", key, label, 0, gap),
+    ...dimensions("vector", start),
+    ...dimensions("product", start + block + gap),
+    columnOf("dot", numbers, dot, half, half),
+    columnOf("score", numbers + dot + gap, score, half, half),
+    columnOf(
+      "weight",
+      numbers + dot + score + 2 * gap,
+      weight,
+      half,
+      numbersFirst ? half : Infinity,
+    ),
+  ]
+  return { ...sizes, weight, start, numbers, columns }
 }
 
-/** Left edge and width of a column, in pixels of the whole table. @param {Layout} layout @param {Head} head @param {boolean} folded @param {number} column @returns {[number, number]} */
-export function spanOf(
-  { asking, key, label, start, numbers, gap, block, cell, dot, score, weight },
-  head,
-  folded,
-  column,
-) {
-  const { kind, place } = columnKind(head, folded, column)
-  /** @type {Record<string, [number, number]>} */
-  const spans = {
-    asking: [0, asking],
-    token: [key, label],
-    vector: [start + place * cell, cell],
-    product: [start + block + gap + place * cell, cell],
-    dot: [numbers, dot],
-    score: [numbers + dot + gap, score],
-    weight: [numbers + dot + score + 2 * gap, weight],
-  }
-  return spans[kind]
+/** What a column shows, with its place among the dimensions, its pixels of the whole table, and those that lead to it. @param {string} kind @param {number} left @param {number} width @param {number} [before] @param {number} [after] pixels beside it that count as its own @param {number} [dim] -1 for none */
+function columnOf(kind, left, width, before = 0, after = 0, dim = -1) {
+  return { kind, left, width, from: left - before, to: left + width + after, dim }
 }
 
-/** The column at x, in pixels of the whole table; -1 between the blocks of dimensions and on the lines. @param {Layout} layout @param {Head} head @param {boolean} folded @param {number} x */
-export function columnAt(
-  { asking, key, label, start, numbers, gap, block, cell, dot, score, weight, numbersFirst },
-  head,
-  folded,
-  x,
-) {
-  if (x < asking) return 0
-  if (x < key + label + gap) return x < key ? -1 : 1
-  const last = columnCount(head, folded) - 1
-  const fromNumbers = x - numbers
-  if (
-    fromNumbers >= -gap / 2 &&
-    (!numbersFirst || fromNumbers < dot + score + weight + 2.5 * gap)
-  ) {
-    if (fromNumbers >= dot + score + 1.5 * gap) return last
-    return fromNumbers >= dot + gap / 2 ? last - 1 : last - 2
-  }
-  const isProduct = x >= start + block + gap
-  const place = Math.floor((x - start - (isProduct ? block + gap : 0)) / cell)
-  return place < 0 || place >= head.dim ? -1 : TOKENS + (isProduct ? head.dim : 0) + place
+/** The column at x, in pixels of the whole table; -1 between the blocks of dimensions and on the lines. @param {Layout} layout @param {number} x */
+export function columnAt({ columns }, x) {
+  return columns.findIndex(({ from, to }) => x >= from && x < to)
 }
 
 /** Dimensions, from 1, that have room for their number: the first one and regular steps. @param {number} count @param {number} cell */

@@ -2,23 +2,14 @@
 // the query as colour cells, then dot product, score and attention. State and events are here; rows out of view are not
 // in the page.
 
-import { clamp, describe, make, place, sizeCanvas } from "../shared/dom.js"
+import { clamp, describe, make, place, setParts, sizeCanvas } from "../shared/dom.js"
 import { tableSteps } from "../shared/keys.js"
 import { readLayer } from "../shared/layer.js"
 import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
 import { viewOf } from "./choice.js"
 import { drawQueries, drawRows, readColours } from "./drawing.js"
-import {
-  MAX_WEIGHT,
-  TOKENS,
-  columnAt,
-  columnCount,
-  columnKind,
-  measure,
-  placeColumns,
-  spanOf,
-} from "./layout.js"
+import { MAX_WEIGHT, TOKENS, columnAt, measure, placeColumns } from "./layout.js"
 import { colourLimits, sameVectors } from "./numbers.js"
 import { drawBar, drawHeads, drawRow, drawStripCells, drawStripRow, makeParts } from "./table.js"
 import { cellWords, pairWords } from "./words.js"
@@ -28,11 +19,8 @@ import { cellWords, pairWords } from "./words.js"
 /** @import { Chosen, View as Choice } from "./choice.js" */
 /** @import { Colours, Span } from "./drawing.js" */
 /** @import { Layout } from "./layout.js" */
-/** @import { Facts } from "./numbers.js" */
-/** @import { Head } from "./numbers.js" */
-/**
- * @typedef {Omit<Facts, "limits" | "tokens"> & Chosen & {serial: number}} Sent
- */
+/** @import { Facts, Head } from "./numbers.js" */
+/** @typedef {Omit<Facts, "limits" | "tokens"> & Chosen & {serial: number}} Sent */
 /** @typedef {{row: number, column: number}} Cell row -1 is the query's; columns as layout.js counts them */
 
 const OVERSCAN = 4 // rows drawn beyond the edge
@@ -45,7 +33,7 @@ export default function (component) {
   return mount(component, NeuronView)
 }
 
-class NeuronView extends View {
+export class NeuronView extends View {
   /** @type {Head} */ head
   /** @type {Chosen} */ chosen
   /** @type {Choice} */ view
@@ -72,7 +60,7 @@ class NeuronView extends View {
       scroller,
       "scroll",
       () => {
-        tip.hidden = true
+        tip.hide()
         this.nextFrame(() => this.drawRows())
       },
       { passive: true },
@@ -153,7 +141,7 @@ class NeuronView extends View {
     const weight = numbersFirst
       ? sizes.minWeight
       : clamp(this.width - sizes.edge - used, sizes.minWeight, MAX_WEIGHT)
-    this.layout = placeColumns(sizes, weight, view.folded)
+    this.layout = placeColumns(sizes, weight, head, view.folded)
     const { start, numbers } = this.layout
     const variables = {
       world: used + weight,
@@ -178,7 +166,7 @@ class NeuronView extends View {
     place(ui.body, { height: rowCount * row })
     describe(ui.scroller, {
       "aria-rowcount": rowCount + 2,
-      "aria-colcount": columnCount(head, view.folded),
+      "aria-colcount": this.layout.columns.length,
     })
     drawBar(this)
     this.fill()
@@ -195,7 +183,7 @@ class NeuronView extends View {
     })
     drawHeads(this)
     drawStripRow(this)
-    this.readPair()
+    setParts(ui.sentence, pairWords(head, view))
     ui.body.replaceChildren(this.lines)
     if (!view.folded) ui.body.append(this.vectors)
     this.bands = ["band", "band", "band across"].map((name) => make(ui.body, "div", name))
@@ -207,7 +195,7 @@ class NeuronView extends View {
   }
 
   drawRows() {
-    const { ui, head, layout, view, rows } = this
+    const { ui, layout, view, rows } = this
     const first = this.isWhole
       ? 0
       : Math.max(0, Math.floor(ui.scroller.scrollTop / layout.row) - OVERSCAN)
@@ -227,15 +215,8 @@ class NeuronView extends View {
       if (!rows.has(row)) rows.set(row, drawRow(this, row))
     if (this.isWhole) return // pictures draw on pens of their own
     this.drawLines(span)
-    if (!view.folded)
-      drawRows(
-        this.spanCanvas(this.vectors, span, 2 * layout.block + layout.gap),
-        head,
-        view,
-        span,
-        layout,
-        this.colours,
-      )
+    if (view.folded) return
+    drawRows(this.spanCanvas(this.vectors, span, 2 * layout.block + layout.gap), this, span)
   }
 
   /** Every row is in the page while a picture is drawn. @param {boolean} isWhole */
@@ -252,10 +233,8 @@ class NeuronView extends View {
     const span = { first: 0, last: this.rowCount }
     /** @type {Painters} */
     const painters = new Map()
-    painters.set(this.lines, (pen) => {
-      drawQueries(pen, head, view, 0, span, this.layout, this.colours, Infinity)
-    })
-    painters.set(this.vectors, (pen) => drawRows(pen, head, view, span, this.layout, this.colours))
+    painters.set(this.lines, (pen) => void drawQueries(pen, this, span))
+    painters.set(this.vectors, (pen) => drawRows(pen, this, span))
     if (strip) painters.set(strip, (pen) => drawStripCells(pen, this))
     place(this.lines, { top: 0 })
     place(this.vectors, { top: 0 })
@@ -285,22 +264,13 @@ class NeuronView extends View {
 
   /** At once where their weights are known or few, else in the frames that follow. @param {Span} span */
   drawLines(span) {
-    const { head, layout, view, colours, lines } = this
+    const { layout, view, lines } = this
     cancelAnimationFrame(this.linesFrame)
     lines.dataset.drawn = "no"
     const pen = this.spanCanvas(lines, span, layout.lead - layout.asking + layout.gap)
     /** @param {number} from */
     const step = (from) => {
-      const row = drawQueries(
-        pen,
-        head,
-        view,
-        from,
-        span,
-        layout,
-        colours,
-        performance.now() + WORK_MS,
-      )
+      const row = drawQueries(pen, this, span, from, performance.now() + WORK_MS)
       if (row < view.queries.length) this.linesFrame = requestAnimationFrame(() => step(row))
       else lines.dataset.drawn = view.query === null ? "all" : String(view.query + 1)
     }
@@ -309,7 +279,7 @@ class NeuronView extends View {
 
   /** The cell under the pointer; null between columns. Keys stay in view when the table is scrolled. @param {PointerEvent} event @returns {Cell | null} */
   cellUnder(event) {
-    const { ui, head, layout, view } = this
+    const { ui, layout } = this
     const strip = ui.strip.getBoundingClientRect()
     if (event.clientY < strip.top) return null
     const row =
@@ -318,7 +288,7 @@ class NeuronView extends View {
         : Math.floor((event.clientY - ui.body.getBoundingClientRect().top) / layout.row)
     const x = event.clientX - ui.world.getBoundingClientRect().left
     const key = Math.max(layout.key, ui.scroller.scrollLeft)
-    const column = x >= key && x < key + layout.label ? 1 : columnAt(layout, head, view.folded, x)
+    const column = x >= key && x < key + layout.label ? 1 : columnAt(layout, x)
     return column < 0 || row >= this.tokensOf(column).length ? null : { row, column }
   }
 
@@ -333,20 +303,18 @@ class NeuronView extends View {
     this.follow(cell)
     this.point(cell)
     const { tip } = this.ui
-    tip.hidden = true
-    if (!cell || cell.column === 0) return
-    tip.hidden = false
-    tip.replaceChildren(
-      ...cellWords(this.head, this.view, cell).map((line) => make(null, "div", "", line)),
-    )
-    const wide = tip.offsetWidth + 14
-    place(tip, {
-      left:
-        event.clientX + wide + 8 > window.innerWidth
-          ? Math.max(4, event.clientX - wide)
-          : event.clientX + 14,
-      top: Math.min(event.clientY + 16, window.innerHeight - tip.offsetHeight - 6),
-    })
+    if (cell && cell.column > 0)
+      tip.show(
+        event,
+        "",
+        this.wordsOf(cell).map((line) => [line]),
+      )
+    else tip.hide()
+  }
+
+  /** @param {Cell} cell */
+  wordsOf({ row, column }) {
+    return cellWords(this.head, this.view, row, this.layout.columns[column])
   }
 
   /** Show the query that is pointed at. Where none is kept, it stays until the table is left, so that its cells can be read. @param {Cell | null} cell */
@@ -356,7 +324,7 @@ class NeuronView extends View {
   }
 
   leave() {
-    this.ui.tip.hidden = true
+    this.ui.tip.hide()
     this.pointAtQuery(null)
     this.point(null)
   }
@@ -372,8 +340,8 @@ class NeuronView extends View {
 
   /** @param {KeyboardEvent} event */
   moveByKey(event) {
-    const { head, view, cell, ui, layout } = this
-    const last = columnCount(head, view.folded) - 1
+    const { view, cell, ui, layout } = this
+    const last = layout.columns.length - 1
     const page = Math.max(1, Math.floor(ui.scroller.clientHeight / layout.row) - 4)
     const steps = tableSteps(page, last)
     if (event.key === "Escape") {
@@ -387,7 +355,7 @@ class NeuronView extends View {
       const row = cell ? cell.row + down : Math.max(0, view.keys.indexOf(view.key ?? -1))
       const next = { row: clamp(row, -1, this.tokensOf(column).length - 1), column }
       this.reveal(next)
-      ui.tip.hidden = true
+      ui.tip.hide()
       this.follow(next)
       this.point(next)
     } else return
@@ -396,10 +364,8 @@ class NeuronView extends View {
 
   /** Scroll a cell into view; one below the view, to this share of the height from the bottom. @param {Cell} cell @param {number} [share] */
   reveal(cell, share = 0) {
-    const {
-      ui: { scroller, body },
-      layout,
-    } = this
+    const { ui, layout } = this
+    const { scroller, body } = ui
     if (!layout) return
     const y = Math.max(0, cell.row) * layout.row
     const below = body.offsetTop + y + layout.row - scroller.clientHeight
@@ -407,7 +373,7 @@ class NeuronView extends View {
     if (below > scroller.scrollTop) scroller.scrollTop = below + share * scroller.clientHeight
     if (cell.column === 0) scroller.scrollLeft = 0
     if (cell.column < TOKENS) return // keys stay in view
-    const [left, width] = spanOf(layout, this.head, this.view.folded, cell.column)
+    const { left, width } = layout.columns[cell.column]
     if (left - layout.label < scroller.scrollLeft) scroller.scrollLeft = left - layout.label - 4
     if (left + width > scroller.scrollLeft + scroller.clientWidth)
       scroller.scrollLeft = left + width - scroller.clientWidth + 4
@@ -415,23 +381,18 @@ class NeuronView extends View {
 
   /** @param {Cell | null} cell */
   point(cell) {
-    const { head, view, ui } = this
+    const { ui, layout } = this
     const exists =
-      cell &&
-      cell.column < columnCount(head, view.folded) &&
-      cell.row < this.tokensOf(cell.column).length
+      cell && cell.column < layout.columns.length && cell.row < this.tokensOf(cell.column).length
     this.cell = exists ? cell : null
     this.mark()
-    if (this.cell)
-      ui.reading.replaceChildren(
-        make(null, "span", "", cellWords(head, view, this.cell).join(" · ")),
-      )
-    else ui.reading.replaceChildren(make(null, "span", "hint", HINT))
+    const [kind, words] = exists ? ["", this.wordsOf(cell).join(" · ")] : ["hint", HINT]
+    ui.reading.replaceChildren(make(null, "span", kind, words))
   }
 
   /** Bands along the column and the row of the cell that is pointed at, and a frame around it. */
   mark() {
-    const { ui, head, view, layout, cell, bands, stripBand } = this
+    const { ui, head, layout, cell, bands, stripBand } = this
     for (const band of [...bands, stripBand]) band.hidden = true
     for (const row of this.rows.values()) row.classList.remove("on")
     ui.world.querySelector(".active")?.remove()
@@ -439,10 +400,10 @@ class NeuronView extends View {
     if (!cell) return
     /** @type {(band: HTMLElement, column: number) => void} */
     const show = (band, column) => {
-      const [left, width] = spanOf(layout, head, view.folded, column)
+      const { left, width } = layout.columns[column]
       place(band, { left, width }).hidden = false
     }
-    const { kind, place: dim } = columnKind(head, view.folded, cell.column)
+    const { kind, dim } = layout.columns[cell.column]
     if (dim >= 0) {
       const columns = [TOKENS + dim, TOKENS + head.dim + dim]
       columns.forEach((column, i) => show(bands[i], column))
@@ -456,7 +417,7 @@ class NeuronView extends View {
     const active = place(make(row, "div", "active"), { top: 1, bottom: 1 })
     show(active, cell.column)
     active.classList.toggle("unseen", cell.column < TOKENS) // the token's own colours show it
-    const label = cellWords(head, view, cell).join(", ")
+    const label = this.wordsOf(cell).join(", ")
     describe(active, {
       id: "active-cell",
       role: "gridcell",
@@ -464,17 +425,5 @@ class NeuronView extends View {
       "aria-label": label,
     })
     describe(ui.scroller, { "aria-activedescendant": "active-cell" })
-  }
-
-  /** What the pair's numbers are, below the table. */
-  readPair() {
-    const {
-      ui: { sentence },
-      head,
-      view,
-    } = this
-    sentence.replaceChildren(
-      ...pairWords(head, view).map(([className, text]) => make(null, "span", className, text)),
-    )
   }
 }

@@ -1,6 +1,6 @@
 // The neuron view's table as elements of the page: its bar, its head, the query's row, the rows of tokens.
 
-import { describe, make, place, sizeCanvas } from "../shared/dom.js"
+import { describe, make, makeTip, place, sizeCanvas } from "../shared/dom.js"
 import { addPatch } from "../shared/patches.js"
 import { PAIRS, offeredPairs } from "../shared/sentences.js"
 import { isPermitted } from "./choice.js"
@@ -9,12 +9,8 @@ import { PATCH, tickedDimensions } from "./layout.js"
 import { rounded, scalingText } from "./numbers.js"
 
 /** @import { Side } from "../shared/sentences.js" */
-/** @import { View } from "./choice.js" */
-/** @import { Colours } from "./drawing.js" */
-/** @import { Layout } from "./layout.js" */
-/** @import { Head } from "./numbers.js" */
-/** @typedef {ReturnType<typeof makeParts>} Parts */
-/** @typedef {{ui: Parts, head: Head, view: View, layout: Layout, colours: Colours}} Shown */
+/** @import { Shown } from "./drawing.js" */
+/** @import { NeuronView } from "./neuron_view.js" */
 
 const STRIP = { top: 16, height: 40 } // pixels, of the query's cells and the running sum
 
@@ -44,8 +40,8 @@ export function makeParts(root) {
   const body = make(world, "div", "body")
   const sentence = make(root, "p", "sentence")
   const reading = describe(make(root, "p", "reading"), { "aria-live": "polite" })
-  const tip = describe(make(root, "div", "tip"), { "aria-hidden": true })
-  tip.hidden = true
+  const tip = makeTip(root)
+  describe(tip.node, { "aria-hidden": true })
   return {
     fold,
     order: order.node,
@@ -65,7 +61,7 @@ export function makeParts(root) {
   }
 }
 
-/** @param {Shown} shown */
+/** @param {NeuronView} shown */
 export function drawBar({ ui, head, view, colours }) {
   ui.fold.textContent = view.folded ? "Show the vectors" : "Hide the vectors"
   describe(ui.fold, { "aria-expanded": !view.folded })
@@ -96,7 +92,7 @@ export function drawBar({ ui, head, view, colours }) {
   }
 }
 
-/** @param {Shown} shown */
+/** @param {NeuronView} shown */
 export function drawHeads({ ui, head, view, layout: { isPhone } }) {
   ui.heads.replaceChildren()
   const [from, to] = head.sharers
@@ -131,8 +127,9 @@ export function drawHeads({ ui, head, view, layout: { isPhone } }) {
   )
 }
 
-/** @param {Shown} shown */
-export function drawStripRow({ ui, head, view, layout, colours }) {
+/** @param {NeuronView} shown */
+export function drawStripRow(shown) {
+  const { ui, head, view, layout } = shown
   const { query, pair } = view
   ui.strip.replaceChildren()
   ui.strip.style.height = view.folded ? "34px" : ""
@@ -145,21 +142,16 @@ export function drawStripRow({ ui, head, view, layout, colours }) {
     return
   }
   make(label, "small", "", query === view.keptQuery ? "query i" : "query i, click to keep")
-  make(label, "span", "q", head.tokens.queries.labels[query]).title =
-    head.tokens.queries.labels[query]
+  const name = head.tokens.queries.labels[query]
+  make(label, "span", "q", name).title = name
   if (view.folded) return
   const drawing = describe(make(ui.strip, "canvas"), {
     role: "gridcell",
     "aria-label":
       "The query's vector, and the running sum of the pair's products; arrow keys read them",
   })
-  drawStripCells(sizeCanvas(drawing, 2 * layout.block + layout.gap, STRIP.top + STRIP.height + 4), {
-    ui,
-    head,
-    view,
-    layout,
-    colours,
-  })
+  const width = 2 * layout.block + layout.gap
+  drawStripCells(sizeCanvas(drawing, width, STRIP.top + STRIP.height + 4), shown)
   const ticks = describe(make(ui.strip, "div", "ticks"), { "aria-hidden": true })
   if (view.byContribution) make(ticks, "span", "all", pair ? "largest |q × k| first →" : "")
   else
@@ -168,67 +160,50 @@ export function drawStripRow({ ui, head, view, layout, colours }) {
 }
 
 /** The query's vector, and the running sum of its products with the pair's key. @param {CanvasRenderingContext2D} pen @param {Shown} shown */
-export function drawStripCells(pen, { head, view, layout, colours }) {
+export function drawStripCells(pen, shown) {
+  const { head, view, layout } = shown
   const { query, pair } = view
   if (query === null) return
   const box = { left: 0, top: STRIP.top, height: STRIP.height - 4 }
-  drawStrip(
-    pen,
-    box,
-    view.order,
-    (dim) => head.queries[query * head.dim + dim],
-    head.limits.vectors,
-    layout,
-    colours,
-  )
+  drawStrip(pen, shown, box, (dim) => head.queries[query * head.dim + dim], head.limits.vectors)
   const right = { left: layout.block + layout.gap, top: 3, height: STRIP.top + STRIP.height - 4 }
-  if (pair) drawRunningSum(pen, pair, view, right, layout, colours)
+  if (pair) drawRunningSum(pen, shown, pair, right)
 }
 
-/** A token that asks, one that is asked, and its numbers. Where sentences differ in length, some rows have only one of the two. @param {Shown} shown @param {number} row */
+/** A token that asks, one that is asked, and its numbers. Where sentences differ in length, some rows have only one of the two. @param {NeuronView} shown @param {number} row */
 export function drawRow({ ui, head, view, layout }, row) {
-  const node = place(make(ui.body, "div", "line row"), {
-    top: row * layout.row,
-    height: layout.row,
-    lineHeight: layout.row,
-  })
+  const { row: height } = layout
+  const node = make(ui.body, "div", "line row")
+  place(node, { top: row * height, height, lineHeight: height })
   describe(node, { role: "row", "aria-rowindex": row + 3 })
   /** @type {(side: Side) => boolean} whether the second sentence begins in this row */
-  const isSecond = (side) =>
-    row > 0 &&
-    head.tokens[side].segments[view[side][row]] > head.tokens[side].segments[view[side][row - 1]]
-  const query = view.queries[row]
-  const asking = describe(
-    make(
-      node,
-      "div",
-      "asking",
-      query === undefined ? undefined : head.tokens.queries.labels[query],
-    ),
-    { role: "gridcell" },
-  )
+  const isSecond = (side) => {
+    const { segments } = head.tokens[side]
+    return row > 0 && segments[view[side][row]] > segments[view[side][row - 1]]
+  }
+  const [query, { labels }] = [view.queries[row], head.tokens.queries]
+  const asking = describe(make(node, "div", "asking", labels[query]), { role: "gridcell" })
   if (query !== undefined) {
-    addPatch(asking, head.tokens.queries.labels[query], head.patches, PATCH, true)
-    asking.title = `${head.tokens.queries.labels[query]} · position ${query + 1} · ${query === view.keptQuery ? "click to release it" : "click to keep it as the query"}`
-    describe(asking, { "aria-selected": query === view.keptQuery })
+    const isKept = query === view.keptQuery
+    addPatch(asking, labels[query], head.patches, PATCH, true)
+    asking.title = `${labels[query]} · position ${query + 1} · ${isKept ? "click to release it" : "click to keep it as the query"}`
+    describe(asking, { "aria-selected": isKept })
     asking.classList.toggle("query", query === view.query)
     asking.classList.toggle("second", isSecond("queries"))
   }
-  if (row < view.keys.length) drawKey(node, head, view, view.keys[row], isSecond("keys"))
+  if (row < view.keys.length) drawKey(node, { head, view }, view.keys[row], isSecond("keys"))
   return node
 }
 
-/** @param {HTMLElement} node @param {Head} head @param {View} view @param {number} key @param {boolean} isSecond */
-function drawKey(node, head, view, key, isSecond) {
+/** @param {HTMLElement} node @param {Pick<Shown, "head" | "view">} shown @param {number} key @param {boolean} isSecond */
+function drawKey(node, { head, view }, key, isSecond) {
   const mayAttend = isPermitted(view, key)
   node.classList.toggle("pair", key === view.key)
   node.classList.toggle("masked", !mayAttend)
-  const label = describe(
-    make(node, "div", isSecond ? "label second" : "label", head.tokens.keys.labels[key]),
-    { role: "rowheader" },
-  )
-  addPatch(label, head.tokens.keys.labels[key], head.patches, PATCH)
-  label.title = `${head.tokens.keys.labels[key]} · position ${key + 1}`
+  const name = head.tokens.keys.labels[key]
+  const label = make(node, "div", isSecond ? "label second" : "label", name)
+  describe(addPatch(label, name, head.patches, PATCH), { role: "rowheader" })
+  label.title = `${name} · position ${key + 1}`
   const { dots, scores, weights } = view.row ?? {}
   /** @type {(values: ArrayLike<number> | undefined, digits: number) => string} */
   const format = (values, digits) => (!values ? "" : mayAttend ? rounded(values[key], digits) : "–")

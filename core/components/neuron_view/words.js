@@ -1,64 +1,51 @@
-// What the neuron view says. Pure; cells are {row, column} as layout.js counts them.
+// What the neuron view says. Pure.
 
 import { isPermitted, strongestOf } from "./choice.js"
-import { columnKind } from "./layout.js"
 import { exactly, productOf, rounded, runningSums } from "./numbers.js"
 
 /** @import { View } from "./choice.js" */
+/** @import { Column } from "./layout.js" */
 /** @import { Head, Pair } from "./numbers.js" */
 
-/** A cell in lines of words. The numbers of q and k are the model's own float32. @param {Head} head @param {View} view @param {{row: number, column: number}} cell @returns {string[]} */
-export function cellWords(head, view, { row, column }) {
-  const { kind, place } = columnKind(head, view.folded, column)
-  if (kind === "asking") return askingWords(head, view, row)
-  if (row >= 0 && kind === "token")
-    return [
-      `${head.tokens.keys.labels[view.keys[row]]}, position ${view.keys[row] + 1} of ${head.tokens.keys.labels.length}`,
-    ]
+/** A cell in lines of words. The numbers of q and k are the model's own float32. @param {Head} head @param {View} view @param {number} row @param {Column} column @returns {string[]} */
+export function cellWords(head, view, row, { kind, dim: place }) {
+  const [queries, keys] = [head.tokens.queries.labels, head.tokens.keys.labels]
+  if (kind === "asking") return askingWords(queries, view, row)
+  const key = view.keys[row]
+  if (row >= 0 && kind === "token") return [`${keys[key]}, position ${key + 1} of ${keys.length}`]
   const dim = view.order[place]
   const dimension = `dimension ${dim + 1}`
-  if (row >= 0 && kind === "vector")
-    return [
-      `k of ${head.tokens.keys.labels[view.keys[row]]}`,
-      `${dimension}: ${exactly(head.keys[view.keys[row] * head.dim + dim])}`,
-    ]
+  /** @type {() => string} */
+  const keyValue = () => exactly(head.keys[key * head.dim + dim])
+  if (row >= 0 && kind === "vector") return [`k of ${keys[key]}`, `${dimension}: ${keyValue()}`]
   const { query, row: numbers } = view
   if (query === null || !numbers) return ["No query is chosen", "Point at one on the left"]
-  const name = head.tokens.queries.labels[query]
   const value = () => exactly(head.queries[query * head.dim + dim])
   if (row < 0) {
-    if (kind === "vector") return [`q of ${name}`, `${dimension}: ${value()}`]
-    if (kind === "product" && view.pair)
-      return runningWords(
-        `${name} → ${head.tokens.keys.labels[view.key]}`,
-        view.pair,
-        view.order,
-        place,
-      )
-    return askingWords(head, view, -1)
+    if (kind === "vector") return [`q of ${queries[query]}`, `${dimension}: ${value()}`]
+    if (kind !== "product" || !view.pair) return askingWords(queries, view, -1)
+    const title = `${queries[query]} → ${keys[view.key]}`
+    return runningWords(title, view.pair, view.order, place)
   }
-  const key = view.keys[row]
-  const pair = `${name} → ${head.tokens.keys.labels[key]}`
+  const pair = `${queries[query]} → ${keys[key]}`
   if (!isPermitted(view, key)) return [pair, "not permitted: no score, no attention"]
-  if (kind === "product")
-    return [
-      pair,
-      `${dimension}: ${value()} × ${exactly(head.keys[key * head.dim + dim])} = ${digits(productOf(head, query, key, dim))}`,
-    ]
+  if (kind === "product") {
+    const product = digits(productOf(head, query, key, dim))
+    return [pair, `${dimension}: ${value()} × ${keyValue()} = ${product}`]
+  }
   if (kind === "dot") return [pair, `q · k = ${digits(numbers.dots[key])}`]
   if (kind === "score") return [pair, `score ${digits(numbers.scores[key])}`]
   return [pair, `attention ${digits(numbers.weights[key])}`]
 }
 
-/** @param {Head} head @param {View} view @param {number} row */
-function askingWords(head, view, row) {
-  const position = row < 0 ? view.query : view.queries[row]
-  if (position === null) return ["All queries at once"]
-  const kept =
-    position === view.keptQuery ? "kept; Enter or a click releases it" : "Enter or a click keeps it"
+/** @param {string[]} queries @param {View} view @param {number} row */
+function askingWords(queries, view, row) {
+  const query = row < 0 ? view.query : view.queries[row]
+  if (query === null) return ["All queries at once"]
+  const isKept = query === view.keptQuery
   return [
-    `Query ${head.tokens.queries.labels[position]}, position ${position + 1} of ${head.tokens.queries.labels.length}`,
-    kept,
+    `Query ${queries[query]}, position ${query + 1} of ${queries.length}`,
+    isKept ? "kept; Enter or a click releases it" : "Enter or a click keeps it",
   ]
 }
 
@@ -74,27 +61,27 @@ function digits(value) {
   return String(Number(value.toPrecision(6))).replace("-", "−")
 }
 
-/** The chosen pair as [class, text]: its numbers, and how few dimensions come near its dot product. @param {Head} head @param {View} view @returns {string[][]} */
+/** The chosen pair as [text, class]: its numbers, and how few dimensions come near its dot product. @param {Head} head @param {View} view @returns {string[][]} */
 export function pairWords(head, view) {
   const { query, key, row, pair } = view
   if (query === null || key === null || !row) {
     return [
       [
-        "",
         "All queries at once: a line is the attention of a token on the left to one on the right; the stronger the line, the more attention. Point at a token on the left to take its attention apart.",
+        "",
       ],
     ]
   }
   const words = [
-    ["q", head.tokens.queries.labels[query]],
-    ["", " → "],
-    ["k", head.tokens.keys.labels[key]],
+    [head.tokens.queries.labels[query], "q"],
+    [" → ", ""],
+    [head.tokens.keys.labels[key], "k"],
   ]
   if (!pair)
-    return [...words, ["", ": not permitted, so this pair has no score. Choose another row."]]
+    return [...words, [": not permitted, so this pair has no score. Choose another row.", ""]]
   const strongest = view.pairKey === key ? "" : ` (${strongestWords(head, row.weights, key)})`
   const numbers = `: q·k = ${rounded(pair.total, 2)}, score ${rounded(row.scores[key], 2)}, attention ${row.weights[key].toFixed(3)}.`
-  return [...words, ["", `${strongest}${numbers} ${enoughWords(head, pair)} ${signWords(pair)}`]]
+  return [...words, [`${strongest}${numbers} ${enoughWords(head, pair)} ${signWords(pair)}`, ""]]
 }
 
 /** What the key is that nobody chose: the strongest of all keys, or of those shown. @param {Head} head @param {ArrayLike<number>} weights @param {number} key */

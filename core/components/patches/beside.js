@@ -2,9 +2,9 @@
 
 import { make } from "../shared/dom.js"
 import { readLayer } from "../shared/layer.js"
+import { weightText } from "../shared/weight_words.js"
 import { SMALL_SIDE } from "./layout.js"
 import { chosenWeights, headWeights, strongestPatch } from "./weights.js"
-import { weightText } from "./words.js"
 
 /** @import { PatchesView } from "./patches.js" */
 /** @import { Tile } from "./tiles.js" */
@@ -77,11 +77,8 @@ function tileOf(view, index, head, weights, name) {
     isOn: index === layer.index && head === view.head,
     note: `${weightText(top)} at ${names[token]}`,
     open: () => {
-      if (canOpen)
-        view.change({
-          layer: String(number),
-          head: typeof head === "number" ? String(head + 1) : head,
-        })
+      const written = typeof head === "number" ? String(head + 1) : head
+      if (canOpen) view.change({ layer: String(number), head: written })
     },
   }
 }

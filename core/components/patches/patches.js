@@ -1,27 +1,26 @@
 // The image with its grid. Whatever patch is pointed at, its row or its column of attention lies over the image as heat, and
 // beside it stand the same token in every head. State and events are here; nothing but a layer that is not here needs the server.
 
-import { clamp, describe, make, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import { clamp, describe, place, placeOf, setParts, sizeCanvas } from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { readLayer } from "../shared/layer.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
+import { weightText } from "../shared/weight_words.js"
 import { findArrows } from "./arrows.js"
 import { drawBeside } from "./beside.js"
 import { drawScene, enlarge } from "./drawing.js"
 import { sizesFor } from "./layout.js"
 import { makeChips, makeParts } from "./parts.js"
 import { darkened } from "./tiles.js"
-import { namesOf, tokenOf } from "./tokens.js"
 import { chosenWeights, headWeights, isPatch, strongestPatch } from "./weights.js"
-import { pairNote, placeText, tokenSentence, weightText } from "./words.js"
+import { namesOf, pairNote, placeText, tokenOf, tokenSentence } from "./words.js"
 
 /** @import { Grid } from "../shared/photo.js" */
 /** @import { Layer } from "../shared/layer.js" */
 /** @import { SentSides } from "../shared/sentences.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Arrow } from "./arrows.js" */
-/** @import { Scene } from "./drawing.js" */
 /** @import { Chip } from "./parts.js" */
 /** @import { Look } from "./tiles.js" */
 /** @import { Asked, Head } from "./weights.js" */
@@ -46,7 +45,6 @@ import { pairNote, placeText, tokenSentence, weightText } from "./words.js"
  * @property {Float32Array} [tops] (layer, head)
  */
 
-const ARROW = "#f2f4ff" // light on any darkened image
 /** @param {Component} component */
 export default function (component) {
   return mount(component, PatchesView)
@@ -64,7 +62,7 @@ export class PatchesView extends View {
   /** @type {Float64Array} */ weights = new Float64Array()
   /** @type {{token: number, weight: number}} */ best = { token: 0, weight: 0 } // patch
   /** @type {Look} */ look
-  /** @type {Scene["colours"]} */ colours
+  colours = { heat: "", active: "" }
   /** @type {HTMLCanvasElement | null} */ photo = null
   photoOf = "" // the image and the size that it is of
   cell = 0 // side of a patch in pixels
@@ -159,37 +157,27 @@ export class PatchesView extends View {
 
   /** Sizes and colours. */
   measure() {
-    const {
-      ui,
-      root,
-      data: { grid, pixels, means, heat, heads },
-      width,
-      state,
-    } = this
+    const { ui, root, data, width, state } = this
+    const { grid, pixels, heat } = data
     readTheme(root)
-    const { isWide, cell, stage, columns, small } = sizesFor(width, grid, heads)
+    const { isWide, cell, stage, columns, small } = sizesFor(width, grid, data.heads)
     Object.assign(this, { cell, columns, small })
-    const [wide, high] = [cell * grid.columns, cell * grid.rows]
     root.classList.toggle("narrow", !isWide)
     place(ui.stage, { width: stage })
-    place(ui.frame, { width: wide, height: high })
-    const key = [this.data.stamp, wide, high].join()
-    if (this.photoOf !== key) this.photo = enlarge(pixels, grid, { width: wide, height: high })
+    place(ui.frame, { width: cell * grid.columns, height: cell * grid.rows })
+    const key = `${data.stamp} ${cell}`
+    if (this.photoOf !== key) this.photo = enlarge(pixels, grid, cell)
     this.photoOf = key
-    const [others, own] = state.direction === "from" ? [heat.from, heat.to] : [heat.to, heat.from]
-    this.colours = { heat: others, active: own, other: others, arrow: ARROW }
-    this.look = { grid, dark: darkened(means), heat: parseColour(this.colours.heat) }
-    ui.ramp.style.backgroundImage = `linear-gradient(to right, ${css([16, 18, 26])}, ${this.colours.heat})`
+    const [others, active] =
+      state.direction === "from" ? [heat.from, heat.to] : [heat.to, heat.from]
+    this.colours = { heat: others, active }
+    this.look = { grid, dark: darkened(data.means), heat: parseColour(others) }
+    ui.ramp.style.backgroundImage = `linear-gradient(to right, ${css([16, 18, 26])}, ${others})`
   }
 
   /** Find the arrows of another head, or of another kind. */
   seekArrows() {
-    const {
-      layer,
-      head,
-      state,
-      data: { grid },
-    } = this
+    const { layer, head, state, data } = this
     const wanted = [layer.index, head, state.arrows, state.only_patches].join()
     if (wanted === this.arrowsOf) return
     this.endWork()
@@ -197,7 +185,7 @@ export class PatchesView extends View {
     this.arrows = []
     if (state.arrows === "none") return
     const least = state.arrows === "strongest" ? null : Number(state.arrows)
-    this.endWork = findArrows(layer, head, grid, least, state.only_patches, (arrows) => {
+    this.endWork = findArrows(layer, head, data.grid, least, state.only_patches, (arrows) => {
       this.arrows = arrows
       this.nextFrame(() => this.draw())
     })
@@ -217,50 +205,24 @@ export class PatchesView extends View {
   }
 
   draw() {
-    const {
-      ui,
-      data: { grid },
-      cell,
-    } = this
-    if (!this.photo) return
-    drawScene(sizeCanvas(ui.sheet, grid.columns * cell, grid.rows * cell), this.scene())
+    const { ui, data, cell, photo } = this
+    if (!photo) return
+    drawScene(sizeCanvas(ui.sheet, data.grid.columns * cell, data.grid.rows * cell), this, photo)
     ui.sheet.dataset.arrows = String(this.arrows.length)
   }
 
-  /** Arrows stand alone over the image until a token is pointed at or held. @returns {Scene} */
-  scene() {
-    const { data, names, cell, weights, best, active, pinned, pointed, arrows, colours, state } =
-      this
-    const isAlone = state.arrows !== "none" && pinned === null && pointed === null
-    return {
-      grid: data.grid,
-      cell,
-      photo: /** @type {HTMLCanvasElement} */ (this.photo),
-      weights: isAlone ? null : weights,
-      top: best.weight,
-      active: isAlone ? null : active,
-      other: pinned === null ? null : pointed,
-      strongest: best.weight > 0 && !isAlone ? best.token : null,
-      arrows,
-      cls: tokenOf("cls", names) ?? -1,
-      colours,
-    }
+  /** Arrows stand alone over the image until a token is pointed at or held. */
+  get hasOnlyArrows() {
+    return this.state.arrows !== "none" && this.pinned === null && this.pointed === null
   }
 
   /** Numbers and words. */
   say() {
     const { ui, data, layer, head, weights, best, active, pinned, asked, names } = this
     const where = placeText(layer.number, head)
-    const parts = tokenSentence(active, weights, {
-      ...asked,
-      names,
-      grid: data.grid,
-      head,
-      place: where,
-    })
-    ui.sentence.replaceChildren(
-      ...parts.map(([text, className]) => make(null, "span", className, text)),
-    )
+    const about = { ...asked, names, grid: data.grid, head, place: where }
+    const parts = tokenSentence(active, weights, about)
+    setParts(ui.sentence, parts)
     const isHeld = pinned !== null
     ui.hint.textContent = isHeld
       ? `${names[active]} is held: click it again or press Escape to let it go.`
@@ -268,12 +230,8 @@ export class PatchesView extends View {
     ui.high.textContent = weightText(best.weight)
     ui.uniform.textContent = `uniform baseline ${weightText(1 / (asked.onlyPatches ? data.grid.count : names.length))}`
     const verb = asked.direction === "from" ? "attends to" : "gets"
-    describe(ui.frame, {
-      "aria-label": `${where}: ${names[active]} ${verb} ${parts
-        .slice(2)
-        .map(([text]) => text)
-        .join("")}`,
-    })
+    const said = parts.slice(2).map(([text]) => text)
+    describe(ui.frame, { "aria-label": `${where}: ${names[active]} ${verb} ${said.join("")}` })
     for (const { node, position, value } of this.chips) {
       describe(node, { "aria-pressed": position === pinned })
       node.classList.toggle("active", position === active)
@@ -284,11 +242,8 @@ export class PatchesView extends View {
 
   /** @param {PointerEvent} event @returns {number | null} */
   patchUnder(event) {
-    const {
-      ui,
-      data: { grid },
-      cell,
-    } = this
+    const { ui, data, cell } = this
+    const { grid } = data
     const { x, y } = placeOf(ui.frame, event)
     const [row, column] = [Math.floor(y / cell), Math.floor(x / cell)]
     if (row < 0 || column < 0 || row >= grid.rows || column >= grid.columns) return null
@@ -353,24 +308,16 @@ export class PatchesView extends View {
   }
 
   pictureParts() {
-    const { ui, layer, head, state, active, names } = this
+    const { ui, layer, head, state, active, names, photo } = this
+    const { arrows, ...facts } = state
     const painters = new Map([...ui.ofLayer.painters(), ...ui.ofAll.painters()])
-    painters.set(ui.sheet, (pen) => drawScene(pen, this.scene()))
-    const place = placeText(layer.number, head)
-    const arrows = state.arrows === "none" ? {} : { arrows: state.arrows }
+    if (photo) painters.set(ui.sheet, (pen) => drawScene(pen, this, photo))
     return {
       without: [ui.bar, ui.hint, ui.chips],
       painters,
-      place,
+      place: placeText(layer.number, head),
       name: `-L${layer.number}${typeof head === "number" ? `H${head + 1}` : `-${head}`}-${names[active]}`,
-      facts: {
-        layer: state.layer,
-        head: state.head,
-        patch: names[active],
-        direction: state.direction,
-        only_patches: state.only_patches,
-        ...arrows,
-      },
+      facts: { ...facts, patch: names[active], ...(arrows === "none" ? {} : { arrows }) },
     }
   }
 }

@@ -1,5 +1,6 @@
-// What the view says about a token's attention, as [text, class] parts.
+// What the view says about tokens, which links name in small letters, and about a token's attention. Pure.
 
+import { exactText, strongestWords, weightText } from "../shared/weight_words.js"
 import { isPatch } from "./weights.js"
 
 /** @import { Grid } from "../shared/photo.js" */
@@ -7,15 +8,15 @@ import { isPatch } from "./weights.js"
 
 const NAMED = 3 // tokens in a sentence
 
-/** @param {number} weight */
-export function weightText(weight) {
-  return weight > 0 && weight < 0.0005 ? "<0.001" : weight.toFixed(3)
+/** What people read, by place: CLS, r1c1. @param {string[]} labels */
+export function namesOf(labels) {
+  return labels.map((label) => label.replace(/^\[|\]$/g, ""))
 }
 
-/** @param {number} weight */
-export function exactText(weight) {
-  if (weight === 0) return "0"
-  return weight < 0.0001 ? weight.toExponential(2) : weight.toFixed(5)
+/** The token that a link names; null for none. @param {string} written @param {string[]} names */
+export function tokenOf(written, names) {
+  const token = names.findIndex((name) => name.toLowerCase() === written)
+  return token < 0 ? null : token
 }
 
 /** @param {number} number of the layer @param {Head} head */
@@ -25,27 +26,30 @@ export function placeText(number, head) {
 }
 
 /**
- * What a token attends to most, or what attends to it most.
+ * What a token attends to most, or what attends to it most, as [text, class] parts.
  * @param {number} token @param {Float64Array} weights @param {Asked & {names: string[], grid: Grid, head: Head, place: string}} view
  */
 export function tokenSentence(token, weights, view) {
   const { names, place } = view
   const isRow = view.direction === "from"
-  const parts = [[names[token], isRow ? "query" : "key"]]
   const strongest = [...weights.keys()]
     .filter((each) => weights[each] > 0)
     .sort((a, b) => weights[b] - weights[a])
     .slice(0, NAMED)
-  if (!strongest.length) return [...parts, [" is no key where only patches count", ""]]
-  parts.push([isRow ? " attends to " : " gets ", ""])
-  strongest.forEach((other, i) => {
-    const name = [other === token ? "itself" : names[other], isRow ? "key" : "query"]
-    const number = [weightText(weights[other]), "number"]
-    if (i > 0) parts.push([" · ", ""])
-    parts.push(...(isRow ? [name, [" ", ""], number] : [number, [" from ", ""], name]))
-  })
-  parts.push([` in ${place}. `, "where"], [sumWords(weights, view), "where"])
-  return parts
+  if (!strongest.length)
+    return [
+      [names[token], isRow ? "query" : "key"],
+      [" is no key where only patches count", ""],
+    ]
+  const others = strongest.map((other) => ({
+    name: other === token ? "itself" : names[other],
+    weight: weightText(weights[other]),
+  }))
+  return [
+    ...strongestWords(names[token], isRow, others),
+    [` in ${place}. `, "where"],
+    [sumWords(weights, view), "where"],
+  ]
 }
 
 /** How much there is in all. Of a maximum over heads, sums mean nothing. @param {Float64Array} weights @param {Asked & {grid: Grid, head: Head}} view */

@@ -51,6 +51,17 @@ export function textWidths(font) {
   return (text) => pen.measureText(text).width
 }
 
+/** Coloured parts of a sentence. @param {HTMLElement} node @param {string[][]} parts [text, class] */
+export function setParts(node, parts) {
+  node.replaceChildren(...parts.map(([text, className]) => make(null, "span", className, text)))
+}
+
+/** A canvas that is not on the page. @param {number} width @param {number} height in pixels, rounded */
+export function newCanvas(width, height) {
+  const size = { width: Math.round(width), height: Math.round(height) }
+  return Object.assign(make(null, "canvas"), size)
+}
+
 /** @param {HTMLCanvasElement} canvas @param {CanvasRenderingContext2DSettings} [settings] */
 export function penOf(canvas, settings) {
   return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", settings))
@@ -95,11 +106,12 @@ export function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value))
 }
 
-/** A note beside the pointer: a title and lines, each a text with an optional coloured dot. @param {ParentNode} parent */
+/** A note beside the pointer: a title, if there is one, and lines, each a text with an optional coloured dot. @param {ParentNode} parent */
 export function makeTip(parent) {
   const tip = make(parent, "div", "tip")
   tip.hidden = true
   return {
+    node: tip,
     /** @param {{clientX: number, clientY: number}} event @param {string} title @param {(string | null)[][]} lines [text, colour] */
     show({ clientX, clientY }, title, lines) {
       const rows = lines.map(([text, colour]) => {
@@ -110,7 +122,7 @@ export function makeTip(parent) {
         row.prepend(dot)
         return row
       })
-      tip.replaceChildren(make(null, "b", "", title), ...rows)
+      tip.replaceChildren(...(title ? [make(null, "b", "", title)] : []), ...rows)
       tip.hidden = false
       const { width, height } = tip.getBoundingClientRect()
       const left = clientX + 16 + width > window.innerWidth ? clientX - 12 - width : clientX + 16

@@ -1,6 +1,7 @@
 // Paints a part of the page with a pen, as the browser shows it: boxes, frames, texts, canvases, shapes of SVG. What cannot be
 // read from the page, above all what a canvas shows, is painted by functions of the view.
 
+import { strokeLine } from "./dom.js"
 import { paintText } from "./lettering.js"
 import { along, css, parseColour } from "./scales.js"
 import { inGroup } from "./svg_pen.js"
@@ -104,47 +105,30 @@ function paintFrame(pen, style, box) {
     look: style[`border${side}Style`],
     colour: style[`border${side}Color`],
   }))
-  if (sides.every(({ width: wide, look, colour }) => !wide || look === "none" || !isSeen(colour)))
-    return
+  /** @type {(side: typeof sides[0]) => boolean} */
+  const shows = (side) => side.width > 0 && side.look !== "none" && isSeen(side.colour)
+  if (!sides.some(shows)) return
   const [first] = sides
-  const half = first.width / 2
-  if (
-    sides.every(
-      (side) =>
-        side.width === first.width && side.look === first.look && side.colour === first.colour,
-    )
-  ) {
+  const inwards = first.width / 2
+  if (sides.every((side) => JSON.stringify(side) === JSON.stringify(first))) {
     setStroke(pen, first)
-    const inner = {
-      left: left + half,
-      top: top + half,
-      width: width - first.width,
-      height: height - first.width,
-    }
-    traceBox(pen, inner, Math.max(0, radiusOf(style, box) - half))
+    const [wide, high] = [width - first.width, height - first.width]
+    const inner = { left: left + inwards, top: top + inwards, width: wide, height: high }
+    traceBox(pen, inner, Math.max(0, radiusOf(style, box) - inwards))
     pen.stroke()
   } else {
     const [right, bottom] = [left + width, top + height]
-    const ends = [
-      [left, top, right, top],
-      [right, top, right, bottom],
-      [left, bottom, right, bottom],
-      [left, top, left, bottom],
-    ]
+    const [above, after, below, before] = sides.map((side) => side.width / 2)
+    const lines = /** @type {[number, number, number, number][]} */ ([
+      [left, top + above, right, top + above],
+      [right - after, top, right - after, bottom],
+      [left, bottom - below, right, bottom - below],
+      [left + before, top, left + before, bottom],
+    ])
     sides.forEach((side, i) => {
-      if (!side.width || side.look === "none" || !isSeen(side.colour)) return
-      const inwards = side.width / 2
-      const [dx, dy] = [
-        [0, inwards],
-        [-inwards, 0],
-        [0, -inwards],
-        [inwards, 0],
-      ][i]
+      if (!shows(side)) return
       setStroke(pen, side)
-      pen.beginPath()
-      pen.moveTo(ends[i][0] + dx, ends[i][1] + dy)
-      pen.lineTo(ends[i][2] + dx, ends[i][3] + dy)
-      pen.stroke()
+      strokeLine(pen, ...lines[i])
     })
   }
   pen.setLineDash([])
@@ -173,24 +157,16 @@ function paintRamps(pen, image, { left, top, width, height }) {
   })
 }
 
-/** A turned box without content: its corners are worked out. @param {Pen} pen @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Box} box around it */
+/** A turned box without content. @param {Pen} pen @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Box} box around it */
 function paintTurned(pen, { offsetWidth, offsetHeight }, style, { left, top, width, height }) {
-  const { a, b, c, d } = new DOMMatrix(style.transform)
-  const [x, y] = [left + width / 2, top + height / 2]
   if (!isSeen(style.backgroundColor)) return
+  const { a, b } = new DOMMatrix(style.transform)
+  pen.save()
+  pen.translate(left + width / 2, top + height / 2)
+  pen.rotate(Math.atan2(b, a))
   pen.fillStyle = style.backgroundColor
-  pen.beginPath()
-  for (const [across, down] of [
-    [-1, -1],
-    [1, -1],
-    [1, 1],
-    [-1, 1],
-  ]) {
-    const [u, v] = [(across * offsetWidth) / 2, (down * offsetHeight) / 2]
-    pen.lineTo(x + a * u + c * v, y + b * u + d * v)
-  }
-  pen.closePath()
-  pen.fill()
+  pen.fillRect(-offsetWidth / 2, -offsetHeight / 2, offsetWidth, offsetHeight)
+  pen.restore()
 }
 
 /** What the style sheet puts into an element: a box, placed or at its beginning. @param {Pen} pen @param {Element} element @param {"::before" | "::after"} name @param {Box} box */

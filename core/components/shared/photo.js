@@ -1,13 +1,13 @@
 // An image and its patches, from what grid_of of core/components/packing.py and its pixels say.
 
-import { make, penOf } from "./dom.js"
+import { newCanvas, penOf } from "./dom.js"
 
 /** @typedef {{rows: number, columns: number, size: number, first: number, count: number}} Grid of patches, `size` pixels a side, the first one's place among the tokens */
 
 /** A canvas with the image, a pixel for each of its own. @param {Uint8Array} pixels red, green and blue of each, row by row @param {Grid} grid */
 export function photoOf(pixels, { rows, columns, size }) {
   const [width, height] = [columns * size, rows * size]
-  const canvas = Object.assign(make(null, "canvas"), { width, height })
+  const canvas = newCanvas(width, height)
   const image = new ImageData(width, height)
   for (let i = 0; i < width * height; i++) {
     image.data.set(pixels.subarray(3 * i, 3 * i + 3), 4 * i)

@@ -1,7 +1,7 @@
 // "Save picture": a view as a PNG, drawn anew at twice its size or more, or as an SVG; with its background, every label, a title
 // line, and inside the file what it shows.
 
-import { describe, make, penOf } from "./dom.js"
+import { describe, make, newCanvas, penOf } from "./dom.js"
 import { fitted } from "./lettering.js"
 import { paintElement } from "./painter.js"
 import { withTexts } from "./png.js"
@@ -83,17 +83,12 @@ async function fileOf(view, saver, picture, kind) {
       blob: new Blob([drawn.pen.write(drawn.title, facts)], { type: "image/svg+xml" }),
     }
   const { canvas } = drawn.pen
-  const blob = await /** @type {Promise<Blob | null>} */ (
-    new Promise((resolve) => canvas.toBlob(resolve, "image/png"))
-  )
+  /** @type {Blob | null} */
+  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"))
   if (!blob) return null
   const texts = { Title: writable(drawn.title), Software: softwareOf(picture), headscope: facts }
-  return {
-    name,
-    blob: new Blob([withTexts(new Uint8Array(await blob.arrayBuffer()), texts)], {
-      type: "image/png",
-    }),
-  }
+  const bytes = withTexts(new Uint8Array(await blob.arrayBuffer()), texts)
+  return { name, blob: new Blob([bytes], { type: "image/png" }) }
 }
 
 /** @param {Picture} picture */
@@ -179,9 +174,7 @@ function draw(
 
 /** @param {number} width @param {number} height @param {number} scale */
 function canvasPen(width, height, scale) {
-  const canvas = make(null, "canvas")
-  Object.assign(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) })
-  const pen = penOf(canvas)
+  const pen = penOf(newCanvas(width * scale, height * scale))
   pen.scale(scale, scale)
   return pen
 }

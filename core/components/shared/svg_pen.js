@@ -1,7 +1,7 @@
 // A pen that writes SVG: the part of a canvas' pen that our drawings use. Texts become text nodes, so that whatever people
 // typed stays text.
 
-import { make, penOf } from "./dom.js"
+import { newCanvas, penOf } from "./dom.js"
 import { colourOf, fontOf, short } from "./svg_looks.js"
 
 /** @typedef {CanvasRenderingContext2D} Pen */
@@ -9,22 +9,6 @@ const SVG = "http://www.w3.org/2000/svg"
 // What XML 1.0 cannot hold: most control characters, halves of surrogate pairs, two noncharacters.
 const UNWRITABLE =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
-const KEPT = /** @type {const} */ ([
-  "fillStyle",
-  "strokeStyle",
-  "lineWidth",
-  "lineCap",
-  "lineJoin",
-  "globalAlpha",
-  "font",
-  "textAlign",
-  "textBaseline",
-  "direction",
-  "dash",
-  "matrix",
-  "parent",
-]) // by `save`
-
 /** As a canvas' pen, for functions that draw on either. @param {SvgPen} pen @returns {Pen} */
 export function asPen(pen) {
   return /** @type {Pen} */ (/** @type {unknown} */ (pen))
@@ -37,11 +21,7 @@ export function writable(text) {
 
 /** What is drawn on a canvas of so many pixels per unit, as an image. @param {Pen} pen @param {number} width @param {number} height @param {number} scale @param {(canvas: HTMLCanvasElement) => void} draw */
 export function drawImageOf(pen, width, height, scale, draw) {
-  const canvas = make(null, "canvas")
-  Object.assign(canvas, {
-    width: Math.max(1, Math.round(width * scale)),
-    height: Math.max(1, Math.round(height * scale)),
-  })
+  const canvas = newCanvas(Math.max(1, width * scale), Math.max(1, height * scale))
   draw(canvas)
   pen.drawImage(canvas, 0, 0, width, height)
 }
@@ -70,10 +50,9 @@ export class SvgPen {
   textBaseline = "alphabetic"
   direction = "ltr"
   /** @type {number[]} */ dash = []
-  matrix = [1, 0, 0, 1, 0, 0]
+  matrix = new DOMMatrix()
   /** @type {Record<string, unknown>[]} */ saved = []
   path = ""
-  clips = 0
 
   /** @param {number} width @param {number} height in pixels */
   constructor(width, height) {
@@ -81,7 +60,7 @@ export class SvgPen {
     this.root = this.document.documentElement
     /** @type {Element} */
     this.parent = this.root // of what is drawn next
-    this.measure = penOf(make(null, "canvas"))
+    this.measure = penOf(newCanvas(1, 1))
     this.set(this.root, { width, height, viewBox: `0 0 ${width} ${height}` })
   }
 
@@ -122,7 +101,8 @@ export class SvgPen {
   }
 
   save() {
-    this.saved.push(Object.fromEntries(KEPT.map((name) => [name, this[name]])))
+    const { path: _path, ...state } = this
+    this.saved.push(state)
   }
 
   restore() {
@@ -131,15 +111,12 @@ export class SvgPen {
 
   /** @param {number} x @param {number} y */
   translate(x, y) {
-    const [a, b, c, d, e, f] = this.matrix
-    this.matrix = [a, b, c, d, a * x + c * y + e, b * x + d * y + f]
+    this.matrix = this.matrix.translate(x, y)
   }
 
-  /** @param {number} angle */
+  /** @param {number} angle in radians */
   rotate(angle) {
-    const [a, b, c, d, e, f] = this.matrix
-    const [cos, sin] = [Math.cos(angle), Math.sin(angle)]
-    this.matrix = [a * cos + c * sin, b * cos + d * sin, c * cos - a * sin, d * cos - b * sin, e, f]
+    this.matrix = this.matrix.rotate((angle * 180) / Math.PI)
   }
 
   /** @param {number[]} dash */
@@ -207,7 +184,7 @@ export class SvgPen {
 
   /** What follows is cut off at the path, until the state before comes back. */
   clip() {
-    const id = `clip${++this.clips}`
+    const id = `clip${this.root.querySelectorAll("clipPath").length + 1}`
     const clip = this.add("clipPath", { id })
     clip.append(
       this.set(this.document.createElementNS(SVG, "path"), { d: this.path, ...this.turned() }),
@@ -276,20 +253,19 @@ export class SvgPen {
 
   /** @param {HTMLCanvasElement} canvas @param {number} x @param {number} y @param {number} width @param {number} height */
   drawImage(canvas, x, y, width = canvas.width, height = canvas.height) {
-    const image = {
-      ...this.placed(x, y),
-      width,
-      height,
-      preserveAspectRatio: "none",
-      ...this.turned(),
-    }
-    this.add("image", { ...image, ...this.seen("opacity", 1), href: canvas.toDataURL("image/png") })
+    const box = { ...this.placed(x, y), width, height, ...this.turned() }
+    const look = { preserveAspectRatio: "none", ...this.seen("opacity", 1) }
+    this.add("image", { ...box, ...look, href: canvas.toDataURL("image/png") })
+  }
+
+  get isTurned() {
+    return this.matrix.a !== 1 || this.matrix.b !== 0
   }
 
   /** A place in the picture; where the pen is turned, the element is turned instead. @param {number} x @param {number} y */
   placed(x, y) {
-    const [a, b, , , e, f] = this.matrix
-    return a === 1 && b === 0 ? { x: x + e, y: y + f } : { x, y }
+    const { e, f } = this.matrix
+    return this.isTurned ? { x, y } : { x: x + e, y: y + f }
   }
 
   /** @param {number} x @param {number} y */
@@ -300,8 +276,8 @@ export class SvgPen {
 
   /** @returns {Record<string, string>} */
   turned() {
-    const [a, b] = this.matrix
-    return a === 1 && b === 0 ? {} : { transform: `matrix(${this.matrix.map(short).join(" ")})` }
+    const { a, b, c, d, e, f } = this.matrix
+    return this.isTurned ? { transform: `matrix(${[a, b, c, d, e, f].map(short).join(" ")})` } : {}
   }
 
   /** @returns {Record<string, string | number>} */

@@ -15,24 +15,24 @@ const HATCH = { step: 7, opacity: 0.2 } // pixels; of cells that are not permitt
 
 /** Labels, cells and sums of all rows. @param {Pen} pen @param {TableView} table */
 export function paintTable(pen, table) {
-  const { sizes, size, hasSums, theme } = table
-  const [width, height] = [size.columns * sizes.width, size.rows * CELL.height]
+  const { sizes, hasSums, theme } = table
   Object.assign(pen, { font: table.font, fillStyle: theme.ink, textBaseline: "middle" })
-  paintCorners(pen, table, width, height)
+  paintCorners(pen, table)
   paintRowLabels(pen, table)
   paintColumnLabels(pen, table)
-  if (hasSums) paintSums(pen, table, width, height)
+  if (hasSums) paintSums(pen, table)
   pen.save()
   pen.translate(sizes.rowHead, sizes.head)
-  inGroup(pen, "cells", () => paintCells(pen, table, width, height))
-  paintBoundaries(pen, table, width, height)
+  inGroup(pen, "cells", () => paintCells(pen, table))
+  paintBoundaries(pen, table)
   paintMarked(pen, table)
   pen.restore()
-  paintEdges(pen, table, width, height)
+  paintEdges(pen, table)
 }
 
-/** What rows and columns are. @param {Pen} pen @param {TableView} table @param {number} width @param {number} height of all cells */
-function paintCorners(pen, { sizes: { rowHead, head }, theme, font, hasSums }, width, height) {
+/** What rows and columns are. @param {Pen} pen @param {TableView} table */
+function paintCorners(pen, { sizes, extent, theme, font, hasSums }) {
+  const { rowHead, head } = sizes
   Object.assign(pen, { font: `600 ${font}`, textAlign: "right", fillStyle: theme.key })
   pen.fillText("to →", rowHead - 6, 13)
   Object.assign(pen, { textAlign: "left", fillStyle: theme.query })
@@ -40,9 +40,9 @@ function paintCorners(pen, { sizes: { rowHead, head }, theme, font, hasSums }, w
   Object.assign(pen, { font, fillStyle: theme.ink })
   if (!hasSums) return
   pen.textAlign = "center"
-  pen.fillText("row Σ", rowHead + width + SUM.width / 2, head - 13)
+  pen.fillText("row Σ", rowHead + extent.width + SUM.width / 2, head - 13)
   pen.textAlign = "right"
-  pen.fillText("column Σ", rowHead - 7, head + height + SUM.height / 2)
+  pen.fillText("column Σ", rowHead - 7, head + extent.height + SUM.height / 2)
 }
 
 /** @param {Pen} pen @param {TableView} table */
@@ -73,42 +73,37 @@ function writeLabel(pen, { labels, special }, index, x, y) {
   Object.assign(pen, { font, globalAlpha: 1 })
 }
 
-/** @param {Pen} pen @param {TableView} table @param {number} width @param {number} height */
-function paintSums(pen, { data: { rowSums, columnSums }, sizes }, width, height) {
+/** @param {Pen} pen @param {TableView} table */
+function paintSums(pen, { data, sizes, extent }) {
+  const [right, bottom] = [sizes.rowHead + extent.width, sizes.head + extent.height]
   pen.textAlign = "center"
-  rowSums.forEach((sum, row) =>
-    pen.fillText(
-      sum.toFixed(2),
-      sizes.rowHead + width + SUM.width / 2,
-      sizes.head + (row + 0.5) * CELL.height,
-    ),
-  )
-  columnSums.forEach((sum, column) =>
-    pen.fillText(
-      sum.toFixed(2),
-      sizes.rowHead + (column + 0.5) * sizes.width,
-      sizes.head + height + SUM.height / 2,
-    ),
-  )
+  data.rowSums.forEach((sum, row) => {
+    const y = sizes.head + (row + 0.5) * CELL.height
+    pen.fillText(sum.toFixed(2), right + SUM.width / 2, y)
+  })
+  data.columnSums.forEach((sum, column) => {
+    const x = sizes.rowHead + (column + 0.5) * sizes.width
+    pen.fillText(sum.toFixed(2), x, bottom + SUM.height / 2)
+  })
 }
 
-/** Between labels, cells and sums. @param {Pen} pen @param {TableView} table @param {number} width @param {number} height */
-function paintEdges(pen, { sizes: { rowHead, head }, theme, hasSums }, width, height) {
-  const [right, bottom] = [
-    rowHead + width + (hasSums ? SUM.width : 0),
-    head + height + (hasSums ? SUM.height : 0),
-  ]
+/** Between labels, cells and sums. @param {Pen} pen @param {TableView} table */
+function paintEdges(pen, { sizes, extent, theme, hasSums }) {
+  const { rowHead, head } = sizes
+  const [right, bottom] = [rowHead + extent.width, head + extent.height]
+  const [wide, high] = hasSums ? [right + SUM.width, bottom + SUM.height] : [right, bottom]
   Object.assign(pen, { strokeStyle: theme.edge, lineWidth: 1 })
-  strokeLine(pen, 0, head - 0.5, right, head - 0.5)
-  strokeLine(pen, rowHead - 0.5, 0, rowHead - 0.5, bottom)
+  strokeLine(pen, 0, head - 0.5, wide, head - 0.5)
+  strokeLine(pen, rowHead - 0.5, 0, rowHead - 0.5, high)
   if (!hasSums) return
-  strokeLine(pen, 0, head + height + 0.5, right, head + height + 0.5)
-  strokeLine(pen, rowHead + width + 0.5, 0, rowHead + width + 0.5, bottom)
+  strokeLine(pen, 0, bottom + 0.5, wide, bottom + 0.5)
+  strokeLine(pen, right + 0.5, 0, right + 0.5, high)
 }
 
-/** @param {Pen} pen @param {TableView} table @param {number} width @param {number} height */
-function paintCells(pen, table, width, height) {
+/** @param {Pen} pen @param {TableView} table */
+function paintCells(pen, table) {
   const { size } = table
+  const { width, height } = table.extent
   if (isSvg(pen) && size.columns * size.rows > MAX_CELLS) {
     const scale = Math.min(1, Math.sqrt(MAX_PIXELS / (width * height)))
     return drawImageOf(pen, width, height, scale, (canvas) => {
@@ -157,12 +152,12 @@ function writeCell(pen, { data, size, scale, sizes: { width }, theme }, row, col
   if (text) pen.fillText(text, (column + 0.5) * width, (row + 0.5) * CELL.height)
 }
 
-/** Where the second sentence begins. @param {Pen} pen @param {TableView} table @param {number} width @param {number} height */
-function paintBoundaries(pen, { data, sizes, theme }, width, height) {
+/** Where the second sentence begins. @param {Pen} pen @param {TableView} table */
+function paintBoundaries(pen, { data, sizes, extent, theme }) {
   const [across, down] = [data.columns, data.rows].map(({ segments }) => segments.indexOf(1))
   Object.assign(pen, { fillStyle: theme.ink, globalAlpha: 0.5 })
-  if (across > 0) pen.fillRect(across * sizes.width - 1, 0, 2, height)
-  if (down > 0) pen.fillRect(0, down * CELL.height - 1, width, 2)
+  if (across > 0) pen.fillRect(across * sizes.width - 1, 0, 2, extent.height)
+  if (down > 0) pen.fillRect(0, down * CELL.height - 1, extent.width, 2)
   pen.globalAlpha = 1
 }
 

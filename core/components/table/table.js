@@ -103,6 +103,12 @@ export class TableView extends View {
     return { rows: rows.labels.length, columns: columns.labels.length }
   }
 
+  /** Pixels of all cells. */
+  get extent() {
+    const { rows, columns } = this.size
+    return { width: columns * this.sizes.width, height: rows * CELL.height }
+  }
+
   get hasSums() {
     return this.data.kind !== "scores" // scores have no meaningful sum
   }
@@ -145,20 +151,20 @@ export class TableView extends View {
     this.scale = makeScale(root, data)
     drawLegend(this.legend, this.scale, !hasSums)
     this.sizes = this.measure()
-    const { rowHead, width, head } = this.sizes
-    const sum = hasSums ? SUM.width : 0
-    world.style.setProperty("--columns", `${rowHead}px ${size.columns * width}px ${sum}px`)
-    place(world, { width: rowHead + size.columns * width + sum })
-    const label = `${data.kind} of ${data.where}, ${size.rows} by ${size.columns} tokens`
+    const { rowHead, head } = this.sizes
+    const { width, height } = this.extent
+    const [sum, sums] = hasSums ? [SUM.width, 1] : [0, 0]
+    world.style.setProperty("--columns", `${rowHead}px ${width}px ${sum}px`)
+    place(world, { width: rowHead + width + sum })
     describe(this.scroller, {
-      "aria-rowcount": size.rows + (hasSums ? 2 : 1),
-      "aria-colcount": size.columns + (hasSums ? 2 : 1),
-      "aria-label": label,
+      "aria-rowcount": size.rows + 1 + sums,
+      "aria-colcount": size.columns + 1 + sums,
+      "aria-label": `${data.kind} of ${data.where}, ${size.rows} by ${size.columns} tokens`,
     })
     world.replaceChildren()
     this.top = makeLine(world, "top", 1, hasSums, head)
-    world.append(place(this.body, { height: size.rows * CELL.height }))
-    this.body.replaceChildren(place(this.overlay, { left: rowHead, width: size.columns * width }))
+    world.append(place(this.body, { height }))
+    this.body.replaceChildren(place(this.overlay, { left: rowHead, width }))
     this.bottom = hasSums ? makeLine(world, "bottom", size.rows + 2, true, SUM.height) : null
     this.nameCorners()
     this.lines.clear()
@@ -221,18 +227,9 @@ export class TableView extends View {
       Math.max(0, Math.floor(start / length) - OVERSCAN),
       Math.min(count, Math.ceil((start + extent) / length) + OVERSCAN),
     ]
-    const [left, right] = span(
-      scroller.scrollLeft,
-      Math.max(scroller.clientWidth, 200),
-      sizes.width,
-      size.columns,
-    )
-    const [top, bottom] = span(
-      scroller.scrollTop,
-      Math.max(scroller.clientHeight, 700),
-      CELL.height,
-      size.rows,
-    )
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = scroller
+    const [left, right] = span(scrollLeft, Math.max(clientWidth, 200), sizes.width, size.columns)
+    const [top, bottom] = span(scrollTop, Math.max(clientHeight, 700), CELL.height, size.rows)
     const range = [left, right, top, bottom].join()
     if (range === this.range) return
     this.range = range
@@ -285,41 +282,18 @@ export class TableView extends View {
 
   /** Bands along the row and the column of the cell that is pointed at, and lines where the second sentence begins. */
   drawOverlay() {
-    const {
-      overlay,
-      sizes: { width },
-      size,
-      data,
-      active,
-    } = this
+    const { overlay, sizes, extent, data, active } = this
     overlay.replaceChildren()
-    /** @type {(name: string, box: Parameters<typeof place>[1]) => void} */
+    /** @type {(name: string, box: Partial<typeof extent> & {left?: number, top?: number}) => void} */
     const add = (name, box) => {
-      place(make(overlay, "div", name), box)
+      place(make(overlay, "div", name), { left: 0, top: 0, ...extent, ...box })
     }
     const [across, down] = [data.columns, data.rows].map(({ segments }) => segments.indexOf(1))
-    if (across > 0)
-      add("boundary", {
-        left: across * width - 1,
-        top: 0,
-        width: 2,
-        height: size.rows * CELL.height,
-      })
-    if (down > 0)
-      add("boundary", {
-        left: 0,
-        top: down * CELL.height - 1,
-        width: size.columns * width,
-        height: 2,
-      })
+    if (across > 0) add("boundary", { left: across * sizes.width - 1, width: 2 })
+    if (down > 0) add("boundary", { top: down * CELL.height - 1, height: 2 })
     if (!active) return
-    add("band", {
-      left: 0,
-      top: active.row * CELL.height,
-      width: size.columns * width,
-      height: CELL.height,
-    })
-    add("band", { left: active.column * width, top: 0, width, height: size.rows * CELL.height })
+    add("band", { top: active.row * CELL.height, height: CELL.height })
+    add("band", { left: active.column * sizes.width, width: sizes.width })
   }
 
   /** The cell that is read: pointed at, or held. */
@@ -349,13 +323,12 @@ export class TableView extends View {
 
   /** Hold a cell; again: let it go. The server learns of it for the link. @param {Cell | null} cell */
   hold(cell) {
-    const isSame =
-      !cell || (this.heldCell?.row === cell.row && this.heldCell.column === cell.column)
-    const { rows, columns } = this.data
+    const { data, heldCell } = this
+    const isSame = heldCell?.row === cell?.row && heldCell?.column === cell?.column
     this.held =
       isSame || !cell
         ? []
-        : [rows.positions[cell.row][0] + 1, columns.positions[cell.column][0] + 1]
+        : [data.rows.positions[cell.row][0] + 1, data.columns.positions[cell.column][0] + 1]
     this.component.setStateValue("held", { cell: this.held })
     this.point(cell)
   }

@@ -1,0 +1,80 @@
+// Layers down, heads across: one canvas with every picture, over it labels and a cell for each. One cell or label is in
+// the tab order.
+
+import { describe, make } from "./dom.js"
+
+/** @typedef {{row: number, column: number}} Place of a cell, from 0; a label has -1 for what it is not in */
+
+export class HeadGrid {
+  place = { row: 0, column: 0 } // in the tab order
+  columns = "" // their widths, as a style sheet has them
+
+  /** @param {HTMLElement} parent */
+  constructor(parent) {
+    this.node = make(parent, "div", "world")
+    this.sheet = make(this.node, "canvas", "sheet")
+  }
+
+  /** Build the grid anew; the focus stays in its place. @param {string} label @param {string} columns widths @param {() => void} addRows */
+  build(label, columns, addRows) {
+    const hadFocus = this.hasFocus
+    this.columns = columns
+    describe(this.node, { role: "grid", "aria-label": label })
+    this.sheet = describe(make(null, "canvas", "sheet"), { "aria-hidden": true })
+    this.node.replaceChildren(this.sheet)
+    addRows()
+    this.nodeAt(this.place).tabIndex = 0
+    if (hadFocus) this.nodeAt(this.place).focus({ preventScroll: true })
+  }
+
+  get hasFocus() {
+    return this.node.matches(":focus-within")
+  }
+
+  /** @param {number} height in pixels */
+  addRow(height) {
+    const row = describe(make(this.node, "div", "row"), { role: "row" })
+    Object.assign(row.style, { gridTemplateColumns: this.columns, height: `${height}px` })
+    return row
+  }
+
+  /** A cell or a label that can be pressed. @param {HTMLElement} parent @param {Place} place @param {Record<string, string>} attributes @param {string} [text] */
+  addCell(parent, { row, column }, attributes, text) {
+    const place = { "data-row": row, "data-column": column, tabindex: -1 }
+    return describe(make(parent, "div", "", text), { role: "gridcell", ...place, ...attributes })
+  }
+
+  /** @param {Place} place */
+  nodeAt({ row, column }) {
+    return /** @type {HTMLElement} */ (
+      this.node.querySelector(`[data-row="${row}"][data-column="${column}"]`)
+    )
+  }
+
+  /** @param {Place} place */
+  focusOn(place) {
+    this.node.querySelector('[tabindex="0"]')?.setAttribute("tabindex", "-1")
+    this.place = place
+    this.nodeAt(place).tabIndex = 0
+    this.nodeAt(place).focus({ preventScroll: true })
+  }
+
+  /** @param {Place} place */
+  moveTo(place) {
+    this.focusOn(place)
+    this.nodeAt(place).scrollIntoView({ block: "nearest", inline: "nearest" })
+  }
+}
+
+/** The cell or label that an event is of. @param {EventTarget | null} target @returns {Place | null} */
+export function placeIn(target) {
+  const node = target instanceof Element ? target.closest("[data-row]") : null
+  return node instanceof HTMLElement
+    ? { row: Number(node.dataset.row), column: Number(node.dataset.column) }
+    : null
+}
+
+/** @param {Place} a @param {Place | null} b */
+export function isSamePlace(a, b) {
+  return b !== null && a.row === b.row && a.column === b.column
+}

@@ -1,0 +1,35 @@
+// Weights of attention in words, and where a token's attention goes. Pure.
+
+/** @typedef {{name: string, weight: string, place?: string}} Other a token on the other side, and where it is so */
+
+/** Three digits after the point; fewer where weights are large. @param {number} weight @param {number} [top] of the scale */
+export function weightText(weight, top = 1) {
+  if (top >= 10) return weight.toFixed(top >= 100 ? 1 : 2)
+  return weight > 0 && weight < 0.0005 ? "<0.001" : weight.toFixed(3)
+}
+
+/** @param {number} weight @param {number} [top] of the scale */
+export function exactText(weight, top = 1) {
+  if (weight === 0) return "0"
+  if (weight < 0.0001) return weight.toExponential(2)
+  return top <= 1 ? weight.toFixed(5) : weight.toPrecision(5)
+}
+
+/** What a token attends to, or what attends to it, as [text, class] parts. @param {string} token @param {boolean} isQuery @param {Other[]} others the strongest first */
+export function strongestWords(token, isQuery, others) {
+  const [from, to] = isQuery ? ["query", "key"] : ["key", "query"]
+  const parts = [
+    [token, from],
+    [isQuery ? " attends to " : " gets ", ""],
+  ]
+  others.forEach(({ name, weight, place = "" }, i) => {
+    const [other, number] = [
+      [name, to],
+      [weight, "number"],
+    ]
+    if (i > 0) parts.push([" · ", ""])
+    parts.push(...(isQuery ? [other, [" ", ""], number] : [number, [" from ", ""], other]))
+    if (place) parts.push([place, "where"])
+  })
+  return parts
+}
