@@ -295,23 +295,15 @@ export class ClsMapsView extends View {
     const rollouts = this.rollouts.map((each) => line(each.name, each.values))
     const lines = [line(this.nameOf(this.chosen), values), ...times, ...rollouts]
     const name = patchName(patch, this.data.grid.columns)
-    if (event) this.showTip(event, name, lines)
+    if (event) this.tip.show(event, name, lines)
     else this.spoken.textContent = `${name}. ${lines.join(". ")}`
   }
 
   /** @param {Place | null} place @param {PointerEvent} [event] */
   nameHead(place, event) {
-    if (place && event) this.showTip(event, this.nameOf(place), this.describeMap(place).split("; "))
+    if (place && event)
+      this.tip.show(event, this.nameOf(place), this.describeMap(place).split("; "))
     else this.tip.hide()
-  }
-
-  /** @param {PointerEvent} event @param {string} title @param {string[]} lines */
-  showTip(event, title, lines) {
-    this.tip.show(
-      event,
-      title,
-      lines.map((text) => [text]),
-    )
   }
 
   /** @param {Region | null} region @param {boolean} isDone */

@@ -41,14 +41,9 @@ class ContextsView extends View {
         make(group, "h3", "", title)
         const list = make(group, "ol")
         for (const context of contexts) {
-          list.append(
-            drawContext(
-              context,
-              this.weights.subarray(start, start + context.tokens.length),
-              steps,
-            ),
-          )
-          start += context.tokens.length
+          const end = start + context.tokens.length
+          list.append(drawContext(context, this.weights.subarray(start, end), steps))
+          start = end
         }
         return group
       }),
@@ -69,16 +64,9 @@ function drawContext(context, weights, steps) {
   make(facts, "span", "number", `sentence ${number}`)
   const line = make(item, "p", "line")
   for (const place of excerptOf(context)) {
+    const kind = place === query ? "query" : place === key ? "key" : ""
     if (place < 0) make(line, "span", "gap", "…")
-    else
-      line.append(
-        drawToken(
-          tokens[place],
-          weights[place],
-          place === query ? "query" : place === key ? "key" : "",
-          steps,
-        ),
-      )
+    else line.append(drawToken(tokens[place], weights[place], kind, steps))
     line.append(" ") // where a line may end
   }
   return item

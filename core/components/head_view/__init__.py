@@ -102,11 +102,7 @@ def show_head_view(data: bytes, *, key: str, on_view: Callable[[object], None]) 
     on_view : called with the changed state (as in links, untrusted): at once if it needs a layer
         or weighting that has not been sent, else a moment later.
     """
-
-    def view_changed() -> None:
-        on_view(reported(key, "view"))
-
-    _head_view(key=key, data=data, on_view_change=view_changed)
+    _head_view(key=key, data=data, on_view_change=lambda: on_view(reported(key, "view")))
 
 
 def _stamp(trace: Trace) -> str:

@@ -4,23 +4,16 @@ import { clamp, describe, make, place } from "../shared/dom.js"
 import { addPatch } from "../shared/patches.js"
 import { SIDES } from "../shared/sentences.js"
 
-/** @import { Patches } from "../shared/patches.js" */
 /** @import { BySide, Side, Tokens } from "../shared/sentences.js" */
 /** @import { Shown } from "./filters.js" */
+/** @import { HeadView } from "./head_view.js" */
 /** @import { Layout } from "./layout.js" */
-/**
- * @typedef {{side: Side, position: number}} TokenAt
- * @typedef {object} Actions
- * @property {(token: TokenAt) => void} pin
- * @property {(token: TokenAt) => void} hide
- * @property {() => void} release
- * @property {(token: TokenAt | null) => void} reach by keys
- */
+/** @typedef {{side: Side, position: number}} TokenAt */
 
 export const PATCH = 18 // pixels of a patch beside its name
 
-/** @param {HTMLElement} world @param {Actions} act */
-export function makeColumns(world, act) {
+/** @param {HTMLElement} world @param {HeadView} view */
+export function makeColumns(world, view) {
   const columns = {
     queries: describe(make(world, "div", "column queries"), {
       role: "group",
@@ -65,10 +58,10 @@ export function makeColumns(world, act) {
       End: () => focus(side, Infinity),
       ArrowLeft: () => focus("queries", row),
       ArrowRight: () => focus("keys", row),
-      Enter: () => act.pin(token),
-      " ": () => act.pin(token),
-      Delete: () => act.hide(token),
-      Escape: () => act.release(),
+      Enter: () => view.pin(token),
+      " ": () => view.pin(token),
+      Delete: () => view.hideToken(token),
+      Escape: () => view.release(),
     }
     if (!keys[event.key]) return
     event.preventDefault()
@@ -78,27 +71,24 @@ export function makeColumns(world, act) {
     const token = find(target)
     if (!token) return
     setTabStop(token.side, token.row)
-    if (target instanceof Element && target.matches(":focus-visible")) act.reach(token)
+    if (target instanceof Element && target.matches(":focus-visible")) view.reach(token)
   })
   world.addEventListener("focusout", (event) => {
-    if (!find(event.relatedTarget)) act.reach(null)
+    if (!find(event.relatedTarget)) view.reach(null)
   })
 
   return {
-    /** Set the tokens; the focus stays in its place. @param {Shown} next @param {BySide<Tokens>} tokens @param {Layout} layout @param {Patches | null} patches */
-    build(next, tokens, layout, patches) {
+    /** Set the tokens; the focus stays in its place. */
+    build() {
+      const { tokens, layout, data } = view
       const focused = find(/** @type {ShadowRoot} */ (world.getRootNode()).activeElement)
-      shown = next
+      shown = view.shown
       for (const side of SIDES) {
-        nodes[side] = shown[side].map((position, row) =>
-          addPatch(
-            drawToken(tokens[side], side, row, position, layout),
-            tokens[side].labels[position],
-            patches,
-            PATCH,
-            side === "queries",
-          ),
-        )
+        nodes[side] = shown[side].map((position, row) => {
+          const node = drawToken(tokens[side], side, row, position, layout)
+          const label = tokens[side].labels[position]
+          return addPatch(node, label, data.patches, PATCH, side === "queries")
+        })
         columns[side].replaceChildren(...nodes[side])
       }
       place(columns.queries, { left: layout.linesLeft - layout.token, width: layout.token })
@@ -106,16 +96,15 @@ export function makeColumns(world, act) {
       setTabStop(focused?.side ?? "queries", focused?.row ?? 0)
       if (focused) focus(focused.side, focused.row)
     },
-    /** Mark the token that is pointed at or pinned, and the two that stand out while there is none. @param {TokenAt | null} active @param {boolean} isPinned @param {BySide<number> | null} found */
-    mark(active, isPinned, found) {
+    /** Mark the token that is pointed at or pinned, and the two that stand out while there is none. */
+    mark() {
+      const { active, isPinned, found } = view
+      const standing = active || !found ? null : { queries: found.query, keys: found.key }
       for (const side of SIDES)
         nodes[side].forEach((node, row) => {
           const isActive = active?.side === side && shown[side][row] === active.position
           node.classList.toggle("active", isActive)
-          node.classList.toggle(
-            "found",
-            !active && found !== null && found[side] === shown[side][row],
-          )
+          node.classList.toggle("found", standing?.[side] === shown[side][row])
           describe(node, { "aria-pressed": isActive && isPinned })
         })
     },

@@ -124,13 +124,7 @@ export class HeadView extends View {
     this.world = make(this.scroller, "div", "world")
     this.sheet = describe(make(this.world, "canvas", "sheet"), { "aria-hidden": true })
     this.bounds = make(this.world, "div", "bounds")
-    this.columns = makeColumns(this.world, {
-      pin: (token) => this.pin(token),
-      hide: (token) => this.hideToken(token),
-      release: () => this.release(),
-      reach: (token) =>
-        token && pinnedOf(this.state) ? this.change(pinTo(token)) : this.point(token), // the pin comes along
-    })
+    this.columns = makeColumns(this.world, this)
     this.cross = describe(make(this.world, "button", "cross", "×"), { tabindex: -1 }) // the Delete key does the same
     this.table = makeTable(this.root)
     this.tip = makeTip(this.root)
@@ -197,6 +191,12 @@ export class HeadView extends View {
   /** Pin a token; again: release it. @param {TokenAt} token */
   pin(token) {
     this.change(isSame(pinnedOf(this.state), token) ? { from: [], to: [] } : pinTo(token))
+  }
+
+  /** By keys; what is pinned comes along. @param {TokenAt | null} token */
+  reach(token) {
+    if (token && this.isPinned) this.change(pinTo(token))
+    else this.point(token)
   }
 
   release() {
@@ -461,7 +461,7 @@ export class HeadView extends View {
     const built = [data.stamp, shown.queries, shown.keys, this.width].join("|")
     if (this.built !== built) {
       this.built = built
-      this.columns.build(shown, tokens, this.layout, data.patches)
+      this.columns.build()
       this.drawHeading()
     }
     this.redraw()
@@ -578,7 +578,7 @@ export class HeadView extends View {
   readActive(active) {
     const { tokens, shown, on, layer, layout, cross, found } = this
     this.profile = active && profileOf(layer, on, shown, active.side, active.position, this.sums)
-    this.columns.mark(active, this.isPinned, found && { queries: found.query, keys: found.key })
+    this.columns.mark()
     const named = found ? foundSentence(found, this) : []
     const parts =
       active && this.profile

@@ -136,13 +136,8 @@ function drawTint(pen, { token, row }, left, top, share, colour) {
 }
 
 /** The whole text in a narrow strip: each query's strongest line, and the part in view. @param {HTMLCanvasElement} canvas @param {Picture} picture @param {Uint32Array} cells strongest first @param {Shown} shown @param {number} width */
-export function drawMap(
-  canvas,
-  { size, layout, colours, ink, scrollTop, viewHeight },
-  cells,
-  shown,
-  width,
-) {
+export function drawMap(canvas, picture, cells, shown, width) {
+  const { size, layout, colours, ink, scrollTop, viewHeight } = picture
   const pen = penFor(canvas, width, viewHeight)
   const scale = viewHeight / Math.max(layout.height, 1)
   const seen = new Set()
@@ -152,18 +147,10 @@ export function drawMap(
     const query = queryOf(cell, size)
     if (seen.has(query)) continue
     seen.add(query)
-    const [from, to] = [
-      layout.rowOf.queries.get(query) ?? 0,
-      layout.rowOf.keys.get(keyOf(cell, size)) ?? 0,
-    ]
+    const [from, to] = [layout.rowOf.queries.get(query), layout.rowOf.keys.get(keyOf(cell, size))]
+    const [y, end] = [from ?? 0, to ?? 0].map((row) => (row + 0.5) * layout.row * scale)
     pen.strokeStyle = colours[headOf(cell, size)]
-    strokeLine(
-      pen,
-      5,
-      (from + 0.5) * layout.row * scale,
-      width - 5,
-      (to + 0.5) * layout.row * scale,
-    )
+    strokeLine(pen, 5, y, width - 5, end)
     if (seen.size === shown.queries.length) break
   }
   Object.assign(pen, { globalAlpha: 0.1, fillStyle: ink })

@@ -134,13 +134,10 @@ function drawHidden(node, view) {
     for (const position of positions) {
       const button = make(node, "button", "chip", `${view.tokens[side].labels[position]} ×`)
       button.title = "Show this token again"
-      button.onclick = () =>
-        view.change(
-          view.withHidden(
-            side,
-            view.hiddenOf(side).filter((each) => each !== position),
-          ),
-        )
+      button.onclick = () => {
+        const others = view.hiddenOf(side).filter((each) => each !== position)
+        view.change(view.withHidden(side, others))
+      }
     }
   }
   make(node, "button", "plain", "Show all").onclick = () =>

@@ -66,17 +66,9 @@ export function foundSentence({ head, query, key }, { tokens, layer, sums, top }
 export function pairNote(query, key, { tokens, layer, on, sums, top, colours, causal }, pointed) {
   const title = `${tokens.queries.labels[query]} → ${tokens.keys.labels[key]}`
   if (!isPermitted(layer, query, key)) {
-    return [
-      title,
-      [
-        [
-          causal && key > query
-            ? "no attention to later tokens"
-            : "the model does not permit this pair",
-          null,
-        ],
-      ],
-    ]
+    const isLater = causal && key > query
+    const reason = isLater ? "no attention to later tokens" : "the model does not permit this pair"
+    return [title, [[reason, null]]]
   }
   const heads = on.map((head) => ({ head, weight: shownWeight(layer, head, query, key, sums) }))
   const mean = heads.reduce((sum, { weight }) => sum + weight, 0) / Math.max(1, heads.length)

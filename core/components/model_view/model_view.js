@@ -286,17 +286,21 @@ export class ModelView extends View {
 
   /** All tiles, with so many pixels of the canvas for one of the page. @param {CanvasRenderingContext2D} pen @param {number} ratio */
   paintTiles(pen, ratio) {
-    const { data, rows, size } = this
-    const { step, tops } = this.sheetPlan
+    const { data, size } = this
     const picture = pictureOf(size.wide * ratio, size.high * ratio)
     const image = pen.createImageData(picture.width, picture.height)
-    rows.forEach(({ heads }, row) =>
-      heads.forEach((_, column) => {
-        const head = this.headIn(row, column)
-        drawHead(picture, data, tileOf(data, head.index), data.lines.tile, Math.max(1, ratio * 1.1))
-        fillImage(image, picture, this.rampFor(head, this.isDimmed(head)))
-        pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(tops[row] * ratio))
-      }),
+    this.eachTile((head, left, top) => {
+      drawHead(picture, data, tileOf(data, head.index), data.lines.tile, Math.max(1, ratio * 1.1))
+      fillImage(image, picture, this.rampFor(head, this.isDimmed(head)))
+      pen.putImageData(image, Math.round(left * ratio), Math.round(top * ratio))
+    })
+  }
+
+  /** @param {(head: Head, left: number, top: number) => void} visit with its place on the canvas, in pixels of the page */
+  eachTile(visit) {
+    const { step, tops } = this.sheetPlan
+    this.rows.forEach(({ heads }, row) =>
+      heads.forEach((_, column) => visit(this.headIn(row, column), column * step.x, tops[row])),
     )
   }
 

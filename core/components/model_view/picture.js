@@ -1,11 +1,11 @@
 // The tiles in a saved picture: pixels in a PNG and where there are very many lines or cells, else one shape for each.
 
+import { strokeLine } from "../shared/dom.js"
 import { drawImageOf, isSvg } from "../shared/svg_pen.js"
 import { OPACITY, pickLines, tileOf } from "./tiles.js"
 
 /** @import { Pen } from "../shared/svg_pen.js" */
 /** @import { Head, ModelView } from "./model_view.js" */
-/** @typedef {{left: number, top: number, wide: number, high: number}} Spot of a tile, in pixels */
 
 const MAX_SHAPES = 20_000 // in a file; more are pixels
 const THICK = 1.1 // pixels of a line, as on the page
@@ -15,7 +15,7 @@ const SHARP = 3 // pixels of an image in an SVG for one of the page
 export function sheetPainter(view) {
   return (pen) => {
     if (isSvg(pen) && countShapes(view) <= MAX_SHAPES)
-      return eachTile(view, (head, spot) => paintTile(pen, view, head, spot))
+      return view.eachTile((head, left, top) => paintTile(pen, view, head, left, top))
     const { extent } = view.sheetPlan
     const scale = isSvg(pen) ? SHARP : pen.getTransform().a
     drawImageOf(pen, extent.x, extent.y, scale, (canvas) => {
@@ -25,17 +25,6 @@ export function sheetPainter(view) {
       )
     })
   }
-}
-
-/** @param {ModelView} view @param {(head: Head, spot: Spot) => void} visit */
-function eachTile(view, visit) {
-  const { step, tops } = view.sheetPlan
-  const { wide, high } = view.size
-  view.rows.forEach(({ heads }, row) =>
-    heads.forEach((_, column) => {
-      visit(view.headIn(row, column), { left: column * step.x, top: tops[row], wide, high })
-    }),
-  )
 }
 
 /** @param {ModelView} view @param {Head} head */
@@ -48,18 +37,17 @@ function cellsOf({ data }, { index }) {
 /** @param {ModelView} view */
 function countShapes(view) {
   let count = 0
-  eachTile(view, (head) => {
+  view.eachTile((head) => {
     count += cellsOf(view, head).length
   })
   return count
 }
 
-/** @param {Pen} pen @param {ModelView} view @param {Head} head @param {Spot} spot */
-function paintTile(pen, view, head, { left, top, wide, high }) {
-  const {
-    data: { draw, shape, tiles },
-  } = view
-  const tile = tileOf({ shape, tiles }, head.index)
+/** @param {Pen} pen @param {ModelView} view @param {Head} head @param {number} left @param {number} top in pixels */
+function paintTile(pen, view, head, left, top) {
+  const { draw, shape } = view.data
+  const { wide, high } = view.size
+  const tile = tileOf(view.data, head.index)
   const ramp = view.rampFor(head, view.isDimmed(head))
   const [across, down] = [wide / shape.columns, high / shape.rows]
   Object.assign(pen, { fillStyle: colourAt(ramp, 0), lineWidth: THICK })
@@ -68,10 +56,8 @@ function paintTile(pen, view, head, { left, top, wide, high }) {
     const [row, column] = [Math.floor(cell / shape.columns), cell % shape.columns]
     if (draw === "lines") {
       Object.assign(pen, { globalAlpha: OPACITY[tile[cell]], strokeStyle: colourAt(ramp, 255) })
-      pen.beginPath()
-      pen.moveTo(left, top + (row + 0.5) * down)
-      pen.lineTo(left + wide, top + ((column + 0.5) / shape.columns) * high)
-      pen.stroke()
+      const end = top + ((column + 0.5) / shape.columns) * high
+      strokeLine(pen, left, top + (row + 0.5) * down, left + wide, end)
     } else {
       pen.fillStyle = colourAt(ramp, tile[cell])
       pen.fillRect(left + column * across, top + row * down, across, down)

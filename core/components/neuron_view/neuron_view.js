@@ -303,12 +303,7 @@ export class NeuronView extends View {
     this.follow(cell)
     this.point(cell)
     const { tip } = this.ui
-    if (cell && cell.column > 0)
-      tip.show(
-        event,
-        "",
-        this.wordsOf(cell).map((line) => [line]),
-      )
+    if (cell && cell.column > 0) tip.show(event, "", this.wordsOf(cell))
     else tip.hide()
   }
 

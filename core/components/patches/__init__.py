@@ -103,11 +103,7 @@ def show_patches(data: bytes, *, key: str, on_view: Callable[[object], None]) ->
     data : from :func:`pack_patches`. The same bytes again cost nothing to send.
     on_view : called with the changed state, as in links, untrusted.
     """
-
-    def view_changed() -> None:
-        on_view(reported(key, "view"))
-
-    _patches(key=key, data=data, on_view_change=view_changed)
+    _patches(key=key, data=data, on_view_change=lambda: on_view(reported(key, "view")))
 
 
 def _quantised(maps: PatchMaps) -> dict[str, NDArray[Any]]:

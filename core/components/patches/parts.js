@@ -54,11 +54,9 @@ export function makeParts(root, view) {
   })
   const sheet = describe(make(frame, "canvas", "sheet"), { "aria-hidden": true })
   const scale = make(stage, "div", "scale")
-  const [low, ramp, high] = [
-    make(scale, "span", "", "0"),
-    make(scale, "span", "ramp"),
-    make(scale, "span", "top"),
-  ]
+  make(scale, "span", "", "0")
+  const ramp = make(scale, "span", "ramp")
+  const high = make(scale, "span", "top")
   const uniform = make(scale, "span", "uniform")
   const chips = describe(make(stage, "div", "chips"), {
     role: "group",
@@ -82,7 +80,6 @@ export function makeParts(root, view) {
     stage,
     frame,
     sheet,
-    low,
     ramp,
     high,
     uniform,
@@ -90,7 +87,6 @@ export function makeParts(root, view) {
     sentence,
     hint,
     classes,
-    heads,
     layerTitle,
     ofLayer,
     allTitle,

@@ -266,7 +266,7 @@ export class PatchesView extends View {
     const { active, weights, names, state, ui } = this
     const [query, key] = state.direction === "from" ? [active, other] : [other, active]
     const [title, line] = pairNote(query, key, weights[other], names)
-    ui.tip.show(where, title, [[line]])
+    ui.tip.show(where, title, [line])
   }
 
   /** Hold a token, or let it go. @param {number | null} token */

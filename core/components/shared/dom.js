@@ -72,17 +72,13 @@ export function penOf(canvas, settings) {
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
  * @param {CanvasRenderingContext2DSettings & {ratio?: number}} [settings] ratio: device pixels per CSS pixel
  */
-export function sizeCanvas(
-  canvas,
-  width,
-  height,
-  { ratio = window.devicePixelRatio || 1, ...settings } = {},
-) {
+export function sizeCanvas(canvas, width, height, settings = {}) {
+  const { ratio = window.devicePixelRatio || 1, ...rest } = settings
   const [across, down] = [width, height].map((side) => Math.max(1, Math.round(side * ratio)))
   if (canvas.width !== across || canvas.height !== down)
     Object.assign(canvas, { width: across, height: down })
   place(canvas, { width, height })
-  const pen = penOf(canvas, settings)
+  const pen = penOf(canvas, rest)
   pen.setTransform(ratio, 0, 0, ratio, 0, 0)
   return pen
 }
@@ -112,9 +108,10 @@ export function makeTip(parent) {
   tip.hidden = true
   return {
     node: tip,
-    /** @param {{clientX: number, clientY: number}} event @param {string} title @param {(string | null)[][]} lines [text, colour] */
+    /** @param {{clientX: number, clientY: number}} event @param {string} title @param {(string | (string | null)[])[]} lines text, or [text, colour] */
     show({ clientX, clientY }, title, lines) {
-      const rows = lines.map(([text, colour]) => {
+      const rows = lines.map((line) => {
+        const [text, colour] = typeof line === "string" ? [line] : line
         const row = make(null, "span", "", text ?? "")
         if (!colour) return row
         const dot = make(null, "i")

@@ -83,14 +83,10 @@ export function softmaxOf({ sums, heads, size }, head, query, score, onlyPatches
 /** The weight as the model computed it, times the factor (a norm) if there is one. @param {Layer} layer @param {number} head @param {number} query @param {number} key @param {boolean} [onlyPatches] */
 export function weightOf(layer, head, query, key, onlyPatches) {
   const { weights, factor, size } = layer
+  /** @type {() => number} */
+  const score = () => scoreOf(layer, head, query, key, dotOf(layer, head, query, key))
   const attention = weights
     ? weights[(head * size.queries + query) * size.keys + key]
-    : softmaxOf(
-        layer,
-        head,
-        query,
-        scoreOf(layer, head, query, key, dotOf(layer, head, query, key)),
-        onlyPatches,
-      )
+    : softmaxOf(layer, head, query, score(), onlyPatches)
   return factor ? factor[head * size.keys + key] * attention : attention
 }

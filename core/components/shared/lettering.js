@@ -24,46 +24,30 @@ export function paintText(pen, node, style, origin) {
       pen.fillText(text, left - origin.x, top - origin.y + ascent)
     return
   }
-  const [left, right] = [
-    Math.min(...rects.map((rect) => rect.left)),
-    Math.max(...rects.map((rect) => rect.right)),
-  ]
-  const text = style.whiteSpace.startsWith("pre")
-    ? node.data
-    : collapsed(pen, node.data, right - left)
-  writeLine(
-    pen,
-    text,
-    { left: left - origin.x, right: right - origin.x, baseline: rects[0].top - origin.y + ascent },
-    node.parentElement,
-    style,
-    origin,
-  )
+  const [left, right] = [rects.map((rect) => rect.left), rects.map((rect) => rect.right)]
+  const line = { left: Math.min(...left), right: Math.max(...right) }
+  const keepsBlanks = style.whiteSpace.startsWith("pre")
+  const text = keepsBlanks ? node.data : collapsed(pen, node.data, line.right - line.left)
+  pen.save()
+  pen.translate(-origin.x, rects[0].top - origin.y + ascent)
+  writeLine(pen, text, line, node.parentElement, style)
+  pen.restore()
 }
 
-/** A line keeps the side that it is aligned to; one too long for its element ends in dots. @param {Pen} pen @param {string} text @param {{left: number, right: number, baseline: number}} line @param {HTMLElement} element @param {CSSStyleDeclaration} style @param {Place} origin */
-function writeLine(pen, text, { left, right, baseline }, element, style, origin) {
+/** A line keeps the side that it is aligned to; one too long for its element ends in dots. @param {Pen} pen @param {string} text @param {{left: number, right: number}} line on the screen @param {HTMLElement} element @param {CSSStyleDeclaration} style */
+function writeLine(pen, text, { left, right }, element, style) {
   const isCut = style.textOverflow === "ellipsis" && element.scrollWidth > element.clientWidth + 1
   if (isCut) {
-    const room =
-      element.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+    const padding = parseFloat(style.paddingLeft)
+    const room = element.clientWidth - padding - parseFloat(style.paddingRight)
+    const start = element.getBoundingClientRect().left + element.clientLeft + padding
     pen.textAlign = "left"
-    pen.fillText(
-      fitted(pen, text, room),
-      element.getBoundingClientRect().left -
-        origin.x +
-        element.clientLeft +
-        parseFloat(style.paddingLeft),
-      baseline,
-    )
+    pen.fillText(fitted(pen, text, room), start, 0)
   } else {
-    const align = /right|end/.test(style.textAlign)
-      ? "right"
-      : style.textAlign === "center"
-        ? "center"
-        : "left"
+    const isRight = /right|end/.test(style.textAlign)
+    const align = isRight ? "right" : style.textAlign === "center" ? "center" : "left"
     pen.textAlign = align
-    pen.fillText(text, { left, right, center: (left + right) / 2 }[align], baseline)
+    pen.fillText(text, { left, right, center: (left + right) / 2 }[align], 0)
   }
 }
 

@@ -6,7 +6,7 @@ import { fitted } from "./lettering.js"
 import { paintElement } from "./painter.js"
 import { withTexts } from "./png.js"
 import { readTheme } from "./scales.js"
-import { SvgPen, asPen, isSvg, writable } from "./svg_pen.js"
+import { SvgPen, asPen, writable } from "./svg_pen.js"
 
 /** @import { Painters } from "./painter.js" */
 /** @import { Theme } from "./scales.js" */
@@ -124,51 +124,36 @@ function drawWhole(view, saver, picture, kind) {
 }
 
 /** @param {HTMLElement} root @param {Picture} picture @param {Parts} parts @param {Kind} kind */
-function draw(
-  root,
-  picture,
-  {
-    painters = new Map(),
-    name = "",
-    place = picture.place,
-    facts = {},
-    width: wide = root.scrollWidth,
-  },
-  kind,
-) {
+function draw(root, picture, parts, kind) {
+  const { painters = new Map(), name = "", place = picture.place, facts = {} } = parts
   const theme = readTheme(root)
   const lines = {
     title: [picture.title, place, picture.model].filter(Boolean).join(" · "),
     about: picture.about,
   }
   const above = HEAD.title * 1.5 + (lines.about ? HEAD.about * 1.6 : 0) + HEAD.gap
-  const width = Math.ceil(Math.max(wide, MIN_WIDTH) + 2 * MARGIN)
+  const width = Math.ceil(Math.max(parts.width ?? root.scrollWidth, MIN_WIDTH) + 2 * MARGIN)
   const height = Math.ceil(root.scrollHeight + above + FOOT.gap + FOOT.letters + 2 * MARGIN)
   const wanted = Math.max(MIN_SCALE, window.devicePixelRatio || 1)
-  const scale = Math.min(
-    wanted,
-    MAX.side / width,
-    MAX.side / height,
+  const most = Math.min(
+    MAX.side / Math.max(width, height),
     Math.sqrt(MAX.pixels / (width * height)),
   )
-  const pen = kind === "svg" ? asPen(new SvgPen(width, height)) : canvasPen(width, height, scale)
+  const scale = Math.min(wanted, most)
+  const svg = kind === "svg" ? new SvgPen(width, height) : null
+  const pen = svg ? asPen(svg) : canvasPen(width, height, scale)
   pen.fillStyle = theme.paper
   pen.fillRect(0, 0, width, height)
   writeHead(pen, lines, theme, width)
   const { left, top } = root.getBoundingClientRect()
   paintElement(pen, root, { x: left - MARGIN, y: top - MARGIN - above }, painters)
   writeFoot(pen, softwareOf(picture), theme, width, height)
-  const size = {
-    kind,
-    width,
-    height,
-    ...(kind === "png" ? { scale: Number(scale.toFixed(3)) } : {}),
-  }
+  const sharpness = svg ? {} : { scale: Number(scale.toFixed(3)) }
   return {
-    pen: isSvg(pen) ? /** @type {SvgPen} */ (/** @type {unknown} */ (pen)) : pen,
+    pen: svg ?? pen,
     name,
     title: lines.title,
-    facts: { ...facts, picture: size },
+    facts: { ...facts, picture: { kind, width, height, ...sharpness } },
   }
 }
 

@@ -21,14 +21,14 @@ export function openHintsOnTap(document) {
     open = other
     if (other) timer = setTimeout(() => tell(other, "pointerover"), WAIT_MS)
   }
-  document.addEventListener("pointerup", onTap, true)
-  document.addEventListener("pointerdown", spareSwitch, true)
-  document.addEventListener("click", spareSwitch, true)
+  const ending = new AbortController()
+  const options = { capture: true, signal: ending.signal }
+  document.addEventListener("pointerup", onTap, options)
+  document.addEventListener("pointerdown", spareSwitch, options)
+  document.addEventListener("click", spareSwitch, options)
   return () => {
     clearTimeout(timer)
-    document.removeEventListener("pointerup", onTap, true)
-    document.removeEventListener("pointerdown", spareSwitch, true)
-    document.removeEventListener("click", spareSwitch, true)
+    ending.abort()
   }
 }
 
