@@ -1,39 +1,165 @@
-"""The address bar: what it says of the page's state, and how far the browser has followed."""
+"""The address bar holds the whole state, so that the address opens the same picture.
 
-from core.ui.address.bar import (
-    MAX_ADDRESS,
-    MAX_TEXT,
-    WATCHED,
-    asks_for,
-    current,
-    is_read_now,
-    links_are_on,
-    may_leave_out,
-    open_link,
-    shown,
-    take,
-    to_text,
-    translate,
-    window_is_watched,
-    write,
-    write_waiting,
-)
+Tried on switches and choices in 1.67, Streamlit's own ``bind="query-params"`` omits defaults, drops
+impossible values (and the ``0`` of our switches) without a word, and binds no control that is not
+drawn; a link handed out in class must neither depend on a default nor fail silently.
+Texts too long for an address travel compressed in `packed`. With ``HEADSCOPE_LINKS=0`` nothing is
+written, so that no proxy logs what visitors type; links from elsewhere still open.
+"""
 
-__all__ = [
-    "MAX_ADDRESS",
-    "MAX_TEXT",
-    "WATCHED",
-    "asks_for",
-    "current",
-    "is_read_now",
-    "links_are_on",
-    "may_leave_out",
-    "open_link",
-    "shown",
-    "take",
-    "to_text",
-    "translate",
-    "window_is_watched",
-    "write",
-    "write_waiting",
-]
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, urlencode
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from core.ui.address.link_text import pack, unpack
+from core.ui.serve.deployment import setting
+from core.ui.words.messages import notice, quote, start_notices
+
+MAX_TEXT = 10_000  # characters of a text; about four times what the longest page can show
+# Bytes of a whole address. Proxies limit a request's first line, which also holds the method and
+# the protocol, to 8,192 (nginx: large_client_header_buffers; Apache: LimitRequestLine).
+MAX_ADDRESS = 7_500
+_MAX_SITE = 200  # bytes of the site's own address where it is not known
+_MAX_UNPACKED = 2 * 12 * MAX_TEXT  # bytes: two texts with every character as a JSON escape
+_TEXTS = ("text", "pair")
+_LINK, _OPTIONAL, _STATE = "_link", "_optional_parameters", "_address"
+_IS_READ = "_link_is_read_now"
+WATCHED = "_window_is_watched"
+
+
+def open_link() -> bool:
+    """Read the parameters of a link: on a visitor's first run, and on back and forward.
+
+    Returns whether this run is one of those.
+    """
+    start_notices()
+    context = get_script_run_ctx()
+    moved = context is not None and getattr(context, "is_history_navigation", False)
+    st.session_state[_IS_READ] = moved or _LINK not in st.session_state
+    if not st.session_state[_IS_READ]:
+        return False
+    link = _unpacked({key: value for key, value in st.query_params.to_dict().items() if value})
+    # What an address omits is off: back and forward must switch it off again.
+    omitted = dict.fromkeys(st.session_state.setdefault(_OPTIONAL, set()), "")
+    st.session_state[_LINK] = omitted | link
+    if moved or "pair" in link:
+        st.session_state["two"] = "pair" in link
+    return True
+
+
+def take(key: str) -> str | None:
+    """The link's value for this parameter, once; "" where it omits one that was set before."""
+    value: str | None = st.session_state[_LINK].pop(key, None)
+    return value
+
+
+def is_read_now() -> bool:
+    """Whether this run is one that reads the parameters of a link."""
+    return bool(st.session_state[_IS_READ])
+
+
+def translate(defaults: Mapping[str, str], parts: Mapping[str, str]) -> None:
+    """Read a link to a page that has become a part of another: see ``core.ui.words.pages``."""
+    link = st.session_state[_LINK]
+    link.update({key: value for key, value in defaults.items() if not link.get(key)})
+    if "part" in link:
+        link["part"] = parts.get(link["part"], link["part"])
+
+
+def may_leave_out(key: str) -> None:
+    """Back and forward reset this parameter to its default where the address omits it."""
+    st.session_state[_OPTIONAL].add(key)
+
+
+def asks_for(key: str) -> bool:
+    """Whether the link has a value for this parameter that nobody has taken yet."""
+    return bool(st.session_state[_LINK].get(key))
+
+
+def links_are_on() -> bool:
+    """Whether the address holds the state: not with ``HEADSCOPE_LINKS`` 0, off, no or false."""
+    return (setting("LINKS") or "").strip().lower() not in {"0", "off", "no", "false"}
+
+
+def write(values: Mapping[str, object]) -> None:
+    """Write the state to the address.
+
+    Texts that make it too long are packed. If it is still too long they are left out, then the
+    page's own values, longest first; a caption says so.
+    """
+    state = {key: text for key, value in values.items() if (text := to_text(value)) is not None}
+    st.session_state[_STATE] = _shortened(state) if links_are_on() else {}
+    write_waiting()
+
+
+def window_is_watched() -> None:
+    """From now on the address may change: the browser keeps one entry of its history a page."""
+    st.session_state[WATCHED] = True
+
+
+def shown() -> dict[str, str]:
+    """The parameters that the browser's address had when it asked for this run."""
+    context = get_script_run_ctx()
+    if context is None:
+        return {}
+    return dict(parse_qsl(context.query_string.removeprefix("?"), keep_blank_values=True))
+
+
+def write_waiting() -> None:
+    """Write the state of the last run, unless it is there or the window is not watched yet."""
+    state = current()
+    if st.session_state.get(WATCHED, False) and st.query_params.to_dict() != state:
+        st.query_params.from_dict(state)
+
+
+def current() -> dict[str, str]:
+    """What the address holds, or will soon: parameters and their values."""
+    state: dict[str, str] = st.session_state.get(_STATE, {})
+    return state
+
+
+def _shortened(state: dict[str, str]) -> dict[str, str]:
+    if _fits(state):
+        return state
+    others = {key: value for key, value in state.items() if key not in _TEXTS}
+    packed = others | {"packed": pack({key: state[key] for key in _TEXTS if key in state})}
+    if _fits(packed):
+        return packed
+    st.sidebar.caption("The text is too long for a link, which leaves it out.")
+    while not _fits(others):
+        longest = max(others, key=lambda key: len(urlencode({key: others[key]})))
+        del others[longest]
+        st.sidebar.caption(f"The link leaves out {quote(longest)} too: it is too long.")
+    return others
+
+
+def _fits(state: dict[str, str]) -> bool:
+    site = len(st.context.url or "") or _MAX_SITE
+    return site + len("?") + len(urlencode(state)) <= MAX_ADDRESS
+
+
+def _unpacked(link: dict[str, str]) -> dict[str, str]:
+    """The parameters with the texts of `packed`; a text written out takes precedence."""
+    packed = link.pop("packed", None)
+    if packed is None:
+        return link
+    texts = unpack(packed, _MAX_UNPACKED)
+    if texts is None:
+        notice("The text in this link cannot be read: the link is damaged or was cut off.")
+        return link
+    return {key: texts[key] for key in _TEXTS if texts.get(key)} | link
+
+
+def to_text(value: object) -> str | None:
+    """A control's value as links write it; None where they leave it out."""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, list):
+        return ",".join(map(str, value)) or None
+    return None if value is None else str(value)

@@ -15,7 +15,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.ui.address.bar import shown, to_text
+from core.ui.address import shown, to_text
 
 _WAITING = "_picks_without_answer"
 _MAX_VALUES = 50  # of one control, that may be on their way at once

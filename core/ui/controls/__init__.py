@@ -5,36 +5,406 @@ widget if it has a label, and returns the value. State lives in ``st.session_sta
 control's key, its name in links. When the page ends, its controls are written to the address.
 """
 
-from core.ui.controls.declared import (
-    SHARED,
-    Control,
-    declared,
-    end_page,
-    open_link,
-    pick,
-    publish,
-    start,
-    suggest,
-)
-from core.ui.controls.heads import HasHeads, head, layer
-from core.ui.controls.values import choice, flag, number, text, tokens
+from __future__ import annotations
 
-__all__ = [
-    "SHARED",
-    "Control",
-    "HasHeads",
-    "choice",
-    "declared",
-    "end_page",
-    "flag",
-    "head",
-    "layer",
-    "number",
-    "open_link",
-    "pick",
-    "publish",
-    "start",
-    "suggest",
-    "text",
-    "tokens",
-]
+import contextlib
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn, Protocol, TypeVar, cast
+
+import streamlit as st
+
+from core.ui import address
+from core.ui.address import pending_updates
+from core.ui.cache import first_model
+from core.ui.python import share
+from core.ui.words.glossary import TERMS
+from core.ui.words.messages import notice, quote
+from core.ui.words.pages import opened
+from core.vocabulary import Layered, without_attention
+
+Option = TypeVar("Option", bound=str)
+Number = TypeVar("Number", int, float)
+
+# The frame's, which every page has; all others are a page's own.
+SHARED = {"input", "model", "text", "pair", "image", "side", "attention", "decoder"}
+_SUGGESTED, _FOLLOWED = "_suggested", "_followed"
+_DECLARED, _DEFAULTS = "_controls", "_defaults"  # of this run; all that ever were, by key
+_OF_PAGES = "_defaults_of_pages"  # the same by page, without those of the frame
+_MAX_NAMED = 8  # options that a message names; of more, the first three and the last
+_SUMMARIES = {"mean": "mean", "median": "median", "max": "maximum"}  # of layers or heads
+
+
+@dataclass(frozen=True)
+class Control:
+    """What was declared.
+
+    `allowed` are the options of a choice, the numbers of a list, or the lowest and the highest of a
+    number. Links leave an `optional` one out while it has its default.
+    """
+
+    kind: Literal["choice", "flag", "number", "tokens", "text"]
+    key: str
+    default: Any
+    allowed: tuple[Any, ...] = ()
+    optional: bool = False
+
+
+def open_link() -> None:
+    """Begin a run: read the link, and forget the controls of the previous run."""
+    st.session_state[_DECLARED] = {}
+    if address.open_link():
+        pending_updates.forget()
+    pending_updates.restore()
+
+
+def declared() -> dict[str, Control]:
+    """The controls of this run so far, by key."""
+    controls: dict[str, Control] = st.session_state[_DECLARED]
+    return controls
+
+
+def suggest(**values: str) -> None:
+    """Make these the defaults of controls, by key, where a page offers them."""
+    st.session_state[_SUGGESTED] = values
+
+
+def pick(**values: Any) -> None:  # noqa: ANN401 - of controls
+    """Set controls by key, as if the visitor had. For callbacks, which run before the page."""
+    pending_updates.note(values, st.session_state.get(_DEFAULTS, {}))
+    st.session_state.update(values)
+    for key in values:
+        st.session_state.get(_FOLLOWED, {}).pop(key, None)
+
+
+def start() -> dict[str, Any]:
+    """The page's own controls as they are at first, but for those that its examples leave alone."""
+    kept = opened().reset_except
+    if kept is None:
+        return {}
+    own = st.session_state.get(_OF_PAGES, {}).get(opened().name, {})
+    return {key: default for key, default in own.items() if key not in kept}
+
+
+def publish() -> None:
+    """Write the controls of this run to the address, once the page has ended, and share it."""
+    values = {key: st.session_state.get(key) for key in declared()}
+    address.write(
+        {
+            key: values[key]
+            for key, control in declared().items()
+            if not (control.optional and values[key] == control.default)
+        }
+    )
+    pending_updates.answered(address.current())
+    share.fill()
+
+
+def end_page() -> NoReturn:
+    """End the page early. After ``st.stop`` nothing could be written to the address any more."""
+    publish()
+    first_model.finish()
+    st.stop()
+
+
+def _declare(control: Control) -> None:
+    """Note a control of this run."""
+    declared()[control.key] = control
+    state = st.session_state
+    state.setdefault(_DEFAULTS, {})[control.key] = control.default
+    if control.key not in SHARED:
+        own = state.setdefault(_OF_PAGES, {}).setdefault(opened().name, {})
+        own[control.key] = control.default
+    if control.optional:
+        address.may_leave_out(control.key)
+
+
+def choice(
+    key: str,
+    options: Sequence[Option] | Mapping[Option, str],
+    label: str = "",
+    *,
+    subject: str,
+    default: Option | None = None,
+    names: Callable[[Option], str] | None = None,
+    menu: bool = False,
+    width: int | None = None,
+    optional: bool = False,
+    gone: Mapping[str, str] | None = None,
+    **look: Any,  # noqa: ANN401 - of the widget: help, label_visibility
+) -> Option:
+    """One of `options`, at first the first: segments side by side, or a menu.
+
+    Parameters
+    ----------
+    options : names in links, or a mapping from those to what people read.
+    subject : what has these options, for the message on a bad link: "This model's layers are".
+    names : what people read, where `options` does not say it.
+    width : of the column it stands in, in pixels.
+    gone : options that links may ask for after they are gone, and what to say then (Markdown).
+    """
+    allowed = list(options)
+    default = allowed[0] if default is None else default
+    _declare(Control("choice", key, default, tuple(allowed), optional))
+    _restore_choice(key, allowed, default, subject, gone or {})
+    if names is None:
+        names = options.__getitem__ if isinstance(options, Mapping) else str
+    widget = st.selectbox if menu else functools.partial(st.segmented_control, required=True)
+    _draw(widget, label, allowed, key=key, column=width, format_func=names, **look)
+    return cast("Option", st.session_state[key])
+
+
+def _restore_choice(
+    key: str,
+    allowed: Sequence[str],
+    default: str,
+    subject: str,
+    gone: Mapping[str, str],
+) -> None:
+    """Set the choice from the link, else keep it, else the default: what `allowed` permits.
+
+    Layer and head follow their defaults until somebody picks: another text has others.
+    """
+    state, value = st.session_state, address.take(key)
+    followed: dict[str, str] = state.setdefault(_FOLLOWED, {})
+    untouched = key in ("layer", "head") and followed.get(key) == state.get(key)
+    if value:
+        if value not in allowed:
+            asked = f"This link asks for {key} {quote(value)}. {subject}: {_named(allowed)}."
+            notice(gone.get(value) or f"{asked} {quote(default)} is shown instead.")
+        state[key] = value if value in allowed else default
+    elif value == "" or untouched:
+        state[key] = default
+    elif (current := state.get(key)) not in allowed:
+        state[key] = default
+        if isinstance(current, str) and current.isdigit():  # picked by a person, for another model
+            notice(f"{subject}: {key} {current} became {quote(default)}.")
+    else:
+        return
+    if state[key] == default:
+        followed[key] = default
+
+
+def _named(options: Sequence[str]) -> str:
+    quoted = [quote(option) for option in options]
+    if len(quoted) <= _MAX_NAMED:
+        return ", ".join(quoted)
+    return f"{', '.join(quoted[:3])} … {quoted[-1]}"
+
+
+def flag(
+    key: str,
+    label: str = "",
+    *,
+    default: bool = False,
+    disabled: bool = False,
+    optional: bool = False,
+    help: str | None = None,  # noqa: A002 - as Streamlit calls it
+) -> bool:
+    """A switch, "1" or "0" in links; one that is disabled is off, and in no link."""
+    state, value = st.session_state, address.take(key)
+    if not disabled:
+        _declare(Control("flag", key, default, (False, True), optional))
+    address.may_leave_out(key)
+    if value not in {None, "", "0", "1"}:
+        notice(f"This link asks for {key} {quote(str(value))}; a switch is 0 or 1.")
+    elif value is not None:
+        state[key] = value == "1" if value else default
+    if not isinstance(state.get(key), bool):
+        state[key] = default
+    _draw(st.toggle, label, key=key, disabled=disabled, help=help)
+    return bool(state[key]) and not disabled
+
+
+def number(
+    key: str,
+    low: Number,
+    high: Number,
+    default: Number,
+    label: str = "",
+    *,
+    slider: bool = False,
+    width: int | None = None,
+    optional: bool = False,
+    **look: Any,  # noqa: ANN401 - of the widget: step, format, help
+) -> Number:
+    """A number from `low` to `high`, whole if the default is: a box, or a slider."""
+    _declare(Control("number", key, default, (low, high), optional))
+    value, state = address.take(key), st.session_state
+    if value == "" and optional:
+        state[key] = default
+    elif value:
+        try:
+            asked = float(value)
+        except ValueError:
+            asked = math.nan
+        if not low <= asked <= high:
+            notice(
+                f"This link asks for {key} {quote(value)}, which is a number from {low:g} to"
+                f" {high:g}; {default:g} is used."
+            )
+            asked = default
+        state[key] = type(default)(asked)
+    state.setdefault(key, default)
+    widget = st.slider if slider else st.number_input
+    _draw(widget, label, low, high, key=key, column=width, **look)
+    return cast("Number", state[key])
+
+
+def tokens(
+    key: str,
+    allowed: Sequence[int],
+    label: str = "",
+    *,
+    place: str = "in this text",
+    names: Callable[[int], str] = str,
+    column: int | None = None,
+    **look: Any,  # noqa: ANN401 - of the widget: placeholder, width
+) -> list[int]:
+    """Some of the numbers `allowed`, "3,5" in links; most often positions of tokens, from 1.
+
+    Parameters
+    ----------
+    place : where all that are allowed can be found, for the message.
+    column : width of the column it stands in, in pixels.
+    """
+    _declare(Control("tokens", key, [], tuple(allowed), optional=True))
+    value, state = address.take(key), st.session_state
+    if value is not None:
+        wanted = [part.strip() for part in value.split(",") if part.strip()]
+        possible = {str(number): number for number in allowed}
+        if not set(wanted) <= set(possible):
+            notice(f"This link asks for {key} {quote(value)}; some of it is not {place}.")
+        state[key] = [possible[part] for part in wanted if part in possible]
+    state[key] = [number for number in state.get(key, []) if number in allowed]
+    _draw(st.multiselect, label, list(allowed), key=key, column=column, format_func=names, **look)
+    return list(state[key])
+
+
+def text(
+    key: str,
+    default: str,
+    label: str = "",
+    *,
+    height: int | None = None,
+    max_chars: int = address.MAX_TEXT,
+    column: int | None = None,
+    optional: bool = False,
+    **look: Any,  # noqa: ANN401 - of the widget: placeholder, width, label_visibility
+) -> str:
+    """What is typed: a line, or a box of a `height` in pixels; cut to what the pages take."""
+    _declare(Control("text", key, default, optional=optional))
+    value, state = address.take(key), st.session_state
+    if value is not None:
+        if len(value) > address.MAX_TEXT:
+            notice(
+                f"The text in this link has {len(value):,} characters;"
+                f" the first {address.MAX_TEXT:,} are used."
+            )
+        value = value[: address.MAX_TEXT]
+        if height is None and (lines := len(value.splitlines())) > 1:
+            notice(f"The text in this link has {lines} lines, which are shown as one.")
+            value = " ".join(value.splitlines())
+        state[key] = value
+    state.setdefault(key, default)
+    if height is not None:
+        look["height"] = height
+    widget = st.text_input if height is None else st.text_area
+    _draw(widget, label, key=key, column=column, max_chars=max_chars, **look)
+    return cast("str", state[key])
+
+
+def _draw(
+    widget: Callable[..., object],
+    label: str,
+    *arguments: object,
+    column: int | None = None,
+    **look: object,
+) -> None:
+    """The widget of a control that has a label, in a column of its own where that has a width."""
+    if label:
+        with contextlib.nullcontext() if column is None else st.container(width=column):
+            widget(label, *arguments, persist_state="session", **look)
+
+
+class HasHeads(Layered, Protocol):
+    """A trace or an atlas: a model's name, its layers, and (layers, heads, ...)."""
+
+    @property
+    def model(self) -> str:
+        """The name it was loaded by."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Layers, heads, and more."""
+
+
+def layer(
+    trace: HasHeads,
+    *,
+    summaries: tuple[Option, ...] = (),
+    **look: Any,  # noqa: ANN401 - of `_place`: width, drawn, titled
+) -> Option | int:
+    """The index of a layer, at first the suggested or the last; or one of `summaries` ("mean").
+
+    People and links have the model's own numbers, of the layers that attend.
+    """
+    layer_labels = trace.layer_labels
+    subject = f"{trace.model} has {len(layer_labels)} layers"
+    if without_attention(trace):
+        subject += " that attend"
+    return _place("layer", layer_labels, str(layer_labels[-1]), subject, summaries, **look)
+
+
+def head(
+    trace: HasHeads,
+    *,
+    summaries: tuple[Option, ...] = (),
+    **look: Any,  # noqa: ANN401 - of `_place`: width, drawn, titled, follow
+) -> Option | int:
+    """A head from 0, or one of `summaries` ("mean", "median", "max").
+
+    At first it is the suggested one, if the page does `follow` suggestions, else the first option.
+    """
+    heads = trace.shape[1]
+    subject = f"{trace.model} has {heads} heads a layer"
+    layer_labels, default = range(1, heads + 1), next(iter(summaries), "1")
+    return _place("head", layer_labels, default, subject, summaries, **look)
+
+
+def _place(
+    key: str,
+    layer_labels: Sequence[int],
+    default: str,
+    subject: str,
+    summaries: tuple[Option, ...],
+    *,
+    width: int | None = None,
+    drawn: bool = True,
+    titled: bool = True,
+    follow: bool = True,
+) -> Option | int:
+    """A menu; without a title above it, it is only as high as a button."""
+
+    def name(option: str) -> str:
+        return f"{_SUMMARIES[option]} of {key}s" if option in _SUMMARIES else f"{key} {option}"
+
+    options: list[str] = [*summaries, *map(str, layer_labels)]
+    suggested = st.session_state.get(_SUGGESTED, {}).get(key)
+    if follow and suggested in options:
+        default = suggested
+    picked = choice(
+        key,
+        options,
+        key.capitalize() if drawn else "",
+        subject=subject,
+        default=default,
+        names=name,
+        menu=True,
+        width=width,
+        help=TERMS[key] if titled else None,
+        label_visibility="visible" if titled else "collapsed",
+    )
+    return picked if picked in summaries else layer_labels.index(int(picked))

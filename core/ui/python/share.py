@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.ui import address, python
 from core.ui.words.messages import quote
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 _PLACE = "_share"
 _QR_BYTES = 2_331  # what the largest QR code holds with the error correction that is used here

@@ -7,7 +7,7 @@ from pathlib import Path
 from core.model.catalog import Modality
 from core.model.trace import Trace
 from core.ui.cache import MAX_TOKENS, TraceKey
-from core.ui.python.calls import MODEL, Call, Constant, Each, Variable, call, each_of, made
+from core.ui.python import MODEL, Call, Constant, Each, Variable, call, each_of, made
 
 OWN_IMAGE = "your-image.png"  # a file that only the visitor has
 

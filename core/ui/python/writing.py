@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.ui.python.calls import Call, Constant, Each, Line, Variable
+from core.ui.python import Call, Constant, Each, Line, Variable
 
 _WIDTH = 88  # of a line, where its parts permit
 _INDENT = " " * 4
