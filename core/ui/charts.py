@@ -6,10 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.ui import controls
-from core.ui.address import to_text
 from core.ui.current import shown_model
-from core.ui.downloads import file_stem, head_part
+from core.ui.downloads import contents
 
 _CAMERA = [["toImage"]]  # the only button of charts that are read and not moved
 
@@ -34,18 +32,9 @@ def show_chart(
         "displaylogo": False,
         "toImageButtonOptions": {
             "format": "svg",
-            "filename": _stem(key, model or shown_model(), part),
+            "filename": contents(key.replace("_", "-"), model or shown_model(), part).stem,
         },
     }
     if quiet:
         config["modeBarButtons"] = _CAMERA
     st.plotly_chart(figure, key=key, alt=alt, config=config, **more)
-
-
-def _stem(key: str, model: str, part: str | None) -> str:
-    declared = controls.declared()
-    layer, head = (
-        (to_text(st.session_state.get(name)) or "") if name in declared else ""
-        for name in ("layer", "head")
-    )
-    return file_stem(key.replace("_", "-"), model, head_part(layer, head) if part is None else part)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import socket
 
 from streamlit import config
+
+from core.ui.serve.visitor import is_loopback
 
 _ANYWHERE = ("192.0.2.1", 9)  # an address for documentation (RFC 5737); nothing is sent to it
 
@@ -17,19 +18,10 @@ def address_for_others(netloc: str) -> str:
     where the machine is in no network.
     """
     host, colon, port = netloc.rpartition(":") if netloc.count(":") == 1 else (netloc, "", "")
-    if not _is_loopback(host) or _is_loopback(config.get_option("server.address") or ""):
+    if not is_loopback(host) or is_loopback(config.get_option("server.address") or ""):
         return netloc
     found = _address_in_network()
     return netloc if found is None else f"{found}{colon}{port}"
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _address_in_network() -> str | None:
@@ -40,4 +32,4 @@ def _address_in_network() -> str | None:
         except OSError:
             return None
         address: str = probe.getsockname()[0]
-    return None if _is_loopback(address) else address
+    return None if is_loopback(address) else address

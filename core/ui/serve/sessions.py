@@ -8,24 +8,22 @@ leaves. ``server.maxWidgetStateSize`` (in ``.streamlit/config.toml``) limits the
 from __future__ import annotations
 
 import asyncio
-import functools
 import gc
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from streamlit import runtime
 from streamlit.logger import get_logger
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import Runtime
+from streamlit.runtime.caching.ttl_cache import TTLCache
+from streamlit.runtime.session_manager import SessionClient
 from streamlit.runtime.state.common import unpack_widget_state_value
 
 from core.ui.serve import garbage
-
-if TYPE_CHECKING:
-    from streamlit.proto.BackMsg_pb2 import BackMsg
-    from streamlit.proto.WidgetStates_pb2 import WidgetState
-    from streamlit.runtime.caching.ttl_cache import TTLCache
-    from streamlit.runtime.session_manager import SessionClient
+from core.ui.serve.deployment import warn_once
 
 MOST_BYTES = 256_000  # of a state; a lasso around all points of a cloud takes half of it
 LONG_TEXT = "pasted_lines"  # key of the one text box whose state may be longer
@@ -53,13 +51,7 @@ def guard() -> None:
             _refuse_states(server)
             _free_after_visits(server)
         except AttributeError as error:
-            _warn(str(error))
-
-
-@functools.cache
-def _warn(why: str) -> None:
-    """Log once, not for every page of a test."""
-    _LOGGER.warning("States of widgets are not limited: %s", why)
+            warn_once(f"States of widgets are not limited: {error}")
 
 
 def is_possible(state: WidgetState, widgets: Mapping[str, Any]) -> bool:

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import threading
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from streamlit import config, runtime
-from streamlit.logger import get_logger
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from core.model.memory import available_bytes, return_freed_memory
-from core.ui.serve.deployment import setting
-
-if TYPE_CHECKING:
-    from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from core.ui.serve.deployment import setting, warn_once
 
 MAX_FILES = 104  # per session: 100 images of an atlas, and four more; their size is limited too
 _FREE_SHARE = 4  # all uploads together get a quarter of the memory free when the server starts
@@ -27,30 +24,26 @@ _CHECK_BYTES = 2**22  # how much of an upload arrives between two checks of free
 _OPTION = "server.maxUploadSize"  # in MB of 2^20 bytes
 _FRAMING_BYTES = 2**20  # of a request around its file
 _BAD_REQUEST, _INSUFFICIENT_STORAGE = 400, 507  # HTTP status
-_LOGGER = get_logger(__name__)
+_LATER = "There is no room for this one: try again later."
 _turn = threading.Lock()
-_warned = False
 _quota: UploadQuota | None = None  # of this server, once it has run the app
 
 
 class UploadQuota:
-    """The bytes each session has uploaded, oldest file first, and the bytes still arriving."""
+    """What bounds the files that Streamlit keeps of all sessions, and the bytes still arriving."""
 
     def __init__(self, manager: MemoryUploadedFileManager, max_bytes: int) -> None:
         self.max_bytes = max_bytes
-        self.files: dict[str, dict[str, int]] = {}
         self.arriving = 0
         self.lock = threading.RLock()
-        self._add, self._remove = manager.add_file, manager.remove_file
-        self._remove_all = manager.remove_session_files
-        for name in ("add_file", "remove_file", "remove_session_files"):
-            setattr(manager, name, getattr(self, name))
+        self._manager, self._add = manager, manager.add_file
+        _ = self.room_bytes  # does Streamlit count them?
+        manager.add_file = self.add_file  # type: ignore[method-assign]
 
     @property
     def room_bytes(self) -> int:
         """Bytes not yet used."""
-        with self.lock:
-            return self.max_bytes - sum(sum(sizes.values()) for sizes in self.files.values())
+        return self.max_bytes - self._manager._total_bytes  # noqa: SLF001
 
     def add_file(self, session_id: str, file: UploadedFileRec) -> None:
         """Keep a file, and drop the session's oldest ones if it has too many.
@@ -59,33 +52,18 @@ class UploadQuota:
         for a name that would end every run of the page that asked for the file.
         """
         if "\0" in file.name:
-            raise _refusal(_BAD_REQUEST, "The name of this file holds a NUL character.")
+            _refuse("The name of this file holds a NUL character.", _BAD_REQUEST)
         size = len(file.data)
         with self.lock:
-            sizes = self.files.get(session_id, {})
-            others = {each: sizes[each] for each in sizes if each != file.file_id}
-            dropped = _excess_files(others, size)
-            freed = sum(sizes.get(each, 0) for each in (*dropped, file.file_id))
-            if size > self.room_bytes + freed:
-                _refuse(f"This server keeps {self.max_bytes / 1e6:,.0f} MB of uploads.")
-            for each in dropped:
-                self.remove_file(session_id, each)
+            files = list(self._manager.file_storage.get(session_id, {}).values())
+            sizes = {each.file_id: len(each.data) for each in files}
+            replaced = sizes.pop(file.file_id, 0)
+            dropped = _excess_files(sizes, size)
+            if size > self.room_bytes + replaced + sum(sizes[each] for each in dropped):
+                _refuse(f"This server keeps {self.max_bytes / 1e6:,.0f} MB of uploads. {_LATER}")
+            for each in (*dropped, file.file_id):  # what is replaced becomes the newest
+                self._manager.remove_file(session_id, each)
             self._add(session_id, file)
-            sizes = self.files.setdefault(session_id, {})
-            sizes.pop(file.file_id, None)
-            sizes[file.file_id] = size
-
-    def remove_file(self, session_id: str, file_id: str) -> None:
-        """Drop a file."""
-        with self.lock:
-            self.files.get(session_id, {}).pop(file_id, None)
-            self._remove(session_id, file_id)
-
-    def remove_session_files(self, session_id: str) -> None:
-        """Drop all files of a session."""
-        with self.lock:
-            self.files.pop(session_id, None)
-            self._remove_all(session_id)
 
 
 class ArrivingUpload(SpooledTemporaryFile[bytes]):
@@ -115,12 +93,12 @@ class ArrivingUpload(SpooledTemporaryFile[bytes]):
         with quota.lock:
             quota.arriving += size
             if quota.arriving > quota.max_bytes:
-                _refuse("Many uploads are arriving.")
+                _refuse(f"Many uploads are arriving. {_LATER}")
         if self.counted - self.checked >= _CHECK_BYTES:
             self.checked = self.counted
             free = available_bytes()
             if self.counted > free // _UPLOAD_SHARE:
-                _refuse(f"Only {free / 1e6:,.0f} MB of memory are free.")
+                _refuse(f"Only {free / 1e6:,.0f} MB of memory are free. {_LATER}")
 
 
 def limit() -> None:
@@ -128,7 +106,7 @@ def limit() -> None:
 
     If Streamlit's internals have changed, uploads stay unlimited, with a warning in the log.
     """
-    global _quota, _warned  # noqa: PLW0603 - once per process
+    global _quota  # noqa: PLW0603 - once per process
     if not runtime.exists():
         return
     with _turn:
@@ -144,9 +122,7 @@ def limit() -> None:
             _stay_in_memory()
             return_freed_memory()
         except (AttributeError, ImportError, TypeError) as error:
-            if not _warned:
-                _warned = True
-                _LOGGER.warning("Uploads are not limited: %s", error)
+            warn_once(f"Uploads are not limited: {error}")
 
 
 def limit_mb() -> int:
@@ -178,16 +154,10 @@ def _excess_files(sizes: dict[str, int], size: int) -> list[str]:
     return excess
 
 
-def _refuse(reason: str) -> NoReturn:
-    raise _refusal(
-        _INSUFFICIENT_STORAGE, f"{reason} There is no room for this one: try again later."
-    )
-
-
-def _refusal(status: int, reason: str) -> Exception:
+def _refuse(reason: str, status: int = _INSUFFICIENT_STORAGE) -> NoReturn:
     from starlette.exceptions import HTTPException
 
-    return HTTPException(status, reason)
+    raise HTTPException(status, reason)
 
 
 def _stay_in_memory() -> None:

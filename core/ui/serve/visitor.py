@@ -62,7 +62,7 @@ def is_local(ip: str | None, headers: Iterable[tuple[str, str]]) -> bool:
         ip is not None
         and _is_loopback_number(ip)
         and len(hosts) == 1
-        and _is_loopback_host(hosts[0])
+        and is_loopback(_name_and_port(hosts[0])[0])
         and all(_is_from(hosts[0], origin) for origin in values.get("origin", []))
     )
 
@@ -83,6 +83,11 @@ def connection() -> Connection:
     )
 
 
+def is_loopback(name: str) -> bool:
+    """Whether `localhost` or a number, such as 127.0.0.1 or [::1], stands for this machine."""
+    return name == "localhost" or _is_loopback_number(name.strip("[]"))
+
+
 def _is_loopback_number(text: str) -> bool:
     try:
         address = ip_address(text)
@@ -91,11 +96,6 @@ def _is_loopback_number(text: str) -> bool:
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         return address.ipv4_mapped.is_loopback
     return address.is_loopback
-
-
-def _is_loopback_host(text: str) -> bool:
-    host, _ = _name_and_port(text)
-    return host == "localhost" or _is_loopback_number(host.strip("[]"))
 
 
 def _is_from(host: str, text: str) -> bool:

@@ -10,7 +10,7 @@ from starlette.formparsers import MultiPartParser
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from core.ui.serve import uploads
+from core.ui.serve import deployment, uploads
 from tests.server import ROOT
 
 MB = 2**20
@@ -119,8 +119,8 @@ def test_a_streamlit_made_otherwise_goes_on_with_one_warning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     said: list[object] = []
-    monkeypatch.setattr(uploads, "_warned", False)
-    monkeypatch.setattr(uploads._LOGGER, "warning", lambda *message: said.append(message))
+    deployment.warn_once.cache_clear()
+    monkeypatch.setattr(deployment._LOGGER, "warning", lambda *message: said.append(message))
     monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
     monkeypatch.setattr("streamlit.runtime.get_instance", SimpleNamespace)
     monkeypatch.setattr(MultiPartParser, "spool_max_size", 1)
