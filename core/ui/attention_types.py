@@ -9,6 +9,7 @@ import streamlit as st
 from core.model.trace import AttentionType
 from core.ui import controls
 from core.ui.words.messages import quote
+from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
     from core.model import LoadedModel, Trace
@@ -18,12 +19,8 @@ NAMES: dict[AttentionType, str] = {
     "decoder": "Decoder",
     "cross": "Cross attention",
 }
-_READS: dict[AttentionType, str] = {
-    "encoder": "The encoder's tokens attend to one another.",
-    "decoder": "The decoder's tokens attend to one another, and to none that comes later.",
-    "cross": "Each token of the decoder (a query) attends to the tokens of your text (the keys).",
-}
 _MAX_SHOWN = 12  # words of an answer that the page quotes
+_words = Prose(__file__)
 
 
 def choose(model: LoadedModel, *, cross: bool) -> None:
@@ -64,9 +61,17 @@ def chosen() -> tuple[str | None, AttentionType]:
 
 def explain(trace: Trace) -> None:
     """Say in one line who attends to whom, and whose words the decoder reads."""
-    words = _READS[trace.attention_type]
-    if trace.attention_type != "encoder":
-        words += f" {_origin(trace)}"
+    from core.model.encoder_decoder.targets import MAX_ANSWER
+
+    read = [token.display for token in trace.tokens[1:] if not token.special]
+    more = " …" if len(read) > _MAX_SHOWN else ""
+    words = _words(
+        "who_attends",
+        type=trace.attention_type,
+        origin=trace.origin,
+        text=quote(" ".join(read[:_MAX_SHOWN]) + more),
+        longest=MAX_ANSWER,
+    )
     st.caption(words)
 
 
@@ -74,22 +79,3 @@ def note_corpus(model: LoadedModel) -> None:
     """Say which part of an encoder-decoder reads the texts of a corpus."""
     if model.is_encoder_decoder:
         st.caption("Texts of a corpus go through the encoder alone: this is its attention.")
-
-
-def _origin(trace: Trace) -> str:
-    shown = [token.display for token in trace.tokens[1:] if not token.special]
-    more = " …" if len(shown) > _MAX_SHOWN else ""
-    text = quote(" ".join(shown[:_MAX_SHOWN]) + more)
-    if trace.origin == "given":
-        return f"The decoder reads what you typed, {text}, one token late: after its start token."
-    if trace.origin == "start":
-        return (
-            "The decoder reads its start token alone: this checkpoint has no head that could"
-            " answer. Type what it reads."
-        )
-    from core.model.encoder_decoder.targets import MAX_ANSWER
-
-    return (
-        f"The decoder reads the model's own answer, {text}: always the likeliest token, at most"
-        f" {MAX_ANSWER} of them."
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,13 +13,13 @@ from core.model import ModelError, Trace, trace_by_length, trace_image
 from core.model.box import BOX, open_box
 from core.ui import cache, controls
 from core.ui.serve import turns
+from core.ui.serve.progress import bar_with_cancel
 from core.ui.words.messages import show_model_error
 
 SOURCES = {"text": "your text", "corpus": "sample corpus"}
 # Two models on three pages: sums of every head on some 300 sentences, 7 MB, 13 MB for BERT base.
 MAX_CORPORA = 6
 _OF_CORPORA = {"self", "encoder"}  # types of attention that the texts of a corpus have
-_UPDATE_EVERY = 4  # sentences between two steps of the progress bar
 
 Result = TypeVar("Result")
 Measured = TypeVar("Measured")
@@ -121,16 +120,15 @@ def walk_corpus(
     which : what to call the corpus while it is measured.
     on_cancel : what Cancel does to the page's controls.
     """
-    walk = _begin_walk(name, model_name, sentences, begin)
-    rest = [index for index in range(len(sentences)) if index not in walk.done]
 
-    def traces() -> Iterator[tuple[int, Trace]]:
+    def traces(rest: Sequence[int]) -> Iterator[tuple[int, Trace]]:
         model = cache.model(model_name)
         for place, trace in trace_by_length(model, [sentences[index] for index in rest]):
             yield rest[place], trace
 
     words = f"{which}: {{}} of {len(sentences)} sentences"
-    return _finish_walk(name, walk, len(sentences), traces(), add, words, on_cancel, _UPDATE_EVERY)
+    key = model_name, corpus_digest(sentences)
+    return _finish(name, key, len(sentences), traces, begin, add, words, on_cancel)
 
 
 def walk_box(
@@ -140,57 +138,54 @@ def walk_box(
     begin: Callable[[], Result],
     add: Callable[[Result, int, Trace], None],
     *,
-    on_cancel: Callable[[], None] = _back_to_text,
+    on_cancel: Callable[[], None],
 ) -> Result:
     """As :func:`walk_corpus`, over all sample images, in the order of `BOX`.
 
     `size` is the side in pixels that the model gets them in, None for its own.
     """
-    names = list(BOX)
-    walk = _begin_walk(name, model_name, [*names, str(size)], begin)
+    names, sides = list(BOX), None if size is None else (size, size)
 
-    def traces() -> Iterator[tuple[int, Trace]]:
+    def traces(rest: Sequence[int]) -> Iterator[tuple[int, Trace]]:
         model = cache.model(model_name, "image")
-        sides = None if size is None else (size, size)
-        for index, each in enumerate(names):
-            if index not in walk.done:
-                yield index, trace_image(model, open_box(each), sides)
+        for index in rest:
+            yield index, trace_image(model, open_box(names[index]), sides)
 
     words = f"the sample images: {{}} of {len(names)}"
-    return _finish_walk(name, walk, len(names), traces(), add, words, on_cancel)
+    key = model_name, corpus_digest([*names, str(size)])
+    return _finish(name, key, len(names), traces, begin, add, words, on_cancel)
 
 
-def _begin_walk(
-    name: str, model_name: str, inputs: Sequence[str], begin: Callable[[], Result]
-) -> _Walk[Result]:
-    """The unfinished walk of this session over these inputs, or a new one."""
-    key = (model_name, corpus_digest(inputs))
-    walk: _Walk[Result] | None = st.session_state.get(_key(name))
-    if walk is None or walk.key != key:
-        walk = st.session_state[_key(name)] = _Walk(key, begin())
-    return walk
-
-
-def _finish_walk(
+def _finish(
     name: str,
-    walk: _Walk[Result],
+    key: tuple[str, str],
     total: int,
-    traces: Iterator[tuple[int, Trace]],
+    traces: Callable[[Sequence[int]], Iterator[tuple[int, Trace]]],
+    begin: Callable[[], Result],
     add: Callable[[Result, int, Trace], None],
     words: str,
     on_cancel: Callable[[], None],
-    update_every: int = 1,
 ) -> Result:
-    """Add what is left, under a bar with the number done in its `words`; an error ends the page."""
+    """Add what the session's unfinished walk has left, under a bar; an error ends the page.
+
+    The `key` is of the model and all inputs, `traces` are of the inputs that are left, and the
+    `words` of the bar have a place for the number done.
+    """
+    walk: _Walk[Result] | None = st.session_state.get(_key(name))
+    if walk is None or walk.key != key:
+        walk = st.session_state[_key(name)] = _Walk(key, begin())
+    done = walk.done
+
+    def shown() -> tuple[float, str]:
+        return len(done) / total, f"Measuring every head on {words.format(len(done))}"
+
     try:
-        with turns.long_work(), _progress_bar(name, words, total, on_cancel) as show:
-            show(len(walk.done))
-            for index, trace in traces:
+        with turns.long_work(), bar_with_cancel(f"{name}_cancel", on_cancel) as bar:
+            bar.show(*shown())
+            for index, trace in traces([each for each in range(total) if each not in done]):
                 add(walk.result, index, trace)
-                walk.done.add(index)
-                if len(walk.done) % update_every == 0:  # Streamlit also notices Cancel here
-                    show(len(walk.done))
-                turns.give_way()
+                done.add(index)
+                bar.step(*shown())
     except ModelError as error:
         show_model_error(error)
         controls.end_page()
@@ -213,23 +208,6 @@ def show_cancelled(
             f"You left {what} after {len(walk.done)} of {total} {each}; choose it again to continue"
             " from there."
         )
-
-
-@contextlib.contextmanager
-def _progress_bar(
-    name: str, words: str, total: int, on_cancel: Callable[[], None]
-) -> Iterator[Callable[[int], None]]:
-    """A bar and Cancel, gone when all is done; yields what moves it: how many are done."""
-    slot = st.empty()
-    with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
-        bar = st.empty()
-        st.button("Cancel", key=f"{name}_cancel", on_click=on_cancel)
-
-    def show(done: int) -> None:
-        bar.progress(done / total, text=f"Measuring every head on {words.format(done)}")
-
-    yield show
-    slot.empty()
 
 
 def _key(name: str) -> str:

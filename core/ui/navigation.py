@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import streamlit as st
+from streamlit.navigation.page import StreamlitPage
 
 from core.ui import address, controls, python
 from core.ui.cache import first_model
@@ -14,10 +15,6 @@ from core.ui.frame import switch
 from core.ui.python import share
 from core.ui.words.messages import place_notices
 from core.ui.words.pages import JOINED, OPENED, PAGES, SECTIONS, Page, find, note_opened
-
-if TYPE_CHECKING:
-    from streamlit.navigation.page import StreamlitPage
-
 
 _PICTURES = Path(__file__).parent / "pictures"
 MARK = str(_PICTURES / "mark.svg")  # arcs of attention over a row of tokens

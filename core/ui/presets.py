@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import streamlit as st
 
 from core.ui import controls
+from core.ui.cache.session import remembered
 from core.ui.words.pages import opened
 
 _MADE = "_examples_made"
@@ -33,9 +33,10 @@ def show(make: Callable[[], Sequence[Preset]], *, measured_on: Hashable | None =
     text to find what is worth showing, once for what it is `measured_on`, if that is given.
     """
     page = opened().name
+    presets = make() if measured_on is None else remembered(_MADE, (page, measured_on), make)
     with st.container(key="example_chips", horizontal=True, vertical_alignment="center"):
         st.caption("Try this", width="content")
-        for index, preset in enumerate(_made(page, make, measured_on)):
+        for index, preset in enumerate(presets):
             st.button(
                 preset.title,
                 key=f"{page}_preset_{index}",
@@ -47,15 +48,3 @@ def show(make: Callable[[], Sequence[Preset]], *, measured_on: Hashable | None =
 
 def _set(preset: Preset) -> None:
     controls.pick(**{**controls.start(), **preset.state})
-
-
-def _made(
-    page: str, make: Callable[[], Sequence[Preset]], measured_on: Hashable | None
-) -> Sequence[Preset]:
-    if measured_on is None:
-        return make()
-    before, presets = st.session_state.get(_MADE, (None, ()))
-    if before != (page, measured_on):
-        presets = make()
-        st.session_state[_MADE] = ((page, measured_on), presets)
-    return cast("Sequence[Preset]", presets)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
 from core.analysis.layers import head_beside, layer_beside
 from core.analysis.model_map import PAIR_FILTERS, PairFilter
 from core.components.stepper import show_stepper
+from core.model.trace import Trace
 from core.ui import controls
 from core.ui.controls import HasHeads
-
-if TYPE_CHECKING:
-    from core.model import Trace
 
 _TRAIL = "_heads_stepped_through"  # since one was picked in another way
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.model.bundled import first_trace
 from core.model.errors import ModelError
@@ -17,8 +18,6 @@ from core.ui import cache
 from core.ui.serve import turns
 
 if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
     from core.model.loading import Stage
 
 # Time for the browser to fetch what draws the first page, which it asks this very process for,

@@ -13,21 +13,14 @@ from core.model.trace import Patches
 from core.ui import controls
 from core.ui.serve import images
 from core.ui.words.messages import escape, show_model_error
+from core.ui.words.prose import Prose
 
 MAX_MB = 20  # of a file
 _FIRST = "three-shapes"
 _OWN, _FILE = "own", "image_file"  # the option of an image that was brought, and its uploader
 _KEPT, _SLOT, _OPENED = "_own_image", "_image_facts", "_image_opened"
 _SCALES = (1.0, 1.5, 2.0, 3.0)  # of a model's own size, where it takes others
-_KEPT_UNTIL = (
-    "An image of your own is in no link and on no disk. It is kept until you leave: **a reload of"
-    " the page loses it.**"
-)
-_GONE = (
-    "**The image of this link is gone**: somebody brought it, and only that visit had it, until the"
-    f" page was left or reloaded. **{escape(BOX[_FIRST].title)}** is shown instead, and all else is"
-    " as it was. If the image was yours, bring it again under **Your image**."
-)
+_words = Prose(__file__)
 
 
 def draw() -> None:
@@ -45,7 +38,7 @@ def draw() -> None:
             names=_title,
             menu=True,
             width=225,
-            gone={_OWN: _GONE},
+            gone={_OWN: _words("image_is_gone", other=escape(BOX[_FIRST].title))},
             label_visibility="collapsed",
         )
         st.session_state[_SLOT] = st.container(
@@ -120,7 +113,7 @@ def show_facts(trace: Trace) -> None:
     with st.session_state[_SLOT]:
         st.caption(" ".join(facts))
     if images.is_brought(image_name()):
-        st.caption(_KEPT_UNTIL)
+        st.caption(_words("own_image"))
 
 
 def _way_to_the_model(patches: Patches) -> list[str]:
@@ -147,7 +140,7 @@ def _take_file() -> None:
         max_upload_size=MAX_MB,
         key=_FILE,
     )
-    st.caption(_KEPT_UNTIL)
+    st.caption(_words("own_image"))
     opened, _ = st.session_state.get(_OPENED, ("", ()))
     if file is None or file.file_id == opened:
         return

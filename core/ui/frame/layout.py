@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.ui import controls
 from core.ui.frame import switch
 from core.ui.words.glossary import OF_IMAGES, TERMS
 from core.ui.words.pages import opened
 from core.ui.words.references import show_references
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
 
 
 def control_row() -> DeltaGenerator:

@@ -16,6 +16,7 @@ from core.ui.cache import first_model
 from core.ui.frame import switch
 from core.ui.serve.access import access, box_help, default_model
 from core.ui.words.messages import escape, notice, quote
+from core.ui.words.prose import Prose
 from core.vocabulary import listed
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ READS: dict[Group, str] = {
 }
 _FACTS, _STANDS_IN = "_model_facts", "_model_stands_in"
 _DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "cpu": "processor"}
+_words = Prose(__file__)
 
 
 def draw() -> None:
@@ -127,34 +129,17 @@ def _describe_heads(model: LoadedModel) -> str:
 
 def _describe_check(model: LoadedModel) -> str:
     """What the number in the sidebar is, and what was found on the way."""
-    check = (
-        f"When this model was loaded, {_checked(model)} were run, and attention was recomputed from"
-        " the queries and keys recorded. This is the largest difference in any weight from the"
-        f" model's own. A model is refused when it differs by more than {model.number_type} rounds"
-        " off."
+    vision = model.vision
+    return _words(
+        "check",
+        image=None if vision is None else vision.image_size,
+        interpolates=vision is not None and vision.interpolates,
+        tokens=model.checked_tokens,
+        pairs=model.pairs,
+        batches=model.batches,
+        number_type=model.number_type,
+        watched=model.way == "watched",
     )
-    sentences = [check]
-    if model.sees_images:
-        sentences.append("Its tokens were found to be the patches of an image, row by row.")
-    if model.way == "watched":
-        sentences.append("It attends in code of its own, which is watched while it runs.")
-    if not model.batches:
-        why = "A batch" if model.sees_images else "Padding"
-        texts = "images" if model.sees_images else "texts"
-        sentences.append(f"{why} changes what it computes, so {texts} run one by one.")
-    return " ".join(sentences)
-
-
-def _checked(model: LoadedModel) -> str:
-    """What was run to check the model."""
-    if model.vision is None:
-        pair = ", a pair" if model.pairs else ""
-        return f"a short text, one of {model.checked_tokens} tokens{pair} and a padded batch"
-    height, width = model.vision.image_size
-    checked = f"two pictures of {width} × {height} pixels ({model.checked_tokens} tokens)"
-    together = ", both in one batch" if model.batches else ""
-    other = " and one of another size" if model.vision.interpolates else ""
-    return f"{checked}{together}{other}"
 
 
 @cache

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import time
 
-import streamlit as st
-
 from core.model.catalog import find
 from core.model.downloading import downloads, hub
 from core.model.errors import ModelError
 from core.ui.serve.access import hub_token, max_download_mb, resolve
-
-_BEAT_SECONDS = 0.3  # between two steps of the bar
+from core.ui.serve.progress import UPDATE_SECONDS, bar_with_cancel
 
 
 def fetch_model(name: str) -> None:
@@ -26,14 +23,10 @@ def fetch_model(name: str) -> None:
     try:
         model = hub.ask(spec.repos[0] if spec is not None else name, hub_token())
         download = downloads.join(model, hub_token(), max_download_mb())
-        slot = st.empty()
-        with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
-            bar = st.progress(0.0)
-            st.button("Cancel", key="download_cancel", help="Complete files are kept.")
-        while download.wait(0) is None:
-            bar.progress(*_progress(download))
-            time.sleep(_BEAT_SECONDS)
-        slot.empty()
+        with bar_with_cancel("download_cancel", tip="Complete files are kept.") as bar:
+            while download.wait(0) is None:
+                bar.show(*_progress(download))
+                time.sleep(UPDATE_SECONDS)
     except ModelError as error:
         raise type(error)(error.problem, error.advice, name) from error  # the name as typed
 

@@ -6,12 +6,8 @@ What only some models do (a soft cap, position biases, sinks) is said for those 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from core.model.trace import Layer
-
-if TYPE_CHECKING:
-    from core.model import Trace
+from core.model.trace import Layer, Trace
 
 BIAS = (
     "This model adds a **position bias** to its scores (ALiBi or relative positions): attention"

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from core.model import Trace
+from core.model.trace import Trace
 
 
 def hide_special(trace: Trace) -> str:

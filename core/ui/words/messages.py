@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.model.errors import ModelError
+from core.model.trace import Token, Trace
 from core.ui.words.numbers import in_a_row
-
-if TYPE_CHECKING:
-    from core.model import ModelError, Token, Trace
+from core.ui.words.prose import Prose
 
 _SLOT, _BOX, _NOTICES = "_notice_slot", "_notice_box", "_notices"
 _MAX_QUOTE = 60  # characters
 _MAX_UNKNOWN = 5  # words that a message names
+_words = Prose(__file__)
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:])")
 
 
@@ -73,28 +73,17 @@ def show_trace_limits(trace: Trace) -> None:
     """Say how much of the text was cut, which of its words are special tokens to the model, and
     which its vocabulary lacks.
     """
-    text = "What the decoder reads" if trace.attention_type in {"decoder", "cross"} else "The text"
-    cuts = []
-    if trace.cut_characters:
-        cuts.append(f"**the last {trace.cut_characters:,} characters were not read**")
-    if trace.dropped:
-        cuts.append(
-            f"{trace.dropped:,} tokens before them were cut"
-            if cuts
-            else f"**{trace.dropped} tokens were cut**"
+    if trace.cut_characters or trace.dropped:
+        words = _words(
+            "text_was_cut",
+            decoder=trace.attention_type in {"decoder", "cross"},
+            shown=len(trace.tokens),
+            characters=trace.cut_characters,
+            tokens=trace.dropped,
         )
-    if cuts:
-        st.info(
-            f"{text} is longer than this page can show: the first {len(trace.tokens)} tokens are"
-            f" shown, {', and '.join(cuts)}."
-        )
+        st.info(words)
     if typed := dict.fromkeys(quote(token.display) for token in trace.typed_specials):
-        are, s = ("is", "") if len(typed) == 1 else ("are", "s")
-        st.info(
-            f"{', '.join(typed)} in your text {are} read as the model's own special token{s}, and"
-            f" {are} hidden and counted with those the tokenizer adds. No second sentence begins"
-            " there."
-        )
+        st.info(_words("typed_specials", names=", ".join(typed), count=len(typed)))
     if trace.unknown_tokens:
         st.caption(_explain_unknown(trace.unknown_tokens))
 
@@ -104,8 +93,4 @@ def _explain_unknown(tokens: Sequence[Token]) -> str:
     typed = list(dict.fromkeys(quote(token.display) for token in tokens))
     shown, more = typed[:_MAX_UNKNOWN], len(typed) - _MAX_UNKNOWN
     names = in_a_row([*shown, f"{more} more"] if more > 0 else shown)
-    is_, its = ("is", "its") if len(typed) == 1 else ("are", "their")
-    return (
-        f"{names} {is_} not in this model's vocabulary, so the model sees {quote(tokens[0].text)}"
-        f" in {its} place."
-    )
+    return _words("unknown_words", names=names, count=len(typed), seen=quote(tokens[0].text))

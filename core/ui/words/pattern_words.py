@@ -6,14 +6,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
 from core.analysis.head_patterns.registry import PATTERNS, Pattern
 from core.analysis.head_patterns.search import HIGHLIGHTED
-
-if TYPE_CHECKING:
-    from core.model import Trace
+from core.model.trace import Trace
 
 
 @dataclass(frozen=True)

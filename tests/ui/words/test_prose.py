@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 CORE = Path(__file__).parents[3] / "core"
-FILES = sorted(path for path in CORE.glob("screens/**/*.md"))
+FILES = sorted(path for path in CORE.glob("[su]*/**/words*.md"))
 
 
 @cache

@@ -1,0 +1,45 @@
+"""How far long work is: a bar with Cancel, moved between steps that let others go first."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from core.ui.serve import turns
+
+UPDATE_SECONDS = 0.3  # between two moves of a bar; at each of them Streamlit also notices Cancel
+
+
+class Bar:
+    """A progress bar with words, or what else `move` draws of a share and words."""
+
+    def __init__(self, move: Callable[[float, str], object]) -> None:
+        self._move = move
+        self._moved = time.perf_counter()
+
+    def show(self, share: float, words: str) -> None:
+        """Move it; a click of the visitor may end the run here."""
+        self._move(min(1.0, share), words)
+        self._moved = time.perf_counter()
+
+    def step(self, share: float, words: str) -> None:
+        """Call between two steps of long work: moves it now and then, and short answers pass."""
+        if time.perf_counter() - self._moved > UPDATE_SECONDS:
+            self.show(share, words)
+        turns.give_way()
+
+
+@contextmanager
+def bar_with_cancel(
+    key: str, on_cancel: Callable[..., None] | None = None, *arguments: object, tip: str = ""
+) -> Iterator[Bar]:
+    """A bar that is gone when all is done, beside a button, whose press ends the run anyway."""
+    slot = st.empty()
+    with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
+        bar = Bar(st.empty().progress)
+        st.button("Cancel", key=key, on_click=on_cancel, args=arguments, help=tip or None)
+    yield bar
+    slot.empty()
