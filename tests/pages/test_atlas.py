@@ -25,7 +25,7 @@ from core.atlas.head_table import head_table
 from core.atlas.sources import InMemory, memory
 from core.model import load, trace_corpus
 from core.model.catalog import bundled_folder
-from core.screens.atlas import meeting, search_turn
+from core.screens.atlas import find, meeting
 from core.screens.atlas.corpus import cost, making, source
 from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, atlas_entry
 from core.screens.atlas.corpus.source import max_tokens
@@ -262,7 +262,7 @@ def test_leaving_the_page_stops_an_expression_and_lets_the_next_one_run(
             step()
 
     app = of_lines(LINES, kind="regex")
-    monkeypatch.setattr(search_turn, "_SHOW_SECONDS", 0.0)
+    monkeypatch.setattr("core.ui.serve.progress.UPDATE_SECONDS", 0.0)
     with monkeypatch.context() as patch:
         patch.setattr(memory, "search_tokens", endless)
         app.text_input(key="find").set_value("cat|bag").run()
@@ -277,11 +277,11 @@ def test_one_expression_runs_at_a_time() -> None:
 
     def second() -> None:
         waits.set()
-        with search_turn.search_turn():
+        with find.search_turn():
             order.append("second")
 
     thread = threading.Thread(target=second)
-    with contextlib.suppress(InterruptedError), search_turn.search_turn():
+    with contextlib.suppress(InterruptedError), find.search_turn():
         thread.start()
         assert waits.wait(60)
         time.sleep(0.1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.atlas.files import write_atlas
-from core.screens.atlas.corpus.prepared import prepared_atlases
+from core.screens.atlas.corpus.source import prepared_atlases
 from tests.atlas.folders import write_folder
 from tests.opening import open_app
 from tests.pages.atlases import LINES, small

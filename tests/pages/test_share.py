@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from core.model.catalog import Modality
-    from core.ui.python.calls import Line
+    from core.ui.python import Line
 
 pytestmark = pytest.mark.slow
 

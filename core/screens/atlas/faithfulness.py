@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
+from streamlit.delta_generator import DeltaGenerator
 
+from core.analysis.arrays import Floats
 from core.analysis.projections.joint_embedding import Metric
 from core.analysis.query_key.target import TargetKind
 from core.atlas import Atlas
@@ -34,11 +34,6 @@ from core.ui.head_maps import show_head_map
 from core.ui.words.prose import Prose
 from core.ui.words.scores import DISTANCES, SCORES, TARGETS, published
 from core.vocabulary import STAGES
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
-    Floats = NDArray[np.float64]
 
 _words = Prose(__file__)
 MEASURES = {

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
-from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from weakref import ref
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
+from streamlit.delta_generator import DeltaGenerator
 
 from core.atlas import Atlas, search_tokens
-from core.atlas.dispersion import CLUSTERS, MAX_MATCHES, cluster_count, dispersion
+from core.atlas.dispersion import MAX_MATCHES, cluster_count, dispersion
 from core.atlas.files import AtlasFileError
 from core.atlas.search import Matches, SearchError
 from core.atlas.search.expression import KINDS, MAX_QUERY, Kind, no_step
@@ -24,17 +24,16 @@ from core.figures.palette import Palette
 from core.screens.atlas.corpus.noting import points_of
 from core.screens.atlas.drawn import is_sampled
 from core.screens.atlas.screen import Screen, Search, open_head
-from core.screens.atlas.search_turn import search_turn
 from core.screens.atlas.wording import number, whole
 from core.ui import address, controls, python
+from core.ui.cache.session import remembered
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.head_maps import show_head_map
+from core.ui.serve import turns
+from core.ui.serve.progress import UPDATE_SECONDS, Bar
 from core.ui.words.messages import escape, quote
+from core.ui.words.prose import Prose
 from core.vocabulary import Stage, head_name
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
 
 _KINDS = {
     "token": "a token",
@@ -46,20 +45,12 @@ _KINDS = {
     "like": "patches like one",
 }
 _OF_SENTENCES = ("phrase", "regex")  # which may take long; words are looked up
-_TEXT_HELP = (
-    "A phrase is one or more whole words. A regular expression (RE2) reads the text of"
-    " each sentence, without special tokens; `\\w` and `\\b` know letters without accents,"
-    " `\\pL` is any letter. Case is ignored."
-)
-_IMAGE_HELP = (
-    "An image by its name or a part of it. A region by its corners, as in `r1c1-r4c6`: rows and"
-    " columns count from 1. Patches like one by its place and its image, as in `r3c5 cat`: those of"
-    " nearly the same mean colour, in any image."
-)
+_line = turns.FifoQueue()  # a search may take a processor for seconds: two would only share it
 _CACHED, _ERROR = "_atlas_found", "_atlas_find_error"
 _FROM_LINK = "_atlas_expression_of_link"  # not run until the visitor asks for it
 _WAITING = "_atlas_expression_waits"  # in this run of the page
 _RUN, _MAX_RUN = "_atlas_expressions_asked", 20  # expressions that this visitor ran
+_words = Prose(__file__)
 _LISTED = 5  # heads at each end of the list
 _ROWS = 100  # matches in the table below the result
 _ROWS_SAVED = 20_000  # matches in its file
@@ -79,23 +70,52 @@ def find(source: Source, stage: Stage, settings: DeltaGenerator) -> Search | Non
         others = [other for other in state.get(_RUN, ()) if other != query]
         state[_RUN] = [*others[1 - _MAX_RUN :], query]
     question = (ref(atlas), stage, query, kind)
-    if state.get(_CACHED, (None,))[0] != question:
-        try:
-            with search_turn() if kind in _OF_SENTENCES else nullcontext(no_step) as step:
-                everywhere = source.search(query, kind, step)
-                matches = everywhere
-                if is_sampled(source):
-                    matches = InMemory(atlas).search(query, kind, step)
-            spread = dispersion(atlas.points[stage][..., :2], matches.tokens)
-            state[_CACHED] = question, Search(query, matches, spread, everywhere)
-        except (SearchError, AtlasFileError) as error:
-            state[_CACHED] = question, str(error)
-    result: Search | str = state[_CACHED][1]
+    result = remembered(_CACHED, question, lambda: _search(source, stage, query, kind))
     if isinstance(result, str):
         state[_ERROR] = result
         return None
     _note(result, source, stage, kind)
     return result
+
+
+def _search(source: Source, stage: Stage, query: str, kind: Kind | ImageKind) -> Search | str:
+    """What is found, or why nothing can be."""
+    atlas = source.sample
+    try:
+        with search_turn() if kind in _OF_SENTENCES else nullcontext(no_step) as step:
+            everywhere = matches = source.search(query, kind, step)
+            if is_sampled(source):
+                matches = InMemory(atlas).search(query, kind, step)
+    except (SearchError, AtlasFileError) as error:
+        return str(error)
+    spread = dispersion(atlas.points[stage][..., :2], matches.tokens)
+    return Search(query, matches, spread, everywhere)
+
+
+@contextmanager
+def search_turn() -> Iterator[Callable[[], None]]:
+    """Wait for a turn; gives what the search calls between its steps.
+
+    Streamlit ends a run whose visitor has left, or asked for something else, with an exception
+    wherever the run shows something: so words are shown again and again while it waits or works.
+    """
+    slot = st.empty()
+    bar = Bar(lambda _, words: slot.caption(words))
+    ticket = _line.join()
+    try:
+        with turns.long_work():
+            while not _line.wait(ticket, UPDATE_SECONDS):
+                slot.caption(_describe_wait(_line.ahead(ticket)))
+            yield lambda: bar.step(0.0, "Searching the sentences …")
+    finally:
+        _line.leave(ticket)
+    slot.empty()
+
+
+def _describe_wait(ahead: int) -> str:
+    if ahead > 1:
+        return f"{ahead} searches come before this one on this server"
+    return "Another search runs on this server; this one comes next"
 
 
 def _note(result: Search, source: Source, stage: Stage, kind: Kind | ImageKind) -> None:
@@ -131,7 +151,7 @@ def _fields(settings: DeltaGenerator, atlas: Atlas) -> tuple[str, Kind | ImageKi
             subject="One can search for",
             names=_KINDS.__getitem__,
             menu=True,
-            help=_TEXT_HELP if atlas.images is None else _IMAGE_HELP,
+            help=_words("kinds_of_texts" if atlas.images is None else "kinds_of_images"),
         )
     _mark_link(query, kind, from_link=from_link)
     return query, kind
@@ -229,20 +249,10 @@ def show_spread(screen: Screen, colours: Palette) -> None:
         )
     with right:
         st.dataframe(_table(screen.atlas, search.spread), key="atlas_spread_table", hide_index=True)
-        st.caption(
-            f"Dispersion: mean distance of a match to {_centres(search.matches.indices.size)},"
-            " divided by the same for as many random tokens, in the plane of the first two"
-            " components. Near 0 the matches lie together: the head looks at **what** a token is."
-            " Near 1 they are scattered: it looks at something else, such as **where** it is."
-        )
-
-
-def _centres(matches: int) -> str:
-    """What distances were measured from, for this many matches."""
-    if cluster_count(matches) == 1:
-        return f"the mean of all {matches} (too few for clusters)"
-    sample = f" of {MAX_MATCHES} drawn from the {matches:,}" if matches > MAX_MATCHES else ""
-    return f"the nearest of {CLUSTERS} k-means centres{sample}"
+        matches = search.matches.indices.size
+        clusters = cluster_count(matches)
+        words = _words("dispersion", matches=matches, clusters=clusters, sample=MAX_MATCHES)
+        st.caption(words)
 
 
 def _table(atlas: Atlas, spread: NDArray[np.float64]) -> pd.DataFrame:

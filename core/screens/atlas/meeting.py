@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -21,19 +22,31 @@ from core.figures.palette import Palette
 from core.model import LoadedModel, ModelError, trace_corpus
 from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.screen import Screen
-from core.screens.atlas.sentence import model_of, traces_of
+from core.screens.atlas.sentence import OTHER_TOKENS, model_of, traces_of
 from core.screens.atlas.wording import number
 from core.ui import cache, controls, python
+from core.ui.cache.session import remembered
 from core.ui.head_maps import show_head_map
 from core.ui.python.source import note_model
 from core.ui.selectors import choose_head
 from core.ui.words.messages import escape, quote, show_model_error
+from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
 DEFAULT_WORDS = ("was", "it")
 MIN_ATTENTION = 0.5  # mean, of a head that is named: as of most head patterns
 _CACHED = "_atlas_meeting"
 _LISTED, _EXAMPLES = 8, 5
+_words = Prose(__file__)
+Positions = Mapping[int, Any]  # of a word in each sentence that has it
+
+
+class _NotMeasuredError(Exception):
+    """Why the attention between two words was not measured (Markdown)."""
+
+    def __init__(self, why: str, show: Callable[[str], object] = st.info) -> None:
+        super().__init__(why)
+        self.show = partial(show, why)
 
 
 def show_meeting(screen: Screen, words: tuple[str, str], colours: Palette) -> None:
@@ -45,8 +58,13 @@ def show_meeting(screen: Screen, words: tuple[str, str], colours: Palette) -> No
     if first.casefold() == second.casefold():
         st.info("Type two different words.")
         return
-    meeting = _meeting(screen, first, second)
-    if meeting is None:
+    try:
+        meeting = _meeting(screen, first, second)
+    except _NotMeasuredError as error:
+        error.show()
+        return
+    except ModelError as error:
+        show_model_error(error)
         return
     mean = meeting.mean
     if not np.isfinite(mean).any():
@@ -55,7 +73,6 @@ def show_meeting(screen: Screen, words: tuple[str, str], colours: Palette) -> No
             f" after {quote(second)}. Swap the words."
         )
         return
-    baseline = float(np.nanmean(meeting.uniform_baseline))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         show_head_map(
@@ -67,12 +84,14 @@ def show_meeting(screen: Screen, words: tuple[str, str], colours: Palette) -> No
             on_open=partial(choose_head, part="words"),
             bounds=(0.0, max(0.2, float(np.nanmax(mean)))),
         )
-        st.caption(
-            f"From {quote(first)} to {quote(second)}: mean over the **{len(meeting.sentences)}**"
-            " sentences that have both, of the attention from the first word's tokens (mean) to"
-            f" the second's (sum). Uniform baseline: {number(baseline)}. Click a square for that"
-            " head's sentences."
+        caption = _words(
+            "between_two_words",
+            first=quote(first),
+            second=quote(second),
+            sentences=len(meeting.sentences),
+            uniform=number(float(np.nanmean(meeting.uniform_baseline))),
         )
+        st.caption(caption)
     with right:
         st.dataframe(_strongest(screen.atlas, meeting), key="atlas_meeting_table", hide_index=True)
     _show_examples(screen, meeting, first, second)
@@ -118,30 +137,22 @@ def strongest_head(entry: AtlasEntry) -> tuple[Meeting, tuple[int, int]] | None:
 def _measured_quietly(atlas: Atlas) -> Meeting | None:
     """The meeting of `DEFAULT_WORDS`; None, without a message, where there is none."""
     try:
-        places = [phrase_positions(atlas, word) for word in DEFAULT_WORDS]
-        sentences = common_sentences(*places)
-        if not sentences:
-            return None
-        model = cache.model(atlas.model)
-        return _meet(model, atlas, sentences, places)
-    except (SearchError, ModelError):
+        places, sentences = _common(atlas, *DEFAULT_WORDS)
+        return _meet(cache.model(atlas.model), atlas, sentences, places)
+    except (_NotMeasuredError, ModelError):
         return None
 
 
-def _meeting(screen: Screen, first: str, second: str) -> Meeting | None:
-    """From the session or measured now; None, with a message, where that is not possible."""
-    if (first, second) == DEFAULT_WORDS and any(screen.entry.meetings):
-        return screen.entry.meetings[0]
-    question = (ref(screen.atlas), first, second)
-    cached = st.session_state.get(_CACHED)
-    if cached is None or cached[0] != question:
-        meeting = _measured(screen.atlas, first, second)
-        if meeting is None:
-            return None
-        cached = st.session_state[_CACHED] = question, meeting
-    result: Meeting = cached[1]
-    _note(screen.atlas, first, second, result)
-    return result
+def _meeting(screen: Screen, first: str, second: str) -> Meeting:
+    """From the entry, the session, or measured now."""
+    known = screen.entry.meetings[0] if screen.entry.meetings else None
+    if known is not None and (first, second) == DEFAULT_WORDS:
+        return known
+    atlas = screen.atlas
+    question = (ref(atlas), first, second)
+    meeting = remembered(_CACHED, question, lambda: _measured(atlas, first, second))
+    _note(atlas, first, second, meeting)
+    return meeting
 
 
 def _note(atlas: Atlas, first: str, second: str, meeting: Meeting) -> None:
@@ -151,59 +162,47 @@ def _note(atlas: Atlas, first: str, second: str, meeting: Meeting) -> None:
         python.made(place.name, None, python.call(phrase_positions, atlas, word))
     both = python.Variable("sentences_of_both")
     python.made(both.name, None, python.call(common_sentences, *places))
-    texts = python.each_of(
-        "number",
-        both,
-        lambda number: python.call(
-            operator.getitem, python.call(getattr, atlas, "sentences"), number
-        ),
-    )
+    every = python.call(getattr, atlas, "sentences")
+    texts = python.each_of("number", both, partial(python.call, operator.getitem, every))
     traces = python.call(trace_corpus, python.MODEL, texts, max_tokens=cache.MAX_TOKENS)
     run = python.call(meet_words, python.call(zip, both, traces), *places)
     python.made("meeting", meeting, run)
     python.made("mean", None, python.call(getattr, meeting, "mean"))
 
 
-def _measured(atlas: Atlas, first: str, second: str) -> Meeting | None:
+def _measured(atlas: Atlas, first: str, second: str) -> Meeting:
+    places, sentences = _common(atlas, first, second)
+    model = model_of(atlas)
+    if model is None:
+        raise _NotMeasuredError("", str)  # `model_of` has said why
+    with st.spinner(f"Running {len(sentences)} sentences through the model …"):
+        return _meet(model, atlas, sentences, places)
+
+
+def _common(atlas: Atlas, first: str, second: str) -> tuple[Sequence[Positions], list[int]]:
+    """Where each of the words is, by sentence, and the sentences that have both."""
     try:
         places = [phrase_positions(atlas, word) for word in (first, second)]
     except SearchError as error:
-        st.warning(escape(str(error)))
-        return None
+        raise _NotMeasuredError(escape(str(error)), st.warning) from error
     for word, positions in zip((first, second), places, strict=True):
         if not positions:
-            st.info(f"{quote(word)} is not in this corpus.")
-            return None
+            raise _NotMeasuredError(f"{quote(word)} is not in this corpus.")
     sentences = common_sentences(*places)
     if not sentences:
-        st.info(f"No sentence of this corpus has both {quote(first)} and {quote(second)}.")
-        return None
-    model = model_of(atlas)
-    return None if model is None else _run(model, atlas, sentences, places)
-
-
-def _run(
-    model: LoadedModel, atlas: Atlas, sentences: list[int], places: list[dict[int, Any]]
-) -> Meeting | None:
-    try:
-        with st.spinner(f"Running {len(sentences)} sentences through the model …"):
-            meeting = _meet(model, atlas, sentences, places)
-        if meeting is not None:
-            return meeting
-    except ModelError as error:
-        show_model_error(error)
-        return None
-    st.warning("The model now splits these sentences into different tokens than this atlas.")
-    return None
+        both = f"{quote(first)} and {quote(second)}"
+        raise _NotMeasuredError(f"No sentence of this corpus has both {both}.")
+    return places, sentences
 
 
 def _meet(
-    model: LoadedModel, atlas: Atlas, sentences: list[int], places: list[dict[int, Any]]
-) -> Meeting | None:
-    """None where the model splits all of the sentences in another way than the atlas has them."""
+    model: LoadedModel, atlas: Atlas, sentences: list[int], places: Sequence[Positions]
+) -> Meeting:
     traces = traces_of(atlas, model, sentences)
     start = next(traces, None)  # only one batch at a time is in memory
-    return None if start is None else meet_words(chain([start], traces), *places)
+    if start is None:
+        raise _NotMeasuredError(OTHER_TOKENS, st.warning)
+    return meet_words(chain([start], traces), *places)
 
 
 def _strongest(atlas: Atlas, meeting: Meeting) -> pd.DataFrame:

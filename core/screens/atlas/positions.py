@@ -17,10 +17,12 @@ from core.screens.atlas.screen import Screen
 from core.screens.atlas.sentence import show_lines
 from core.ui import python
 from core.ui.charts import show_chart
+from core.ui.words.prose import Prose
 
 MIN_SENTENCES = 5  # that reach a position, for its mean to be shown
 _HEIGHT = 470  # pixels: the whole picture is on a projector
 _MEAN = Weighting("attention", "mean attention", "Over all sentences that have both positions")
+_words = Prose(__file__)
 
 
 def show_positions(screen: Screen, colours: Palette) -> None:
@@ -28,7 +30,7 @@ def show_positions(screen: Screen, colours: Palette) -> None:
     atlas = screen.atlas
     size = shown_positions(atlas)
     mean = atlas.positions.mean[screen.layer, :, :size, :size].astype(np.float32)
-    everywhere = python.call(getattr, python.call(getattr, atlas, "positions"), "mean")
+    everywhere = python.call(getattr, atlas, "positions.mean")
     place = (screen.layer, screen.head, slice(None, size), slice(None, size))
     python.made("mean", None, python.call(operator.getitem, everywhere, place))
     positions = [str(position) for position in range(1, size + 1)]
@@ -57,14 +59,16 @@ def show_positions(screen: Screen, colours: Palette) -> None:
         weights = LayerPayload(weights=mean, steps=quantise(mean))
         show_lines(trace, {screen.layer: weights}, screen, _MEAN, key="atlas_position_lines")
     measured, reaching = (int(atlas.positions.counts[i, i]) for i in (0, size - 1))
-    some = " where it was measured" if measured < len(atlas.sentences) else ""
-    st.caption(
-        f"Mean attention of {screen.name} from one position (row) to another (column) over the"
-        f" {measured:,} sentences{some}; {reaching:,} of them reach position {size}. A stripe"
-        " beside the diagonal is a head that looks at a neighbour; a full column is one that always"
-        " looks at one place, often the first. Later positions, and those that fewer than"
-        f" {MIN_SENTENCES} sentences reach, are left out."
+    words = _words(
+        "positions",
+        name=screen.name,
+        measured=measured,
+        some=measured < len(atlas.sentences),
+        reaching=reaching,
+        size=size,
+        fewest=MIN_SENTENCES,
     )
+    st.caption(words)
 
 
 def shown_positions(atlas: Atlas) -> int:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
+from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
@@ -17,16 +18,12 @@ from core.atlas.search import Matches
 from core.atlas.sources import InMemory, Source
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.figures.shades import shades
+from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.wording import PROJECTIONS
 from core.ui import controls
 from core.ui.downloads import Contents, contents, offer_file
 from core.ui.selectors import choose_head, step_through_heads, step_through_layers
 from core.vocabulary import STAGES, Stage, head_name
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
-    from core.screens.atlas.corpus.entry import AtlasEntry
 
 open_head = partial(choose_head, part="one")
 DEFAULT: tuple[Projection, Stage] = ("PCA", "raw")

@@ -31,6 +31,7 @@ from core.ui.serve.access import resolve
 from core.ui.words.messages import quote, show_model_error
 
 KEYS_PER_QUERY = 2  # as AttentionViz draws them
+OTHER_TOKENS = "The model now splits these sentences into different tokens than this atlas."
 _ATTENTION = Weighting("attention", "attention", "The weights after softmax")
 
 

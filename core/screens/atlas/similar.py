@@ -14,11 +14,14 @@ from core.figures.similar_heads import similar_by_layer
 from core.screens.atlas.screen import Screen
 from core.screens.atlas.wording import number
 from core.ui import python
+from core.ui.cache.session import remembered
 from core.ui.head_maps import show_heads
 from core.ui.selectors import choose_head
+from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
 _CACHED, _NEAREST = "_atlas_head_map", 10
+_words = Prose(__file__)
 
 
 def show_similar(screen: Screen, colours: Palette) -> None:
@@ -28,11 +31,8 @@ def show_similar(screen: Screen, colours: Palette) -> None:
     if layers * heads < 2:
         st.info("This model has a single head, so there is nothing to compare it with.")
         return
-    cached = st.session_state.get(_CACHED)
-    if cached is None or cached[0] != ref(atlas):
-        cached = st.session_state[_CACHED] = ref(atlas), map_heads(distances.mean)
-    head_map = cached[1]
-    between = python.call(getattr, python.call(getattr, atlas, "distances"), "mean")
+    head_map = remembered(_CACHED, ref(atlas), lambda: map_heads(distances.mean))
+    between = python.call(getattr, atlas, "distances.mean")
     python.made("head_map", head_map, python.call(map_heads, between))
     chosen = screen.layer * heads + screen.head
     left, right = st.columns([3, 2], gap="medium")
@@ -44,13 +44,13 @@ def show_similar(screen: Screen, colours: Palette) -> None:
             on_open=partial(choose_head, part="alike"),
             model=atlas.model,
         )
-        st.caption(
-            "Each point is a head; heads that attend similarly are near each other, whatever their"
-            f" queries and keys are. Compared on {distances.compared:,} of {distances.tokens:,}"
-            " tokens. A plane cannot hold all distances: stress"
-            f" {number(head_map.stress)} (0 is exact; above 0.2 rely on the list instead). Hover"
-            " over a head for its name; click to choose it."
+        words = _words(
+            "similar_heads",
+            compared=distances.compared,
+            tokens=distances.tokens,
+            stress=number(head_map.stress),
         )
+        st.caption(words)
     with right:
         st.markdown(f"**Nearest to {screen.name}**")
         nearest = nearest_heads(distances.mean, chosen, _NEAREST)

@@ -8,12 +8,14 @@ from core.atlas.files import MAX_ROWS
 from core.model import Chosen, Estimate, LoadedModel
 from core.model.memory import available_bytes
 from core.screens.atlas.corpus.entry import atlas_entries, known_rate
+from core.ui.words.prose import Prose
 
 _HEAD_SECONDS = 0.012  # to project a head of few tokens; measured where a forward pass is cheap
 _TOKEN_HEAD_SECONDS = 3e-6  # more for each token
 _USABLE_SHARE = 0.8  # of the free memory
 _POINT_BYTES = 3 * 3 * 4 + 4  # three stages of three components, and the norm
 _ROW_BYTES = 2 * _POINT_BYTES  # of a saved atlas: a query and a key
+_words = Prose(__file__)
 
 
 class Cost(NamedTuple):
@@ -21,6 +23,16 @@ class Cost(NamedTuple):
 
     seconds: float | None
     size: int
+
+    @property
+    def time(self) -> str:
+        """The seconds as people read them; empty where they are not known."""
+        return "" if self.seconds is None else in_words(self.seconds)
+
+    @property
+    def memory(self) -> str:
+        """The size as people read it."""
+        return f"{max(1, self.size / 1e6):,.0f} MB"
 
 
 def cost_of(model: LoadedModel, tokens: int) -> Cost:
@@ -68,45 +80,29 @@ def rows_that_fit() -> int:
 
 def describe_estimate(about: Estimate, cost: Cost) -> str:
     """Before the button, when nothing has been run: Markdown."""
-    texts = "one text" if about.texts == 1 else f"all {about.texts:,} texts"
-    part = f"{texts}, {about.characters:,} characters"
-    if not about.whole:
-        part = f"some of {part}, drawn at random"
-    size = f"**{_megabytes(cost.size)}** of memory"
-    needs = (
-        f"{size}; how long is shown once it runs"
-        if cost.seconds is None
-        else f"**{in_words(cost.seconds)}** and {size}"
-    )
-    return (
-        f"About **{about.tokens:,} tokens** ({part}) will take about {needs}."
-        " This is an estimate from the number of characters: nothing has been run yet."
+    return _words(
+        "estimate",
+        tokens=about.tokens,
+        texts=about.texts,
+        characters=about.characters,
+        whole=about.whole,
+        time=cost.time,
+        size=cost.memory,
     )
 
 
 def describe_cost(chosen: Chosen, cost: Cost) -> str:
     """Once the texts are tokenized: Markdown."""
-    part = (
-        f"all {chosen.corpus_size:,} texts"
-        if len(chosen.places) == chosen.corpus_size
-        else f"{len(chosen.places):,} of {chosen.corpus_size:,} texts, drawn at random"
-    )
-    return f"**{chosen.tokens:,} tokens** ({part}) take **{_megabytes(cost.size)}** of memory."
+    count, texts = len(chosen.places), chosen.corpus_size
+    return _words("cost", tokens=chosen.tokens, chosen=count, texts=texts, size=cost.memory)
 
 
 def describe_images(chosen: Chosen, cost: Cost) -> str:
     """Before the button, of images: Markdown."""
-    took = "" if cost.seconds is None else f"**{in_words(cost.seconds)}** and "
-    return (
-        f"**{chosen.tokens:,} tokens** of {chosen.corpus_size:,} images will take about {took}"
-        f"**{_megabytes(cost.size)}** of memory. Nothing has been run yet."
-    )
+    images, size = chosen.corpus_size, cost.memory
+    return _words("cost_of_images", tokens=chosen.tokens, images=images, time=cost.time, size=size)
 
 
 def in_words(seconds: float) -> str:
     """Seconds, or minutes if there are many."""
     return f"{max(1, round(seconds))} s" if seconds < 90 else f"{seconds / 60:.0f} min"
-
-
-def _megabytes(size: int) -> str:
-    return f"{max(1, size / 1e6):,.0f} MB"

@@ -1,14 +1,13 @@
-"""The atlases of all visitors, what was read of their files, and the pace of each model."""
+"""The atlases of all visitors, and the pace of each model."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.corpus import CorpusFileError, CorpusTable
 from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.atlas.engine.atlas import MemoryStore
@@ -21,7 +20,7 @@ from core.ui.serve.shared_cache import SharedCache, bytes_of
 from core.vocabulary import Stage
 
 if TYPE_CHECKING:
-    from core.atlas.sources import Source
+    from core.atlas.sources import Source  # plainly, it would lengthen the longest chain of imports
 
 _TOKEN_BYTES = 400  # of a traced token beside its vectors: its texts
 # An atlas of 5,000 tokens of the bundled model takes 122 MB: 92 of vectors, 30 of points. So two of
@@ -29,8 +28,6 @@ _TOKEN_BYTES = 400  # of a traced token beside its vectors: its texts
 # stay under 1 GB. One that is larger than all of them may be has a place of its own.
 ATLASES_BYTES = 300 * 10**6
 _ATLASES_SHARE = 1 / 3  # of the memory that is free when the first is made, where that is less
-# Texts of files and pasted lines: three of 20 MB, so that no click reads them again.
-CORPORA_BYTES = 60 * 10**6
 _MAX_RATES = 64  # models whose seconds per token are remembered
 
 
@@ -120,29 +117,6 @@ def atlas_entries() -> SharedCache[AtlasEntry]:
 def atlas_entry(model_name: str, digest: str) -> AtlasEntry:
     """The entry of a model and a corpus (or of a file), empty at first."""
     return atlas_entries().get((model_name, digest), AtlasEntry)
-
-
-@dataclass(eq=False)
-class CorpusPlace:
-    """A place for what was read of a file or of pasted lines.
-
-    Attributes
-    ----------
-    table : the file as a table, or `error`: why it is not one.
-    chosen : the columns that the last corpus was made of, and that corpus.
-    size : in bytes.
-    """
-
-    table: CorpusTable | None = None
-    error: CorpusFileError | None = None
-    chosen: tuple[tuple[str, str | None], Any] | None = None
-    size: int = 0
-
-
-@st.cache_resource(show_spinner=False)
-def corpus_places() -> SharedCache[CorpusPlace]:
-    """What was read of files and pasted lines, up to `CORPORA_BYTES` together, by digest."""
-    return SharedCache(CORPORA_BYTES, lambda place: place.size)
 
 
 @st.cache_resource(show_spinner=False)

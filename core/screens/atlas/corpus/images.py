@@ -7,10 +7,10 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 import streamlit as st
 from PIL.Image import Image
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.model import Chosen, LoadedModel, ModelError, Trace, trace_images
 from core.model.box import BOX, open_box
@@ -18,12 +18,9 @@ from core.model.image.opening import open_image
 from core.screens.atlas.corpus.noting import BATCH_IMAGES
 from core.screens.atlas.corpus.source import Corpus
 from core.ui import controls
+from core.ui.cache.session import remembered
 from core.ui.serve import uploads
 from core.ui.words.messages import escape, quote
-
-if TYPE_CHECKING:
-    from streamlit.runtime.uploaded_file_manager import UploadedFile
-
 
 MAX_IMAGES, MAX_MB = 100, 20  # files of a visitor, and the size of one
 _CHECKED = "_atlas_images_checked"  # of files that were opened once: why not, or nothing
@@ -92,18 +89,16 @@ def _own() -> Corpus:
 
 def _that_open(files: Sequence[UploadedFile]) -> list[UploadedFile]:
     """The files that are images, opened once to know; the others are named with the reason."""
-    before: dict[str, str] = st.session_state.get(_CHECKED, {})
-    checked = {file.file_id: before.get(file.file_id) for file in files}
     with st.spinner("Looking at the images …"):
-        for file in files:
-            if checked[file.file_id] is None:
-                checked[file.file_id] = _why_not(file)
-    st.session_state[_CHECKED] = checked
-    refused = [file for file in files if checked[file.file_id]]
-    if refused:
-        lines = [f"{quote(file.name)}: {checked[file.file_id]}" for file in refused]
-        st.warning("\n".join(f"- {line}" for line in lines))
-    return [file for file in files if not checked[file.file_id]]
+        problems = [
+            remembered(_CHECKED, file.file_id, partial(_why_not, file), MAX_IMAGES)
+            for file in files
+        ]
+    checked = [*zip(files, problems, strict=True)]
+    if any(problems):
+        lines = [f"- {quote(file.name)}: {problem}" for file, problem in checked if problem]
+        st.warning("\n".join(lines))
+    return [file for file, problem in checked if not problem]
 
 
 def _why_not(file: UploadedFile) -> str:

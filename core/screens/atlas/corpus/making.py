@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.atlas.engine import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
 from core.atlas.sources import InMemory
@@ -39,19 +39,17 @@ from core.ui.attention_types import note_corpus
 from core.ui.current import current_model
 from core.ui.frame.sidebar import show_model_facts
 from core.ui.serve import turns
+from core.ui.serve.progress import UPDATE_SECONDS, Bar, bar_with_cancel
 from core.ui.words.messages import show_model_error
+from core.ui.words.prose import Prose
 
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
-
-_UPDATE_SECONDS = 0.3  # between two steps of the progress bar
 _WAIT_SECONDS = 1.0  # between two looks of a visitor who waits for a turn
 _PART_TOKENS = 8_192  # run by length, so that there is little padding
 _MIN_RATE_TOKENS = 200  # from which on a model's pace is remembered
 _PROJECTING = "Projecting the queries and keys of every head …"
 _PRESSED, _ASKED = "_atlas_pressed", "_atlas_asked"
 _STOPPED, _USED = "_atlas_stopped", "_atlas_used"
+_words = Prose(__file__)
 _line = turns.FifoQueue()  # one atlas at a time: two would only share the processors and the memory
 
 
@@ -116,29 +114,22 @@ def _make(
     entry: AtlasEntry, model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, str]
 ) -> None:
     """Make the atlas, or watch another visitor make it; one at a time, first come first served."""
-    slot = st.empty()
-    with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
-        bar = st.progress(0.0, text="Counting the tokens of the corpus …")
-        st.button(
-            "Cancel",
-            key="atlas_cancel",
-            on_click=st.session_state.update,
-            args=({_STOPPED: request},),
-        )
-    ticket = _line.join()
-    try:  # a click ends this run, wherever it is, with an exception
-        if _wait_for_turn(entry, ticket, bar):
-            if entry.plan is None:
-                _choose(entry, model, corpus, budget, bar)
-            _trace(entry, model, corpus, bar)
-            _project(entry, corpus, bar, ticket)
-    finally:
-        if not entry.projecting:  # else its thread leaves the line, with or without this visitor
-            _line.leave(ticket)
-    slot.empty()
+    stopped = {_STOPPED: request}
+    with bar_with_cancel("atlas_cancel", st.session_state.update, stopped) as bar:
+        bar.show(0.0, "Counting the tokens of the corpus …")
+        ticket = _line.join()
+        try:  # a click ends this run, wherever it is, with an exception
+            if _wait_for_turn(entry, ticket, bar):
+                if entry.plan is None:
+                    _choose(entry, model, corpus, budget, bar)
+                _trace(entry, model, corpus, bar)
+                _project(entry, corpus, bar, ticket)
+        finally:
+            if not entry.projecting:  # else its thread leaves, with or without this visitor
+                _line.leave(ticket)
 
 
-def _wait_for_turn(entry: AtlasEntry, ticket: object, bar: DeltaGenerator) -> bool:
+def _wait_for_turn(entry: AtlasEntry, ticket: object, bar: Bar) -> bool:
     """False if another visitor has made the same atlas meanwhile."""
     while entry.atlas is None:
         if _line.wait(ticket, _WAIT_SECONDS):
@@ -150,31 +141,24 @@ def _wait_for_turn(entry: AtlasEntry, ticket: object, bar: DeltaGenerator) -> bo
             text = f"{ahead} atlases come before this one on this server"
         else:
             text = "Another atlas is being built on this server; this one comes next"
-        bar.progress(min(1.0, done / max(total, 1)), text=text)
+        bar.show(done / max(total, 1), text)
     return False
 
 
-def _choose(
-    entry: AtlasEntry, model: LoadedModel, corpus: Corpus, budget: int, bar: DeltaGenerator
-) -> None:
+def _choose(entry: AtlasEntry, model: LoadedModel, corpus: Corpus, budget: int, bar: Bar) -> None:
     """Plan which texts fit the budget, tokenized a few at a time; a click may end it."""
     if corpus.images:
         entry.plan = plan_images(model, corpus)
         return
-    updated = time.perf_counter()
 
     def show(texts: int, tokens: int) -> None:
-        nonlocal updated
-        turns.give_way()
-        if time.perf_counter() - updated > _UPDATE_SECONDS:
-            updated = time.perf_counter()
-            share = max(texts / max(len(corpus.texts), 1), tokens / budget)
-            bar.progress(min(1.0, share), text=f"Counting tokens: {tokens:,} in {texts:,} texts")
+        share = max(texts / max(len(corpus.texts), 1), tokens / budget)
+        bar.step(share, f"Counting tokens: {tokens:,} in {texts:,} texts")
 
     entry.plan = choose_texts(model, corpus.texts, budget, cache.MAX_TOKENS, show)
 
 
-def _trace(entry: AtlasEntry, model: LoadedModel, corpus: Corpus, bar: DeltaGenerator) -> None:
+def _trace(entry: AtlasEntry, model: LoadedModel, corpus: Corpus, bar: Bar) -> None:
     """Run what has not been run yet; others go first between two sentences, a click ends it.
 
     Ends the page if there is no memory for it, or no token.
@@ -198,26 +182,17 @@ def _trace(entry: AtlasEntry, model: LoadedModel, corpus: Corpus, bar: DeltaGene
         remember_rate(model.name, entry.seconds / store.count)
 
 
-def _watch(entry: AtlasEntry, total: int, bar: DeltaGenerator) -> Callable[[int], None]:
+def _watch(entry: AtlasEntry, total: int, bar: Bar) -> Callable[[int], None]:
     """What is called after each sentence: it shows how far all is, and lets others go first."""
-    updated = start = time.perf_counter()
-    before = entry.seconds
+    start, before = time.perf_counter(), entry.seconds
 
     def show(_: int) -> None:
-        nonlocal updated
-        now = time.perf_counter()
-        entry.seconds = before + now - start
-        if now - updated > _UPDATE_SECONDS:  # Streamlit also notices Cancel here
-            updated = now
-            done = entry.store.count
-            rate = done / max(entry.seconds, 1e-6)
-            left = in_words((total - done) / max(rate, 1e-6))
-            bar.progress(
-                min(1.0, done / max(total, 1)),
-                text=f"{done:,} of {total:,} tokens · {rate:,.0f} tokens per second ·"
-                f" about {left} left",
-            )
-        turns.give_way()
+        entry.seconds = before + time.perf_counter() - start
+        done = entry.store.count
+        rate = done / max(entry.seconds, 1e-6)
+        left = in_words((total - done) / max(rate, 1e-6))
+        pace = f"{rate:,.0f} tokens per second · about {left} left"
+        bar.step(done / max(total, 1), f"{done:,} of {total:,} tokens · {pace}")
 
     return show
 
@@ -233,7 +208,7 @@ def _traces(model: LoadedModel, corpus: Corpus, chunk: Chunk) -> Iterator[tuple[
     )
 
 
-def _project(entry: AtlasEntry, corpus: Corpus, bar: DeltaGenerator, ticket: object) -> None:
+def _project(entry: AtlasEntry, corpus: Corpus, bar: Bar, ticket: object) -> None:
     """Project every head in a thread that finishes even if a click ends this run.
 
     The vectors are given away as it begins, so half of it could not be resumed.
@@ -261,8 +236,8 @@ def _project(entry: AtlasEntry, corpus: Corpus, bar: DeltaGenerator, ticket: obj
     entry.projecting = True
     thread.start()
     while thread.is_alive():
-        bar.progress(progress[0] / progress[1], text=_PROJECTING)
-        thread.join(_UPDATE_SECONDS)
+        bar.show(progress[0] / progress[1], _PROJECTING)
+        thread.join(UPDATE_SECONDS)
     if errors:
         raise errors[0]
 
@@ -277,10 +252,8 @@ def _after_cancel(entry: AtlasEntry, corpus: Corpus) -> AtlasEntry | None:
             return entry
         if part is not None and part.atlas is not None:
             with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(
-                    f"Cancelled: this atlas has {part.atlas.shape[2]:,} of {total:,}"
-                    " tokens: of each part of the corpus the shortest texts first."
-                )
+                tokens = part.atlas.shape[2]
+                st.caption(_words("after_a_cancel", tokens=tokens, total=total))
                 st.button("Build all of it", key="atlas_whole", on_click=_resume)
             return part
     done = entry.store.count
@@ -301,19 +274,16 @@ def _part(entry: AtlasEntry, corpus: Corpus, slot: DeltaGenerator) -> AtlasEntry
     """What was done, projected; the entry itself if another visitor has finished meanwhile."""
     if entry.partial is not None:
         return entry.partial
-    bar = slot.progress(0.0, text=_PROJECTING)
+    bar = Bar(slot.progress)
+    bar.show(0.0, _PROJECTING)
     ticket = _line.join()
     try:
         with turns.long_work(), atlas_entries().holding(entry):
             if not _wait_for_turn(entry, ticket, bar):
                 return entry
             if entry.store.count:
-                atlas = atlas_of(
-                    entry.store.copy(),
-                    corpus.texts,
-                    corpus.labels,
-                    lambda *_: turns.give_way(),
-                )
+                store, step = entry.store.copy(), lambda *_: turns.give_way()
+                atlas = atlas_of(store, corpus.texts, corpus.labels, step)
                 entry.partial = AtlasEntry(InMemory(atlas), plan=entry.plan)
     finally:
         _line.leave(ticket)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core.analysis.corpus.sample import sample_corpus
 from core.atlas import Atlas, build_atlas
@@ -12,12 +11,10 @@ from core.atlas.files import read_atlas
 from core.atlas.sources import open_large
 from core.model import Chosen, choose_texts, open_image, trace_chosen, trace_images
 from core.model.box import open_box
+from core.screens.atlas.corpus.entry import AtlasEntry
+from core.screens.atlas.corpus.source import Corpus
 from core.ui import cache, python
 from core.ui.python.source import note_model
-
-if TYPE_CHECKING:
-    from core.screens.atlas.corpus.entry import AtlasEntry
-    from core.screens.atlas.corpus.source import Corpus
 
 BATCH_TOKENS = 512  # of a forward pass: 0.2 s of the bundled model, then others may go first
 BATCH_IMAGES = 4  # of a forward pass, then others may go first

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.atlas import Atlas
 from core.atlas.files import AtlasFileError, read_atlas
@@ -16,15 +17,18 @@ from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entry
 from core.screens.atlas.corpus.images import images_of
 from core.screens.atlas.corpus.making import atlas_of_corpus
 from core.screens.atlas.corpus.noting import note_file, note_folder
-from core.screens.atlas.corpus.prepared import FOLDER, PREPARED, prepared_atlases
-from core.screens.atlas.corpus.source import corpus_of, file_digest, saved_file, shows_images
+from core.screens.atlas.corpus.source import (
+    FOLDER,
+    PREPARED,
+    corpus_of,
+    file_digest,
+    prepared_atlases,
+    saved_file,
+    shows_images,
+)
 from core.ui import controls
 from core.ui.frame import switch
 from core.ui.words.messages import escape, quote
-
-if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-    from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 
 def open_entry(picked: str, budget: int, settings: DeltaGenerator) -> AtlasEntry:

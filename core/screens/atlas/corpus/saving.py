@@ -15,6 +15,9 @@ from core.screens.atlas.corpus.entry import AtlasEntry
 from core.ui.downloads import contents, offer_file
 from core.ui.serve import uploads
 from core.ui.words.messages import quote
+from core.ui.words.prose import Prose
+
+_words = Prose(__file__)
 
 
 def show_about(entry: AtlasEntry) -> None:
@@ -29,42 +32,34 @@ def show_about(entry: AtlasEntry) -> None:
             partial(_file, ref(atlas)),
             contents("atlas", atlas.model, f"{len(atlas.tokens)}-tokens", text=False),
             ".atlas.zip",
-            help="One file with the points of every head, the sentences and all measures. This"
-            " page opens it again without the model. Unzipped, pandas and polars read its tables.",
+            help=_words("what_the_file_holds"),
         )
     if atlas.vectors is not None and (size := max_file_bytes(atlas)) > uploads.limit_bytes():
-        st.caption(
-            f"Its texts are so long that the file may take {size / 2**20:,.0f} MB, more than the"
-            f" {uploads.limit_mb():,} MB that this site opens: save fewer tokens, or open it where"
-            " `server.maxUploadSize` is larger."
-        )
+        limit = uploads.limit_mb()
+        st.caption(_words("too_large_to_open", megabytes=size / 2**20, limit=limit))
 
 
 def describe(entry: AtlasEntry, atlas: Atlas) -> str:
     """The atlas in a sentence: model, size, and what was left out (Markdown)."""
     layers, heads, tokens = atlas.shape
-    text = (
-        f"Atlas of {quote(atlas.model)}: {layers} × {heads} heads, {tokens:,} tokens of"
-        f" {len(atlas.sentences):,} {'texts' if atlas.images is None else 'images'}"
-    )
     plan = entry.plan
-    if plan is not None:
-        if tokens < plan.tokens:
-            text += f" (the shortest of {len(plan.places):,} that were chosen)"
-        elif len(plan.places) < plan.corpus_size:
-            text += f" (a random sample of {plan.corpus_size:,}, within the budget)"
-    elif whole := _count(atlas, SAMPLED[0]):
-        text += f" (a random sample of {whole:,} tokens, of which all numbers are)"
-    elif left_out := int(atlas.settings.get("sentences_left_out", 0)):
-        text += f" ({left_out:,} more were left out at random)"
-    cut, unread = (_count(atlas, name) for name in ("tokens_cut", "characters_cut"))
-    if cut:
-        text += f"; **{cut:,} tokens were cut** from texts longer than the model takes"
-    if unread:
-        text += f"; **{unread:,} characters** at the end of very long texts were not read"
-    if atlas.vectors is None:
-        text += "; opened from a file, which has components and no full vectors"
-    return f"{text}."
+    counted = plan is None  # else the plan says what was left out
+    return _words(
+        "the_atlas",
+        model=quote(atlas.model),
+        layers=layers,
+        heads=heads,
+        tokens=tokens,
+        sentences=len(atlas.sentences),
+        whole="texts" if atlas.images is None else "images",
+        chosen=len(plan.places) if plan and tokens < plan.tokens else 0,
+        corpus=plan.corpus_size if plan and len(plan.places) < plan.corpus_size else 0,
+        sampled=_count(atlas, SAMPLED[0]) if counted else 0,
+        left_out=int(atlas.settings.get("sentences_left_out", 0)) if counted else 0,
+        cut=_count(atlas, "tokens_cut"),
+        unread=_count(atlas, "characters_cut"),
+        from_file=atlas.vectors is None,
+    )
 
 
 def _count(atlas: Atlas, name: str) -> int:
@@ -74,13 +69,18 @@ def _count(atlas: Atlas, name: str) -> int:
 
 
 def _file(reference: ref[Atlas]) -> bytes:
-    """The file's bytes, made when the button is pressed.
+    """The file's bytes, made when the button is pressed."""
+    buffer = io.BytesIO()
+    write_atlas(still_there(reference), buffer)
+    return buffer.getvalue()
+
+
+def still_there(reference: ref[Atlas]) -> Atlas:
+    """The atlas of a file that is made later.
 
     A button outlives its visit, and must not keep an atlas in memory that has been dropped.
     """
     atlas = reference()
     if atlas is None:
         raise LookupError("This atlas is no longer in memory: open the page again, then save it.")
-    buffer = io.BytesIO()
-    write_atlas(atlas, buffer)
-    return buffer.getvalue()
+    return atlas

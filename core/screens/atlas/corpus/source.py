@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import sys
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import streamlit as st
 from PIL.Image import Image
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.analysis.corpus import (
     ENDINGS,
@@ -28,20 +29,19 @@ from core.analysis.corpus.sample import sample_corpus
 from core.atlas.files import MAX_ROWS
 from core.atlas.files.tables import ROW_BYTES
 from core.model import LoadedModel
-from core.screens.atlas.corpus.entry import CorpusPlace, corpus_places
-from core.screens.atlas.corpus.prepared import PREPARED, prepared_atlases
 from core.ui import controls, python
+from core.ui.cache.session import remembered
 from core.ui.corpus_walk import corpus_digest
 from core.ui.frame import switch
 from core.ui.serve import uploads
 from core.ui.serve.deployment import setting
 from core.ui.serve.sessions import LONG_TEXT
 from core.ui.words.messages import escape, quote
+from core.ui.words.prose import Prose
 
-if TYPE_CHECKING:
-    from streamlit.runtime.uploaded_file_manager import UploadedFile
-
-
+PREPARED = "prepared"  # among the corpora, and the parameter of links
+FILE, FOLDER = ".atlas.zip", ".atlas"  # of prepared atlases
+_MAX_NAMES = 500  # of them in the menu
 CORPORA = {
     "sample": "Sample corpus",
     "lines": "Your lines",
@@ -50,6 +50,8 @@ CORPORA = {
 }
 IMAGE_CORPORA = {"box": "Sample images", "own": "Your images", "saved": "A saved atlas"}
 MIN_TOKENS, MAX_TOKENS, DEFAULT_TOKENS, STEP = 1_000, 50_000, 5_000, 1_000
+# What was read of files and pasted lines: three of 20 MB, so that no click reads them again.
+_CORPORA_BYTES, _MAX_CORPORA = 60 * 10**6, 200
 _MAX_PASTED = 1_000_000  # characters: the browser sends them again with every click
 _OPENED = {"saved", PREPARED}  # of atlases that are there already
 NO_LABEL = "no labels"
@@ -57,6 +59,7 @@ _ROWS_SHARE = 5 / 6  # of the largest upload, for a saved atlas's rows; all else
 _MAX_MODELS = 64  # whose numbers of heads are remembered
 _heads_of: dict[str, int] = {}  # in all layers, by the name of a model that was loaded
 _DIGEST = "_atlas_file_digest"
+_words = Prose(__file__)
 OWN_LINES = "your-lines.txt"  # what a visitor has pasted, as a file that Share names
 
 
@@ -108,11 +111,8 @@ def fitted(budget: int, model: LoadedModel) -> int:
     _heads_of[model.name] = heads
     limit = max_tokens(heads)
     if budget > limit:
-        st.caption(
-            f"**{limit:,} tokens at most** with {quote(model.name)}: it has {heads:,} heads, and a"
-            f" saved atlas of more would be larger than the {uploads.limit_mb():,} MB that this"
-            " site opens."
-        )
+        name, most = quote(model.name), uploads.limit_mb()
+        st.caption(_words("fewer_tokens", tokens=limit, model=name, heads=heads, limit=most))
     return min(budget, limit)
 
 
@@ -150,6 +150,27 @@ def pick_source() -> tuple[str, int]:
     return source, budget
 
 
+def prepared_atlases() -> dict[str, Path]:
+    """The files and folders in HEADSCOPE_ATLASES, by name; of two a folder is taken.
+
+    Only what is listed there can be opened: a link can name nothing else, and links on the disk are
+    not followed.
+    """
+    given = (setting("ATLASES") or "").strip()
+    if not given:
+        return {}
+    files, folders = dict[str, Path](), dict[str, Path]()
+    with suppress(OSError), os.scandir(given) as entries:
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.name.endswith(FILE) and entry.is_file(follow_symlinks=False):
+                files[entry.name.removesuffix(FILE)] = Path(entry.path)
+            elif entry.name.endswith(FOLDER) and entry.is_dir(follow_symlinks=False):
+                folders[entry.name.removesuffix(FOLDER)] = Path(entry.path)
+    return dict(sorted((files | folders).items())[:_MAX_NAMES])
+
+
 def corpus_of(source: str) -> Corpus:
     """The corpus; ends the page with a hint or a message if there is none."""
     if source == "sample":
@@ -171,10 +192,7 @@ def saved_file() -> UploadedFile:
     if file is None:
         room = uploads.room_mb()
         if room < uploads.limit_mb():
-            st.caption(
-                f"Visitors' uploads take most of what this site keeps: **{room:,} MB** fit now."
-                " They are dropped when those visits end."
-            )
+            st.caption(_words("little_room", room=room))
         st.info(
             "Choose an **.atlas.zip** file written by this page or by"
             " `python -m core.atlas_build`. It opens without the model."
@@ -196,9 +214,8 @@ def _pasted() -> Corpus | None:
         st.info("**Paste some sentences**, one per line. A few hundred make a good picture.")
         return None
     digest = hashlib.sha256(typed.encode("utf-8", "surrogatepass")).hexdigest()
-    place = corpus_places().get(("lines", digest), CorpusPlace)
     try:
-        corpus = _read_once(place, ("lines", None), lambda: read_lines(typed))
+        corpus = _with_notes(*_corpus_once(f"lines {digest}", lambda: read_lines(typed)))
     except CorpusFileError as error:
         st.error(escape(str(error)))
         return None
@@ -216,13 +233,16 @@ def _uploaded() -> Corpus | None:
     if file is None:
         st.info("**Choose a file.** It is read on this server only, and kept in memory only.")
         return None
-    place = corpus_places().get((file.name, file_digest(file)), CorpusPlace)
+    digest = file_digest(file)
     try:
-        table = _table(place, file)
+        table = _table_once(f"{digest} {file.name!r}", file)
+        if isinstance(table, str):
+            raise CorpusFileError(table)
         for note in table.notes:
             st.caption(escape(note))
         text, label = _pick_columns(table)
-        corpus = _read_once(place, (text, label), lambda: choose(table, text, label))
+        key = f"{digest} {(file.name, text, label)!r}"
+        corpus = _with_notes(*_corpus_once(key, lambda: choose(table, text, label)))
     except CorpusFileError as error:
         st.error(f"{quote(file.name)}: {escape(str(error))}")
         return None
@@ -231,23 +251,17 @@ def _uploaded() -> Corpus | None:
     return replace(corpus, read=python.call(choose, read, text, label))
 
 
-def _table(place: CorpusPlace, file: UploadedFile) -> CorpusTable:
-    """The file as a table, read once and not at every click, even if it cannot be read."""
-    if place.error is not None:
-        raise place.error
-    if place.table is None:
-        try:
-            with st.spinner("Reading the file …"):
-                place.table = read_table(file.getvalue(), file.name)
-        except CorpusFileError as error:
-            place.error = CorpusFileError(str(error))  # a traceback would keep the bytes
-            raise
-        except MemoryError:
-            raise CorpusFileError(
-                "There is not enough memory to read it now. Use a smaller file, or try again."
-            ) from None
-        place.size += sum(map(_bytes_of, place.table.cells))
-    return place.table
+@st.cache_data(max_entries=_MAX_CORPORA, max_size=_CORPORA_BYTES, show_spinner="Reading the file …")
+def _table_once(key: str, _file: UploadedFile) -> CorpusTable | str:  # noqa: ARG001 - the key
+    """The file as a table, or why it is not one; read once and not at every click."""
+    try:
+        return read_table(_file.getvalue(), _file.name)
+    except CorpusFileError as error:
+        return str(error)
+    except MemoryError:
+        raise CorpusFileError(
+            "There is not enough memory to read it now. Use a smaller file, or try again."
+        ) from None
 
 
 def _pick_columns(table: CorpusTable) -> tuple[str, str | None]:
@@ -264,34 +278,29 @@ def _pick_columns(table: CorpusTable) -> tuple[str, str | None]:
     return text, None if label == NO_LABEL else label
 
 
-def _read_once(
-    place: CorpusPlace, columns: tuple[str, str | None], read: Callable[[], Texts]
-) -> Corpus:
-    """The corpus of these columns, with its notes on the page; kept until others are chosen."""
-    if place.chosen is None or place.chosen[0] != columns:
-        texts = read()
-        place.size += 0 if place.chosen else _bytes_of(texts.texts)
-        place.size += _bytes_of(texts.labels)
-        repeated = len(texts.texts) - len(set(texts.texts))
-        place.chosen = columns, (_corpus(texts), texts.notes + repeats_note(repeated))
-    corpus, notes = place.chosen[1]
+@st.cache_data(max_entries=_MAX_CORPORA, max_size=_CORPORA_BYTES, show_spinner=False)
+def _corpus_once(
+    key: str,  # noqa: ARG001 - all that `_read` depends on, without half surrogates
+    _read: Callable[[], Texts],
+) -> tuple[Corpus, tuple[str, ...]]:
+    """The corpus, and notes on it."""
+    texts = _read()
+    repeated = len(texts.texts) - len(set(texts.texts))
+    return _corpus(texts), (*texts.notes, *repeats_note(repeated))
+
+
+def _with_notes(corpus: Corpus, notes: Sequence[str]) -> Corpus:
     for note in notes:
         st.caption(escape(note))
     return corpus
 
 
-def _bytes_of(texts: tuple[str, ...]) -> int:
-    return sys.getsizeof(texts) + sum(map(sys.getsizeof, texts))
-
-
 def file_digest(file: UploadedFile) -> str:
     """The digest of a file's content, computed once: the same for all who upload it."""
-    cached = st.session_state.get(_DIGEST)
-    if cached is None or cached[0] != file.file_id:
-        file.seek(0)
-        cached = file.file_id, hashlib.file_digest(file, "sha256").hexdigest()
-        st.session_state[_DIGEST] = cached
-    return str(cached[1])
+    file.seek(0)
+    return remembered(
+        _DIGEST, file.file_id, lambda: hashlib.file_digest(file, "sha256").hexdigest()
+    )
 
 
 def _corpus(texts: Texts) -> Corpus:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 from weakref import ref
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
-from core.analysis.arrays import Floats
+from core.analysis.arrays import Floats, Indices
 from core.atlas import Atlas
 from core.atlas.one_head.table import PointRows, point_rows, points_inside
 from core.model.trace import Array
@@ -22,14 +20,13 @@ from core.screens.atlas.screen import Screen, contents_of
 from core.screens.atlas.wording import number, whole
 from core.ui import python
 from core.ui.downloads import csv_later, offer_file
+from core.ui.words.prose import Prose
 from core.vocabulary import Stage
-
-if TYPE_CHECKING:
-    Indices = NDArray[np.intp]
 
 CHOSEN = "_atlas_chosen"  # a Choice
 _COMMON = 12  # tokens listed by how often they are chosen
 _ROWS = 200  # points listed with their sentences; the file has all
+_words = Prose(__file__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +74,15 @@ def show_chosen(screen: Screen, tokens: Indices, points: Array) -> None:
     of_file = _points_of_file(screen, chosen, points)
     count = of_file[-1].size
     if count > _ROWS:
-        st.caption(_what_the_file_has(chosen, len(columns), count))
+        words = _words(
+            "rows_of_the_file",
+            listed=_ROWS,
+            chosen=chosen.points.size,
+            count=count,
+            drawn=chosen.tokens.size,
+            size=len(columns),
+        )
+        st.caption(words)
     held = contents_of(screen, f"{screen.file_name}-chosen")
     make = partial(frame_of, ref(screen.atlas), *of_file)
     _note(screen, *of_file)
@@ -106,16 +111,6 @@ def _points_of_file(
     inside = points_inside(atlas.points[stage][layer, head, :, :2], chosen.outline)
     own = atlas.points[screen.stage][screen.layer, screen.head, :, : points.shape[1]]
     return np.arange(size), own.copy(), inside  # not a view that keeps all heads
-
-
-def _what_the_file_has(chosen: Choice, size: int, count: int) -> str:
-    first = f"The first {_ROWS:,} of {chosen.points.size:,} points."
-    if count == chosen.points.size:
-        return f"{first} The file has all."
-    return (
-        f"{first} The file has {count:,}: {chosen.tokens.size:,} of {size:,} tokens are drawn, and"
-        " the lasso holds points of the others too."
-    )
 
 
 def _common(atlas: Atlas, inside: Indices) -> pd.DataFrame:

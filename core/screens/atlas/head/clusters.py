@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
+from core.analysis.arrays import Indices
 from core.atlas.clusters import Cluster, Clusters, find_clusters, first_occurrences
 from core.model.trace import Array
 from core.screens.atlas.screen import CLUSTERS, Screen, switch
 from core.screens.atlas.wording import number, whole
 from core.ui import python
-
-if TYPE_CHECKING:
-    Indices = NDArray[np.intp]
+from core.ui.cache.session import remembered
+from core.ui.words.prose import Prose
 
 _CACHED, _MAX_CACHED = "_atlas_clusters", 8  # pictures: stepping back and forth finds nothing anew
 _WORDS = 5  # of a cluster, in the table
+_words = Prose(__file__)
 
 
 def clusters_of(screen: Screen, tokens: Indices, points: Array) -> Clusters | None:
@@ -31,18 +31,18 @@ def clusters_of(screen: Screen, tokens: Indices, points: Array) -> Clusters | No
     firsts = first_occurrences(screen.atlas)[tokens]
     words = f"{displays} {firsts.tolist()}"
     picture = zlib.crc32(points.tobytes()), zlib.crc32(words.encode("utf-8", "replace"))
-    cached: dict[tuple[int, int], Clusters] = st.session_state.setdefault(_CACHED, {})
-    if picture not in cached:
+
+    def find() -> Clusters:
         with st.spinner("Finding clusters and shuffling their words …"):
-            cached[picture] = find_clusters(points, displays, firsts=firsts)
-        for oldest in list(cached)[:-_MAX_CACHED]:
-            cached.pop(oldest, None)
+            return find_clusters(points, displays, firsts=firsts)
+
+    clusters = remembered(_CACHED, picture, find, _MAX_CACHED)
     if len(tokens) == len(screen.atlas.tokens):
-        names = python.call(getattr, python.call(getattr, screen.atlas, "tokens"), "displays")
+        names = python.call(getattr, screen.atlas, "tokens.displays")
         repeats = python.call(first_occurrences, screen.atlas)
         run = python.call(find_clusters, python.Variable("points"), names, firsts=repeats)
-        python.made("clusters", cached[picture], run)
-    return cached[picture]
+        python.made("clusters", clusters, run)
+    return clusters
 
 
 def cluster_marks(clusters: Clusters | None, point_count: int) -> dict[str, Any]:
@@ -67,30 +67,16 @@ def show_clusters(screen: Screen, clusters: Clusters, tokens: Indices) -> None:
         return
     table = pd.DataFrame([_row(screen, cluster, tokens) for cluster in clusters.clusters])
     st.dataframe(table, key="atlas_clusters", hide_index=True)
-    repeated = tokens.size - np.unique(first_occurrences(screen.atlas)[tokens]).size
-    names = "all of them have a name" if not unnamed else f"**{unnamed}** of them without a name"
-    st.caption(
-        f"**{count}** clusters, {names}: dense groups in this picture (HDBSCAN, each at least 1 %"
-        f" of the points); {clusters.outside / points:.0%} of the points lie in none. A name is up"
-        " to three words, each 3 % of the cluster's points or more, at least 1.5 times as frequent"
-        " there as in the whole picture, and beyond chance: the words were shuffled"
-        f" {clusters.permutations} times over all tokens, and p is how often the most surprising"
-        " word of any cluster was then as surprising as this one (so it is corrected for words and"
-        f" clusters; at most 0.05).{_describe_repeats(screen, repeated)} Any word may then stand"
-        " at any token, so one that keeps to a few sentences or to one place in them counts as if"
-        " it were spread. The menu above the cloud chooses the points of a cluster."
+    words = _words(
+        "clusters",
+        count=count,
+        unnamed=unnamed,
+        outside=f"{clusters.outside / points:.0%}",
+        shuffles=clusters.permutations,
+        repeated=tokens.size - np.unique(first_occurrences(screen.atlas)[tokens]).size,
+        whole=whole(screen.atlas),
     )
-
-
-def _describe_repeats(screen: Screen, repeated: int) -> str:
-    """What of the drawn tokens is in sentences that were there before."""
-    if not repeated:
-        return ""
-    verb = "is" if repeated == 1 else "are"
-    return (
-        f" {repeated:,} of the tokens {verb} in {whole(screen.atlas)} that repeat an earlier one,"
-        " and share its cluster, but do not count."
-    )
+    st.caption(words)
 
 
 def _row(screen: Screen, cluster: Cluster, tokens: Indices) -> dict[str, str | int | float]:

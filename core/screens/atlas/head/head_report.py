@@ -25,17 +25,20 @@ from core.model import LoadedModel, ModelError
 from core.model.weights import output_projection
 from core.screens.atlas.head.report_file import HeadReport, report_file
 from core.screens.atlas.screen import Screen, contents_of, open_head
-from core.screens.atlas.sentence import model_of, traces_of
+from core.screens.atlas.sentence import OTHER_TOKENS, model_of, traces_of
 from core.screens.atlas.wording import number
+from core.ui.cache.session import remembered
 from core.ui.downloads import offer_file
 from core.ui.words.messages import escape, show_model_error
 from core.ui.words.pattern_words import PATTERN_NAMES, WORDS
+from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
 _SAMPLE, _DRAWN = "_atlas_dossier_sample", "_atlas_dossier_drawn"
 _MAX_DRAWN = 8  # heads whose contexts are kept: stepping back and forth runs nothing again
 PER_DECILE, _NEAREST = 2, 5
 _NOT_MEASURED = "not measured: no model was run without this head."
+_words = Prose(__file__)
 
 
 def show_head_report(screen: Screen) -> None:
@@ -45,13 +48,15 @@ def show_head_report(screen: Screen) -> None:
     if model is None:
         return
     try:
-        sample = _sample(screen.atlas, model)
-        groups = None if sample is None else _groups(screen, model, sample)
+        atlas = ref(screen.atlas)
+        sample = remembered(_SAMPLE, atlas, lambda: _sample(screen.atlas, model))
+        if sample is None:
+            st.warning(OTHER_TOKENS)
+            return
+        head = atlas, screen.layer, screen.head
+        groups = remembered(_DRAWN, head, lambda: _groups(screen, model, sample), _MAX_DRAWN)
     except ModelError as error:
         show_model_error(error)
-        return
-    if sample is None or groups is None:
-        st.warning("The model now splits these sentences into different tokens than this atlas.")
         return
     _draw(screen, _head_report(screen, sample, groups))
 
@@ -89,18 +94,13 @@ def _head_report(screen: Screen, sample: HeadSample, groups: Sequence[ContextGro
     near = nearest_heads(
         atlas.distances.mean, own, min(_NEAREST, atlas.distances.sums.shape[0] - 1)
     )
-    strengths = sample.contexts.strength[screen.layer, screen.head]
-    kinds = (
-        "itself, special tokens and the first token"
-        if atlas.causal
-        else "itself and special tokens"
-    )
-    note = (
-        f"Measured on {sample.sentences:,} sentences drawn at random ({sample.tokens:,} tokens)."
-        f" **Strength** of a context: the largest attention from a token to any other but {kinds}."
-        f" Of the {strengths.size:,} contexts {PER_DECILE} are drawn at random from each tenth (a"
-        " fixed seed: a link shows the same). Tokens are shaded by the attention of the query token"
-        " (framed in green), from 0 to 1; its strongest key is dashed in pink."
+    note = _words(
+        "how_contexts_were_drawn",
+        sentences=sample.sentences,
+        tokens=sample.tokens,
+        causal=atlas.causal,
+        contexts=sample.contexts.strength[screen.layer, screen.head].size,
+        drawn=PER_DECILE,
     )
     return HeadReport(
         _facts(screen, sample),
@@ -144,47 +144,30 @@ def _flags(screen: Screen, sample: HeadSample) -> str:
 
 
 def _sample(atlas: Atlas, model: LoadedModel) -> HeadSample | None:
-    """What all heads do in some sentences, run once for an atlas; None if its tokens differ."""
-    cached = st.session_state.get(_SAMPLE)
-    if cached is None or cached[0] != ref(atlas):
-        st.session_state.pop(_DRAWN, None)
-        sentences = draw_sentences(atlas)
-        with st.spinner(f"Running {len(sentences)} sentences through the model …"):
-            cached = st.session_state[_SAMPLE] = ref(atlas), _run(atlas, model, sentences)
-    sample: HeadSample | None = cached[1]
-    return sample
+    """What all heads do in some sentences; None if the atlas has other tokens."""
+    sentences = draw_sentences(atlas)
+    with st.spinner(f"Running {len(sentences)} sentences through the model …"):
+        grams = output_projection.value_grams(model)
+        gatherer, taken = Gatherer(), False
+        for sentence, trace in traces_of(atlas, model, sentences):
+            norms = output_projection.transformed_norms(model, trace, grams)
+            gatherer.take(sentence, trace, norms)
+            taken = True
+        return gatherer.result() if taken else None
 
 
-def _run(atlas: Atlas, model: LoadedModel, sentences: Sequence[int]) -> HeadSample | None:
-    grams = output_projection.value_grams(model)
-    gatherer, taken = Gatherer(), False
-    for sentence, trace in traces_of(atlas, model, sentences):
-        norms = output_projection.transformed_norms(model, trace, grams)
-        gatherer.take(sentence, trace, norms)
-        taken = True
-    return gatherer.result() if taken else None
-
-
-def _groups(
-    screen: Screen, model: LoadedModel, sample: HeadSample
-) -> Sequence[ContextGroup] | None:
-    """The drawn contexts with their attention, run again once for a head."""
-    drawn: dict[tuple[int, int], Any] = st.session_state.setdefault(_DRAWN, {})
+def _groups(screen: Screen, model: LoadedModel, sample: HeadSample) -> Sequence[ContextGroup]:
+    """The drawn contexts with their attention, run again for the head on screen."""
     head = screen.layer, screen.head
-    if head not in drawn:
-        contexts, strengths = sample.contexts, sample.contexts.strength[head]
-        deciles = draw_deciles(strengths, PER_DECILE)
-        wanted = sorted({int(contexts.sentence[i]) for each in deciles for i in each.drawn})
-        with st.spinner(f"Drawing contexts of {screen.name} …"):
-            rows = {
-                sentence: (trace.attention(*head), [token.display for token in trace.tokens])
-                for sentence, trace in traces_of(screen.atlas, model, wanted)
-            }
-        drawn[head] = [_group(each, contexts, head, rows) for each in deciles]
-        for oldest in list(drawn)[:-_MAX_DRAWN]:
-            drawn.pop(oldest, None)
-    groups: Sequence[ContextGroup] = drawn[head]
-    return groups
+    contexts, strengths = sample.contexts, sample.contexts.strength[head]
+    deciles = draw_deciles(strengths, PER_DECILE)
+    wanted = sorted({int(contexts.sentence[i]) for each in deciles for i in each.drawn})
+    with st.spinner(f"Drawing contexts of {screen.name} …"):
+        rows = {
+            sentence: (trace.attention(*head), [token.display for token in trace.tokens])
+            for sentence, trace in traces_of(screen.atlas, model, wanted)
+        }
+    return [_group(each, contexts, head, rows) for each in deciles]
 
 
 def _group(
@@ -196,9 +179,6 @@ def _group(
         attention, tokens = rows[sentence]
         key = int(contexts.key[(*head, i)])
         shown.append(Context(tokens, attention[query], query, key, sentence + 1))
-    ends = {1: ", the weakest tenth", 10: ", the strongest tenth"}.get(decile.number, "")
-    title = (
-        f"Decile {decile.number}{ends}: strength {number(decile.low)} to {number(decile.high)}"
-        f" ({decile.size:,} contexts)"
-    )
+    low, high = number(decile.low), number(decile.high)
+    title = _words("decile", number=decile.number, low=low, high=high, contexts=decile.size)
     return ContextGroup(title, shown)

@@ -13,9 +13,12 @@ from core.figures.images.patch_heat import heat_pixels
 from core.model import LoadedModel, ModelError, Trace, trace_patches
 from core.screens.atlas.screen import Screen
 from core.screens.atlas.sentence import model_of, same_tokens
+from core.ui.cache.session import remembered
 from core.ui.words.messages import quote, show_model_error
+from core.ui.words.prose import Prose
 
 _SEEN = "_atlas_image_seen"  # the last image that the model saw again, and its trace
+_words = Prose(__file__)
 
 
 def show_image(screen: Screen, images: CorpusImages, token: int) -> Trace | None:
@@ -38,26 +41,21 @@ def show_image(screen: Screen, images: CorpusImages, token: int) -> Trace | None
     theme = st.context.theme.type or "light"
     st.image(heat_pixels(patches, weights, theme, marked), width="stretch")
     if trace is not None:
-        st.caption(
-            f"What this patch attends to in {screen.name}: pink, framed in green the patch itself."
-            f" {float(weights.sum()):.0%} of its attention goes to patches,"
-            f" {1 - float(weights.sum()):.0%} to other tokens."
-        )
+        share = float(weights.sum())
+        shares = f"{share:.0%}", f"{1 - share:.0%}"
+        st.caption(_words("attention_of_a_patch", name=screen.name, shares=shares))
     return trace
 
 
 def _trace(atlas: Atlas, images: CorpusImages, model: LoadedModel, image: int) -> Trace | None:
     """What the model makes of the very pixels it had, kept until another image is chosen."""
-    state = st.session_state
-    key = (ref(atlas), image)
-    if state.get(_SEEN, (None, None))[0] != key:
-        try:
-            trace = trace_patches(model, images.of_image(image))
-        except ModelError as error:
-            show_model_error(error)
-            return None
-        state[_SEEN] = (key, trace)
-    trace = state[_SEEN][1]
+    try:
+        trace = remembered(
+            _SEEN, (ref(atlas), image), lambda: trace_patches(model, images.of_image(image))
+        )
+    except ModelError as error:
+        show_model_error(error)
+        return None
     if not same_tokens(atlas, image, trace):
         st.caption("The model cuts this image into other patches than this atlas has.")
         return None

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from core.analysis.arrays import Indices
 from core.atlas import Atlas
 from core.atlas.one_head.table import (
     EMBEDDING_ATLAS,
-    PointRows,
     embedding_atlas_file,
     point_rows,
 )
 from core.model.trace import Array
+from core.screens.atlas.corpus.saving import still_there
 from core.screens.atlas.screen import Screen
 from core.ui.downloads import Contents, offer_file
-
-if TYPE_CHECKING:
-    Indices = NDArray[np.intp]
 
 
 def offer_points(screen: Screen, tokens: Indices, points: Array, held: Contents) -> None:
@@ -48,17 +45,9 @@ def frame_of(
     reference: ref[Atlas], tokens: Indices, points: Array, chosen: Indices
 ) -> pd.DataFrame:
     """The table of the chosen points; the parameters are those of `point_rows`."""
-    return _rows(reference, tokens, points, chosen).frame()
+    return point_rows(still_there(reference), tokens, points, chosen).frame()
 
 
 def _file(reference: ref[Atlas], tokens: Indices, points: Array, facts: Mapping[str, Any]) -> bytes:
-    rows = _rows(reference, tokens, points, np.arange(2 * tokens.size))
+    rows = point_rows(still_there(reference), tokens, points, np.arange(2 * tokens.size))
     return embedding_atlas_file(rows, facts)
-
-
-def _rows(reference: ref[Atlas], tokens: Indices, points: Array, chosen: Indices) -> PointRows:
-    """A button outlives its visit, and must keep no atlas in memory that has been dropped."""
-    atlas = reference()
-    if atlas is None:
-        raise LookupError("This atlas is no longer in memory: open the page again, then save it.")
-    return point_rows(atlas, tokens, points, chosen)
