@@ -50,8 +50,8 @@ CORPORA = {
 }
 IMAGE_CORPORA = {"box": "Sample images", "own": "Your images", "saved": "A saved atlas"}
 MIN_TOKENS, MAX_TOKENS, DEFAULT_TOKENS, STEP = 1_000, 50_000, 5_000, 1_000
-# What was read of files and pasted lines: three of 20 MB, so that no click reads them again.
-_CORPORA_BYTES, _MAX_CORPORA = 60 * 10**6, 200
+# Tables of files, and as much for the texts in them and in pasted lines: no click reads them again.
+_CORPORA_BYTES, _MAX_CORPORA = 30 * 10**6, 200
 _MAX_PASTED = 1_000_000  # characters: the browser sends them again with every click
 _OPENED = {"saved", PREPARED}  # of atlases that are there already
 NO_LABEL = "no labels"
@@ -151,7 +151,7 @@ def pick_source() -> tuple[str, int]:
 
 
 def prepared_atlases() -> dict[str, Path]:
-    """The files and folders in HEADSCOPE_ATLASES, by name; of two a folder is taken.
+    """The files and folders in HEADSCOPE_ATLASES, by name; a folder goes before a file.
 
     Only what is listed there can be opened: a link can name nothing else, and links on the disk are
     not followed.
