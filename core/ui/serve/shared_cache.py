@@ -20,7 +20,8 @@ class SharedCache(Generic[Entry]):
 
     An entry that exceeds the limit by itself gets a separate place, of which there is one: the next
     such entry takes it over. The entry asked for last is never dropped, nor one that is held.
-    cachetools measures an entry once, when it arrives, and drops held ones: atlases grow here.
+    cachetools and ``st.cache_data(max_size=...)`` measure an entry once, when it arrives, and drop
+    held ones, and the second gives copies: atlases grow here.
 
     Parameters
     ----------

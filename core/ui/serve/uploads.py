@@ -1,7 +1,8 @@
 """Keep uploads in memory, never on disk, and no more of them than the server can hold.
 
 Streamlit keeps every file of a session until that ends, however many, and its parser writes uploads
-of more than a megabyte to a temporary file.
+of more than a megabyte to a temporary file. It counts what it keeps, and refuses nothing: so its
+count is read here, and no book is kept beside it.
 """
 
 from __future__ import annotations
