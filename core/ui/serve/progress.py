@@ -39,7 +39,7 @@ def bar_with_cancel(
     """A bar that is gone when all is done, beside a button, whose press ends the run anyway."""
     slot = st.empty()
     with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
-        bar = Bar(st.empty().progress)
+        bar = Bar(st.progress(0.0).progress)
         st.button("Cancel", key=key, on_click=on_cancel, args=arguments, help=tip or None)
     yield bar
     slot.empty()
