@@ -37,13 +37,21 @@ def _read(path: Path) -> Template:
     return environment().from_string(path.read_text("utf-8"))
 
 
+def fill_page(path: Path, /, **fields: object) -> str:
+    """A page of HTML with its fields filled: what people typed is escaped.
+
+    Raises jinja2.UndefinedError where a field has no value.
+    """
+    return environment(html=True).from_string(path.read_text("utf-8")).render(fields)
+
+
 @cache
-def environment() -> Environment:
+def environment(*, html: bool = False) -> Environment:
     """What texts are read with: a field without a value is an error, and `number` a filter."""
     from jinja2 import Environment, StrictUndefined  # no first picture needs it
 
     from core.ui.words.numbers import number
 
-    made = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - no HTML is made
+    made = Environment(undefined=StrictUndefined, autoescape=html)  # noqa: S701 - else no HTML
     made.filters["number"] = number
     return made
