@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.screens.anomalies import cached, source
+from core.screens.anomalies import source
 from core.screens.anomalies.report import make_report
 from core.ui import cache
 from tests.opening import open_app
@@ -165,7 +165,7 @@ def test_the_most_extreme_lengths_are_named_where_none_is_odd() -> None:
 
 def test_the_report_escapes_the_text_and_holds_every_head() -> None:
     key = cache.TraceKey("bundled/minilm", "<img src=x> it rains and it pours on the old house")
-    report = make_report(cache.trace(*key), key, cached.anomalies(key), {})
+    report = make_report(cache.trace(*key), key, source.anomalies(key), {})
     assert "&lt;img src=x&gt;" in report
     assert "<img" not in report
     assert report.count('<table class="map">') == 6

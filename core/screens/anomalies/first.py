@@ -15,19 +15,21 @@ from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.wording import (
     row_name,
     show_definition,
-    threshold,
+    show_flag_definition,
     too_short_note,
     values_note,
 )
 from core.ui import controls
 from core.ui.head_maps import show_gaps, show_heads
 from core.ui.words.messages import quote
+from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
 
+_words = Prose(__file__)
 FLAG = FLAGS["first-token sink"]
 COUNTED = {"attention": "attention to it", "moved": "its share of what heads move"}
 
@@ -55,48 +57,34 @@ def show_first(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
     )
     st.markdown(_verdict(trace, table))
     show_gaps(trace)
-    baseline = "the mean of 1/(i + 1), as token i sees i + 1 tokens" if trace.causal else "1/n"
-    if trace.source is not None:
-        baseline += ", n being the tokens of your text"
-    dotted = " The red dotted line is the threshold." if attention else ""
-    st.caption(
-        "Each dot is a head; dots of a layer are in the order of its heads. The uniform baseline is"
-        f" {baseline}.{dotted} Click a dot to see what that head moves."
-    )
+    cross = trace.source is not None
+    st.caption(_words("dots", causal=trace.causal, cross=cross, threshold=attention))
     if attention:
-        limit = threshold(FLAG.name, trace)
-        show_definition(FLAG.definition, f"{FLAG.source}.", f"flagged {limit}.")
+        show_flag_definition(FLAG.name, trace)
     else:
-        note = values_note(exact=table.attrs["values"] == "|f(v)|")
-        show_definition(
-            "the first token's share of the lengths of everything the head moves.",
-            f"Kobayashi et al. 2020. {note}",
-            "none; compare it with the attention.",
-        )
+        show_definition(_words("share_of_first", values=values_note(table)))
 
 
 def _verdict(trace: Trace, table: pd.DataFrame) -> str:
+    """How many heads rest on the first token, and in which layers (Markdown)."""
     where = table.attrs["where"]
     # Texts of a corpus begin with different tokens, unless the tokenizer adds one to all.
     first = trace.key_tokens[0]
     same_token = where in {"this text", "this image"} or first.special
-    token = f", {quote(first.display)}" if same_token else ""
-    which = trace.input.first
-    odd, strongest = with_flag(table, FLAG.name), max_row(table, "first_attention")
-    attention = (
-        f"{row_name(strongest)} gives it {strongest['first_attention']:.2f} (uniform baseline"
-        f" {strongest['first_uniform']:.2f})"
-    )
-    if table.attrs["too_short"]:
-        return f"{too_short_note(table, trace)} The maximum: {attention}."
-    if odd.empty:
-        return f"**No head of this model rests on {which}**{token}, on {where}. {attention}."
+    strongest = max_row(table, "first_attention")
     layers = as_map(table, "first_attention").mean(axis=1)
     high, low = layers.argmax(), layers.argmin()
-    highest, lowest = trace.layer_labels[high], trace.layer_labels[low]
-    verb = "rests" if len(odd) == 1 else "rest"
-    return (
-        f"**{len(odd)} of {len(table)} heads {verb} on {which}**{token}: {attention}. The"
-        f" layer mean is highest in layer {highest} ({layers[high]:.2f}) and lowest in layer"
-        f" {lowest} ({layers[low]:.2f})."
+    return _words(
+        "resting",
+        too_short=too_short_note(table, trace) if table.attrs["too_short"] else "",
+        heads=len(with_flag(table, FLAG.name)),
+        total=len(table),
+        first=trace.input.first,
+        token=quote(first.display) if same_token else "",
+        where=where,
+        head=row_name(strongest),
+        row=strongest,
+        highest=trace.layer_labels[high],
+        lowest=trace.layer_labels[low],
+        means=(layers[high], layers[low]),
     )

@@ -15,9 +15,6 @@ from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.report import make_report
 from core.screens.anomalies.standing_out import show_list, stand_out_sentence
 from core.screens.anomalies.wording import (
-    KIND_NOTES,
-    SEVERITY,
-    UNUSUAL,
     show_definition,
     show_flag_definition,
     too_short_note,
@@ -28,12 +25,15 @@ from core.ui.cache import TraceKey
 from core.ui.current import current_key
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.head_maps import show_head_map
+from core.ui.words.numbers import number
+from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
     import pandas as pd
     from streamlit.delta_generator import DeltaGenerator
 
 
+_words = Prose(__file__)
 ANY = "any flag"
 # A kind with several flags can be looked for as one.
 _KINDS: dict[str, Kind] = {
@@ -50,7 +50,7 @@ def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
             "flag", CHOICES, "Look for", subject="The flags are", menu=True, width=250
         )
     if trace.source is not None:
-        st.caption("The first token, sinks and values below are those of your text.")
+        st.caption(_words("of_your_text"))
     if table.attrs["too_short"]:
         st.info(too_short_note(table, trace))
     odd = _flagged(table, choice)
@@ -63,7 +63,9 @@ def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
         of_one = choice in FLAGS
         st.markdown(_flag_summary(table, odd, choice) if of_one else _summary(table, choice))
         if of_one:
+            kind = FLAGS[choice].kind
             show_flag_definition(choice, trace)
+            st.caption(f"**{KINDS[kind]}:** {_words('kind', kind=kind)}.")
         if len(odd):
             show_list(table, odd, every_flag=choice == ANY)
     with st.container(horizontal=True):
@@ -73,12 +75,9 @@ def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
 
 
 def _explain_map(choice: str) -> None:
-    name, word, measure = (
-        ("Unusual", "unusual", UNUSUAL) if choice == ANY else ("Severity", "severe", SEVERITY)
-    )
+    unusual = choice == ANY
     st.caption(
-        f"Each square is a head; the darker, the more {word}. Click one to see what it moves.",
-        help=f"{name}: {measure}.",
+        _words("squares", unusual=unusual), help=_words("unusual" if unusual else "severity")
     )
 
 
@@ -95,23 +94,23 @@ def _flagged(table: pd.DataFrame, choice: str) -> pd.DataFrame:
 
 def _summary(table: pd.DataFrame, choice: str) -> str:
     """Which heads stand out, or of one kind how many heads have each flag (Markdown)."""
-    if choice == ANY and not table.attrs["too_short"]:
+    short = table.attrs["too_short"]
+    if choice == ANY and not short:
         return stand_out_sentence(table)
-    kinds: list[Kind] = ["weights"] if choice == ANY else [_KINDS[choice]]
-    if table.attrs["too_short"] and choice != ANY:
-        kinds = []
-    lines = [f"**{KINDS[kind]}** ({KIND_NOTES[kind]}): {_counts(table, kind)}." for kind in kinds]
-    if not table.attrs["too_short"]:
-        count = len(_flagged(table, choice))
-        verb = "has" if count == 1 else "have"
-        heads = (
-            f"**{count} of {len(table)} heads** {verb}"
-            if count
-            else "**No head of this model has**"
-        )
-        flag = f"a flag of {KINDS[_KINDS[choice]].lower()}"
-        lines.insert(0, f"{heads} {flag} on {table.attrs['where']}.")
-    return "  \n".join(lines)
+    if short and choice != ANY:  # only weights are counted of a short text
+        return ""
+    kind: Kind = _KINDS.get(choice, "weights")
+    counts = f"**{KINDS[kind]}** ({_words('kind', kind=kind)}): {_counts(table, kind)}."
+    if short:
+        return counts
+    flag = f"a flag of {KINDS[kind].lower()}"
+    return f"{_heads_with(table, _flagged(table, choice), flag)}  \n{counts}"
+
+
+def _heads_with(table: pd.DataFrame, odd: pd.DataFrame, flag: str) -> str:
+    """How many heads have it (Markdown)."""
+    where = table.attrs["where"]
+    return _words("heads_with", count=len(odd), total=len(table), flag=flag, where=where)
 
 
 def _counts(table: pd.DataFrame, kind: Kind) -> str:
@@ -124,26 +123,25 @@ def _counts(table: pd.DataFrame, kind: Kind) -> str:
     if not counts:
         return "nothing is measured here"
     by_count = sorted(filter(counts.get, counts), key=lambda name: -counts[name])
-    parts = [", ".join(f"{name} {counts[name]}" for name in by_count)] if by_count else []
-    if absent := [name for name in counts if not counts[name]]:
-        *others, last = absent
-        parts.append(f"none has {', '.join(others)}{' or ' if others else ''}{last}")
-    return "; ".join(parts)
+    *others, last = [name for name in counts if not counts[name]] or [""]
+    return _words(
+        "counts",
+        found=", ".join(f"{name} {counts[name]}" for name in by_count),
+        others=", ".join(others),
+        last=last,
+    )
 
 
 def _flag_summary(table: pd.DataFrame, odd: pd.DataFrame, name: str) -> str:
     flag, where = FLAGS[name], table.attrs["where"]
     values = table[flag.measure].dropna()
-    if values.empty:
-        return f"**{name.capitalize()}** cannot be measured for this model on {where}."
-    low, high = (f"{value:.2f}".replace("-", "−") for value in (values.min(), values.max()))
-    span = f"{flag.title} ranges from {low} to {high}"
-    if table.attrs["too_short"] and flag.kind != "weights":
-        return f"**{name.capitalize()}: too short to say.** {span[0].upper()}{span[1:]}."
-    if odd.empty:
-        return f"**No head of this model has {name} on {where}**: {span}."
-    verb = "has" if len(odd) == 1 else "have"
-    return f"**{len(odd)} of {len(table)} heads** {verb} {name} on {where}."
+    short = table.attrs["too_short"] and flag.kind != "weights"
+    if len(odd) and not short:
+        return _heads_with(table, odd, name)
+    low, high = (number(value, missing="") for value in (values.min(), values.max()))
+    return _words(
+        "no_head", flag=name, where=where, title=flag.title, low=low, high=high, short=short
+    )
 
 
 def _show_map(trace: Trace, table: pd.DataFrame, choice: str, colours: Palette) -> None:
@@ -178,13 +176,7 @@ def _show_table(table: pd.DataFrame) -> None:
         for name in ("sink_token", "flags", "reasons", "stands_out")
     }
     st.dataframe(table, hide_index=True, column_config=numbers | words, height=420)
-    note = values_note(exact=table.attrs["values"] == "|f(v)|")
-    show_definition(
-        "a row per head; first and sink are the first token and the column with the most attention;"
-        " uniform is the uniform baseline; z is robust, over all heads.",
-        "see the mathematics.",
-        f"see each flag under “Look for”. {note}",
-    )
+    show_definition(_words("every_measure", values=values_note(table)))
 
 
 def _offer_files(trace: Trace, key: TraceKey, table: pd.DataFrame) -> None:
@@ -199,6 +191,5 @@ def _offer_files(trace: Trace, key: TraceKey, table: pd.DataFrame) -> None:
         lambda: make_report(trace, key, table, held.facts),
         held,
         ".html",
-        help="One page that opens without internet: flagged heads with reasons, maps, all measures,"
-        " definitions.",
+        help=_words("report"),
     )

@@ -22,11 +22,12 @@ from core.model import Trace
 from core.model.trace import Array
 from core.model.weights.output_projection import transformed_values
 from core.screens.anomalies.open_head import begin_with, open_buttons, pick_one_head
-from core.screens.anomalies.wording import show_definition, threshold, values_note
+from core.screens.anomalies.wording import show_flag_definition, values_note
 from core.ui import cache, controls, python
 from core.ui.charts import show_chart
 from core.ui.current import current_key
 from core.ui.words.messages import quote
+from core.ui.words.prose import Prose
 from core.vocabulary import head_name, labels_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
+_words = Prose(__file__)
 FLAG = FLAGS["null attention"]
 _LITTLE = 0.01  # of a row; what remains of it is magnified a hundred times
 
@@ -48,8 +50,7 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
             "latent",
             "Hide the first token" if len(trace.key_tokens) > 1 else "",
             disabled=len(trace.key_tokens) < 2,
-            help="Leave it out and divide each row by what remains (renormalise): where the head"
-            " would look if it could not rest.",
+            help=_words("renormalise"),
         )
     sentence = _sentence(trace, head_row(table, trace.layer_labels[layer], head + 1))
     weights = python.shown("attention", trace.attention, layer, head)
@@ -85,53 +86,36 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
             show_chart(figure, key=key, alt=alt, quiet=True)
     st.markdown(sentence)
     open_buttons(trace.layer_labels[layer], head + 1)
-    st.caption(
-        "Attention: how each token (row) shares it out. Value-weighted attention: the same, times"
-        " the length of what each column brings, scaled to the same total, so that both have one"
-        " colour scale."
-        f" {values_note(exact=transformed is not None)} {_cancellation(trace, layer, head)}"
-    )
-    limit = threshold(FLAG.name, trace)
-    show_definition(f"null attention is {FLAG.definition}", f"{FLAG.source}.", f"{limit}.")
+    parts = _cancellation(trace, layer, head)
+    st.caption(_words("weighted", values=values_note(table), parts=parts))
+    show_flag_definition(FLAG.name, trace, f"{FLAG.name} is")
 
 
 def _sentence(trace: Trace, row: Row) -> str:
     """What the head gives its first token and its strongest column, and what these account for."""
-    first = quote(trace.key_tokens[0].display)
-    sentence = (
-        f"This head puts **{row['first_attention']:.2f}** on {trace.input.first}, {first}, which"
-        f" accounts for **{row['first_contribution']:.2f}** of what it moves."
+    return _words(
+        "of_head",
+        row=row,
+        first=trace.input.first,
+        token=quote(trace.key_tokens[0].display),
+        sink=quote(row["sink_token"]) if row["sink"] != 1 else "",
+        flagged=FLAG.name in row["flags"],
+        reason=FLAG.explain(row),
     )
-    if row["sink"] != 1:
-        sentence += (
-            f" Its strongest column is {quote(row['sink_token'])} (token {row['sink']}):"
-            f" {row['sink_attention']:.2f} of the attention, {row['sink_contribution']:.2f} of what"
-            " it moves."
-        )
-    score = f"null attention {row['null_attention']:.2f}"
-    score = f"**{score}**" if FLAG.name in row["flags"] else score
-    return f"{sentence} Overall, {score}: {FLAG.explain(row)}."
 
 
 def _cancellation(trace: Trace, layer: int, head: int) -> str:
     """The lengths of the parts beside the length of their sum, over the whole text."""
     vectors = transformed_values(cache.model_of(trace), trace, layer, head)
-    total = "what this head adds to a token" if vectors is not None else "the sum of its values"
+    exact = vectors is not None
     if vectors is None:
         vectors = trace.kv_values[layer, head // trace.group]
-    parts, length = (each.mean() for each in lengths_and_sum(trace.attention(layer, head), vectors))
-    return (
-        f"Mean over tokens: the lengths of the parts add up to {parts:.2f}, and {total} is"
-        f" {length:.2f} long."
-    )
+    parts, length = lengths_and_sum(trace.attention(layer, head), vectors)
+    return _words("cancellation", parts=parts.mean(), length=length.mean(), exact=exact)
 
 
 def _hidden(weights: Array, *, cross: bool) -> str:
     """What is left out, and where little remains (Markdown); `cross` attention keeps all rows."""
     first = weights[:, 0]
     few = int((1 - first[0 if cross else 1 :] < _LITTLE).sum())
-    sentence = f"The first token is hidden, and with it {first.mean():.2f} of all attention."
-    if few:
-        rows = "row has" if few == 1 else "rows have"
-        sentence += f" {few} {rows} less than 1 % left, magnified more than a hundred times."
-    return sentence
+    return _words("first_hidden", share=first.mean(), few=few)

@@ -25,6 +25,7 @@ from core.ui import controls, python
 from core.ui.charts import show_chart
 from core.ui.frame.layout import control_row
 from core.ui.head_maps import show_head_map, show_heads
+from core.ui.words.prose import Prose
 from core.vocabulary import head_name, labels_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
+_words = Prose(__file__)
 FLAG = FLAGS["norm disparity"]
 QUANTITIES = {"ratio": "log2 ratio of medians", "difference": "difference of means"}
 
@@ -60,21 +62,12 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
             figure, "Lengths of queries and keys", key="anomalies_norm_plane", on_open=show_lengths
         )
     st.markdown(_verdict(table, odd))
-    st.caption(
-        "On the map, queries are longer above 0, keys below. On the right, each dot is a head: both"
-        " are equally long on the dotted line; a red ring is a flag. Click a head to see it below."
-    )
+    st.caption(_words("reading_lengths"))
     with control_row():
         layer, head = pick_one_head(trace)
     _show_positions(trace, layer, head, colours)
     limit = threshold(FLAG.name, trace)
-    show_definition(
-        "mean |q| − mean |k| in the model's own units, and log2 of median |q| over median |k|."
-        " Attention fixes neither: c q and k / c give the same weights for any c.",
-        f"{FLAG.source}.",
-        f"flagged {limit}, for the log2 ratio; the difference depends on the model's units and has"
-        " no threshold.",
-    )
+    show_definition(_words("disparity", source=FLAG.source, limit=limit))
 
 
 def _show_map(trace: Trace, table: pd.DataFrame, quantity: str, colours: Palette) -> None:
@@ -112,7 +105,7 @@ def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> No
             quiet=True,
         )
     else:
-        st.header(f"{name} by position: the decoder's queries, your text's keys", anchor=False)
+        st.header(_words("two_sides", head=name), anchor=False)
         top = 1.06 * float(max(query.max(), key.max())) or 1.0
         sides = (
             ("anomalies_queries", norms_by_position(query, None, labels, colours, top)),
@@ -121,21 +114,20 @@ def _show_positions(trace: Trace, layer: int, head: int, colours: Palette) -> No
         for column, (side, figure) in zip(st.columns(2, gap="medium"), sides, strict=True):
             with column:
                 show_chart(figure, key=side, alt="Lengths by position", quiet=True)
-    median = np.median(key)
-    times = f"{np.median(query) / median:.2f} times" if median else "an undefined multiple of"
-    st.caption(f"Green circles are queries, pink diamonds keys; median |q| is {times} median |k|.")
+    st.caption(_words("marks", query=np.median(query), key=np.median(key)))
 
 
 def _verdict(table: pd.DataFrame, odd: pd.DataFrame) -> str:
     if table["norm_log_ratio"].isna().all():
-        return "**Norm disparity is not defined here**: queries or keys have no length."
-    mean = f"{table['norm_difference'].mean():+.2f}".replace("-", "−")
-    overall = f" Over all heads, mean |q| − mean |k| is **{mean}**."
+        return _words("no_lengths")
     row = max_row(table, "norm_log_ratio")
-    extreme = f"{row_name(row)}: {longer_side(row)}.{overall}"
-    if len(odd):
-        verb = "has" if len(odd) == 1 else "have"
-        count = f"{len(odd)} of {len(table)} heads {verb}"
-        return f"**{count} norm disparity.** The most extreme is {extreme}"
-    none = f"**No head of this model has norm disparity on {table.attrs['where']}.** "
-    return f"{'' if table.attrs['too_short'] else none}The most extreme is {extreme}"
+    return _words(
+        "lengths",
+        count=len(odd),
+        total=len(table),
+        too_short=table.attrs["too_short"],
+        where=table.attrs["where"],
+        head=row_name(row),
+        longer_side=longer_side(row),
+        mean=table["norm_difference"].mean(),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,15 +17,15 @@ from core.figures.images.odd_patches import norms_by_layer, patch_picture
 from core.figures.palette import Palette
 from core.model import Trace
 from core.model.trace import Patches
-from core.screens.anomalies import cached
 from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.wording import show_definition
-from core.ui import controls, python
+from core.ui import cache, controls, python
 from core.ui.charts import show_chart
 from core.ui.current import current_key
 from core.ui.head_maps import show_head_map
 from core.ui.words.messages import quote
 from core.ui.words.numbers import in_a_row
+from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
 if TYPE_CHECKING:
@@ -32,20 +33,26 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
+_words = Prose(__file__)
+_MAX_FOUND = 16  # kept, of a few dozen numbers a head: 40 kB
 _NAMED = 5  # patches named in a sentence
 _TAKERS = {"odd": "high-norm patches", "cls": "CLS", "registers": "registers"}
 
 
+@st.cache_resource(max_entries=_MAX_FOUND, show_spinner="Measuring every head …")
+def _odd_patches(key: cache.TraceKey) -> OddPatches | None:
+    return odd_patches(cache.trace(*key))
+
+
 def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
     """The image with its high-norm patches, their lengths by layer, and what attends to them."""
-    measured = cached.odd_patches(current_key(trace.model))
+    measured = _odd_patches(current_key(trace.model))
     found = python.made("odd", measured, python.call(odd_patches, trace))
     if found is None:
-        st.info(
-            "This model does not return a hidden state for each layer: there is nothing to measure."
-        )
+        st.info(_words("no_states"))
         return
-    takers, patches = _takers(trace, found), patches_of(trace)
+    shares, patches = _shares(trace, found), patches_of(trace)
+    takers = {name: _TAKERS[name] for name in shares}
     if takers:
         with row:
             taker = controls.choice(
@@ -53,23 +60,14 @@ def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, row: DeltaGen
             )
     _show_pictures(trace, found, patches, colours)
     st.markdown(_verdict(trace, found, patches))
-    st.markdown(_attention(trace, found))
+    st.markdown(_attention(trace, shares))
     if takers:
-        _show_map(trace, found, taker, colours)
-    show_definition(
-        "a patch is odd whose state after the last layer is much longer than those of the other"
-        " patches of this image, as a multiple of their median and by the robust z of its length:"
-        " no length is odd by itself.",
-        "Darcet et al. 2024, whose threshold of 150 is for DINOv2 alone; Iglewicz and Hoaglin 1993"
-        " for the robust z.",
-        f"odd from {MIN_TIMES_MEDIAN:g} times the median length where z is above {OUTLIER:g} too"
-        " (the least ratio is ours; those of Darcet et al. have roughly ten times the usual one).",
-    )
+        _show_map(trace, taker, *shares[taker], colours)
+    show_definition(_words("odd_patch", times=MIN_TIMES_MEDIAN, z=OUTLIER))
 
 
-def _show_map(trace: Trace, found: OddPatches, taker: str, colours: Palette) -> None:
+def _show_map(trace: Trace, taker: str, shares: Floats, uniform: float, colours: Palette) -> None:
     """The share of each head's attention that goes there."""
-    shares, uniform = _shares(trace, found)[taker]
     show_head_map(
         trace,
         shares,
@@ -80,34 +78,20 @@ def _show_map(trace: Trace, found: OddPatches, taker: str, colours: Palette) -> 
         bounds=(0.0, max(0.01, float(shares.max()))),
         title="share",
     )
-    st.caption(
-        f"Each square is a head: the share of its attention that goes to {_TAKERS[taker]}, mean"
-        f" over all tokens (uniform baseline: {uniform:.3f}). Click one to see what it moves."
-        " Registers give a model another place for what belongs to the whole image: models trained"
-        " with them have no high-norm patches in Darcet et al. 2024. Compare a model with and"
-        " without."
-    )
-
-
-def _takers(trace: Trace, found: OddPatches) -> dict[str, str]:
-    """What is there to take attention, by its name in links."""
-    there = {
-        "odd": found.count > 0,
-        "cls": cls_position(trace) is not None,
-        "registers": bool(register_positions(trace)),
-    }
-    return {name: title for name, title in _TAKERS.items() if there[name]}
+    st.caption(_words("taken", taker=_TAKERS[taker], uniform=uniform))
 
 
 def _shares(trace: Trace, found: OddPatches) -> dict[str, tuple[Floats, float]]:
-    """Attention to each, (layer, head), and what uniform attention would give."""
-    one = 1 / len(trace.tokens)
-    registers = len(register_positions(trace))
-    return {
-        "odd": (found.to_odd, found.uniform),
-        "cls": (found.to_cls, one),
-        "registers": (found.to_registers, registers * one),
-    }
+    """Attention to what is there, (layer, head), and what uniform attention would give it."""
+    one, registers = 1 / len(trace.tokens), len(register_positions(trace))
+    shares: dict[str, tuple[Floats, float]] = {}
+    if found.count:
+        shares["odd"] = (found.to_odd, found.uniform)
+    if cls_position(trace) is not None:
+        shares["cls"] = (found.to_cls, one)
+    if registers:
+        shares["registers"] = (found.to_registers, registers * one)
+    return shares
 
 
 def _show_pictures(trace: Trace, found: OddPatches, patches: Patches, colours: Palette) -> None:
@@ -137,37 +121,30 @@ def _show_pictures(trace: Trace, found: OddPatches, patches: Patches, colours: P
 
 
 def _verdict(trace: Trace, found: OddPatches, patches: Patches) -> str:
-    last, z = found.norms[-1, patches.tokens], found.z[-1]
+    last = found.norms[-1, patches.tokens]
     longest = int(last.argmax())
-    counts = found.odd_by_layer.sum(axis=1)
-    by_layer = f" After each layer, from the input on: {', '.join(map(str, counts))}."
-    name = quote(trace.tokens[patches.first + longest].display)
-    measure = (
-        f"{found.times[-1, longest]:.1f} times as long as the median patch (z = {z[longest]:.1f})"
+    odd = [place for place in np.argsort(-last).tolist() if found.odd[place]]
+    name, *named = (
+        quote(trace.tokens[patches.first + place].display) for place in [longest, *odd[:_NAMED]]
     )
-    if not found.count:
-        return f"**No patch of this image is odd.** The longest, {name}, is {measure}.{by_layer}"
-    order = [place for place in np.argsort(-last).tolist() if found.odd[place]]
-    named = [quote(trace.tokens[patches.first + place].display) for place in order[:_NAMED]]
-    more = [f"{len(order) - _NAMED} more"] if len(order) > _NAMED else []
-    is_are = "patch is" if found.count == 1 else "patches are"
-    return (
-        f"**{found.count} of {patches.count:,} {is_are} odd**: {in_a_row([*named, *more])}. The"
-        f" longest, {name}, is {measure}.{by_layer}"
+    more = [f"{len(odd) - _NAMED} more"] if len(odd) > _NAMED else []
+    return _words(
+        "odd_patches",
+        count=found.count,
+        total=patches.count,
+        named=in_a_row([*named, *more]),
+        longest=name,
+        times=found.times[-1, longest],
+        z=found.z[-1, longest],
+        by_layer=", ".join(map(str, found.odd_by_layer.sum(axis=1))),
     )
 
 
-def _attention(trace: Trace, found: OddPatches) -> str:
+def _attention(trace: Trace, taken: Mapping[str, tuple[Floats, float]]) -> str:
     """What these patches, CLS and registers take, each beside its uniform baseline (Markdown)."""
     parts = []
-    for name, (shares, uniform) in _shares(trace, found).items():
-        if name not in _takers(trace, found):
-            continue
-        layer, head = divmod(int(shares.argmax()), shares.shape[1])
-        parts.append(
-            f"{_TAKERS[name]} **{shares.mean():.3f}** (uniform baseline {uniform:.3f}; at most"
-            f" {shares.max():.2f}, in {head_name(trace, layer, head)})"
-        )
-    if not parts:
-        return "This model has neither CLS nor registers, so all attention is on ordinary patches."
-    return f"Of all attention, mean over heads: {in_a_row(parts)}."
+    for name, (shares, uniform) in taken.items():
+        head = head_name(trace, *divmod(int(shares.argmax()), shares.shape[1]))
+        figures = {"mean": shares.mean(), "uniform": uniform, "top": shares.max()}
+        parts.append(_words("takes", taker=_TAKERS[name], head=head, figures=figures))
+    return _words("taking", parts=in_a_row(parts))

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import streamlit as st
+
 from core.analysis.anomalies import anomaly_table, corpus_table, measure_heads
 from core.analysis.anomalies.flags import Measures
 from core.analysis.corpus.sample import sample_sentences
 from core.model import Trace, trace_corpus
+from core.model.catalog import Modality
 from core.model.trace import Array
 from core.model.weights import output_projection
 from core.model.weights.query_key import weight_similarity
-from core.screens.anomalies import cached
 from core.ui import cache, python
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measured_once, show_cancelled, walk_corpus
@@ -22,6 +24,22 @@ if TYPE_CHECKING:
 
 
 NAME = "anomalies"
+_MAX_TABLES = 16  # kept, of a few dozen numbers a head: 40 kB
+
+
+@st.cache_resource(max_entries=cache.MAX_MODELS, show_spinner=False)
+def _similarity_of(model_name: str, modality: Modality = "text") -> Array | None:
+    """How similar W_Q and W_K of each head are, (layer, head); None where they are not known."""
+    return weight_similarity(cache.model(model_name, modality))
+
+
+@st.cache_resource(max_entries=_MAX_TABLES, show_spinner="Measuring every head …")
+def anomalies(key: TraceKey) -> pd.DataFrame:
+    """The table of core.analysis.anomalies. Shared by sessions: nobody may write to it."""
+    weights = None if key.attention_type else _similarity_of(key.model, key.modality)
+    table = anomaly_table(cache.trace(*key), cache.transformed_norms(key), weights)
+    table.attrs["where"] = f"this {key.modality}"
+    return table
 
 
 def measured_table(key: TraceKey, source: str) -> pd.DataFrame:
@@ -31,7 +49,7 @@ def measured_table(key: TraceKey, source: str) -> pd.DataFrame:
         show_cancelled(NAME, key[0], len(sentences))
         return _of_text(key)
     table = measured_once(NAME, key[0], sentences, lambda: _measure(key[0], sentences))
-    _note_corpus(table, cached.weight_similarity(key[0]))
+    _note_corpus(table, _similarity_of(key[0]))
     return table
 
 
@@ -41,10 +59,10 @@ def _of_text(key: TraceKey) -> pd.DataFrame:
     python.made("norms", norms, lengths)
     similarity = None
     if key.attention_type is None:
-        similarity = cached.weight_similarity(key.model, key.modality)
+        similarity = _similarity_of(key.model, key.modality)
         python.made("similarity", similarity, python.call(weight_similarity, python.MODEL))
     measured = python.call(anomaly_table, python.TRACE, norms, similarity)
-    return python.made("table", cached.anomalies(key), measured)
+    return python.made("table", anomalies(key), measured)
 
 
 def _note_corpus(table: pd.DataFrame, similarity: Array | None) -> None:
@@ -72,7 +90,7 @@ class _Gathered:
 
 def _measure(model_name: str, sentences: tuple[str, ...]) -> pd.DataFrame:
     model = cache.model(model_name)
-    similarity = cached.weight_similarity(model_name)
+    similarity = _similarity_of(model_name)
     grams = output_projection.value_grams(model)
 
     def take(gathered: _Gathered, index: int, trace: Trace) -> None:

@@ -11,65 +11,47 @@ from core.screens.anomalies.open_head import open_buttons
 from core.screens.anomalies.wording import row_name
 from core.ui import controls
 from core.ui.words.numbers import in_a_row
+from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+_words = Prose(__file__)
 _NAMED = 4  # heads named in a sentence
 _LISTED = 6  # heads listed at first
 _EXAMPLES = 3  # listed where none stands out
 _LIMITS = {name: FLAGS[name].limits.threshold for name in FLAGS}
-# True of the heads with such a flag that do not stand out by it: those raised at the lower mark are
-# outliers, and do.
-_USUAL = {
-    "first-token sink": "give the first token at least {:.0f} % of their attention (sink)",
-    "null attention": "attend to values that average at most {:.0f} % of the head's median length,"
-    " longer ones counted as the median (null attention)",
-    "empty value": "have a first token whose value has at most {:.0f} % of the median length (empty"
-    " value)",
-}
+# What heads do that do not stand out by such a flag: those raised at the lower mark are outliers.
+_USUAL = ("first-token sink", "null attention", "empty value")
 _LONGEST = {"null attention": 1 - _LIMITS["null attention"]}  # what falls short by the threshold
 
 
 def stand_out_sentence(table: pd.DataFrame) -> str:
     """The heads that stand out, and how many do what is usual in transformers (Markdown)."""
-    where, out = table.attrs["where"], _standing_out(table)
-    if out.empty:
-        first = f"**No head stands out on {where}.**"
-    else:
-        rows = out.to_dict("records")
-        named = [f"{row_name(row)} ({row['stands_out']})" for row in rows[:_NAMED]]
-        more = len(rows) - len(named)
-        names = in_a_row([*named, f"{more} more"] if more else named)
-        verb = "stands" if len(rows) == 1 else "stand"
-        first = f"**{len(rows)} of {len(table)} heads {verb} out on {where}:** {names}."
-    count = len(flagged(table))
-    if not count:
-        return first
-    have = "head has" if count == 1 else "heads have"
-    flags = (
-        f"{count} {have} a flag, a measure beyond its threshold; a head stands out by one that is"
-        " neither usual nor shared by more than one head in ten, or as an outlier among the heads."
+    rows = _standing_out(table).to_dict("records")
+    named = [f"{row_name(row)} ({row['stands_out']})" for row in rows[:_NAMED]]
+    more = [f"{len(rows) - _NAMED} more"] if len(rows) > _NAMED else []
+    return _words(
+        "standing_out",
+        count=len(rows),
+        total=len(table),
+        where=table.attrs["where"],
+        names=in_a_row([*named, *more]),
+        usual=_usual(table),
+        flagged=len(flagged(table)),
     )
-    return " ".join(filter(None, (first, _usual(table), flags)))
 
 
 def _usual(table: pd.DataFrame) -> str:
     """How many heads do what is usual and do not stand out by it (Markdown); may be empty."""
-    counted = {}
-    for name, words in _USUAL.items():
+    counted = []
+    for name in _USUAL:
         heads = with_flag(table, name)
-        share = _LONGEST.get(name, _LIMITS[name])
-        count = sum(name not in out.split(", ") for out in heads["stands_out"])
-        if count:
-            counted[name] = f"{count} {words.format(100 * share)}"
-    if not counted:
-        return ""
-    return (
-        f"Usual in trained transformers, and nothing to fix: of {len(table)} heads,"
-        f" {in_a_row(list(counted.values()))}."
-    )
+        share = 100 * _LONGEST.get(name, _LIMITS[name])
+        if count := sum(name not in out.split(", ") for out in heads["stands_out"]):
+            counted.append(_words("usual_head", count=count, flag=name, share=share))
+    return in_a_row(counted)
 
 
 def show_list(table: pd.DataFrame, odd: pd.DataFrame, *, every_flag: bool) -> None:

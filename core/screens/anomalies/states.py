@@ -23,6 +23,7 @@ from core.ui import controls, python
 from core.ui.charts import show_chart
 from core.ui.head_maps import gaps_note
 from core.ui.words.messages import quote
+from core.ui.words.prose import Prose
 from core.vocabulary import labels_of, without_attention
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
+_words = Prose(__file__)
+_NAMED = 5  # tokens named in a sentence
 SIZES = {"norm": "length", "relative": "times the layer's median"}
 
 
@@ -40,9 +43,7 @@ def show_states(trace: Trace, _table: pd.DataFrame, colours: Palette, row: Delta
         return
     states = python.shown("states", hidden_states, trace)
     if states is None:
-        st.info(
-            "This model does not return a hidden state for each layer: there is nothing to measure."
-        )
+        st.info(_words("no_states"))
         return
     with row:
         size = controls.choice("size", SIZES, "Size of the hidden state", subject="The sizes are")
@@ -57,34 +58,15 @@ def show_states(trace: Trace, _table: pd.DataFrame, colours: Palette, row: Delta
         quiet=True,
     )
     st.markdown(_verdict(trace, states))
-    rows_are = "a layer's output, the first what the first layer receives"
-    last = "comes after the model's final normalisation, if it has one, and so often looks tame"
-    if trace.input.kind == "image":  # vision models return their states so
-        last = "is what the last layer returns, before the model's final normalisation"
-    where = "after each layer"
-    if silent := gaps_note(trace):
-        rows_are = "what a layer that attends receives, the last what leaves the model"
-        where = "that reaches a layer which attends, and at the end"
-    st.caption(
-        f"Each row is {rows_are}; each column is a token. Colours are logarithmic. The last row"
-        f" {last}. {silent}"
-    )
-    show_definition(
-        f"length of the hidden state of each token {where}; a massive activation is one number of"
-        " it that dwarfs all others.",
-        "Sun et al. 2024, section 2.",
-        f"massive beyond {MIN_ACTIVATION:g} and {MIN_TIMES_MEDIAN:,.0f} times the layer's median"
-        f" magnitude (theirs); a state is called long from {LONG_STATE:g} times the length of the"
-        " layer's median token (ours).",
-    )
+    has_words = trace.input.has_words  # vision models return the last state before normalising
+    st.caption(_words("states", has_words=has_words, silent=gaps_note(trace)))
+    limits = {"number": MIN_ACTIVATION, "times": MIN_TIMES_MEDIAN, "long": LONG_STATE}
+    show_definition(_words("massive_activation", silent=gaps_note(trace), limits=limits))
 
 
 def _lead_on() -> None:
     """Cross attention has no states of its own: whose they are."""
-    st.info(
-        "Cross attention has no hidden states of its own: queries are made from the decoder's, keys"
-        " and values from what leaves the encoder."
-    )
+    st.info(_words("states_of_cross"))
     with st.container(horizontal=True):
         for kind, label in (("decoder", "Show the decoder's"), ("encoder", "Show the encoder's")):
             st.button(label, key=f"states_of_{kind}", on_click=_show_kind, args=(kind,))
@@ -97,31 +79,25 @@ def _show_kind(kind: str) -> None:
 def _verdict(trace: Trace, states: HiddenStates) -> str:
     ratios = states.largest / np.maximum(states.typical, np.finfo(float).tiny)[:, None]
     place, where = _maximum(trace, ratios)
-    number = (
-        f"the largest number beside its layer's is {states.largest[place]:.3g}, in {where}:"
-        f" {ratios[place]:,.0f} times the median magnitude"
-    )
-    long = _long(trace, states)
-    massive = int(states.massive.sum())
-    if not massive:
-        entered = " enters the layers that attend" if without_attention(trace) else ""
-        subject = "No massive activation" if entered else "This model shows no massive activation"
-        return f"**{subject}{entered} on {trace.input.this}**: {number}. {long}"
     tokens = np.flatnonzero(states.massive.any(axis=0)).tolist()
-    names = ", ".join(quote(trace.tokens[token].display) for token in tokens[:5])
-    more = f" and {len(tokens) - 5} more tokens" if len(tokens) > 5 else ""
-    return f"**Massive activations in {names}{more}** ({massive} states): {number}. {long}"
+    return _words(
+        "massive_in",
+        names=", ".join(quote(trace.tokens[token].display) for token in tokens[:_NAMED]),
+        more=len(tokens) - _NAMED,
+        states=int(states.massive.sum()),
+        entering=bool(without_attention(trace)),
+        this=trace.input.this,
+        largest=states.largest[place],
+        where=where,
+        ratio=ratios[place],
+        long=_long(trace, states),
+    )
 
 
 def _long(trace: Trace, states: HiddenStates) -> str:
     sizes = np.nan_to_num(states.relative)
     place, where = _maximum(trace, sizes)
-    times = f"{sizes[place]:.1f} times the layer's median token"
-    count = int(states.long.sum())
-    if not count:
-        return f"No state is much longer than the others: at most {times}, {where}."
-    verb = "state is" if count == 1 else "states are"
-    return f"{count} {verb} much longer than the others, the longest {where}: {times}."
+    return _words("long_states", count=int(states.long.sum()), where=where, times=sizes[place])
 
 
 def _maximum(trace: Trace, sizes: NDArray[np.float64]) -> tuple[tuple[int, int], str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.anomalies import FLAGS, Row
-from core.analysis.anomalies.flags import KINDS, OUTLIER
+from core.analysis.anomalies.flags import OUTLIER
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.model import Trace
 from core.ui.words.prose import Prose
@@ -16,23 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _words = Prose(__file__)
-KIND_NOTES = {
-    "attention": "determined by the model's attention itself",
-    "space": "the constants a and c can change these without changing one attention weight",
-    "weights": "whatever the model is shown",
-}
-SEVERITY = (
-    "how far a head's flagged measures lie from ordinary, in units of the threshold's distance,"
-    " summed: a head at one threshold has 1. Of flags with one cause (a sink and its low entropy,"
-    " null attention and an empty value, unequal lengths and clouds apart) the strongest counts"
-)
-
-UNUSUAL = (
-    "how far a head's flagged measures lie from ordinary, the rarer a flag among this model's heads"
-    " the more (times log2 of all heads over those that have it). What most heads do adds little."
-    " A head stands out by a flag that at most one head in ten has, or as an outlier among the"
-    " model's heads (|z| ≥ 3.5); for what is usual in trained transformers only the latter counts"
-)
 
 
 def row_name(row: Row) -> str:
@@ -61,16 +44,15 @@ def threshold(name: str, trace: Trace) -> str:
     return ", ".join(parts)
 
 
-def show_definition(definition: str, source: str, limit: str) -> None:
-    """Definition, source and threshold of a view, in one small paragraph (Markdown)."""
-    st.caption(f"**Definition:** {definition}  \n**Source:** {source}  \n**Threshold:** {limit}")
+def show_definition(parts: str) -> None:
+    """Definition, source and threshold of a view, a paragraph each, as three lines (Markdown)."""
+    st.caption("  \n".join(" ".join(part.split("\n")) for part in parts.split("\n\n")))
 
 
-def show_flag_definition(name: str, trace: Trace) -> None:
-    """The same for a flag, and what it depends on."""
-    flag = FLAGS[name]
-    show_definition(flag.definition, f"{flag.source}.", f"flagged {threshold(name, trace)}.")
-    st.caption(f"**{KINDS[flag.kind]}:** {KIND_NOTES[flag.kind]}.")
+def show_flag_definition(name: str, trace: Trace, subject: str = "") -> None:
+    """The same for a flag; the `subject` is said where the page is about something else too."""
+    flag, limit = FLAGS[name], threshold(name, trace)
+    show_definition(_words("definition", subject=subject, flag=flag, limit=limit))
 
 
 def too_short_note(table: pd.DataFrame, trace: Trace) -> str:
@@ -79,6 +61,6 @@ def too_short_note(table: pd.DataFrame, trace: Trace) -> str:
     return _words("too_short", tokens=tokens, queries=queries, least=MIN_TOKENS)
 
 
-def values_note(*, exact: bool) -> str:
+def values_note(table: pd.DataFrame) -> str:
     """How values count, for captions."""
-    return _words("values" if exact else "values_alone")
+    return _words("values" if table.attrs["values"] == "|f(v)|" else "values_alone")
