@@ -26,17 +26,18 @@ from core.model import Trace, trace_text
 from core.model.trace import Array
 from core.screens.patterns.corpus import Corpus
 from core.screens.patterns.view import View
-from core.screens.patterns.wording import describe_evidence, nearest_pattern
+from core.screens.patterns.wording import describe_evidence, nearest_pattern, verdict
 from core.ui import cache, controls, python
 from core.ui.charts import show_chart
-from core.ui.words.numbers import number
 from core.ui.words.pattern_words import has_meaning, pattern_names
+from core.ui.words.prose import Prose
 from core.vocabulary import labels_of
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
+_words = Prose(__file__)
 WHOLES = {"head": "one head", "mean": "mean of everything", "rollout": "rollout"}
 _LISTED = 60  # sentences to choose from: those that follow the pattern most, and least
 
@@ -44,12 +45,6 @@ _LISTED = 60  # sentences to choose from: those that follow the pattern most, an
 def pick_view(trace: Trace) -> tuple[str, str]:
     """Whose attention is shown, and beside what."""
     cross = trace.source is not None
-    rollout = (
-        "Rollout needs layers whose queries and keys are the same tokens."
-        if cross
-        else "Rollout: how attention passes through all layers, half of each layer being the"
-        " residual connection (Abnar and Zuidema 2020)."
-    )
     whole = controls.choice(
         "whole",
         {name: label for name, label in WHOLES.items() if not cross or name != "rollout"},
@@ -57,7 +52,7 @@ def pick_view(trace: Trace) -> tuple[str, str]:
         subject="Attention can be that of",
         menu=True,
         width=165,
-        help=f"Mean: over all heads of all layers. {rollout}",
+        help=_words("wholes", cross=cross),
     )
     beside = controls.choice(
         "beside",
@@ -112,11 +107,7 @@ def show_one(
             st.markdown(f"**The pattern: {title}**")
             st.info(description)
     st.markdown(_verdict(view, whole, trace, weights, uniform))
-    st.caption(
-        f"Left: who attends to whom; rows attend. Right: the pattern “{title}”, a"
-        " head that does nothing else; several such pairs of a token share its attention equally,"
-        " and rows without one are empty. Both use colours from 0 to 1."
-    )
+    st.caption(_words("two_matrices", pattern=title))
     if shown.tokens:
         st.markdown(description)
         st.dataframe(
@@ -163,20 +154,23 @@ def _matrices(view: View, trace: Trace, whole: str) -> tuple[Array, Array]:
 
 def _verdict(view: View, whole: str, trace: Trace, weights: Array, uniform: Array) -> str:
     if whole == "head":
-        return view.verdict if view.corpus is None else f"Over {view.where}: {view.verdict}"
+        return verdict(view) if view.corpus is None else f"Over {view.where}: {verdict(view)}"
     name = WHOLES[whole].capitalize()
-    if too_short(len(trace.tokens)):
-        return f"**{name}: too short to say** ({len(trace.tokens)} of {MIN_TOKENS} tokens)."
+    if too_short(tokens := len(trace.tokens)):
+        return _words("whole_too_short", whole=name, tokens=tokens, least=MIN_TOKENS)
     measured = measure_matrix(weights, uniform, trace.tokens, trace.source)
     scores = add_induction(mean_scores([measured]), None)
     assigned = assign_patterns(scores.means, scores.uniform, scores.query_tokens, view.thresholds)
     pattern = str(assigned.names[0, 0])
     if pattern == NONE:
-        return f"**{name}** follows no pattern above its threshold."
+        return _words("whole_unnamed", whole=name)
     score = NAMING[pattern].score
-    return (
-        f"**{name}: {pattern_names(trace)[pattern]}**, {number(scores.means[score].item())};"
-        f" uniform attention would give {number(scores.uniform[score].item())}."
+    return _words(
+        "whole_named",
+        whole=name,
+        pattern=pattern_names(trace)[pattern],
+        score=scores.means[score].item(),
+        uniform=scores.uniform[score].item(),
     )
 
 
@@ -203,12 +197,14 @@ def _pick_sentence(view: View, corpus: Corpus, pattern: str, *, ordered: bool) -
         share = f"{shares[index]:.2f} · " if np.isfinite(shares[index]) else ""
         return f"{share}{corpus.sentences[index]}"
 
-    label = f"Sentence ({len(shares)})"
-    if ordered:
-        label = (
-            f"Sentence ({len(options)} of {len(shares)}: those where {view.name} follows"
-            f" “{pattern_names(view.trace)[pattern]}” most, then least)"
-        )
+    label = _words(
+        "sentence",
+        shown=len(options),
+        total=len(shares),
+        ordered=ordered,
+        head=view.name,
+        pattern=pattern_names(view.trace)[pattern],
+    )
     picked = controls.choice("sentence", options, label, subject=subject, names=name, menu=True)
     text = corpus.sentences[int(picked) - 1]
     run = python.call(trace_text, python.MODEL, text, max_tokens=cache.MAX_TOKENS, decode=False)

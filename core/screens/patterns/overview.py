@@ -15,27 +15,28 @@ from core.analysis.head_patterns.naming import NAMING, NONE
 from core.analysis.head_patterns.registry import PATTERNS
 from core.analysis.head_patterns.table import RESAMPLES
 from core.analysis.layers import rows_of
-from core.components.reported_state import as_indices, as_mapping, reported
 from core.figures.head_map import ring
 from core.figures.palette import Palette
 from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars
 from core.model import Trace
 from core.screens.patterns.view import View
-from core.screens.patterns.wording import why_missing
+from core.screens.patterns.wording import verdict, why_missing
 from core.ui import controls
 from core.ui.charts import show_chart
 from core.ui.corpus_walk import reads_corpora
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents
 from core.ui.head_maps import show_gaps, show_head_map, show_heads
+from core.ui.head_tables import names_of, offer_table, show_rows
 from core.ui.selectors import choose_head
-from core.ui.words.numbers import number
 from core.ui.words.pattern_words import has_meaning, pattern_names, score_names, score_words
+from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
     import pandas as pd
     from streamlit.elements.lib.column_types import ColumnConfig
 
 
+_words = Prose(__file__)
 choose_one = partial(choose_head, whole="head")
 _PATTERN_OF = {pattern.score: name for name, pattern in NAMING.items()}
 
@@ -48,7 +49,7 @@ def show_overview(view: View, colours: Palette, score: str) -> None:
         _show_map(view, colours, score)
         _summarise(view)
     with right:
-        st.markdown(view.verdict)
+        st.markdown(verdict(view))
         figure = score_bars(_bars(view), colours)
         show_chart(
             figure,
@@ -80,39 +81,19 @@ def _scores(trace: Trace) -> list[str]:
     return list({names[score]: score for score in reversed(scores)}.values())[::-1]
 
 
-def _choose_row(layer_labels: Sequence[int], heads: int) -> None:
-    rows = as_indices(as_mapping(reported("patterns_table", "selection")).get("rows"))
-    if rows and rows[0] < len(layer_labels) * heads:
-        layer, head = divmod(rows[0], heads)
-        choose_one(layer_labels[layer], head + 1)
-
-
 def _open_one() -> None:
     controls.pick(part="one", whole="head")
 
 
 def _warn(view: View) -> None:
     """Why no head has a pattern, if none has."""
+    whole = reads_corpora(view.trace)
     if view.short:
-        longer = view.trace.input.more
-        if reads_corpora(view.trace):
-            longer += " or measure on the sample corpus"
-        st.info(
-            f"**Too short to say.** {view.where[0].upper()}{view.where[1:]} is too short to name"
-            f" patterns by: under {MIN_TOKENS} tokens, up to a third of heads with random"
-            f" weights pass a threshold by accident. The scores are below; for patterns, {longer}."
-        )
+        more = view.trace.input.more
+        st.info(_words("short_text", where=view.where, least=MIN_TOKENS, more=more, corpus=whole))
     elif (view.table["class"] == NONE).all():
-        unmeasured = view.corpus is None and reads_corpora(view.trace)
-        ways = (
-            "lower the thresholds, or measure on the sample corpus"
-            if unmeasured
-            else "or lower the thresholds"
-        )
-        st.info(
-            f"**No head passes a threshold** on {view.where}. Colour the map by a score to see how"
-            f" near they come, {ways}."
-        )
+        unmeasured = view.corpus is None and whole
+        st.info(_words("no_pattern_anywhere", where=view.where, corpus=unmeasured))
 
 
 def _summarise(view: View) -> None:
@@ -124,7 +105,9 @@ def _summarise(view: View) -> None:
     if named := total - counts.get(NONE, 0):
         parts = [f"{counts[name]} {names[name]}" for name in NAMING if name in counts]
         st.markdown(
-            f"On {view.where} **{named} of {total} heads** follow a pattern: {', '.join(parts)}."
+            _words(
+                "followed", where=view.where, named=named, total=total, patterns=", ".join(parts)
+            )
         )
     tokens = view.query_tokens
     scarce = [
@@ -133,7 +116,7 @@ def _summarise(view: View) -> None:
         if 0 < tokens[name] < pattern.min_query_tokens
     ]
     if scarce:
-        st.caption(f"Too few query tokens to name a head by: {', '.join(scarce)}.")
+        st.caption(_words("scarce", patterns=", ".join(scarce)))
 
 
 def _show_map(view: View, colours: Palette, score: str) -> None:
@@ -169,22 +152,12 @@ def _show_map(view: View, colours: Palette, score: str) -> None:
 
 def _map_caption(view: View, score: str) -> str:
     if score == "class":
-        if view.short:
-            return "A square is a head. Click one to choose it; colour by a score to compare them."
-        return (
-            "A square is a head; its colour and letter are the most specific pattern it clearly"
-            " follows. Click one to choose it."
-        )
+        return _words("classes", short=view.short)
     baseline = view.table[f"{score}_uniform"]
     if baseline.isna().all():
         pattern = next(each.name for each in PATTERNS if each.score == score)
         return f"Not defined here. {why_missing(view.trace, pattern)}"
-    low, high = float(baseline.min()), float(baseline.max())
-    uniform = number(low) if high - low < 0.005 else f"{number(low)} to {number(high)}"
-    if score == "entropy":
-        return f"A head with uniform attention has {uniform}, the maximum."
-    unit = " tokens" if score == "distance" else ""
-    return f"A head with uniform attention has {uniform}{unit} here: the uniform baseline."
+    return _words("baseline", score=score, low=baseline.min(), high=baseline.max())
 
 
 def _bars(view: View) -> list[Bar]:
@@ -214,42 +187,25 @@ def _show_table(view: View) -> None:
     st.header("Every head", anchor=False)
     scores = _scores(view.trace)
     shown = _readable(view, scores, uniform=controls.flag("chance", default=True))
-    st.dataframe(
-        shown,
-        key="patterns_table",
-        hide_index=True,
-        height=420,
-        placeholder="–",
-        on_select=partial(_choose_row, view.trace.layer_labels, view.trace.shape[1]),
-        selection_mode="single-row",
-        column_config={
-            name: _column(view.trace, name)
-            for name in map(str, shown)
-            if name not in {"head", "pattern"}
-        },
-    )
+    columns = {name: _column(view.trace, name) for name in map(str, shown.columns[2:])}
+    show_rows(view, shown, columns, key="patterns_table", on_open=choose_one)
     held = contents("patterns", view.trace.model, "", text=view.corpus is None, on=view.where)
     with st.container(horizontal=True, vertical_alignment="center"):
         controls.flag(
             "chance",
             "Uniform baseline beside each score",
             default=True,
-            help="What a head with uniform attention scores on the same texts.",
+            help=_words("uniform_baseline"),
         )
         st.caption(_table_caption(view), width="stretch")
-        offer_file(
-            "Download CSV",
-            csv_later(view.table.copy, held, index=False, float_format="%.6f"),
-            held,
-            ".csv",
-        )
+        offer_table(view, held)
 
 
 def _readable(view: View, scores: Sequence[str], *, uniform: bool) -> pd.DataFrame:
     """The table with names for people; intervals are in the download."""
     table = view.table
     shown = table[["class", "confidence"]].copy()
-    shown.insert(0, "head", "L" + table["layer"].astype(str) + " H" + table["head"].astype(str))
+    shown.insert(0, "head", names_of(table))
     shown["class"] = shown["class"].map(pattern_names(view.trace))
     shown = shown.rename(columns={"class": "pattern", "confidence": "above threshold"})
     if "stability" in table:
@@ -278,15 +234,11 @@ def _column(trace: Trace, name: str) -> ColumnConfig:
 
 
 def _table_caption(view: View) -> str:
-    caption = "Click a column to sort by it, a row to choose the head."
-    if view.corpus is not None:
-        caption += (
-            f" Stability: how often {RESAMPLES:,} resamples of the sentences gave the same pattern;"
-            " the 95 % intervals are in the download."
-        )
     scores = [name for name in _scores(view.trace) if name in MEASURED]
     names = score_names(view.trace)
-    missing = [names[name] for name in scores if view.table[name].isna().all()]
-    return (
-        f"{caption} Empty on {view.trace.input.this}: {', '.join(missing)}." if missing else caption
+    return _words(
+        "table",
+        resamples=f"{RESAMPLES:,}" if view.corpus is not None else "",
+        this=view.trace.input.this,
+        missing=", ".join(names[name] for name in scores if view.table[name].isna().all()),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,10 +19,13 @@ from core.screens.patterns.view import View
 from core.ui import controls
 from core.ui.corpus_walk import show_unread
 from core.ui.head_maps import show_head_map
+from core.ui.head_tables import names_of
 from core.ui.words.messages import escape
 from core.ui.words.numbers import number
+from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
+_words = Prose(__file__)
 SETS = {"pairs": "minimal pairs", "sample": "sample corpus"}
 _BEST = 10  # heads in the table
 _LISTED = 8  # sentences of each kind
@@ -41,11 +45,11 @@ def show_pronouns(view: View, colours: Palette, name: str) -> None:
         return
     sets = measured_pronouns(view.trace.model)
     if not sets:
-        st.info("This model saw no marked pronoun with two nouns to choose from.")
+        st.info(_words("no_pronoun", marked=""))
         return
     if name not in sets:
         st.markdown(_conclude(sets))
-        st.info(f"This model saw no pronoun of the {SETS[name]} with two nouns to choose from.")
+        st.info(_words("no_pronoun", marked=SETS[name]))
         return
     marked, pairs = sets[name], name == "pairs"
     note_pronouns(name, marked)
@@ -61,10 +65,7 @@ def show_pronouns(view: View, colours: Palette, name: str) -> None:
             chosen=(view.layer, view.head),
             title="right",
         )
-        st.caption(
-            "A square is a head: the share of pronouns from which, of all marked nouns, it attends"
-            " most to the right one. Click one to see its answers."
-        )
+        st.caption(_words("right_shares"))
     with right:
         _show_best(marked.table, pairs=pairs)
     st.markdown(_conclude(sets))
@@ -82,7 +83,7 @@ def _show_best(table: pd.DataFrame, *, pairs: bool) -> None:
     columns = _PAIRS if pairs else _RULES
     shown = pd.DataFrame(
         {
-            "head": "L" + best["layer"].astype(str) + " H" + best["head"].astype(str),
+            "head": names_of(best),
             "right": best["coreference"],
             "95 % interval": [
                 f"{low:.2f} to {high:.2f}" if np.isfinite(low) else "–"
@@ -104,16 +105,7 @@ def _show_best(table: pd.DataFrame, *, pairs: bool) -> None:
             "beats": st.column_config.CheckboxColumn(width=60),
         },
     )
-    legend = (
-        "Both, neither: pairs in which it resolves both sentences, or neither; in the others it"
-        " gives both the same noun."
-        if pairs
-        else "− nearest, − first: the difference from these rules on the same pronouns."
-    )
-    st.caption(
-        f"The interval is that of the head alone. {legend} Beats: right more often than the nearest"
-        f" and the first noun, corrected for the choice among {len(table)} heads."
-    )
+    st.caption(_words("best_heads", pairs=pairs, heads=len(table)))
 
 
 def _show_pairs(view: View, marked: MarkedSet) -> None:
@@ -135,11 +127,7 @@ def _show_pairs(view: View, marked: MarkedSet) -> None:
     )
     _show_lists({"Both sentences right": right, "Both sentences wrong": wrong})
     same = len(whole) - len(right) - len(wrong)
-    st.caption(
-        f"Pronouns are in bold with the noun they refer to. In the other {same} of {len(whole)}"
-        f" pairs {view.name} attends most to the same noun in both sentences, or equally to both:"
-        " it does not heed the deciding word."
-    )
+    st.caption(_words("pairs", same=same, total=len(whole), head=view.name))
 
 
 def _show_sentences(view: View, marked: MarkedSet) -> None:
@@ -155,11 +143,7 @@ def _show_sentences(view: View, marked: MarkedSet) -> None:
             for title, lines in lists.items()
         }
     )
-    st.caption(
-        "Pronouns are in bold with the noun they refer to; those where the nearest noun is wrong"
-        f" come first. {view.name} answers with the marked noun that gets most of the pronoun's"
-        " attention."
-    )
+    st.caption(_words("answers", head=view.name))
 
 
 def _show_lists(lists: Mapping[str, Sequence[str]]) -> None:
@@ -185,81 +169,38 @@ def bold(text: str, mention: Mention) -> str:
 
 def _conclude(sets: Mapping[str, MarkedSet]) -> str:
     """What holds on both sets (Markdown): whether heads beat both rules, and the best head."""
-    sentences = []
-    if "pairs" in sets:
-        _, heads, context = _winners(sets["pairs"])
-        sentences.append(
-            f"**Where only meaning decides, {heads} demonstrably right more often than the nearest"
-            f" or the first noun** ({context}; corrected for the choice among"
-            f" {len(sets['pairs'].table)})."
-        )
-    if "sample" in sets:
-        count, heads, context = _winners(sets["sample"])
-        caveat = (
-            ", but there nouns often differ in gender, number or role: these heads may only follow"
-            " the grammar."
-            if count
-            else "."
-        )
-        sentences.append(f"On the sample corpus {heads} ({context}){caveat}")
-    return " ".join(sentences)
+    pairs, sample = (_winners(sets[name]) if name in sets else {} for name in SETS)
+    return _words("conclusion", pairs=pairs, sample=sample)
 
 
-def _winners(marked: MarkedSet) -> tuple[int, str, str]:
-    """How many heads beat both rules, the same as subject and verb, and the rates beside it."""
+def _winners(marked: MarkedSet) -> dict[str, Any]:
+    """How many heads beat both rules, of how many, and the rates beside it."""
     table, best = marked.table, marked.best
-    count = int(table["better"].sum())
-    heads = f"{count} of {len(table)} heads {'is' if count == 1 else 'are'}"
-    rate = "" if best is None else f"best head {number(best.share.mean)}, "
-    context = f"{rate}nearest noun {number(table['nearest'].iloc[0])}"
-    return count, heads if count else "no head is", context
+    return {
+        "count": int(table["better"].sum()),
+        "total": len(table),
+        "rate": "" if best is None else number(best.share.mean),
+        "nearest": table["nearest"].iloc[0],
+    }
 
 
 def _describe_set(trace: Trace, name: str, marked: MarkedSet) -> str:
     """How often rules and the best head are right on one set (Markdown)."""
-    row = marked.table.iloc[0]
-    content = (
-        f"**Minimal pairs**: {row['pronouns']} pronouns in {row['groups']} pairs of sentences that"
-        " differ in one word, which makes the other noun the right one; both agree with the"
-        " pronoun."
-        if name == "pairs"
-        else f"**Sample corpus**: {row['pronouns']} pronouns, {row['groups']} sentences."
-    )
-    rules = (
-        f"The nearest noun is right for {number(row['nearest'])}, the first for"
-        f" {number(row['first'])}, guessing for {number(row['chance'])}"
-    )
     best = marked.best
-    if best is None:
-        return f"{content} {rules}."
-    heads = " and ".join(dict.fromkeys(head_name(trace, *head) for head in best.heads))
-    return (
-        f"{content} {rules}; the best head ({heads}, chosen on one half, judged on the other) for"
-        f" **{_interval(best.share)}**, {_interval(best.over['nearest'], '+.2f')} beside the"
-        " nearest."
+    heads = () if best is None else dict.fromkeys(head_name(trace, *head) for head in best.heads)
+    return _words(
+        "marked_set",
+        pairs=name == "pairs",
+        row=marked.table.iloc[0],
+        heads=" and ".join(heads),
+        share="" if best is None else _interval(best.share),
+        beside="" if best is None else _interval(best.over["nearest"], "+.2f"),
     )
 
 
 def _describe_head(name: str, row: pd.Series, *, pairs: bool) -> str:
     """What one head does, beside both rules (Markdown)."""
-    total = row["pronouns"]
-    rules = " and ".join(
-        f"{number(row[f'over_{rule}'], '+.2f')} ({number(row[f'over_{rule}_low'])} to"
-        f" {number(row[f'over_{rule}_high'])}) beside the {rule} noun"
-        for rule in ("nearest", "first")
-    )
-    sentence = (
-        f"**{name}** picks the antecedent for {round(row['coreference'] * total)} of {total}"
-        f" pronouns, {number(row['coreference'])} ({number(row['low'])} to {number(row['high'])}):"
-        f" {rules}."
-    )
-    if not pairs:
-        return sentence
-    right, wrong = row["both_right"], row["both_wrong"]
-    return (
-        f"{sentence} It heeds the deciding word in {right + wrong} of {row['groups']} pairs:"
-        f" {right} right, {wrong} wrong."
-    )
+    return _words("answers_of_head", head=name, row=row, pairs=pairs)
 
 
 def _interval(estimate: Estimate, form: str = ".2f") -> str:

@@ -5,20 +5,33 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.analysis.head_patterns.similarity import compare_heads, map_heads, nearest_heads
+from core.analysis.head_patterns.similarity import (
+    Distances,
+    HeadMap,
+    compare_heads,
+    map_heads,
+    nearest_heads,
+)
 from core.figures.palette import Palette
 from core.figures.patterns import pattern_colours
 from core.figures.similar_heads import similar_by_pattern
-from core.screens.patterns import cached
 from core.screens.patterns.overview import choose_one
 from core.screens.patterns.view import View
-from core.ui import python
+from core.ui import cache, python
 from core.ui.head_maps import show_heads
-from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names
+from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
+_words = Prose(__file__)
 _NEAREST = 10  # heads in the list
+_MAX_DISTANCES = 8  # kept between all pairs of heads: 40 kB, 900 kB for 336 heads
+
+
+@st.cache_resource(max_entries=_MAX_DISTANCES, show_spinner="Comparing every pair of heads …")
+def _similarity(key: cache.TraceKey) -> tuple[Distances, HeadMap]:
+    distances = compare_heads(cache.trace(*key))
+    return distances, map_heads(distances.mean)
 
 
 def show_similar(view: View, colours: Palette) -> None:
@@ -26,10 +39,10 @@ def show_similar(view: View, colours: Palette) -> None:
     layers, heads = view.trace.shape[:2]
     count = layers * heads
     if count < 2:
-        st.info("This model has a single head: there is no other to compare it with.")
+        st.info(_words("single_head"))
         return
     if view.corpus is None:
-        distances, drawn = cached.similarity(view.key)
+        distances, drawn = _similarity(view.key)
         python.made("distances", distances, python.call(compare_heads, view.trace))
     else:
         distances, drawn = view.corpus.distances, view.corpus.head_map()
@@ -51,16 +64,15 @@ def show_similar(view: View, colours: Palette) -> None:
             colours,
         )
         show_heads(figure, "Map of similar heads", key="patterns_alike", on_open=choose_one)
-        tokens = view.trace.input.queries
-        compared = (
-            f"all {distances.tokens:,} {tokens}"
-            if distances.compared == distances.tokens
-            else f"{distances.compared:,} of {distances.tokens:,} {tokens}, evenly spaced"
-        )
         st.caption(
-            f"Each point is a head; near points attend similarly on {view.where}. Compared on"
-            f" {compared}. A plane cannot keep all distances: stress {number(drawn.stress)} (0 is"
-            " exact; above 0.2, rely on the list instead). Click a point to choose it."
+            _words(
+                "map_of_similar",
+                where=view.where,
+                tokens=distances.tokens,
+                compared=distances.compared,
+                queries=view.trace.input.queries,
+                stress=drawn.stress,
+            )
         )
     with right:
         st.markdown(f"**Nearest to {view.name}**")
@@ -74,8 +86,5 @@ def show_similar(view: View, colours: Palette) -> None:
         ]
         frame = pd.DataFrame(rows, columns=["head", "distance", "pattern"])
         st.dataframe(frame, key="patterns_nearest", hide_index=True)
-        mean = float(distances.mean.sum() / (count * (count - 1)))
-        st.caption(
-            "Full distances, not those in the map: 0 is the same attention for every token, 1 no"
-            f" overlap. The mean over all pairs of heads is {number(mean)}."
-        )
+        mean = distances.mean.sum() / (count * (count - 1))
+        st.caption(_words("distances", mean=mean))

@@ -4,62 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from core.analysis.head_patterns import pattern_table
-from core.analysis.head_patterns.induction import induction_scores
+from core.analysis.head_patterns.induction import Induction, induction_scores
 from core.analysis.head_patterns.measure import Measured, mean_scores, measure_text
 from core.analysis.head_patterns.minimum_evidence import too_short
 from core.analysis.head_patterns.naming import NAMING, THRESHOLDS, score_limits
 from core.analysis.head_patterns.registry import CLARK
 from core.analysis.head_patterns.table import add_induction, withhold_names
 from core.model import Trace, trace_repeated
-from core.screens.patterns import cached
 from core.screens.patterns.corpus import Corpus, measured_corpus
-from core.screens.patterns.wording import verdict
 from core.ui import cache, controls, python
 from core.ui.corpus_walk import reads_corpora
+from core.ui.head_tables import HeadTable
 from core.ui.words.pattern_words import has_meaning, pattern_names
-from core.vocabulary import head_name
+from core.ui.words.prose import Prose
 
-if TYPE_CHECKING:
-    import pandas as pd
+_words = Prose(__file__)
+_MAX_TABLES = 16  # kept, of a few dozen numbers a head: 40 kB
 
 
-@dataclass(frozen=True, eq=False)
-class View:
-    """Everything the parts of the page show; layer and head from 0.
+@st.cache_resource(max_entries=_MAX_TABLES, show_spinner="Measuring every head …")
+def measured_text(key: cache.TraceKey) -> Measured:
+    """What the pattern table of one text is made of."""
+    return measure_text(cache.trace(*key))
 
-    Without a `corpus` heads are measured on the typed text; `table` has a row per head.
+
+@st.cache_resource(max_entries=cache.MAX_MODELS, show_spinner="Looking for heads that copy …")
+def _induction(model_name: str) -> Induction | None:
+    """Induction scores on random sequences; None for a model that takes too few tokens."""
+    try:
+        return induction_scores(trace_repeated(cache.model(model_name)))
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class View(HeadTable):
+    """Everything the parts of the page show.
+
+    Without a `corpus` heads are measured on the typed text.
     """
 
-    trace: Trace
     key: cache.TraceKey
-    corpus: Corpus | None
+    corpus: Corpus | None = None
     measured: Sequence[Measured]
     thresholds: dict[str, float]
-    table: pd.DataFrame
-    layer: int
-    head: int
-
-    @property
-    def number(self) -> int:
-        """The chosen head's number among all heads, from 0."""
-        return self.layer * self.trace.shape[1] + self.head
-
-    @property
-    def name(self) -> str:
-        """The chosen head as people read it."""
-        return head_name(self.trace, self.layer, self.head)
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """The chosen head's row of the table."""
-        return {str(name): value for name, value in self.table.iloc[self.number].items()}
 
     @property
     def limits(self) -> dict[str, float]:
@@ -81,11 +75,6 @@ class View:
         }
 
     @property
-    def verdict(self) -> str:
-        """Which pattern the chosen head follows, and how clearly (Markdown)."""
-        return verdict(self.trace, self.name, self.row, self.limits, self.query_tokens)
-
-    @property
     def tokens(self) -> int:
         """How many tokens were measured."""
         return sum(each.tokens for each in self.measured)
@@ -102,10 +91,6 @@ class View:
             return f"{self.trace.input.read} ({self.tokens} {self.trace.input.queries})"
         return f"the sample corpus ({len(self.measured)} sentences, {self.tokens:,} tokens)"
 
-    def grid(self, column: str) -> NDArray[np.generic]:
-        """A column of the table as (layer, head)."""
-        return self.table[column].to_numpy().reshape(self.trace.shape[:2])
-
 
 def measure_view(
     trace: Trace,
@@ -116,22 +101,23 @@ def measure_view(
     thresholds: dict[str, float],
 ) -> View:
     """Measure, or take what was measured; the table for these thresholds."""
-    induction = cached.induction(trace.model) if reads_corpora(trace) else None
+    induction = _induction(trace.model) if reads_corpora(trace) else None
     if induction is not None:
         repeated = python.call(trace_repeated, python.MODEL)
         python.made("induction", induction, python.call(induction_scores, repeated))
+    view = partial(View, trace=trace, key=key, layer=layer, head=head, thresholds=thresholds)
     moved = {name: each for name, each in thresholds.items() if each != THRESHOLDS[name]} or None
     if source == "text":
-        measured = cached.measured(key)
+        measured = measured_text(key)
         python.made("measured", measured, python.call(measure_text, trace))
         table = python.shown("table", pattern_table, measured, moved, induction)
         if too_short(measured.tokens):
             table = python.shown("unnamed", withhold_names, table)
-        return View(trace, key, None, [measured], thresholds, table, layer, head)
+        return view(measured=[measured], table=table)
     corpus = measured_corpus(trace.model)
     table = corpus.table(thresholds, induction)
     python.made("table", table, python.call(pattern_table, corpus.measured, moved, induction))
-    return View(trace, key, corpus, corpus.measured, thresholds, table, layer, head)
+    return view(corpus=corpus, measured=corpus.measured, table=table)
 
 
 def pick_thresholds(trace: Trace, *, drawn: bool) -> dict[str, float]:
@@ -144,10 +130,7 @@ def pick_thresholds(trace: Trace, *, drawn: bool) -> dict[str, float]:
     names = pattern_names(trace)
     by_clark = [names[name] for name, each in measured.items() if each.source == CLARK]
     st.markdown(f"**Thresholds** ({moved} changed)" if moved else "**Thresholds**")
-    st.caption(
-        "What a score must exceed, unless the uniform baseline is higher."
-        f" {CLARK}, for texts: {', '.join(by_clark)}. The others are ours."
-    )
+    st.caption(_words("thresholds", clark=CLARK, patterns=", ".join(by_clark)))
     columns = st.columns(2)
     for index, name in enumerate(measured):
         with columns[index % 2]:

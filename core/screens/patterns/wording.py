@@ -13,6 +13,7 @@ from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
 from core.analysis.head_patterns.registry import PATTERNS
 from core.model import Trace
+from core.screens.patterns.view import View
 from core.ui.corpus_walk import reads_corpora, show_unread
 from core.ui.current import found_head
 from core.ui.words.messages import quote
@@ -48,26 +49,14 @@ def why_missing(trace: Trace, pattern: str) -> str:
     return words_for(trace)[pattern].missing
 
 
-def verdict(
-    trace: Trace,
-    name: str,
-    row: Mapping[str, Any],
-    limits: Mapping[str, float],
-    query_tokens: Mapping[str, float],
-) -> str:
-    """Which pattern a head follows and how far it is from the threshold (Markdown).
-
-    Parameters
-    ----------
-    row : the head's row of the pattern table.
-    limits : by pattern, what its score must exceed.
-    query_tokens : by pattern, how many tokens its score is over.
-    """
+def verdict(view: View) -> str:
+    """Which pattern the chosen head follows and how far it is from the threshold (Markdown)."""
+    trace, name, row = view.trace, view.name, view.row
     followed = row["class"]
     if followed == TOO_SHORT:
         return _words("too_short", head=name, least=MIN_TOKENS)
     if followed == NONE:
-        return _no_pattern(trace, name, row, limits, query_tokens)
+        return _no_pattern(view)
     pattern = NAMING[followed]
     score = pattern.score
     low, high = (row.get(f"{score}_{end}", np.nan) for end in ("low", "high"))
@@ -76,57 +65,56 @@ def verdict(
         head=name,
         pattern=pattern_names(trace)[followed],
         gives=words_for(trace)[followed].gives.format(f"**{number(row[score])}**"),
-        limit=number(limits[followed]),
+        limit=number(view.limits[followed]),
         uniform=number(row[f"{score}_uniform"]) if pattern.baseline == "uniform" else "",
         interval=f"{number(low)} to {number(high)}" if np.isfinite(low) else "",
         stability=row.get("stability"),
-        far=how_far(row["confidence"]),
+        confidence=row["confidence"],
+        just=row["confidence"] < ABOVE,
+        far=row["confidence"] >= FAR_ABOVE,
     )
 
 
-def _no_pattern(
-    trace: Trace,
-    name: str,
-    row: Mapping[str, Any],
-    limits: Mapping[str, float],
-    query_tokens: Mapping[str, float],
-) -> str:
+def _no_pattern(view: View) -> str:
     """Why a head follows no pattern (Markdown)."""
+    trace, row, limits, query_tokens = view.trace, view.row, view.limits, view.query_tokens
     nearest, short = nearest_pattern(row, limits, query_tokens)
     if not nearest:
-        return _words("unmeasured", head=name, this=trace.input.this)
+        return _words("unmeasured", head=view.name, this=trace.input.this)
     names = pattern_names(trace)
     scarce = [
-        f"{names[each]} has {number(row[pattern.score])}, but over"
-        f" {query_tokens[each]:.0f} query tokens, and {pattern.min_query_tokens} are needed"
+        _words(
+            "little_evidence",
+            pattern=names[each],
+            score=row[pattern.score],
+            tokens=query_tokens[each],
+            needed=pattern.min_query_tokens,
+        )
         for each, pattern in NAMING.items()
         if 0 < query_tokens[each] < pattern.min_query_tokens and row[pattern.score] > limits[each]
     ]
-    evidence = f" Not enough evidence: {'; '.join(scarce)}." if scarce else ""
-    return (
-        f"**{name}** follows no pattern above its threshold. The nearest is"
-        f" {names[nearest]}: {number(row[NAMING[nearest].score])} of the"
-        f" {number(limits[nearest])} it takes ({number(short)} short).{evidence}"
-        f"{_pair_on_home(trace, row)}"
+    return _words(
+        "no_pattern",
+        head=view.name,
+        nearest=names[nearest],
+        score=row[NAMING[nearest].score],
+        limit=limits[nearest],
+        short=short,
+        scarce="; ".join(scarce),
+        on_home=_pair_on_home(view),
     )
 
 
-def _pair_on_home(trace: Trace, row: Mapping[str, Any]) -> str:
+def _pair_on_home(view: View) -> str:
     """Why Home shows a head that follows no pattern, if it does (Markdown)."""
-    link = found_head(trace)
+    trace, link = view.trace, found_head(view.trace)
     if link is None or not link.joins_words:
         return ""
-    if (row["layer"], row["head"]) != (trace.layer_labels[link.layer], link.head + 1):
+    if (view.layer, view.head) != (link.layer, link.head):
         return ""
     query = quote(labels_of(trace.tokens)[link.query])
     key = quote(labels_of(trace.key_tokens)[link.key])
-    return " " + _words("pair_on_home", query=query, key=key, weight=number(link.weight))
-
-
-def how_far(confidence: float) -> str:
-    """How far above its threshold a score is, in words and as a number from 0 to 1."""
-    just, far = confidence < ABOVE, confidence >= FAR_ABOVE
-    return _words("how_far", confidence=number(confidence), just=just, far=far)
+    return _words("pair_on_home", query=query, key=key, weight=number(link.weight))
 
 
 def nearest_pattern(
