@@ -10,7 +10,7 @@ from functools import partial
 
 from core.figures.palette import palette
 from core.ui import controls, presets
-from core.screens.query_key.choice import Choice
+from core.screens.query_key.choice import Choice, has_looks
 from core.screens.query_key.faithfulness import show_faithfulness
 from core.screens.query_key.controls import pick_measure, pick_slow
 from core.ui.current import current_key, current_trace
@@ -23,7 +23,6 @@ from core.screens.query_key.options import pick_map, picture_options
 from core.screens.query_key.picture import show_picture
 from core.screens.query_key.search import show_search
 from core.screens.query_key.selectivity import Follows, pick_colouring, show_selectivity
-from core.screens.query_key.spans import has_looks
 from core.ui.selectors import step_through_heads
 
 trace = current_trace()
@@ -64,12 +63,14 @@ table = table_for(key, source) if part == "follow" else None
 known = known_table(key) if of_image else None
 presets.show(partial(examples, trace, known), measured_on=(key, known is None))
 if table is not None:
-    show_selectivity(Follows(trace, table, source, layer, head), colouring, colours)
+    follows = Follows(trace=trace, table=table, source=source, layer=layer, head=head)
+    show_selectivity(follows, colouring, colours)
     show_cancelled(key)
 elif part == "picture":
     show_picture(trace, choice, options)
     if known is not None:
-        st.markdown(Follows(trace, known, "image", layer, head).sentence)
+        follows = Follows(trace=trace, table=known, source="image", layer=layer, head=head)
+        st.markdown(follows.sentence)
 elif part == "trust":
     show_faithfulness(trace, choice, slow=slow)
 elif part == "search":

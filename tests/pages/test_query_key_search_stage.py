@@ -10,7 +10,7 @@ import pytest
 
 from core.analysis.normalization import grid_search
 from core.model import load, trace_text
-from core.screens.query_key import cached
+from core.screens.query_key import choice as choice_module
 from core.screens.query_key.choice import Choice
 from core.screens.query_key.report import make_report
 from core.ui.cache import TraceKey
@@ -52,7 +52,9 @@ def test_where_the_search_finds_nothing_that_is_said(
     parameters: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     still = np.ones((2, 3, 4))
-    monkeypatch.setattr(cached, "layer_search", lambda *_: grid_search(still, still, [0.0], [1.0]))
+    monkeypatch.setattr(
+        choice_module, "layer_search", lambda *_: grid_search(still, still, [0.0], [1.0])
+    )
     app = open_app("query_key", stage="searched", text=BOOK, layer="6", **parameters)
     assert "The search finds no a and c for layer 6" in alerts(app)
     one = open_app("query_key", text=BOOK, layer="6")

@@ -12,8 +12,8 @@ from streamlit.elements.widgets.button import ButtonMixin
 
 from core.model import Trace
 from core.screens.atlas.corpus.entry import atlas_entries
-from core.screens.patterns.cached import measured
-from core.screens.query_key.cached import clouds
+from core.screens.patterns.view import measured_text
+from core.screens.query_key.choice import kept_clouds
 from core.ui import cache
 from core.ui.serve import garbage
 from tests.opening import open_app
@@ -56,7 +56,7 @@ def test_a_page_keeps_no_trace_for_its_downloads(downloads: list[object], page: 
     open_app(page, text="a raven flew over the old house")
     assert all(callable(make) for make in downloads)
     cache.forward_pass.clear()
-    for cached in (clouds, measured):
+    for cached in (kept_clouds, measured_text):
         cached.clear()
     gc.unfreeze()
     gc.collect()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+from pathlib import Path
 
 import numpy as np
 
@@ -41,49 +41,25 @@ class _Axis:
 
 def regression_svg(regression: Regression, title: str) -> str:
     """Cosine distance across, dot product up, the least-squares line; colours of the theme."""
+    from jinja2 import StrictUndefined, Template  # for reports alone
+
     across = _Axis(regression.distances, _LEFT, _WIDTH - _RIGHT)
     up = _Axis(regression.products, _HEIGHT - _BOTTOM, _TOP)
-    # One path for all points: a dot is a line of no length with round ends.
-    points = zip(across.pixels(regression.distances), up.pixels(regression.products), strict=True)
-    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in points)
-    look = 'stroke="var(--st-primary-color)" stroke-width="5" stroke-linecap="round" opacity="0.6"'
-    parts = [*_frame(across, up), f'<path class="points" d="{dots}" {look}/>']
+    line: tuple[float, ...] = ()
     if regression.line is not None:
         ends = np.array([regression.distances.min(), regression.distances.max()])
-        x, y = (
-            across.pixels(ends),
-            up.pixels(regression.line.intercept + regression.line.slope * ends),
-        )
-        parts.append(
-            f'<path class="line" d="M{x[0]:.1f} {y[0]:.1f}L{x[1]:.1f} {y[1]:.1f}"'
-            ' stroke="var(--st-red-color)" stroke-width="2.5"/>'
-        )
-    parts.append(_text(title, _WIDTH / 2, 20, "middle", weight=600))
-    return (
-        f'<svg role="img" aria-label="{html.escape(title)}" viewBox="0 0 {_WIDTH} {_HEIGHT}"'
-        f' style="display: block; max-width: {_WIDTH}px; font-family: var(--st-font)">'
-        f"{''.join(parts)}</svg>"
-    )
-
-
-def _frame(across: _Axis, up: _Axis) -> list[str]:
-    """Lines across at round products, the numbers of both axes, and what the axes show."""
-    parts = []
-    for written, y in up.ticks:
-        line = f'<path d="M{_LEFT} {y:.1f}H{_WIDTH - _RIGHT}" stroke="var(--st-border-color)"/>'
-        parts += [line, _text(written, _LEFT - 8, y + 4, "end")]
-    parts += [_text(written, x, _HEIGHT - _BOTTOM + 18, "middle") for written, x in across.ticks]
-    middle = (_HEIGHT + _TOP - _BOTTOM) / 2
-    sideways = _text("dot product", 16, middle, "middle")
-    return [
-        *parts,
-        _text("cosine distance", _WIDTH / 2, _HEIGHT - 8, "middle"),
-        f'<g transform="rotate(-90 16 {middle:g})">{sideways}</g>',
-    ]
-
-
-def _text(text: str, x: float, y: float, anchor: str, *, weight: int = 400) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="13"'
-        f' font-weight="{weight}" fill="var(--st-text-color)">{html.escape(text)}</text>'
+        x = across.pixels(ends)
+        y = up.pixels(regression.line.intercept + regression.line.slope * ends)
+        line = (x[0], y[0], x[1], y[1])
+    points = zip(across.pixels(regression.distances), up.pixels(regression.products), strict=True)
+    markup = Path(__file__).with_name("regression.svg").read_text("utf-8")
+    return Template(markup, undefined=StrictUndefined, autoescape=True).render(
+        title=title,
+        width=_WIDTH,
+        height=_HEIGHT,
+        middle=(_HEIGHT + _TOP - _BOTTOM) / 2,
+        across=across,
+        up=up,
+        points=points,
+        line=line,
     )

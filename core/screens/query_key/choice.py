@@ -1,18 +1,25 @@
-"""Which head is drawn as points, how it is measured, and what is computed from that."""
+"""Which heads are drawn as points, at which stages, and what is computed for them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import streamlit as st
 
 from core.analysis.normalization import GridSearch
 from core.analysis.projections.joint_embedding import Metric, Projection
 from core.analysis.query_key.clouds import Cloud, head_clouds
 from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange, search_layer
-from core.analysis.query_key.scaling import Criterion, HeadScaling, scale_head
+from core.analysis.query_key.scaling import (
+    Criterion,
+    HeadScaling,
+    ModelScaling,
+    scale_head,
+    scale_model,
+)
 from core.analysis.query_key.target import TargetKind
-from core.screens.query_key import cached
-from core.ui import python
+from core.ui import cache, python
 from core.ui.cache import TraceKey
 from core.vocabulary import HeadStage
 
@@ -20,7 +27,13 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 
+ONE_HEAD, ALL_HEADS, BOTH = "one head", "all heads", "side by side"
+BEST_STAGE, ALL_THREE, ALL_STAGES = "best", "all three", "all four"
 _SEARCH = python.Variable("search")
+# How many of each are kept; sizes are of one, for the bundled model.
+_MAX_SEARCHES = 64  # a surface of up to 60 x 60 correlations: 30 kB
+_MAX_SCALINGS = 16  # a few dozen numbers a head: 40 kB
+_MAX_CLOUDS = 128  # points of one head: 50 kB at 512 tokens; all heads of a layer, a few settings
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,81 @@ class Choice:
         return f"L{self.number} H{(self.head if head is None else head) + 1}"
 
 
+@dataclass(frozen=True)
+class PictureOptions:
+    """What the picture shows and how.
+
+    `shown` and `shown_keys` are the positions drawn. `stage` is one of the head's, the name of
+    several, or ``BEST_STAGE``. `threshold` is the attention from which lines are drawn; None draws
+    each query's strongest. `point` is the pinned one, as in links. With `pictured` an image
+    stands beside the picture of one head, whose points are its patches unless they are `dots`.
+    """
+
+    shown: list[int]
+    shown_keys: list[int]
+    span: str
+    stage: str
+    projection: Projection
+    in_space: bool
+    colouring: str
+    threshold: float | None
+    point: str
+    own_scale: bool
+    sized: bool
+    labelled: bool
+    dots: bool
+    pictured: bool
+
+
+def has_looks(trace: Trace) -> bool:
+    """Whether points stand for patches, which are drawn, coloured and followed by their looks."""
+    return trace.input.kind == "image"
+
+
+@st.cache_resource(max_entries=_MAX_SEARCHES, show_spinner=False)
+def layer_search(key: TraceKey, layer: int, ranges: SearchRange) -> GridSearch:
+    """The notebook's search for a and c in one layer."""
+    return search_layer(cache.trace(*key), layer, ranges)
+
+
+@st.cache_resource(max_entries=_MAX_SCALINGS, show_spinner="Searching c for every head …")
+def _model_scaling(
+    key: TraceKey, distance: Metric, criterion: Criterion, target: TargetKind
+) -> ModelScaling:
+    return scale_model(cache.trace(*key), distance, criterion, target)
+
+
+@st.cache_resource(max_entries=_MAX_CLOUDS, show_spinner=False)
+def kept_clouds(
+    choice: Choice, stages: tuple[HeadStage, ...], projection: Projection, dimensions: int
+) -> list[Cloud]:
+    """The points of one head at these stages. Slow for UMAP and t-SNE."""
+    trace = cache.trace(*choice.key)
+    search = None
+    if "searched" in stages:
+        search = layer_search(choice.key, choice.layer, choice.ranges)
+    measure = choice.distance, choice.criterion, choice.target
+    return head_clouds(
+        trace,
+        choice.layer,
+        choice.head,
+        scale_head(trace, choice.layer, choice.head, *measure),
+        search=search,
+        stages=stages,
+        projection=projection,
+        dimensions=dimensions,
+        metric=choice.distance,
+        target=choice.target,
+    )
+
+
+def scaling_of_heads(choice: Choice) -> ModelScaling:
+    """The constants of all heads, and what they do to each."""
+    measure = choice.distance, choice.criterion, choice.target
+    run = python.call(scale_model, python.TRACE, *measure)
+    return python.made("heads", _model_scaling(choice.key, *measure), run)
+
+
 def scaling_of(trace: Trace, choice: Choice, head: int) -> HeadScaling:
     """The constants of a head of the layer on screen."""
     run = _scaling(choice, head)
@@ -56,9 +144,7 @@ def scaling_of(trace: Trace, choice: Choice, head: int) -> HeadScaling:
 def search_of(choice: Choice) -> GridSearch:
     """The notebook's search on the layer on screen."""
     run = python.call(search_layer, python.TRACE, choice.layer, choice.ranges)
-    return python.made(
-        _SEARCH.name, cached.layer_search(choice.key, choice.layer, choice.ranges), run
-    )
+    return python.made(_SEARCH.name, layer_search(choice.key, choice.layer, choice.ranges), run)
 
 
 def _scaling(choice: Choice, head: int | python.Variable) -> python.Call:
@@ -73,7 +159,7 @@ def _clouds(
     head: int | python.Variable,
     dimensions: int,
 ) -> python.Call:
-    """What :func:`core.screens.query_key.cached.clouds` calls."""
+    """What :func:`kept_clouds` calls."""
     return python.call(
         head_clouds,
         python.TRACE,
@@ -103,18 +189,9 @@ def clouds_of(
     Under Share they have that `name`; those of all heads of a layer have one together.
     """
     place = choice.head if head is None else head
-    clouds = cached.clouds(
-        choice.key,
-        choice.layer,
-        place,
-        stages,
-        projection,
-        dimensions,
-        choice.distance,
-        choice.criterion,
-        choice.target,
-        choice.ranges,
-    )
+    # What is chosen or numbered besides does not change the points.
+    same = replace(choice, head=place, number=0, sources=(), targets=())
+    clouds = kept_clouds(same, stages, projection, dimensions)
     if head is None:
         python.made(name, clouds, _clouds(choice, stages, projection, place, dimensions))
     return clouds

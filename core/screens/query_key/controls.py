@@ -14,11 +14,13 @@ from core.analysis.query_key.target import TargetKind
 from core.ui import address, controls
 from core.ui.current import found_head
 from core.ui.frame.layout import more
+from core.ui.words.prose import Prose
 from core.ui.words.scores import CRITERIA, DISTANCES, TARGETS
 
 if TYPE_CHECKING:
     from core.model import Trace
 
+_words = Prose(__file__)
 _CHOSEN_FOR = "_chosen_for"
 _POSITIONS = ("from", "to", "point", "dot")  # parameters whose positions are those of one text
 
@@ -84,7 +86,7 @@ def pick_measure(*, drawn: bool = False) -> Measure:
         DISTANCES,
         "Distance" if drawn else "",
         subject="The distances are",
-        help="Between a query and a key. The dot product does not change with it.",
+        help=_words("distance"),
     )
     target = controls.choice(
         "target",
@@ -92,8 +94,7 @@ def pick_measure(*, drawn: bool = False) -> Measure:
         "Scores" if drawn else "",
         subject="The scores are",
         default="centred",
-        help="What distance is compared with, at every stage: the model's scores less the mean of"
-        " their row, which softmax ignores and distances lose too; or the unchanged scores.",
+        help=_words("compared"),
     )
     criterion = controls.choice(
         "criterion",
@@ -102,8 +103,7 @@ def pick_measure(*, drawn: bool = False) -> Measure:
         subject="The criteria are",
         menu=True,
         width=205,
-        help="c multiplies queries and divides keys, so that distance and scores correlate nearest"
-        " to −1, or so that queries and keys have equal median norms.",
+        help=_words("criterion"),
     )
     return Measure(distance, target, criterion)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +9,8 @@ import numpy as np
 from core.analysis.images.follow.by_place import MAX_BY_PLACE
 from core.analysis.images.frequency import RADIUS
 from core.analysis.strongest_link import strongest_link
-from core.screens.query_key.spans import BEST_STAGE, ONE_HEAD, has_looks
+from core.screens.query_key.choice import BEST_STAGE, ONE_HEAD, has_looks
+from core.ui.examples import written
 from core.ui.presets import Preset
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
@@ -31,7 +30,6 @@ _BY = (  # the feature that a head follows, the colours that show it, and a ques
     ("distance", "place", "Do neighbours in the image lie together?"),
 )
 _PICTURE = {"part": "picture", "projection": "PCA", "dims": "2-D", "span": ONE_HEAD}
-_EXAMPLES = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))["example"]
 
 
 def examples(trace: Trace, followed: pd.DataFrame | None = None) -> list[Preset]:
@@ -40,26 +38,13 @@ def examples(trace: Trace, followed: pd.DataFrame | None = None) -> list[Preset]
     In an image, heads by name once the table of what they `followed` is known.
     """
     measured = [] if followed is None else [e for by in _BY for e in _strongest(followed, *by)]
-    in_image = ("image", "unmeasured") if followed is None else ("image",)
+    layers = {"first": trace.layer_labels[0], "last": trace.layer_labels[-1]}
+    in_image = ("image", *(["unmeasured"] if followed is None else []))
     return [
         *measured,
-        *(_written(trace, *in_image) if has_looks(trace) else []),
+        *(written(__file__, *in_image, **layers) if has_looks(trace) else []),
         *_strongest_link(trace),
-        *_written(trace, "", "search" if trace.source is None else "no search"),
-    ]
-
-
-def _written(trace: Trace, *places: str) -> list[Preset]:
-    """The examples of the file that are shown `where` these hold."""
-    layers = {"first": trace.layer_labels[0], "last": trace.layer_labels[-1]}
-    return [
-        Preset(
-            each["title"],
-            each["sentence"],
-            {key: value.format(**layers) for key, value in each["state"].items()},
-        )
-        for each in _EXAMPLES
-        if each.get("where", "") in places
+        *written(__file__, "", "search" if trace.source is None else "no search", **layers),
     ]
 
 

@@ -9,8 +9,7 @@ import streamlit as st
 
 from core.analysis.images.points import COLOURINGS, OF_PATCHES
 from core.analysis.projections.joint_embedding import Projection
-from core.screens.query_key.controls import pick_measure, pick_space, pick_threshold, pinned_point
-from core.screens.query_key.spans import (
+from core.screens.query_key.choice import (
     ALL_HEADS,
     ALL_STAGES,
     ALL_THREE,
@@ -20,20 +19,19 @@ from core.screens.query_key.spans import (
     PictureOptions,
     has_looks,
 )
+from core.screens.query_key.controls import pick_measure, pick_space, pick_threshold, pinned_point
 from core.screens.query_key.wording import DASHED, QUANTITIES, RED_RULE
 from core.ui import controls
 from core.ui.frame.layout import more
 from core.ui.words.inputs import hide_special
+from core.ui.words.prose import Prose
 from core.vocabulary import HEAD_STAGES, STAGES, HeadStage, labels_of
 
 if TYPE_CHECKING:
     from core.model import Trace
 
 PROJECTIONS: list[Projection] = ["PCA", "biplot", "UMAP", "t-SNE"]
-_STAGES_HELP = (
-    "Raw, as in the model; keys translated so that both centroids meet; normalized, which scales"
-    " both as well; or searched: with the a and c of the notebook's search."
-)
+_words = Prose(__file__)
 
 
 def pick_map(trace: Trace) -> tuple[str, HeadStage]:
@@ -46,8 +44,7 @@ def pick_map(trace: Trace) -> tuple[str, HeadStage]:
         default="normalized",
         menu=True,
         width=150,
-        help="Correlation of distance with the scores: raw, after translation, after scaling; how"
-        " often the nearest key is the most attended one; or the chosen c.",
+        help=_words("quantities"),
     )
     with more():
         stage = _pick_stage(trace)
@@ -151,7 +148,7 @@ def _pick_hidden(trace: Trace) -> bool:
         "Show CLS and registers",
         optional=True,
         disabled=not any(token.special for token in trace.tokens),
-        help="They are part of every projection and figure, drawn or not; most lie far out.",
+        help=_words("far_out"),
     )
 
 
@@ -164,8 +161,7 @@ def _pick_span(trace: Trace) -> str:
         subject="The spans are",
         menu=True,
         width=128,
-        help="One head at every stage; all heads of the layer at one stage; or all heads raw"
-        " beside the same heads searched, with the a and c of the search.",
+        help=_words("spans"),
     )
 
 
@@ -180,8 +176,7 @@ def _pick_stages(trace: Trace, span: str) -> str:
         [BEST_STAGE, *HEAD_STAGES, ALL_THREE, ALL_STAGES],
         "Stage",
         subject="The stages are",
-        help=f"{_STAGES_HELP} At first the one at which this head's distances fit its scores best."
-        " No stage changes the attention.",
+        help=_words("which_stage", best=True),
         menu=True,
         width=190,
     )
@@ -195,7 +190,7 @@ def _pick_stage(trace: Trace) -> HeadStage:
         "Stage",
         subject="The stages are",
         default="normalized",
-        help=_STAGES_HELP,
+        help=_words("which_stage", best=False),
         menu=True,
         width=190,
     )

@@ -23,31 +23,39 @@ from core.analysis.query_key.clouds import (
 )
 from core.components.clouds import Clouds, Image, Panel, show_clouds
 from core.figures.shades import shades
-from core.screens.query_key.choice import Choice, clouds_of_heads, scaling_of, search_of
-from core.screens.query_key.cloud_words import axes_of, notes_of, title_of, verdict
-from core.screens.query_key.spans import (
+from core.screens.query_key.choice import (
     ALL_STAGES,
     ALL_THREE,
     BEST_STAGE,
     BOTH,
     ONE_HEAD,
+    Choice,
     PictureOptions,
+    clouds_of_heads,
+    scaling_of,
+    search_of,
 )
 from core.screens.query_key.wording import (
+    axes_of,
     caption_of,
     marks_of,
+    notes_of,
     patch_notes,
     red_words,
     search_words,
+    title_of,
+    verdict,
 )
 from core.ui import controls, python
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.words.messages import escape
+from core.ui.words.prose import Prose
 from core.vocabulary import STAGES, HeadStage, labels_of
 
 if TYPE_CHECKING:
     from core.model import Trace
 
+_words = Prose(__file__)
 GRID_COLUMNS = 4
 _SLOW = {"UMAP": "UMAP starts its own process, about ten seconds the first time …"}
 _SEARCHED = (ALL_STAGES, BOTH, "searched")  # what the search of the layer has a part in
@@ -56,7 +64,7 @@ _SEARCHED = (ALL_STAGES, BOTH, "searched")  # what the search of the layer has a
 def show_picture(trace: Trace, choice: Choice, options: PictureOptions) -> None:
     """Clouds and how to read them."""
     if not (options.shown and options.shown_keys):
-        st.info("Every token of this text is a special one: show them again to see the picture.")
+        st.info(_words("only_special"))
         return
     one_head = options.span == ONE_HEAD
     search_note = ""
@@ -105,7 +113,7 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions) -> None:
         st.caption(caption)
     else:
         _offer_places(
-            trace, options, clouds[0], tints, f"{caption}{patch_notes(trace, options, stages)}"
+            trace, options, clouds[0], tints, f"{caption} {patch_notes(trace, options, stages)}"
         )
 
 
@@ -198,11 +206,9 @@ def _show_line_notes(
     if red := red_words(trace, choice, lines):
         st.caption(red)
     if left_out := sum(each.left_out for each in lines.values()):
-        st.caption(f"Only the {MAX_LINES:,} strongest lines of a head are drawn, not {left_out:,}.")
-    if hidden := sum(
-        int((~np.isin(each.keys, options.shown_keys)).sum()) for each in lines.values()
-    ):
-        st.caption(f"{hidden} lines lead to hidden tokens and are not drawn.")
+        st.caption(_words("left_out", most=MAX_LINES, left_out=left_out))
+    if hidden := sum((~np.isin(each.keys, options.shown_keys)).sum() for each in lines.values()):
+        st.caption(_words("hidden", lines=hidden))
 
 
 def _offer_places(

@@ -18,18 +18,18 @@ from core.analysis.query_key.scaling import (
 from core.figures.palette import Palette
 from core.figures.query_key.search import curve_figure, regression_figure, surface_figure
 from core.screens.query_key.choice import Choice, scaling_of, search_of
-from core.screens.query_key.cloud_words import verdict, warnings_of
 from core.screens.query_key.controls import pick_measure
-from core.screens.query_key.wording import regression_title, why_undefined
+from core.screens.query_key.wording import regression_title, verdict, warnings_of, why_undefined
 from core.ui import controls
 from core.ui.charts import show_chart
 from core.ui.selectors import step_through_heads
-from core.ui.words.numbers import number
+from core.ui.words.prose import Prose
 from core.ui.words.scores import CRITERIA, DISTANCES, SCORES
 
 if TYPE_CHECKING:
     from core.model import Trace
 
+_words = Prose(__file__)
 _AGREEING = 1e-3  # of c: what differs by less is one optimum
 
 
@@ -62,19 +62,10 @@ def _show_notebook(trace: Trace, choice: Choice, search: GridSearch, colours: Pa
         title = regression_title(choice.number, search)
         figure = regression_figure(regression, title, colours)
         show_chart(figure, key="query_key_regression", alt=title)
-        st.caption(
-            f"The {regression.products.size:,} pairs of a query and its own token's key, all heads,"
-            " at the best a and c, with the least-squares line and raw products, as the notebook"
-            " draws them."
-        )
-    a, c, r = (
-        number(v, f) for v, f in zip(search.history[-1], (".3g", ".3g", "+.5f"), strict=True)
-    )
-    st.markdown(
-        f"The notebook's search over all heads of layer {choice.number}."
-        f" **Best: a = {a}, c = {c}, |r| = {abs(search.correlation):.5f}** (r = {r})."
-        f" {_evidence(trace, choice, search)}"
-    )
+        st.caption(_words("regression", pairs=regression.products.size))
+    evidence = _evidence(trace, choice, search)
+    best = search.history[-1]  # a, c and r
+    st.markdown(_words("notebook", layer=choice.number, best=best, evidence=evidence))
     with st.expander(f"The log of improvements ({len(search.history)})"):
         steps = [(f"{a:.4g}", f"{c:.4g}", f"{abs(r):.6f}") for a, c, r in search.history]
         index = range(1, len(steps) + 1)
@@ -86,18 +77,8 @@ def _evidence(trace: Trace, choice: Choice, search: GridSearch) -> str:
     queries, keys = trace.queries[choice.layer], trace.keys[choice.layer]
     along = correlation_along_c(queries, keys, search.a, search.c_values)
     spread = float(np.nanmax(along) - np.nanmin(along))
-    same = "exactly the same r" if spread == 0 else f"r within {spread:.0e}, which is rounding,"
-    edge = (
-        "The best a lies **on the edge of its range**: widen the range and see it move."
-        if search.a_on_edge
-        else "The best a lies inside its range: it is a real optimum of this grid."
-    )
-    undefined = " At c = 0 nothing is defined: keys are divided by it."
-    return (
-        f"The surface is **flat along c**: at this a, scaled vectors give {same} for every c, since"
-        f" c cancels from a cosine. The c shown is merely the first tried. {edge}"
-        f"{undefined * bool((search.c_values == 0).any())}"
-    )
+    undefined = (search.c_values == 0).any()
+    return _words("flat_along_c", spread=spread, on_edge=search.a_on_edge, undefined=undefined)
 
 
 def _show_paper(trace: Trace, choice: Choice, colours: Palette) -> None:
@@ -115,16 +96,16 @@ def _show_paper(trace: Trace, choice: Choice, colours: Palette) -> None:
     )
     figure = curve_figure(scaling, squared, C_VALUES, PUBLISHED_GRID, colours)
     show_chart(figure, key="query_key_curve", alt="Correlation for every c")
-    means = (
-        " To choose c, distances keep the means of their rows. Without them c would grow without"
-        " end in every head, until each query ranks its keys as it attends to them and the clouds"
-        " lie far apart."
-    ) * (choice.target == "centred" and euclidean)
     st.caption(
-        f"{CRITERIA[choice.criterion]}: {DISTANCES[choice.distance]} distance with the"
-        f" {SCORES[choice.target]}, over {scaling.pairs[0]:,} permitted pairs of this head; the"
-        " keys are moved by the vector between the centroids,"
-        f" |a| = {np.linalg.norm(scaling.a):.3g}.{means}"
+        _words(
+            "paper",
+            criterion=CRITERIA[choice.criterion],
+            distance=DISTANCES[choice.distance],
+            scores=SCORES[choice.target],
+            pairs=scaling.pairs[0],
+            a=np.linalg.norm(scaling.a),
+            centred=choice.target == "centred" and euclidean,
+        )
     )
     if squared is not None:
         st.markdown(_agreement(squared))
@@ -133,13 +114,7 @@ def _show_paper(trace: Trace, choice: Choice, colours: Palette) -> None:
 def _agreement(squared: SquaredDistance) -> str:
     closed_form, searched = squared.closed_form, squared.searched
     if closed_form is None:
-        return (
-            "For **squared** Euclidean distance the formula finds no interior optimum: the"
-            f" correlation keeps falling towards 0 or infinity; the search ends at {searched:.3g}."
-        )
+        return _words("no_formula", searched=searched)
     ratio = max(closed_form / searched, searched / closed_form)
-    agree = "they agree" if ratio < 1 + _AGREEING else "**they do not agree**"
-    return (
-        f"For **squared** Euclidean distance no search is needed: the formula gives c ="
-        f" {closed_form:.4f}, the search {searched:.4f}: {agree}."
-    )
+    agree = ratio < 1 + _AGREEING
+    return _words("formula", formula=closed_form, searched=searched, agree=agree)

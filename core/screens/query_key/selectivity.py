@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,61 +12,69 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from core.analysis.images.follow.following import FEATURES
-from core.analysis.images.follow.table import FOLLOWED, beside_twin
+from core.analysis.images.follow.by_place import MAX_BY_PLACE
+from core.analysis.images.follow.following import FEATURES, LOOKS
+from core.analysis.images.follow.table import (
+    FAMILIES,
+    FOLLOWED,
+    LEVEL,
+    MIN_CLS,
+    MIN_CORRELATION,
+    MIN_ITSELF,
+    beside_twin,
+    followers,
+)
 from core.analysis.layers import rows_of
 from core.figures.head_map import ring
 from core.figures.images.following import follow_map
 from core.figures.palette import Palette
 from core.model import Trace
+from core.model.image.twin import TWIN_SEED
+from core.screens.query_key.choice import ONE_HEAD
 from core.screens.query_key.following import WHERE
-from core.screens.query_key.selectivity_words import (
-    CLASS_NAMES,
-    FEATURE_NAMES,
-    by_place_note,
-    class_sentence,
-    follow_caption,
-    missing_hue,
-    twin_sentence,
-)
-from core.screens.query_key.spans import ONE_HEAD
+from core.screens.query_key.wording import FREQUENCY
 from core.ui import controls
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents
 from core.ui.head_maps import show_gaps, show_head_map, show_heads
+from core.ui.head_tables import HeadTable, names_of, offer_table, show_rows
 from core.ui.selectors import choose_head
-from core.ui.words.numbers import number
-from core.vocabulary import head_name
+from core.ui.words.numbers import in_a_row, number
+from core.ui.words.prose import Prose
 
+_words = Prose(__file__)
+MAX_P = LEVEL / len(FAMILIES)  # adjusted for all heads and the features of a family
+CLASS_NAMES = {
+    "hue": "hue",
+    "brightness": "brightness",
+    "frequency": "spatial frequency",
+    "position": "position",
+    "itself": "itself",
+    "CLS": "CLS",
+    "none": "none of these",
+}
+FEATURE_NAMES = {
+    "hue": "hue",
+    "brightness": "brightness",
+    "frequency": "spatial frequency",
+    "row": "same row",
+    "column": "same column",
+    "distance": "nearness",
+}
 _MASSES = {"itself": "attention to itself", "cls": "attention to CLS"}
 _open_points = partial(choose_head, part="picture", span=ONE_HEAD)
 
 
-@dataclass(frozen=True, eq=False)
-class Follows:
-    """What the heads of a model follow; `table` has a row per head, layer and head are from 0."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Follows(HeadTable):
+    """What the heads of a model follow, measured on one of the sources."""
 
-    trace: Trace
-    table: pd.DataFrame
     source: str
-    layer: int
-    head: int
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """The chosen head's row of the table."""
-        place = self.layer * self.trace.shape[1] + self.head
-        return {str(name): value for name, value in self.table.iloc[place].items()}
 
     @property
     def sentence(self) -> str:
         """What the chosen head follows (Markdown)."""
-        name = head_name(self.trace, self.layer, self.head)
-        sentence = class_sentence(name, self.row, WHERE[self.source])
+        sentence = class_sentence(self.name, self.row, WHERE[self.source])
         return " ".join(filter(None, (sentence, twin_sentence(self.table, self.row["class"]))))
-
-    def grid(self, column: str) -> NDArray[Any]:
-        """A column of the table as (layer, head)."""
-        return self.table[column].to_numpy().reshape(self.trace.shape[:2])
 
 
 def pick_colouring(trace: Trace) -> str:
@@ -153,11 +161,8 @@ def _counts(follows: Follows) -> str:
     """How many heads are in each class (Markdown)."""
     counts = follows.table["class"].value_counts().to_dict()
     named = [f"{counts[each]} {CLASS_NAMES[each]}" for each in CLASS_NAMES if each in counts]
-    return (
-        f"On {WHERE[follows.source]}, of {len(follows.table)} heads, each by what it follows most:"
-        f" {', '.join(named)}. Heads that follow something at all, beside the model's untrained"
-        " twin:"
-    )
+    where, total = WHERE[follows.source], len(follows.table)
+    return _words("counts", where=where, total=total, named=", ".join(named))
 
 
 def _twin_table(follows: Follows) -> pd.DataFrame:
@@ -182,24 +187,16 @@ def _head_table(row: dict[str, Any]) -> pd.DataFrame:
 def _show_table(follows: Follows) -> None:
     st.header("Every head", anchor=False)
     table = follows.table
-    shown = pd.DataFrame({"head": _heads(table), "follows": table["class"].map(CLASS_NAMES)})
+    shown = pd.DataFrame({"head": names_of(table), "follows": table["class"].map(CLASS_NAMES)})
     for each in FEATURES:
         shown[FEATURE_NAMES[each]] = table[f"{each}_beyond"]
         shown[f"p {FEATURE_NAMES[each]}"] = table[f"{each}_p_adjusted"]
     shown["itself"], shown["CLS"] = table["itself"], table["cls"]
-    st.dataframe(
-        shown,
-        key="query_key_followers",
-        hide_index=True,
-        height=420,
-        placeholder="–",
-        on_select=partial(_choose_row, follows.trace.layer_labels, follows.trace.shape[1]),
-        selection_mode="single-row",
-        column_config={
-            name: st.column_config.NumberColumn(name, format="%.3f", width="small")
-            for name in map(str, shown.columns[2:])
-        },
-    )
+    columns = {
+        name: st.column_config.NumberColumn(name, format="%.3f", width="small")
+        for name in map(str, shown.columns[2:])
+    }
+    show_rows(follows, shown, columns, key="query_key_followers", on_open=choose_head)
     held = contents(
         "what-heads-follow",
         follows.trace.model,
@@ -209,25 +206,72 @@ def _show_table(follows: Follows) -> None:
         permutations=table.attrs["permutations"],
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(
-            "Correlations are those beyond the rest; p is adjusted for all heads. Click a column to"
-            " sort by it, a row to choose the head. The file has all columns.",
-            width="stretch",
-        )
-        offer_file(
-            "Download CSV",
-            csv_later(table.copy, held, index=False, float_format="%.6f"),
-            held,
-            ".csv",
-        )
+        st.caption(_words("table"), width="stretch")
+        offer_table(follows, held)
 
 
-def _heads(table: pd.DataFrame) -> pd.Series[str]:
-    return "L" + table["layer"].astype(str) + " H" + table["head"].astype(str)
+def class_sentence(name: str, row: Mapping[str, Any], where: str) -> str:
+    """What a head follows, in words (Markdown); `row` is its row of the table."""
+    found = row["class"]
+    features = FOLLOWED.get(found, tuple(FEATURE_NAMES))
+    best = max(features, key=lambda each: _or_least(row[f"{each}_beyond"]))
+    return _words(
+        "follows",
+        head=name,
+        found=found,
+        what=CLASS_NAMES[found],
+        where=where,
+        share=row.get(found.lower()),
+        r=row[f"{best}_beyond"],
+        feature=FEATURE_NAMES[best],
+        p=row[f"{best}_p_adjusted"],
+        needed=(MIN_CORRELATION, MAX_P),
+    )
 
 
-def _choose_row(layer_labels: Sequence[int], heads: int) -> None:
-    rows = st.session_state["query_key_followers"].selection.rows
-    if rows:
-        layer, head = divmod(rows[0], heads)
-        choose_head(layer_labels[layer], head + 1)
+def follow_caption(table: pd.DataFrame) -> str:
+    """How the classes are found, with what was measured: permutations, patches, images."""
+    return _words(
+        "follow_caption",
+        patches=table.attrs["patches"][0],
+        of=table.attrs["of"][0],
+        images=table.attrs["images"],
+        moved=table.attrs["permutations"],
+        min_r=MIN_CORRELATION,
+        max_p=MAX_P,
+        itself=f"{MIN_ITSELF:.0%}",
+        cls=f"{MIN_CLS:.0%}",
+        frequency=FREQUENCY,
+        by_place=MAX_BY_PLACE,
+        seed=TWIN_SEED,
+    )
+
+
+def by_place_note(table: pd.DataFrame) -> str:
+    """Which looks are a matter of place, and in how many images; empty without any."""
+    shares = np.array(table.attrs["by_place"])
+    images = len(shares)
+    parts = []
+    for place, feature in enumerate(FEATURES[LOOKS]):
+        name, count = FEATURE_NAMES[feature], int((shares[:, place] > MAX_BY_PLACE).sum())
+        if count and images == 1:
+            parts.append(f"{name} ({shares[0, place]:.2f} of its variance)")
+        elif count:
+            parts.append(f"{name} in {count} of {images} images")
+    return _words("by_place", images=images, looks=in_a_row(parts)) if parts else ""
+
+
+def twin_sentence(table: pd.DataFrame, what: str) -> str:
+    """How many heads of the untrained twin follow it as well; empty for what is not followed."""
+    if what not in FOLLOWED:
+        return ""
+    return _words("of_twin", heads=len(table), count=followers(table, what, "twin_"))
+
+
+def missing_hue(table: pd.DataFrame) -> str:
+    """Said where no head has a correlation with hue."""
+    return "" if table["hue"].notna().any() else _words("no_hue")
+
+
+def _or_least(value: float) -> float:
+    return value if value == value else -2.0  # noqa: PLR0124 - nan is not itself

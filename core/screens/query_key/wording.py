@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
 
 from core.analysis.images.frequency import RADIUS
 from core.analysis.normalization import GridSearch
 from core.analysis.projections.joint_embedding import SEED
-from core.analysis.query_key.clouds import Lines
+from core.analysis.query_key.clouds import Cloud, Lines
+from core.analysis.query_key.faithfulness import MIN_CHANGE, Faithfulness
+from core.analysis.query_key.scaling import MIN_RELIABLE, HeadScaling, few_pairs
 from core.model.trace import Layer
-from core.screens.query_key.choice import Choice
-from core.screens.query_key.cloud_words import MEAN_DISTANCE
-from core.screens.query_key.spans import BEST_STAGE, PictureOptions
+from core.screens.query_key.choice import BEST_STAGE, Choice, PictureOptions
 from core.ui.words.formulas import BIAS
 from core.ui.words.messages import quote
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
+from core.ui.words.scores import DISTANCES, SCORES
 from core.vocabulary import HeadStage, labels_of
 
 if TYPE_CHECKING:
     from core.model import Trace
+
+    Change = Literal["better", "worse", "the same"]
 
 _words = Prose(__file__)
 # Names of maps, as people read them and links carry them, and the field each shows.
@@ -32,6 +37,7 @@ QUANTITIES = {
     "nearest key, normalized": "normalized_top1",
     "c": "c",
 }
+MEAN_DISTANCE = "The mean distance is from each query to its strongest key, in this picture."
 BESIDE = "Searched vectors have the a and c of the search."
 RED_RULE = (
     "A line is red, as in AttentionViz, where the strongest key of a chosen source is a chosen"
@@ -39,6 +45,7 @@ RED_RULE = (
 )
 DASHED = "Other chosen pairs are dashed."
 MARKS = "Circles are queries, diamonds keys"
+_MIN_QUERIES = 0.005  # share of queries; less is rounding, as one query is more in any text shown
 FREQUENCY = _words("frequency", radius=RADIUS)
 
 
@@ -57,26 +64,19 @@ def caption_of(
 
     `panels` is how many one head has; `beside` each other of all heads, or a `grid` of one each.
     """
-    drag = f" {_words('drag')}" * in_space
-    if projection == "biplot":
-        return _words("biplot", marks=marks, drag=drag)
-    special = [] if rule.softcap is None else [f"its scores are soft-capped at {rule.softcap:g}"]
-    special += [] if rule.sink is None else ["its heads have a sink"]
-    if beside:
-        stages = _words("scale_beside", beside=BESIDE)
-    elif grid:
-        stages = _words("scale_of_all")
-    else:
-        stages = _words("stages", special=" and ".join(special), panels=panels)
     return _words(
         "clouds",
         marks=marks,
         projection=projection,
         cosine=choice.distance == "cosine",
         seed=SEED,
-        drag=drag,
+        drag=in_space,
         mean_distance=MEAN_DISTANCE,
-        stages=stages,
+        beside=BESIDE if beside else "",
+        grid=grid,
+        panels=panels,
+        cap=rule.softcap,
+        sink=rule.sink is not None,
         raw_scores=choice.target == "raw",
         bias=BIAS if rule.biased else "",
     )
@@ -84,24 +84,18 @@ def caption_of(
 
 def marks_of(options: PictureOptions) -> str:
     """What stands for a query, and what for a key."""
-    if options.dots:
-        return MARKS
-    borders = (" with a green border", " with a pink one") * (options.colouring == "type")
-    query, key = borders or ("", "")
-    return f"Each point is a patch: round{query} for its query, square{key} for its key"
+    return MARKS if options.dots else _words("patches", by_kind=options.colouring == "type")
 
 
 def patch_notes(trace: Trace, options: PictureOptions, stages: Sequence[HeadStage]) -> str:
     """What a caption adds of an image: the stage that was picked, colours, and what is no patch."""
-    notes = [_words("kinds_together")]
-    if options.stage == BEST_STAGE:
-        notes.append(_words("best_stage", stage=stages[0]))
-    if options.colouring == "frequency":  # others say it by their names
-        notes.append(_words("colours", frequency=FREQUENCY))
-    if names := trace.input.specials:
-        drawn = len(options.shown) == len(trace.tokens)
-        notes.append(_words("special" if drawn else "special_left_out", names=names))
-    return " ".join(["", *notes])
+    return _words(
+        "of_patches",
+        stage=stages[0] if options.stage == BEST_STAGE else "",
+        frequency=FREQUENCY if options.colouring == "frequency" else "",  # others have names
+        names=trace.input.specials,
+        drawn=len(options.shown) == len(trace.tokens),
+    )
 
 
 def red_words(trace: Trace, choice: Choice, lines: Mapping[int, Lines]) -> str:
@@ -151,3 +145,122 @@ def search_words(trace: Trace, search: GridSearch, choice: Choice) -> str:
         on_edge=search.a_on_edge,
         cosine=choice.distance == "cosine",
     )
+
+
+def signed(value: float) -> str:
+    """A correlation with its sign, or "not defined"."""
+    return number(value, "+.2f")
+
+
+def percent(share: float) -> str:
+    """A share of queries, or "not defined"."""
+    return f"{share:.0%}" if np.isfinite(share) else "not defined"
+
+
+def title_of(
+    cloud: Cloud, projection: str, choice: Choice, *, head: int | None = None, beside: bool = False
+) -> str:
+    """The head, the stage and the mean distance of a panel; `beside` another stage shortly.
+
+    A biplot shows no distances.
+    """
+    name = choice.name(head)
+    if projection == "biplot":
+        return f"{name} · biplot"
+    stage = f" {cloud.stage}" if beside else f" · {cloud.stage}"
+    return f"{name}{stage}: mean distance {cloud.apart_in_picture:.2f}"
+
+
+def axes_of(projection: str, dimensions: int, *, turned: bool = False) -> list[str]:
+    """What the axes of a panel show; one that is `turned` onto another mixes its components."""
+    name = {"PCA": "PC", "biplot": "component"}.get(projection, projection)
+    mixed = ", turned" if turned else ""
+    return [f"{name} {number}{mixed}" for number in range(1, dimensions + 1)]
+
+
+def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = False) -> list[str]:
+    """The panel's own numbers."""
+    plane, full, share = cloud.in_picture, cloud.in_full, cloud.picture.share
+    r, r_full = signed(plane.correlation), signed(full.correlation)
+    scores = SCORES[choice.target]
+    if projection == "biplot":
+        return [
+            f"Keeps {share or 0:.0%} of the squared row-centred scores",
+            f"Correlation of inner products with the {scores}: {r}",
+        ]
+    if short:
+        return [f"Correlation with the scores: {r} here, {r_full} in full space"]
+    nearest = f"{percent(plane.top1)} here, {percent(full.top1)} in full space"
+    notes = [
+        f"Mean distance in full space: {cloud.apart_in_full:.2f}",
+        f"Correlation with the {scores}: {r} here, {r_full} in full space",
+        f"Nearest key is the most attended: {nearest}",
+    ]
+    return notes if share is None else [*notes, f"Keeps {share:.0%} of the variance"]
+
+
+def verdict(scaling: HeadScaling, choice: Choice) -> str:
+    """What translation and scaling did to this head, by both measures (Markdown)."""
+    raw, _, normalized = stages = scaling.faithfulness
+    if not all(np.isfinite(stage.correlation) for stage in stages):
+        return _words("no_correlation", head=choice.name())
+    measured = np.isfinite([raw.low, normalized.low]).all()
+    return _words(
+        "verdict",
+        head=choice.name(),
+        distance=DISTANCES[choice.distance],
+        scores=SCORES[choice.target],
+        r=[signed(stage.correlation) for stage in stages],
+        c=scaling.c,
+        top=[percent(stage.top1) for stage in stages],
+        judgement=judgement(raw, normalized),
+        pairs=raw.pairs,
+        modality=choice.key.modality,
+        pooled=choice.target != "raw",
+        intervals=[interval(raw), interval(normalized)] if measured else [],
+    )
+
+
+def interval(measured: Faithfulness) -> str:
+    """Both ends of a 95% interval, or nothing where it is not defined."""
+    if not np.isfinite(measured.low):
+        return ""
+    return f"{signed(measured.low)} to {signed(measured.high)}"
+
+
+def judgement(raw: Faithfulness, normalized: Faithfulness) -> str:
+    """Whether normalization helped, and by which measure where they disagree (Markdown)."""
+    by_correlation = _change(raw.correlation - normalized.correlation, MIN_CHANGE)
+    by_key = _change(normalized.top1 - raw.top1, _MIN_QUERIES)
+    if by_correlation == by_key:
+        made = f"**normalization made it {by_correlation}**"
+        return "normalization changed little" if by_key == "the same" else made
+    correlation, keys = (
+        f"barely changed its {what}" if change == "the same" else f"**made its {what} {change}**"
+        for what, change in (("correlation", by_correlation), ("nearest keys", by_key))
+    )
+    return f"normalization {correlation} and {keys}"
+
+
+def _change(gain: float, min_gain: float) -> Change:
+    if abs(gain) < min_gain:
+        return "the same"
+    return "better" if gain > 0 else "worse"
+
+
+def warnings_of(scaling: HeadScaling, choice: Choice) -> list[str]:
+    """What to keep in mind about this head's c."""
+    used, counted = scaling.pairs
+    criterion, weighted = choice.criterion, scaling.weighted_pairs
+    undefined = criterion == "weighted" and not np.isfinite(scaling.curve).any()
+    of_text = choice.key.modality == "text"  # an image cannot be longer
+    warnings = {
+        _words("balanced"): criterion == "balanced",
+        _words("flat"): choice.distance == "cosine",
+        _words("on_edge", c=scaling.c): scaling.on_edge,
+        _words("too_few", weighted=weighted, used=used, of_text=of_text): undefined,
+        _words("few", weighted=weighted, needed=MIN_RELIABLE): few_pairs(scaling, criterion)
+        and not undefined,
+        _words("some_pairs", used=used, counted=counted): used < counted,
+    }
+    return [text for text, applies in warnings.items() if applies]
