@@ -40,7 +40,7 @@ if link is not None:
     st.caption(
         "Each arc joins a token to the other token shown that it attends to most in"
         f" {head_name(trace, link.layer, link.head)}; thicker arcs are stronger. Special tokens are"
-        f" left out.{beyond_position(trace, link)}{rest}"
+        f" left out. {beyond_position(trace, link)}{rest}"
     )
 show_terms(notes_on_reach(trace))
 

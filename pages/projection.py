@@ -20,10 +20,10 @@ from core.ui.head_maps import show_head_map
 from core.ui.words.messages import quote
 from core.ui.navigation import ask
 from core.screens.projection.help import (
-    EXAMPLES_TO_TRY,
     MATHEMATICS,
     compare_sentences,
     describe_pair,
+    examples,
     open_table,
     titles,
 )
@@ -41,7 +41,7 @@ with control_row():
     a = pick_token("Does …", "a", trace, labels, pair[0])
     b = pick_token("… point along …", "b", trace, labels, pair[1])
     name_a, name_b = labels[a], labels[b]
-    presets.show(lambda: EXAMPLES_TO_TRY)
+    presets.show(examples)
 ask(f"At which layer does {quote(name_a)} point along {quote(name_b)}?")
 with st.spinner("Reducing every layer to a plane …"):
     projection = python.shown("projection", project_pair, trace, a, b)

@@ -11,19 +11,31 @@ import streamlit as st
 from core.figures.guesses import GuessBar, guess_bars, percent
 from core.figures.palette import Palette
 from core.model import ModelError, Token, Trace
-from core.model.language import MAX_MASKS, Guess, masked_words, next_words
-from core.screens.home import cached
+from core.model.language import Guess, Masked, masked_words, next_words
 from core.ui import cache, python
 from core.ui.cache import first_model
 from core.ui.charts import show_chart
 from core.ui.current import current_key
 from core.ui.words.messages import quote, show_model_error
+from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
 
+_words = Prose(__file__)
 _NEXT, _MASK_WIDTH = 480, 400  # pixels, of the bars for the next word and for one mask
 _NEIGHBOURS = 3  # words shown on either side of a mask
+_MAX_GUESSES = 32  # kept of each: ten tokens, or five for each of eight masks: 10 kB
+
+
+@st.cache_resource(max_entries=_MAX_GUESSES, show_spinner="Asking the model what comes next …")
+def _next_words(model_name: str, text: str, pair: str | None) -> tuple[Guess, ...]:
+    return next_words(cache.model(model_name), text, pair, max_tokens=cache.MAX_TOKENS)
+
+
+@st.cache_resource(max_entries=_MAX_GUESSES, show_spinner="Asking the model about each mask …")
+def _masked_words(model_name: str, text: str, pair: str | None) -> tuple[Masked, ...]:
+    return masked_words(cache.model(model_name), text, pair, max_tokens=cache.MAX_TOKENS)
 
 
 def show_expected(trace: Trace, colours: Palette) -> None:
@@ -47,22 +59,22 @@ def _show_next(model: LoadedModel, trace: Trace, colours: Palette) -> None:
     typed = current_key(model.name)[:3]
     guesses = python.made(
         "guesses",
-        cached.next_words(*typed),
+        _next_words(*typed),
         python.call(next_words, python.MODEL, *typed[1:], max_tokens=cache.MAX_TOKENS),
     )
-    cut = trace.dropped or trace.cut_characters
-    where = ", where your text was cut," if cut else ""
     st.markdown(
-        f"After {quote(_last_word(trace.tokens))}{where} the first guess is"
-        f" {quote(_label(guesses[0]))}, with a probability of"
-        f" **{percent(guesses[0].probability)}**."
+        _words(
+            "next",
+            last=quote(_last_word(trace.tokens)),
+            cut=trace.dropped or trace.cut_characters,
+            guess=quote(_label(guesses[0])),
+            probability=percent(guesses[0].probability),
+        )
     )
     _draw(guesses, colours, key="home_next", width=_NEXT)
     together = percent(sum(guess.probability for guess in guesses))
-    st.caption(
-        f"The {len(guesses)} likeliest next tokens have {together} together; the rest of the"
-        f" vocabulary has what is left.{_explain_pieces(guesses)}"
-    )
+    pieces = any(guess.continues for guess in guesses)
+    st.caption(_words("likeliest", count=len(guesses), together=together, pieces=pieces))
 
 
 def _show_masked(model: LoadedModel, trace: Trace, colours: Palette) -> None:
@@ -75,7 +87,7 @@ def _show_masked(model: LoadedModel, trace: Trace, colours: Palette) -> None:
     typed = current_key(model.name)[:3]
     found = python.made(
         "masks",
-        cached.masked_words(*typed),
+        _masked_words(*typed),
         python.call(masked_words, python.MODEL, *typed[1:], max_tokens=cache.MAX_TOKENS),
     )
     with st.container(horizontal=True):
@@ -84,22 +96,14 @@ def _show_masked(model: LoadedModel, trace: Trace, colours: Palette) -> None:
                 st.markdown(_around(trace.tokens[each.position]))
                 key = f"home_mask_{each.position}"
                 _draw(each.guesses, colours, key=key, width=_MASK_WIDTH)
-    left_out = len(masks) - len(found)
-    more = f" Only the first {MAX_MASKS} of {len(masks)} masks are shown." if left_out else ""
-    alone = " Each mask is filled by itself, as if the others stayed hidden." if masks[1:] else ""
-    st.caption(
-        f"The likeliest tokens, read from both sides, with their probabilities.{alone}"
-        f"{_explain_pieces([guess for each in found for guess in each.guesses])}{more}"
-    )
+    pieces = any(guess.continues for each in found for guess in each.guesses)
+    st.caption(_words("masks", masks=len(masks), shown=len(found), pieces=pieces))
 
 
 def _offer_mask(trace: Trace, mask: str) -> None:
     """Say what may be typed, with a button that does it to the longest word."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            f"Type {quote(mask)} in place of a word, and the model says what may stand there.",
-            width="content",
-        )
+        st.markdown(_words("type_mask", mask=quote(mask)), width="content")
         if (hidden := _longest_word(trace.tokens)) is None:
             return
         start, end = hidden
@@ -159,9 +163,3 @@ def _label(guess: Guess) -> str:
     if not guess.text:
         return "(no token)"  # a row of the table that the tokenizer does not use
     return f"…{guess.display.removeprefix('##')}" if guess.continues else guess.display
-
-
-def _explain_pieces(guesses: Sequence[Guess]) -> str:
-    if not any(guess.continues for guess in guesses):
-        return ""
-    return " A piece after … continues the word before it."

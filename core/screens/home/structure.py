@@ -17,22 +17,11 @@ from core.ui import cache
 from core.ui.cache import first_model
 from core.ui.charts import show_chart
 from core.ui.words.messages import quote, show_model_error
+from core.ui.words.prose import Prose
 from core.vocabulary import listed
 
-_HEADS = {
-    "none": "This checkpoint has no language-model head: it gives vectors, and guesses no words.",
-    "embeddings": "On top, a language-model head turns hidden states into probabilities of words;"
-    " its weights are the embeddings.",
-    "own": "On top, a language-model head turns hidden states into probabilities of words; its"
-    " weights are its own.",
-}
+_words = Prose(__file__)
 _LAYER_ROWS = (1, 5)  # of the diagram of one stack
-_NAMES = {
-    "self": "In layer {layer}",
-    "encoder": "In the encoder's layer {layer}",
-    "decoder": "In the decoder's layer {layer}",
-    "cross": "In its cross attention",
-}
 
 
 def show_structure(trace: Trace, colours: Palette) -> None:
@@ -195,40 +184,27 @@ def _rows(structure: Structure, stack: Stack, tokens: int, colours: Palette) -> 
 
 def _describe(structure: Structure, layer: int) -> str:
     """Where the four maps are, by this model's names, and what the diagram leaves out."""
-    attention = [each for stack in structure.stacks for each in stack.attention]
-    if len(structure.stacks) > 1:
-        begin = (
-            "An encoder and a decoder, read from below as in fig. 1 of Vaswani et al. (2017), with"
-            " this model's numbers. "
-        )
-        left_out = (
-            "Left out: biases, dropout, and whether a layer normalises before or after it adds."
-        )
-        of_decoder = structure.head != "none"
-    else:
-        begin, of_decoder = "", False
-        way = structure.stacks[0].positions
-        positions = f" ({_positions(way)})" if way is not None else ""
-        left_out = (
-            f"Left out: normalisation, biases, positions{positions}, and in which order a layer"
-            " normalises and adds."
-        )
-    maps = " ".join(f"{_describe_maps(each, layer)}." for each in attention)
-    head = _HEADS[structure.head]
-    if of_decoder:
-        head = head.replace("On top,", "On top of the decoder,")
-    return f"{begin}{maps} {left_out} {head}"
+    way = structure.stacks[0].positions
+    return _words(
+        "structure",
+        single=len(structure.stacks) == 1,
+        maps=" ".join(
+            _describe_maps(each, layer) for stack in structure.stacks for each in stack.attention
+        ),
+        positions="" if way is None else _positions(way),
+        head=structure.head,
+    )
 
 
 def _describe_maps(attention: Attention, layer: int) -> str:
-    maps = "; ".join(
-        f"W_{role.upper()} is {quote(each.name)} ({each.inputs} → {each.outputs})"
-        for role, each in attention.projections.items()
+    return _words(
+        "maps",
+        attention_type=attention.attention_type,
+        layer=layer,
+        maps="; ".join(
+            f"W_{role.upper()} is {quote(each.name)} ({each.inputs} → {each.outputs})"
+            for role, each in attention.projections.items()
+        ),
+        heads=attention.heads,
+        kv_heads=attention.kv_heads,
     )
-    shared = (
-        f"; {attention.heads} query heads share {attention.kv_heads} key heads"
-        if attention.kv_heads != attention.heads
-        else ""
-    )
-    where = _NAMES[attention.attention_type].format(layer=layer)
-    return f"{where}: {maps or 'the names of W_Q, W_K and W_V are not known'}{shared}"

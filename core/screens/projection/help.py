@@ -15,7 +15,7 @@ from core.model import ModelError
 from core.ui import cache, controls
 from core.ui.cache import first_model
 from core.ui.charts import show_chart
-from core.ui.frame.text_row import EXAMPLES
+from core.ui.examples import written
 from core.ui.navigation import go_to
 from core.ui.presets import Preset
 from core.ui.selectors import choose_head
@@ -32,46 +32,31 @@ She bought a [car] and drove [it] home.
 The [teacher] smiled when [she] saw the drawing."""
 _words = Prose(__file__)
 MATHEMATICS = _words("mathematics")
-EXAMPLES_TO_TRY = [
-    Preset(
-        "it on book",
-        _words("on_book"),
-        {"text": EXAMPLES[0][0], "two": False, "a": "", "b": ""},
-    ),
-    Preset(
-        "it on class",
-        _words("on_class"),
-        {"text": EXAMPLES[1][0], "two": False, "a": "it", "b": "class"},
-    ),
-]
+
+
+def examples() -> list[Preset]:
+    """Pairs worth seeing."""
+    return written(__file__, "")
 
 
 def describe_pair(projection: PairProjection, name_a: str, name_b: str) -> str:
     """One sentence about the pair; the names are as they stand in it (Markdown)."""
     layer, head = projection.strongest_head
+    every = projection.layer_labels
+    alike = tuple(every[layer] for layer in projection.same_way)
     return _words(
         "pair",
-        where=_where(projection.same_way, projection.layer_labels),
+        alike=listed(alike),
+        first=alike[0] if alike else 0,
+        single=len(alike) == 1,
+        in_all=alike == every,
+        to_the_end=alike == every[-len(alike) :],
         weight=f"{projection.a_to_b[layer, head]:.2f}",
-        layer=projection.layer_labels[layer],
+        layer=every[layer],
         head=head + 1,
         a=name_a,
         b=name_b,
     )
-
-
-def _where(same_way: tuple[int, ...], every: tuple[int, ...]) -> str:
-    """In which layers' planes two tokens point the same way."""
-    numbers = tuple(every[layer] for layer in same_way)
-    if not numbers:
-        return "In no layer do both attend alike"
-    if numbers == every:
-        return "In every layer both attend alike"
-    if len(numbers) == 1:
-        return f"Only in layer {numbers[0]} do both attend alike"
-    if numbers == every[-len(numbers) :]:
-        return f"Only from layer {numbers[0]} on do both attend alike"
-    return f"Only in layers {listed(numbers)} do both attend alike"
 
 
 def titles(projection: PairProjection) -> tuple[list[str], list[str]]:

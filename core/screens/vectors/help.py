@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.analysis.vectors import CLOSE_ANGLE, MIN_COSINE, Planes, Source, Summary
 from core.figures.vectors import MANY
+from core.ui.examples import written
 from core.ui.presets import Preset
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
@@ -78,19 +79,4 @@ def explain(
 
 def examples(trace: Trace) -> list[Preset]:
     """Settings worth seeing, each with what it shows."""
-    last = str(trace.layer_labels[-1])
-    return [
-        Preset("All heads together", _words("together"), _state(trace)),
-        Preset("Follow a token", _words("follow"), _state(trace, align=True)),
-        Preset(
-            "What attention sees", _words("seen"), _state(trace, draw="hidden states", align=True)
-        ),
-        Preset(
-            "The last layer, large", _words("large"), _state(trace, show="one layer", layer=last)
-        ),
-        Preset("Play", _words("play"), _state(trace, show="play")),
-    ]
-
-
-def _state(trace: Trace, **changes: str | bool) -> dict[str, str | bool]:
-    return {"layer": str(trace.layer_labels[0]), "scale": False, **changes}
+    return written(__file__, "", first=trace.layer_labels[0], last=trace.layer_labels[-1])

@@ -10,11 +10,13 @@ import streamlit as st
 from core.analysis.arrays import Floats
 from core.analysis.pairs import head_vectors
 from core.analysis.vectors import Summary
+from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
 if TYPE_CHECKING:
     from core.model import Trace
 
+_words = Prose(__file__)
 _FIRST = 2  # rows and columns that are written before the dots; after them the last
 
 
@@ -37,12 +39,7 @@ def show_matrices(
     columns = [*st.columns(2), *st.columns(2)]  # two in a row have room
     for column, (name, matrix) in zip(columns, written, strict=True):
         column.latex(rf"\small {name} = {matrix_latex(matrix)}")
-    st.caption(
-        f"Written out for {head_name(trace, layer, head)}: a row of Q is a token's query, a row of"
-        " K its key, before they are reduced to arrows. Row i, column j of S is the dot product of"
-        f" query i and key j; the model multiplies S by {scaling:.4g} before the softmax of each"
-        " row. Choose one layer and one head for theirs."
-    )
+    st.caption(_words("matrices", head=head_name(trace, layer, head), scaling=scaling))
 
 
 def matrix_latex(matrix: Floats) -> str:
