@@ -29,7 +29,7 @@ from core.figures.head_map import ring
 from core.figures.images.following import follow_map
 from core.figures.palette import Palette
 from core.model import Trace
-from core.model.image.twin import TWIN_SEED
+from core.model.running.twin import TWIN_SEED
 from core.screens.query_key.choice import ONE_HEAD
 from core.screens.query_key.following import WHERE
 from core.screens.query_key.wording import FREQUENCY
