@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 from PIL.Image import Image
@@ -215,7 +216,7 @@ def _pasted() -> Corpus | None:
         return None
     digest = hashlib.sha256(typed.encode("utf-8", "surrogatepass")).hexdigest()
     try:
-        corpus = _with_notes(*_corpus_once(f"lines {digest}", lambda: read_lines(typed)))
+        corpus = _noted_corpus(f"lines {digest}", lambda: read_lines(typed))
     except CorpusFileError as error:
         st.error(escape(str(error)))
         return None
@@ -235,23 +236,33 @@ def _uploaded() -> Corpus | None:
         return None
     digest = file_digest(file)
     try:
-        table = _table_once(f"{digest} {file.name!r}", file)
+        table = _remembering(_table_once, spinner="Reading the file …")(
+            f"{digest} {file.name!r}", file
+        )
         if isinstance(table, str):
             raise CorpusFileError(table)
         for note in table.notes:
             st.caption(escape(note))
         text, label = _pick_columns(table)
         key = f"{digest} {(file.name, text, label)!r}"
-        corpus = _with_notes(*_corpus_once(key, lambda: choose(table, text, label)))
+        corpus = _noted_corpus(key, lambda: choose(table, text, label))
     except CorpusFileError as error:
         st.error(f"{quote(file.name)}: {escape(str(error))}")
         return None
     data = python.call(Path.read_bytes, python.call(Path, file.name))
-    read = python.call(read_table, data, file.name)
-    return replace(corpus, read=python.call(choose, read, text, label))
+    source = python.call(read_table, data, file.name)
+    return replace(corpus, read=python.call(choose, source, text, label))
 
 
-@st.cache_data(max_entries=_MAX_CORPORA, max_size=_CORPORA_BYTES, show_spinner="Reading the file …")
+@functools.cache
+def _remembering(read: Callable[..., Any], spinner: str | bool) -> Callable[..., Any]:
+    """`read`, once for each first argument; made late: Streamlit warns where no server runs."""
+    remember = st.cache_data(
+        max_entries=_MAX_CORPORA, max_size=_CORPORA_BYTES, show_spinner=spinner
+    )
+    return remember(read)
+
+
 def _table_once(key: str, _file: UploadedFile) -> CorpusTable | str:  # noqa: ARG001 - the key
     """The file as a table, or why it is not one; read once and not at every click."""
     try:
@@ -278,7 +289,6 @@ def _pick_columns(table: CorpusTable) -> tuple[str, str | None]:
     return text, None if label == NO_LABEL else label
 
 
-@st.cache_data(max_entries=_MAX_CORPORA, max_size=_CORPORA_BYTES, show_spinner=False)
 def _corpus_once(
     key: str,  # noqa: ARG001 - all that `_read` depends on, without half surrogates
     _read: Callable[[], Texts],
@@ -289,7 +299,9 @@ def _corpus_once(
     return _corpus(texts), (*texts.notes, *repeats_note(repeated))
 
 
-def _with_notes(corpus: Corpus, notes: Sequence[str]) -> Corpus:
+def _noted_corpus(key: str, read: Callable[[], Texts]) -> Corpus:
+    """The corpus that `read` gives, read once for each `key`, with its notes on the page."""
+    corpus, notes = _remembering(_corpus_once, spinner=False)(key, read)
     for note in notes:
         st.caption(escape(note))
     return corpus
