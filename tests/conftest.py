@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
+from hypothesis import settings
 
 from tests.server import listening_proxy, running_process
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 FolderOf: TypeAlias = Callable[[str], Path]
 OracleOf: TypeAlias = "Callable[[str], Oracle]"
 ModelOf: TypeAlias = "Callable[[str], LoadedModel]"
+
+
+settings.register_profile("untimed", deadline=None)  # a busy machine decides no test
+settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
