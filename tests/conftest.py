@@ -10,8 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy  # noqa: F401, ICN001 - so that Hypothesis finds it below
 import pytest
 from hypothesis import settings
+from hypothesis.internal.entropy import get_seeder_and_restorer
 
 from tests.server import listening_proxy, running_process
 
@@ -29,6 +31,9 @@ ModelOf: TypeAlias = "Callable[[str], LoadedModel]"
 
 settings.register_profile("untimed", deadline=None)  # a busy machine decides no test
 settings.load_profile("untimed")
+# Now, since Hypothesis warns of a generator of NumPy's to which nothing refers, and what the app
+# has frozen (core/ui/serve/garbage.py) refers to nothing as far as it can see.
+get_seeder_and_restorer()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
@@ -168,6 +168,7 @@ def segments_in(folder: Path, parts: Sequence[LargePart], sizes: Sequence[int]) 
     st.sampled_from(["token", "substring", "phrase", "regex"]),
     st.integers(1, 30),
 )
+@example(corpus=[[("I", [(0, 1)])]], query="İ", kind="phrase", together=1)
 def test_files_and_memory_find_the_same(
     atlas: Atlas,
     corpus: list[list[tuple[str, list[tuple[int, int]]]]],

@@ -37,6 +37,7 @@ Ints = NDArray[np.integer]
 Words = tuple[Sequence[str], Ints]  # distinct texts, and each token's index among them
 Find = Callable[[Sequence[str]], Ints]  # matches (match, 2) in texts with a character between
 _BLANK = r"[\s\pZ\x0b\x1c-\x1f\x85]+"  # what Python counts as blank
+_I = re.compile("[iIİı]")  # the only letters whose case RE2 ignores less than Python does
 TIME_LIMIT = 5.0  # processor seconds that phrases and expressions may take over all sentences
 SLICE_SENTENCES, SLICE_CHARACTERS = 1_000, 50_000  # at most, but one sentence at least
 
@@ -101,7 +102,7 @@ def search_parts(
     elif kind == "phrase":
         # Every sentence with its words in this order is read: what ends a word differs in RE2.
         query = SURROGATE.sub("\ufffd", query)  # as texts have them
-        words = map(re.escape, query.split())
+        words = (_I.sub(_I.pattern, re.escape(word)) for word in query.split())
         search = _by_text(_slice_by_slice(query, step), _BLANK.join(words), step)
     else:
         search = _by_text(_one_by_one(expression(query, step)), query, step)
