@@ -35,8 +35,7 @@ def test_the_address_follows_a_choice(goto: Open) -> None:
     expect(cell(page, 11, 6)).to_have_text("")  # below 0.005, and read all the same
     expect(cell(page, 11, 6)).to_have_attribute("aria-label", re.compile(r"^0\.00\d$"))
     follow(page, "model=bundled.*layer=4&head=2.*view=table.*hide=0")
-    page.get_by_label("Layer", exact=True).first.click()
-    page.get_by_role("option", name="layer 1", exact=True).click()
+    page.get_by_role("combobox", name="Layer").select_option("1")
     settle(page)
     expect_table(page, "L1 H2")
     follow(page, "layer=1")

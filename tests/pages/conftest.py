@@ -131,6 +131,24 @@ def hints(app: AppTest) -> str:
     return "\n".join(button.help or "" for button in app.button)
 
 
+def steppers(app: AppTest) -> dict[str, list[str]]:
+    """What the stepper offers, by "layer" and "head"."""
+    (stepper,) = (
+        each.proto
+        for each in app.get("bidi_component")
+        if each.proto.component_name == "headscope_stepper"
+    )
+    choices = json.loads(stepper.json)["choices"]
+    return {name: [value for value, _ in options] for name, options in choices.items()}
+
+
+def pick(app: AppTest, **values: str) -> None:
+    """Pick a layer or a head, as the stepper does."""
+    for key, value in values.items():
+        app.session_state[key] = value
+    app.run()
+
+
 def charts(app: AppTest) -> list[dict[str, Any]]:
     """What Plotly gets of every chart."""
     return [json.loads(each.proto.spec) for each in app.get("plotly_chart")]

@@ -14,7 +14,7 @@ from core.model import load, trace_text
 from core.screens.atlas import matrix, screen
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, opened, small
-from tests.pages.conftest import alerts, said
+from tests.pages.conftest import alerts, pick, said
 
 if TYPE_CHECKING:
     from core.components.atlas_cloud import AtlasCloud
@@ -82,7 +82,7 @@ def test_where_the_model_is_not_offered_the_page_says_why_there_are_no_lines(
 def test_lines_follow_the_head_and_stay_within_the_sentence(clouds: list[AtlasCloud]) -> None:
     app = opened(small(), part="one", layer="4", head="2", token="14")
     before = named_lines(clouds[-1])
-    app.selectbox(key="layer").set_value("3").run()
+    pick(app, layer="3")
     assert (clouds[-1].title, app.query_params["layer"]) == ("L3 H2", "3")
     assert named_lines(clouds[-1]) != before
     sentences = np.array(clouds[-1].sentence)

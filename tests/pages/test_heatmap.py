@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.opening import open_app
-from tests.pages.conftest import alerts, said
+from tests.pages.conftest import alerts, pick, said
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,8 @@ def test_impossible_values_are_reported_once_and_replaced() -> None:
         assert app.query_params[key] != value
     assert "bundled/minilm has 6 layers: `mean`, `1`, `2`, `3`, `4`, `5`, `6`" in alerts(app)
     assert "bundled/minilm has 12 heads a layer" in alerts(app)
-    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == ("4", "2")
-    app.selectbox(key="head").set_value("3").run()
+    assert (app.session_state["layer"], app.session_state["head"]) == ("4", "2")
+    pick(app, head="3")
     assert alerts(app) == ""
     for key, value in (("layer", "0"), ("head", "-1")):
         assert f"asks for {key} `{value}`" in alerts(open_app("heatmap", **{key: value}))

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.ui import presets
 from tests.opening import open_app
-from tests.pages.conftest import ATTEND, alerts, said, sent, sidebar
+from tests.pages.conftest import ATTEND, alerts, said, sent, sidebar, steppers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,9 +39,9 @@ def test_the_picker_has_the_layers_that_attend_and_begins_with_the_last(
     hybrid: Callable[..., AppTest], page: str
 ) -> None:
     app = hybrid(page)
-    picker = app.selectbox(key="layer")
-    assert [option for option in picker.options if "mean" not in option] == ["layer 3", "layer 6"]
-    assert (picker.value, app.query_params["layer"]) == ("6", "6")
+    options = steppers(app)["layer"]
+    assert [option for option in options if option != "mean"] == ["3", "6"]
+    assert (app.session_state["layer"], app.query_params["layer"]) == ("6", "6")
     assert "Only 2 of its 8 layers attend: 3 and 6." in sidebar(app)
 
 

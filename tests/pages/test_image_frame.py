@@ -14,7 +14,7 @@ from core.ui import cache
 from core.ui.serve import images
 from core.ui.words.pages import PAGES, TEXT_PAGES, find
 from tests.opening import open_app
-from tests.pages.conftest import alerts, said, sent, sidebar
+from tests.pages.conftest import alerts, pick, said, sent, sidebar
 from tests.pages.vision import bring, model_folder, open_image, png
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ def test_text_and_image_keep_the_model_the_layer_and_the_head_that_each_had() ->
     app.button(key="show_text_instead").click().run()
     assert (app.session_state["model"], alerts(app)) == (DEFAULT, "")
     pick_model(app, NOVELS)
-    app.selectbox(key="layer").set_value("3").run()
-    app.selectbox(key="head").set_value("4").run()
+    pick(app, layer="3")
+    pick(app, head="4")
     text = place(app)
     menu(app, "images")
     assert (place(app), alerts(app)) == (image | {"page": "Patches"}, "")

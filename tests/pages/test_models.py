@@ -18,7 +18,7 @@ from core.ui import cache
 from core.ui.frame import sidebar as side
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
-from tests.pages.conftest import alerts, sidebar
+from tests.pages.conftest import alerts, pick, sidebar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,8 +119,8 @@ def test_a_failure_is_remembered_until_someone_tries_again(monkeypatch: pytest.M
 
     monkeypatch.setattr(cache, "model", counted)
     app = open_app("heatmap", model="gone/model")
-    app.selectbox(key="layer").set_value("2").run()
-    app.selectbox(key="layer").set_value("3").run()
+    pick(app, layer="2")
+    pick(app, layer="3")
     assert asked == ["gone/model"]
 
 

@@ -16,6 +16,7 @@ import { readLayer } from "../shared/layer.js"
 import { patchWidth } from "../shared/patches.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
+import { stepOf } from "../shared/stepper.js"
 import { View, mount } from "../shared/view.js"
 import { PATCH, makeColumns } from "./columns.js"
 import {
@@ -30,7 +31,7 @@ import {
 } from "./filters.js"
 import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "./layout.js"
 import { drawAllCells, drawBars, drawCells, drawMap, penFor } from "./lines.js"
-import { makePanel } from "./panel.js"
+import { afterStep, makePanel } from "./panel.js"
 import { renormalise } from "./weights.js"
 import { fillTable, makeTable } from "./spoken.js"
 import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.js"
@@ -149,6 +150,13 @@ export class HeadView extends View {
         side: /** @type {Side} */ (cross.dataset.side),
         position: Number(cross.dataset.position),
       })
+    this.listen(document, "keydown", (event) => {
+      const by = stepOf(event, root)
+      const change = by ? afterStep(this, by) : {}
+      if (!Object.keys(change).length) return
+      event.preventDefault()
+      this.change(change)
+    })
     this.listen(root, "keydown", (event) => {
       if (event.key === "Escape") this.release()
     })

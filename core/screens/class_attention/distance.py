@@ -27,8 +27,8 @@ from core.ui.cache import TraceKey
 from core.ui.current import current_key
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.head_maps import show_gaps, show_heads
+from core.ui.place import choose_head
 from core.ui.python.source import traces_of_box
-from core.ui.selectors import choose_head
 from core.ui.serve import turns
 from core.ui.words.numbers import number
 

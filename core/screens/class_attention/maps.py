@@ -21,6 +21,7 @@ from core.ui.cache import TraceKey
 from core.ui.current import current_key
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.frame.layout import more
+from core.ui.place import pick_head
 from core.ui.words.messages import notice, quote
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ _ONLY_HELP = (
 
 def pick_view(trace: Trace, patches: Patches) -> View:
     """The controls of the maps, in the row above them."""
-    layer = controls.layer(trace, width=105, titled=False)
-    head = controls.head(trace, summaries=SUMMARIES, width=150, titled=False)
+    layer, head = pick_head(trace, heads=SUMMARIES)
     share = controls.number("mass", *SHARES)  # drawn by the picture itself
     with more():
         only_patches = controls.flag("only_patches", "Numbers without CLS", help=_ONLY_HELP)

@@ -9,7 +9,7 @@ from core.analysis.found_link.words import read_words
 from core.analysis.head_patterns.search import HIGHLIGHTED
 from core.model import Trace
 from core.ui.navigation import go_to
-from core.ui.selectors import choose_head
+from core.ui.place import choose_head
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name, labels_of

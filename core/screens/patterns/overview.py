@@ -27,7 +27,7 @@ from core.ui.corpus_walk import reads_corpora
 from core.ui.downloads import contents
 from core.ui.head_maps import show_gaps, show_head_map, show_heads
 from core.ui.head_tables import names_of, offer_table, show_rows
-from core.ui.selectors import choose_head
+from core.ui.place import choose_head
 from core.ui.words.pattern_words import has_meaning, pattern_names, score_names, score_words
 from core.ui.words.prose import Prose
 

@@ -20,7 +20,7 @@ from core.screens.query_key.wording import QUANTITIES, search_words
 from core.ui import controls, python
 from core.ui.downloads import contents, offer_file
 from core.ui.head_maps import show_head_map, show_heads
-from core.ui.selectors import choose_head
+from core.ui.place import choose_head
 from core.ui.words.messages import notice, quote
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose

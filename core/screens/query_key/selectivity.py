@@ -37,7 +37,7 @@ from core.ui import controls
 from core.ui.downloads import contents
 from core.ui.head_maps import show_gaps, show_head_map, show_heads
 from core.ui.head_tables import HeadTable, names_of, offer_table, show_rows
-from core.ui.selectors import choose_head
+from core.ui.place import choose_head
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
 
