@@ -12,7 +12,7 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open, arrive, box_of, choose, follow, settle
+from tests.browser.conftest import Open, arrive, box_of, follow, settle, step_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -127,9 +127,9 @@ def browser_at(browser: Browser, app: str) -> Iterator[OpenHome]:
 def test_one_press_of_back_leaves_a_page_however_much_was_changed_there(goto: Open) -> None:
     page = goto("/heatmap")
     follow(page, "layer=4&head=2")
-    choose(page, "Layer", "layer 1")
+    step_to(page, "Layer", "1")
     follow(page, "layer=1")
-    choose(page, "Head", "head 3")
+    step_to(page, "Head", "3")
     follow(page, "layer=1&head=3")
     page.get_by_test_id("stSidebarNav").get_by_text("Vector grid").click()
     follow(page, "/vectors.*draw=attention")

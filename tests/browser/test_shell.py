@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.ui.words.pages import PAGES, find
-from tests.browser.conftest import Open, follow, settle, watch
+from tests.browser.conftest import Open, follow, open_model_chip, settle, watch
 from tests.server import running_app
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ def test_a_cold_server_whose_hub_does_not_answer_says_so_and_does_not_wait(
             expect(page.get_by_text("Numbers checked")).to_be_visible()
             expect(page.get_by_role("gridcell").first).to_be_visible()
             settle(page)
+            open_model_chip(page)
             page.get_by_label("Model", exact=True).fill("somebody/some-model")
             # Not Enter: the menu is there a moment before it has an entry that Enter would take.
             offered = page.get_by_role("option", name="somebody/some-model")

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.ui import presets
 from tests.opening import open_app
-from tests.pages.conftest import ATTEND, alerts, said, sent, sidebar, steppers
+from tests.pages.conftest import ATTEND, alerts, model_facts, said, sent, steppers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ def test_the_picker_has_the_layers_that_attend_and_begins_with_the_last(
     options = steppers(app)["layer"]
     assert [option for option in options if option != "mean"] == ["3", "6"]
     assert (app.session_state["layer"], app.query_params["layer"]) == ("6", "6")
-    assert "Only 2 of its 8 layers attend: 3 and 6." in sidebar(app)
+    assert "Only 2 of its 8 layers attend: 3 and 6." in model_facts(app)
 
 
 def test_a_link_has_the_model_s_number_and_names_the_head_by_it(

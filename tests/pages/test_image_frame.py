@@ -14,7 +14,7 @@ from core.ui import cache
 from core.ui.serve import images
 from core.ui.words.pages import PAGES, TEXT_PAGES, find
 from tests.opening import open_app
-from tests.pages.conftest import alerts, pick, said, sent, sidebar
+from tests.pages.conftest import alerts, model_facts, pick, said, sent
 from tests.pages.vision import bring, model_folder, open_image, png
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def place(app: AppTest) -> dict[str, Any]:
 
 
 def pick_model(app: AppTest, name: str) -> AppTest:
-    """Pick one in the sidebar's box, whose options are labels with a size and the like."""
-    box = app.sidebar.selectbox(key="model")
+    """Pick one in the model's menu, whose options are labels with a size and the like."""
+    box = app.selectbox(key="model")
     (option,) = [each for each in box.options if name in each]
     box.set_value(option).run()
     return app
@@ -121,7 +121,7 @@ def test_a_link_that_asks_a_page_for_texts_for_an_image_is_answered_with_a_text(
     app = open_app(page, input="image")
     assert "This page shows: `text`" in alerts(app)
     assert app.session_state["input"] == "text"
-    assert "MiniLM" in sidebar(app)
+    assert "MiniLM" in model_facts(app)
 
 
 # ---- links -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.images.patch_scores import patches_of
 from core.model import LoadedModel, Trace
@@ -23,9 +24,10 @@ _SCALES = (1.0, 1.5, 2.0, 3.0)  # of a model's own size, where it takes others
 _words = Prose(__file__)
 
 
-def draw() -> None:
-    """Draw the row; a file that has just been brought is shown at once."""
-    with st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small"):
+def draw() -> DeltaGenerator:
+    """Draw and return the row; a file that has just been brought is shown at once."""
+    row = st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small")
+    with row:
         with st.popover("Your image", help=f"PNG, JPEG or WebP, at most {MAX_MB} MB"):
             _take_file()
         names = [*BOX, *([_OWN] if _KEPT in st.session_state else [])]
@@ -44,6 +46,7 @@ def draw() -> None:
         st.session_state[_SLOT] = st.container(
             key="image_facts", horizontal=True, vertical_alignment="center", width="stretch"
         )
+    return row
 
 
 def title() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.model.bundled.first_trace import SENTENCE
 from core.ui import controls
@@ -18,10 +19,11 @@ EXAMPLES: tuple[tuple[str, str | None], ...] = (
 _LINES = "Enter shows it too. Lines that you paste become one text."
 
 
-def draw() -> None:
-    """Draw the row. Enter and the button apply what was typed; so does leaving a field."""
+def draw() -> DeltaGenerator:
+    """Draw and return the row. Enter, the button, and leaving a field apply what was typed."""
     st.session_state.setdefault("two", False)
-    with st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small"):
+    row = st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small")
+    with row:
         controls.text(
             "text",
             EXAMPLES[0][0],
@@ -46,6 +48,7 @@ def draw() -> None:
             on_click=_use_example,
         )
         st.toggle("Pair", key="two", persist_state="session", help=TERMS["pair"])
+    return row
 
 
 def title() -> str:

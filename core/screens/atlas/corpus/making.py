@@ -37,7 +37,7 @@ from core.screens.atlas.corpus.source import Corpus, fitted
 from core.ui import cache, controls
 from core.ui.attention_types import note_corpus
 from core.ui.current import current_model
-from core.ui.frame.sidebar import show_model_facts
+from core.ui.frame.model_chip import show_model_facts
 from core.ui.serve import turns
 from core.ui.serve.progress import UPDATE_SECONDS, Bar, bar_with_cancel
 from core.ui.words.messages import show_model_error
