@@ -4,7 +4,7 @@ import { makeRoom } from "../points/labels.js"
 import { firstRotation } from "../points/rotation.js"
 import { drawAxes } from "../points/scatter.js"
 import { legendEntries, legendEntry, sizeEntries } from "../points/shades.js"
-import { describe, make } from "../shared/dom.js"
+import { describe, make, placeOf, windowFor } from "../shared/dom.js"
 import { drawPair, paintLasso, paintLines, paintPicked } from "./above.js"
 import { CloudView } from "./cloud_view.js"
 import { fillMenu, nameFont, paintEdges, paintNames, placeNames, pointsOf } from "./clusters.js"
@@ -92,7 +92,7 @@ export class HeadAlone extends CloudView {
 
   /** @param {number} width */
   makeGrid(width) {
-    const fitting = Math.max(STAGE.minHeight, STAGE.ofWindow * window.innerHeight)
+    const fitting = Math.max(STAGE.minHeight, STAGE.ofWindow * windowFor(this.root).height)
     this.height = Math.round(Math.min(STAGE.maxHeight, STAGE.share * width, fitting))
     this.widths.clear()
     this.rank = rarestFirst(this.data.labels, this.data.first)
@@ -207,7 +207,8 @@ export class HeadAlone extends CloudView {
     if (!event) this.path = [] // a second finger ends the lasso
     if (this.mode !== "lasso" || !event) return super.drag(dx, dy, event)
     this.point(null)
-    if (this.path.length) this.path = lassoWith(this.path, event.offsetX, event.offsetY)
+    const { x, y } = placeOf(this.over, event)
+    if (this.path.length) this.path = lassoWith(this.path, x, y)
     this.paint()
   }
 

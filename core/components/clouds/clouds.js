@@ -15,7 +15,7 @@ import {
   sizeFactor,
 } from "../points/shades.js"
 import { shortened } from "../points/texts.js"
-import { describe, make, makeTip, sizeCanvas, strokeLine } from "../shared/dom.js"
+import { describe, make, makeTip, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
@@ -187,12 +187,15 @@ class CloudsView extends View {
     const { canvas } = panel
     /** @type {(x: number, y: number) => number} */
     const pointAt = (x, y) => nearestPoint(panel.places.length, (i) => panel.places[i], x, y, REACH)
+    const pointUnder = (/** @type {PointerEvent} */ event) => {
+      const { x, y } = placeOf(canvas, event)
+      return pointAt(x, y)
+    }
     canvas.style.touchAction = this.data.dims === 3 ? "none" : "pan-y"
     const release = listenGestures(canvas, {
       pan: (dx, dy) => this.turn(dx * TURN, dy * TURN),
       press: (x, y) => this.pin(pointAt(x, y)),
-      point: (event) =>
-        event ? this.hover(pointAt(event.offsetX, event.offsetY), event) : this.hover(-1),
+      point: (event) => (event ? this.hover(pointUnder(event), event) : this.hover(-1)),
       zoom() {},
       start: () => this.tip.hide(),
       stop() {},

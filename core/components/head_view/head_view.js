@@ -11,6 +11,7 @@ import {
   placeOf,
   setParts,
   textWidths,
+  windowFor,
 } from "../shared/dom.js"
 import { readLayer } from "../shared/layer.js"
 import { patchWidth } from "../shared/patches.js"
@@ -455,7 +456,7 @@ export class HeadView extends View {
         0,
       ) + patchWidth(data.patches, PATCH)
     let layout = layOut(this.width, widest, shown, on)
-    const maxHeight = Math.max(240, window.innerHeight * MAX_HEIGHT)
+    const maxHeight = Math.max(240, windowFor(this.root).height * MAX_HEIGHT)
     const mapWidth =
       layout.height <= maxHeight ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
     if (mapWidth) layout = layOut(this.width - mapWidth - SCROLLBAR, widest, shown, on)

@@ -1,7 +1,7 @@
 // The model view: every head of a model as a tile, layers down, heads across. State and structure are here, pixels in
 // tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
 
-import { clamp, describe, make, sizeCanvas } from "../shared/dom.js"
+import { clamp, describe, make, sizeCanvas, windowFor, zoomOf } from "../shared/dom.js"
 import { HeadGrid, placeIn } from "../shared/head_grid.js"
 import { css, paletteOf, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
@@ -133,9 +133,10 @@ export class ModelView extends View {
     const { data, root } = this
     this.width = root.clientWidth
     this.rows = shownHeads(data, this.hidden)
-    this.spot = spotFor(this.width, this.rows, window.innerHeight)
+    const { height } = windowFor(root)
+    this.spot = spotFor(this.width, this.rows, height)
     const reserved = this.spot === "beside" ? PANEL.width + PANEL.gap : 0
-    this.size = tileSize(this.width - reserved, this.rows, window.innerHeight)
+    this.size = tileSize(this.width - reserved, this.rows, height)
     const room = {
       beside: PANEL.width,
       below: this.width,
@@ -276,7 +277,7 @@ export class ModelView extends View {
     const { sheet } = this.grid
     const { extent } = this.sheetPlan
     const ratio = Math.min(
-      window.devicePixelRatio || 1,
+      (window.devicePixelRatio || 1) * zoomOf(sheet),
       Math.sqrt(MAX_PIXELS / (extent.x * extent.y)),
     )
     const pen = sizeCanvas(sheet, extent.x, extent.y, { ratio, willReadFrequently: true }) // the pixels are worked out in memory

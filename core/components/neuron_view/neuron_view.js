@@ -2,7 +2,7 @@
 // the query as colour cells, then dot product, score and attention. State and events are here; rows out of view are not
 // in the page.
 
-import { clamp, describe, make, place, setParts, sizeCanvas } from "../shared/dom.js"
+import { clamp, describe, make, place, placeOf, setParts, sizeCanvas } from "../shared/dom.js"
 import { tableSteps } from "../shared/keys.js"
 import { readLayer } from "../shared/layer.js"
 import { bothSides } from "../shared/sentences.js"
@@ -283,10 +283,8 @@ export class NeuronView extends View {
     const strip = ui.strip.getBoundingClientRect()
     if (event.clientY < strip.top) return null
     const row =
-      event.clientY < strip.bottom
-        ? -1
-        : Math.floor((event.clientY - ui.body.getBoundingClientRect().top) / layout.row)
-    const x = event.clientX - ui.world.getBoundingClientRect().left
+      event.clientY < strip.bottom ? -1 : Math.floor(placeOf(ui.body, event).y / layout.row)
+    const { x } = placeOf(ui.world, event)
     const key = Math.max(layout.key, ui.scroller.scrollLeft)
     const column = x >= key && x < key + layout.label ? 1 : columnAt(layout, x)
     return column < 0 || row >= this.tokensOf(column).length ? null : { row, column }

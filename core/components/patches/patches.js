@@ -1,7 +1,7 @@
 // The image with its grid. Whatever patch is pointed at, its row or its column of attention lies over the image as heat, and
 // beside it stand the same token in every head. State and events are here; nothing but a layer that is not here needs the server.
 
-import { clamp, describe, place, placeOf, setParts, sizeCanvas } from "../shared/dom.js"
+import { clamp, describe, place, placeOf, setParts, sizeCanvas, zoomOf } from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { readLayer } from "../shared/layer.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
@@ -304,7 +304,8 @@ export class PatchesView extends View {
   /** @param {number} row @param {number} column */
   cornerOf(row, column) {
     const { left, top } = this.ui.frame.getBoundingClientRect()
-    return { clientX: left + (column + 1) * this.cell, clientY: top + (row + 1) * this.cell }
+    const cell = this.cell * zoomOf(this.ui.frame)
+    return { clientX: left + (column + 1) * cell, clientY: top + (row + 1) * cell }
   }
 
   pictureParts() {

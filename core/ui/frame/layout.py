@@ -17,7 +17,9 @@ from core.ui.words.references import show_references
 
 def control_row() -> DeltaGenerator:
     """The row above the picture; what does not fit stands in :func:`more`."""
-    return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    return st.container(
+        key="control_row", horizontal=True, vertical_alignment="bottom", gap="small"
+    )
 
 
 def more() -> DeltaGenerator:

@@ -8,10 +8,11 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.components.present import show_present, wants_code
 from core.ui import address, python
 from core.ui.words.messages import quote
 
-_PLACE = "_share"
+_PLACE, _PRESENT = "_share", "present"
 _QR_BYTES = 2_331  # what the largest QR code holds with the error correction that is used here
 _QR_PIXELS = 240
 
@@ -24,7 +25,9 @@ class _Place:
 
 
 def place(page: str) -> None:
-    """Draw the button; :func:`fill` says what is behind it, once the page has ended."""
+    """Draw the buttons, Present and Share; :func:`fill` says what is behind it, once the page has ended."""
+    code = _qr_code(link_to(page)) if wants_code(_PRESENT) and address.current() else ""
+    show_present(code, key=_PRESENT)
     button = st.popover("Share", key="share", on_change="rerun", width="content")
     st.session_state[_PLACE] = _Place(page, button, bool(button.open))
 
