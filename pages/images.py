@@ -34,6 +34,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         file_later(trace, view, held),
         contents("patches", trace.model),
         ".html",
-        help="One file that opens without internet and does what this picture does.",
+        help="One file that opens offline and works like this page.",
     )
 show_end(mathematics(trace))

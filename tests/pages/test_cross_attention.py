@@ -199,7 +199,7 @@ def test_the_neuron_views_vectors_make_cross_attention(folder: str) -> None:
 def test_examples_of_the_neuron_view_name_tokens_of_their_own_list(folder: str) -> None:
     trace = cross(folder)
     app = visit("neuron_view", folder)
-    press_example(app, "neuron_view", "A key that draws everyone")
+    press_example(app, "neuron_view", "A key that attracts every query")
     layer, head, query, key = (
         int(app.query_params[name]) - 1 for name in ("layer", "head", "query", "key_token")
     )

@@ -24,7 +24,7 @@ def test_every_text_has_a_view_and_examples_with_numbers(text: str) -> None:
     assert ("Lines with both ends out of view" in said(app)) == (len(text) > 500)
     titles = [button.label for button in app.button]
     assert "One token back" in titles
-    assert "A key that draws everyone" in titles
+    assert "A key that attracts every query" in titles
 
 
 def test_a_first_visitor_sees_the_last_word_as_the_query() -> None:
@@ -42,11 +42,11 @@ def test_examples_state_what_holds() -> None:
     press_example(app, "neuron_view", "The strongest link")
     assert "Gives 1.00 to the token before" in hints(app)
     assert "`it` gives 0.93 to `book`" in hints(app)
-    assert "In L4 H2, the 9 largest of 32 products come within 10 %" in hints(app)
+    assert "In L4 H2, the 9 largest of 32 products come within 10%" in hints(app)
     assert "lowest score, −5.22, is with" in hints(app)
     state = {"layer": "4", "head": "2", "query": "11", "key_token": "5", "sort": "contribution"}
     assert {key: app.query_params[key] for key in state} == state
-    press_example(app, "neuron_view", "The pair pushed furthest apart")
+    press_example(app, "neuron_view", "The pair with the lowest score")
     assert {"key_token": "7"}.items() <= app.query_params.items()
 
 

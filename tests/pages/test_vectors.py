@@ -14,7 +14,7 @@ from tests.pages.conftest import alerts, said
 
 def test_the_grid_begins_with_the_chapters_picture() -> None:
     text = said(open_app("vectors"))
-    assert "Each arrow is a token's row of the attention table (mean over heads)" in text
+    assert "Arrows are attention rows (mean over heads)" in text
     assert "Directions mean nothing across layers unless you align them." in text
     assert "only the longest arrows are named" not in text
 
@@ -22,7 +22,7 @@ def test_the_grid_begins_with_the_chapters_picture() -> None:
 def test_one_token_gets_a_sentence_instead_of_empty_planes() -> None:
     app = open_app("vectors", text="book")
     assert "`book` is alone: type at least two words" in alerts(app)
-    assert "Each arrow is" not in said(app)
+    assert "Arrows are" not in said(app)
     app = open_app("vectors", text="book", special="1")
     assert alerts(app) == ""
     assert "special tokens kept" in said(app)
@@ -41,10 +41,10 @@ def test_of_many_tokens_the_page_says_which_are_named() -> None:
     [
         (
             {"head": "median"},
-            "Each arrow is a token's row of the attention table (median over heads)",
+            "Arrows are attention rows (median over heads)",
         ),
         ({"head": "5"}, "(head 5)"),
-        ({"norm": "0"}, "pairs of arrows within 18° of each other in a plane **"),
+        ({"norm": "0"}, "pairs within 18° in a plane, **"),
         ({"draw": "keys"}, "a token's keys of all heads together"),
         ({"draw": "values", "head": "3", "show": "one layer"}, "a token's values of head 3"),
         ({"draw": "hidden states"}, "hidden state a token brings into the layer"),

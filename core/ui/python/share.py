@@ -9,7 +9,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.ui import address, python
-from core.ui.words.messages import quote
 
 _PLACE = "_share"
 _QR_BYTES = 2_331  # what the largest QR code holds with the error correction that is used here
@@ -57,16 +56,16 @@ def link_to(page: str) -> str:
 
 
 def _show_link(link: str) -> None:
-    st.markdown("**A link that opens this view**")
+    st.markdown("**Link to this view**")
     from core.components.copy_link import show_copy_link
 
     st.code(link, language=None, wrap_lines=False)
     show_copy_link(link, key="copy_link")
     host = urlsplit(link).hostname or ""
     if host in {"localhost", "127.0.0.1", "::1"}:
-        st.caption("It opens on this computer only: the app runs here, and no network was found.")
+        st.caption("Works on this computer only: no network was found.")
     elif host != urlsplit(st.context.url or "").hostname:
-        st.caption(f"With {quote(host)}, machines in this network reach the app too.")
+        st.caption("Works for anyone on this network.")
     if len(link.encode()) > _QR_BYTES:
         st.caption("The link is too long for a QR code.")
         return

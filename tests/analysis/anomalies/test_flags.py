@@ -186,7 +186,7 @@ def test_only_values_under_a_tenth_of_the_median_are_said_to_have_almost_no_effe
     assert row["empty_attention"] == pytest.approx(0.95 if empty else 0, abs=1e-5)
     reason = FLAGS["null attention"].explain(row)
     assert f"average {1 - score:.2f} of the head's median" in reason
-    assert ("95 % of its attention has almost no effect" in reason) is empty
+    assert ("95% of its attention has almost no effect" in reason) is empty
     assert ("almost no effect" in reason) is empty
 
 
