@@ -17,7 +17,7 @@ STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
 HeadStage = Literal["raw", "translated", "normalized", "searched"]
 HEAD_STAGES: tuple[HeadStage, ...] = (*STAGES, "searched")
 # What people read: everywhere the same.
-STAGE_NAMES: Mapping[HeadStage, str] = {
+STAGE_NAMES: Mapping[str, str] = {
     **{stage: stage for stage in STAGES},
     "searched": "a and c of the search",
 }

@@ -40,7 +40,7 @@ def test_enter_and_the_button_show_what_was_typed_and_lines_become_one(goto: Ope
     follow(page, "text=leaves.fall.in.autumn.and.winter")
     expect(page.get_by_role("columnheader", name="winter")).to_be_visible()
     page.get_by_role("button", name="Show", exact=True).hover()
-    expect(page.get_by_text("Lines that you paste become one text.")).to_be_visible()
+    expect(page.get_by_text("Pasted lines become one text.")).to_be_visible()
 
 
 def leave_by(page: Page, link: Locator, *, touch: bool) -> None:

@@ -186,7 +186,7 @@ def test_a_chosen_pair_is_red_only_where_it_is_the_querys_strongest(goto: Open, 
     trace = trace_text(load("bundled/minilm"), TEXT)
     assert [trace.attention(3, head)[IT_QUERY].argmax() == BOOK_KEY for head in (1, 2)] == [1, 0]
     page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5&dims={dims}")
-    expect(page.locator(".legend")).to_contain_text("strongest, where it is a chosen target")
+    expect(page.locator(".legend")).to_contain_text("chosen pair, a source's strongest")
     for index in range(4):
         assert painted(panel(page, index), blue) > (100 if dims == "2-D" else 30)
         assert painted(panel(page, index), red) > 50
@@ -251,7 +251,7 @@ def test_the_report_opens_from_disk_without_a_network(goto: Open, open_saved: Op
         "L1 H1 a and c of the search: mean distance"
     )
     expect(report.locator("svg")).to_contain_text("Layer 1: a = 0.5, c = −2, |r| =")
-    expect(report.locator(".legend")).to_contain_text("strongest, where it is a chosen target")
+    expect(report.locator(".legend")).to_contain_text("chosen pair, a source's strongest")
     expect(report.locator("body")).to_contain_text("A line is red, as in AttentionViz, where")
     expect(report.locator("body")).to_contain_text("The search over all heads of layer 1")
     expect(report.locator("td", has_text="onerror=alert(1)").first).to_be_visible()

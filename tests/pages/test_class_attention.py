@@ -109,7 +109,7 @@ def test_registers_and_models_without_cls_are_said(folder_of: Callable[[str], st
     app = visit(folder_of("dinov2_with_registers"), layer="1", head="1")
     assert "to other tokens that are not patches" in said(app)
     app = visit(folder_of("siglip"), layer="1", head="1")
-    assert "This model has no CLS token: each map is the mean over what the patches" in said(app)
+    assert "This model has no CLS token: each map is the mean attention from patches" in said(app)
     assert sent(app, "cls_maps")["source"] == "mean of patches"
 
 

@@ -66,7 +66,7 @@ def test_the_table_is_that_of_the_cross_trace(folder: Path, table: pd.DataFrame)
         np.testing.assert_allclose(shown[name], table[name], rtol=1e-5)
     assert shown["sink_token"].tolist() == table["sink_token"].tolist()
     text = said(app)
-    assert "The first token, sinks and values below are those of your text." in text
+    assert "First token, sinks and values refer to your text." in text
     assert "The sample corpus is read by the encoder alone." in text
     weights = said(opened(folder, flag="alike weights"))
     assert "**Alike weights** cannot be measured for this model on this text." in weights
@@ -79,7 +79,7 @@ def test_the_first_token_is_the_first_key(folder: Path, cross: Trace, table: pd.
     assert f"gives it {table['first_attention'].max():.2f} (uniform baseline" in text
     assert f"{1 / len(cross.key_tokens):.2f})" in text
     assert "the uniform baseline, with 12 query tokens or more." in text
-    assert "The uniform baseline is 1/n, n being the tokens of your text." in text
+    assert "Uniform baseline: 1/n, with n the tokens of your text." in text
 
 
 @pytest.mark.parametrize("hide", [False, True])

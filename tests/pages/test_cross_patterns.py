@@ -27,7 +27,7 @@ TARGET = "Where is the cat now? On the mat, where it sleeps."
 # What the names say of cross attention: these ask for keys alone.
 OF_KEYS = {"first", "sep", "punctuation", "broad"}
 LEFT_OUT = (
-    "Those of two tokens of one text are left out: previous token, next token, itself, same token"
+    "so patterns within one text are left out: previous token, next token, itself, same token"
     " elsewhere, other sentence, mean distance, induction."
 )
 

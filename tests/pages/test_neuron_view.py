@@ -54,8 +54,8 @@ def test_examples_state_what_holds() -> None:
 @pytest.mark.parametrize("name", ["llama", "gemma2"])
 def test_rotary_grouped_and_capped_models_are_said_to_be_so(tmp_path: Path, name: str) -> None:
     app = open_app("neuron_view", model=str(build(FAMILIES[name], tmp_path)), text=BOOK, head="3")
-    assert "positions already applied where the model rotates them" in said(app)
-    assert "serves query heads 3 to 4" in said(app)
+    assert "$q$ and $k$ are those after rotation" in said(app)
+    assert "Query heads 3 to 4 share this key head" in said(app)
     assert "A dash is a pair that the model does not permit" in said(app)
     assert ("soft-capped" in said(app)) == (name == "gemma2")
     press_example(app, "neuron_view", "One token back")

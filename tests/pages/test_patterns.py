@@ -213,7 +213,9 @@ def test_the_corpus_is_measured_once_sentence_by_sentence_with_intervals(
     values = np.concatenate([np.diagonal(trace.attention(0, 2), -1) for trace in traces])
     assert table(app)["previous"].iloc[2] == pytest.approx(values.mean(), abs=1e-5)
     assert table(app)["stability"].notna().all()
-    assert f"all {tokens} tokens" in said(open_app("patterns", source="corpus", part="alike"))
+    assert f"sentences, {tokens} tokens). Stress" in said(
+        open_app("patterns", source="corpus", part="alike")
+    )
     assert sorted(counted) == list(range(6))
 
 

@@ -519,10 +519,7 @@ class CloudsView extends View {
       entries.push(legendEntry([legendMark("ring", theme.ink)], "chosen token"))
     if (data.sources.length && data.targets.length) {
       entries.push(
-        legendEntry(
-          [legendMark("dash", theme.alert)],
-          "chosen pair, a source's strongest",
-        ),
+        legendEntry([legendMark("dash", theme.alert)], "chosen pair, a source's strongest"),
         legendEntry([legendMark("dash dashed", theme.ink)], "other chosen pairs"),
       )
     }

@@ -159,7 +159,12 @@ function drawAbout(
   const head = pointed ?? (on.length === 1 ? on[0] : null)
   if (!scoreNames.length) make(node, "span", "hint", "Measuring the heads of all layers …")
   else if (head === null)
-    make(node, "span", "hint", "Hover over a head's number, or double-click it to see that head alone.")
+    make(
+      node,
+      "span",
+      "hint",
+      "Hover over a head's number, or double-click it to see that head alone.",
+    )
   else {
     make(node, "b", "", `L${layer.number} H${head + 1}`)
     scoreNames.forEach((name, i) => {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -200,8 +200,7 @@ def _pick_stage(trace: Trace) -> HeadStage:
 
 def _stage_name(stage: str) -> str:
     """A stage as people read it; the names of several are what links carry too."""
-    names: Mapping[str, str] = STAGE_NAMES
-    return names.get(stage, stage)
+    return STAGE_NAMES.get(stage, stage)
 
 
 def _pick_ends(key: str, label: str, labels: Sequence[str]) -> None:
