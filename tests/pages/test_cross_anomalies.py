@@ -151,7 +151,7 @@ def test_examples_lead_to_no_hidden_states(folder: Path) -> None:
     assert "Massive activations" not in labels
     for title in (
         "Attention, and what it moves",
-        "Why heads rest on the first token",
+        "Why heads rest on the first token of your text",
         "Layer by layer",
     ):
         next(button for button in app.button if button.label == title).click().run()
