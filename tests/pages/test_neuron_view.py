@@ -74,7 +74,7 @@ def test_pairs_of_sentences_leave_their_tokens_and_that_is_said(pairs: str) -> N
     }
     assert app.selectbox(key="query").options[1:] == tokens[pairs[0]]
     assert app.selectbox(key="key_token").options[1:] == tokens[pairs[1]]
-    assert "is left out counts but is not shown" in said(app)
+    assert "the sentence left out counts but is not shown" in said(app)
 
 
 def test_a_query_that_its_link_leaves_out_is_reported() -> None:
