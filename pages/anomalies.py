@@ -41,9 +41,7 @@ with row:
 if part in OVER_ALL_HEADS:
     show_unread(trace)
 table = measured_table(current_key(trace.model), source)
-examples_here = st.container()  # directly above the picture, below what the view adds to the row
 
 PARTS[part](trace, table, colours, row)
-with examples_here:
-    presets.show(partial(examples, trace, table))
+presets.show(partial(examples, trace, table))
 show_end(mathematics(trace))

@@ -23,7 +23,7 @@ held = contents("patches", trace.model, "")  # the picture adds what is chosen i
 
 with control_row():
     pick_head(trace, heads=("mean", "max"))
-    presets.show(partial(examples, trace), measured_on=current_key(trace.model))
+presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 view = restore_view(trace)
 
 show_patches(pack_for_page(trace, view, held), key=KEY, on_view=take_report)
@@ -34,6 +34,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         file_later(trace, view, held),
         contents("patches", trace.model),
         ".html",
-        help="One file that opens without internet and does what this picture does.",
+        help="One file that opens offline and works like this page.",
     )
 show_end(mathematics(trace))

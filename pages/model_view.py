@@ -97,6 +97,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         partial(standalone_page, "model_view", data, title, note, facts=held.facts),
         held,
         ".html",
-        help="One file that opens without internet and keeps the hover.",
+        help="One file that opens offline, with the hover intact.",
     )
 show_end(mathematics(trace))

@@ -40,7 +40,7 @@ def test_enter_and_the_button_show_what_was_typed_and_lines_become_one(goto: Ope
     follow(page, "text=leaves.fall.in.autumn.and.winter")
     expect(page.get_by_role("columnheader", name="winter")).to_be_visible()
     page.get_by_role("button", name="Show", exact=True).hover()
-    expect(page.get_by_text("Lines that you paste become one text.")).to_be_visible()
+    expect(page.get_by_text("Pasted lines become one text.")).to_be_visible()
 
 
 def leave_by(page: Page, link: Locator, *, touch: bool) -> None:
@@ -84,17 +84,18 @@ def test_words_and_question_marks_open_under_a_finger_and_the_next_tap_shuts_the
     arrive(page)
     hint = page.get_by_role("tooltip")
     page.locator(".st-key-layer").get_by_test_id("stTooltipHoverTarget").tap()
-    expect(hint).to_contain_text("One of the steps that a model is built of")
+    expect(hint).to_contain_text("One of the steps that a model runs in sequence")
     switch = page.locator(".st-key-two")
     switch.get_by_test_id("stTooltipHoverTarget").tap()
-    expect(hint).to_contain_text("A second sentence")
+    expect(hint).to_contain_text("Both sentences go through the model together")
     expect(hint).to_have_count(1)
     expect(switch.get_by_role("switch")).not_to_be_checked()
-    word = page.locator(".st-key-term_row").get_by_test_id("stTooltipHoverTarget").first
-    word.tap()
-    expect(hint).to_contain_text("The attention of one query token")
-    page.get_by_text("What is a …").tap()
+    glossary = page.locator(".st-key-page_end").get_by_role("button", name="Glossary")
+    glossary.tap()
     expect(hint).to_have_count(0)
+    expect(page.get_by_test_id("stPopoverBody")).to_contain_text("The attention of one query token")
+    glossary.tap()
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     header = page.get_by_test_id("stHeader")
     assert page.get_by_test_id("stMain").evaluate("each => each.scrollTop") > 0
     assert header.evaluate("each => getComputedStyle(each).backgroundColor") == "rgb(255, 255, 255)"

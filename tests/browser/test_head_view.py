@@ -73,12 +73,12 @@ def test_a_token_shows_its_exact_weights_on_hover_and_stays_when_it_is_clicked(
     token(page, "keys", BOOK_AT).hover()
     expect(sentence).to_contain_text("book gets ")
     page.mouse.move(5, 5)
-    expect(sentence).to_contain_text("Point at a token")
+    expect(sentence).to_contain_text("Hover over a token")
     drawn(page, 4)
     assert ink(page) == everything
 
     token(page, "queries", IT).click()
-    expect(sentence).to_contain_text("held; click it again or press Escape")
+    expect(sentence).to_contain_text("pinned; click again or press Escape")
     follow(page, f"from={IT + 1}(&|$)")
     token(page, "keys", BOOK_AT).hover()
     expect(page.locator(".tip")).to_contain_text("it → book")
@@ -106,7 +106,7 @@ def test_at_first_only_the_head_of_home_is_on_and_its_link_is_read(
     on, weights = page.locator('.swatch[aria-pressed="true"]'), trace.attention(3, 1)
     expect(on).to_have_text(["2"])
     expect(page.locator(".sentence")).to_contain_text(
-        f"it → book {weights[IT, BOOK_AT]:.3f} in H2: the link shown on Home"
+        f"it → book {weights[IT, BOOK_AT]:.3f} in H2: the pair shown on Home"
     )
     expect(page.locator(".token.found")).to_have_text(["it", "book"])
     expect(page.locator(".count")).to_contain_text(" of 169 lines")

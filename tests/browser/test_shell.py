@@ -184,7 +184,7 @@ def test_an_empty_text_gets_a_hint_and_an_example_fills_both_fields(goto: Open) 
     page.get_by_role("button", name="Examples").click()
     page.get_by_text("leaves fall in autumn / autumn is marked").click()
     settle(page)
-    expect(page.get_by_placeholder("The sentence to pair with the first")).to_have_value(
+    expect(page.get_by_placeholder("e.g. It was a gift from my friend.")).to_have_value(
         "autumn is marked by colorful foliage"
     )
     follow(page, "pair=autumn.*layer=2&head=3")

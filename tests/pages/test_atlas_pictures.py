@@ -179,9 +179,7 @@ def test_layouts_of_all_heads_are_flat_and_the_page_says_so(
     monkeypatch.setattr(matrix, "show_progress", lambda _: True)
     app = open_app("atlas", **SMALL, projection="t-SNE", dims="3")
     assert matrices[-1].points.shape[-1] == 2
-    assert "All heads together are laid out in the plane; one head alone can be in 3-D." in said(
-        app
-    )
+    assert "all heads together in 2-D, one head alone also in 3-D" in said(app)
     assert not [control for control in app.segmented_control if control.key == "dims"]
 
 

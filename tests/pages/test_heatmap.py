@@ -11,11 +11,11 @@ from tests.pages.conftest import alerts, pick, said
 @pytest.mark.parametrize(
     ("state", "sentence"),
     [
-        ({}, "Rows add up to 1, columns do not"),
+        ({}, "Rows add up to 1; a column"),
         ({"head": "max"}, "the largest value of any head, so rows add up to 1."),
         ({"head": "max", "layer": "mean"}, "averaged over layers"),
-        ({"hide": "1"}, "the rest went to hidden tokens"),
-        ({"hide": "1", "renorm": "1", "words": "1"}, "Rows add up to 1, columns do not"),
+        ({"hide": "1"}, "the rest goes to hidden tokens"),
+        ({"hide": "1", "renorm": "1", "words": "1"}, "Rows add up to 1; a column"),
         ({"hide": "1"}, "2 special tokens are hidden."),
         ({"values": "scores", "head": "mean"}, "its softmax is not the summary of their attention"),
         ({"values": "scores", "head": "3"}, "Softmax turns each row, special tokens included"),

@@ -86,7 +86,7 @@ def test_hidden_states_are_named_by_the_layers_that_they_leave(
 ) -> None:
     app = hybrid("anomalies", anomaly="states")
     assert re.search(r"after layer [258]\b", said(app))
-    assert "what a layer that attends receives, the last what leaves the model" in said(app)
+    assert "the input of a layer that attends; the last row is the model's output" in said(app)
 
 
 def test_the_model_view_gets_numbers_and_gaps_and_hides_layers_by_number(

@@ -171,7 +171,7 @@ def test_a_size_is_in_no_link_while_it_is_the_model_s_own() -> None:
 def test_an_image_that_is_brought_is_shown_and_said_to_be_lost_by_a_reload() -> None:
     app = bring(open_image("heatmap"), png(side=40))
     assert facts(app).startswith("40 × 40 → 32 × 32 px")
-    captions = [each.value for each in app.caption if "a reload of the page loses it" in each.value]
+    captions = [each.value for each in app.caption if "reloading the page loses it" in each.value]
     assert len(captions) == 2  # where files are brought, and beside the image
     assert app.selectbox(key="image").value == "own"
     (shown,) = [each for each in app.selectbox(key="image").options if "Your" in each]
@@ -179,7 +179,7 @@ def test_an_image_that_is_brought_is_shown_and_said_to_be_lost_by_a_reload() -> 
 
 
 def test_where_files_are_brought_it_says_what_a_reload_does_before_one_is() -> None:
-    assert "a reload of the page loses it" in said(open_image("heatmap"))
+    assert "reloading the page loses it" in said(open_image("heatmap"))
 
 
 def test_a_reload_loses_the_image_keeps_the_place_and_says_what_is_shown() -> None:
@@ -205,7 +205,7 @@ def test_a_photo_that_is_no_square_is_cropped_and_the_page_says_so() -> None:
     app = bring(open_image("images"), file.getvalue())
     told = said(app)
     assert "640 × 420, of which the middle 420 × 420 → 32 × 32 px, 8 × 8 patches of 4 px." in told
-    assert "this model's own processor would squash it." in told
+    assert "this model's own processor would squash the image." in told
     pixels = np.asarray(sent(app, "patches")["pixels"]).reshape(32, 32, 3)
     assert (pixels == (0, 0, 250)).all()
 

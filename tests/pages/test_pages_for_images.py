@@ -92,7 +92,7 @@ def test_no_head_of_an_image_both_stands_out_and_is_usual() -> None:
     assert outliers.any()  # L2 H5 and L6 H4, whose values average more than half of the median
     usual = int((sinking & ~outliers).sum())
     assert (table["null_attention"][sinking & ~outliers] >= 0.5).all()
-    said_usual = re.search(r"(\d+) attend to values that average at most 50 %", text)
+    said_usual = re.search(r"(\d+) attend to values that average at most 50%", text)
     assert int(said_usual[1]) if said_usual else usual == 0
     assert f"{int((table['flags'] != '').sum())} heads have a flag" in text
 

@@ -29,7 +29,7 @@ const FADED = { strong: 0.16, weak: 0.4 } // share of its colour that a faded po
 const AXES = { away: 38, names: ["1", "2", "3"] } // pixels from the corner
 const TILE = { row: 0, column: 0 } // the only one
 const HINTS = {
-  lasso: "Draw around points to choose them (Shift adds to the choice). Faded points are left out.",
+  lasso: "Draw around points to choose them (Shift adds more). Faded points are left out.",
   2: "Drag to move, two fingers or the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
   3: "Drag to turn, Shift and drag (or two fingers) to move, the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
 }
@@ -58,7 +58,7 @@ export class HeadAlone extends CloudView {
     this.buttons = {
       move: this.button(modes, "Move", () => this.setMode("move")),
       lasso: this.button(modes, "Lasso", () => this.setMode("lasso")),
-      clear: this.button(this.bar, "Clear the choice", () => this.choose([])),
+      clear: this.button(this.bar, "Clear selection", () => this.choose([])),
     }
     this.menu = describe(make(this.bar, "select", "plain"), { "aria-label": "Choose points" })
     this.listen(this.menu, "change", () => this.chooseFrom(this.menu.value))

@@ -386,7 +386,7 @@ export class HeadView extends View {
     if (wanted) this.layer = wanted
     else if (isNewText) [this.layer] = this.layers.values()
     this.isWaiting = !wanted
-    const name = `Attention in layer ${this.layer.number} as lines from ${this.layer.size.queries} tokens to ${this.layer.size.keys}; arrow keys move, Enter holds a token`
+    const name = `Attention in layer ${this.layer.number} as lines from ${this.layer.size.queries} tokens to ${this.layer.size.keys}; arrow keys move, Enter pins a token`
     describe(this.frameNode, { "aria-busy": this.isWaiting, "aria-label": name })
     const theme = readTheme(root)
     this.theme = { ...theme, colours: data.colours[theme.isDark ? "dark" : "light"] }
@@ -628,7 +628,7 @@ export class HeadView extends View {
     if (!this.on.length) return "No head is on: turn one on above."
     if (!this.shown.queries.length || !this.shown.keys.length)
       return "Every token is hidden: show some of them again."
-    return "Point at a token for its own lines and weights; click to hold it."
+    return "Hover over a token for its lines and weights, click to pin it."
   }
 }
 

@@ -64,7 +64,7 @@ function buildPanel(node, view, data, standalone) {
   )
   const renorm = makeSwitch(
     "Renormalise rows",
-    "Divide each row by what remains of it in the tokens shown",
+    "Divide each row by its sum over the tokens shown",
     (on) => view.change({ renorm: on }),
   )
   const heads = makeSwatches(
@@ -180,7 +180,12 @@ function drawAbout(
   const head = pointed ?? (on.length === 1 ? on[0] : null)
   if (!scoreNames.length) make(node, "span", "hint", "Measuring the heads of all layers …")
   else if (head === null)
-    make(node, "span", "hint", "Point at a head's number, or double-click one to see it alone.")
+    make(
+      node,
+      "span",
+      "hint",
+      "Hover over a head's number, or double-click it to see that head alone.",
+    )
   else {
     make(node, "b", "", `L${layer.number} H${head + 1}`)
     scoreNames.forEach((name, i) => {

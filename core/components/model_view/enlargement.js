@@ -32,8 +32,8 @@ const EDGE = 26 // pixels beside it: padding and borders
 const LABEL = { min: 30, max: 92, row: 12.5, maxRows: 26, gap: 6 } // pixels; texts of more than `maxRows` tokens label only the strongest pairs
 const PADDING = 7
 const PATCH = 18 // pixels of a patch beside its name
-const WAITING = "Rest here, then point at its tokens."
-const READY = "Point at a token: its attention alone."
+const WAITING = "Pause here to read single tokens."
+const READY = "Hover over a token to see its attention alone."
 
 /** @param {HTMLElement} parent @param {ModelView} view */
 export function createPanel(parent, view) {

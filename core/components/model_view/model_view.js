@@ -45,9 +45,9 @@ const MIN_APART = 0.09 // of the legend's length, between two of them
 const REST = { ms: 300, pixels: 4 } // how long and how still a pointer rests until the enlargement stays
 const GRACE_MS = 400 // to cross other tiles on the way into an enlargement that stays
 const HINT = {
-  app: "Point at a tile to enlarge it, rest to enter it, click to open its head. Click a label to hide it, Shift-click to keep only it.",
+  app: "Hover over a tile to enlarge it, click to open its head. Click a label to hide it, Shift-click to show only that one.",
   touch: "Tap a tile to enlarge it, tap it again to open its head. Tap a label to hide it.",
-  file: "Point at a tile to enlarge it, rest to enter it; arrow keys move. Click a label to hide it, Shift-click to keep only it.",
+  file: "Hover over a tile to enlarge it; arrow keys move. Click a label to hide it, Shift-click to show only that one.",
 }
 
 /** @param {Component} component */
@@ -147,8 +147,8 @@ export class ModelView extends View {
       this.spot,
       room,
       this.isTouchScreen
-        ? "Tap a tile: it is enlarged here."
-        : "Point at a tile: it is enlarged here.",
+        ? "Tap a tile to enlarge it here."
+        : "Hover over a tile to enlarge it here.",
     )
     const { row, column } = this.grid.place
     this.grid.place = {
@@ -206,8 +206,8 @@ export class ModelView extends View {
 
   /** @param {HTMLElement} parent @param {string} role @param {string} text @param {Place} place @param {string} name */
   addLabel(parent, role, text, place, name) {
-    const title = `Click: hide ${name}. Shift-click: only ${name}.`
-    const label = `${name}: Enter hides it, Shift and Enter keep only it`
+    const title = `Click: hide ${name}. Shift-click: show only ${name}.`
+    const label = `${name}: Enter hides it, Shift and Enter show only it`
     const attributes = { class: `label ${role}`, role, title, "aria-label": label }
     this.grid.addCell(parent, place, attributes, text)
   }

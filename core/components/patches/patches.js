@@ -148,7 +148,7 @@ export class PatchesView extends View {
     ui.arrows.sync(state.arrows)
     ui.only.sync(state.only_patches)
     ui.classes.textContent = data.classes.length
-      ? `The model takes the image for: ${data.classes.map(([name, share]) => `${name} ${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`).join(", ")}.`
+      ? `Model's guess: ${data.classes.map(([name, share]) => `${name} ${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`).join(", ")}.`
       : ""
     ui.classes.hidden = !data.classes.length
     this.seekArrows()
@@ -225,8 +225,8 @@ export class PatchesView extends View {
     setParts(ui.sentence, parts)
     const isHeld = pinned !== null
     ui.hint.textContent = isHeld
-      ? `${names[active]} is held: click it again or press Escape to let it go.`
-      : "Point at a patch; click holds it. Arrow keys move, Enter holds, Escape lets go."
+      ? `${names[active]} is pinned: click again or press Escape to unpin.`
+      : "Hover over a patch, click to pin it. Arrow keys move, Enter pins, Escape unpins."
     ui.high.textContent = weightText(best.weight)
     ui.uniform.textContent = `uniform baseline ${weightText(1 / (asked.onlyPatches ? data.grid.count : names.length))}`
     const verb = asked.direction === "from" ? "attends to" : "gets"

@@ -14,7 +14,7 @@ def wants_code(key: str) -> bool:
 
 
 def show_present(code: str, *, key: str) -> None:
-    """Draw the button; `p` presses it, Escape leaves, and `q` shows the code (SVG), if there is one.
+    """Draw the button; P presses it, Escape leaves, and Q shows the `code` (of an image) if any.
 
     The browser does the rest: nothing on the page is drawn anew.
     """

@@ -56,7 +56,7 @@ class Present {
       const image = make(null, "img")
       const { width, height } = windowFor(this.sheet)
       place(image, { width: QR * Math.min(width, height), height: QR * Math.min(width, height) })
-      image.src = `data:image/svg+xml,${encodeURIComponent(code)}`
+      image.src = code
       this.sheet.replaceChildren(image)
     }
   }

@@ -88,7 +88,8 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
     st.markdown(sentence)
     open_buttons(trace.layer_labels[layer], head + 1)
     parts = _cancellation(trace, layer, head)
-    st.caption(_words("weighted", values=values_note(table), parts=parts))
+    exact = table.attrs["values"] == "|f(v)|"
+    st.caption(_words("weighted", values=values_note(table), exact=exact, parts=parts))
     show_flag_definition(FLAG.name, trace, f"{FLAG.name} is")
 
 

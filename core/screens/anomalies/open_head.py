@@ -19,7 +19,10 @@ def begin_with(row: Row) -> None:
 
 def open_buttons(layer: int, head: int) -> None:
     """Two buttons that show this head, by its numbers, in the head view and in query-key space."""
-    pages = (("head_view", "Head view →", "lines"), ("query_key", "Queries and keys →", "clouds"))
+    pages = (
+        ("head_view", "Open in Head view", "lines"),
+        ("query_key", "Open in Queries and keys", "clouds"),
+    )
     with st.container(horizontal=True, width="content"):
         for page, label, kind in pages:
             st.button(

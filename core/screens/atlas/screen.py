@@ -29,12 +29,16 @@ DEFAULT: tuple[Projection, Stage] = ("PCA", "raw")
 SIZES, LABELS, LINES = "sizes", "labels", "top2"
 CLUSTERS, HEAD_REPORT = "regions", "dossier"  # as links have them
 _SWITCHES = {  # default, label, help
-    SIZES: (False, "Size by norm", "The longer a query or key in the model, the larger its dot."),
-    LABELS: (True, "Labels", "Tokens beside points. Hovering over a point names it anyway."),
+    SIZES: (False, "Size by norm", "Longer queries and keys get larger dots."),
+    LABELS: (
+        True,
+        "Labels",
+        "Tokens next to points. Hover over a point to see its token either way.",
+    ),
     LINES: (
         True,
         "Attention lines",
-        "In the clicked sentence, from each query to its top 2 keys.",
+        "In the clicked sentence: from each query to its two strongest keys.",
     ),
     CLUSTERS: (
         False,

@@ -56,8 +56,8 @@ def _pick_region(patches: Patches) -> Region | None:
         return read_region(name, patches.rows, patches.columns)
     except ValueError:
         notice(
-            f"{quote(name)} is no region of {patches.rows} × {patches.columns} patches; regions are"
-            " written as `r1c2-r5c6`. None is marked."
+            f"{quote(name)} is not a region of {patches.rows} × {patches.columns} patches; regions"
+            " are written as `r1c2-r5c6`. None is marked."
         )
         st.session_state["region"] = ""
         return None
@@ -93,7 +93,7 @@ def show_maps(trace: Trace, patches: Patches, view: View) -> None:
             partial(standalone_page, KEY, data, title, note, facts=held.facts),
             held,
             ".html",
-            help="One file that opens without internet; regions can be dragged in it.",
+            help="One file that opens offline, where regions can still be marked.",
         )
 
 

@@ -57,7 +57,7 @@ def show_overview(view: View, colours: Palette, score: str) -> None:
             alt=f"Scores of {view.name}",
             quiet=True,
         )
-        st.button("Look at this head", key="patterns_look", on_click=_open_one)
+        st.button("Open in One head", key="patterns_look", on_click=_open_one)
     _show_table(view)
 
 

@@ -29,10 +29,8 @@ from core.figures.head_map import ring
 from core.figures.images.following import follow_map
 from core.figures.palette import Palette
 from core.model import Trace
-from core.model.running.twin import TWIN_SEED
 from core.screens.query_key.choice import ONE_HEAD
 from core.screens.query_key.following import WHERE
-from core.screens.query_key.wording import FREQUENCY
 from core.ui import controls
 from core.ui.downloads import contents
 from core.ui.head_maps import show_gaps, show_head_map, show_heads
@@ -241,9 +239,6 @@ def follow_caption(table: pd.DataFrame) -> str:
         max_p=MAX_P,
         itself=f"{MIN_ITSELF:.0%}",
         cls=f"{MIN_CLS:.0%}",
-        frequency=FREQUENCY,
-        by_place=MAX_BY_PLACE,
-        seed=TWIN_SEED,
     )
 
 

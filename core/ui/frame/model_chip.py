@@ -32,7 +32,7 @@ READS: dict[Group, str] = {
 }
 _MAX_NAME = 24  # characters of a name in the row
 _FACTS, _STANDS_IN = "_model_facts", "_model_stands_in"
-_DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "cpu": "processor"}
+_DEVICES = {"cuda": "GPU (CUDA)", "mps": "GPU (MPS)", "cpu": "CPU"}
 _words = Prose(__file__)
 
 
@@ -99,7 +99,7 @@ def show_model_facts(model: LoadedModel) -> None:
         if spec is not None:
             st.caption(f"**{spec.title}.** {spec.good_for}")
         st.caption(
-            f"{_describe_heads(model)} · {model.parameters / 1e6:,.1f} M parameters · on the"
+            f"{_describe_heads(model)} · {model.parameters / 1e6:,.1f} M parameters · on"
             f" {_DEVICES[model.device]}"
         )
         if model.depth is not None and model.depth > model.layers:

@@ -16,7 +16,8 @@ EXAMPLES: tuple[tuple[str, str | None], ...] = (
     ("leaves fall in autumn", "autumn is marked by colorful foliage"),
     ("astronomers discovered a new planet", None),
 )
-_LINES = "Enter shows it too. Lines that you paste become one text."
+_SECOND = "Second sentence: fed together"
+_LINES = "Or press Enter. Pasted lines become one text."
 
 
 def draw() -> DeltaGenerator:
@@ -35,9 +36,9 @@ def draw() -> DeltaGenerator:
             controls.text(
                 "pair",
                 "",
-                "Second sentence",
+                _SECOND,
                 label_visibility="collapsed",
-                placeholder="The sentence to pair with the first",
+                placeholder="e.g. It was a gift from my friend.",
             )
         st.button("Show", key="show_text", type="primary", help=_LINES)
         st.menu_button(
@@ -47,7 +48,7 @@ def draw() -> DeltaGenerator:
             key="example",
             on_click=_use_example,
         )
-        st.toggle("Pair", key="two", persist_state="session", help=TERMS["pair"])
+        st.toggle(_SECOND, key="two", persist_state="session", help=TERMS["pair"])
     return row
 
 

@@ -138,9 +138,9 @@ def _wait_for_turn(entry: AtlasEntry, ticket: object, bar: Bar) -> bool:
         if done:
             text = f"Another visitor is building the same atlas: {done:,} of {total:,} tokens"
         elif (ahead := _line.ahead(ticket)) > 1:
-            text = f"{ahead} atlases come before this one on this server"
+            text = f"{ahead} atlases are ahead of yours on this server"
         else:
-            text = "Another atlas is being built on this server; this one comes next"
+            text = "Another atlas is being built on this server; yours is next"
         bar.show(done / max(total, 1), text)
     return False
 
