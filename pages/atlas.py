@@ -47,9 +47,10 @@ with settings:
         counted = pick_counted(source)
 with own:
     layer, head = pick_head(atlas)
-with own if part != "one" else settings:
+with settings:
     if part in ("heads", "one") and not counted:
         colour = pick_colour(atlas)
+with own if part != "one" else settings:
     if part == "heads" or (part == "one" and not counted):
         search = find(source, stage, settings)
     elif part == "words":

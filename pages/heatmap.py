@@ -24,7 +24,6 @@ from core.screens.heatmap import held
 from core.screens.heatmap.help import examples, explain, mathematics
 
 LAYER_SUMMARIES: tuple[Literal["mean"], ...] = ("mean",)
-VALUES = "Attention: shares after softmax. Scores: the scaled dot products before it."
 HEAD_SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
 
 trace = current_trace()
@@ -32,12 +31,16 @@ trace = current_trace()
 with control_row():
     layer, head = pick_head(trace, layers=LAYER_SUMMARIES, heads=HEAD_SUMMARIES)
     values: Values = controls.choice(
-        "values", ["attention", "scores"], "Values", subject="The values are", help=VALUES
+        "values",
+        ["attention", "scores"],
+        "Values",
+        subject="The values are",
+        label_visibility="collapsed",
     )
-    view = pick_part("View")
-    hide = controls.flag("hide", hide_special(trace))
+    view = pick_part()
     probabilities, pieces = values == "attention", trace.input.has_words
     with more():
+        hide = controls.flag("hide", hide_special(trace))
         renormalise = controls.flag(
             "renorm",
             "Renormalise rows",

@@ -50,8 +50,8 @@ with control_row():
     )
     pair_names, meaning = pair_words(trace)
     pairs = pick_pairs(trace, "Pairs", names=pair_names.__getitem__, help=meaning)
-    hide = controls.flag("hide", hide_special(trace))
     with more():
+        hide = controls.flag("hide", hide_special(trace))
         sort = controls.choice(
             "sort",
             ORDERS,

@@ -39,7 +39,7 @@ source, thresholds = "text", dict(THRESHOLDS)
 
 with control_row():
     layer, head = pick_head(trace)
-    part = pick_part()
+    part = pick_part(menu=True, width=165)
     if part == "pronouns":  # marked in built-in sentences only
         options = (pick_marked(),)
     else:

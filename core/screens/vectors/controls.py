@@ -42,7 +42,7 @@ class Further:
 
 def pick_row(trace: Trace) -> Row:
     """What is drawn and how; hidden states have no heads to choose."""
-    view = pick_part("View")
+    view = pick_part()
     source = controls.choice(
         "draw", _SOURCES, "Draw", subject="What can be drawn is", menu=True, width=150
     )
