@@ -123,15 +123,15 @@ def test_home_shows_tokens_a_real_link_and_the_colours_of_either_theme(goto: Ope
     expect(page.locator(".st-key-home_chips .chip").first).to_contain_text("[CLS]")
     expect(page.locator(".st-key-home_chips .chip")).to_have_count(13)
     expect(page.get_by_text("Layer 4, head 2 gives")).to_be_visible()
-    expect(page.locator(".js-plotly-plot")).to_contain_text("0.93")
+    expect(page.locator(".st-key-home_arcs .word.key .share")).to_have_text("0.93")
     app = page.get_by_test_id("stApp")
-    word = page.locator(".st-key-home_arcs .xtick tspan", has_text="enjoyed").first
+    word = page.locator(".st-key-home_arcs .word", has_text="enjoyed")
     expect(app).to_have_css("background-color", "rgb(255, 255, 255)")
-    expect(word).to_have_css("fill", "rgb(14, 18, 28)")
+    expect(word).to_have_css("color", "rgb(14, 18, 28)")
     page.get_by_test_id("stMainMenu").click()
     page.get_by_test_id("stMainMenuPopover").get_by_text("Dark").click()
     expect(app).to_have_css("background-color", "rgb(16, 19, 28)")
-    expect(word).to_have_css("fill", "rgb(230, 233, 242)")
+    expect(word).to_have_css("color", "rgb(230, 233, 242)")
 
 
 @pytest.mark.parametrize("path", PATHS)

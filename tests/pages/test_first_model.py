@@ -87,14 +87,14 @@ def test_when_the_model_has_come_its_facts_are_there_and_the_picture_stays(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(first_model, "finish", lambda: None)
-        first = payload(open_app("home"), "cards")
+        first = payload(open_app("home"), "arcs")
     app = open_app("home")
     assert loads == ["bundled/minilm"]
     assert CHECKED in model_facts(app)
     assert SHIPPED not in model_facts(app)
-    assert payload(app, "cards") == first
+    assert payload(app, "arcs") == first
     again = open_app("home")  # by a visitor who comes later
-    assert payload(again, "cards") == first
+    assert payload(again, "arcs") == first
     assert loads == ["bundled/minilm"]
 
 

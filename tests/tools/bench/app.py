@@ -36,7 +36,7 @@ SERVER_LIMIT_MS = 150.0
 SCREEN_LIMIT_MS = {SHORT: 600.0, LONG: 2000.0}
 # What has to be in the document before the picture of a page counts as drawn.
 PICTURES = {
-    "home": ".js-plotly-plot path.js-line",
+    "home": ".st-key-home_arcs .sheet[data-drawn]",
     "heatmap": "[role=grid] [role=gridcell]",
 }
 ADDRESSES = few({"home": "", "heatmap": "heatmap"}, {"home": ""})  # as people open them
