@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.ui import controls, navigation
-from core.ui.frame import sidebar, switch, window
+from core.ui.frame import model_chip, switch, window
 from core.ui.serve import deployment, sessions, turns, uploads
 
 deployment.stay_offline()
@@ -18,6 +18,6 @@ with turns.page_run():
     page = navigation.register_pages()
     window.draw()
     switch.decide(navigation.asked_for(page), led_on=navigation.is_led_on())
-    switch.row().draw()
-    sidebar.draw()
+    with switch.row().draw():
+        model_chip.draw()
     navigation.run(page)

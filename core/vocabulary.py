@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol
 
 # What is done to queries and keys before they are drawn: the words of pages, links and files.
@@ -16,6 +16,11 @@ STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
 # A text also has the stage of the notebook's search, which needs a whole layer.
 HeadStage = Literal["raw", "translated", "normalized", "searched"]
 HEAD_STAGES: tuple[HeadStage, ...] = (*STAGES, "searched")
+# What people read: everywhere the same.
+STAGE_NAMES: Mapping[str, str] = {
+    **{stage: stage for stage in STAGES},
+    "searched": "a and c of the search",
+}
 Modality = Literal["text", "image"]  # what a model reads
 
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")

@@ -36,14 +36,12 @@ trace = current_trace()
 colours = palette(st.context.theme.type)
 row = control_row()
 with row:
-    part = pick_part("View", menu=True, width=240)
+    part = pick_part(menu=True, width=240)
     source = pick_source(trace) if part in OVER_ALL_HEADS else "text"
 if part in OVER_ALL_HEADS:
     show_unread(trace)
 table = measured_table(current_key(trace.model), source)
-examples_here = st.container()  # directly above the picture, below what the view adds to the row
 
 PARTS[part](trace, table, colours, row)
-with examples_here:
-    presets.show(partial(examples, trace, table))
+presets.show(partial(examples, trace, table))
 show_end(mathematics(trace))

@@ -18,11 +18,12 @@ from core.screens.atlas.head.single import show_one_head
 from core.screens.atlas.matrix import show_all_heads
 from core.screens.atlas.meeting import pick_words, show_meeting
 from core.screens.atlas.positions import show_positions
-from core.screens.atlas.screen import DEFAULT, Screen, pick_colour, pick_head, pick_projection
+from core.screens.atlas.screen import DEFAULT, Screen, pick_colour, pick_projection
 from core.screens.atlas.similar import show_similar
 from core.screens.atlas.wording import MATHEMATICS
 from core.ui import presets
 from core.ui.frame.layout import control_row, more, pick_part, show_end
+from core.ui.place import pick_head
 
 images = shows_images()
 colours = palette(st.context.theme.type)
@@ -44,10 +45,12 @@ with settings:
         projection, stage = pick_projection(atlas)
     if part in ("heads", "one"):
         counted = pick_counted(source)
-layer, head = pick_head(atlas, part, own, settings)
-with own if part != "one" else settings:
+with own:
+    layer, head = pick_head(atlas)
+with settings:
     if part in ("heads", "one") and not counted:
         colour = pick_colour(atlas)
+with own if part != "one" else settings:
     if part == "heads" or (part == "one" and not counted):
         search = find(source, stage, settings)
     elif part == "words":

@@ -38,6 +38,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         file_later(trace, view, offered, held),
         contents("head-view", trace.model, f"L{view['layer']}"),
         ".html",
-        help="One file that opens without internet and does what this picture does.",
+        help="One file that opens offline and works like this page.",
     )
 show_end(mathematics(trace, shown_layer(trace, view)))

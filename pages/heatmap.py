@@ -18,26 +18,29 @@ from core.ui.charts import show_chart
 from core.ui.current import current_key, current_trace, found_head
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.frame.layout import control_row, more, pick_part, show_end
+from core.ui.place import pick_head
 from core.ui.words.inputs import hide_special
 from core.screens.heatmap import held
 from core.screens.heatmap.help import examples, explain, mathematics
 
 LAYER_SUMMARIES: tuple[Literal["mean"], ...] = ("mean",)
-VALUES = "Attention: shares after softmax. Scores: the scaled dot products before it."
 HEAD_SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
 
 trace = current_trace()
 
 with control_row():
-    layer = controls.layer(trace, summaries=LAYER_SUMMARIES, width=130)
-    head = controls.head(trace, summaries=HEAD_SUMMARIES, width=150)
+    layer, head = pick_head(trace, layers=LAYER_SUMMARIES, heads=HEAD_SUMMARIES)
     values: Values = controls.choice(
-        "values", ["attention", "scores"], "Values", subject="The values are", help=VALUES
+        "values",
+        ["attention", "scores"],
+        "Values",
+        subject="The values are",
+        label_visibility="collapsed",
     )
-    view = pick_part("View")
-    hide = controls.flag("hide", hide_special(trace))
+    view = pick_part()
     probabilities, pieces = values == "attention", trace.input.has_words
     with more():
+        hide = controls.flag("hide", hide_special(trace))
         renormalise = controls.flag(
             "renorm",
             "Renormalise rows",

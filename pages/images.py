@@ -9,10 +9,11 @@ open_page("images")
 from functools import partial
 
 from core.components.patches import show_patches
-from core.ui import controls, presets
+from core.ui import presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
 from core.ui.frame.layout import control_row, show_end
+from core.ui.place import pick_head
 from core.screens.images.help import examples, explain, mathematics
 from core.screens.images.sending import file_later, pack_for_page
 from core.screens.images.state import KEY, restore_view, take_report
@@ -21,9 +22,8 @@ trace = current_trace()
 held = contents("patches", trace.model, "")  # the picture adds what is chosen in it
 
 with control_row():
-    controls.layer(trace, width=130)
-    controls.head(trace, summaries=("mean", "max"), width=190)
-    presets.show(partial(examples, trace), measured_on=current_key(trace.model))
+    pick_head(trace, heads=("mean", "max"))
+presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 view = restore_view(trace)
 
 show_patches(pack_for_page(trace, view, held), key=KEY, on_view=take_report)
@@ -34,6 +34,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         file_later(trace, view, held),
         contents("patches", trace.model),
         ".html",
-        help="One file that opens without internet and does what this picture does.",
+        help="One file that opens offline and works like this page.",
     )
 show_end(mathematics(trace))

@@ -50,8 +50,8 @@ with control_row():
     )
     pair_names, meaning = pair_words(trace)
     pairs = pick_pairs(trace, "Pairs", names=pair_names.__getitem__, help=meaning)
-    hide = controls.flag("hide", hide_special(trace))
     with more():
+        hide = controls.flag("hide", hide_special(trace))
         sort = controls.choice(
             "sort",
             ORDERS,
@@ -97,6 +97,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         partial(standalone_page, "model_view", data, title, note, facts=held.facts),
         held,
         ".html",
-        help="One file that opens without internet and keeps the hover.",
+        help="One file that opens offline, with the hover intact.",
     )
 show_end(mathematics(trace))

@@ -13,11 +13,12 @@ from core.analysis.neuron import read_head
 from core.components.export import standalone_page
 from core.components.neuron_view import packed, show_neuron_view
 from core.components.sprite import patch_sprite
-from core.ui import controls, presets, python
+from core.ui import presets, python
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
 from core.ui.frame.layout import control_row, show_end
-from core.ui.selectors import pick_pairs, step_through_heads
+from core.ui.place import pick_head
+from core.ui.selectors import pick_pairs
 from core.screens.neuron_view.help import examples, explain, file_note, mathematics
 from core.screens.neuron_view.state import pick_tokens, take_state
 
@@ -25,8 +26,7 @@ trace = current_trace()
 pairs = pick_pairs(trace)  # drawn by the picture itself
 
 with control_row():
-    layer, head = controls.layer(trace, width=130), controls.head(trace, width=130)
-    step_through_heads(trace)
+    layer, head = pick_head(trace)
     held = contents("neuron-view", trace.model)  # the picture adds what is chosen in it
     state = pick_tokens(trace, pairs)
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from core.figures.palette import palette
 from core.analysis.head_patterns.naming import THRESHOLDS
-from core.ui import controls, presets
+from core.ui import presets
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.screens.patterns.corpus import show_cancelled
@@ -23,7 +23,7 @@ from core.screens.patterns.similar import show_similar
 from core.screens.patterns.view import measure_view, pick_thresholds
 from core.screens.patterns.wording import show_limits
 from core.ui.corpus_walk import pick_source
-from core.ui.selectors import step_through_heads
+from core.ui.place import pick_head
 
 PARTS: dict[str, Callable[..., None]] = {
     "heads": show_overview,
@@ -38,23 +38,18 @@ options: tuple[object, ...] = ()  # of the part
 source, thresholds = "text", dict(THRESHOLDS)
 
 with control_row():
-    part = pick_part()
-    if part == "one":
-        layer, head = controls.layer(trace, width=105), controls.head(trace, width=105)
-        step_through_heads(trace)
-    elif part == "pronouns":  # marked in built-in sentences only
+    layer, head = pick_head(trace)
+    part = pick_part(menu=True, width=165)
+    if part == "pronouns":  # marked in built-in sentences only
         options = (pick_marked(),)
     else:
         source = pick_source(trace)
-    if part == "heads":
-        options = (pick_colouring(trace),)
     settings = more()
 with settings:
-    if part == "one":
-        source = pick_source(trace)
+    if part == "heads":
+        options = (pick_colouring(trace),)
+    elif part == "one":
         options = (*pick_view(trace), settings)
-    else:  # elsewhere a click in the picture chooses the head
-        layer, head = controls.layer(trace), controls.head(trace)
     if part != "pronouns":
         thresholds = pick_thresholds(trace, drawn=part in ("heads", "alike"))
 

@@ -41,7 +41,7 @@ with control_row():
     a = pick_token("Does …", "a", trace, labels, pair[0])
     b = pick_token("… point along …", "b", trace, labels, pair[1])
     name_a, name_b = labels[a], labels[b]
-    presets.show(examples)
+presets.show(examples)
 ask(f"At which layer does {quote(name_a)} point along {quote(name_b)}?")
 with st.spinner("Reducing every layer to a plane …"):
     projection = python.shown("projection", project_pair, trace, a, b)
@@ -50,9 +50,8 @@ figure = layers_figure(projection, name_a, name_b, colours)
 show_chart(figure, key="projection_layers", alt="A along B, layer by layer")
 st.caption(
     "Along: the signed length of A on B, both of length 1; 1 is the same direction, 0 a right"
-    " angle, −1 the opposite. In the plane: two principal components. In full space: the attention"
-    " rows before PCA, because two dimensions can mislead. Alike: 0.71 or more (within 45°). A name"
-    " in the legend shows or hides its line."
+    " angle, −1 the opposite. Alike: 0.71 or more (within 45°). Full space: attention rows before"
+    " PCA."
 )
 
 st.header(f"{quote(name_a)} along {quote(name_b)} in each layer's plane", anchor=False)
@@ -90,4 +89,4 @@ st.caption(
 )
 
 compare_sentences(trace.model, colours)
-show_end(MATHEMATICS, title="The mathematics, and what to keep in mind")
+show_end(MATHEMATICS)

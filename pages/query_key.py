@@ -9,7 +9,8 @@ open_page("query_key")
 from functools import partial
 
 from core.figures.palette import palette
-from core.ui import controls, presets
+from core.ui import presets
+from core.ui.place import pick_head
 from core.screens.query_key.choice import Choice, has_looks
 from core.screens.query_key.faithfulness import show_faithfulness
 from core.screens.query_key.controls import pick_measure, pick_slow
@@ -23,18 +24,14 @@ from core.screens.query_key.options import pick_map, picture_options
 from core.screens.query_key.picture import show_picture
 from core.screens.query_key.search import show_search
 from core.screens.query_key.selectivity import Follows, pick_colouring, show_selectivity
-from core.ui.selectors import step_through_heads
 
 trace = current_trace()
 key, colours = current_key(trace.model), palette(st.context.theme.type)
 of_image = has_looks(trace)
 
 with control_row():
+    layer, head = pick_head(trace)
     part = pick_part(menu=True, width=170)
-    layer = controls.layer(trace, width=96)
-    head = controls.head(trace, width=96, drawn=part != "search")  # there it stands further down
-    if part not in ("search", "follow"):  # a click in the map of what heads follow chooses
-        step_through_heads(trace)
     ranges = search_range(drawn=part == "search")
     sources, targets = chosen_tokens(trace) if part in ("picture", "heads") else ((), ())
     if part == "picture":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
@@ -55,30 +54,3 @@ def rows_of(layered: Layered, gap: float = GAP) -> Rows:
             places += [end + 0.5 + place for place in range(len(layer_labels))]
             end += len(layer_labels)
     return Rows(layered.layer_labels, tuple(places), tuple(gaps), end - 0.5)
-
-
-def layer_beside(layer_labels: Sequence[int], layer: int, by: int) -> int:
-    """The layer that attends `by` places further; beyond the first and the last there is none.
-
-    >>> layer_beside((3, 6, 9), 6, by=5)
-    9
-    """
-    place = layer_labels.index(layer) + by
-    return layer_labels[min(max(place, 0), len(layer_labels) - 1)]
-
-
-def head_beside(
-    layer_labels: Sequence[int], heads: int, layer: int, head: int, by: int
-) -> tuple[int, int]:
-    """The head that is `by` heads further, layer after layer; the first comes after the last.
-
-    Parameters
-    ----------
-    layer_labels : of the layers that attend, as people read them; `layer` is one of them.
-    heads : of each layer; `head` counts from 1.
-
-    >>> head_beside((3, 6), 4, layer=3, head=4, by=1)
-    (6, 1)
-    """
-    index = (layer_labels.index(layer) * heads + head - 1 + by) % (len(layer_labels) * heads)
-    return layer_labels[index // heads], index % heads + 1

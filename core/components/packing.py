@@ -7,6 +7,7 @@ bytes. The header's ``arrays`` holds their names, kinds and lengths.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.attention_table import side_of
-from core.model.trace import Patches, Token
+from core.model.trace import Patches, Token, Trace
 
 if TYPE_CHECKING:
     from core.analysis.layer_payload import LayerPayload
@@ -53,6 +54,17 @@ def pack_layers(
 def sides_of(tokens: Sequence[Token], source: Sequence[Token] | None = None) -> dict[str, Any]:
     """Those that attend, and others that are attended to, as ``shared/sentences.js`` reads them."""
     return {"queries": vars(side_of(tokens)), "keys": source and vars(side_of(source))}
+
+
+def stamp_of(trace: Trace) -> str:
+    """Identifies input, model and kind: layers kept in the browser must be of this trace."""
+    sides = [trace.tokens] if trace.source is None else [trace.tokens, trace.source]
+    ids = [[(token.id, token.display, token.segment) for token in side] for side in sides]
+    attention_types = () if trace.attention_type == "self" else (trace.attention_type,)
+    digest = hashlib.sha256(repr((trace.model, trace.shape, *ids, *attention_types)).encode())
+    if trace.patches is not None:  # patches of all images are called alike
+        digest.update(trace.patches.pixels.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def grid_of(patches: Patches) -> dict[str, int]:

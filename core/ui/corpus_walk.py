@@ -42,10 +42,7 @@ def reads_corpora(trace: Trace) -> bool:
     return trace.attention_type in _OF_CORPORA and trace.input.has_words
 
 
-def pick_source(
-    trace: Trace,
-    **look: Any,  # noqa: ANN401 - of the control: label_visibility
-) -> str:
+def pick_source(trace: Trace) -> str:
     """Whether heads are measured on the typed text or the sample corpus, where there is a choice.
 
     Where there is none, :func:`show_unread` says why.
@@ -56,7 +53,7 @@ def pick_source(
         SOURCES if whole else {"text": trace.input.read},
         "Measured on" if whole else "",
         subject="Heads can be measured on",
-        **look,
+        label_visibility="collapsed",
     )
 
 

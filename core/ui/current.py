@@ -19,7 +19,7 @@ from core.model.errors import (
 from core.model.trace import AttentionType, Trace
 from core.ui import attention_types, cache, controls, navigation
 from core.ui.cache import first_model
-from core.ui.frame import sidebar, switch
+from core.ui.frame import model_chip, switch
 from core.ui.python.source import note_trace
 from core.ui.serve.access import access, default_model, max_download_mb, resolve
 from core.ui.words.messages import quote, show_model_error, show_trace_limits
@@ -47,7 +47,7 @@ def current_trace() -> Trace:
     if (shipped := _shipped_trace()) is not None:
         return shipped
     model = current_model()
-    sidebar.show_model_facts(model)
+    model_chip.show_model_facts(model)
     if model.is_encoder_decoder:
         attention_types.choose(model, cross=opened().shows_cross)
     key = current_key(model.name)
@@ -71,7 +71,7 @@ def current_trace() -> Trace:
 def _shipped_trace() -> Trace | None:
     """The trace that comes with the app, where it is the one asked for and its model is not here.
 
-    Then the page is drawn without the model, whose facts follow in the sidebar.
+    Then the page is drawn without the model, whose facts follow behind its name.
     """
     name, page = st.session_state["model"].strip(), opened()
     failed, _ = st.session_state.get(_FAILED, (None, None))
@@ -82,7 +82,7 @@ def _shipped_trace() -> Trace | None:
         return None
     _note_success(name)
     first_model.do_without()
-    sidebar.show_model_facts_later(trace, lambda: cache.model(name))
+    model_chip.show_model_facts_later(trace, lambda: cache.model(name))
     _suggest_head(trace)
     return note_trace(_text_key(name), trace)
 
@@ -94,7 +94,7 @@ def _current_image() -> Trace:
     if question := opened().of_image:
         navigation.ask(question)
     model = current_model()
-    sidebar.show_model_facts(model)
+    model_chip.show_model_facts(model)
     image_row.pick_size(model)
     try:
         key = _image_key(model)
@@ -197,7 +197,7 @@ def current_model() -> LoadedModel:
         model = _load(name)
     except ModelError as error:
         st.session_state[_FAILED] = (name, error)
-        sidebar.note_stand_in(stands_in=True)
+        model_chip.note_stand_in(stands_in=True)
         return _stand_in(name, error)
     _note_success(name)
     return model
@@ -207,7 +207,7 @@ def _note_success(name: str) -> None:
     """The chosen model is on screen; coming back to one that failed tries it again."""
     st.session_state.setdefault(_LAST_GOOD, {})[switch.modality()] = name
     _forget_failure()
-    sidebar.note_stand_in(stands_in=False)
+    model_chip.note_stand_in(stands_in=False)
 
 
 def _load(name: str) -> LoadedModel:

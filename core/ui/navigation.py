@@ -12,6 +12,7 @@ from streamlit.navigation.page import StreamlitPage
 from core.ui import address, controls, python
 from core.ui.cache import first_model
 from core.ui.frame import switch
+from core.ui.frame.layout import shut_drawer
 from core.ui.python import share
 from core.ui.words.messages import place_notices
 from core.ui.words.pages import JOINED, OPENED, PAGES, SECTIONS, Page, find, note_opened
@@ -116,3 +117,4 @@ def open_page(name: str) -> None:
         switch.offer_other_pages(page, go_to)
         share.place(name)
     place_notices()
+    shut_drawer()

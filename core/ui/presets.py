@@ -9,9 +9,11 @@ import streamlit as st
 
 from core.ui import controls
 from core.ui.cache.session import remembered
+from core.ui.frame.layout import drawer
 from core.ui.words.pages import opened
 
 _MADE = "_examples_made"
+_IN_ROW = 4
 
 
 @dataclass(frozen=True)
@@ -29,21 +31,31 @@ class Preset:
 def show(make: Callable[[], Sequence[Preset]], *, measured_on: Hashable | None = None) -> None:
     """Draw a row of chips; each sets the page's controls for the next run.
 
-    They belong directly above the picture, so that one sees what they change. `make` measures the
+    They stand directly above the picture, so that one sees what they change; a few in a row, the
+    others behind a button. `make` measures the
     text to find what is worth showing, once for what it is `measured_on`, if that is given.
     """
     page = opened().name
     presets = make() if measured_on is None else remembered(_MADE, (page, measured_on), make)
-    with st.container(key="example_chips", horizontal=True, vertical_alignment="center"):
-        st.caption("Try this", width="content")
-        for index, preset in enumerate(presets):
-            st.button(
-                preset.title,
-                key=f"{page}_preset_{index}",
-                help=preset.sentence,
-                on_click=_set,
-                args=(preset,),
-            )
+    with drawer().container(key="example_chips", horizontal=True, vertical_alignment="center"):
+        st.caption("Try", width="content")
+        in_row = presets if len(presets) <= _IN_ROW else presets[: _IN_ROW - 1]
+        for index, preset in enumerate(in_row):
+            _draw(page, index, preset)
+        if len(presets) > len(in_row):
+            with st.popover("More examples", key="more_examples"):
+                for index in range(len(in_row), len(presets)):
+                    _draw(page, index, presets[index])
+
+
+def _draw(page: str, index: int, preset: Preset) -> None:
+    st.button(
+        preset.title,
+        key=f"{page}_preset_{index}",
+        help=preset.sentence,
+        on_click=_set,
+        args=(preset,),
+    )
 
 
 def _set(preset: Preset) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from core.analysis.layers import head_beside, rows_of
+from core.analysis.layers import rows_of
 from core.vocabulary import without_attention
 from tests.analysis.traces import HYBRID, Stack
 
@@ -31,19 +29,3 @@ def test_layers_that_do_not_attend_share_a_thin_row_between_those_that_do() -> N
 def test_where_nobody_says_how_deep_a_model_is_it_ends_with_its_last_attention() -> None:
     assert without_attention(Stack((2, 4))) == (1, 3)
     assert [gap.name for gap in rows_of(Stack((2, 3))).gaps] == ["1"]
-
-
-@pytest.mark.parametrize(
-    ("layer", "head", "by", "expected"),
-    [
-        (3, 4, 1, (6, 1)),  # over the layers between, which do not attend
-        (6, 1, -1, (3, 4)),
-        (3, 1, 5, (6, 2)),
-        (6, 4, 1, (3, 1)),  # the first comes after the last
-        (3, 1, -1, (6, 4)),
-    ],
-)
-def test_heads_are_stepped_through_layer_after_layer(
-    layer: int, head: int, by: int, expected: tuple[int, int]
-) -> None:
-    assert head_beside((3, 6), 4, layer, head, by) == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.analysis.strongest_link import arcs_around, strongest_link
+from core.analysis.strongest_link import strongest_link, strongest_links
 from tests.analysis.images.pictures import confetti, with_attention
 from tests.analysis.traces import plain_tokens, spelled, trace_with_attention
 
@@ -47,34 +47,23 @@ def test_only_the_layers_asked_for_are_searched() -> None:
     assert link.layer == 1
 
 
-def test_arcs_of_a_long_text_still_show_both_ends_of_the_link() -> None:
-    size = 60
-    weights = np.full((1, 1, size, size), 1 / size, dtype=np.float32)
-    weights[0, 0, 58] = 0.2 / (size - 1)
-    weights[0, 0, 58, 1] = 0.8
-    weights[0, 0, 58] /= weights[0, 0, 58].sum()
-    trace = trace_with_attention(weights, plain_tokens(*(f"w{i}x" for i in range(size))))
-    link = strongest_link(trace)
-    assert link is not None
-    arcs = arcs_around(trace, link, max_tokens=20)
-    assert len(arcs.words) == 20
-    assert arcs.words[arcs.strongest] == "w58x"
-    target = arcs.targets[arcs.strongest]
-    assert target is not None
-    assert arcs.words[target] == "w1x"
-    assert arcs.gap == 9
-    assert arcs.left_out == 40
+def test_each_head_has_the_link_that_was_planted_in_it() -> None:
+    tokens = plain_tokens("a", "b", "c", "d", "e", "f")
+    weights = planted(0, 1, 4, 0, 0.9)
+    weights[1, 2, 0] = 0.04
+    weights[1, 2, 0, 5] = 0.8
+    links = strongest_links(trace_with_attention(weights, tokens))
+    assert [len(row) for row in links] == [3, 3]
+    assert (links[0][1].query, links[0][1].key) == (4, 0)
+    assert (links[1][2].query, links[1][2].key) == (0, 5)
+    assert abs(links[1][2].weight - 0.8) < 1e-5
+    assert abs(links[0][0].weight - 1 / 6) < 1e-5  # uniform: any pair that counts
+    assert abs(links[0][0].query - links[0][0].key) > 1
 
 
-def test_a_token_that_attends_to_no_other_has_no_arc() -> None:
-    weights = np.zeros((1, 1, 3, 3), dtype=np.float32)
-    weights[0, 0] = np.array([[1, 0, 0], [0.2, 0.8, 0], [0.6, 0.2, 0.2]])
-    trace = trace_with_attention(weights, plain_tokens("one", "two", "three"))
-    link = strongest_link(trace)
-    assert link is not None
-    arcs = arcs_around(trace, link)
-    assert arcs.targets[1:] == (0, 0)
-    assert float(arcs.values[0, 1:].max()) < 1e-30
+def test_of_two_neighbours_no_head_has_a_link() -> None:
+    trace = trace_with_attention(np.full((1, 2, 2, 2), 0.5, np.float32), plain_tokens("a", "b"))
+    assert strongest_links(trace) == []
 
 
 def test_of_an_image_the_strongest_link_joins_two_patches_that_do_not_touch() -> None:

@@ -362,6 +362,17 @@ def choose(page: Page, label: str, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
+def step_to(page: Page, what: str, value: str) -> None:
+    """Pick a layer or a head in the stepper's menu."""
+    page.get_by_role("combobox", name=what, exact=True).select_option(value)
+
+
+def open_model_chip(page: Page) -> Locator:
+    """Show the choice of a model, and what is said of it."""
+    page.locator(".st-key-model_chip").get_by_role("button").first.click()
+    return page.get_by_test_id("stPopoverBody")
+
+
 def box_of(locator: Locator) -> FloatRect:
     """Where an element is on the page."""
     box = locator.bounding_box()

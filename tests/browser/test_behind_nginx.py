@@ -17,7 +17,7 @@ import pytest
 import streamlit
 from playwright.sync_api import expect
 
-from tests.browser.conftest import arrive, choose, follow, save_file, settle, watch
+from tests.browser.conftest import arrive, follow, save_file, settle, step_to, watch
 from tests.server import ROOT, end, free_port, running_process, wait_for
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def test_pages_work_under_it_with_nothing_refused(
         expect(page.get_by_test_id("stException")).to_have_count(0)
         if path.startswith("heatmap"):
             arrive(page)
-            choose(page, "Head", "head 3")
+            step_to(page, "Head", "3")
             follow(page, "layer=4&head=3")
             save_file(page, "CSV", tmp_path / "table.csv")
             assert '"head": "3"' in (tmp_path / "table.csv").read_text("utf-8")

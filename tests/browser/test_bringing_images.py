@@ -45,7 +45,7 @@ def test_patches_leads_to_the_head_view_with_the_image_and_home_shows_the_senten
     follow(page, "/images")
     expect(page.get_by_role("heading", name="Patches")).to_be_visible()
     page.locator('[data-testid="stSidebarNavLink"][href$="/home"]').click()
-    expect(page.locator(".st-key-home_arcs .js-plotly-plot")).to_be_visible()
+    expect(page.locator(".st-key-home_arcs .word.query")).to_be_visible()
 
 
 def test_odd_patches_fit_a_phone(goto: Open) -> None:

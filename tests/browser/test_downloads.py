@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from core.model import CATALOG
 from core.model.catalog import bundled_folder
 from core.model.downloading.downloads import WAIT_SECONDS
-from tests.browser.conftest import choose, follow
+from tests.browser.conftest import follow, open_model_chip, step_to
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,17 +34,19 @@ def _published(stand_in: StandInHub) -> None:
 
 def test_a_model_of_the_catalogue_is_downloaded_and_shown_and_stays(goto: Open) -> None:
     page = goto("/heatmap")
+    open_model_chip(page)
     page.get_by_label("Model", exact=True).click()
     page.get_by_role("option", name="→ distilgpt2 · 353 MB").click()
     expect(page.get_by_test_id("stAlert")).to_contain_text("3 MB must be downloaded")
     page.get_by_role("button", name="Download", exact=True).click()
-    sidebar = page.get_by_test_id("stSidebar")
-    expect(sidebar).to_contain_text("4 layers × 4 heads")
+    facts = open_model_chip(page)
+    expect(facts).to_contain_text("4 layers × 4 heads")
+    page.keyboard.press("Escape")
     expect(page.get_by_text("must be downloaded")).to_have_count(0)
     follow(page, "model=distilgpt2")
-    choose(page, "Layer", "layer 2")  # the box still answers with its label
+    step_to(page, "Layer", "2")  # the box still answers with its label
     follow(page, "model=distilgpt2&.*layer=2")
-    expect(sidebar).to_contain_text("4 layers × 4 heads")
+    expect(open_model_chip(page)).to_contain_text("4 layers × 4 heads")
     page.close()
 
 

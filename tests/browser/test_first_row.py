@@ -12,7 +12,7 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open, arrive, box_of, choose, follow, settle
+from tests.browser.conftest import Open, arrive, box_of, follow, settle, step_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ def test_enter_and_the_button_show_what_was_typed_and_lines_become_one(goto: Ope
     follow(page, "text=leaves.fall.in.autumn.and.winter")
     expect(page.get_by_role("columnheader", name="winter")).to_be_visible()
     page.get_by_role("button", name="Show", exact=True).hover()
-    expect(page.get_by_text("Lines that you paste become one text.")).to_be_visible()
+    expect(page.get_by_text("Pasted lines become one text.")).to_be_visible()
 
 
 def leave_by(page: Page, link: Locator, *, touch: bool) -> None:
@@ -53,9 +53,9 @@ def leave_by(page: Page, link: Locator, *, touch: bool) -> None:
         page.touchscreen.tap(*place)
     else:
         page.mouse.click(*place)
-    page.wait_for_url(re.compile(r"/vectors\?.*text=The.brown.capybara"))
+    page.wait_for_url(re.compile(r"/neuron_view\?.*text=The.brown.capybara"))
     settle(page)
-    expect(page.get_by_role("heading", name="Vector grid", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Neuron view", level=1)).to_be_visible()
 
 
 @pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
@@ -63,7 +63,7 @@ def test_a_link_that_ends_typing_opens_its_page_with_the_text(
     browser_at: OpenHome, touch: bool
 ) -> None:
     page = browser_at(touch)
-    card = page.get_by_test_id("stMain").locator("a[href*=vectors] >> visible=true").first
+    card = page.get_by_test_id("stMain").locator("a[href*=neuron_view] >> visible=true").first
     leave_by(page, card, touch=touch)
     if touch:
         return  # on a phone the menu lies over the field
@@ -72,7 +72,7 @@ def test_a_link_that_ends_typing_opens_its_page_with_the_text(
     menu.get_by_text("Home").click()
     page.wait_for_url(re.compile("/home"))
     settle(page)
-    leave_by(page, menu.locator("a[href*=vectors]"), touch=False)
+    leave_by(page, menu.locator("a[href*=neuron_view]"), touch=False)
 
 
 def test_words_and_question_marks_open_under_a_finger_and_the_next_tap_shuts_them(
@@ -84,17 +84,18 @@ def test_words_and_question_marks_open_under_a_finger_and_the_next_tap_shuts_the
     arrive(page)
     hint = page.get_by_role("tooltip")
     page.locator(".st-key-layer").get_by_test_id("stTooltipHoverTarget").tap()
-    expect(hint).to_contain_text("One of the steps that a model is built of")
+    expect(hint).to_contain_text("One of the steps that a model runs in sequence")
     switch = page.locator(".st-key-two")
     switch.get_by_test_id("stTooltipHoverTarget").tap()
-    expect(hint).to_contain_text("A second sentence")
+    expect(hint).to_contain_text("Both sentences go through the model together")
     expect(hint).to_have_count(1)
     expect(switch.get_by_role("switch")).not_to_be_checked()
-    word = page.locator(".st-key-term_row").get_by_test_id("stTooltipHoverTarget").first
-    word.tap()
-    expect(hint).to_contain_text("The attention of one query token")
-    page.get_by_text("What is a …").tap()
+    glossary = page.locator(".st-key-page_end").get_by_role("button", name="Glossary")
+    glossary.tap()
     expect(hint).to_have_count(0)
+    expect(page.get_by_test_id("stPopoverBody")).to_contain_text("The attention of one query token")
+    glossary.tap()
+    expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
     header = page.get_by_test_id("stHeader")
     assert page.get_by_test_id("stMain").evaluate("each => each.scrollTop") > 0
     assert header.evaluate("each => getComputedStyle(each).backgroundColor") == "rgb(255, 255, 255)"
@@ -115,7 +116,7 @@ def browser_at(browser: Browser, app: str) -> Iterator[OpenHome]:
         page = context.new_page()
         page.goto(f"{app}/home")
         arrive(page)
-        expect(page.get_by_test_id("stMain").locator("a[href*=vectors]").first).to_be_attached()
+        expect(page.get_by_test_id("stMain").locator("a[href*=neuron_view]").first).to_be_attached()
         settle(page)
         return page
 
@@ -127,9 +128,9 @@ def browser_at(browser: Browser, app: str) -> Iterator[OpenHome]:
 def test_one_press_of_back_leaves_a_page_however_much_was_changed_there(goto: Open) -> None:
     page = goto("/heatmap")
     follow(page, "layer=4&head=2")
-    choose(page, "Layer", "layer 1")
+    step_to(page, "Layer", "1")
     follow(page, "layer=1")
-    choose(page, "Head", "head 3")
+    step_to(page, "Head", "3")
     follow(page, "layer=1&head=3")
     page.get_by_test_id("stSidebarNav").get_by_text("Vector grid").click()
     follow(page, "/vectors.*draw=attention")

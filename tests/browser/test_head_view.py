@@ -73,12 +73,12 @@ def test_a_token_shows_its_exact_weights_on_hover_and_stays_when_it_is_clicked(
     token(page, "keys", BOOK_AT).hover()
     expect(sentence).to_contain_text("book gets ")
     page.mouse.move(5, 5)
-    expect(sentence).to_contain_text("Point at a token")
+    expect(sentence).to_contain_text("Hover over a token")
     drawn(page, 4)
     assert ink(page) == everything
 
     token(page, "queries", IT).click()
-    expect(sentence).to_contain_text("held; click it again or press Escape")
+    expect(sentence).to_contain_text("pinned; click again or press Escape")
     follow(page, f"from={IT + 1}(&|$)")
     token(page, "keys", BOOK_AT).hover()
     expect(page.locator(".tip")).to_contain_text("it → book")
@@ -106,7 +106,7 @@ def test_at_first_only_the_head_of_home_is_on_and_its_link_is_read(
     on, weights = page.locator('.swatch[aria-pressed="true"]'), trace.attention(3, 1)
     expect(on).to_have_text(["2"])
     expect(page.locator(".sentence")).to_contain_text(
-        f"it → book {weights[IT, BOOK_AT]:.3f} in H2: the link shown on Home"
+        f"it → book {weights[IT, BOOK_AT]:.3f} in H2: the pair shown on Home"
     )
     expect(page.locator(".token.found")).to_have_text(["it", "book"])
     expect(page.locator(".count")).to_contain_text(" of 169 lines")
@@ -174,10 +174,9 @@ def test_heads_are_switched_and_layers_follow_the_arrow_keys_without_an_empty_pi
           window.sameSheet = () => sheet.isConnected
         }"""
     )
-    slider = page.get_by_role("slider", name="Layer")
-    slider.focus()
-    for key, layer in (("ArrowRight", 5), ("ArrowLeft", 4), ("ArrowLeft", 3), ("Home", 1)):
-        slider.press(key)
+    steps = (("Down", 5), ("Up", 4), ("Up", 3), ("Up", 2), ("Up", 1))
+    for key, layer in steps:
+        page.keyboard.press(f"Arrow{key}")
         drawn(page, layer)
     follow(page, "layer=1(&|$)")
     drawn(page, 1)
@@ -201,11 +200,11 @@ def test_a_long_text_scrolls_both_columns_beside_a_map_and_gets_layers_as_it_nee
     after = [token(page, side, 100).bounding_box() for side in ("queries", "keys")]
     moved = [b["y"] - a["y"] for b, a in zip(before, after, strict=True) if a and b]
     assert moved[0] == moved[1] > 500
-    slider = page.get_by_role("slider", name="Layer")
-    slider.focus()
-    for key, layer in (("ArrowRight", 3), ("ArrowRight", 4), ("Home", 1)):
-        slider.press(key)
+    for layer in (3, 4):
+        page.get_by_role("button", name="Next layer").click()
         drawn(page, layer)
+    page.get_by_role("combobox", name="Layer").select_option("1")
+    drawn(page, 1)
     follow(page, "layer=1(&|$)")
 
 
@@ -307,9 +306,7 @@ def test_hostile_tokens_stay_text_on_the_page_and_in_the_file_that_works_without
     drawn(saved, 1)
     token(saved, "queries", 3).hover()
     expect(saved.locator(".sentence")).to_contain_text("script attends to")
-    slider = saved.get_by_role("slider", name="Layer")
-    slider.focus()
-    slider.press("ArrowRight")
+    saved.get_by_role("button", name="Next layer").click()
     drawn(saved, 2)
     saved.locator(".swatch").nth(0).dblclick()
     expect(saved.locator('.swatch[aria-pressed="true"]')).to_have_text(["1"])

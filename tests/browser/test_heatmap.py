@@ -35,8 +35,7 @@ def test_the_address_follows_a_choice(goto: Open) -> None:
     expect(cell(page, 11, 6)).to_have_text("")  # below 0.005, and read all the same
     expect(cell(page, 11, 6)).to_have_attribute("aria-label", re.compile(r"^0\.00\d$"))
     follow(page, "model=bundled.*layer=4&head=2.*view=table.*hide=0")
-    page.get_by_label("Layer", exact=True).first.click()
-    page.get_by_role("option", name="layer 1", exact=True).click()
+    page.get_by_role("combobox", name="Layer").select_option("1")
     settle(page)
     expect_table(page, "L1 H2")
     follow(page, "layer=1")
@@ -50,11 +49,11 @@ def test_the_link_of_home_is_outlined_and_read_before_anyone_points(goto: Open) 
     page = goto(IT_BOOK)
     sentence = page.locator(".sentence")
     expect(page.locator(".cell.marked")).to_have_attribute("id", "cell-10-4")
-    expect(sentence).to_contain_text("it → book  0.932, L4 H2  · the link shown on Home")
+    expect(sentence).to_contain_text("it → book  0.932, L4 H2  · the pair shown on Home")
     cell(page, 5, 3).hover()
     expect(sentence).to_have_text("book → ,  0.004, L4 H2")
     page.mouse.move(5, 5)
-    expect(sentence).to_contain_text("Point at a cell")
+    expect(sentence).to_contain_text("Hover over a cell")
 
 
 def test_a_cell_is_held_by_a_click_or_a_key_and_travels_in_the_link(goto: Open) -> None:
@@ -76,7 +75,7 @@ def test_a_cell_is_held_by_a_click_or_a_key_and_travels_in_the_link(goto: Open) 
     expect(page.locator(".cell.marked")).to_have_attribute("id", "cell-9-2")  # the same two tokens
     page.get_by_role("grid").focus()
     page.keyboard.press("Escape")
-    expect(sentence).to_contain_text("Point at a cell")
+    expect(sentence).to_contain_text("Hover over a cell")
     settle(page)
     expect(page).not_to_have_url(re.compile("cell="))
 

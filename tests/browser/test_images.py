@@ -116,15 +116,15 @@ def test_a_click_holds_a_patch_and_its_link_brings_it_back(
     page, weights = images(), trace.attention(LAYER, HEAD)
     page.mouse.click(*place_of(page, "r2c4"))
     follow(page, "patch=r2c4")
-    expect(page.locator(".hint")).to_contain_text("r2c4 is held")
+    expect(page.locator(".hint")).to_contain_text("r2c4 is pinned")
     page.mouse.move(*place_of(page, "r5c6"))
     pair = weights[position(trace, "r2c4"), position(trace, "r5c6")]
     expect(page.locator(".tip")).to_have_text(f"r2c4 → r5c6{pair:.5f}")
     assert shown(page) == "r2c4"
     reload(page)
-    expect(page.locator(".hint")).to_contain_text("r2c4 is held")
+    expect(page.locator(".hint")).to_contain_text("r2c4 is pinned")
     page.mouse.click(*place_of(page, "r2c4"))
-    expect(page.locator(".hint")).not_to_contain_text("is held")
+    expect(page.locator(".hint")).not_to_contain_text("is pinned")
     page.wait_for_url(lambda url: "patch=" not in url)
     page.locator(".chip", has_text="CLS").click()
     follow(page, "patch=cls")
@@ -148,7 +148,7 @@ def test_keys_move_hold_and_let_go(images: Callable[..., Page]) -> None:
     page.keyboard.press("ArrowUp" if row > 1 else "ArrowDown")
     expect(page.locator(".tip")).to_contain_text(f"{reached} → r{row - 1 if row > 1 else 2}c")
     page.keyboard.press("Escape")
-    expect(page.locator(".hint")).not_to_contain_text("is held")
+    expect(page.locator(".hint")).not_to_contain_text("is pinned")
     for _ in range(SIDE):
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("ArrowUp")

@@ -239,7 +239,7 @@ def test_the_enlargement_covers_neither_the_neighbours_of_its_tile_nor_a_control
 
 def test_where_there_is_room_the_enlargement_has_its_place_beside_the_tiles(goto: Open) -> None:
     page = goto(f"/model_view?model=bundled/gpt2-novels&text={quote(TEXT)}", width=1280, height=720)
-    expect(page.locator(".empty")).to_have_text("Point at a tile: it is enlarged here.")
+    expect(page.locator(".empty")).to_have_text("Hover over a tile to enlarge it here.")
     cell(page, 1, 4).hover()
     panel = box_of(page.locator(".panel"))
     assert all(not overlap(panel, box_of(tile)) for tile in page.locator(".cell").all())

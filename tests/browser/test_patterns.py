@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import TEXT, Open, choose, click_head, click_middle, follow
+from tests.browser.conftest import TEXT, Open, click_head, click_middle, follow, step_to
 
 BOOK = quote(TEXT)
 
@@ -24,7 +24,7 @@ def test_the_map_shows_letters_and_a_clicked_square_chooses_the_head(goto: Open)
     follow(page, "layer=2&head=9")
     expect(page.get_by_text("L2 H9: next token.")).to_be_visible()
     page.get_by_role("button", name="More").click()
-    choose(page, "Head", "head 10")
+    step_to(page, "Head", "10")
     follow(page, "layer=2&head=10")
     expect(page.get_by_text("L2 H10: first token.")).to_be_visible()
 

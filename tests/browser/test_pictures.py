@@ -88,6 +88,26 @@ def trace() -> Any:
     return trace_text(load(MODEL), TEXT)
 
 
+def test_the_first_picture_is_saved_with_its_arcs_all_words_and_the_cards(
+    goto: Open, tmp_path: Path
+) -> None:
+    text = f"{HOSTILE} {'the cat sat on a mat ' * 24}"
+    page = goto(f"/home?layer=4&head=2&cell=3,2&text={quote(text)}")
+    reel = page.locator(".reel")
+    reel.evaluate("(node) => { node.scrollTop = 100 }")
+    saved = save_picture(page, tmp_path)
+    trace = trace_text(load(MODEL), text)
+    assert saved.name == "home-minilm-L4H2"
+    facts = [saved.facts[name] for name in ("model", "layer", "head", "query", "key")]
+    assert facts == [MODEL, "4", "2", 3, 2]
+    assert set(labels_of(trace.tokens)) <= set(saved.texts())
+    arcs = saved.group("sheet").findall(f"{SVG}path")
+    shares = trace.attention(LAYER, HEAD)[2]
+    assert len(arcs) == sum(share >= 0.01 or key == 1 for key, share in enumerate(shares))
+    assert {"query · key", "divided by √32"} <= set(saved.texts())
+    assert reel.evaluate("(node) => node.scrollTop") == 100
+
+
 def test_the_table_is_saved_whole_with_what_it_shows(goto: Open, tmp_path: Path) -> None:
     text = f"{HOSTILE} {'the cat sat on a mat ' * 12}"
     page = goto(f"/heatmap?layer=4&head=2&text={quote(text)}")

@@ -55,7 +55,7 @@ def test_four_panels_in_a_row_have_equal_axes_and_one_scale(
             expect(page.locator(".tip")).to_contain_text("it" if kind == "query" else "book")
             expect(page.locator(".tip")).to_contain_text(kind)
     expect(panel(page, 3).locator("figcaption")).to_have_text(
-        re.compile(r"^L4 H2 · searched: mean distance \d+\.\d\d$")
+        re.compile(r"^L4 H2 · a and c of the search: mean distance \d+\.\d\d$")
     )
     expect(page.get_by_text("on the edge of its range").first).to_be_visible()
 
@@ -132,7 +132,7 @@ def test_every_head_stands_beside_itself_with_its_mean_distance(goto: Open) -> N
     titles = page.locator("figcaption")
     expect(titles).to_have_count(24)
     expect(titles.nth(0)).to_have_text("L1 H1 raw: mean distance 1.55")
-    expect(titles.nth(1)).to_have_text("L1 H1 searched: mean distance 5.55")
+    expect(titles.nth(1)).to_have_text("L1 H1 a and c of the search: mean distance 5.55")
     scales = [panel(page, index).get_attribute("data-scale") for index in range(4)]
     assert scales[0] == scales[1] != scales[2] == scales[3]
 
@@ -186,7 +186,7 @@ def test_a_chosen_pair_is_red_only_where_it_is_the_querys_strongest(goto: Open, 
     trace = trace_text(load("bundled/minilm"), TEXT)
     assert [trace.attention(3, head)[IT_QUERY].argmax() == BOOK_KEY for head in (1, 2)] == [1, 0]
     page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5&dims={dims}")
-    expect(page.locator(".legend")).to_contain_text("strongest, where it is a chosen target")
+    expect(page.locator(".legend")).to_contain_text("chosen pair, a source's strongest")
     for index in range(4):
         assert painted(panel(page, index), blue) > (100 if dims == "2-D" else 30)
         assert painted(panel(page, index), red) > 50
@@ -247,9 +247,11 @@ def test_the_report_opens_from_disk_without_a_network(goto: Open, open_saved: Op
     assert page.locator("img[src=x]").count() == 0
     report = open_saved(page, "Report of layer 1")
     expect(report.locator("figure")).to_have_count(36)
-    expect(report.locator("figcaption").nth(1)).to_contain_text("L1 H1 searched: mean distance")
+    expect(report.locator("figcaption").nth(1)).to_contain_text(
+        "L1 H1 a and c of the search: mean distance"
+    )
     expect(report.locator("svg")).to_contain_text("Layer 1: a = 0.5, c = −2, |r| =")
-    expect(report.locator(".legend")).to_contain_text("strongest, where it is a chosen target")
+    expect(report.locator(".legend")).to_contain_text("chosen pair, a source's strongest")
     expect(report.locator("body")).to_contain_text("A line is red, as in AttentionViz, where")
     expect(report.locator("body")).to_contain_text("The search over all heads of layer 1")
     expect(report.locator("td", has_text="onerror=alert(1)").first).to_be_visible()

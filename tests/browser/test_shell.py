@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.ui.words.pages import PAGES, find
-from tests.browser.conftest import Open, follow, settle, watch
+from tests.browser.conftest import Open, follow, open_model_chip, settle, watch
 from tests.server import running_app
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ def test_a_cold_server_whose_hub_does_not_answer_says_so_and_does_not_wait(
             expect(page.get_by_text("Numbers checked")).to_be_visible()
             expect(page.get_by_role("gridcell").first).to_be_visible()
             settle(page)
+            open_model_chip(page)
             page.get_by_label("Model", exact=True).fill("somebody/some-model")
             # Not Enter: the menu is there a moment before it has an entry that Enter would take.
             offered = page.get_by_role("option", name="somebody/some-model")
@@ -122,15 +123,15 @@ def test_home_shows_tokens_a_real_link_and_the_colours_of_either_theme(goto: Ope
     expect(page.locator(".st-key-home_chips .chip").first).to_contain_text("[CLS]")
     expect(page.locator(".st-key-home_chips .chip")).to_have_count(13)
     expect(page.get_by_text("Layer 4, head 2 gives")).to_be_visible()
-    expect(page.locator(".js-plotly-plot")).to_contain_text("0.93")
+    expect(page.locator(".st-key-home_arcs .word.key .share")).to_have_text("0.93")
     app = page.get_by_test_id("stApp")
-    word = page.locator(".st-key-home_arcs .xtick tspan", has_text="enjoyed").first
+    word = page.locator(".st-key-home_arcs .word", has_text="enjoyed")
     expect(app).to_have_css("background-color", "rgb(255, 255, 255)")
-    expect(word).to_have_css("fill", "rgb(14, 18, 28)")
+    expect(word).to_have_css("color", "rgb(14, 18, 28)")
     page.get_by_test_id("stMainMenu").click()
     page.get_by_test_id("stMainMenuPopover").get_by_text("Dark").click()
     expect(app).to_have_css("background-color", "rgb(16, 19, 28)")
-    expect(word).to_have_css("fill", "rgb(230, 233, 242)")
+    expect(word).to_have_css("color", "rgb(230, 233, 242)")
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -183,7 +184,7 @@ def test_an_empty_text_gets_a_hint_and_an_example_fills_both_fields(goto: Open) 
     page.get_by_role("button", name="Examples").click()
     page.get_by_text("leaves fall in autumn / autumn is marked").click()
     settle(page)
-    expect(page.get_by_placeholder("The sentence to pair with the first")).to_have_value(
+    expect(page.get_by_placeholder("e.g. It was a gift from my friend.")).to_have_value(
         "autumn is marked by colorful foliage"
     )
     follow(page, "pair=autumn.*layer=2&head=3")

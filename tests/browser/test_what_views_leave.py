@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 SWITCHES = 12  # between pages, after the first two visits of each
 # Of each view, its canvas once it is drawn.
 VIEWS = {
-    "Head view": "canvas.sheet[data-drawn]:not([data-drawn=no])",
-    "Model view": "[role=grid] canvas.sheet",
-    "Neuron view": ".body canvas:not(.lines)",
+    "Head view": ".st-key-head_view canvas.sheet[data-drawn]:not([data-drawn=no])",
+    "Model view": ".st-key-model_view [role=grid] canvas.sheet",
+    "Neuron view": ".st-key-neuron_view .body canvas:not(.lines)",
 }
 
 # Counts what a page holds open: observers that observe, listeners of media queries and of window

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import html
-import json
 
 import numpy as np
 import pytest
 
-from core.analysis.strongest_link import Arcs
 from core.figures.heatmap import colour_limit, heatmap_figure, root_scale
 from core.figures.labels import literal
-from core.figures.links import links_figure
 from core.figures.palette import palette
 from core.figures.structure import Box, Column, stacks_figure
 
@@ -61,14 +58,6 @@ def test_labels_hold_no_tag_entity_or_formula_of_their_own(text: str) -> None:
     assert "<" not in shown
     assert "$x$" not in shown
     assert html.unescape(shown).replace("\u200b", "") == text
-
-
-def test_arcs_lead_from_each_word_to_its_target() -> None:
-    values = np.array([[0, 0.9, 0.1], [0.3, 0, 0.7], [0.6, 0.4, 0]], dtype=np.float32)
-    figure = links_figure(Arcs(values, ("a", "<b>", "c"), (1, 2, 0), 0, 0), LIGHT)
-    ends = sorted((round(float(arc.x[0])), round(float(arc.x[-1]))) for arc in figure.data)
-    assert ends == [(0, 1), (1, 2), (2, 0)]
-    assert "<b><b>" not in json.dumps(figure.to_plotly_json(), default=str)
 
 
 def test_two_stacks_stand_side_by_side_and_the_decoder_reads_where_the_encoder_ends() -> None:

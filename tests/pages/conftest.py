@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1.element_tree import Block
 
 from core.analysis.corpus.sample import marked_sets
 from core.model.downloading import hub
@@ -120,15 +121,38 @@ def payload(app: AppTest, component: str) -> bytes:
     return bytes(data)
 
 
-def sidebar(app: AppTest) -> str:
-    """What the sidebar says of the model."""
-    return " ".join(str(caption.value) for caption in app.sidebar.caption)
+def model_facts(app: AppTest) -> str:
+    """What is said of the model, behind its name."""
+    chips = [
+        each
+        for each in app.get("popover")
+        if isinstance(each, Block) and any(box.key == "model" for box in each.selectbox)
+    ]
+    return " ".join(str(caption.value) for chip in chips for caption in chip.caption)
 
 
 def hints(app: AppTest) -> str:
     """What the examples above the picture say under the pointer."""
     assert not app.exception
     return "\n".join(button.help or "" for button in app.button)
+
+
+def steppers(app: AppTest) -> dict[str, list[str]]:
+    """What the stepper offers, by "layer" and "head"."""
+    (stepper,) = (
+        each.proto
+        for each in app.get("bidi_component")
+        if each.proto.component_name == "headscope_stepper"
+    )
+    choices = json.loads(stepper.json)["choices"]
+    return {name: [value for value, _ in options] for name, options in choices.items()}
+
+
+def pick(app: AppTest, **values: str) -> None:
+    """Pick a layer or a head, as the stepper does."""
+    for key, value in values.items():
+        app.session_state[key] = value
+    app.run()
 
 
 def charts(app: AppTest) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from core.ui import cache
 from core.ui.serve import fetching
 from core.ui.words.messages import quote
 from tests.opening import open_app
-from tests.pages.conftest import alerts, sidebar
+from tests.pages.conftest import alerts, model_facts
 from tests.stand_in_hub import StandInHub, running_hub
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandI
 
 
 def box(app: AppTest) -> Any:
-    return app.sidebar.selectbox(key="model")
+    return app.selectbox(key="model")
 
 
 def names_in_box(app: AppTest) -> list[str]:
@@ -203,12 +203,12 @@ def test_an_id_that_is_a_folder_of_the_server_is_asked_of_the_hub(
     (tmp_path / "some" / "folder").symlink_to(NOVELS)
     monkeypatch.chdir(tmp_path)
     app = open_app("home", model="some/folder")
-    assert "4 layers × 4 heads" in sidebar(app)  # at the machine itself
+    assert "4 layers × 4 heads" in model_facts(app)  # at the machine itself
     monkeypatch.setenv("HEADSCOPE_MODELS", "any")
     connect(STRANGER)
     app = open_app("home", model="some/folder")
     assert "There is no public model called `some/folder`" in alerts(app)
-    assert "6 layers × 12 heads" in sidebar(app)
+    assert "6 layers × 12 heads" in model_facts(app)
     assert any("/api/models/some/folder" in path for _, path, _ in stand_in.asked)
 
 
@@ -229,7 +229,7 @@ def test_below_a_folder_that_the_operator_names_models_open_for_all(
     (opened / "novels").symlink_to(NOVELS)
     monkeypatch.setenv("HEADSCOPE_FOLDERS", os.pathsep.join([str(other), str(NOVELS.parent)]))
     app = open_app("home", model=str(NOVELS))
-    assert "4 layers × 4 heads" in sidebar(app)
+    assert "4 layers × 4 heads" in model_facts(app)
     monkeypatch.setenv("HEADSCOPE_FOLDERS", str(opened))
     loaded.clear()
     for name in (
@@ -282,7 +282,7 @@ def test_the_operators_token_goes_out_for_visitors_only_if_the_operator_says_so(
     app = open_app("home", model="some/novels")
     assert "3 MB must be downloaded" in alerts(app)
     app.button(key="model_way_out").click().run()
-    assert "4 layers × 4 heads" in sidebar(app)
+    assert "4 layers × 4 heads" in model_facts(app)
     assert stand_in.tokens == {sent}
 
 
@@ -299,7 +299,7 @@ def test_a_model_of_the_cache_that_the_hub_shows_to_its_owner_only_is_not_for_vi
     assert "There is no public model called `my/private`" in alerts(app)
     assert "my/private" not in loaded
     connect("127.0.0.1")
-    assert "4 layers × 4 heads" in sidebar(open_app("home", model="my/private"))
+    assert "4 layers × 4 heads" in model_facts(open_app("home", model="my/private"))
 
 
 def test_a_model_larger_than_visitors_may_download_has_no_button(
@@ -379,4 +379,4 @@ def test_a_visitor_who_waits_for_a_turn_is_told_so(
     app.button(key="model_way_out").click().run()
     assert any("Another model is being downloaded" in each for each in words)
     assert words[-1].startswith("Downloading: ")
-    assert "4 layers × 4 heads" in sidebar(app)
+    assert "4 layers × 4 heads" in model_facts(app)

@@ -18,10 +18,10 @@ def test_few_heads_stand_out_and_what_most_do_is_said_to_be_usual() -> None:
     text = said(app)
     # Of 72 heads only this one is an outlier; 54 have a flag, which is no news, and it is said.
     assert "**1 of 72 heads stands out on this text:** L1 H8 (alike weights)." in text
-    assert "Usual in trained transformers, and nothing to fix" in text
-    assert "54 heads have a flag, a measure beyond its threshold; a head stands out by one" in text
-    assert "42 give the first token at least 50 % of their attention (sink)" in text
-    assert "43 attend to values that average at most 50 % of the head's median length" in text
+    assert "This is normal in trained transformers" in text
+    assert "54 heads have a flag, a measure beyond its threshold; a head stands out if its" in text
+    assert "42 give the first token at least 50% of their attention (sink)" in text
+    assert "43 attend to values that average at most 50% of the head's median length" in text
     assert "nearly zero" not in text  # values of 0.1 to 0.5 of the median are not
     listed = [line for line in text.split("\n") if " · stands out" in line or " · usual" in line]
     assert listed == ["**L1 H8** · stands out"]
@@ -35,7 +35,7 @@ def test_few_heads_stand_out_and_what_most_do_is_said_to_be_usual() -> None:
 
 def test_a_text_on_which_no_head_stands_out_lists_three_usual_ones() -> None:
     text = said(open_app("anomalies", model="bundled/gpt2-novels", text=BOOK))
-    assert "**No head stands out on this text.** Usual in trained transformers" in text
+    assert "**No head stands out on this text.** This is normal in trained transformers" in text
     assert text.count("** · usual") == 3
 
 
@@ -50,7 +50,7 @@ def test_flags_of_a_kind_are_counted() -> None:
 def test_a_flag_has_its_reason_and_the_sentence_of_one_head_its_numbers() -> None:
     first, share = "0.85", "0.08"
     null = (
-        "85 % of its attention has almost no effect (values under a tenth of the head's median"
+        "85% of its attention has almost no effect (values under a tenth of the head's median"
         " length), and the values it attends to average 0.16 of the head's median length (longer"
         " ones count as the median)"
     )
@@ -109,7 +109,7 @@ def test_a_text_that_is_too_short_flags_no_head_and_says_so(
 ) -> None:
     app = open_app("anomalies", text=SHORT, **link)
     text = said(app) + alerts(app)
-    assert "**Too short to say.** On 8 tokens" in text
+    assert "**Too short to say.** With 8 tokens" in text
     assert words in text
     assert "have a flag" not in text
     assert "**No head" not in text

@@ -743,9 +743,9 @@ def test_the_page_says_on_how_many_pairs_pooled_and_each_sentence_alone() -> Non
     kept = small().full["cosine"]["raw"]
     app = opened(small(), part="trust", distance="cosine")
     text = said(app)
-    assert f"the same {small().measured.pairs[0, 0]:,} permitted pairs per head" in text
-    assert f"mean over heads is −{-kept.correlation.mean():.2f}" in text
-    assert f"then averaged, −{-kept.per_sentence.mean():.2f}" in text
+    assert f"Measured on {small().measured.pairs[0, 0]:,} permitted pairs per head" in text
+    assert f"Mean over heads: −{-kept.correlation.mean():.2f} pooled" in text
+    assert f"−{-kept.per_sentence.mean():.2f} by sentence" in text
     assert "space" not in app.query_params  # an atlas has no plane for cosine distance
 
 

@@ -43,7 +43,7 @@ def test_clusters_are_found_when_asked_for_and_listed_with_what_has_no_name(
     assert f"**{len(names)}** clusters, {f'**{unnamed}** of them' if unnamed else 'all'}" in said(
         app
     )
-    assert "shuffled 999 times" in said(app)
+    assert "999 shuffles" in said(app)
 
 
 def test_a_few_sentences_have_clusters_without_a_name_or_none_at_all(
@@ -51,7 +51,7 @@ def test_a_few_sentences_have_clusters_without_a_name_or_none_at_all(
 ) -> None:
     app = opened(small(), part="one", regions="1")  # no word of it has five tokens but the special
     assert [name for name, _, _ in clouds[-1].clusters] == ["", ""]
-    assert "**2** clusters, **2** of them without a name" in said(app)
+    assert "**2** clusters (HDBSCAN), **2** without a name" in said(app)
     app = of_lines(LINES[:1], part="one", regions="1")
     assert not clouds[-1].clusters
     assert "No clusters: nowhere do these 24 points lie densely together." in said(app)
@@ -64,7 +64,7 @@ def test_lines_that_repeat_are_told_and_name_nothing(clouds: list[AtlasCloud]) -
     assert clouds[-1].clusters
     assert {name for name, _, _ in clouds[-1].clusters} <= {"", "[CLS]", "[SEP]"}
     repeated = 5 * len(small().tokens)
-    assert f"{repeated:,} of the tokens are in sentences that repeat an earlier one" in said(app)
+    assert f"{repeated:,} tokens in repeated sentences do not count" in said(app)
 
 
 @pytest.mark.usefixtures("clouds")

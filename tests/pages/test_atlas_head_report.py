@@ -14,7 +14,7 @@ from core.model import load, trace_text
 from core.screens.atlas.head import head_report
 from core.screens.atlas.head.report_file import HeadReport, report_file
 from tests.pages.atlases import LINES, opened, small
-from tests.pages.conftest import alerts, said
+from tests.pages.conftest import alerts, pick, said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def test_a_dossier_has_contexts_of_every_tenth_with_the_models_own_attention(
         assert weights[context.key] == pytest.approx(max(others), abs=1e-5)
         strengths.append(float(weights[context.key]))
     assert strengths == sorted(strengths, reverse=True)  # tenth by tenth, strongest first
-    assert "2 are drawn at random from each tenth" in said(app)
+    assert re.search(r"; 2 of [\d,]+ contexts from each tenth", said(app))
 
 
 @pytest.mark.usefixtures("clouds")
@@ -101,8 +101,8 @@ def test_sentences_are_run_once_for_all_heads(
 
     monkeypatch.setattr(head_report, "draw_sentences", counted)
     app = opened(small(), part="one", dossier="1")
-    app.selectbox(key="head").set_value("5").run()
-    app.selectbox(key="layer").set_value("2").run()
+    pick(app, head="5")
+    pick(app, layer="2")
     assert len(shown) == 3
     assert len(runs) == 1
 

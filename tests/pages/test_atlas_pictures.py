@@ -14,7 +14,7 @@ from core.model import load, trace_text
 from core.screens.atlas import matrix, screen
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, opened, small
-from tests.pages.conftest import alerts, said
+from tests.pages.conftest import alerts, pick, said
 
 if TYPE_CHECKING:
     from core.components.atlas_cloud import AtlasCloud
@@ -82,7 +82,7 @@ def test_where_the_model_is_not_offered_the_page_says_why_there_are_no_lines(
 def test_lines_follow_the_head_and_stay_within_the_sentence(clouds: list[AtlasCloud]) -> None:
     app = opened(small(), part="one", layer="4", head="2", token="14")
     before = named_lines(clouds[-1])
-    app.selectbox(key="layer").set_value("3").run()
+    pick(app, layer="3")
     assert (clouds[-1].title, app.query_params["layer"]) == ("L3 H2", "3")
     assert named_lines(clouds[-1]) != before
     sentences = np.array(clouds[-1].sentence)
@@ -179,9 +179,7 @@ def test_layouts_of_all_heads_are_flat_and_the_page_says_so(
     monkeypatch.setattr(matrix, "show_progress", lambda _: True)
     app = open_app("atlas", **SMALL, projection="t-SNE", dims="3")
     assert matrices[-1].points.shape[-1] == 2
-    assert "All heads together are laid out in the plane; one head alone can be in 3-D." in said(
-        app
-    )
+    assert "all heads together in 2-D, one head alone also in 3-D" in said(app)
     assert not [control for control in app.segmented_control if control.key == "dims"]
 
 

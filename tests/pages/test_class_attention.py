@@ -107,9 +107,9 @@ def test_it_says_what_cls_keeps_to_itself(vit: str, trace: Trace) -> None:
 
 def test_registers_and_models_without_cls_are_said(folder_of: Callable[[str], str]) -> None:
     app = visit(folder_of("dinov2_with_registers"), layer="1", head="1")
-    assert "to other tokens that are no patches" in said(app)
+    assert "to other tokens that are not patches" in said(app)
     app = visit(folder_of("siglip"), layer="1", head="1")
-    assert "This model has no CLS token: each map is the mean over what the patches" in said(app)
+    assert "This model has no CLS token: each map is the mean attention from patches" in said(app)
     assert sent(app, "cls_maps")["source"] == "mean of patches"
 
 
@@ -125,7 +125,7 @@ def test_a_link_restores_head_region_and_share(vit: str) -> None:
 @pytest.mark.parametrize("region", ["r1c1-r9c1", "all", "r0c0-r1c1", "<b>"])
 def test_a_region_that_is_none_is_removed_and_said(vit: str, region: str) -> None:
     app = visit(vit, region=region)
-    assert "is no region of 6 × 6 patches" in alerts(app)
+    assert "is not a region of 6 × 6 patches" in alerts(app)
     assert sent(app, "cls_maps")["region"] is None
     assert "region" not in app.query_params
 
@@ -204,7 +204,7 @@ def test_heads_that_need_as_few_patches_are_said_to() -> None:
     needed = (shares.cumsum(axis=-1) < 0.6).sum(axis=-1) + 1
     assert (needed == needed.min()).sum() == 2  # L2 H5 and L3 H4
     sentence = visit(model).button(key=f"{PAGE}_preset_0").help
-    assert f"60 % of its mass on {needed.min()} of 144 patches, as few as another head" in sentence
+    assert f"60% of its mass on {needed.min()} of 144 patches, as few as another head" in sentence
     assert "none needs fewer" in sentence
 
 

@@ -66,7 +66,7 @@ def test_the_table_is_that_of_the_cross_trace(folder: Path, table: pd.DataFrame)
         np.testing.assert_allclose(shown[name], table[name], rtol=1e-5)
     assert shown["sink_token"].tolist() == table["sink_token"].tolist()
     text = said(app)
-    assert "The first token, sinks and values below are those of your text." in text
+    assert "First token, sinks and values refer to your text." in text
     assert "The sample corpus is read by the encoder alone." in text
     weights = said(opened(folder, flag="alike weights"))
     assert "**Alike weights** cannot be measured for this model on this text." in weights
@@ -79,7 +79,7 @@ def test_the_first_token_is_the_first_key(folder: Path, cross: Trace, table: pd.
     assert f"gives it {table['first_attention'].max():.2f} (uniform baseline" in text
     assert f"{1 / len(cross.key_tokens):.2f})" in text
     assert "the uniform baseline, with 12 query tokens or more." in text
-    assert "The uniform baseline is 1/n, n being the tokens of your text." in text
+    assert "Uniform baseline: 1/n, with n the tokens of your text." in text
 
 
 @pytest.mark.parametrize("hide", [False, True])
@@ -98,8 +98,8 @@ def test_what_moves_has_the_decoders_tokens_down_and_the_texts_across(
 
 def test_rows_whose_query_is_the_first_count_as_magnified_too() -> None:
     weights = np.array([[0.995, 0.005], [0.5, 0.5], [0.999, 0.001]], dtype=np.float32)
-    assert "2 rows have less than 1 % left" in _hidden(weights, cross=True)
-    assert "1 row has less than 1 % left" in _hidden(weights, cross=False)
+    assert "2 rows have less than 1% left" in _hidden(weights, cross=True)
+    assert "1 row has less than 1% left" in _hidden(weights, cross=False)
 
 
 def test_queries_and_keys_have_positions_of_their_own(folder: Path, cross: Trace) -> None:
@@ -149,6 +149,10 @@ def test_examples_lead_to_no_hidden_states(folder: Path) -> None:
     app.run()
     labels = [button.label for button in app.button]
     assert "Massive activations" not in labels
-    for title in ("Attention, and what it moves", "What lies beneath the sink", "Layer by layer"):
+    for title in (
+        "Attention, and what it moves",
+        "Why heads rest on the first token of your text",
+        "Layer by layer",
+    ):
         next(button for button in app.button if button.label == title).click().run()
         assert not app.exception

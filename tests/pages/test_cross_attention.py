@@ -52,7 +52,7 @@ def test_the_head_view_gets_cross_attention_and_both_lists_of_tokens(folder: str
         np.testing.assert_array_equal(weights, expected[layer])
         steps = view[f"steps{layer}"].reshape(expected[layer].shape)
         assert np.abs(steps - 255 * expected[layer]).max() <= 0.51
-    assert "On the left are the decoder's tokens" in said(app)
+    assert "Left: the decoder's tokens" in said(app)
     assert "left to right" not in said(app)
 
 
@@ -193,13 +193,13 @@ def test_the_neuron_views_vectors_make_cross_attention(folder: str) -> None:
     assert (view["query"], view["pairKey"]) == (6, 19)
     assert app.selectbox(key="query").options[1:] == queries
     assert app.selectbox(key="key_token").options[1:] == keys
-    assert "The query tokens are the decoder's" in said(app)
+    assert "Queries are the decoder's" in said(app)
 
 
 def test_examples_of_the_neuron_view_name_tokens_of_their_own_list(folder: str) -> None:
     trace = cross(folder)
     app = visit("neuron_view", folder)
-    press_example(app, "neuron_view", "A key that draws everyone")
+    press_example(app, "neuron_view", "A key that attracts every query")
     layer, head, query, key = (
         int(app.query_params[name]) - 1 for name in ("layer", "head", "query", "key_token")
     )

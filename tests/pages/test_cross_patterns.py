@@ -27,7 +27,7 @@ TARGET = "Where is the cat now? On the mat, where it sleeps."
 # What the names say of cross attention: these ask for keys alone.
 OF_KEYS = {"first", "sep", "punctuation", "broad"}
 LEFT_OUT = (
-    "Those of two tokens of one text are left out: previous token, next token, itself, same token"
+    "so patterns within one text are left out: previous token, next token, itself, same token"
     " elsewhere, other sentence, mean distance, induction."
 )
 
@@ -133,7 +133,7 @@ def test_the_heatmaps_have_the_decoders_tokens_down_and_the_texts_across(
 
 def test_similar_heads_are_compared_on_query_tokens(folder: Path, cross: Trace) -> None:
     text = said(opened(folder, part="alike"))
-    assert f"Compared on all {len(cross.tokens)} query tokens." in text
+    assert f"({len(cross.tokens)} query tokens). Stress" in text
 
 
 def test_pronouns_are_for_the_encoder_which_a_button_shows(folder: Path) -> None:
@@ -165,10 +165,15 @@ def test_every_example_can_be_pressed(folder: Path) -> None:
     app = opened(folder)
     app.session_state["patterns_presets"] = True
     app.run()
-    titles = ("Resting on the first token", "Resting on the end", "All heads at once", "Twins")
+    titles = (
+        "Resting on the first token",
+        "Resting on the end",
+        "All heads at once",
+        "Similar heads",
+    )
     shown = [button.label for button in app.button]
     assert [title for title in shown if title in titles] == list(titles)
-    assert not {"Looking back by one", "Everything at once", "One text is little"} & set(shown)
+    assert not {"Looking back by one", "All layers at once", "Short texts mislead"} & set(shown)
     for title in titles:
         next(button for button in app.button if button.label == title).click().run()
         assert "This link asks" not in alerts(app)

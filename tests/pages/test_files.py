@@ -82,7 +82,6 @@ def test_every_file_is_named_by_what_it_holds_and_says_it(
 @pytest.mark.parametrize(
     ("page", "link", "names"),
     [
-        ("home", {}, ["home-arcs-minilm"]),
         (
             "heatmap",
             {"view": "picture", "layer": "4", "head": "2"},

@@ -14,7 +14,7 @@ from core.ui.cache import first_model
 from core.ui.cache.first_load import FirstLoad
 from core.ui.words.pages import TEXT_PAGES
 from tests.opening import open_app
-from tests.pages.conftest import alerts, payload, said, sidebar
+from tests.pages.conftest import alerts, model_facts, payload, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,8 +76,8 @@ def test_a_page_that_needs_only_a_trace_is_drawn_before_the_model_is_loaded(
 ) -> None:
     app = open_app(page)
     assert loads == []
-    assert SHIPPED in sidebar(app)
-    assert CHECKED not in sidebar(app)
+    assert SHIPPED in model_facts(app)
+    assert CHECKED not in model_facts(app)
     assert content(app)
     assert not app.error
 
@@ -87,14 +87,14 @@ def test_when_the_model_has_come_its_facts_are_there_and_the_picture_stays(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(first_model, "finish", lambda: None)
-        first = payload(open_app("home"), "cards")
+        first = payload(open_app("home"), "arcs")
     app = open_app("home")
     assert loads == ["bundled/minilm"]
-    assert CHECKED in sidebar(app)
-    assert SHIPPED not in sidebar(app)
-    assert payload(app, "cards") == first
+    assert CHECKED in model_facts(app)
+    assert SHIPPED not in model_facts(app)
+    assert payload(app, "arcs") == first
     again = open_app("home")  # by a visitor who comes later
-    assert payload(again, "cards") == first
+    assert payload(again, "arcs") == first
     assert loads == ["bundled/minilm"]
 
 
@@ -118,7 +118,7 @@ def test_another_text_or_model_is_never_drawn_from_the_shipped_trace(
 ) -> None:
     app = open_app("heatmap", **state)
     assert loads == [state.get("model", "bundled/minilm")]
-    assert CHECKED in sidebar(app)
+    assert CHECKED in model_facts(app)
 
 
 def test_a_model_that_cannot_be_loaded_is_reported_once_it_is_known(
@@ -133,7 +133,7 @@ def test_a_model_that_cannot_be_loaded_is_reported_once_it_is_known(
         assert "There is not enough memory to load" in alerts(app)
     app.button(key="model_way_out").click().run()  # Try again
     assert not app.error
-    assert CHECKED in sidebar(app)
+    assert CHECKED in model_facts(app)
 
 
 def test_who_types_while_the_model_is_loading_is_told_what_is_done(

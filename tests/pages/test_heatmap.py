@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from tests.opening import open_app
-from tests.pages.conftest import alerts, said
+from tests.pages.conftest import alerts, pick, said
 
 
 @pytest.mark.parametrize(
     ("state", "sentence"),
     [
-        ({}, "Rows add up to 1, columns do not"),
+        ({}, "Rows add up to 1; a column"),
         ({"head": "max"}, "the largest value of any head, so rows add up to 1."),
         ({"head": "max", "layer": "mean"}, "averaged over layers"),
-        ({"hide": "1"}, "the rest went to hidden tokens"),
-        ({"hide": "1", "renorm": "1", "words": "1"}, "Rows add up to 1, columns do not"),
+        ({"hide": "1"}, "the rest goes to hidden tokens"),
+        ({"hide": "1", "renorm": "1", "words": "1"}, "Rows add up to 1; a column"),
         ({"hide": "1"}, "2 special tokens are hidden."),
         ({"values": "scores", "head": "mean"}, "its softmax is not the summary of their attention"),
         ({"values": "scores", "head": "3"}, "Softmax turns each row, special tokens included"),
@@ -35,8 +35,8 @@ def test_impossible_values_are_reported_once_and_replaced() -> None:
         assert app.query_params[key] != value
     assert "bundled/minilm has 6 layers: `mean`, `1`, `2`, `3`, `4`, `5`, `6`" in alerts(app)
     assert "bundled/minilm has 12 heads a layer" in alerts(app)
-    assert (app.selectbox(key="layer").value, app.selectbox(key="head").value) == ("4", "2")
-    app.selectbox(key="head").set_value("3").run()
+    assert (app.session_state["layer"], app.session_state["head"]) == ("4", "2")
+    pick(app, head="3")
     assert alerts(app) == ""
     for key, value in (("layer", "0"), ("head", "-1")):
         assert f"asks for {key} `{value}`" in alerts(open_app("heatmap", **{key: value}))

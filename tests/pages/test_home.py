@@ -1,13 +1,15 @@
-"""Home in process: the claim, the way to its head, and the line from tokens to attention."""
+"""Home in process: what its picture is sent, what is said of it, and the ways on."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from core.model import load, trace_text
+from core.screens.home.state import take_report
+from core.ui import controls
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, PAIR, alerts, said, sent
@@ -15,41 +17,93 @@ from tests.pages.conftest import BOOK, PAIR, alerts, said, sent
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from streamlit.testing.v1 import AppTest
 
-def test_the_claim_names_a_pronoun_and_its_noun_and_opens_that_head_with_the_pair_held() -> None:
+
+def claim(app: AppTest) -> str:
+    """What the picture says of the pair that it begins with."""
+    data = sent(app, "arcs")
+    found, labels = data["found"], data["sides"]["queries"]["labels"]
+    layer, head = data["layerLabels"][found["layer"]], found["head"] + 1
+    pair = f"L{layer} H{head}, {labels[found['query']]} to {labels[found['key']]}"
+    return str(found["sentence"] or f"{pair}{found['tail']}")
+
+
+def test_the_picture_begins_with_a_pronoun_and_its_noun() -> None:
     app = open_app("home")
-    text = said(app)
-    assert (
-        "**Layer 4, head 2 gives 0.93 of the attention of** `it` **to** `book`: a pronoun that"
-        " looks back at a noun, 6 tokens away." in text
-    )
-    assert "It is not a matter of position" in text
-    app.button(key="home_open_head").click().run()
-    assert [title.value for title in app.title] == ["Head view"]
-    state = {"layer": "4", "heads": "2", "from": "11"}
-    assert state.items() <= app.query_params.items()
+    said_of = "L4 H2, it to book: a pronoun that looks back at a noun, 6 tokens away."
+    assert claim(app) == said_of
+    assert "`it` attends to `book` in L4 H2 is not a matter of position" in said(app)
+    assert sent(app, "arcs")["view"] == {"layer": "4", "head": 2, "cell": []}
+    assert {"layer", "head", "cell"}.isdisjoint(app.query_params)
 
 
-def test_the_cards_hold_the_models_own_numbers() -> None:
+def test_all_layers_of_a_short_text_are_sent_as_the_trace_has_them() -> None:
     trace = trace_text(load("bundled/minilm"), BOOK)
-    cards = sent(open_app("home"), "cards")
-    assert cards["tokens"] == [token.display for token in trace.tokens]
-    assert cards["pair"] == [10, 4]
-    query, key = cards["query"], cards["key"]
+    data = sent(open_app("home"), "arcs")
+    assert list(data["layers"]) == [str(layer) for layer in range(6)]
     # The page's are of the trace that comes with the app: another machine's rounding.
-    np.testing.assert_allclose(query, trace.queries[3, 1, 10], atol=1e-5)
-    np.testing.assert_allclose(key, trace.keys[3, 1, 4], atol=1e-5)
-    product = float(query.astype(np.float64) @ key)
-    assert cards["lines"] == [
-        ["query · key", f"{product:.2f}"],
-        ["divided by √32", f"{product / 32**0.5:.2f}"],
-    ]
-    row = trace.attention(3, 1)[10]
-    label, weight, is_key = cards["weights"][0]
-    assert (label, is_key) == ("book", True)
-    assert weight == pytest.approx(float(row[4]))
-    assert sum(weight for _, weight, _ in cards["weights"]) == pytest.approx(1, abs=1e-5)
-    assert cards["weights"][-1][0] == "9 others"
+    for layer in range(6):
+        queries = data[f"queries{layer}"].reshape(trace.queries[layer].shape)
+        np.testing.assert_allclose(queries, trace.queries[layer], atol=2e-5)
+    weights = data["linkWeights"].reshape(6, 12)
+    query, key = data["linkPairs"].reshape(6, 12, 2)[3, 1]
+    assert weights[3, 1] == pytest.approx(float(trace.attention(3, 1)[query, key]), abs=1e-5)
+
+
+def test_of_a_long_text_one_layer_is_sent_and_the_page_says_so() -> None:
+    app = open_app("home", text="The water was high. " * 60)
+    assert len(sent(app, "arcs")["layers"]) == 1
+    assert "Of 6 layers only the one shown is in your browser" in said(app)
+    other = open_app("home", text="The water was high. " * 60, layer="5", head="3")
+    assert list(sent(other, "arcs")["layers"]) == ["4"]
+    assert "only the one shown" not in said(open_app("home"))
+
+
+def test_a_link_opens_the_head_and_the_pair_and_says_how_it_is_computed() -> None:
+    app = open_app("home", layer="2", head="5", cell="10,5")
+    data, usual = sent(app, "arcs"), sent(open_app("home"), "arcs")
+    assert data["view"] == {"layer": "2", "head": 5, "cell": [10, 5]}
+    # Else each pick would send everything once more.
+    assert {name for name in data if not np.array_equal(data[name], usual[name])} == {"view"}
+    assert {"layer": "2", "head": "5", "cell": "10,5"}.items() <= app.query_params.items()
+    app.session_state["share"] = True
+    app.run()
+    assert any("attention_steps(trace, 1, 4, 9, 4)" in each.value for each in app.code)
+
+
+def test_what_is_picked_in_the_picture_goes_on_to_other_pages() -> None:
+    app = open_app("home")
+    for key, value in taken({"layer": "2", "head": 5, "cell": [10, 5]}).items():
+        app.session_state[key] = value
+    app.switch_page("pages/head_view.py").run()
+    assert {"layer": "2", "heads": "5", "from": "10"}.items() <= app.query_params.items()
+    app.switch_page("pages/neuron_view.py").run()
+    expected = {"layer": "2", "head": "5", "query": "10", "key_token": "5"}
+    assert expected.items() <= app.query_params.items()
+    app.switch_page("pages/heatmap.py").run()
+    assert {"layer": "2", "head": "5", "cell": "10,5"}.items() <= app.query_params.items()
+
+
+@pytest.mark.parametrize(
+    "report",
+    [None, {}, {"layer": 4, "head": 2}, {"layer": "<b>", "head": 2}, {"layer": "4", "head": 0}],
+)
+def test_what_is_no_state_is_not_picked(report: object) -> None:
+    assert taken(report) == {}
+
+
+def test_a_cell_that_is_no_pair_is_no_cell() -> None:
+    assert taken({"layer": "4", "head": 2, "cell": [1, 2, 3]})["cell"] == []
+
+
+def taken(report: object) -> dict[str, Any]:
+    """The controls that a report picks."""
+    picked: dict[str, Any] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(controls, "pick", picked.update)
+        take_report(report)
+    return picked
 
 
 UNRECOGNISED = "this text was not recognised as English sentences"
@@ -57,7 +111,7 @@ NO_PRONOUN = "There is no pronoun to look back, and no two words"
 
 
 @pytest.mark.parametrize(
-    ("text", "claim"),
+    ("text", "reason"),
     [
         ("1 2 3 4 5 6 7 8 9 10", UNRECOGNISED),
         ("It is raining in London today.", "No pronoun looks back at a noun, and no two words are"),
@@ -66,32 +120,29 @@ NO_PRONOUN = "There is no pronoun to look back, and no two words"
         ("word " * 700, UNRECOGNISED),
     ],
 )
-def test_an_odd_or_long_text_gets_a_sentence_about_position(text: str, claim: str) -> None:
+def test_an_odd_or_long_text_gets_a_sentence_about_position(text: str, reason: str) -> None:
     app = open_app("home", text=text)
-    assert claim in said(app)
-    assert "head 3 gives" in said(app)
-    assert "of a token's attention to the token before it, on average" in said(app)
-    assert "above 0.50, the threshold of a head that follows position" in said(app)
+    assert reason in said(app)
+    assert "head 3 gives" in claim(app)
+    assert "of a token's attention to the token before it, on average" in claim(app)
+    assert "above 0.50, the threshold of a head that follows position" in claim(app)
     assert "longer sentence" not in said(app) + alerts(app)
     assert "not a matter of position" not in said(app)
 
 
 def test_a_short_sentence_joins_its_words() -> None:
-    text = said(open_app("home", text="Cats chase mice."))
-    assert "attention of** `cats` **to** `mice`: two words of one sentence, 2 tokens away" in text
+    text = claim(open_app("home", text="Cats chase mice."))
+    assert text.endswith("cats to mice: two words of one sentence, 2 tokens away.")
 
 
 def test_a_head_below_the_threshold_is_not_said_to_follow_position() -> None:
     """On the default sentence the head that gives most to the token before gives 0.34 of it."""
-    text = said(open_app("home", model="bundled/gpt2-novels", text=BOOK))
-    assert "below 0.50, the threshold of a head that follows position; no head gives more" in text
+    app = open_app("home", model="bundled/gpt2-novels", text=BOOK)
+    below = "below 0.50, the threshold of a head that follows position; no head gives more"
+    assert below in claim(app)
+    text = said(app)
     assert UNRECOGNISED not in text
     assert "No pronoun looks back at a noun, and no two words of one token are joined" in text
-
-
-def test_the_card_of_attention_says_what_the_head_does_with_it() -> None:
-    sentence = sent(open_app("home"), "cards")["cards"][-1]["sentence"]
-    assert "shares of 1; with them the head averages the values" in sentence
 
 
 def test_terms_of_reach_say_what_the_layers_of_this_model_do(tmp_path: Path) -> None:
@@ -108,24 +159,28 @@ def test_terms_of_reach_say_what_the_layers_of_this_model_do(tmp_path: Path) -> 
     assert "in this model: layer 2, at most 4 tokens away." in reach[":gray-badge[local attention]"]
 
 
-def test_one_word_is_told_what_is_missing_and_offers_no_head() -> None:
+def test_one_word_is_told_what_is_missing_and_has_no_picture() -> None:
     app = open_app("home", text="book")
     assert "One word has no other word to attend to." in said(app)
-    assert not [button for button in app.button if button.key == "home_open_head"]
+    components = [each.proto.component_name for each in app.get("bidi_component")]
+    assert "headscope_arcs" not in components
+
+
+def test_four_doors_lead_on() -> None:
+    app = open_app("home")
+    labels = [each.proto.label for each in app.get("page_link")]
+    doors = ["Read one head", "See all heads", "Do the arithmetic", "Look at images"]
+    assert labels[-4:] == [f"**{door}**" for door in doors]
+
+
+def test_of_two_words_every_head_shows_the_pair_that_was_found() -> None:
+    data = sent(open_app("home", text="Leaves fall"), "arcs")
+    assert data["linkPairs"].size == data["linkWeights"].size == 0
 
 
 def test_two_sentences_are_joined_by_a_word_of_each() -> None:
     app = open_app("home", **PAIR)
-    assert "attention of** `leaves` **to** `foliage`: two words of your two sentences." in said(app)
-
-
-def test_a_long_text_shows_the_tokens_around_the_pair() -> None:
-    text = "The water was high. " * 6 + "My sister saw a heron and then she took a picture of it."
-    cards = sent(open_app("home", text=text), "cards")
-    assert cards["tokens"][0] == "…"
-    assert len(cards["tokens"]) < 20
-    query, key = (cards["tokens"][place] for place in cards["pair"])
-    assert (query, key) == ("she", "sister")
+    assert claim(app).endswith("leaves to foliage: two words of your two sentences.")
 
 
 def test_what_the_vocabulary_lacks_is_explained_once_on_every_page() -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core.ui import presets
 from tests.opening import open_app
-from tests.pages.conftest import ATTEND, alerts, said, sent, sidebar
+from tests.pages.conftest import ATTEND, alerts, model_facts, said, sent, steppers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -39,10 +39,10 @@ def test_the_picker_has_the_layers_that_attend_and_begins_with_the_last(
     hybrid: Callable[..., AppTest], page: str
 ) -> None:
     app = hybrid(page)
-    picker = app.selectbox(key="layer")
-    assert [option for option in picker.options if "mean" not in option] == ["layer 3", "layer 6"]
-    assert (picker.value, app.query_params["layer"]) == ("6", "6")
-    assert "Only 2 of its 8 layers attend: 3 and 6." in sidebar(app)
+    options = steppers(app)["layer"]
+    assert [option for option in options if option != "mean"] == ["3", "6"]
+    assert (app.session_state["layer"], app.query_params["layer"]) == ("6", "6")
+    assert "Only 2 of its 8 layers attend: 3 and 6." in model_facts(app)
 
 
 def test_a_link_has_the_model_s_number_and_names_the_head_by_it(
@@ -86,7 +86,7 @@ def test_hidden_states_are_named_by_the_layers_that_they_leave(
 ) -> None:
     app = hybrid("anomalies", anomaly="states")
     assert re.search(r"after layer [258]\b", said(app))
-    assert "what a layer that attends receives, the last what leaves the model" in said(app)
+    assert "the input of a layer that attends; the last row is the model's output" in said(app)
 
 
 def test_the_model_view_gets_numbers_and_gaps_and_hides_layers_by_number(

@@ -14,7 +14,7 @@ from core.ui import cache
 from core.ui.serve import images
 from core.ui.words.pages import PAGES, TEXT_PAGES, find
 from tests.opening import open_app
-from tests.pages.conftest import alerts, said, sent, sidebar
+from tests.pages.conftest import alerts, model_facts, pick, said, sent
 from tests.pages.vision import bring, model_folder, open_image, png
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def place(app: AppTest) -> dict[str, Any]:
 
 
 def pick_model(app: AppTest, name: str) -> AppTest:
-    """Pick one in the sidebar's box, whose options are labels with a size and the like."""
-    box = app.sidebar.selectbox(key="model")
+    """Pick one in the model's menu, whose options are labels with a size and the like."""
+    box = app.selectbox(key="model")
     (option,) = [each for each in box.options if name in each]
     box.set_value(option).run()
     return app
@@ -102,8 +102,8 @@ def test_text_and_image_keep_the_model_the_layer_and_the_head_that_each_had() ->
     app.button(key="show_text_instead").click().run()
     assert (app.session_state["model"], alerts(app)) == (DEFAULT, "")
     pick_model(app, NOVELS)
-    app.selectbox(key="layer").set_value("3").run()
-    app.selectbox(key="head").set_value("4").run()
+    pick(app, layer="3")
+    pick(app, head="4")
     text = place(app)
     menu(app, "images")
     assert (place(app), alerts(app)) == (image | {"page": "Patches"}, "")
@@ -121,7 +121,7 @@ def test_a_link_that_asks_a_page_for_texts_for_an_image_is_answered_with_a_text(
     app = open_app(page, input="image")
     assert "This page shows: `text`" in alerts(app)
     assert app.session_state["input"] == "text"
-    assert "MiniLM" in sidebar(app)
+    assert "MiniLM" in model_facts(app)
 
 
 # ---- links -------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def test_a_size_is_in_no_link_while_it_is_the_model_s_own() -> None:
 def test_an_image_that_is_brought_is_shown_and_said_to_be_lost_by_a_reload() -> None:
     app = bring(open_image("heatmap"), png(side=40))
     assert facts(app).startswith("40 × 40 → 32 × 32 px")
-    captions = [each.value for each in app.caption if "a reload of the page loses it" in each.value]
+    captions = [each.value for each in app.caption if "reloading the page loses it" in each.value]
     assert len(captions) == 2  # where files are brought, and beside the image
     assert app.selectbox(key="image").value == "own"
     (shown,) = [each for each in app.selectbox(key="image").options if "Your" in each]
@@ -179,7 +179,7 @@ def test_an_image_that_is_brought_is_shown_and_said_to_be_lost_by_a_reload() -> 
 
 
 def test_where_files_are_brought_it_says_what_a_reload_does_before_one_is() -> None:
-    assert "a reload of the page loses it" in said(open_image("heatmap"))
+    assert "reloading the page loses it" in said(open_image("heatmap"))
 
 
 def test_a_reload_loses_the_image_keeps_the_place_and_says_what_is_shown() -> None:
@@ -205,7 +205,7 @@ def test_a_photo_that_is_no_square_is_cropped_and_the_page_says_so() -> None:
     app = bring(open_image("images"), file.getvalue())
     told = said(app)
     assert "640 × 420, of which the middle 420 × 420 → 32 × 32 px, 8 × 8 patches of 4 px." in told
-    assert "this model's own processor would squash it." in told
+    assert "this model's own processor would squash the image." in told
     pixels = np.asarray(sent(app, "patches")["pixels"]).reshape(32, 32, 3)
     assert (pixels == (0, 0, 250)).all()
 

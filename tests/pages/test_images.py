@@ -75,7 +75,7 @@ def test_of_a_large_image_one_layer_is_sent_and_a_row_of_every_head(
     np.testing.assert_allclose(data["tops"].reshape(3, 4), rows.max(-1), rtol=1e-5)
     steps = data["rows"].reshape(3, 4, -1) / 255 * data["tops"].reshape(3, 4, 1)
     np.testing.assert_allclose(steps, rows, atol=float(rows.max()) / 500)
-    assert "Only layer 3 is in the browser" in said(app)
+    assert "Pictures of layers other than 3 show the pinned patch, in 255 steps" in said(app)
 
 
 def test_of_a_large_image_a_key_that_is_no_patch_is_none_where_only_patches_count(
@@ -148,13 +148,13 @@ def test_examples_are_measured_on_the_image(folder: str, trace: Trace) -> None:
     weights = trace.attention()[:, :, first:]
     itself = np.diagonal(weights[..., first:], axis1=2, axis2=3).mean(axis=-1)
     layer, head = np.unravel_index(itself.argmax(), itself.shape)
-    assert f"In L{layer + 1} H{head + 1} a patch gives {itself.max():.2f}" in hints(app)
-    press_example(app, "images", "To itself")
+    assert f"In L{layer + 1} H{head + 1}, a patch gives {itself.max():.2f}" in hints(app)
+    press_example(app, "images", "Attends to itself")
     view = sent(app, "patches")["view"]
     assert (view["layer"], view["head"]) == (str(layer + 1), str(head + 1))
     assert view["arrows"] == "strongest"
     cls = weights[..., 0].mean(axis=-1)
-    press_example(app, "images", "Resting on CLS")
+    press_example(app, "images", "Attends to CLS")
     view = sent(app, "patches")["view"]
     layer, head = np.unravel_index(cls.argmax(), cls.shape)
     assert view["patch"] == "cls"
@@ -167,5 +167,5 @@ def test_the_caption_is_true_for_what_is_shown(folder: str) -> None:
     assert "divided by" not in said(app)
     app = open_page(folder, head="max", direction="to", only_patches="1")
     assert "greener" in said(app)
-    assert "divided by what it gives to patches" in said(app)
-    assert "the largest that any head" in said(app)
+    assert "divided by what they give to patches" in said(app)
+    assert "the largest of any head" in said(app)

@@ -15,7 +15,7 @@ from core.ui.words.pages import TEXT_PAGES
 from core.ui.words.pages import find as page_of
 from tests.every_part import parts
 from tests.opening import open_app
-from tests.pages.conftest import SENTENCES, alerts, said, sidebar
+from tests.pages.conftest import SENTENCES, alerts, model_facts, said
 from tests.pages.vision import KINDS, model_folder
 
 pytestmark = pytest.mark.slow
@@ -125,7 +125,7 @@ def test_a_page_opens_and_speaks_truly_of_its_model(
     assert {key: app.session_state[key] for key in row.view} == row.view
     assert ("input" in link) == (app.query_params.get("input") == "image")
     for each in row.says:
-        assert each in said(app) + alerts(app) + sidebar(app)
+        assert each in said(app) + alerts(app) + model_facts(app)
     for pattern in row.never:
         assert not re.search(pattern, words(app), re.IGNORECASE)
 

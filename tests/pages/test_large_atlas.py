@@ -123,7 +123,7 @@ def test_a_part_with_many_tokens_has_finer_cells(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("part", ["1,2,3", "a,b,c,d", "2,1,0,1", "nan,1,0,1", "<b>,1,0,1"])
 def test_a_part_that_is_none_is_told(part: str) -> None:
     app = open_app("atlas", **OPEN, part="one", part_of_head=part)
-    assert "is no part of a head" in alerts(app)
+    assert "is not a part of a head" in alerts(app)
     assert sent(app, "atlas_cloud")["part"] == []
 
 

@@ -47,7 +47,7 @@ def test_a_packed_pair_opens_with_both_texts() -> None:
 def test_a_damaged_packed_text_is_reported_and_the_page_works() -> None:
     app = open_app("heatmap", packed="AAAA", layer="4")
     assert "cannot be read: the link is damaged" in alerts(app)
-    assert app.selectbox(key="layer").value == "4"
+    assert app.session_state["layer"] == "4"
     assert app.text_input(key="text").value == "Oh, this book? I've enjoyed it."
 
 

@@ -13,13 +13,13 @@ from tests.pages.conftest import PAIR, alerts, said
 @pytest.mark.parametrize(
     ("state", "sentences"),
     [
-        ({}, ["6 × 12 heads of 13 × 13 tokens.", "a line goes from the token that attends"]),
-        ({"style": "tiles"}, ["rows attend and columns are attended to"]),
+        ({}, ["6 × 12 heads of 13 × 13 tokens.", "Lines go from the token that attends"]),
+        ({"style": "tiles"}, ["Rows attend, columns are attended to"]),
         (
             {"text": "the book and " * 20},
-            ["500 of 3,844 in a tile, 2,000 in its enlargement"],
+            ["500 of 3,844 in a tile, 2,000 when enlarged"],
         ),
-        ({"text": "the book and " * 80}, ["each the largest of 2 × 2 weights"]),
+        ({"text": "the book and " * 80}, ["is the largest of 2 × 2 weights"]),
         (
             {"hide": "1"},
             ["Attention to tokens that are left out is missing.", "2 special tokens are hidden"],
@@ -48,7 +48,7 @@ def test_the_page_says_how_to_read_the_grid_and_counts_the_heads_of_a_pattern(
     app = open_app("model_view", **state)
     for sentence in sentences:
         assert sentence in said(app)
-    assert ("Only the strongest lines" in said(app)) == ("the book and" in state.get("text", ""))
+    assert ("Drawn: the strongest" in said(app)) == ("the book and" in state.get("text", ""))
 
 
 def test_a_link_that_hides_everything_hides_nothing() -> None:

@@ -15,10 +15,10 @@ from core.model.catalog import bundled_folder
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, OutOfMemoryError
 from core.ui import cache
-from core.ui.frame import sidebar as side
+from core.ui.frame import model_chip
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
-from tests.pages.conftest import alerts, sidebar
+from tests.pages.conftest import alerts, model_facts, pick
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 NOVELS = bundled_folder(CATALOG[1])
 
 
-def test_the_sidebar_states_what_was_loaded() -> None:
-    facts = sidebar(open_app())
+def test_what_was_loaded_is_said_behind_the_name() -> None:
+    facts = model_facts(open_app())
     assert "6 layers × 12 heads × 32 dims" in facts
     assert "22.7 M parameters" in facts
     error = re.search(r"\*\*Numbers checked\*\* \(error below (0\.0*1)\)", facts)
@@ -37,11 +37,11 @@ def test_the_sidebar_states_what_was_loaded() -> None:
 
 def test_the_box_says_how_a_model_reads_and_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Llama 3.2 1B takes 6.2 GB of memory, Qwen3 0.6B 3.8."""
-    side._model_label.cache_clear()
-    monkeypatch.setattr(side, "available_bytes", lambda: 6_000_000_000)
-    monkeypatch.setattr(side, "is_local", lambda spec: spec.name == "gpt2")
-    options = open_app().sidebar.selectbox(key="model").options
-    side._model_label.cache_clear()
+    model_chip._model_label.cache_clear()
+    monkeypatch.setattr(model_chip, "available_bytes", lambda: 6_000_000_000)
+    monkeypatch.setattr(model_chip, "is_local", lambda spec: spec.name == "gpt2")
+    options = open_app().selectbox(key="model").options
+    model_chip._model_label.cache_clear()
     assert options[:3] == [
         "↔ bundled/minilm",
         "→ bundled/gpt2-novels",
@@ -67,7 +67,7 @@ def test_half_precision_needs_the_switch_and_a_card_and_is_said(
     monkeypatch.setenv("HEADSCOPE_HALF", switch)
     devices = chain([device], repeat("cpu"))  # for the decision, and for the load itself
     monkeypatch.setattr("core.model.loading.pick_device", lambda: next(devices))
-    facts = sidebar(open_app(model=folder))
+    facts = model_facts(open_app(model=folder))
     half = (switch, device) == ("1", "cuda")
     assert ("**Numbers checked in bfloat16**" in facts) == half
     assert ("**Numbers checked** (error" in facts) != half
@@ -76,7 +76,7 @@ def test_half_precision_needs_the_switch_and_a_card_and_is_said(
 def test_a_hub_out_of_reach_is_told_and_the_picture_stays() -> None:
     app = open_app("heatmap", model="somebody/some-model")
     assert "The model hub did not answer" in alerts(app)
-    assert "6 layers × 12 heads" in sidebar(app)
+    assert "6 layers × 12 heads" in model_facts(app)
 
 
 def test_a_model_that_must_be_downloaded_is_not_fetched_by_a_link(
@@ -104,7 +104,7 @@ def test_memory_that_runs_out_while_loading_is_told(monkeypatch: pytest.MonkeyPa
     )
     app = open_app("heatmap", model="large")
     assert "needs about 9000 MB of memory" in alerts(app)
-    assert "6 layers × 12 heads" in sidebar(app)
+    assert "6 layers × 12 heads" in model_facts(app)
 
 
 def test_a_failure_is_remembered_until_someone_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,8 +119,8 @@ def test_a_failure_is_remembered_until_someone_tries_again(monkeypatch: pytest.M
 
     monkeypatch.setattr(cache, "model", counted)
     app = open_app("heatmap", model="gone/model")
-    app.selectbox(key="layer").set_value("2").run()
-    app.selectbox(key="layer").set_value("3").run()
+    pick(app, layer="2")
+    pick(app, layer="3")
     assert asked == ["gone/model"]
 
 
@@ -128,8 +128,8 @@ def test_a_restricted_site_offers_only_its_models(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/minilm")
     app = open_app("heatmap", model="gpt2")
     assert "asks for model `gpt2`. This site offers: `bundled/minilm`." in alerts(app)
-    assert app.sidebar.selectbox(key="model").options == ["↔ bundled/minilm"]
-    assert "6 layers × 12 heads" in sidebar(app)
+    assert app.selectbox(key="model").options == ["↔ bundled/minilm"]
+    assert "6 layers × 12 heads" in model_facts(app)
 
 
 def test_a_folder_that_is_opened_is_not_said_to_stand_in_for_itself(
@@ -138,12 +138,12 @@ def test_a_folder_that_is_opened_is_not_said_to_stand_in_for_itself(
     monkeypatch.chdir(NOVELS.parent)
     app = open_app("heatmap", model=NOVELS.name)
     assert not app.error
-    assert "4 layers × 4 heads" in sidebar(app)
-    assert "Shown instead" not in sidebar(app)
+    assert "4 layers × 4 heads" in model_facts(app)
+    assert "Shown instead" not in model_facts(app)
 
 
 def test_a_slow_load_does_not_hold_up_those_whose_model_is_loaded() -> None:
     open_app("heatmap")
     with loading._LOAD_LOCK:  # as while another visitor's model is loaded
         app = open_app("heatmap", text="Another text.")
-    assert "6 layers × 12 heads" in sidebar(app)
+    assert "6 layers × 12 heads" in model_facts(app)

@@ -24,7 +24,7 @@ def test_every_text_has_a_view_and_examples_with_numbers(text: str) -> None:
     assert ("Lines with both ends out of view" in said(app)) == (len(text) > 500)
     titles = [button.label for button in app.button]
     assert "One token back" in titles
-    assert "A key that draws everyone" in titles
+    assert "A key that attracts every query" in titles
 
 
 def test_a_first_visitor_sees_the_last_word_as_the_query() -> None:
@@ -42,11 +42,11 @@ def test_examples_state_what_holds() -> None:
     press_example(app, "neuron_view", "The strongest link")
     assert "Gives 1.00 to the token before" in hints(app)
     assert "`it` gives 0.93 to `book`" in hints(app)
-    assert "In L4 H2, the 9 largest of 32 products come within 10 %" in hints(app)
+    assert "In L4 H2, the 9 largest of 32 products come within 10%" in hints(app)
     assert "lowest score, −5.22, is with" in hints(app)
     state = {"layer": "4", "head": "2", "query": "11", "key_token": "5", "sort": "contribution"}
     assert {key: app.query_params[key] for key in state} == state
-    press_example(app, "neuron_view", "The pair pushed furthest apart")
+    press_example(app, "neuron_view", "The pair with the lowest score")
     assert {"key_token": "7"}.items() <= app.query_params.items()
 
 
@@ -54,8 +54,8 @@ def test_examples_state_what_holds() -> None:
 @pytest.mark.parametrize("name", ["llama", "gemma2"])
 def test_rotary_grouped_and_capped_models_are_said_to_be_so(tmp_path: Path, name: str) -> None:
     app = open_app("neuron_view", model=str(build(FAMILIES[name], tmp_path)), text=BOOK, head="3")
-    assert "positions already applied where the model rotates them" in said(app)
-    assert "serves query heads 3 to 4" in said(app)
+    assert "$q$ and $k$ are those after rotation" in said(app)
+    assert "Query heads 3 to 4 share this key head" in said(app)
     assert "A dash is a pair that the model does not permit" in said(app)
     assert ("soft-capped" in said(app)) == (name == "gemma2")
     press_example(app, "neuron_view", "One token back")
@@ -74,7 +74,7 @@ def test_pairs_of_sentences_leave_their_tokens_and_that_is_said(pairs: str) -> N
     }
     assert app.selectbox(key="query").options[1:] == tokens[pairs[0]]
     assert app.selectbox(key="key_token").options[1:] == tokens[pairs[1]]
-    assert "is left out counts but is not shown" in said(app)
+    assert "the sentence left out counts but is not shown" in said(app)
 
 
 def test_a_query_that_its_link_leaves_out_is_reported() -> None:

@@ -12,7 +12,7 @@ from core.analysis.images import odd_patches
 from core.model import load, trace_image
 from core.model.box import open_box
 from core.model.catalog import find
-from tests.pages.conftest import alerts, said, sent, sidebar
+from tests.pages.conftest import alerts, model_facts, said, sent
 from tests.pages.vision import KINDS, model_folder, open_image
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def test_no_head_of_an_image_both_stands_out_and_is_usual() -> None:
     assert outliers.any()  # L2 H5 and L6 H4, whose values average more than half of the median
     usual = int((sinking & ~outliers).sum())
     assert (table["null_attention"][sinking & ~outliers] >= 0.5).all()
-    said_usual = re.search(r"(\d+) attend to values that average at most 50 %", text)
+    said_usual = re.search(r"(\d+) attend to values that average at most 50%", text)
     assert int(said_usual[1]) if said_usual else usual == 0
     assert f"{int((table['flags'] != '').sum())} heads have a flag" in text
 
@@ -155,14 +155,14 @@ def test_a_link_to_odd_patches_of_a_text_is_answered_with_what_there_is() -> Non
     assert "This link asks for anomaly" in alerts(app)
 
 
-# ---- the sidebar -------------------------------------------------------------------------------
+# ---- the model ---------------------------------------------------------------------------------
 
 
 def test_the_check_of_a_model_of_images_speaks_of_pictures_and_patches() -> None:
     app = open_image("heatmap")
-    (told,) = [each.help for each in app.sidebar.caption if "Numbers checked" in each.value]
+    (told,) = [each.help for each in app.caption if "Numbers checked" in each.value]
     assert "two pictures of 32 × 32 pixels (65 tokens)" in told
     assert "patches of an image, row by row" in told
     assert "text" not in told
     assert "{" not in told
-    assert "3 layers × 4 heads" in sidebar(app)
+    assert "3 layers × 4 heads" in model_facts(app)

@@ -38,7 +38,7 @@ def table(app: AppTest) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("score", "caption"),
     [
-        ("class", "its colour and letter are the most specific pattern"),
+        ("class", "its colour and letter show the most specific pattern"),
         ("previous", "A head with uniform attention has 0.08 here"),
         ("distance", "A head with uniform attention has 4.31 tokens here"),  # (n² − 1) / 3n
         ("entropy", "A head with uniform attention has 1.00, the maximum."),
@@ -55,7 +55,7 @@ def test_the_map_is_coloured_by_pattern_or_by_a_score(score: str, caption: str) 
 )
 def test_any_matrix_stands_beside_any_pattern(whole: str, pattern: str) -> None:
     app = open_app("patterns", part="one", whole=whole, beside=pattern, text="it is what it is")
-    assert "the pattern “" in said(app)
+    assert "Right: a head that follows only “" in said(app)
     missing = pattern in {"other_sentence", "punctuation"}
     assert ("None of the tokens has such a pair" in alerts(app)) is missing
 
@@ -101,7 +101,7 @@ def test_thresholds_move_the_patterns_and_can_be_reset() -> None:
     nothing_passes = {f"min_{name}": "1" for name in NAMING}
     app = open_app("patterns", layer="1", head="3", **nothing_passes)
     assert "No head passes a threshold" in alerts(app)
-    nearest = "L1 H3** follows no pattern above its threshold. The nearest is previous token: 1.00"
+    nearest = "L1 H3** follows no pattern above its threshold. Closest: previous token, 1.00"
     assert nearest in said(app)
     assert set(table(app)["pattern"]) == {"no pattern"}
 
@@ -130,7 +130,7 @@ def test_a_second_sentence_makes_the_other_sentence_measurable() -> None:
 def test_look_at_this_head_opens_it() -> None:
     app = open_app("patterns", layer="2", head="9")
     app.button(key="patterns_look").click().run()
-    assert "the pattern “next token”" in said(app)
+    assert "a head that follows only “next token”" in said(app)
     state = {"part": "one", "layer": "2", "head": "9"}
     assert state.items() <= app.query_params.items()
 
@@ -147,7 +147,7 @@ def test_the_nearest_heads_are_listed_with_their_distances() -> None:
     assert len(nearest) == 10
     assert nearest["distance"].is_monotonic_increasing
     assert "L1 H3" not in nearest["head"].tolist()
-    assert "stress 0." in said(app)
+    assert "Stress 0." in said(app)
 
 
 def test_the_mathematics_names_the_patterns_in_order_and_what_is_ours() -> None:
@@ -208,12 +208,14 @@ def test_the_corpus_is_measured_once_sentence_by_sentence_with_intervals(
     traces = [trace_text(load("bundled/minilm"), sentence) for sentence in sentences]
     tokens = sum(len(trace.tokens) for trace in traces)
     assert f"the sample corpus (6 sentences, {tokens:,} tokens)" in said(app)
-    assert "95 % interval 1.00 to 1.00" in said(app)
+    assert "95% interval 1.00 to 1.00" in said(app)
     assert "100% of the resamples gave the same pattern" in said(app)
     values = np.concatenate([np.diagonal(trace.attention(0, 2), -1) for trace in traces])
     assert table(app)["previous"].iloc[2] == pytest.approx(values.mean(), abs=1e-5)
     assert table(app)["stability"].notna().all()
-    assert f"all {tokens} tokens" in said(open_app("patterns", source="corpus", part="alike"))
+    assert f"sentences, {tokens} tokens). Stress" in said(
+        open_app("patterns", source="corpus", part="alike")
+    )
     assert sorted(counted) == list(range(6))
 
 
@@ -288,7 +290,7 @@ def test_coreference_reports_what_positions_and_one_head_give(name: str, counts:
         return
     halves = hits.reshape(12, 2).sum(axis=1)
     both, neither = int((halves == 2).sum()), int((halves == 0).sum())
-    assert f"It heeds the deciding word in {both + neither} of 12 pairs" in text
+    assert f"It uses the deciding word in {both + neither} of 12 pairs" in text
     assert f"**Both sentences right: {both}**" in text
     assert f"In the other {12 - both - neither} of 12 pairs" in text
 

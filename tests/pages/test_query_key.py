@@ -45,7 +45,7 @@ def test_the_page_names_its_criterion_and_distance(distance: str, criterion: str
     assert "nan" not in said(app)
     published = "−0.938 (BERT) and −0.792 (GPT-2)"  # measured with cosine distance
     assert (published in said(app)) == (distance == "cosine")
-    too_few = "no head has enough pairs that carry weight" in said(app)
+    too_few = "The text is too short to choose c by this criterion" in said(app)
     assert too_few == (criterion == "weighted")
 
 
@@ -125,8 +125,8 @@ def test_where_c_is_not_chosen_that_is_said(key: str, value: str, words: str) ->
     ("link", "phrase"),
     [
         ({"projection": "biplot", "dims": "3-D"}, "A biplot shows inner products"),
-        ({"projection": "t-SNE", "span": "all heads"}, "t-SNE, perplexity up to 30"),
-        ({"distance": "cosine", "dims": "3-D"}, "at unit length because cosine was chosen"),
+        ({"projection": "t-SNE", "span": "all heads"}, "t-SNE: distances between far groups"),
+        ({"distance": "cosine", "dims": "3-D"}, "PCA at unit length, as cosine was chosen"),
         ({"colour": "norm", "dims": "3-D", "sizes": "1"}, "Drag to turn"),
         ({"hide": "1", "head": "2", "join": "all above"}, "lines lead to hidden tokens"),
     ],
@@ -178,14 +178,14 @@ def test_the_report_says_what_distances_were_compared_with(target: Any, scores: 
 
 def test_a_soft_cap_is_not_said_to_leave_attention_the_same() -> None:
     choice = Choice(TraceKey("m", "t"), 0, 0, 1, "euclidean", "pearson")
-    plain = caption_of("PCA", choice, grid=False, rule=Layer(1.0, None))
-    capped = caption_of("PCA", choice, grid=False, rule=Layer(1.0, None, 50.0))
-    assert "Attention is the same in every panel" in plain
-    assert "is the same in all" not in capped
+    plain = caption_of("PCA", choice, rule=Layer(1.0, None))
+    capped = caption_of("PCA", choice, rule=Layer(1.0, None, 50.0))
+    assert "Attention is the same at every stage" in plain
+    assert "Attention is the same" not in capped
     assert "soft-capped at 50" in capped
     sink = Layer(1.0, None, sink=np.zeros(8, dtype=np.float32))
-    assert "its heads have a sink, translated keys would" in caption_of(
-        "PCA", choice, grid=False, rule=sink
+    assert "its heads have a sink, translated keys would change" in caption_of(
+        "PCA", choice, rule=sink
     )
 
 
@@ -272,7 +272,7 @@ def test_in_space_all_stages_are_clouds_of_one_canvas(drawn: list[Clouds], colou
     open_app("query_key", text=BOOK, layer="4", head="2", colour=colour, sizes="1", dims="3-D")
     plane, space = drawn
     assert [panel.title.split(":")[0] for panel in space.panels] == [
-        f"L4 H2 · {stage}" for stage in ("raw", "translated", "normalized", "searched")
+        f"L4 H2 · {stage}" for stage in ("raw", "translated", "normalized", "a and c of the search")
     ]
     assert [panel.axes[0][:4] for panel in space.panels] == ["PC 1"] * 4
     trace = minilm_trace(BOOK)

@@ -134,7 +134,7 @@ def test_the_page_opens_on_the_stage_whose_distances_fit_best(layer: str, head: 
 def test_cls_is_drawn_on_request_alone(model: str) -> None:
     app = opened(model)
     assert sent(app, "clouds")["shown"] == [*range(1, 37), *range(38, 74)]
-    assert "CLS counts in every projection" in said(app)
+    assert "CLS counts but is not drawn" in said(app)
     app = opened(model, others="1")
     assert sent(app, "clouds")["shown"] == list(range(74))
 
@@ -187,7 +187,7 @@ def test_patches_are_coloured_by_their_own_looks() -> None:
 @pytest.mark.slow
 def test_a_pattern_of_places_is_refused_with_its_share_of_the_variance(model: str) -> None:
     text = said(open_app("query_key", input="image", model=model, image="stripes", part="follow"))
-    assert "A matter of place, and so not asked about: hue (1.00 of its variance)" in text
+    assert "Explained by position alone, so not tested: hue (1.00 of its variance)" in text
 
 
 def test_fine_patches_are_coloured_by_their_power_beyond_the_radius() -> None:
@@ -225,7 +225,7 @@ def test_the_table_says_what_heads_follow(
     assert row["itself"] == pytest.approx(np.diagonal(weights[:, 1:]).mean(), abs=1e-5)
     assert row["cls"] == pytest.approx(weights[:, 0].mean(), abs=1e-5)
     text = said(app)
-    assert "in 199 other ways" in text
+    assert "199 moves of the image" in text
     assert "adjusted for all heads" in text
     assert "**L2 H3**" in text
     assert "beyond 2 cycles a patch" in text
@@ -235,17 +235,17 @@ def test_the_table_says_what_heads_follow(
         passed = table[f"{side}brightness_beyond"].ge(0.3)
         passed &= table[f"{side}brightness_p_adjusted"].le(0.025)
         assert counts[name]["brightness"] == str(passed.sum())
-    assert "the untrained twin has the same shape and fresh weights (seed 0)" in text
+    assert "fresh weights (seed 0)" in text
 
 
 def test_examples_name_heads_once_they_are_measured(model: str, files: list[pd.DataFrame]) -> None:
     app = opened(model)
     titles = [button.label for button in app.button]
-    assert not [title for title in titles if title.startswith("Most by")]
+    assert not [title for title in titles if title.startswith("Follows ")]
     press_example(app, "query_key", "What do heads follow?")
     table = files[-1]
     best = table.iloc[int(table["brightness_beyond"].to_numpy().argmax())]
-    press_example(app, "query_key", f"Most by brightness: L{best['layer']} H{best['head']}")
+    press_example(app, "query_key", f"Follows brightness most: L{best['layer']} H{best['head']}")
     assert app.session_state["part"] == "picture"
     assert app.session_state["colour"] == "brightness"
     assert app.session_state["layer"] == str(best["layer"])

@@ -28,7 +28,7 @@ IT, BOOK_KEY = 10, 4  # positions from 0
 def test_the_picture_says_where_the_search_ends(parameters: dict[str, str]) -> None:
     app = open_app("query_key", text=CAPYBARA, layer="1", **parameters)
     text = said(app)
-    assert "ends at **a = −0.5**, **c = −2**" in text
+    assert "gives **a = −0.5**, **c = −2**" in text
     assert "**on the edge of its range** (−0.5 to 0.5)" in text
     assert "does not depend on c" in text
 
@@ -64,7 +64,7 @@ def test_where_the_search_finds_nothing_that_is_said(
 
 def test_the_trust_table_measures_the_fourth_stage() -> None:
     table = open_app("query_key", text=CAPYBARA, part="trust", layer="1", head="1").table[0].value
-    row = table.loc["full space, searched"]
+    row = table.loc["full space, a and c of the search"]
     assert row.iloc[0] == "−0.97"
 
 
@@ -80,7 +80,7 @@ def test_the_report_has_default_and_searched_beside_each_other_with_red_and_regr
     choice = Choice(key, 0, 0, 1, "euclidean", "pearson", sources=(2,), targets=(3, 4, 5))
     report, pictures = shown_report(choice)
     first = pictures.index("L1 H1 raw: mean distance 1.55")
-    assert pictures.index("L1 H1 searched: mean distance 5.55") > first
+    assert pictures.index("L1 H1 a and c of the search: mean distance 5.55") > first
     assert re.search(r'"sources": ?\[2\], ?"targets": ?\[3, ?4, ?5\]', pictures)
     assert "Layer 1: a = −0.5, c = −2, |r| = 0.68453" in report
     assert "(on the edge of its range)" in report
@@ -111,7 +111,7 @@ def test_a_dot_of_another_text_is_forgotten() -> None:
 
 def test_many_pairs_are_a_density_and_the_number_is_said() -> None:
     app = open_app("query_key", text="book " * 80, part="heads")
-    assert "6,724 pairs are more than 4,000" in said(app)
+    assert "density of 6,724 pairs (more than 4,000)" in said(app)
 
 
 @pytest.mark.parametrize("target", ["centred", "raw"])

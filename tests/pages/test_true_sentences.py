@@ -74,10 +74,10 @@ def test_parts_that_point_apart_cancel() -> None:
 def test_the_anomaly_page_gives_the_length_of_the_sum_beside_the_sum_of_the_lengths() -> None:
     text = said(open_app("anomalies", anomaly="moved", layer="3", head="8", text=BOOK))
     assert "really adds" not in text
-    assert "add up to 0.81, and what this head adds to a token is 0.44 long" in text
+    assert "add up to 0.81; what this head adds to a token has length 0.44" in text
 
 
 def test_the_head_view_says_that_parts_may_cancel() -> None:
     text = said(open_app("head_view", text=BOOK, weigh="transformed"))
-    assert "a token's part in what the head adds (parts may cancel)" in text
+    assert "cancel, so the lengths do not add up to the length of the sum" in text
     assert "the length of what it adds to the token" not in text

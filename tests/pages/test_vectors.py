@@ -14,15 +14,15 @@ from tests.pages.conftest import alerts, said
 
 def test_the_grid_begins_with_the_chapters_picture() -> None:
     text = said(open_app("vectors"))
-    assert "Each arrow is a token's row of the attention table (mean over heads)" in text
-    assert "Directions mean nothing across layers unless you align them." in text
-    assert "only the longest arrows are named" not in text
+    assert "Arrows are attention rows (mean over heads)" in text
+    assert "Compare directions across layers only if aligned." in text
+    assert "Only the longest arrows are named" not in text
 
 
 def test_one_token_gets_a_sentence_instead_of_empty_planes() -> None:
     app = open_app("vectors", text="book")
     assert "`book` is alone: type at least two words" in alerts(app)
-    assert "Each arrow is" not in said(app)
+    assert "Arrows are" not in said(app)
     app = open_app("vectors", text="book", special="1")
     assert alerts(app) == ""
     assert "special tokens kept" in said(app)
@@ -30,10 +30,10 @@ def test_one_token_gets_a_sentence_instead_of_empty_planes() -> None:
 
 def test_of_many_tokens_the_page_says_which_are_named() -> None:
     app = open_app("vectors", text="one two three four five six seven eight " * 4)
-    assert "only the longest arrows are named" in said(app)
+    assert "Only the longest arrows are named" in said(app)
     assert app.toggle(key="scale").value
     app = open_app("vectors", text="one two three four five six seven eight " * 4, pick="3")
-    assert "only the longest arrows are named" not in said(app)
+    assert "Only the longest arrows are named" not in said(app)
 
 
 @pytest.mark.parametrize(
@@ -41,13 +41,13 @@ def test_of_many_tokens_the_page_says_which_are_named() -> None:
     [
         (
             {"head": "median"},
-            "Each arrow is a token's row of the attention table (median over heads)",
+            "Arrows are attention rows (median over heads)",
         ),
         ({"head": "5"}, "(head 5)"),
-        ({"norm": "0"}, "pairs of arrows within 18° of each other in a plane **"),
+        ({"norm": "0"}, "pairs within 18° in a plane, **"),
         ({"draw": "keys"}, "a token's keys of all heads together"),
         ({"draw": "values", "head": "3", "show": "one layer"}, "a token's values of head 3"),
-        ({"draw": "hidden states"}, "hidden state a token brings into the layer"),
+        ({"draw": "hidden states"}, "hidden state of a token as the layer receives it"),
         ({"special": "1"}, "special tokens kept"),
         ({"show": "play"}, "to match the one before"),
     ],
@@ -72,8 +72,8 @@ def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
     products = queries @ keys.T
     assert f"bmatrix}}{products[0, 0]:.2f} & {products[0, 1]:.2f} &" in s
     assert "11\\times11" in s
-    assert "Written out for L4 H2" in said(app)
-    assert "the model multiplies S by 0.1768 before" in said(app)  # 1 / sqrt(32)
+    assert "For L4 H2: rows of Q are queries" in said(app)
+    assert "multiplies by 0.1768 before" in said(app)  # 1 / sqrt(32)
     assert not open_app("vectors", draw="values").latex
 
 

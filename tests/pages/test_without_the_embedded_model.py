@@ -13,7 +13,7 @@ from core.model.catalog import bundled_folder
 from core.ui import cache
 from core.ui.words.pages import TEXT_PAGES
 from tests.opening import open_app
-from tests.pages.conftest import alerts, sidebar
+from tests.pages.conftest import alerts, model_facts
 
 NAMES = [page.name for page in TEXT_PAGES]
 OTHER = "4 layers × 4 heads × 32 dims"
@@ -58,7 +58,7 @@ def test_a_page_shows_the_other_model_where_the_package_is_absent(name: str) -> 
     app = open_app(name)
     assert not app.error
     assert "`bundled/minilm` is not installed" in alerts(app)
-    assert OTHER in sidebar(app)
+    assert OTHER in model_facts(app)
     assert app.query_params["model"] == "bundled/gpt2-novels"
 
 
@@ -69,4 +69,4 @@ def test_a_tampered_model_is_refused_and_the_page_shows_the_other(link: dict[str
     app = open_app("heatmap", **link)
     assert bool(app.error) == bool(link)
     assert "is not the published one" in alerts(app)
-    assert OTHER in sidebar(app)
+    assert OTHER in model_facts(app)

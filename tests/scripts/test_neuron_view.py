@@ -15,7 +15,7 @@ from core.components.packing import pack_layers, sides_of
 from tests.analysis.traces import causal_mask, made_trace
 from tests.scripts.conftest import Run, RunWith
 
-SENTENCE = re.compile(r"The (?:(\d+) )?largest\D* of 12 \D+ ([−\d.]+), within 10 % of ([−\d.]+),")
+SENTENCE = re.compile(r"The (?:(\d+) )?largest\D* of 12 \D+ ([−\d.]+), within 10% of ([−\d.]+),")
 HEAD = "const head = readLayer(data, 0)\n"
 
 
@@ -146,4 +146,4 @@ def test_the_sum_the_sentence_states_is_within_the_share_that_it_states(run: Run
         sums = np.cumsum(ranked)
         assert (np.abs(sums[count - 1 :] - sums[-1]) <= 0.1 * abs(sums[-1]) + 1e-9).all()
         above += abs(part) > abs(whole)
-    assert above > 20  # sums that exceed the whole: "90 %" would be false of them
+    assert above > 20  # sums that exceed the whole: "90%" would be false of them

@@ -130,7 +130,7 @@ def _null_attention_reason(row: Row) -> str:
     if percent == 0:
         return short
     return (
-        f"{percent} % of its attention has almost no effect (values under a tenth of the head's"
+        f"{percent}% of its attention has almost no effect (values under a tenth of the head's"
         f" median length), and {short}"
     )
 

@@ -81,7 +81,7 @@ def open_corpus(path: Path, text_column: str | None, label_column: str | None) -
     for file in files:
         size = file.stat().st_size
         if not file.is_file():
-            raise CorpusFileError(f"{file} is no file of its own, or no link to one.")
+            raise CorpusFileError(f"{file} is neither a regular file nor a link to one.")
         if size > MAX_BYTES and file.suffix.lower() not in LINES:
             raise CorpusFileError(
                 f"{file.name} has {size / 2**20:,.0f} MB: tables of more than"

@@ -32,7 +32,7 @@ def files_of(folder: Path) -> list[Path]:
         raise BuildError(f"{folder} has no image ({', '.join(ENDINGS)}).")
     for path in files:
         if not path.is_file():
-            raise BuildError(f"{path} is no file of its own, or no link to one.")
+            raise BuildError(f"{path} is neither a regular file nor a link to one.")
     return files
 
 

@@ -117,7 +117,7 @@ def _check_end(source: BinaryIO) -> int:
     source.seek(max(0, size - 2 * _END.size))
     end = source.read()[-_END.size :]
     if len(end) < _END.size or not end.startswith(b"PK\5\6"):
-        raise AtlasFileError("The file is not an atlas: it is no zip file, or it is cut off.")
+        raise AtlasFileError("The file is not an atlas: it is not a zip file, or it is incomplete.")
     *_, count, length, start, comment = _END.unpack(end)
     source.seek(size - _END.size - 20 if size >= _END.size + 20 else 0)
     if source.read(4) == b"PK\6\7" or start + length != size - _END.size or comment:

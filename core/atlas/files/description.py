@@ -195,7 +195,7 @@ def _part(value: object) -> tuple[int, int, int]:
         index, tokens, sentences = value
         if 0 <= index < MAX_PARTS and 1 <= sentences <= tokens <= MAX_COUNT:
             return index, tokens, sentences
-    raise AtlasFileError("“parts” has an entry that is no part: number, tokens and sentences.")
+    raise AtlasFileError("“parts” has an entry that is not a part: number, tokens and sentences.")
 
 
 def _segments(field: dict[str, Any] | None, parts: int) -> tuple[int, ...]:

@@ -64,7 +64,7 @@ def unpack_texts(name: str, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
     try:
         return [raw[a:b].decode() for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
     except UnicodeDecodeError as error:
-        raise AtlasFileError(f"“{name}” has bytes that are no text.") from error
+        raise AtlasFileError(f"“{name}” has bytes that are not text.") from error
 
 
 def as_stored(texts: CorpusTexts) -> CorpusTexts:

@@ -5,7 +5,16 @@ import { listenGestures } from "../points/gestures.js"
 import { makeRaster } from "../points/raster.js"
 import { firstRotation, turnedBy } from "../points/rotation.js"
 import { nearestPoint } from "../points/scatter.js"
-import { describe, make, makeTip, penOf, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import {
+  describe,
+  make,
+  makeTip,
+  penOf,
+  place,
+  placeOf,
+  sizeCanvas,
+  zoomOf,
+} from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { View } from "../shared/view.js"
 import { countsAt } from "./counts.js"
@@ -101,7 +110,7 @@ export class CloudView extends View {
     const [before, view] = [this.grid, this.window]
     this.grid = this.makeGrid(this.width)
     this.window = view ? resizedView(view, before, this.grid) : wholeView(this.grid)
-    this.ratio = Math.min(MAX_RATIO, window.devicePixelRatio || 1)
+    this.ratio = Math.min(MAX_RATIO, (window.devicePixelRatio || 1) * zoomOf(this.root))
     for (const canvas of [this.points, this.over])
       sizeCanvas(canvas, this.width, this.height, { ratio: this.ratio })
     place(this.stage, { height: this.height })

@@ -4,7 +4,7 @@ import { makeRoom } from "../points/labels.js"
 import { firstRotation } from "../points/rotation.js"
 import { drawAxes } from "../points/scatter.js"
 import { legendEntries, legendEntry, sizeEntries } from "../points/shades.js"
-import { describe, make } from "../shared/dom.js"
+import { describe, make, placeOf, windowFor } from "../shared/dom.js"
 import { drawPair, paintLasso, paintLines, paintPicked } from "./above.js"
 import { CloudView } from "./cloud_view.js"
 import { fillMenu, nameFont, paintEdges, paintNames, placeNames, pointsOf } from "./clusters.js"
@@ -29,7 +29,7 @@ const FADED = { strong: 0.16, weak: 0.4 } // share of its colour that a faded po
 const AXES = { away: 38, names: ["1", "2", "3"] } // pixels from the corner
 const TILE = { row: 0, column: 0 } // the only one
 const HINTS = {
-  lasso: "Draw around points to choose them (Shift adds to the choice). Faded points are left out.",
+  lasso: "Draw around points to choose them (Shift adds more). Faded points are left out.",
   2: "Drag to move, two fingers or the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
   3: "Drag to turn, Shift and drag (or two fingers) to move, the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
 }
@@ -58,7 +58,7 @@ export class HeadAlone extends CloudView {
     this.buttons = {
       move: this.button(modes, "Move", () => this.setMode("move")),
       lasso: this.button(modes, "Lasso", () => this.setMode("lasso")),
-      clear: this.button(this.bar, "Clear the choice", () => this.choose([])),
+      clear: this.button(this.bar, "Clear selection", () => this.choose([])),
     }
     this.menu = describe(make(this.bar, "select", "plain"), { "aria-label": "Choose points" })
     this.listen(this.menu, "change", () => this.chooseFrom(this.menu.value))
@@ -92,7 +92,7 @@ export class HeadAlone extends CloudView {
 
   /** @param {number} width */
   makeGrid(width) {
-    const fitting = Math.max(STAGE.minHeight, STAGE.ofWindow * window.innerHeight)
+    const fitting = Math.max(STAGE.minHeight, STAGE.ofWindow * windowFor(this.root).height)
     this.height = Math.round(Math.min(STAGE.maxHeight, STAGE.share * width, fitting))
     this.widths.clear()
     this.rank = rarestFirst(this.data.labels, this.data.first)
@@ -207,7 +207,8 @@ export class HeadAlone extends CloudView {
     if (!event) this.path = [] // a second finger ends the lasso
     if (this.mode !== "lasso" || !event) return super.drag(dx, dy, event)
     this.point(null)
-    if (this.path.length) this.path = lassoWith(this.path, event.offsetX, event.offsetY)
+    const { x, y } = placeOf(this.over, event)
+    if (this.path.length) this.path = lassoWith(this.path, x, y)
     this.paint()
   }
 

@@ -1,7 +1,7 @@
 // All heads as tiles, layers down, heads across; or one head of counts, which finer cells and then points follow as it grows.
 
 import { legendEntries, legendEntry, legendMark } from "../points/shades.js"
-import { clamp, describe, make, place } from "../shared/dom.js"
+import { clamp, describe, make, place, windowFor } from "../shared/dom.js"
 import { drawPair } from "./above.js"
 import { CloudView } from "./cloud_view.js"
 import { countEntries, lookedAt, partOf } from "./counts.js"
@@ -67,7 +67,7 @@ export class TilesView extends CloudView {
   /** @param {number} width */
   makeGrid(width) {
     const { data } = this
-    const fitting = clamp(HEIGHT.share * window.innerHeight, HEIGHT.least, HEIGHT.max) // so that the rows are seen without scrolling
+    const fitting = clamp(HEIGHT.share * windowFor(this.root).height, HEIGHT.least, HEIGHT.max) // so that the rows are seen without scrolling
     const box = {
       ...GUTTER,
       width: width - GUTTER.left - 1,

@@ -15,7 +15,7 @@ import {
   sizeFactor,
 } from "../points/shades.js"
 import { shortened } from "../points/texts.js"
-import { describe, make, makeTip, sizeCanvas, strokeLine } from "../shared/dom.js"
+import { describe, make, makeTip, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
@@ -59,7 +59,7 @@ const REACH = 14 // pixels from a point to the pointer
 const MAX_LABELS = 150 // per panel
 const WIDTH = { min: 0.7, weight: 6 } // pixels of a line: at weight 0, and what a weight of 1 adds
 const READING =
-  "Hover over a point for its lines; click to keep them; arrow keys step from point to point."
+  "Hover over a point for its lines, click to pin them; arrow keys step from point to point."
 
 /** @param {Component} component */
 export default function (component) {
@@ -163,7 +163,7 @@ class CloudsView extends View {
     make(figure, "figcaption", "", data.titles[index])
     const canvas = make(figure, "canvas")
     const queries = data.shown.filter((i) => i < data.queries).length
-    const label = `${data.titles[index]}: ${queries} queries and ${data.shown.length - queries} keys; arrow keys step from point to point, Enter holds one, Escape lets go`
+    const label = `${data.titles[index]}: ${queries} queries and ${data.shown.length - queries} keys; arrow keys step from point to point, Enter pins one, Escape unpins`
     describe(canvas, { tabindex: 0, role: "img", "aria-label": label })
     const notes = make(figure, "div", "notes")
     for (const note of data.notes[index]) make(notes, "div", "", note)
@@ -187,12 +187,15 @@ class CloudsView extends View {
     const { canvas } = panel
     /** @type {(x: number, y: number) => number} */
     const pointAt = (x, y) => nearestPoint(panel.places.length, (i) => panel.places[i], x, y, REACH)
+    const pointUnder = (/** @type {PointerEvent} */ event) => {
+      const { x, y } = placeOf(canvas, event)
+      return pointAt(x, y)
+    }
     canvas.style.touchAction = this.data.dims === 3 ? "none" : "pan-y"
     const release = listenGestures(canvas, {
       pan: (dx, dy) => this.turn(dx * TURN, dy * TURN),
       press: (x, y) => this.pin(pointAt(x, y)),
-      point: (event) =>
-        event ? this.hover(pointAt(event.offsetX, event.offsetY), event) : this.hover(-1),
+      point: (event) => (event ? this.hover(pointUnder(event), event) : this.hover(-1)),
       zoom() {},
       start: () => this.tip.hide(),
       stop() {},
@@ -512,17 +515,14 @@ class CloudsView extends View {
     const entries = [
       ...kinds,
       ...sizeEntries(data),
-      make(null, "span", "", "— a line's thickness is the attention"),
+      make(null, "span", "", "— thicker lines: more attention"),
       legendEntry([legendMark("dash", theme.series[STRONGEST])], "each query's strongest"),
     ]
     if (data.sources.length || data.targets.length)
       entries.push(legendEntry([legendMark("ring", theme.ink)], "chosen token"))
     if (data.sources.length && data.targets.length) {
       entries.push(
-        legendEntry(
-          [legendMark("dash", theme.alert)],
-          "a chosen source's strongest, where it is a chosen target",
-        ),
+        legendEntry([legendMark("dash", theme.alert)], "chosen pair, a source's strongest"),
         legendEntry([legendMark("dash dashed", theme.ink)], "other chosen pairs"),
       )
     }

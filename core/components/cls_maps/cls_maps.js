@@ -43,7 +43,7 @@ const LABELLED = 26 // pixels of a tile that has room for its share
 const LINES = { outline: 1.5, region: 2 } // pixels, on rollouts
 const ROLLOUTS = ["Rollout", "Rollout by norms"]
 const HINT =
-  "Drag over the large image to mark a region: every map's share of mass on it is measured. Click a small map to see it large."
+  "Drag over the large image to mark a region and see every map's share of mass on it. Click a small map to enlarge it."
 
 /** @param {Component} component */
 export default function (component) {
@@ -214,7 +214,7 @@ export class ClsMapsView extends View {
 
   /** @param {Values} values @param {Uint8Array} top */
   lines(values, top) {
-    const mass = `${Math.round(100 * this.data.share)} % on ${sumOf(top)} of ${top.length} patches`
+    const mass = `${Math.round(100 * this.data.share)}% on ${sumOf(top)} of ${top.length} patches`
     const lines = [make(null, "span", "", mass)]
     if (this.region) {
       const line = make(null, "span", "", "on the region: ")
@@ -252,7 +252,7 @@ export class ClsMapsView extends View {
   /** @param {Place} place */
   describeMap(place) {
     const share = Math.round(100 * this.data.share)
-    const held = `${share} % of its mass on ${sumOf(this.topOf(place))} of ${this.count} patches`
+    const held = `${share}% of its mass on ${sumOf(this.topOf(place))} of ${this.count} patches`
     if (!this.region) return held
     return `${held}; ${shown(this.shareOf(this.valuesOf(place)))} of it on the region`
   }

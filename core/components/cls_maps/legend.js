@@ -42,6 +42,6 @@ export class Legend {
     this.dashes.style.borderColor = image.regionColour
     this.region.hidden = region === null
     Object.assign(this.slider, { min, max, value: percent })
-    this.percent.textContent = `${percent} %`
+    this.percent.textContent = `${percent}%`
   }
 }

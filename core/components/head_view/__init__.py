@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.layer_payload import LayerPayload
-from core.components.packing import pack_layers, sides_of
+from core.components.packing import pack_layers, sides_of, stamp_of
 from core.components.reported_state import reported
 from core.components.scripts import register
 from core.components.sprite import patch_sprite
@@ -70,7 +69,7 @@ def pack_head_view(
     `weighting` is the value of the one that the layers were weighted by.
     """
     settings: dict[str, Any] = {
-        "stamp": _stamp(trace),
+        "stamp": stamp_of(trace),
         "serial": facts.serial,
         "view": dict(facts.view),
         "weigh": weighting,
@@ -103,14 +102,3 @@ def show_head_view(data: bytes, *, key: str, on_view: Callable[[object], None]) 
         or weighting that has not been sent, else a moment later.
     """
     _head_view(key=key, data=data, on_view_change=lambda: on_view(reported(key, "view")))
-
-
-def _stamp(trace: Trace) -> str:
-    """Identifies input, model and kind: layers kept in the browser must be of this trace."""
-    sides = [trace.tokens] if trace.source is None else [trace.tokens, trace.source]
-    ids = [[(token.id, token.display, token.segment) for token in side] for side in sides]
-    attention_types = () if trace.attention_type == "self" else (trace.attention_type,)
-    digest = hashlib.sha256(repr((trace.model, trace.shape, *ids, *attention_types)).encode())
-    if trace.patches is not None:  # patches of all images are called alike
-        digest.update(trace.patches.pixels.tobytes())
-    return digest.hexdigest()[:16]

@@ -11,11 +11,13 @@ import {
   placeOf,
   setParts,
   textWidths,
+  windowFor,
 } from "../shared/dom.js"
 import { readLayer } from "../shared/layer.js"
 import { patchWidth } from "../shared/patches.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
+import { stepOf } from "../shared/stepper.js"
 import { View, mount } from "../shared/view.js"
 import { PATCH, makeColumns } from "./columns.js"
 import {
@@ -30,7 +32,7 @@ import {
 } from "./filters.js"
 import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "./layout.js"
 import { drawAllCells, drawBars, drawCells, drawMap, penFor } from "./lines.js"
-import { makePanel } from "./panel.js"
+import { afterStep, makePanel } from "./panel.js"
 import { renormalise } from "./weights.js"
 import { fillTable, makeTable } from "./spoken.js"
 import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.js"
@@ -149,6 +151,13 @@ export class HeadView extends View {
         side: /** @type {Side} */ (cross.dataset.side),
         position: Number(cross.dataset.position),
       })
+    this.listen(document, "keydown", (event) => {
+      const by = stepOf(event, root)
+      const change = by ? afterStep(this, by) : {}
+      if (!Object.keys(change).length) return
+      event.preventDefault()
+      this.change(change)
+    })
     this.listen(root, "keydown", (event) => {
       if (event.key === "Escape") this.release()
     })
@@ -377,7 +386,7 @@ export class HeadView extends View {
     if (wanted) this.layer = wanted
     else if (isNewText) [this.layer] = this.layers.values()
     this.isWaiting = !wanted
-    const name = `Attention in layer ${this.layer.number} as lines from ${this.layer.size.queries} tokens to ${this.layer.size.keys}; arrow keys move, Enter holds a token`
+    const name = `Attention in layer ${this.layer.number} as lines from ${this.layer.size.queries} tokens to ${this.layer.size.keys}; arrow keys move, Enter pins a token`
     describe(this.frameNode, { "aria-busy": this.isWaiting, "aria-label": name })
     const theme = readTheme(root)
     this.theme = { ...theme, colours: data.colours[theme.isDark ? "dark" : "light"] }
@@ -447,7 +456,7 @@ export class HeadView extends View {
         0,
       ) + patchWidth(data.patches, PATCH)
     let layout = layOut(this.width, widest, shown, on)
-    const maxHeight = Math.max(240, window.innerHeight * MAX_HEIGHT)
+    const maxHeight = Math.max(240, windowFor(this.root).height * MAX_HEIGHT)
     const mapWidth =
       layout.height <= maxHeight ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
     if (mapWidth) layout = layOut(this.width - mapWidth - SCROLLBAR, widest, shown, on)
@@ -619,7 +628,7 @@ export class HeadView extends View {
     if (!this.on.length) return "No head is on: turn one on above."
     if (!this.shown.queries.length || !this.shown.keys.length)
       return "Every token is hidden: show some of them again."
-    return "Point at a token for its own lines and weights; click to hold it."
+    return "Hover over a token for its lines and weights, click to pin it."
   }
 }
 

@@ -3,10 +3,12 @@
 import { makeSegments, makeSwitch } from "../shared/controls.js"
 import { describe, make } from "../shared/dom.js"
 import { SIDES, offeredPairs } from "../shared/sentences.js"
+import { makeStepper, stepped } from "../shared/stepper.js"
 import { makeSlider, makeSwatches } from "./controls.js"
 import { THRESHOLDS, headsOn, headsWritten } from "./filters.js"
 
 /** @import { Layer } from "../shared/layer.js" */
+/** @import { Step } from "../shared/stepper.js" */
 /** @import { Data, HeadView, State } from "./head_view.js" */
 /** @typedef {ReturnType<typeof buildPanel>} Parts */
 
@@ -28,10 +30,7 @@ export function makePanel(root, view) {
       isAuto ? 0 : 1 + THRESHOLDS.indexOf(share),
       isAuto ? `${text} (auto)` : text,
     )
-    parts.layer.sync(
-      data.layerLabels.indexOf(Number(state.layer)),
-      `${state.layer} of ${data.depth}${view.isWaiting ? " …" : ""}`,
-    )
+    parts.layer.sync({ layer: state.layer })
     parts.pairs?.sync(state.pairs)
     parts.weigh.sync(state.weigh)
     parts.hide.sync(state.hide)
@@ -48,13 +47,13 @@ function buildPanel(node, view, data, standalone) {
   node.replaceChildren()
   const row = make(node, "div", "line")
   const rest = describe(make(node, "div", "line rest"), { id: "rest" })
-  const layer = makeSlider("Layer", data.layerLabels.length - 1, (value) =>
-    view.change({ layer: String(data.layerLabels[value]) }),
+  const layer = makeStepper({ layer: offered(data.layerLabels) }, {}, (picked) =>
+    view.change(picked),
   )
-  if (standalone) layer.input.disabled = Object.keys(data.layers).length < data.layerLabels.length
-  const offered = offeredPairs(data.sides)
-  const pairs = offered.length
-    ? makeSegments("Sentences", offered, (value) => view.change({ pairs: value }))
+  layer.node.inert = isFixed(view)
+  const filters = offeredPairs(data.sides)
+  const pairs = filters.length
+    ? makeSegments("Sentences", filters, (value) => view.change({ pairs: value }))
     : null
   const weighs = data.weighs.filter(({ value }) => !standalone || value === data.weigh)
   const weigh = makeSegments("Weights", weighs, (value) => view.change({ weigh: value }))
@@ -65,7 +64,7 @@ function buildPanel(node, view, data, standalone) {
   )
   const renorm = makeSwitch(
     "Renormalise rows",
-    "Divide each row by what remains of it in the tokens shown",
+    "Divide each row by its sum over the tokens shown",
     (on) => view.change({ renorm: on }),
   )
   const heads = makeSwatches(
@@ -100,6 +99,28 @@ function buildPanel(node, view, data, standalone) {
     about,
     hidden: make(node, "div", "away"),
   }
+}
+
+/** Numbers, as a stepper offers them. @param {number[]} numbers @returns {[string, string][]} */
+function offered(numbers) {
+  return numbers.map((number) => [String(number), String(number)])
+}
+
+/** Whether a saved page has one layer alone. @param {HeadView} view */
+function isFixed({ component, data }) {
+  return component.standalone === true && Object.keys(data.layers).length < data.layerLabels.length
+}
+
+/** What a key changes: the layer, and the head where one alone is on. @param {HeadView} view @param {Step} by @returns {Partial<State>} */
+export function afterStep(view, by) {
+  const { data, state } = view
+  if (data.bare || isFixed(view)) return {}
+  const on = headsOn(state.heads, data.heads)
+  const heads = Array.from({ length: data.heads }, (_, head) => head + 1)
+  const choices = { layer: offered(data.layerLabels), head: offered(heads) }
+  const values = { layer: state.layer, head: on.length === 1 ? String(on[0] + 1) : "all" }
+  const { head, ...layer } = by.head && on.length !== 1 ? {} : stepped(choices, values, by)
+  return head === undefined ? layer : { ...layer, heads: [Number(head)] }
 }
 
 /** Whether one of the controls behind the button is not as it is at first. @param {State} state */
@@ -159,7 +180,12 @@ function drawAbout(
   const head = pointed ?? (on.length === 1 ? on[0] : null)
   if (!scoreNames.length) make(node, "span", "hint", "Measuring the heads of all layers …")
   else if (head === null)
-    make(node, "span", "hint", "Point at a head's number, or double-click one to see it alone.")
+    make(
+      node,
+      "span",
+      "hint",
+      "Hover over a head's number, or double-click it to see that head alone.",
+    )
   else {
     make(node, "b", "", `L${layer.number} H${head + 1}`)
     scoreNames.forEach((name, i) => {

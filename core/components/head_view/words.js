@@ -37,7 +37,7 @@ export function tokenSentence({ side, position }, profile, state) {
     place: on.length > 1 ? ` in H${head + 1}` : "",
   }))
   const parts = strongestWords(name, isQuery, named)
-  if (isPinned) parts.push([" · held; click it again or press Escape to let go", "where"])
+  if (isPinned) parts.push([" · pinned; click again or press Escape to unpin", "where"])
   return parts
 }
 
@@ -53,7 +53,7 @@ export function foundSentence({ head, query, key }, { tokens, layer, sums, top }
     [tokens.keys.labels[key], "key"],
     [" ", ""],
     [weight, "number"],
-    [` in H${head + 1}: the link shown on Home. `, "where"],
+    [` in H${head + 1}: the pair shown on Home. `, "where"],
   ]
 }
 

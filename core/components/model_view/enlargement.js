@@ -10,6 +10,7 @@ import {
   sizeCanvas,
   strokeLine,
   textWidths,
+  zoomOf,
 } from "../shared/dom.js"
 import { fitted } from "../shared/lettering.js"
 import { addPatch } from "../shared/patches.js"
@@ -31,8 +32,8 @@ const EDGE = 26 // pixels beside it: padding and borders
 const LABEL = { min: 30, max: 92, row: 12.5, maxRows: 26, gap: 6 } // pixels; texts of more than `maxRows` tokens label only the strongest pairs
 const PADDING = 7
 const PATCH = 18 // pixels of a patch beside its name
-const WAITING = "Rest here, then point at its tokens."
-const READY = "Point at a token: its attention alone."
+const WAITING = "Pause here to read single tokens."
+const READY = "Hover over a token to see its attention alone."
 
 /** @param {HTMLElement} parent @param {ModelView} view */
 export function createPanel(parent, view) {
@@ -96,7 +97,8 @@ export function createPanel(parent, view) {
     },
     /** Away from a tile, where it is over the grid. @param {DOMRect} tile on the screen @param {DOMRect} grid likewise */
     avoid(tile, grid) {
-      if (spot === "over") place(panel, farSide(tile, grid, panel.getBoundingClientRect()))
+      const box = panel.getBoundingClientRect()
+      if (spot === "over") place(panel, farSide(tile, grid, box, zoomOf(panel)))
     },
     /** @param {Spot} where @param {number} width the most pixels it may take @param {string} hint for a place of its own while it is empty */
     setSpot(where, width, hint) {
@@ -209,9 +211,12 @@ function drawEnlarged(canvas, view, head, pairs, token, room) {
     ? clamp(room - 2 * label, LINES.min, LINES.max)
     : Math.min(height, room - LABEL.gap - label)
   const area = { left: label, top: hasLines ? PADDING : label, width, height, label }
-  const ratio = window.devicePixelRatio || 1
+  const ratio = (window.devicePixelRatio || 1) * zoomOf(canvas)
   const wide = label + area.width + (hasLines ? label : LABEL.gap)
-  const pen = sizeCanvas(canvas, wide, area.top + height + PADDING, { willReadFrequently: true })
+  const pen = sizeCanvas(canvas, wide, area.top + height + PADDING, {
+    ratio,
+    willReadFrequently: true,
+  })
   pen.clearRect(0, 0, canvas.width, canvas.height)
   const picture = pictureOf(area.width * ratio, height * ratio)
   const tile = tileOf(data, head.index)

@@ -1,7 +1,7 @@
 // The model view: every head of a model as a tile, layers down, heads across. State and structure are here, pixels in
 // tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
 
-import { clamp, describe, make, sizeCanvas } from "../shared/dom.js"
+import { clamp, describe, make, sizeCanvas, windowFor, zoomOf } from "../shared/dom.js"
 import { HeadGrid, placeIn } from "../shared/head_grid.js"
 import { css, paletteOf, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
@@ -45,9 +45,9 @@ const MIN_APART = 0.09 // of the legend's length, between two of them
 const REST = { ms: 300, pixels: 4 } // how long and how still a pointer rests until the enlargement stays
 const GRACE_MS = 400 // to cross other tiles on the way into an enlargement that stays
 const HINT = {
-  app: "Point at a tile to enlarge it, rest to enter it, click to open its head. Click a label to hide it, Shift-click to keep only it.",
+  app: "Hover over a tile to enlarge it, click to open its head. Click a label to hide it, Shift-click to show only that one.",
   touch: "Tap a tile to enlarge it, tap it again to open its head. Tap a label to hide it.",
-  file: "Point at a tile to enlarge it, rest to enter it; arrow keys move. Click a label to hide it, Shift-click to keep only it.",
+  file: "Hover over a tile to enlarge it; arrow keys move. Click a label to hide it, Shift-click to show only that one.",
 }
 
 /** @param {Component} component */
@@ -133,9 +133,10 @@ export class ModelView extends View {
     const { data, root } = this
     this.width = root.clientWidth
     this.rows = shownHeads(data, this.hidden)
-    this.spot = spotFor(this.width, this.rows, window.innerHeight)
+    const { height } = windowFor(root)
+    this.spot = spotFor(this.width, this.rows, height)
     const reserved = this.spot === "beside" ? PANEL.width + PANEL.gap : 0
-    this.size = tileSize(this.width - reserved, this.rows, window.innerHeight)
+    this.size = tileSize(this.width - reserved, this.rows, height)
     const room = {
       beside: PANEL.width,
       below: this.width,
@@ -146,8 +147,8 @@ export class ModelView extends View {
       this.spot,
       room,
       this.isTouchScreen
-        ? "Tap a tile: it is enlarged here."
-        : "Point at a tile: it is enlarged here.",
+        ? "Tap a tile to enlarge it here."
+        : "Hover over a tile to enlarge it here.",
     )
     const { row, column } = this.grid.place
     this.grid.place = {
@@ -205,8 +206,8 @@ export class ModelView extends View {
 
   /** @param {HTMLElement} parent @param {string} role @param {string} text @param {Place} place @param {string} name */
   addLabel(parent, role, text, place, name) {
-    const title = `Click: hide ${name}. Shift-click: only ${name}.`
-    const label = `${name}: Enter hides it, Shift and Enter keep only it`
+    const title = `Click: hide ${name}. Shift-click: show only ${name}.`
+    const label = `${name}: Enter hides it, Shift and Enter show only it`
     const attributes = { class: `label ${role}`, role, title, "aria-label": label }
     this.grid.addCell(parent, place, attributes, text)
   }
@@ -276,7 +277,7 @@ export class ModelView extends View {
     const { sheet } = this.grid
     const { extent } = this.sheetPlan
     const ratio = Math.min(
-      window.devicePixelRatio || 1,
+      (window.devicePixelRatio || 1) * zoomOf(sheet),
       Math.sqrt(MAX_PIXELS / (extent.x * extent.y)),
     )
     const pen = sizeCanvas(sheet, extent.x, extent.y, { ratio, willReadFrequently: true }) // the pixels are worked out in memory

@@ -120,11 +120,11 @@ export function widestOver(width, pitch) {
  * high as can be seen.
  * @param {{left: number, right: number}} tile on the screen @param {{left: number, top: number, width: number, height: number}} grid likewise @param {{width: number, height: number}} box
  */
-export function farSide(tile, grid, box) {
+export function farSide(tile, grid, box, zoom = 1) {
   const isLeft = (tile.left + tile.right) / 2 < grid.left + grid.width / 2
   const hidden = PANEL.margin - grid.top // of the grid, above the screen
   return {
-    left: isLeft ? Math.max(0, grid.width - box.width) : 0,
-    top: clamp(hidden, 0, Math.max(0, grid.height - box.height / 2)),
+    left: (isLeft ? Math.max(0, grid.width - box.width) : 0) / zoom,
+    top: clamp(hidden, 0, Math.max(0, grid.height - box.height / 2)) / zoom,
   }
 }

@@ -2,7 +2,7 @@
 // the query as colour cells, then dot product, score and attention. State and events are here; rows out of view are not
 // in the page.
 
-import { clamp, describe, make, place, setParts, sizeCanvas } from "../shared/dom.js"
+import { clamp, describe, make, place, placeOf, setParts, sizeCanvas } from "../shared/dom.js"
 import { tableSteps } from "../shared/keys.js"
 import { readLayer } from "../shared/layer.js"
 import { bothSides } from "../shared/sentences.js"
@@ -26,7 +26,7 @@ import { cellWords, pairWords } from "./words.js"
 const OVERSCAN = 4 // rows drawn beyond the edge
 const WORK_MS = 10 // of a frame, for drawing lines
 const HINT =
-  "Point at a query on the left to take it apart, click it to keep it. Point at a cell to read it, click a row to make it the pair. Arrow keys move, Enter chooses."
+  "Hover over a query on the left to break it down, click to pin it. Hover over a cell to read it, click a row to choose that pair. Arrow keys move, Enter selects."
 
 /** @param {Component} component */
 export default function (component) {
@@ -283,10 +283,8 @@ export class NeuronView extends View {
     const strip = ui.strip.getBoundingClientRect()
     if (event.clientY < strip.top) return null
     const row =
-      event.clientY < strip.bottom
-        ? -1
-        : Math.floor((event.clientY - ui.body.getBoundingClientRect().top) / layout.row)
-    const x = event.clientX - ui.world.getBoundingClientRect().left
+      event.clientY < strip.bottom ? -1 : Math.floor(placeOf(ui.body, event).y / layout.row)
+    const { x } = placeOf(ui.world, event)
     const key = Math.max(layout.key, ui.scroller.scrollLeft)
     const column = x >= key && x < key + layout.label ? 1 : columnAt(layout, x)
     return column < 0 || row >= this.tokensOf(column).length ? null : { row, column }

@@ -83,7 +83,7 @@ export function drawBar({ ui, head, view, colours }) {
     ["q × k", head.limits.products],
   ])) {
     const legend = make(ui.legends, "span", "legend")
-    legend.title = `Colours end at ±${limit}, the 99th percentile of the sizes; what is beyond has the last colour.`
+    legend.title = `Colours end at ±${limit}, the 99th percentile of their magnitudes; larger ones share the last colour.`
     make(legend, "b", "", name)
     make(legend, "span", "", `≤ −${limit}`)
     const stops = [0, 50, 100, 127, 154, 204, 255].map((step) => colours.steps[step].css)
@@ -137,11 +137,11 @@ export function drawStripRow(shown) {
   if (query === null) {
     make(label, "small", "", "all queries")
     describe(make(ui.strip, "div", "absent"), { role: "gridcell" }).append(
-      "Here the query's vector, its products with the keys, scores and attention appear.",
+      "The query's vector, its products with the keys, scores and attention appear here.",
     )
     return
   }
-  make(label, "small", "", query === view.keptQuery ? "query i" : "query i, click to keep")
+  make(label, "small", "", query === view.keptQuery ? "query i" : "query i, click to pin")
   const name = head.tokens.queries.labels[query]
   make(label, "span", "q", name).title = name
   if (view.folded) return
@@ -186,7 +186,7 @@ export function drawRow({ ui, head, view, layout }, row) {
   if (query !== undefined) {
     const isKept = query === view.keptQuery
     addPatch(asking, labels[query], head.patches, PATCH, true)
-    asking.title = `${labels[query]} · position ${query + 1} · ${isKept ? "click to release it" : "click to keep it as the query"}`
+    asking.title = `${labels[query]} · position ${query + 1} · ${isKept ? "click to unpin it" : "click to pin it"}`
     describe(asking, { "aria-selected": isKept })
     asking.classList.toggle("query", query === view.query)
     asking.classList.toggle("second", isSecond("queries"))

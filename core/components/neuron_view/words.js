@@ -19,7 +19,7 @@ export function cellWords(head, view, row, { kind, dim: place }) {
   const keyValue = () => exactly(head.keys[key * head.dim + dim])
   if (row >= 0 && kind === "vector") return [`k of ${keys[key]}`, `${dimension}: ${keyValue()}`]
   const { query, row: numbers } = view
-  if (query === null || !numbers) return ["No query is chosen", "Point at one on the left"]
+  if (query === null || !numbers) return ["No query is chosen", "Hover over one on the left"]
   const value = () => exactly(head.queries[query * head.dim + dim])
   if (row < 0) {
     if (kind === "vector") return [`q of ${queries[query]}`, `${dimension}: ${value()}`]
@@ -45,7 +45,7 @@ function askingWords(queries, view, row) {
   const isKept = query === view.keptQuery
   return [
     `Query ${queries[query]}, position ${query + 1} of ${queries.length}`,
-    isKept ? "kept; Enter or a click releases it" : "Enter or a click keeps it",
+    isKept ? "pinned; Enter or a click unpins it" : "Enter or a click pins it",
   ]
 }
 
@@ -67,7 +67,7 @@ export function pairWords(head, view) {
   if (query === null || key === null || !row) {
     return [
       [
-        "All queries at once: a line is the attention of a token on the left to one on the right; the stronger the line, the more attention. Point at a token on the left to take its attention apart.",
+        "All queries at once: each line is the attention of a token on the left to one on the right; darker means more. Hover over a token on the left to break its attention down.",
         "",
       ],
     ]
@@ -100,15 +100,15 @@ export function enoughWords(head, { enough, total, running }) {
   if (enough === null) {
     return running.every((sum) => sum === 0)
       ? "Every product is zero."
-      : "The products cancel: no number of them comes near a sum of zero."
+      : "The products cancel out: no number of them comes close to zero."
   }
   const largest =
     enough === 1
       ? `The largest product of ${head.dim} is`
       : `The ${enough} largest of ${head.dim} products add up to`
   const rest =
-    enough === head.dim ? "and fewer do not stay there" : "and the others keep the sum there"
-  return `${largest} ${rounded(running[enough - 1], 2)}, within 10 % of ${rounded(total, 2)}, ${rest}.`
+    enough === head.dim ? "and no fewer stay that close" : "and adding the others keeps it there"
+  return `${largest} ${rounded(running[enough - 1], 2)}, within 10% of ${rounded(total, 2)}, ${rest}.`
 }
 
 /** @param {{positive: number, negative: number}} pair */

@@ -19,7 +19,7 @@ export function drawBeside(view) {
   const { tiles, token } = allTiles(view)
   ui.ofAll.update(tiles, look, { columns: data.heads, size: small })
   ui.ofAll.node.classList.toggle("other", token !== active)
-  const whose = token === active ? names[token] : `${names[token]} (hold a patch to see it here)`
+  const whose = token === active ? names[token] : `${names[token]} (pin a patch to see it here)`
   ui.layerTitle.textContent = `${names[active]} in every head of layer ${layer.number}`
   ui.allTitle.textContent = tiles.length ? `${whose} in all heads of all layers` : ""
   const labels = tiles.length ? data.layerLabels.map((number) => `L${number}`) : []

@@ -25,12 +25,12 @@ const DIRECTIONS = [
   {
     value: "from",
     label: "What it attends to",
-    title: "The token's row: it is the query, heat is on its keys",
+    title: "The token's row: it is the query; heat shows its keys",
   },
   {
     value: "to",
     label: "What attends to it",
-    title: "The token's column: it is the key, heat is on the queries that look at it",
+    title: "The token's column: it is the key; heat shows the queries that attend to it",
   },
 ]
 
@@ -41,7 +41,7 @@ export function makeParts(root, view) {
   const arrows = makeSegments("Arrows", ARROWS, (value) => view.change({ arrows: value }))
   const only = makeSwitch(
     "Only patches",
-    "Rows divided by what they give to patches, as if CLS and registers were not there",
+    "Divide each row by what it gives to patches, as if there were no CLS or registers",
     (on) => view.change({ only_patches: on }),
   )
   bar.append(direction.node, arrows.node, only.node)
@@ -60,7 +60,7 @@ export function makeParts(root, view) {
   const uniform = make(scale, "span", "uniform")
   const chips = describe(make(stage, "div", "chips"), {
     role: "group",
-    "aria-label": "Tokens that are no patches",
+    "aria-label": "Tokens that are not patches",
   })
   const sentence = describe(make(stage, "p", "sentence"), { role: "status" })
   const hint = make(stage, "p", "hint")

@@ -1,7 +1,7 @@
 // The image with its grid. Whatever patch is pointed at, its row or its column of attention lies over the image as heat, and
 // beside it stand the same token in every head. State and events are here; nothing but a layer that is not here needs the server.
 
-import { clamp, describe, place, placeOf, setParts, sizeCanvas } from "../shared/dom.js"
+import { clamp, describe, place, placeOf, setParts, sizeCanvas, zoomOf } from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { readLayer } from "../shared/layer.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
@@ -148,7 +148,7 @@ export class PatchesView extends View {
     ui.arrows.sync(state.arrows)
     ui.only.sync(state.only_patches)
     ui.classes.textContent = data.classes.length
-      ? `The model takes the image for: ${data.classes.map(([name, share]) => `${name} ${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`).join(", ")}.`
+      ? `Model's guess: ${data.classes.map(([name, share]) => `${name} ${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`).join(", ")}.`
       : ""
     ui.classes.hidden = !data.classes.length
     this.seekArrows()
@@ -225,8 +225,8 @@ export class PatchesView extends View {
     setParts(ui.sentence, parts)
     const isHeld = pinned !== null
     ui.hint.textContent = isHeld
-      ? `${names[active]} is held: click it again or press Escape to let it go.`
-      : "Point at a patch; click holds it. Arrow keys move, Enter holds, Escape lets go."
+      ? `${names[active]} is pinned: click again or press Escape to unpin.`
+      : "Hover over a patch, click to pin it. Arrow keys move, Enter pins, Escape unpins."
     ui.high.textContent = weightText(best.weight)
     ui.uniform.textContent = `uniform baseline ${weightText(1 / (asked.onlyPatches ? data.grid.count : names.length))}`
     const verb = asked.direction === "from" ? "attends to" : "gets"
@@ -304,7 +304,8 @@ export class PatchesView extends View {
   /** @param {number} row @param {number} column */
   cornerOf(row, column) {
     const { left, top } = this.ui.frame.getBoundingClientRect()
-    return { clientX: left + (column + 1) * this.cell, clientY: top + (row + 1) * this.cell }
+    const cell = this.cell * zoomOf(this.ui.frame)
+    return { clientX: left + (column + 1) * cell, clientY: top + (row + 1) * cell }
   }
 
   pictureParts() {

@@ -39,7 +39,7 @@ export function tokenSentence(token, weights, view) {
   if (!strongest.length)
     return [
       [names[token], isRow ? "query" : "key"],
-      [" is no key where only patches count", ""],
+      [" is not a key while only patches count", ""],
     ]
   const others = strongest.map((other) => ({
     name: other === token ? "itself" : names[other],

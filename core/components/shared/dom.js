@@ -73,7 +73,7 @@ export function penOf(canvas, settings) {
  * @param {CanvasRenderingContext2DSettings & {ratio?: number}} [settings] ratio: device pixels per CSS pixel
  */
 export function sizeCanvas(canvas, width, height, settings = {}) {
-  const { ratio = window.devicePixelRatio || 1, ...rest } = settings
+  const { ratio = (window.devicePixelRatio || 1) * zoomOf(canvas), ...rest } = settings
   const [across, down] = [width, height].map((side) => Math.max(1, Math.round(side * ratio)))
   if (canvas.width !== across || canvas.height !== down)
     Object.assign(canvas, { width: across, height: down })
@@ -91,10 +91,22 @@ export function strokeLine(pen, fromX, fromY, toX, toY) {
   pen.stroke()
 }
 
+/** How much larger an element is shown than it is laid out, as while the picture is presented alone. @param {Element} node */
+export function zoomOf(node) {
+  return node.currentCSSZoom ?? 1
+}
+
+/** Lengths of the window in pixels of an element. @param {Element} node */
+export function windowFor(node) {
+  const zoom = zoomOf(node)
+  return { width: window.innerWidth / zoom, height: window.innerHeight / zoom }
+}
+
 /** The pointer's place in an element. @param {Element} node @param {{clientX: number, clientY: number}} event @returns {Place} */
 export function placeOf(node, { clientX, clientY }) {
   const { left, top } = node.getBoundingClientRect()
-  return { x: clientX - left, y: clientY - top }
+  const zoom = zoomOf(node)
+  return { x: (clientX - left) / zoom, y: (clientY - top) / zoom }
 }
 
 /** @param {number} value @param {number} low @param {number} high */
@@ -121,11 +133,13 @@ export function makeTip(parent) {
       })
       tip.replaceChildren(...(title ? [make(null, "b", "", title)] : []), ...rows)
       tip.hidden = false
-      const { width, height } = tip.getBoundingClientRect()
-      const left = clientX + 16 + width > window.innerWidth ? clientX - 12 - width : clientX + 16
+      const { offsetWidth: width, offsetHeight: height } = tip
+      const zoom = zoomOf(tip)
+      const [x, y, frame] = [clientX / zoom, clientY / zoom, windowFor(tip)]
+      const left = x + 16 + width > frame.width ? x - 12 - width : x + 16
       place(tip, {
         left: Math.max(4, left),
-        top: Math.max(4, Math.min(clientY + 16, window.innerHeight - height - 6)),
+        top: Math.max(4, Math.min(y + 16, frame.height - height - 6)),
       })
     },
     hide() {

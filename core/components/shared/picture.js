@@ -52,7 +52,7 @@ export function makeSaver(view) {
     if (file) download(file.blob, file.name)
     status.textContent = file
       ? `Saved ${file.name}`
-      : "This browser cannot make a picture of this size; SVG works."
+      : "This browser cannot make a picture this large; SVG works."
   }
   const buttons = /** @type {[Kind, string][]} */ (Object.entries(KINDS)).map(([kind, name]) => {
     const button = describe(make(node, "button", "kind", name), {

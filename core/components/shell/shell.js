@@ -2,6 +2,7 @@
 
 import { make, whenGone } from "../shared/dom.js"
 import { openHintsOnTap } from "./hints.js"
+import { makeDrawer } from "./drawer.js"
 import { keepOneEntry } from "./history.js"
 import { makeLinksWait } from "./links.js"
 import { whenQuiet } from "./quiet.js"
@@ -32,7 +33,12 @@ function start(parentElement) {
   return {
     probe,
     paper: paperOf(probe),
-    cleanUps: [keepOneEntry(window), makeLinksWait(document), openHintsOnTap(document)],
+    cleanUps: [
+      makeDrawer(parentElement),
+      keepOneEntry(window),
+      makeLinksWait(document),
+      openHintsOnTap(document),
+    ],
   }
 }
 

@@ -1,39 +1,47 @@
-"""Two buttons, to what comes before and after, that count every press."""
+"""The layer and the head of a page: arrows beside a menu, and keys."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-import streamlit as st
-
-from core.components.reported_state import MOST, as_index, as_mapping, reported
+from core.components.reported_state import (
+    as_index,
+    as_mapping,
+    note_report,
+    reported,
+    state_to_send,
+)
 from core.components.scripts import register
 
 _stepper = register("stepper")
-_COUNTED = "_steps_counted"
+Options = Mapping[str, Mapping[str, str]]  # "layer", "head" -> value -> what people read
 
 
 def show_stepper(
-    before: str, after: str, *, key: str, arrows: str = "◀▶", on_step: Callable[[int], None]
+    options: Options,
+    view: Mapping[str, str],
+    *,
+    key: str,
+    on_pick: Callable[[dict[str, str]], None],
 ) -> None:
-    """Draw the buttons, named `before` and `after` for people who cannot see the arrows.
+    """Draw a stepper for each of the `options`, at what `view` says.
 
-    Streamlit's own buttons lose presses that come while the page runs. These send how far they have
-    been pressed in all, so that none is lost; `on_step` gets the steps since the last run, negative
-    to what comes before.
+    `on_pick` is called with what was picked, by name; nothing that was not offered is among it. It
+    shows in the browser at once, so that presses which come while the page runs are not lost.
     """
 
-    def count() -> None:
-        sent = as_mapping(reported(key, "steps"))
-        visit, total = sent.get("visit"), as_index(sent.get("total"), first=-MOST) or 0
-        last_visit, last_total = st.session_state.get((_COUNTED + key), (None, 0))
-        st.session_state[_COUNTED + key] = (visit, total)
-        if steps := total - (last_total if visit == last_visit else 0):
-            on_step(steps)
+    def take() -> None:
+        report = as_mapping(reported(key, "picked"))
+        values = {name: str(report.get(name)) for name in options}
+        picked = {name: value for name, value in values.items() if value in options[name]}
+        note_report(key, picked, as_index(report.get("serial")))
+        on_pick(picked)
 
+    sent, serial = state_to_send(key, view)
+    choices = {name: list(each.items()) for name, each in options.items()}
     _stepper(
         key=key,
-        data={"before": before, "after": after, "arrows": arrows},
+        data={"choices": choices, "view": sent, "serial": serial},
         width="content",
-        on_steps_change=count,
+        on_picked_change=take,
     )

@@ -1,40 +1,59 @@
-// Two arrows that count their presses; the page gets the sum since they were drawn first.
+// The layer and the head of a page. What is picked shows at once; the page gets the values, so that no press is lost.
 
-import { describe, make, whenGone } from "../shared/dom.js"
+import { make, whenGone } from "../shared/dom.js"
+import { makeStepper, stepOf } from "../shared/stepper.js"
 
-/** @typedef {{visit: string, total: number}} Steps */
+/** @import { Choices, Step, Values } from "../shared/stepper.js" */
+/** @typedef {{choices: Choices, view: Values, serial: number}} Data a new number: take `view`; else keep what is shown */
+/** @typedef {{data: Data, parentElement: HTMLElement, setStateValue: (name: string, value: object) => void}} Component */
 
-/** @typedef {{data: {before: string, after: string, arrows: string}, parentElement: HTMLElement, setStateValue: (name: string, value: Steps) => void}} Component */
-
-/** @type {WeakMap<HTMLElement, {root: HTMLElement, steps: Steps, component: Component}>} */
+/** @type {WeakMap<HTMLElement, Stepper>} */
 const drawn = new WeakMap()
 
 /** @param {Component} component */
 export default function (component) {
   const { parentElement } = component
-  const stepper = drawn.get(parentElement) ?? draw(component)
+  const stepper = drawn.get(parentElement) ?? new Stepper(parentElement)
   drawn.set(parentElement, stepper)
-  stepper.component = component
+  stepper.update(component)
   return whenGone(parentElement, () => {
+    stepper.ending.abort()
     stepper.root.remove()
     drawn.delete(parentElement)
   })
 }
 
-/** @param {Component} component */
-function draw(component) {
-  const { data, parentElement } = component
-  const root = make(parentElement, "div", "root")
-  const steps = { visit: crypto.getRandomValues(new Uint32Array(2)).join("-"), total: 0 }
-  const stepper = { root, steps, component }
-  for (const [name, arrow, by] of /** @type {const} */ ([
-    [data.before, data.arrows[0], -1],
-    [data.after, data.arrows[1], 1],
-  ])) {
-    describe(make(root, "button", "", arrow), { "aria-label": name, title: name }).onclick = () => {
-      steps.total += by
-      stepper.component.setStateValue("steps", { ...steps })
-    }
+class Stepper {
+  /** @type {Values} */ picked = {}
+  serial = -1
+  built = ""
+  ending = new AbortController()
+  /** @type {(by: Step) => boolean} */ step = () => false
+
+  /** @param {HTMLElement} parent */
+  constructor(parent) {
+    this.root = make(parent, "div", "root")
+    document.addEventListener("keydown", (event) => this.listen(event), this.ending)
   }
-  return stepper
+
+  /** @param {KeyboardEvent} event */
+  listen(event) {
+    const by = stepOf(event, this.root)
+    if (by && this.step(by)) event.preventDefault()
+  }
+
+  /** @param {Component} component */
+  update({ data: { choices, view, serial }, setStateValue }) {
+    if (serial !== this.serial) this.picked = {}
+    const built = JSON.stringify([choices, serial])
+    if (built !== this.built) {
+      const { node, step } = makeStepper(choices, { ...view, ...this.picked }, (picked) => {
+        Object.assign(this.picked, picked)
+        setStateValue("picked", { serial, ...view, ...this.picked })
+      })
+      this.root.replaceChildren(node)
+      this.step = step
+    }
+    Object.assign(this, { built, serial })
+  }
 }

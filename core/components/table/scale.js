@@ -30,7 +30,7 @@ export function drawLegend(legend, { steps, marks }, isSigned) {
   const digits = isSigned ? 1 : marks[2] < 0.01 ? 4 : 2
   legend.title = isSigned
     ? ""
-    : "Colours follow the square root of attention: half of them are for its first quarter."
+    : "Colours follow the square root of attention, so weak links show too."
   const halves = [
     [0, 32, 64, 96, 127],
     [127, 159, 191, 223, 255],

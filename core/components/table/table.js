@@ -363,9 +363,9 @@ export class TableView extends View {
     if (!active)
       part(
         "hint",
-        `${cell ? "  · the link shown on Home. " : ""}Point at a cell to read it; click to hold it.`,
+        `${cell ? "  · the pair shown on Home. " : ""}Hover over a cell to read it, click to pin it.`,
       )
-    else if (heldCell) part("hint", "  · held; click it again or press Escape to let go")
+    else if (heldCell) part("hint", "  · pinned; click again or press Escape to unpin")
   }
 
   /** @param {KeyboardEvent} event */

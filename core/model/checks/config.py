@@ -137,7 +137,8 @@ def _check_products(config: Settings, largest: dict[str, float]) -> None:
     has_sines = any("sinus" in key and part[key] is True for part in parts for key in part)
     if modules > _MAX_LAYER_EXPERTS or (has_sines and sines > _MAX_SINES):
         raise UnsupportedModelError(
-            "config.json of {name} asks for more layers, experts or positions than this app takes."
+            "config.json of {name} asks for more layers, experts or positions than this app"
+            " accepts."
         )
 
 

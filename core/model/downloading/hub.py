@@ -131,7 +131,7 @@ def _model_info(repo: str, token: bool | None) -> ModelInfo | ModelError:
         )
     except Exception as error:  # noqa: BLE001 - all network failures are the same to a visitor
         return HubUnreachableError(
-            f"The model hub could not be reached about {{name}} ({type(error).__name__}).",
+            f"The model hub could not be reached for {{name}} ({type(error).__name__}).",
             f"Check the internet connection and try again. {LOCAL_ADVICE}",
         )
 

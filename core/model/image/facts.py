@@ -100,7 +100,7 @@ class Vision:
         if (rows * self.patch_size, columns * self.patch_size) != wanted or min(rows, columns) < 1:
             raise ImageError(
                 f"{{name}} cuts images into patches of {self.patch_size} x {self.patch_size}"
-                f" pixels, and {wanted[0]} x {wanted[1]} pixels are no whole number of them.",
+                f" pixels, and {wanted[0]} x {wanted[1]} pixels are not a whole number of them.",
                 f"Choose multiples of {self.patch_size}.",
             )
         if rows * columns > MAX_PATCHES:

@@ -40,10 +40,10 @@ def what_it_reads(config: Mapping[str, object], asked: Modality | None) -> Modal
     kind = config.get("model_type")
     if isinstance(kind, str) and _reads_images_alone(kind):
         if asked == "text":
-            raise WrongInputError("{name} reads images, not texts.", "Give it an image.")
+            raise WrongInputError("{name} reads images, not texts.", "Use it with an image.")
         return "image"
     if asked == "image" and not all(isinstance(config.get(part), dict) for part in _TOWERS):
-        raise WrongInputError("{name} reads texts, not images.", "Give it a text.")
+        raise WrongInputError("{name} reads texts, not images.", "Use it with a text.")
     return asked or "text"
 
 

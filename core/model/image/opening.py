@@ -31,7 +31,7 @@ MAX_DECODING_BYTES = 150_000_000
 MAX_KEPT_SIDE = 1_600
 _SRGB = (b"sRGB", "sRGB".encode("utf-16-be"))  # as profiles of version 2 and 4 write it
 _SAVE_AGAIN = "Save it again as PNG, JPEG or WebP, and upload that."
-_DAMAGED = "The image cannot be read: its file is cut off or damaged."
+_DAMAGED = "The image cannot be read: its file is incomplete or damaged."
 _SHRINK = "Make it smaller first."
 _decoding = threading.Lock()  # one at a time: decoding needs the most memory
 
@@ -83,7 +83,7 @@ def _read_header(data: bytes) -> Stored:
         return read_jpeg(data, MAX_KEPT_SIDE)
     if data.startswith(RIFF) and data[8:12] == WEBP:
         return read_webp(data)
-    raise ImageError("The file is no PNG, JPEG or WebP image.", _SAVE_AGAIN)
+    raise ImageError("The file is not a PNG, JPEG or WebP image.", _SAVE_AGAIN)
 
 
 def _check_size(width: int, height: int) -> None:

@@ -125,7 +125,7 @@ def vision_of(model: LoadedModel) -> Vision:
         When it reads texts.
     """
     if model.vision is None:
-        raise WrongInputError("{name} reads texts, not images.", "Give it a text.", model.name)
+        raise WrongInputError("{name} reads texts, not images.", "Use it with a text.", model.name)
     return model.vision
 
 

@@ -111,7 +111,9 @@ class LoadedModel:
             For a model of images.
         """
         if self.text_tokenizer is None:
-            raise WrongInputError("{name} reads images, not texts.", "Give it an image.", self.name)
+            raise WrongInputError(
+                "{name} reads images, not texts.", "Use it with an image.", self.name
+            )
         return self.text_tokenizer
 
     @property

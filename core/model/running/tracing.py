@@ -236,8 +236,9 @@ def _run_texts(
     ]
     if recorder.missed or len(recorder.calls) != len(order):
         raise UnsupportedModelError(
-            f"{{name}} attends in another way in a text of {max(len(item.ids) for item in batch)}"
-            " tokens than in shorter ones, and that cannot be followed.",
+            "{name} uses another kind of attention for a text of"
+            f" {max(len(item.ids) for item in batch)}"
+            " tokens than for shorter ones, and it cannot be followed.",
             "Use a shorter text.",
         )
     return {
@@ -255,7 +256,8 @@ def _run_images(
     tokens = {call.query.shape[2] for call in recorder.calls}
     if recorder.missed or tokens != {len(batch[0].tokens)}:
         raise UnsupportedModelError(
-            "{name} attends in another way in an image of this size, and that cannot be followed.",
+            "{name} uses another kind of attention for an image of this size, and it cannot be"
+            " followed.",
             "Use another size.",
         )
     return {"self": recorder.calls}, output

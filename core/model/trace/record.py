@@ -261,7 +261,7 @@ def _check_layer(layer: Layer, heads: int, queries: int, keys: int) -> None:
         if mask.shape not in {(queries, keys), (heads, queries, keys)}:
             raise TraceFileError("A mask is not one number for each query and key.")
         if not (mask < np.inf).all():  # nor NaN
-            raise TraceFileError("A mask adds what is no number, or infinity.")
+            raise TraceFileError("A mask adds something that is not a finite number.")
     if sink is not None and (sink.shape != (heads,) or not np.isfinite(sink).all()):
         raise TraceFileError("A sink is not one number for each head.")
 

@@ -111,7 +111,7 @@ def _contents(path: Path, *, with_tensors: bool) -> tuple[dict[str, str], Tensor
             tensors = {name: file.get_tensor(name) for name in names}
     except Exception as error:  # of the library, which has no class of its own for all of them
         raise TraceFileError(
-            f"The file is no safetensors file of plain arrays ({type(error).__name__})."
+            f"The file is not a safetensors file of plain arrays ({type(error).__name__})."
         ) from error
     if about.get("format") != FORMAT:
         raise TraceFileError("The file does not describe itself as a trace of Headscope.")
@@ -126,7 +126,7 @@ def _contents(path: Path, *, with_tensors: bool) -> tuple[dict[str, str], Tensor
 def _check_header_length(path: Path) -> None:
     """Devices and pipes have no end, and a header may claim any length."""
     if not stat.S_ISREG(path.stat().st_mode):
-        raise TraceFileError("This is no file: only regular files are opened.")
+        raise TraceFileError("This is not a regular file.")
     with path.open("rb") as file:
         length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
     if length > MAX_HEADER_BYTES:

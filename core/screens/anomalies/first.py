@@ -37,9 +37,7 @@ COUNTED = {"attention": "attention to it", "moved": "its share of what heads mov
 def show_first(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
     """A dot per head, the mean of each layer, and the uniform baseline."""
     with row:
-        counted = controls.choice(
-            "counted", COUNTED, "Of the first token", subject="What can be shown is"
-        )
+        counted = controls.choice("counted", COUNTED, "Of the first token", subject="The maps are")
     attention = counted == "attention"
     figure = first_by_layer(
         as_map(table, "first_attention" if attention else "first_contribution"),

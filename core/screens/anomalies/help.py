@@ -33,7 +33,7 @@ def examples(trace: Trace, table: pd.DataFrame) -> list[Preset]:
     presets = [
         Preset("High-norm patches", _words("high_norm"), {"anomaly": "odd"}),
         Preset("Attention, and what it moves", moves, _open(hollow, "moved", latent=False)),
-        Preset("What lies beneath the sink", beneath, _open(resting, "moved", latent=True)),
+        Preset(f"Why heads rest on {first}", beneath, _open(resting, "moved", latent=True)),
         Preset("Layer by layer", _words("layer_by_layer", first=first), of_layers),
         Preset("Massive activations", _words("massive"), of_states),
     ]

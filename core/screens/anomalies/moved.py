@@ -21,11 +21,12 @@ from core.figures.palette import Palette
 from core.model import Trace
 from core.model.trace import Array
 from core.model.weights.output_projection import transformed_values
-from core.screens.anomalies.open_head import begin_with, open_buttons, pick_one_head
+from core.screens.anomalies.open_head import begin_with, open_buttons
 from core.screens.anomalies.wording import show_flag_definition, values_note
 from core.ui import cache, controls, python
 from core.ui.charts import show_chart
 from core.ui.current import current_key
+from core.ui.place import pick_head
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name, labels_of
@@ -45,7 +46,7 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
     transformed = cache.transformed_norms(current_key(trace.model))
     begin_with(hollow_head(table))
     with row:
-        layer, head = pick_one_head(trace)
+        layer, head = pick_head(trace)
         hide = controls.flag(
             "latent",
             "Hide the first token" if len(trace.key_tokens) > 1 else "",
@@ -87,7 +88,8 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
     st.markdown(sentence)
     open_buttons(trace.layer_labels[layer], head + 1)
     parts = _cancellation(trace, layer, head)
-    st.caption(_words("weighted", values=values_note(table), parts=parts))
+    exact = table.attrs["values"] == "|f(v)|"
+    st.caption(_words("weighted", values=values_note(table), exact=exact, parts=parts))
     show_flag_definition(FLAG.name, trace, f"{FLAG.name} is")
 
 

@@ -13,7 +13,7 @@ from core.analysis.arrays import Floats
 from core.figures.anomalies import norm_plane, norms_by_position
 from core.figures.palette import Palette
 from core.model import Trace
-from core.screens.anomalies.open_head import begin_with, pick_one_head, show_lengths
+from core.screens.anomalies.open_head import begin_with, show_lengths
 from core.screens.anomalies.wording import (
     longer_side,
     row_name,
@@ -23,8 +23,8 @@ from core.screens.anomalies.wording import (
 )
 from core.ui import controls, python
 from core.ui.charts import show_chart
-from core.ui.frame.layout import control_row
 from core.ui.head_maps import show_head_map, show_heads
+from core.ui.place import pick_head
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name, labels_of
 
@@ -43,6 +43,7 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
     if table["norm_log_ratio"].notna().any():
         begin_with(max_row(table, "norm_log_ratio"))
     with row:
+        layer, head = pick_head(trace)
         quantity = controls.choice("lengths", QUANTITIES, "Map of", subject="The map shows")
     odd = with_flag(table, FLAG.name)
     if table.attrs["too_short"]:
@@ -63,8 +64,6 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
         )
     st.markdown(_verdict(table, odd))
     st.caption(_words("reading_lengths"))
-    with control_row():
-        layer, head = pick_one_head(trace)
     _show_positions(trace, layer, head, colours)
     limit = threshold(FLAG.name, trace)
     show_definition(_words("disparity", source=FLAG.source, limit=limit))

@@ -7,10 +7,9 @@ from functools import partial
 import streamlit as st
 
 from core.analysis.anomalies import Row
-from core.model import Trace
 from core.ui import controls
 from core.ui.navigation import go_to
-from core.ui.selectors import choose_head, step_through_heads
+from core.ui.place import choose_head
 
 
 def begin_with(row: Row) -> None:
@@ -18,16 +17,12 @@ def begin_with(row: Row) -> None:
     controls.suggest(layer=str(row["layer"]), head=str(row["head"]))
 
 
-def pick_one_head(trace: Trace) -> tuple[int, int]:
-    """Pickers for a layer and a head, and buttons to step; both from 0."""
-    layer, head = controls.layer(trace, width=130), controls.head(trace, width=130)
-    step_through_heads(trace)
-    return layer, head
-
-
 def open_buttons(layer: int, head: int) -> None:
     """Two buttons that show this head, by its numbers, in the head view and in query-key space."""
-    pages = (("head_view", "Head view →", "lines"), ("query_key", "Queries and keys →", "clouds"))
+    pages = (
+        ("head_view", "Open in Head view", "lines"),
+        ("query_key", "Open in Queries and keys", "clouds"),
+    )
     with st.container(horizontal=True, width="content"):
         for page, label, kind in pages:
             st.button(

@@ -46,7 +46,7 @@ def show_states(trace: Trace, _table: pd.DataFrame, colours: Palette, row: Delta
         st.info(_words("no_states"))
         return
     with row:
-        size = controls.choice("size", SIZES, "Size of the hidden state", subject="The sizes are")
+        size = controls.choice("size", SIZES, "Size of hidden states", subject="The sizes are")
     labels = labels_of(trace.tokens)
     values, title = (states.norms, "length") if size == "norm" else (states.relative, "× median")
     rows = [f"after {layer}" if layer else "input" for layer in _layers_before(trace)]

@@ -45,8 +45,9 @@ def threshold(name: str, trace: Trace) -> str:
 
 
 def show_definition(parts: str) -> None:
-    """Definition, source and threshold of a view, a paragraph each, as three lines (Markdown)."""
-    st.caption("  \n".join(" ".join(part.split("\n")) for part in parts.split("\n\n")))
+    """A link to the definition, source and threshold of a view, a paragraph each (Markdown)."""
+    with st.popover("Definition", type="tertiary", width="content"):
+        st.markdown(parts)
 
 
 def show_flag_definition(name: str, trace: Trace, subject: str = "") -> None:

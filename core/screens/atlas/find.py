@@ -114,8 +114,8 @@ def search_turn() -> Iterator[Callable[[], None]]:
 
 def _describe_wait(ahead: int) -> str:
     if ahead > 1:
-        return f"{ahead} searches come before this one on this server"
-    return "Another search runs on this server; this one comes next"
+        return f"{ahead} searches are ahead of yours on this server"
+    return "Another search is running on this server; yours is next"
 
 
 def _note(result: Search, source: Source, stage: Stage, kind: Kind | ImageKind) -> None:

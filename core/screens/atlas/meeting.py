@@ -27,8 +27,8 @@ from core.screens.atlas.wording import number
 from core.ui import cache, controls, python
 from core.ui.cache.session import remembered
 from core.ui.head_maps import show_head_map
+from core.ui.place import choose_head
 from core.ui.python.source import note_model
-from core.ui.selectors import choose_head
 from core.ui.words.messages import escape, quote, show_model_error
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name

@@ -63,7 +63,6 @@ def show_positions(screen: Screen, colours: Palette) -> None:
         "positions",
         name=screen.name,
         measured=measured,
-        some=measured < len(atlas.sentences),
         reaching=reaching,
         size=size,
         fewest=MIN_SENTENCES,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
-from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
@@ -22,21 +21,24 @@ from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.wording import PROJECTIONS
 from core.ui import controls
 from core.ui.downloads import Contents, contents, offer_file
-from core.ui.selectors import choose_head, step_through_heads, step_through_layers
+from core.ui.place import choose_head
 from core.vocabulary import STAGES, Stage, head_name
 
 open_head = partial(choose_head, part="one")
 DEFAULT: tuple[Projection, Stage] = ("PCA", "raw")
-OF_ONE_HEAD = ("one", "positions", "alike")  # parts of the page
 SIZES, LABELS, LINES = "sizes", "labels", "top2"
 CLUSTERS, HEAD_REPORT = "regions", "dossier"  # as links have them
 _SWITCHES = {  # default, label, help
-    SIZES: (False, "Size by norm", "The longer a query or key in the model, the larger its dot."),
-    LABELS: (True, "Labels", "Tokens beside points. Hovering over a point names it anyway."),
+    SIZES: (False, "Size by norm", "Longer queries and keys get larger dots."),
+    LABELS: (
+        True,
+        "Labels",
+        "Tokens next to points. Hover over a point to see its token either way.",
+    ),
     LINES: (
         True,
         "Attention lines",
-        "In the clicked sentence, from each query to its top 2 keys.",
+        "In the clicked sentence: from each query to its two strongest keys.",
     ),
     CLUSTERS: (
         False,
@@ -139,26 +141,6 @@ def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
         " model soft-caps its scores.",
     )
     return projection, stage
-
-
-def pick_head(
-    atlas: Atlas, part: str, own: DeltaGenerator, settings: DeltaGenerator
-) -> tuple[int, int]:
-    """Layer and head, from 0: beside the part where it is of one head, in its settings, or hidden.
-
-    The words of a pair are about one head too, but begin with all.
-    """
-    if part == "words":
-        with settings:
-            return controls.layer(atlas), controls.head(atlas)
-    if part not in OF_ONE_HEAD:
-        return controls.layer(atlas, drawn=False), controls.head(atlas, drawn=False)
-    with own:
-        place = controls.layer(atlas, width=92), controls.head(atlas, width=92)
-        step_through_heads(atlas)
-    with settings:
-        step_through_layers(atlas)
-    return place
 
 
 def pick_colour(atlas: Atlas) -> str:

@@ -16,7 +16,7 @@ from core.screens.atlas.wording import number
 from core.ui import python
 from core.ui.cache.session import remembered
 from core.ui.head_maps import show_heads
-from core.ui.selectors import choose_head
+from core.ui.place import choose_head
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 

@@ -27,8 +27,8 @@ from core.ui.cache import TraceKey
 from core.ui.current import current_key
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.head_maps import show_gaps, show_heads
+from core.ui.place import choose_head
 from core.ui.python.source import traces_of_box
-from core.ui.selectors import choose_head
 from core.ui.serve import turns
 from core.ui.words.numbers import number
 
@@ -126,8 +126,7 @@ def _name(measured: AttentionDistances, place: tuple[int, int]) -> str:
 def _explain(over: str) -> str:
     images = "this image" if over == "image" else f"the {len(BOX)} sample images, each alike"
     return (
-        "A dot is a head: how many pixels lie, on average, between the centre of a patch and the"
-        f" centres of the patches it attends to, on {images}. Only patches count: CLS and registers"
-        " are left out and rows divided by what is left. Pixels are of the image as the model gets"
-        " it. Click a dot to see that head's CLS map."
+        f"Each dot is a head: mean distance from a patch to those it attends to, on {images}, in"
+        " pixels of the image as the model gets it. CLS and registers do not count. Click a dot for"
+        " its CLS map."
     )

@@ -21,6 +21,7 @@ from core.ui.cache import TraceKey
 from core.ui.current import current_key
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.frame.layout import more
+from core.ui.place import pick_head
 from core.ui.words.messages import notice, quote
 
 if TYPE_CHECKING:
@@ -38,8 +39,7 @@ _ONLY_HELP = (
 
 def pick_view(trace: Trace, patches: Patches) -> View:
     """The controls of the maps, in the row above them."""
-    layer = controls.layer(trace, width=105, titled=False)
-    head = controls.head(trace, summaries=SUMMARIES, width=150, titled=False)
+    layer, head = pick_head(trace, heads=SUMMARIES)
     share = controls.number("mass", *SHARES)  # drawn by the picture itself
     with more():
         only_patches = controls.flag("only_patches", "Numbers without CLS", help=_ONLY_HELP)
@@ -56,8 +56,8 @@ def _pick_region(patches: Patches) -> Region | None:
         return read_region(name, patches.rows, patches.columns)
     except ValueError:
         notice(
-            f"{quote(name)} is no region of {patches.rows} × {patches.columns} patches; regions are"
-            " written as `r1c2-r5c6`. None is marked."
+            f"{quote(name)} is not a region of {patches.rows} × {patches.columns} patches; regions"
+            " are written as `r1c2-r5c6`. None is marked."
         )
         st.session_state["region"] = ""
         return None
@@ -93,7 +93,7 @@ def show_maps(trace: Trace, patches: Patches, view: View) -> None:
             partial(standalone_page, KEY, data, title, note, facts=held.facts),
             held,
             ".html",
-            help="One file that opens without internet; regions can be dragged in it.",
+            help="One file that opens offline, where regions can still be marked.",
         )
 
 

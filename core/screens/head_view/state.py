@@ -14,7 +14,7 @@ import streamlit as st
 
 from core.components.reported_state import as_indices, as_mapping, note_report
 from core.model import catalog
-from core.ui import address, controls
+from core.ui import address, controls, place
 from core.ui.current import found_head
 from core.ui.selectors import pick_pairs
 
@@ -41,7 +41,7 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
     if linked in map(str, range(1, heads + 1)) and not address.asks_for("heads"):
         st.session_state["heads"] = [int(linked)]  # a link to one head, as of the table
     has_link = address.asks_for("layer") or address.asks_for("heads")
-    layer = controls.layer(trace, drawn=False)
+    layer = place.layer(trace)
     if not has_link:
         _show_one_head(trace, layer)
     choices = {

@@ -10,41 +10,24 @@ from core.analysis.attention_table import Head, Layer
 from core.analysis.found_link import FoundLink
 from core.components.reported_state import note_report, state_to_send
 from core.components.table import Cells
-from core.ui import address, controls
+from core.ui.held_cell import CELL, held_cell
 
 if TYPE_CHECKING:
     from core.model import Trace
 
 KEY = "heatmap_table"  # of the component
-_CELL = "cell"  # query and key, positions from 1
-_TEXT = "_heatmap_text"
 
 
 def cells_to_show(trace: Trace, layer: Layer, head: Head, link: FoundLink | None) -> Cells:
     """The cell held, and in the head of `link` the cell of that link if it joins two words."""
-    sent, serial = state_to_send(KEY, {"held": _restore(trace)})
+    sent, serial = state_to_send(KEY, {"held": held_cell(trace)})
     found: tuple[int, ...] = ()
     if link is not None and link.joins_words and (layer, head) == (link.layer, link.head):
         found = (link.query + 1, link.key + 1)
     return Cells(held=sent["held"], serial=serial, found=found)
 
 
-def _restore(trace: Trace) -> tuple[int, ...]:
-    """The cell of the link or the session; none once the text is another one."""
-    state = st.session_state
-    text = hash((trace.tokens, trace.source))
-    if state.setdefault(_TEXT, text) != text and not address.asks_for(_CELL):
-        state[_CELL] = []
-    state[_TEXT] = text
-    sizes = len(trace.tokens), len(trace.key_tokens)
-    cell = tuple(controls.tokens(_CELL, range(1, max(sizes) + 1)))
-    if len(cell) != 2 or any(place > size for place, size in zip(cell, sizes, strict=True)):
-        cell = ()
-    state[_CELL] = list(cell)
-    return cell
-
-
 def take_cell(held: tuple[int, ...]) -> None:
     """Put the cell that the table reports into the session."""
-    st.session_state[_CELL] = list(held)
+    st.session_state[CELL] = list(held)
     note_report(KEY, {"held": held})

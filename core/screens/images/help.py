@@ -50,14 +50,14 @@ def examples(trace: Trace) -> list[Preset]:
     alike = _words("like_colours", head=name, share=marks.colour[colour])
     stays = _words("to_itself", head=head_name(trace, *itself), share=marks.itself[itself])
     presets = [
-        Preset("Like colours", alike, _state(trace, *colour)),
-        Preset("To itself", stays, _state(trace, *itself, arrows="strongest")),
+        Preset("Similar colours", alike, _state(trace, *colour)),
+        Preset("Attends to itself", stays, _state(trace, *itself, arrows="strongest")),
     ]
     if marks.cls is not None:
         resting = _strongest(marks.cls)
         rests = _words("on_cls", head=head_name(trace, *resting), share=marks.cls[resting])
         state = _state(trace, *resting, patch="cls", direction="to")
-        presets.append(Preset("Resting on CLS", rests, state))
+        presets.append(Preset("Attends to CLS", rests, state))
     state = _state(trace, *colour, arrows="strongest")
     return [*presets, Preset("Strongest arrows", _words("strongest_arrows", head=name), state)]
 

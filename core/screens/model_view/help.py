@@ -76,8 +76,7 @@ def explain(
     sentences.append(_explain_drawing(shown, look))
     if shown.block != (1, 1):
         tile, weights = (f"{down} × {across}" for down, across in (cells, shown.block))
-        modality = trace.input.modality
-        sentences.append(_words("blocks", modality=modality, tile=tile, weights=weights))
+        sentences.append(_words("blocks", tile=tile, weights=weights))
     if renormalised:
         sentences.append(_words("renormalised"))
     elif len(shown.columns) < len(trace.key_tokens):

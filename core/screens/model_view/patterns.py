@@ -118,7 +118,7 @@ def _describe_related(
         count, give = ("one head" if holding else "no head"), "gives"
     by_chance = CHANCE_LEVEL * int(np.isfinite(heads.scores).sum())
     return (
-        f"**{title}: {count}** {give} them more attention than {100 * (1 - CHANCE_LEVEL):.0f} % of"
+        f"**{title}: {count}** {give} them more attention than {100 * (1 - CHANCE_LEVEL):.0f}% of"
         f" {arrangements} would ({by_chance:.1f} heads would by chance; {brackets})"
         f"{': ' if holding else '. The closest is '}{named}. {pairs}"
     )

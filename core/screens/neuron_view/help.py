@@ -86,7 +86,7 @@ def _resting_place(trace: Trace, layer: int, head: int, position: int, weight: f
     query = int(weights.argmax()) if weights.any() else position
     sentence = _words("resting_place", weight=weight, key=_name(trace.key_tokens, position))
     state = _state(trace, layer, head, query, position)
-    return Preset("A key that draws everyone", sentence, state)
+    return Preset("A key that attracts every query", sentence, state)
 
 
 def _lowest_score(trace: Trace, layer: int, head: int, query: int) -> Preset:
@@ -95,7 +95,7 @@ def _lowest_score(trace: Trace, layer: int, head: int, query: int) -> Preset:
     key = int(np.where(np.isfinite(scores), scores, np.inf).argmin())
     score, name = number(scores[key]), _name(trace.key_tokens, key)
     sentence = _words("lowest_score", score=score, key=name)
-    return _preset(trace, "The pair pushed furthest apart", sentence, layer, head, query, key)
+    return _preset(trace, "The pair with the lowest score", sentence, layer, head, query, key)
 
 
 def _preset(

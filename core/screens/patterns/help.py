@@ -38,7 +38,7 @@ def examples(view: View) -> list[Preset]:
     return [
         *(_strongest(view, pattern, titles[pattern]) for pattern in shown),
         *written(__file__, _ALL_HEADS[kind], *corpus),
-        Preset("Twins", _words("twins", head=view.name), {"part": "alike"}),
+        Preset("Similar heads", _words("twins", head=view.name), {"part": "alike"}),
     ]
 
 

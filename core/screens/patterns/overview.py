@@ -27,7 +27,7 @@ from core.ui.corpus_walk import reads_corpora
 from core.ui.downloads import contents
 from core.ui.head_maps import show_gaps, show_head_map, show_heads
 from core.ui.head_tables import names_of, offer_table, show_rows
-from core.ui.selectors import choose_head
+from core.ui.place import choose_head
 from core.ui.words.pattern_words import has_meaning, pattern_names, score_names, score_words
 from core.ui.words.prose import Prose
 
@@ -57,7 +57,7 @@ def show_overview(view: View, colours: Palette, score: str) -> None:
             alt=f"Scores of {view.name}",
             quiet=True,
         )
-        st.button("Look at this head", key="patterns_look", on_click=_open_one)
+        st.button("Open in One head", key="patterns_look", on_click=_open_one)
     _show_table(view)
 
 

@@ -78,7 +78,7 @@ def verdict(view: View) -> str:
 def _no_pattern(view: View) -> str:
     """Why a head follows no pattern (Markdown)."""
     trace, row, limits, query_tokens = view.trace, view.row, view.limits, view.query_tokens
-    nearest, short = nearest_pattern(row, limits, query_tokens)
+    nearest, _ = nearest_pattern(row, limits, query_tokens)
     if not nearest:
         return _words("unmeasured", head=view.name, this=trace.input.this)
     names = pattern_names(trace)
@@ -99,7 +99,6 @@ def _no_pattern(view: View) -> str:
         nearest=names[nearest],
         score=row[NAMING[nearest].score],
         limit=limits[nearest],
-        short=short,
         scarce="; ".join(scarce),
         on_home=_pair_on_home(view),
     )

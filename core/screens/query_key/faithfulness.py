@@ -25,7 +25,7 @@ from core.ui import python
 from core.ui.words.messages import escape
 from core.ui.words.prose import Prose
 from core.ui.words.scores import SCORES
-from core.vocabulary import STAGES
+from core.vocabulary import STAGE_NAMES, STAGES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,6 @@ def show_faithfulness(trace: Trace, choice: Choice, *, slow: bool) -> None:
             "columns",
             scores=SCORES[choice.target],
             pairs=target.rows.keys.size,
-            modality=choice.key.modality,
             left_out=len(trace.tokens) - target.rows.queries.size,
         )
     )
@@ -66,7 +65,7 @@ def show_faithfulness(trace: Trace, choice: Choice, *, slow: bool) -> None:
 
 def _measure(choice: Choice, target: Target, search: GridSearch, *, slow: bool) -> list[_Row]:
     clouds = clouds_of(choice, head_stages(search))
-    rows = [_Row(f"PCA, {cloud.stage}", cloud.in_picture) for cloud in clouds]
+    rows = [_Row(f"PCA, {STAGE_NAMES[cloud.stage]}", cloud.in_picture) for cloud in clouds]
     biplots = clouds_of(choice, ("raw",), "biplot", name="biplots")
     biplot = python.item("biplot", biplots, 0)
     by_distance = python.shown("by_distance", faithfulness, target, biplot.picture)
@@ -82,7 +81,8 @@ def _measure(choice: Choice, target: Target, search: GridSearch, *, slow: bool) 
         else:
             rows.append(_Row(f"{projection}, normalized", cloud.in_picture))
     return rows + [
-        _Row(f"full space, {cloud.stage}", cloud.in_full, in_picture=False) for cloud in clouds
+        _Row(f"full space, {STAGE_NAMES[cloud.stage]}", cloud.in_full, in_picture=False)
+        for cloud in clouds
     ]
 
 

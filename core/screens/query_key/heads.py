@@ -20,12 +20,12 @@ from core.screens.query_key.wording import QUANTITIES, search_words
 from core.ui import controls, python
 from core.ui.downloads import contents, offer_file
 from core.ui.head_maps import show_head_map, show_heads
-from core.ui.selectors import choose_head
+from core.ui.place import choose_head
 from core.ui.words.messages import notice, quote
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 from core.ui.words.scores import CRITERIA, DISTANCES, SCORES, published
-from core.vocabulary import HeadStage, labels_of
+from core.vocabulary import STAGE_NAMES, HeadStage, labels_of
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -96,7 +96,6 @@ def _measured(scaling: ModelScaling, choice: Choice) -> str:
         "map",
         distance=DISTANCES[choice.distance],
         scores=SCORES[choice.target],
-        modality=choice.key.modality,
         criterion=CRITERIA[choice.criterion],
         too_short=scaling.few.all(),
         on_edge=int(scaling.on_edge.sum()),
@@ -144,10 +143,10 @@ def _show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette
         figure, "Distance and dot product", key="query_key_pairs", on_open=_choose_pair, part=None
     )
     r = number(pairs.correlation, "+.3f")
-    st.markdown(f"Distance against dot product, {choice.name()}, {stage}: **r = {r}**")
+    st.markdown(f"Distance against dot product, {choice.name()}, {STAGE_NAMES[stage]}: **r = {r}**")
     names = (labels[pair[0]], key_labels[pair[1]]) if pair else ()
     st.markdown(_pair_words(pairs, picked, names))
-    st.caption(_reading(pairs, choice, crowded=crowded))
+    st.caption(_reading(pairs, crowded=crowded))
 
 
 def _chosen_pair(trace: Trace) -> list[int]:
@@ -175,14 +174,12 @@ def _pair_words(pairs: PairScatter, picked: int | None, names: Sequence[str]) ->
     return _words("pair", query=query, key=key, figures=figures)
 
 
-def _reading(pairs: PairScatter, choice: Choice, *, crowded: bool) -> str:
+def _reading(pairs: PairScatter, *, crowded: bool) -> str:
     """What is drawn, and how many pairs it covers."""
     return _words(
         "pairs",
         count=pairs.queries.size,
         most=MAX_POINTS,
         crowded=crowded,
-        scores=SCORES[choice.target],
-        centred=choice.target == "centred",
         left_out=pairs.left_out,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from core.analysis.images.follow.by_place import MAX_BY_PLACE
 from core.analysis.images.frequency import RADIUS
 from core.analysis.strongest_link import strongest_link
+from core.model.running.twin import TWIN_SEED
 from core.screens.query_key.choice import BEST_STAGE, ONE_HEAD, has_looks
 from core.ui.examples import written
 from core.ui.presets import Preset
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
 
 _words = Prose(__file__)
 MATHEMATICS = _words("mathematics")
-OF_IMAGES = _words("mathematics_of_images", radius=RADIUS, by_place=MAX_BY_PLACE)
+OF_IMAGES = _words(
+    "mathematics_of_images", radius=RADIUS, by_place=MAX_BY_PLACE, twin_seed=TWIN_SEED
+)
 _BY = (  # the feature that a head follows, the colours that show it, and a question
-    ("hue", "hue", "Do patches of one hue lie together, queries by keys?"),
-    ("brightness", "brightness", "Do patches lie from dark to bright?"),
-    ("distance", "place", "Do neighbours in the image lie together?"),
+    ("hue", "hue", "Do queries and keys of one hue lie together?"),
+    ("brightness", "brightness", "Are patches ordered from dark to bright?"),
+    ("distance", "place", "Do neighbouring patches lie together?"),
 )
 _PICTURE = {"part": "picture", "projection": "PCA", "dims": "2-D", "span": ONE_HEAD}
 
@@ -73,4 +76,4 @@ def _strongest(table: pd.DataFrame, feature: str, colour: str, question: str) ->
     r, p = row[f"{feature}_beyond"], row[f"{feature}_p_adjusted"]
     sentence = _words("most", head=head, r=r, p=p, question=question)
     state = {**_PICTURE, **place, "stage": BEST_STAGE, "colour": colour}
-    return [Preset(f"Most by {colour}: {head}", sentence, state)]
+    return [Preset(f"Follows {colour} most: {head}", sentence, state)]

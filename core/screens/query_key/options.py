@@ -25,7 +25,7 @@ from core.ui import controls
 from core.ui.frame.layout import more
 from core.ui.words.inputs import hide_special
 from core.ui.words.prose import Prose
-from core.vocabulary import HEAD_STAGES, STAGES, HeadStage, labels_of
+from core.vocabulary import HEAD_STAGES, STAGE_NAMES, STAGES, HeadStage, labels_of
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -176,6 +176,7 @@ def _pick_stages(trace: Trace, span: str) -> str:
         [BEST_STAGE, *HEAD_STAGES, ALL_THREE, ALL_STAGES],
         "Stage",
         subject="The stages are",
+        names=_stage_name,
         help=_words("which_stage", best=True),
         menu=True,
         width=190,
@@ -190,10 +191,16 @@ def _pick_stage(trace: Trace) -> HeadStage:
         "Stage",
         subject="The stages are",
         default="normalized",
+        names=_stage_name,
         help=_words("which_stage", best=False),
         menu=True,
         width=190,
     )
+
+
+def _stage_name(stage: str) -> str:
+    """A stage as people read it; the names of several are what links carry too."""
+    return STAGE_NAMES.get(stage, stage)
 
 
 def _pick_ends(key: str, label: str, labels: Sequence[str]) -> None:

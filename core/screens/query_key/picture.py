@@ -102,12 +102,9 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions) -> None:
     caption = caption_of(
         options.projection,
         choice,
-        grid=not one_head,
         rule=trace.layers[choice.layer],
         marks=marks_of(options),
-        panels=len(stages),
         in_space=options.in_space,
-        beside=options.span == BOTH,
     )
     if not options.pictured:
         st.caption(caption)

@@ -16,7 +16,6 @@ from core.figures.query_key.regression_svg import regression_svg
 from core.screens.query_key.choice import Choice, clouds_of, scaling_of, search_of
 from core.screens.query_key.picture import head_lines
 from core.screens.query_key.wording import (
-    BESIDE,
     DASHED,
     MEAN_DISTANCE,
     RED_RULE,
@@ -62,7 +61,7 @@ def make_report(trace: Trace, choice: Choice, facts: Mapping[str, Any]) -> str:
         undefined=why_undefined(trace),
         stages=Stages._fields,
         scalings=[scaling_of(trace, choice, head) for head in range(trace.shape[1])],
-        reading=f"{BESIDE} {MEAN_DISTANCE} Blue lines join both. {RED_RULE}. {DASHED}",
+        reading=f"{MEAN_DISTANCE} Blue lines join both. {RED_RULE}. {DASHED}",
     )
     title = f"Queries and keys of layer {choice.number} · {trace.model}"
     stages = tuple(stage for stage in _STAGES if stage in head_stages(search))

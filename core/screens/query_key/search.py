@@ -20,9 +20,7 @@ from core.figures.query_key.search import curve_figure, regression_figure, surfa
 from core.screens.query_key.choice import Choice, scaling_of, search_of
 from core.screens.query_key.controls import pick_measure
 from core.screens.query_key.wording import regression_title, verdict, warnings_of, why_undefined
-from core.ui import controls
 from core.ui.charts import show_chart
-from core.ui.selectors import step_through_heads
 from core.ui.words.prose import Prose
 from core.ui.words.scores import CRITERIA, DISTANCES, SCORES
 
@@ -42,8 +40,6 @@ def show_search(trace: Trace, choice: Choice, colours: Palette) -> None:
         st.info(f"There is no correlation: {why_undefined(trace)}.")
     st.header(f"As the paper means it: {choice.name()}", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.head(trace, width=100)
-        step_through_heads(trace)
         pick_measure(drawn=True)
     _show_paper(trace, choice, colours)
 

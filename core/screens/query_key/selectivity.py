@@ -29,15 +29,13 @@ from core.figures.head_map import ring
 from core.figures.images.following import follow_map
 from core.figures.palette import Palette
 from core.model import Trace
-from core.model.running.twin import TWIN_SEED
 from core.screens.query_key.choice import ONE_HEAD
 from core.screens.query_key.following import WHERE
-from core.screens.query_key.wording import FREQUENCY
 from core.ui import controls
 from core.ui.downloads import contents
 from core.ui.head_maps import show_gaps, show_head_map, show_heads
 from core.ui.head_tables import HeadTable, names_of, offer_table, show_rows
-from core.ui.selectors import choose_head
+from core.ui.place import choose_head
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
 
@@ -241,9 +239,6 @@ def follow_caption(table: pd.DataFrame) -> str:
         max_p=MAX_P,
         itself=f"{MIN_ITSELF:.0%}",
         cls=f"{MIN_CLS:.0%}",
-        frequency=FREQUENCY,
-        by_place=MAX_BY_PLACE,
-        seed=TWIN_SEED,
     )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from core.analysis.images.frequency import RADIUS
 from core.analysis.normalization import GridSearch
-from core.analysis.projections.joint_embedding import SEED
 from core.analysis.query_key.clouds import Cloud, Lines
 from core.analysis.query_key.faithfulness import MIN_CHANGE, Faithfulness
 from core.analysis.query_key.scaling import MIN_RELIABLE, HeadScaling, few_pairs
@@ -20,7 +19,7 @@ from core.ui.words.messages import quote
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 from core.ui.words.scores import DISTANCES, SCORES
-from core.vocabulary import HeadStage, labels_of
+from core.vocabulary import STAGE_NAMES, HeadStage, labels_of
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -38,7 +37,6 @@ QUANTITIES = {
     "c": "c",
 }
 MEAN_DISTANCE = "The mean distance is from each query to its strongest key, in this picture."
-BESIDE = "Searched vectors have the a and c of the search."
 RED_RULE = (
     "A line is red, as in AttentionViz, where the strongest key of a chosen source is a chosen"
     " target"
@@ -53,31 +51,19 @@ def caption_of(
     projection: str,
     choice: Choice,
     *,
-    grid: bool,
     rule: Layer,
     marks: str = MARKS,
-    panels: int = 4,
     in_space: bool = False,
-    beside: bool = False,
 ) -> str:
-    """How to read the clouds, true for what is drawn and for the layer's `rule`.
-
-    `panels` is how many one head has; `beside` each other of all heads, or a `grid` of one each.
-    """
+    """How to read the clouds, true for what is drawn and for the layer's `rule`."""
     return _words(
         "clouds",
         marks=marks,
         projection=projection,
         cosine=choice.distance == "cosine",
-        seed=SEED,
         drag=in_space,
-        mean_distance=MEAN_DISTANCE,
-        beside=BESIDE if beside else "",
-        grid=grid,
-        panels=panels,
         cap=rule.softcap,
         sink=rule.sink is not None,
-        raw_scores=choice.target == "raw",
         bias=BIAS if rule.biased else "",
     )
 
@@ -91,7 +77,7 @@ def patch_notes(trace: Trace, options: PictureOptions, stages: Sequence[HeadStag
     """What a caption adds of an image: the stage that was picked, colours, and what is no patch."""
     return _words(
         "of_patches",
-        stage=stages[0] if options.stage == BEST_STAGE else "",
+        stage=STAGE_NAMES[stages[0]] if options.stage == BEST_STAGE else "",
         frequency=FREQUENCY if options.colouring == "frequency" else "",  # others have names
         names=trace.input.specials,
         drawn=len(options.shown) == len(trace.tokens),
@@ -167,7 +153,7 @@ def title_of(
     name = choice.name(head)
     if projection == "biplot":
         return f"{name} · biplot"
-    stage = f" {cloud.stage}" if beside else f" · {cloud.stage}"
+    stage = f"{'' if beside else ' ·'} {STAGE_NAMES[cloud.stage]}"
     return f"{name}{stage}: mean distance {cloud.apart_in_picture:.2f}"
 
 

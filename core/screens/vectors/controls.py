@@ -9,6 +9,7 @@ from core.analysis.vectors import Source, Summary
 from core.figures.vectors import MANY
 from core.ui import controls
 from core.ui.frame.layout import pick_part
+from core.ui.place import draw_stepper, head, layer
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -41,15 +42,15 @@ class Further:
 
 def pick_row(trace: Trace) -> Row:
     """What is drawn and how; hidden states have no heads to choose."""
-    view = pick_part("View")
+    view = pick_part()
     source = controls.choice(
         "draw", _SOURCES, "Draw", subject="What can be drawn is", menu=True, width=150
     )
-    summary: Summary = "mean"
-    if source != "hidden states":
-        summary = controls.head(trace, summaries=_SUMMARIES, width=165, follow=False)
-    layer = controls.layer(trace, width=110) if view == "one layer" else None
-    return Row(view, source, summary, layer)
+    has_heads, of_one = source != "hidden states", view == "one layer"
+    summary = head(trace, summaries=_SUMMARIES, follow=False) if has_heads else "mean"
+    shown = layer(trace) if of_one else None
+    draw_stepper(*(["layer"] if of_one else []), *(["head"] if has_heads else []))
+    return Row(view, source, summary, shown)
 
 
 def pick_further(trace: Trace, row: Row) -> Further:

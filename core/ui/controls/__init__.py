@@ -12,7 +12,7 @@ import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, Protocol, TypeVar, cast
+from typing import Any, Literal, NoReturn, TypeVar, cast
 
 import streamlit as st
 
@@ -20,10 +20,8 @@ from core.ui import address
 from core.ui.address import pending_updates
 from core.ui.cache import first_model
 from core.ui.python import share
-from core.ui.words.glossary import TERMS
 from core.ui.words.messages import notice, quote
 from core.ui.words.pages import opened
-from core.vocabulary import Layered, without_attention
 
 Option = TypeVar("Option", bound=str)
 Number = TypeVar("Number", int, float)
@@ -34,7 +32,6 @@ _SUGGESTED, _FOLLOWED = "_suggested", "_followed"
 _DECLARED, _DEFAULTS = "_controls", "_defaults"  # of this run; all that ever were, by key
 _OF_PAGES = "_defaults_of_pages"  # the same by page, without those of the frame
 _MAX_NAMED = 8  # options that a message names; of more, the first three and the last
-_SUMMARIES = {"mean": "mean", "median": "median", "max": "maximum"}  # of layers or heads
 
 
 @dataclass(frozen=True)
@@ -69,6 +66,17 @@ def declared() -> dict[str, Control]:
 def suggest(**values: str) -> None:
     """Make these the defaults of controls, by key, where a page offers them."""
     st.session_state[_SUGGESTED] = values
+
+
+def suggested(key: str, options: Sequence[str]) -> str | None:
+    """The default suggested for a control, if it is one of its options."""
+    value: str | None = st.session_state.get(_SUGGESTED, {}).get(key)
+    return value if value in options else None
+
+
+def value(key: str) -> Any:  # noqa: ANN401 - of a control
+    """What a control that has been declared in this run is set to."""
+    return st.session_state[key]
 
 
 def pick(**values: Any) -> None:  # noqa: ANN401 - of controls
@@ -327,84 +335,3 @@ def _draw(
     if label:
         with contextlib.nullcontext() if column is None else st.container(width=column):
             widget(label, *arguments, persist_state="session", **look)
-
-
-class HasHeads(Layered, Protocol):
-    """A trace or an atlas: a model's name, its layers, and (layers, heads, ...)."""
-
-    @property
-    def model(self) -> str:
-        """The name it was loaded by."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Layers, heads, and more."""
-
-
-def layer(
-    trace: HasHeads,
-    *,
-    summaries: tuple[Option, ...] = (),
-    **look: Any,  # noqa: ANN401 - of `_place`: width, drawn, titled
-) -> Option | int:
-    """The index of a layer, at first the suggested or the last; or one of `summaries` ("mean").
-
-    People and links have the model's own numbers, of the layers that attend.
-    """
-    layer_labels = trace.layer_labels
-    subject = f"{trace.model} has {len(layer_labels)} layers"
-    if without_attention(trace):
-        subject += " that attend"
-    return _place("layer", layer_labels, str(layer_labels[-1]), subject, summaries, **look)
-
-
-def head(
-    trace: HasHeads,
-    *,
-    summaries: tuple[Option, ...] = (),
-    **look: Any,  # noqa: ANN401 - of `_place`: width, drawn, titled, follow
-) -> Option | int:
-    """A head from 0, or one of `summaries` ("mean", "median", "max").
-
-    At first it is the suggested one, if the page does `follow` suggestions, else the first option.
-    """
-    heads = trace.shape[1]
-    subject = f"{trace.model} has {heads} heads a layer"
-    layer_labels, default = range(1, heads + 1), next(iter(summaries), "1")
-    return _place("head", layer_labels, default, subject, summaries, **look)
-
-
-def _place(
-    key: str,
-    layer_labels: Sequence[int],
-    default: str,
-    subject: str,
-    summaries: tuple[Option, ...],
-    *,
-    width: int | None = None,
-    drawn: bool = True,
-    titled: bool = True,
-    follow: bool = True,
-) -> Option | int:
-    """A menu; without a title above it, it is only as high as a button."""
-
-    def name(option: str) -> str:
-        return f"{_SUMMARIES[option]} of {key}s" if option in _SUMMARIES else f"{key} {option}"
-
-    options: list[str] = [*summaries, *map(str, layer_labels)]
-    suggested = st.session_state.get(_SUGGESTED, {}).get(key)
-    if follow and suggested in options:
-        default = suggested
-    picked = choice(
-        key,
-        options,
-        key.capitalize() if drawn else "",
-        subject=subject,
-        default=default,
-        names=name,
-        menu=True,
-        width=width,
-        help=TERMS[key] if titled else None,
-        label_visibility="visible" if titled else "collapsed",
-    )
-    return picked if picked in summaries else layer_labels.index(int(picked))

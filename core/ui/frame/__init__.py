@@ -1,1 +1,1 @@
-"""What stands around every page: the sentence, the sidebar, Share, rows of controls, the window."""
+"""What stands around every page: the sentence, the model, Share, rows of controls, the window."""

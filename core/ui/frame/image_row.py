@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.images.patch_scores import patches_of
 from core.model import LoadedModel, Trace
@@ -23,10 +24,11 @@ _SCALES = (1.0, 1.5, 2.0, 3.0)  # of a model's own size, where it takes others
 _words = Prose(__file__)
 
 
-def draw() -> None:
-    """Draw the row; a file that has just been brought is shown at once."""
-    with st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small"):
-        with st.popover("Your image", help=f"PNG, JPEG or WebP, at most {MAX_MB} MB"):
+def draw() -> DeltaGenerator:
+    """Draw and return the row; a file that has just been brought is shown at once."""
+    row = st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small")
+    with row:
+        with st.popover("Your image", help=f"PNG, JPEG or WebP, up to {MAX_MB} MB"):
             _take_file()
         names = [*BOX, *([_OWN] if _KEPT in st.session_state else [])]
         controls.choice(
@@ -44,6 +46,7 @@ def draw() -> None:
         st.session_state[_SLOT] = st.container(
             key="image_facts", horizontal=True, vertical_alignment="center", width="stretch"
         )
+    return row
 
 
 def title() -> str:
@@ -75,7 +78,7 @@ def pick_size(model: LoadedModel) -> None:
             "side",
             [str(side) for side in sizes],
             "Size",
-            subject="The model gets a side of (pixels)",
+            subject="Image size for the model (pixels)",
             names=lambda side: f"{side} px, {int(side) // patch} × {int(side) // patch} patches",
             menu=True,
             width=190,
@@ -126,16 +129,18 @@ def _way_to_the_model(patches: Patches) -> list[str]:
     sizes += f" → {patches.pixels.shape[1]} × {patches.pixels.shape[0]} px"
     facts = [f"{sizes}, {patches.rows} × {patches.columns} patches of {patches.size} px."]
     if patches.would_squash:
-        facts.append("Its edges are cut off here: this model's own processor would squash it.")
+        facts.append(
+            "The edges are cropped here; this model's own processor would squash the image."
+        )
     elif seen != patches.given:
-        facts.append("Its edges are cut off, as this model's processor does.")
+        facts.append("The edges are cropped, as this model's own processor does.")
     return facts
 
 
 def _take_file() -> None:
     """The uploader; a file that cannot be shown is refused with a message under it."""
     file = st.file_uploader(
-        f"PNG, JPEG or WebP, at most {MAX_MB} MB",
+        f"PNG, JPEG or WebP, up to {MAX_MB} MB",
         type=["png", "jpg", "jpeg", "webp"],
         max_upload_size=MAX_MB,
         key=_FILE,

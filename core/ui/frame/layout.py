@@ -14,10 +14,27 @@ from core.ui.words.glossary import OF_IMAGES, TERMS
 from core.ui.words.pages import opened
 from core.ui.words.references import show_references
 
+_DRAWER = "_drawer"
+
+
+def shut_drawer() -> None:
+    """Begin a page: nothing has been drawn above its picture yet."""
+    st.session_state.pop(_DRAWER, None)
+
+
+def drawer() -> DeltaGenerator:
+    """The place of controls and examples: above the picture, and on a phone a drawer."""
+    if _DRAWER not in st.session_state:
+        st.session_state[_DRAWER] = st.container(key="drawer", horizontal=True, gap="small")
+    place: DeltaGenerator = st.session_state[_DRAWER]
+    return place
+
 
 def control_row() -> DeltaGenerator:
     """The row above the picture; what does not fit stands in :func:`more`."""
-    return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+    return drawer().container(
+        key="control_row", horizontal=True, vertical_alignment="bottom", gap="small"
+    )
 
 
 def more() -> DeltaGenerator:
@@ -38,17 +55,19 @@ def pick_part(label: str = "", **look: Any) -> str:  # noqa: ANN401 - of the con
     )
 
 
-def show_end(*mathematics: str, title: str = "The mathematics") -> None:
-    """The end of a page: its terms, the definitions (Markdown), and the sources it follows."""
-    show_terms()
-    with st.expander(title):
-        for paragraph in mathematics:
-            st.markdown(paragraph)
-    show_references()
+def show_end(*mathematics: str, notes: Mapping[str, str] | None = None) -> None:
+    """The end of a page, one line: its mathematics (Markdown), its sources, and its terms."""
+    with st.container(key="page_end", horizontal=True, gap="small"):
+        if mathematics:
+            with st.popover("Mathematics", type="tertiary", width="content"):
+                for paragraph in mathematics:
+                    st.markdown(paragraph)
+        show_references()
+        show_terms(notes)
 
 
 def show_terms(notes: Mapping[str, str] | None = None) -> None:
-    """The page's terms, each explained under the pointer or the finger; an image has its own.
+    """A link to the page's terms; an image has its own.
 
     `notes` say by term what holds of the model on screen (Markdown); terms that the page does not
     have come after its own.
@@ -58,8 +77,9 @@ def show_terms(notes: Mapping[str, str] | None = None) -> None:
     terms = page.terms
     if switch.modality() == "image":  # a patch is explained where a text has tokens
         terms = (*page.image_terms, *(OF_IMAGES.get(term, term) for term in terms))
-    with st.container(key="term_row", horizontal=True, vertical_alignment="center"):
-        st.caption("What is a …", width="content")
-        for term in dict.fromkeys((*terms, *notes)):
-            meaning = " ".join(filter(None, (TERMS[term], notes.get(term))))
-            st.badge(term, color="gray", help=meaning)
+    meanings = {
+        term: " ".join(filter(None, (TERMS[term], notes.get(term))))
+        for term in dict.fromkeys((*terms, *notes))
+    }
+    with st.popover("Glossary", type="tertiary", width="content"):
+        st.markdown("\n".join(f"- **{term}**: {meaning}" for term, meaning in meanings.items()))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Protocol, cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.model.catalog import Modality
 from core.ui import controls
@@ -46,8 +47,8 @@ def decide(page: Page, *, led_on: bool) -> None:
 class Row(Protocol):
     """The first row of the page."""
 
-    def draw(self) -> None:
-        """Draw it."""
+    def draw(self) -> DeltaGenerator:
+        """Draw and return it."""
 
     def title(self) -> str:
         """What is shown: the text, or what people call the image."""

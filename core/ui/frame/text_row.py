@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.model.bundled.first_trace import SENTENCE
 from core.ui import controls
@@ -15,13 +16,15 @@ EXAMPLES: tuple[tuple[str, str | None], ...] = (
     ("leaves fall in autumn", "autumn is marked by colorful foliage"),
     ("astronomers discovered a new planet", None),
 )
-_LINES = "Enter shows it too. Lines that you paste become one text."
+_SECOND = "Second sentence: fed together"
+_LINES = "Or press Enter. Pasted lines become one text."
 
 
-def draw() -> None:
-    """Draw the row. Enter and the button apply what was typed; so does leaving a field."""
+def draw() -> DeltaGenerator:
+    """Draw and return the row. Enter, the button, and leaving a field apply what was typed."""
     st.session_state.setdefault("two", False)
-    with st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small"):
+    row = st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small")
+    with row:
         controls.text(
             "text",
             EXAMPLES[0][0],
@@ -33,9 +36,9 @@ def draw() -> None:
             controls.text(
                 "pair",
                 "",
-                "Second sentence",
+                _SECOND,
                 label_visibility="collapsed",
-                placeholder="The sentence to pair with the first",
+                placeholder="e.g. It was a gift from my friend.",
             )
         st.button("Show", key="show_text", type="primary", help=_LINES)
         st.menu_button(
@@ -45,7 +48,8 @@ def draw() -> None:
             key="example",
             on_click=_use_example,
         )
-        st.toggle("Pair", key="two", persist_state="session", help=TERMS["pair"])
+        st.toggle(_SECOND, key="two", persist_state="session", help=TERMS["pair"])
+    return row
 
 
 def title() -> str:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.components.present import show_present, wants_code
 from core.ui import address, python
-from core.ui.words.messages import quote
 
-_PLACE = "_share"
+if TYPE_CHECKING:
+    import segno
+
+_PLACE, _PRESENT = "_share", "present"
 _QR_BYTES = 2_331  # what the largest QR code holds with the error correction that is used here
 _QR_PIXELS = 240
+_LOOK: dict[str, Any] = {"dark": "#000", "light": "#fff", "border": 4}
 
 
 @dataclass(frozen=True)
@@ -24,7 +29,10 @@ class _Place:
 
 
 def place(page: str) -> None:
-    """Draw the button; :func:`fill` says what is behind it, once the page has ended."""
+    """Draw Present and Share; :func:`fill` says what is behind that, once the page has ended."""
+    asked = wants_code(_PRESENT) and address.current()
+    code = _code_of(link_to(page)).svg_data_uri(**_LOOK) if asked else ""
+    show_present(code, key=_PRESENT)
     button = st.popover("Share", key="share", on_change="rerun", width="content")
     st.session_state[_PLACE] = _Place(page, button, bool(button.open))
 
@@ -57,16 +65,16 @@ def link_to(page: str) -> str:
 
 
 def _show_link(link: str) -> None:
-    st.markdown("**A link that opens this view**")
+    st.markdown("**Link to this view**")
     from core.components.copy_link import show_copy_link
 
     st.code(link, language=None, wrap_lines=False)
     show_copy_link(link, key="copy_link")
     host = urlsplit(link).hostname or ""
     if host in {"localhost", "127.0.0.1", "::1"}:
-        st.caption("It opens on this computer only: the app runs here, and no network was found.")
+        st.caption("Works on this computer only: no network was found.")
     elif host != urlsplit(st.context.url or "").hostname:
-        st.caption(f"With {quote(host)}, machines in this network reach the app too.")
+        st.caption("Works for anyone on this network.")
     if len(link.encode()) > _QR_BYTES:
         st.caption("The link is too long for a QR code.")
         return
@@ -75,7 +83,10 @@ def _show_link(link: str) -> None:
 
 def _qr_code(link: str) -> str:
     """The code as SVG, black on white in either theme, with the margin that readers need."""
+    return _code_of(link).svg_inline(scale=4, **_LOOK)
+
+
+def _code_of(link: str) -> segno.QRCode:
     import segno
 
-    code = segno.make_qr(link.encode(), error="M", encoding=None)
-    return code.svg_inline(scale=4, dark="#000", light="#fff", border=4)
+    return segno.make_qr(link.encode(), error="M", encoding=None)

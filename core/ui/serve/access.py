@@ -25,7 +25,7 @@ _ANY_OTHER_MODEL = "To use any other model, run the app on your own machine."
 _SIGNS = (
     "\n\n↔ reads both ways (encoder)  \n→ reads left to right (decoder)  \n↔→ has an encoder and a"
     " decoder  \nA size is what must be downloaded the first time; *licence*: its owner wants it"
-    " accepted on the model hub; *too large here*: it needs more memory than there is."
+    " accepted on the model hub; *too large here*: it needs more memory than is available."
 )
 _MAX_NAMES = 12  # models listed in a refusal
 

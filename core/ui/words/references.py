@@ -29,8 +29,8 @@ SOURCES: Final = {
 
 
 def show_references() -> None:
-    """The box at the end of a page: every source that it follows."""
-    with st.expander("References"):
+    """A link to every source that the page follows."""
+    with st.popover("References", type="tertiary", width="content"):
         st.markdown("\n".join(f"- {entry(SOURCES[name])}" for name in opened().references))
 
 

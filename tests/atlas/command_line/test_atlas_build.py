@@ -420,7 +420,7 @@ def test_a_corpus_without_an_end_is_refused(
         ("--images", images),
     ):
         assert atlas_build.main(["--model", "m", source, str(path), "--out", out]) == 2
-        assert "is no file of its own" in last_line(capsys)
+        assert "is neither a regular file" in last_line(capsys)
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def test_a_model_of_the_other_kind_is_refused_where_one_kind_is_asked_for(
     model_of: ModelOf, tmp_path: Path
 ) -> None:
     build(FAMILIES["vit"], tmp_path)
-    with pytest.raises(WrongInputError, match=r"reads images, not texts\. Give it an image"):
+    with pytest.raises(WrongInputError, match=r"reads images, not texts\. Use it with an image"):
         load(str(tmp_path), modality="text")
     with pytest.raises(WrongInputError, match="reads texts, not images"):
         load(model_of("bert").name, modality="image")
@@ -84,10 +84,10 @@ def test_a_text_for_a_model_of_images_is_refused_and_the_other_way_round(
 ) -> None:
     build(FAMILIES["vit"], tmp_path)
     model = load(str(tmp_path))
-    with pytest.raises(WrongInputError, match=r"reads images, not texts\. Give it an image"):
+    with pytest.raises(WrongInputError, match=r"reads images, not texts\. Use it with an image"):
         trace_text(model, "a text")
     for see in (trace_image, classify):
-        with pytest.raises(WrongInputError, match=r"reads texts, not images\. Give it a text"):
+        with pytest.raises(WrongInputError, match=r"reads texts, not images\. Use it with a text"):
             see(model_of("bert"), image())
 
 
@@ -231,8 +231,8 @@ def test_a_model_of_one_size_resizes_what_it_gets(tmp_path: Path) -> None:
     ("size", "problem"),
     [
         ((25, 24), "patches of 4 x 4 pixels"),
-        ((0, 24), "no whole number"),
-        ((-4, 24), "no whole number"),
+        ((0, 24), "not a whole number"),
+        ((-4, 24), "not a whole number"),
         ((400, 400), "10,000 patches .* at most 2,500"),
     ],
 )

@@ -68,7 +68,7 @@ def run() -> None:
         name = f"{PHONES} phones"
         tally = _in_a_thread(_open_one_link(server))
         _show(name, tally)
-        # The answer ends with what waits for the model, such as its facts in the sidebar.
+        # The answer ends with what waits for the model, such as its facts.
         show(f"{name}: first picture", tally.pictures, "s", FIRST_LIMIT_S)
         late = float(np.percentile(tally.pictures, 95))
         show(f"{name}: first picture, 95th percentile", [late], "s", LATE_LIMIT_S)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 STARTS = few(3, 1)
 LIMIT_S = 2.0  # of the first picture of Home
-PICTURE = ".js-plotly-plot path.js-line"
+PICTURE = ".st-key-home_arcs .sheet[data-drawn]"
 OWN = "My neighbour feeds the pigeons because she likes them."
 FIRST, OWN_TEXT = "first picture", "own text in the link"
 VISITS: dict[str, dict[str, str]] = few({FIRST: {}, OWN_TEXT: {"text": OWN}}, {FIRST: {}})

@@ -165,13 +165,11 @@ def _count_bytes(page: Page) -> Callable[[], int]:
 
 def _measure_use(page: Page, name: str, switch_limit: float | None) -> None:
     """The head view in use: from layer to layer, and under the mouse."""
-    slider = page.get_by_role("slider", name="Layer")
-    slider.focus()
     layers = iter(range(PEER_LAYERS - 1, 0, -1))
 
     def switch(pause_ms: float) -> float:
         page.wait_for_timeout(pause_ms)
-        return _time_drawing(page, "keydown", lambda: slider.press("ArrowLeft"), next(layers))
+        return _time_drawing(page, "keydown", lambda: page.keyboard.press("ArrowUp"), next(layers))
 
     looking = [switch(LOOKING_MS) for _ in range(SWITCHES)]
     hurrying = [switch(0) for _ in range(SWITCHES)]

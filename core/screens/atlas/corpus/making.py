@@ -37,7 +37,7 @@ from core.screens.atlas.corpus.source import Corpus, fitted
 from core.ui import cache, controls
 from core.ui.attention_types import note_corpus
 from core.ui.current import current_model
-from core.ui.frame.sidebar import show_model_facts
+from core.ui.frame.model_chip import show_model_facts
 from core.ui.serve import turns
 from core.ui.serve.progress import UPDATE_SECONDS, Bar, bar_with_cancel
 from core.ui.words.messages import show_model_error
@@ -138,9 +138,9 @@ def _wait_for_turn(entry: AtlasEntry, ticket: object, bar: Bar) -> bool:
         if done:
             text = f"Another visitor is building the same atlas: {done:,} of {total:,} tokens"
         elif (ahead := _line.ahead(ticket)) > 1:
-            text = f"{ahead} atlases come before this one on this server"
+            text = f"{ahead} atlases are ahead of yours on this server"
         else:
-            text = "Another atlas is being built on this server; this one comes next"
+            text = "Another atlas is being built on this server; yours is next"
         bar.show(done / max(total, 1), text)
     return False
 

@@ -86,7 +86,7 @@ def _pick_part() -> list[float]:
             raise ValueError(text)
     except ValueError:
         notice(
-            f"{quote(text)} is no part of a head: it is written as x from, x to, y from, y to."
+            f"{quote(text)} is not a part of a head: write it as x from, x to, y from, y to."
             " All of it is shown."
         )
         st.session_state["part_of_head"] = ""

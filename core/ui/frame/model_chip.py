@@ -1,4 +1,4 @@
-"""The sidebar below the menu of pages: the model, and facts about it."""
+"""The model, at the right end of the first row: its name, and behind it the choice and facts."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ READS: dict[Group, str] = {
     "encoder-decoder": "↔→",
     "vision": "▦",
 }
+_MAX_NAME = 24  # characters of a name in the row
 _FACTS, _STANDS_IN = "_model_facts", "_model_stands_in"
-_DEVICES = {"cuda": "graphics card (CUDA)", "mps": "graphics processor (MPS)", "cpu": "processor"}
+_DEVICES = {"cuda": "GPU (CUDA)", "mps": "GPU (MPS)", "cpu": "CPU"}
 _words = Prose(__file__)
 
 
@@ -43,8 +44,9 @@ def draw() -> None:
     else:
         controls.choice("model", granted.names, subject="This site offers", default=default)
     _notice_missing_default(granted.names)
-    with st.sidebar:
-        names, typed = granted.names, st.session_state["model"]
+    names, typed = granted.names, st.session_state["model"]
+    short = _short(typed)
+    with st.container(key="model_chip", width="content"), st.popover(short, help="The model"):
         st.selectbox(
             "Model",
             names if not granted.free_text or typed in names else (*names, typed),
@@ -54,7 +56,13 @@ def draw() -> None:
             persist_state="session",
             help=box_help(granted),
         )
-        st.session_state[_FACTS] = st.container()
+        st.session_state[_FACTS] = st.container(key="model_facts")
+
+
+def _short(name: str) -> str:
+    """The end of a model's name, as Markdown shows it."""
+    end = name.rstrip("/").rsplit("/", 1)[-1].strip() or "Model"
+    return escape(end if len(end) <= _MAX_NAME else f"{end[: _MAX_NAME - 1]}…")
 
 
 def note_stand_in(stands_in: bool) -> None:
@@ -83,7 +91,7 @@ def show_model_facts_later(trace: Trace, load: Callable[[], LoadedModel]) -> Non
 
 
 def show_model_facts(model: LoadedModel) -> None:
-    """Show what was loaded, in its place in the sidebar."""
+    """Show what was loaded, behind its name."""
     spec = find(model.name)
     with st.session_state[_FACTS]:
         if st.session_state.get(_STANDS_IN, False):
@@ -91,7 +99,7 @@ def show_model_facts(model: LoadedModel) -> None:
         if spec is not None:
             st.caption(f"**{spec.title}.** {spec.good_for}")
         st.caption(
-            f"{_describe_heads(model)} · {model.parameters / 1e6:,.1f} M parameters · on the"
+            f"{_describe_heads(model)} · {model.parameters / 1e6:,.1f} M parameters · on"
             f" {_DEVICES[model.device]}"
         )
         if model.depth is not None and model.depth > model.layers:
@@ -128,7 +136,7 @@ def _describe_heads(model: LoadedModel) -> str:
 
 
 def _describe_check(model: LoadedModel) -> str:
-    """What the number in the sidebar is, and what was found on the way."""
+    """What the number beside the model is, and what was found on the way."""
     vision = model.vision
     return _words(
         "check",

@@ -1,0 +1,94 @@
+"""The first picture: words with arcs of attention, a map of all heads, and four cards of a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.analysis.found_link import FoundLink
+from core.analysis.layer_payload import LayerPayload
+from core.analysis.strongest_link import Link
+from core.components.packing import pack_layers, sides_of, stamp_of
+from core.components.reported_state import reported
+from core.components.scripts import register
+from core.model.trace import Trace
+
+_arcs = register("arcs")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What is said of the pair that the picture begins with.
+
+    Attributes
+    ----------
+    sentence : in place of the sentence that says what the pair's head gives; empty for that one.
+    tail : the end of that sentence, after the two words.
+    """
+
+    sentence: str = ""
+    tail: str = "."
+
+
+@dataclass(frozen=True, eq=False)
+class ArcsView:
+    """What the picture receives besides the layers.
+
+    Attributes
+    ----------
+    view : the state by the numbers that people read: layer, head, and a cell, the query and the key
+        that are kept, if any.
+    serial : with a new number the component takes `view`; else it keeps its own state.
+    found : the pair to begin with.
+    claim : what is said of it.
+    links : from :func:`core.analysis.strongest_link.strongest_links`.
+    picture : the name and the facts of a saved picture; the component adds the layer and head.
+    """
+
+    view: Mapping[str, Any]
+    serial: int
+    found: FoundLink
+    claim: Claim
+    links: Sequence[Sequence[Link]] = ()
+    picture: Mapping[str, Any] | None = None
+
+
+def pack_arcs(trace: Trace, layers: Mapping[int, LayerPayload], facts: ArcsView) -> bytes:
+    """What the component receives; `layers` (by index, from 0) have queries, keys and sums.
+
+    It draws tokens that attend to one another: no cross attention.
+    """
+    links = [link for row in facts.links for link in row]
+    places = {name: getattr(facts.found, name) for name in ("layer", "head", "query", "key")}
+    settings: dict[str, Any] = {
+        "stamp": stamp_of(trace),
+        "serial": facts.serial,
+        "view": dict(facts.view),
+        "sides": sides_of(trace.tokens),
+        "layerLabels": trace.layer_labels,
+        "heads": trace.shape[1],
+        "sinks": [layer.sink is not None for layer in trace.layers],
+        "found": places | vars(facts.claim),
+        "picture": facts.picture,
+    }
+    return pack_layers(
+        settings,
+        layers,
+        linkWeights=np.array([link.weight for link in links], np.float32),
+        linkPairs=np.array([(link.query, link.key) for link in links], np.uint16),
+    )
+
+
+def show_arcs(data: bytes, *, key: str, on_view: Callable[[object], None]) -> None:
+    """Draw the picture; pointing, keeping a word and choosing a head never wait for the server.
+
+    Parameters
+    ----------
+    data : from :func:`pack_arcs`. The same bytes again cost nothing to send.
+    on_view : called with the changed state (as in links, untrusted): at once if it needs a layer
+        that has not been sent, else a moment later.
+    """
+    _arcs(key=key, data=data, on_view_change=lambda: on_view(reported(key, "view")))

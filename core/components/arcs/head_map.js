@@ -1,0 +1,155 @@
+// A square for every head, layers down, heads across, coloured by attention; a press shows that head.
+
+import { clamp, describe, make, makeTip } from "../shared/dom.js"
+import { HeadGrid, placeIn } from "../shared/head_grid.js"
+import { ARROWS } from "../shared/keys.js"
+import { colourSteps, css, paletteOf } from "../shared/scales.js"
+import { mapWords } from "./wording.js"
+
+/** @import { ArcsView } from "./arcs.js" */
+
+const LABEL = 28 // pixels, left of the squares
+const EDGE = 5 // right of them: half a number
+const GAP = 2
+const SQUARE = { min: 6, max: 20, low: 5 } // pixels; low: the least height
+const BESIDE = { width: 236, height: 150 } // of the map beside the words
+const NARROW = 620 // of the view: below it the map stands under the words
+const NUMBERS = 14 // pixels of a square that its number fits over
+const LETTERS = 12 // pixels, of labels
+const EVERY = 4 // heads between two numbers, where not all fit
+
+export class HeadMap {
+  /** @param {HTMLElement} parent @param {ArcsView} view */
+  constructor(parent, view) {
+    this.view = view
+    this.node = make(parent, "div", "map")
+    this.grid = new HeadGrid(this.node)
+    const key = make(this.node, "div", "map-key")
+    this.words = make(key, "span", "map-words", "")
+    this.ramp = make(key, "span", "ramp")
+    const ends = describe(make(key, "span", "ends"), { "aria-hidden": true })
+    for (const end of ["0", "0.25", "1"]) make(ends, "span", "", end)
+    this.tip = makeTip(this.node)
+    const { node } = this.grid
+    view.listen(node, "click", ({ target }) => this.press(target))
+    view.listen(node, "keydown", (event) => this.move(event))
+    view.listen(node, "pointermove", (event) => {
+      const place = placeIn(event.target)
+      if (!place) return this.tip.hide()
+      this.tip.show(
+        event,
+        view.nameOf(place.row, place.column),
+        this.about(place.row, place.column),
+      )
+    })
+    view.listen(node, "pointerleave", () => this.tip.hide())
+  }
+
+  /** @param {EventTarget | null} target */
+  press(target) {
+    const place = placeIn(target)
+    if (!place) return
+    this.grid.focusOn(place)
+    this.view.chooseHead(place.row, place.column)
+  }
+
+  /** @param {KeyboardEvent} event */
+  move(event) {
+    const place = placeIn(event.target)
+    if (!place) return
+    if (event.key === "Enter" || event.key === " ") this.press(event.target)
+    else if (ARROWS[event.key]) {
+      const { heads, layerLabels } = this.view.data
+      const [down, across] = ARROWS[event.key]
+      this.grid.moveTo({
+        row: clamp(place.row + down, 0, layerLabels.length - 1),
+        column: clamp(place.column + across, 0, heads - 1),
+      })
+    } else return
+    event.preventDefault()
+  }
+
+  build() {
+    const { view, grid } = this
+    const { layerLabels, heads } = view.data
+    const isNarrow = view.width < NARROW
+    const room = isNarrow ? view.width : BESIDE.width
+    const wide = clamp(
+      Math.floor((room - LABEL - EDGE) / heads) - GAP,
+      SQUARE.min,
+      isNarrow ? 28 : SQUARE.max,
+    )
+    const fitting = Math.floor(BESIDE.height / layerLabels.length) - GAP
+    const high = isNarrow ? Math.min(wide, 22) : clamp(fitting, SQUARE.low, wide)
+    const every = wide >= NUMBERS ? 1 : EVERY
+    const rowEvery = Math.ceil(LETTERS / (high + GAP))
+    if (!grid.hasFocus) grid.place = view.shownPlace
+    const columns = `${LABEL}px repeat(${heads}, ${wide}px)`
+    const name = `${layerLabels.length} layers down, ${heads} heads across; arrow keys move, Enter shows a head`
+    grid.build(name, columns, () => {
+      const head = grid.addRow(14)
+      make(head, "span", "")
+      for (let number = 1; number <= heads; number++) {
+        const isWritten = number === 1 || number % every === 0
+        describe(make(head, "span", "number", isWritten ? String(number) : ""), {
+          role: "columnheader",
+        })
+      }
+      layerLabels.forEach((label, row) => {
+        const line = grid.addRow(high)
+        const written = row % rowEvery === 0 ? `L${label}` : ""
+        describe(make(line, "span", "label", written), { role: "rowheader" })
+        for (let column = 0; column < heads; column++)
+          grid.addCell(line, { row, column }, { class: "square" })
+      })
+    })
+    const palette = paletteOf(view.root, "sequential")
+    this.steps = colourSteps(palette)
+    // The middle colour stands at a quarter, as in all views: steps are roots of weights.
+    this.ramp.style.background = `linear-gradient(90deg, ${palette.map(css).join(", ")})`
+    this.update()
+  }
+
+  /** Colours, and which head is shown. */
+  update() {
+    const { view, grid, steps } = this
+    if (!steps) return
+    const { layerLabels, heads } = view.data
+    const shown = view.shownPlace
+    layerLabels.forEach((_, row) => {
+      for (let column = 0; column < heads; column++) {
+        const node = grid.nodeAt({ row, column })
+        const weight = view.weightOfHead(row, column)
+        node.classList.toggle("away", weight === null)
+        node.classList.toggle("chosen", row === shown.row && column === shown.column)
+        node.style.background =
+          weight === null ? "" : steps[Math.round(255 * Math.sqrt(clamp(weight, 0, 1)))].css
+        describe(node, {
+          "aria-selected": row === shown.row && column === shown.column,
+          "aria-label": `${view.nameOf(row, column)}: ${this.about(row, column).join(" ")}`,
+        })
+      }
+    })
+    this.words.textContent = this.title
+  }
+
+  /** What a square stands for. @param {number} index of the layer @param {number} head @returns {string[]} */
+  about(index, head) {
+    const { view } = this
+    const weight = view.weightOfHead(index, head)
+    if (weight === null) return ["not in the browser yet: click to fetch this layer"]
+    const { linkPairs, heads } = view.data
+    const start = 2 * (index * heads + head)
+    const pair = view.isPairMap ? view.pair : linkPairs.subarray(start, start + 2)
+    const [query, key] = [...pair].map((position) => view.tokens.labels[position])
+    return [`“${query}” to “${key}”: ${weight.toFixed(2)}`]
+  }
+
+  get title() {
+    const { pair, tokens, isPairMap, data, layers } = this.view
+    const [query, key] = pair.map((position) => tokens.labels[position])
+    const missing = data.layerLabels.length - layers.size
+    const words = mapWords(query, key, isPairMap)
+    return isPairMap && missing ? `${words}; ${missing} layers are not in the browser` : words
+  }
+}

@@ -1,0 +1,188 @@
+// The words of the text in lines, as elements of the page, with room for arcs above each line. One of them is in the tab
+// order.
+
+import { clamp, describe, make, place } from "../shared/dom.js"
+
+/** @import { Tokens } from "../shared/sentences.js" */
+/** @import { ArcsView } from "./arcs.js" */
+/** @import { Box } from "./curves.js" */
+
+// Pixels above each line, the more the fewer lines there are.
+const ROOM = { one: 150, few: 64, many: 40 }
+const SHARE = 14 // pixels below a word
+const FEW_LINES = 3
+const MAX_SHARE = 0.58 // of the window's height; longer texts scroll
+const MIN_HEIGHT = 280 // pixels, before a text scrolls
+
+/** @param {HTMLElement} parent @param {ArcsView} view */
+export function makeSentence(parent, view) {
+  const reel = make(parent, "div", "reel")
+  const field = make(reel, "div", "field")
+  const sheet = describe(make(field, "canvas", "sheet"), { "aria-hidden": true }) // the words say the same
+  const line = describe(make(field, "div", "words"), {
+    role: "group",
+    "aria-label": "Words; arrow keys move, Enter keeps one",
+  })
+  /** @type {HTMLButtonElement[]} */
+  let nodes = []
+  /** @type {Box[]} */
+  let boxes = []
+  let tabStop = 0
+
+  /** @param {EventTarget | null} target @returns {number | null} */
+  const find = (target) => {
+    const node = target instanceof Element ? target.closest(".word") : null
+    return node instanceof HTMLElement ? Number(node.dataset.position) : null
+  }
+  /** @param {number} position */
+  const setTabStop = (position) => {
+    if (nodes[tabStop]) nodes[tabStop].tabIndex = -1
+    tabStop = clamp(position, 0, nodes.length - 1)
+    nodes[tabStop].tabIndex = 0
+  }
+  listenTo(view, field, find, {
+    focus: (position) => nodes[clamp(position, 0, nodes.length - 1)].focus(),
+    beside: (position, down) => nearestIn(boxes, position, down),
+    across: () => (getComputedStyle(line).direction === "rtl" ? -1 : 1),
+    setTabStop,
+  })
+
+  return {
+    reel,
+    field,
+    sheet,
+    get boxes() {
+      return boxes
+    },
+    room: ROOM.one,
+    get isOneLine() {
+      return line.classList.contains("one")
+    },
+    /** @param {Tokens} tokens */
+    build({ labels, special }) {
+      nodes = labels.map((label, position) => drawWord(label, position, special[position]))
+      line.style.direction = directionOf(line, labels)
+      line.replaceChildren(...nodes)
+      setTabStop(tabStop)
+    },
+    /** Break the words into lines, give each its room, and note where the words are. */
+    measure() {
+      const tops = new Set(nodes.map((node) => node.offsetTop))
+      const room = tops.size === 1 ? ROOM.one : tops.size <= FEW_LINES ? ROOM.few : ROOM.many
+      line.classList.toggle("one", tops.size === 1)
+      line.style.setProperty("--room", `${room}px`)
+      this.room = room
+      boxes = nodes.map(({ offsetLeft, offsetTop, offsetWidth, offsetHeight }) => ({
+        left: offsetLeft,
+        top: offsetTop,
+        width: offsetWidth,
+        height: offsetHeight + SHARE,
+      }))
+      const most = Math.max(MIN_HEIGHT, MAX_SHARE * window.innerHeight)
+      reel.style.maxHeight = field.offsetHeight > most ? `${Math.round(most)}px` : ""
+    },
+    /** Mark the query and the key, and write shares below words. @param {number} query @param {number} key @param {Map<number, number>} shares @param {boolean} isHeld */
+    mark(query, key, shares, isHeld) {
+      nodes.forEach((node, position) => {
+        node.classList.toggle("query", position === query)
+        node.classList.toggle("key", position === key)
+        describe(node, { "aria-pressed": isHeld && position === query })
+        const share = shares.get(position)
+        const written = /** @type {HTMLElement} */ (node.lastChild)
+        written.textContent = share === undefined ? "" : share.toFixed(2)
+      })
+    },
+    /** Scroll to these words, the first of them above all. @param {number[]} positions */
+    reveal(positions) {
+      const tops = positions.map((position) => boxes[position].top)
+      const [first, last] = [Math.min(...tops), Math.max(...tops)]
+      const height = reel.clientHeight
+      const isTogether = last - first + 2 * this.room < height
+      reel.scrollTop = (isTogether ? first : tops[0]) - this.room
+    },
+    /** While a picture is drawn all lines lie open. @param {boolean} isWhole */
+    open(isWhole) {
+      const { maxHeight } = reel.style
+      if (isWhole) Object.assign(reel.dataset, { maxHeight, top: String(reel.scrollTop) })
+      reel.style.maxHeight = isWhole ? "" : (reel.dataset.maxHeight ?? "")
+      if (!isWhole) reel.scrollTop = Number(reel.dataset.top)
+    },
+  }
+}
+
+/**
+ * @param {ArcsView} view @param {HTMLElement} field @param {(target: EventTarget | null) => number | null} find
+ * @param {{focus: (position: number) => void, beside: (position: number, down: number) => number, across: () => number, setTabStop: (position: number) => void}} moves
+ */
+function listenTo(view, field, find, { focus, beside, across, setTabStop }) {
+  view.listen(field, "pointerover", (event) => {
+    const position = find(event.target)
+    if (position !== null && event.pointerType !== "touch") view.point(position)
+  })
+  view.listen(field, "pointerleave", () => view.point(null))
+  view.listen(field, "click", (event) => {
+    const position = find(event.target)
+    if (position !== null) view.pin(position)
+  })
+  view.listen(field, "focusin", ({ target }) => {
+    const position = find(target)
+    if (position === null) return
+    setTabStop(position)
+    if (target instanceof Element && target.matches(":focus-visible")) view.point(position)
+  })
+  view.listen(field, "focusout", (event) => {
+    if (find(event.relatedTarget) === null) view.point(null)
+  })
+  view.listen(field, "keydown", (event) => {
+    const position = find(event.target)
+    if (position === null) return
+    /** @type {Record<string, () => number>} */
+    const steps = {
+      ArrowLeft: () => position - across(),
+      ArrowRight: () => position + across(),
+      ArrowUp: () => beside(position, -1),
+      ArrowDown: () => beside(position, 1),
+      Home: () => 0,
+      End: () => Infinity,
+    }
+    if (!steps[event.key]) return
+    event.preventDefault()
+    focus(steps[event.key]())
+  })
+}
+
+/** @param {string} label @param {number} position @param {boolean} isSpecial */
+function drawWord(label, position, isSpecial) {
+  const node = make(null, "button", isSpecial ? "word special" : "word")
+  describe(node, {
+    "data-position": position,
+    "data-label": label,
+    tabindex: -1,
+    "aria-pressed": false,
+  })
+  node.title = `${label} · position ${position + 1}`
+  make(node, "span", "text", label)
+  place(make(node, "span", "share", ""), { height: SHARE })
+  return node
+}
+
+/** The way that its letters run, as the browser decides it. @param {HTMLElement} parent @param {string[]} labels */
+function directionOf(parent, labels) {
+  const probe = make(parent, "span", "", labels.filter((label) => !/^[[<]/.test(label)).join(" "))
+  const { direction } = getComputedStyle(probe)
+  probe.remove()
+  return direction
+}
+
+/** The word of the line above or below that stands nearest; the same where there is no such line. @param {Box[]} boxes @param {number} position @param {number} down 1 or -1 */
+function nearestIn(boxes, position, down) {
+  const { left, top, width } = boxes[position]
+  const tops = boxes.map((box) => box.top).filter((each) => down * (each - top) > 0)
+  if (!tops.length) return position
+  const line = down > 0 ? Math.min(...tops) : Math.max(...tops)
+  /** @type {(box: Box) => number} */
+  const off = (box) => Math.abs(box.left + box.width / 2 - left - width / 2)
+  return [...boxes.keys()]
+    .filter((each) => boxes[each].top === line)
+    .reduce((best, each) => (off(boxes[each]) < off(boxes[best]) ? each : best))
+}

@@ -1,0 +1,63 @@
+"""The head and the pair of Home's picture: in the link, in the session, and in the picture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.analysis.found_link import FoundLink
+from core.components.reported_state import as_index, as_indices, as_mapping, note_report
+from core.ui import address, controls
+from core.ui.held_cell import CELL, held_cell
+from core.ui.place import choose_head
+
+if TYPE_CHECKING:
+    from core.model import Trace
+
+KEY = "home_arcs"  # of the component
+
+
+def restore_view(trace: Trace, link: FoundLink) -> dict[str, Any]:
+    """The state by the numbers that people read, at first that of `link`, with no word kept."""
+    layers, heads = map(str, trace.layer_labels), map(str, range(1, trace.shape[1] + 1))
+    layer = controls.choice(
+        "layer",
+        list(layers),
+        subject=f"{trace.model} has {trace.shape[0]} layers that attend",
+        default=str(trace.layer_labels[link.layer]),
+        optional=True,
+    )
+    head = controls.choice(
+        "head",
+        list(heads),
+        subject=f"{trace.model} has {trace.shape[1]} heads a layer",
+        default=str(link.head + 1),
+        optional=True,
+    )
+    is_linked = address.asks_for(CELL)
+    cell = list(held_cell(trace))
+    if is_linked:  # other pages follow a link as they follow a pick
+        st.session_state.update(heads=[int(head)], **_elsewhere(cell))
+    return {"layer": layer, "head": int(head), "cell": cell}
+
+
+def take_report(reported: object) -> None:
+    """Pick on all pages what was chosen in the picture; ignore anything that is not a state."""
+    view = as_mapping(reported)
+    layer, head = view.get("layer"), as_index(view.get("head"), first=1)
+    cell = as_indices(view.get("cell"))
+    if not isinstance(layer, str) or not layer.isdecimal() or head is None:
+        return
+    if len(cell) != 2:
+        cell = []
+    choose_head(int(layer), head, heads=[head], to=[], cell=cell, **_elsewhere(cell))
+    note_report(KEY, {"layer": layer, "head": head, "cell": cell})
+
+
+def _elsewhere(cell: list[int]) -> dict[str, Any]:
+    """What other pages call the query and the key."""
+    if not cell:
+        return {"from": []}
+    query, key = map(str, cell)
+    return {"from": cell[:1], "query": query, "key_token": key}
