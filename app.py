@@ -9,9 +9,7 @@ from core.ui.serve import deployment, sessions, turns, uploads
 deployment.stay_offline()
 uploads.limit()
 sessions.guard()
-st.set_page_config(
-    page_title="Headscope", page_icon=navigation.MARK, layout="wide", initial_sidebar_state=220
-)
+navigation.configure()
 st.logo(navigation.LOGO, size="large", icon_image=navigation.MARK)
 with turns.page_run():
     controls.open_link()

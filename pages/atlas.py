@@ -22,6 +22,7 @@ from core.screens.atlas.screen import DEFAULT, Screen, pick_colour, pick_project
 from core.screens.atlas.similar import show_similar
 from core.screens.atlas.wording import MATHEMATICS
 from core.ui import presets
+from core.ui.current import suggest_head
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.ui.place import pick_head
 
@@ -45,6 +46,7 @@ with settings:
         projection, stage = pick_projection(atlas)
     if part in ("heads", "one"):
         counted = pick_counted(source)
+suggest_head(atlas.model)
 with own:
     layer, head = pick_head(atlas)
 with settings:

@@ -162,6 +162,17 @@ def _suggest_head(trace: Trace) -> None:
         controls.suggest(layer=str(trace.layer_labels[found.layer]), head=str(found.head + 1))
 
 
+def suggest_head(model_name: str) -> None:
+    """On a page of a corpus: begin with the head that Home names, if it is the same model's."""
+    if switch.modality() == "image":
+        _suggest_known(model_name)
+        return
+    controls.suggest()
+    key = current_key(model_name) if model_name == shown_model() else None
+    if key is not None and key.attention_type is None and key.text.strip():
+        _suggest_head(cache.trace(*key))
+
+
 def current_key(model_name: str) -> cache.TraceKey:
     """What the trace on screen is cached by: the model's name, the texts, the kind of attention.
 

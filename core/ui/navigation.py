@@ -26,6 +26,13 @@ _QUESTION = "_question"  # the place of the question beside the title
 _app_is_running: ContextVar[bool] = ContextVar("headscope_app_is_running", default=False)
 
 
+def configure() -> None:
+    """How every page is laid out."""
+    st.set_page_config(
+        page_title="Headscope", page_icon=MARK, layout="wide", initial_sidebar_state=220
+    )
+
+
 def register_pages() -> StreamlitPage:
     """Register the pages by section; returns the one the address asks for.
 
@@ -102,6 +109,7 @@ def open_page(name: str) -> None:
     own link without app.py. Registering the navigation ends that; the rerun goes through app.py.
     """
     if not _app_is_running.get():
+        configure()  # the sidebar keeps the width of the first run
         register_pages()
         st.rerun()
     if (asked := st.session_state.pop(_GO_TO, name)) != name:

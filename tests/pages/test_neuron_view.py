@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import core.model
+from core.analysis.found_link import find_link
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, PAIR, alerts, hints, press_example, said
@@ -27,7 +29,18 @@ def test_every_text_has_a_view_and_examples_with_numbers(text: str) -> None:
     assert "A key that attracts every query" in titles
 
 
-def test_a_first_visitor_sees_the_last_word_as_the_query() -> None:
+TIRED = "The animal didn't cross the street because it was too tired."
+
+
+def test_a_first_visitor_sees_the_pair_that_home_names() -> None:
+    found = find_link(core.model.trace_text(core.model.load("bundled/minilm"), TIRED))
+    assert found is not None
+    app = open_app("neuron_view", text=TIRED)
+    place = str(found.layer + 1), str(found.head + 1), str(found.query + 1)
+    assert tuple(app.session_state[key] for key in ("layer", "head", "query")) == place
+
+
+def test_the_strongest_key_is_shown_until_another_is_picked() -> None:
     app = open_app("neuron_view", text=BOOK)
     assert app.selectbox(key="query").value == "11"  # "it"
     assert app.selectbox(key="key_token").value == "strongest"

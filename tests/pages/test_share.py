@@ -76,7 +76,7 @@ class Page:
 def page(monkeypatch: pytest.MonkeyPatch) -> Page:
     shown, offer = Page(), st.download_button
 
-    def fill() -> None:
+    def fill(_link: object) -> None:
         shown.lines, shown.code = python.kept(), to_python(python.kept())
 
     def keep(label: str, data: Any, *, file_name: str, **options: Any) -> bool:

@@ -15,7 +15,15 @@ import {
   sizeFactor,
 } from "../points/shades.js"
 import { shortened } from "../points/texts.js"
-import { describe, make, makeTip, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
+import {
+  describe,
+  make,
+  makeTip,
+  placeOf,
+  sizeCanvas,
+  strokeLine,
+  windowFor,
+} from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
@@ -145,8 +153,9 @@ class CloudsView extends View {
     const columns = max > data.together ? max - (max % data.together) : max
     const maxWidth = sprites ? WITH_IMAGE.maxWidth : PANEL.maxWidth
     const width = Math.min(maxWidth, Math.floor((room - PANEL.gap * (columns - 1)) / columns) - 2)
+    const inWindow = Math.max(300, 0.52 * windowFor(this.root).height) // with its notes below it
     const height = Math.round(
-      Math.min(width * (columns === 1 ? 0.8 : 0.92), sprites ? WITH_IMAGE.height : 420),
+      Math.min(width * (columns === 1 ? 0.8 : 0.92), sprites ? WITH_IMAGE.height : inWindow),
     )
     return { columns, width, height }
   }

@@ -12,6 +12,7 @@ from core.analysis.model_map import PairFilter, shown_positions
 from core.components.neuron_view import NeuronState
 from core.model.trace import Token
 from core.ui import controls
+from core.ui.current import found_head
 from core.vocabulary import labels_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
         queries,
         "Query token",
         subject=subject,
-        default=_last_word(trace, query_positions),
+        default=_first_query(trace, query_positions),
         names=_titles(trace.tokens, ALL, "all at once").__getitem__,
         menu=True,
         width=190,
@@ -84,11 +85,13 @@ def take_state(state: NeuronState) -> None:
     )
 
 
-def _last_word(trace: Trace, positions: Sequence[int]) -> str:
-    """The last of these tokens with a letter in it, since it sees the most; else the last one.
-
-    Of an image, the patch in the middle.
+def _first_query(trace: Trace, positions: Sequence[int]) -> str:
+    """The query of the pair that Home names, if it is one of these tokens, else their last word,
+    since it sees the most. Of an image, the patch in the middle.
     """
+    found = found_head(trace)
+    if found is not None and found.query in positions:
+        return str(found.query + 1)
     if not trace.input.has_words:
         patches = patches_of(trace)
         row, column = patches.rows // 2, patches.columns // 2

@@ -53,24 +53,23 @@ def pick_map(trace: Trace) -> tuple[str, HeadStage]:
 
 
 def picture_options(trace: Trace) -> PictureOptions:
-    """Which heads; behind the button how they are drawn, what is chosen, and the measure.
+    """Which heads, and the stage; behind the button how they are drawn, and the measure.
 
     The colours of patches are what people use: they stand in the row.
     """
     span, colouring = _pick_span(trace), ""
+    stage = _pick_stages(trace, span)
     if has_looks(trace):
         colouring = _pick_colouring(OF_PATCHES | COLOURINGS)
     with more():
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            projection = controls.choice(
-                "projection",
-                PROJECTIONS,
-                "Projection",
-                subject="The projections are",
-                menu=True,
-                width=120,
-            )
-            stage = _pick_stages(trace, span)
+        projection = controls.choice(
+            "projection",
+            PROJECTIONS,
+            "Projection",
+            subject="The projections are",
+            menu=True,
+            width=120,
+        )
         return _pick_look(trace, span, stage, projection, colouring)
 
 
@@ -92,6 +91,7 @@ def _pick_look(
         own_scale = controls.flag(
             "scale",
             "Zoom each panel",
+            default=True,
             help="Each panel as large as its points, instead of one scale for all.",
         )
         sized = controls.flag(
@@ -166,14 +166,13 @@ def _pick_span(trace: Trace) -> str:
 
 
 def _pick_stages(trace: Trace, span: str) -> str:
-    """At which stages heads are shown; of a text, one head is shown at all of them."""
-    if span == ALL_HEADS:
-        return _pick_stage(trace)
-    if span == BOTH or not has_looks(trace):
-        return BOTH if span == BOTH else ALL_STAGES
+    """At which stages heads are shown: at first at the one where they are most faithful."""
+    if span != ONE_HEAD:
+        return BOTH if span == BOTH else _pick_stage(trace)
+    searched = trace.source is None  # cross attention has none of the search
     return controls.choice(
         "stage",
-        [BEST_STAGE, *HEAD_STAGES, ALL_THREE, ALL_STAGES],
+        [BEST_STAGE, *(HEAD_STAGES if searched else STAGES), ALL_THREE, *[ALL_STAGES][:searched]],
         "Stage",
         subject="The stages are",
         names=_stage_name,

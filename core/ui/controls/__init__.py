@@ -28,6 +28,7 @@ Number = TypeVar("Number", int, float)
 
 # The frame's, which every page has; all others are a page's own.
 SHARED = {"input", "model", "text", "pair", "image", "side", "attention", "decoder"}
+_NAMED = {"model", "text", "pair", "layer", "head"}  # in every link, as they are
 _SUGGESTED, _FOLLOWED = "_suggested", "_followed"
 _DECLARED, _DEFAULTS = "_controls", "_defaults"  # of this run; all that ever were, by key
 _OF_PAGES = "_defaults_of_pages"  # the same by page, without those of the frame
@@ -107,7 +108,17 @@ def publish() -> None:
         }
     )
     pending_updates.answered(address.current())
-    share.fill()
+    share.fill(short_link())
+
+
+def short_link() -> dict[str, str]:
+    """The address without what any visitor begins with; what a picture is of stays in it."""
+    omitted = {key: address.to_text(each.default) for key, each in declared().items()}
+    return {
+        key: text
+        for key, text in address.current().items()
+        if key in _NAMED or text != omitted.get(key)
+    }
 
 
 def end_page() -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -10,12 +11,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.components.present import show_present, wants_code
-from core.ui import address, python
+from core.ui import python
 
 if TYPE_CHECKING:
     import segno
 
-_PLACE, _PRESENT = "_share", "present"
+_PLACE, _LINK, _PRESENT = "_share", "_share_link", "present"
 _QR_BYTES = 2_331  # what the largest QR code holds with the error correction that is used here
 _QR_PIXELS = 240
 _LOOK: dict[str, Any] = {"dark": "#000", "light": "#fff", "border": 4}
@@ -30,21 +31,25 @@ class _Place:
 
 def place(page: str) -> None:
     """Draw Present and Share; :func:`fill` says what is behind that, once the page has ended."""
-    asked = wants_code(_PRESENT) and address.current()
-    code = _code_of(link_to(page)).svg_data_uri(**_LOOK) if asked else ""
+    link: str = st.session_state.get(_LINK, "") if wants_code(_PRESENT) else ""
+    code = _code_of(link).svg_data_uri(**_LOOK) if 0 < len(link.encode()) <= _QR_BYTES else ""
     show_present(code, key=_PRESENT)
     button = st.popover("Share", key="share", on_change="rerun", width="content")
     st.session_state[_PLACE] = _Place(page, button, bool(button.open))
 
 
-def fill() -> None:
+def fill(parameters: Mapping[str, str]) -> None:
     """Write behind the button of this run: the link, and the calls that the page made."""
     where: _Place | None = st.session_state.pop(_PLACE, None)
-    if where is None or not where.is_open:
+    if where is None:
+        return
+    link = link_to(where.page, parameters) if parameters else ""
+    st.session_state[_LINK] = link
+    if not where.is_open:
         return
     with where.button, st.container(key="share_box", width=420):
-        if address.current():
-            _show_link(link_to(where.page))
+        if link:
+            _show_link(link)
         else:
             st.markdown("Links are switched off on this site.")
         if lines := python.kept():
@@ -54,14 +59,14 @@ def fill() -> None:
             st.code(to_python(lines), language="python")
 
 
-def link_to(page: str) -> str:
+def link_to(page: str, parameters: Mapping[str, str]) -> str:
     """The address that opens this very view, as other machines reach it where that is known."""
     from core.ui.serve.reach import address_for_others
 
     url = urlsplit(st.context.url or "http://localhost:8501/")
     folder = url.path.rpartition("/")[0]
     parts = url.scheme, address_for_others(url.netloc), f"{folder}/{page}"
-    return urlunsplit((*parts, urlencode(address.current()), ""))
+    return urlunsplit((*parts, urlencode(parameters), ""))
 
 
 def _show_link(link: str) -> None:

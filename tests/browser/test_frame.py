@@ -1,0 +1,118 @@
+"""What stands around every picture: stepper, Present, examples, and the drawer of a phone."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+import zxingcpp
+from PIL import Image
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Open, box_of, follow, settle
+from tests.looks.visit import picture_top, wait_until_drawn
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+# Of the names of rows and columns, as large as the screen shows them.
+LETTERS = """() => Math.min(...[...document.querySelectorAll("*")]
+  .flatMap(({ shadowRoot }) => [...(shadowRoot?.querySelectorAll("[role=rowheader]") ?? [])])
+  .map((node) => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom))"""
+TITLES = ("projection", "vectors", "query_key", "patterns", "neuron_view", "images", "atlas")
+
+
+def head_of(page: Page) -> str:
+    return page.get_by_role("grid").get_attribute("aria-label") or ""
+
+
+def test_arrow_keys_step_unless_somebody_types(goto: Open) -> None:
+    page = goto("/heatmap?layer=4&head=2")
+    for key, place in (
+        ("ArrowUp", "layer=3&head=2"),
+        ("ArrowRight", "layer=3&head=3"),
+        ("PageDown", "layer=3&head=4"),
+        ("ArrowLeft", "layer=3&head=3"),
+        ("PageUp", "layer=3&head=2"),
+        ("ArrowDown", "layer=4&head=2"),
+    ):
+        page.keyboard.press(key)
+        follow(page, place)
+    page.get_by_label("Text", exact=True).focus()
+    page.keyboard.press("ArrowUp")
+    page.get_by_role("gridcell").first.focus()
+    page.keyboard.press("ArrowRight")  # from cell to cell
+    settle(page)
+    assert "L4 H2" in head_of(page)
+    page.get_by_role("button", name="Next head").press("ArrowUp")  # a button has no use for it
+    follow(page, "layer=3&head=2")
+
+
+def test_the_picture_is_presented_alone_and_as_large_as_the_window(goto: Open) -> None:
+    page = goto("/heatmap?layer=4&head=2", width=1920, height=1080)
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    page.keyboard.press("p")
+    for gone in (page.get_by_test_id("stSidebar"), page.get_by_label("Text", exact=True)):
+        expect(gone).to_be_hidden()
+    expect(page.get_by_role("combobox", name="Layer")).to_be_hidden()
+    expect(page.get_by_role("button", name="PNG")).to_be_hidden()
+    assert page.evaluate(LETTERS) >= 24
+    assert box_of(page.get_by_role("grid"))["width"] > 0.9 * 1920
+    # The pointer finds what lies under it.
+    page.get_by_role("gridcell").nth(3).hover()
+    expect(page.locator(".readout, .sentence").first).to_contain_text("→")
+    page.keyboard.press("ArrowDown")
+    follow(page, "layer=5&head=2")
+    page.keyboard.press("q")
+    code = page.get_by_role("img", name="QR code of this view")
+    expect(code.locator("img")).to_be_visible()
+    assert box_of(code.locator("img"))["height"] > 0.9 * 1080
+    (read,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(page.screenshot())))
+    assert re.search(r"/heatmap\?.*layer=5&head=2", read.text)
+    page.keyboard.press("Escape")
+    expect(code).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+
+
+def test_back_undoes_an_example_and_leaves_the_page_else(goto: Open) -> None:
+    page = goto("/head_view")
+    page.get_by_role("link", name="Heatmap table").click()
+    follow(page, "/heatmap.*layer=4&head=2")
+    page.keyboard.press("ArrowUp")
+    follow(page, "layer=3&head=2")
+    page.get_by_role("button", name="Mean of the last layer").click()
+    follow(page, "layer=6&head=mean")
+    page.go_back()
+    follow(page, "layer=3&head=2")
+    page.go_back()
+    follow(page, "/head_view")
+
+
+def test_a_phone_shows_the_picture_and_has_the_rest_in_a_drawer(goto: Open) -> None:
+    page = goto("/heatmap", width=390, height=844)
+    stepper = page.get_by_role("combobox", name="Layer")
+    expect(stepper).to_be_hidden()
+    expect(page.get_by_label("Text", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Controls").click()
+    for control in (stepper, page.get_by_role("button", name="Examples")):
+        expect(control).to_be_visible()
+    for arrow in ("Previous layer", "Next head"):
+        assert box_of(page.get_by_role("button", name=arrow))["height"] >= 38
+    page.get_by_role("button", name="Next head").click()
+    follow(page, "head=3")
+    page.get_by_role("button", name="Show the picture").click()
+    expect(stepper).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", TITLES)
+def test_pictures_begin_high(goto: Open, name: str) -> None:
+    page = goto(f"/{name}", width=1280, height=720)
+    wait_until_drawn(page)
+    assert (picture_top(page) or 0) < 190 + 30 * (name == "projection")  # its answer comes first
+    page.set_viewport_size({"width": 390, "height": 844})
+    settle(page)
+    wait_until_drawn(page)
+    assert (picture_top(page) or 0) < 260
