@@ -16,6 +16,7 @@ from core.figures.vectors import Arrows, moving_figure, plane_figure, space_figu
 from core.ui import controls, presets, python
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.navigation import ask
 from core.ui.frame.layout import control_row, more, show_end
 from core.screens.vectors.controls import pick_further, pick_row
 from core.screens.vectors.help import (
@@ -23,6 +24,7 @@ from core.screens.vectors.help import (
     describe_close_pairs,
     examples,
     explain,
+    headline,
     set_picks,
     too_few,
 )
@@ -70,6 +72,8 @@ if len(labels) < 2:
     st.info(too_few(labels))
     controls.end_page()
 held = contents("vectors", trace.model)
+if answer := headline(planes, source, layer):
+    ask(answer)
 if view == "all layers":
     show_planes(
         planes.coordinates,

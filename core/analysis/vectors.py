@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,22 @@ MIN_COSINE = 0.5  # in full space, of two tokens that do attend alike: within 60
 ROUNDING = 1e-6  # of the length of all rows together: what float32 cannot tell from zero
 
 
+class ClosePair(NamedTuple):
+    """The two tokens shown whose centred rows point most alike in full space.
+
+    Attributes
+    ----------
+    first, second : their places among the tokens shown.
+    cosine : of the two.
+    median : of the cosines of all pairs.
+    """
+
+    first: int
+    second: int
+    cosine: float
+    median: float
+
+
 @dataclass(frozen=True, eq=False)
 class Planes:
     """One plane (or space) a layer."""
@@ -38,6 +54,7 @@ class Planes:
     positions: tuple[int, ...]  # position in the text of each token shown
     close_pairs: NDArray[np.int64]  # of arrows within `CLOSE_ANGLE` of each other, (layer,)
     similar_pairs: NDArray[np.int64]  # those with a cosine from `MIN_COSINE` in full space too
+    closest: tuple[ClosePair | None, ...]  # of each layer
     layer_labels: tuple[int, ...]  # of the layers, as people read them
     labels: tuple[str, ...]  # what each token shown is called, all different
 
@@ -135,13 +152,14 @@ def layer_planes(
     divides each plane by its Frobenius norm; `align` turns each onto the one before.
     """
     positions = [token.position for token in trace.tokens if keep_special or not token.special]
-    planes, shares, pairs = [], [], []
+    planes, shares, pairs, closest = [], [], [], []
     for layer in range(trace.shape[0]):
         rows = layer_rows(trace, layer, source, summary, positions, heads)
         coordinates, explained = principal_components(rows, components)
         planes.append(normalize_plane(coordinates) if normalize else coordinates)
         shares.append(explained)
         pairs.append(count_close_pairs(coordinates, rows))
+        closest.append(closest_pair(rows))
     stacked = align_planes(np.stack(planes)) if align else np.stack(planes)
     close, similar = np.array(pairs, dtype=np.int64).T
     labels = labels_of(trace.tokens)
@@ -151,6 +169,7 @@ def layer_planes(
         tuple(positions),
         close,
         similar,
+        closest=tuple(closest),
         layer_labels=trace.layer_labels,
         labels=tuple(labels[position] for position in positions),
     )
@@ -167,6 +186,19 @@ def count_close_pairs(coordinates: Floats, rows: Floats) -> tuple[int, int]:
     close = cosines(coordinates)[upper] >= np.cos(CLOSE_ANGLE)
     similar = cosines(rows - rows.mean(axis=0))[upper] >= MIN_COSINE
     return int(close.sum()), int((close & similar).sum())
+
+
+def closest_pair(rows: Floats) -> ClosePair | None:
+    """The two `rows` (token, length) that point most alike, once centred; None where none do.
+
+    A token without a direction is in no pair.
+    """
+    first, second = np.triu_indices(len(rows), k=1)
+    values = cosines(rows - rows.mean(axis=0))[first, second]
+    if not values.size or values.max() <= 0:
+        return None
+    best = int(values.argmax())
+    return ClosePair(int(first[best]), int(second[best]), values[best], float(np.median(values)))
 
 
 def layer_rows(

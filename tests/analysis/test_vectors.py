@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,9 +12,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
+from scipy.spatial.distance import cosine
 
 from core.analysis.vectors import (
     align_planes,
+    closest_pair,
     count_close_pairs,
     layer_planes,
     layer_rows,
@@ -342,6 +345,21 @@ def test_the_projection_of_whole_numbers_is_worked_out_in_floats() -> None:
     projection = vector_projection([1, 2], [2, 2])
     np.testing.assert_allclose(projection, [1.5, 1.5])
     assert projection.dtype == np.float64
+
+
+def test_the_closest_pair_is_that_of_the_correlation_of_rows() -> None:
+    rows = np.random.default_rng(3).normal(size=(6, 9))
+    found = closest_pair(rows)
+    assert found is not None
+    centred = rows - rows.mean(axis=0)
+    expected = {
+        (a, b): 1 - cosine(centred[a], centred[b]) for a, b in itertools.combinations(range(6), 2)
+    }
+    assert (found.first, found.second) == max(expected, key=lambda pair: expected[pair])
+    assert found.cosine == pytest.approx(max(expected.values()))
+    assert found.median == pytest.approx(np.median(list(expected.values())))
+    for without in (rows[:1], np.ones((3, 4)), rows[:2]):  # two rows point away from each other
+        assert closest_pair(without) is None
 
 
 def test_arrows_that_coincide_in_the_plane_are_counted_apart_where_full_space_parts_them() -> None:

@@ -46,6 +46,24 @@ def describe_close_pairs(planes: Planes, layer: int | None) -> str:
     )
 
 
+def headline(planes: Planes, source: Source, layer: int | None) -> str:
+    """The two tokens that are most alike in the `layer` shown, or in any (Markdown); else ""."""
+    layers = range(len(planes.closest)) if layer is None else (layer,)
+    pairs = [(pair, each) for each in layers if (pair := planes.closest[each]) is not None]
+    if not pairs:
+        return ""
+    pair, best = max(pairs, key=lambda found: found[0].cosine)
+    return _words(
+        "headline",
+        layer=planes.layer_labels[best],
+        first=quote(planes.labels[pair.first]),
+        second=quote(planes.labels[pair.second]),
+        cosine=pair.cosine,
+        median=pair.median,
+        source=source,
+    )
+
+
 def too_few(labels: Sequence[str]) -> str:
     """Why fewer than two tokens have no planes, and what to do (Markdown)."""
     return _words("alone", token=quote(labels[0])) if labels else _words("only_special")

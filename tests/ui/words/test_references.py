@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from streamlit.testing.v1.element_tree import Block
 
 from core.ui.words.glossary import TERMS
 from core.ui.words.pages import PAGES, find
@@ -29,7 +30,8 @@ def test_every_page_has_sources_and_every_source_says_where_it_is() -> None:
 @pytest.mark.parametrize("page", [page.name for page in PAGES])
 def test_a_page_shows_its_list_and_quotes_nothing_else(page: str) -> None:
     app = open_app(page, budget="1000")
-    (box,) = [each for each in app.get("popover") if each.label == "References"]
+    blocks = [each for each in app.get("popover") if isinstance(each, Block)]
+    (box,) = [each for each in blocks if getattr(each, "label", "") == "References"]
     listed = "\n".join(str(text.value) for text in box.markdown)
     for name in find(page).references:
         assert SOURCES[name].where in listed
