@@ -136,7 +136,7 @@ function shapeBehind(text, box) {
 function sizeOf(element) {
   const size = parseFloat(getComputedStyle(element).fontSize)
   const matrix = element instanceof SVGGraphicsElement ? element.getScreenCTM() : null
-  return matrix ? size * Math.hypot(matrix.a, matrix.b) : size
+  return size * (matrix ? Math.hypot(matrix.a, matrix.b) : (element.currentCSSZoom ?? 1))
 }
 
 /** @param {string} colour as computed @returns {Rgba} */
@@ -198,7 +198,7 @@ function measureCanvases() {
       return {
         text: each.text.slice(0, 40),
         where: `${nameOf(each.canvas)} (drawn)`,
-        size: each.size,
+        size: each.size * (each.canvas.currentCSSZoom ?? 1),
         contrast: contrast(text, paper),
       }
     })

@@ -35,6 +35,29 @@ _PICTURE = """() => {
   return boxes.length ? Math.round(Math.min(...boxes.map(({ y }) => y))) : null
 }"""
 
+# Controls in the row above the picture, a stepper and segments each as one, without the examples.
+_CONTROLS = """() => {
+  const kinds = "button, select, input, [role=radiogroup], [data-testid=stBidiComponentRegular]"
+  const groups = "[role=radiogroup], [data-testid=stButtonGroup], [data-testid=stSelectbox]"
+  const row = document.querySelector(".st-key-control_row")
+  const nodes = row ? [...row.querySelectorAll(kinds)].filter((node) => node.checkVisibility()) : []
+  return new Set(nodes.map((node) => node.closest(groups) ?? node)).size
+}"""
+# Words of the page itself that are on the screen: not of pictures, controls and menus.
+_WORDS = """() => {
+  const main = document.querySelector("[data-testid=stMain]")
+  const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT)
+  let words = 0
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement
+    if (!parent.checkVisibility() || parent.closest("button, label, svg, style")) continue
+    const { top, bottom } = parent.getBoundingClientRect()
+    if (bottom <= 0 || top >= innerHeight) continue
+    words += node.textContent.split(/\\s+/).filter(Boolean).length
+  }
+  return words
+}"""
+
 
 @dataclass(frozen=True)
 class Text:
@@ -132,6 +155,16 @@ def picture_top(page: Page) -> int | None:
     """Where the first picture begins, in pixels from the top of the screen; None without one."""
     top: int | None = page.evaluate(_PICTURE)
     return top
+
+
+def controls_above(page: Page) -> int:
+    """How many controls stand in the row above the picture."""
+    return int(page.evaluate(_CONTROLS))
+
+
+def words_in_view(page: Page) -> int:
+    """How many words of the page itself are on the screen."""
+    return int(page.evaluate(_WORDS))
 
 
 @cache

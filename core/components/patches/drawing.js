@@ -12,7 +12,7 @@ import { tokenOf } from "./words.js"
 /** @import { Arrow } from "./arrows.js" */
 /** @import { PatchesView } from "./patches.js" */
 
-const DARKNESS = "rgba(8, 10, 16, 0.7)" // over the image where there is heat
+const DARKNESS = "rgba(8, 10, 16, 0.4)" // over the image where there is heat: 60 % of it is seen
 const GRID_LINE = "rgba(255, 255, 255, 0.16)"
 const ARROW = "#f2f4ff" // light on any darkened image
 const MIN_CELL = 7 // pixels: below it a grid would hide the image
