@@ -164,12 +164,13 @@ def _suggest_head(trace: Trace) -> None:
 
 def suggest_head(model_name: str) -> None:
     """On a page of a corpus: begin with the head that Home names, if it is the same model's."""
-    if switch.modality() == "image":
-        _suggest_known(model_name)
-        return
     controls.suggest()
-    key = current_key(model_name) if model_name == shown_model() else None
-    if key is not None and key.attention_type is None and key.text.strip():
+    if model_name != shown_model():
+        return
+    key = current_key(model_name)
+    if key.image is not None:
+        _suggest_known(model_name)
+    elif key.attention_type is None and key.text.strip():
         _suggest_head(cache.trace(*key))
 
 

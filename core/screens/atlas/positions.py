@@ -61,7 +61,6 @@ def show_positions(screen: Screen, colours: Palette) -> None:
     measured, reaching = (int(atlas.positions.counts[i, i]) for i in (0, size - 1))
     words = _words(
         "positions",
-        name=screen.name,
         measured=measured,
         reaching=reaching,
         size=size,
