@@ -6,13 +6,11 @@ import io
 import re
 from typing import TYPE_CHECKING
 
-import pytest
 import zxingcpp
 from PIL import Image
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open, box_of, follow, settle
-from tests.looks.visit import picture_top, wait_until_drawn
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 LETTERS = """() => Math.min(...[...document.querySelectorAll("*")]
   .flatMap(({ shadowRoot }) => [...(shadowRoot?.querySelectorAll("[role=rowheader]") ?? [])])
   .map((node) => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom))"""
-TITLES = ("projection", "vectors", "query_key", "patterns", "neuron_view", "images", "atlas")
 
 
 def head_of(page: Page) -> str:
@@ -105,14 +102,3 @@ def test_a_phone_shows_the_picture_and_has_the_rest_in_a_drawer(goto: Open) -> N
     follow(page, "head=3")
     page.get_by_role("button", name="Show the picture").click()
     expect(stepper).to_be_hidden()
-
-
-@pytest.mark.parametrize("name", TITLES)
-def test_pictures_begin_high(goto: Open, name: str) -> None:
-    page = goto(f"/{name}", width=1280, height=720)
-    wait_until_drawn(page)
-    assert (picture_top(page) or 0) < 190 + 30 * (name == "projection")  # its answer comes first
-    page.set_viewport_size({"width": 390, "height": 844})
-    settle(page)
-    wait_until_drawn(page)
-    assert (picture_top(page) or 0) < 260
