@@ -38,8 +38,7 @@ def test_another_head_shows_other_attention(quiet_app: str) -> None:
             await visitor.open("heatmap", text="leaves fall in autumn", layer="6", head="1")
             settings, first = table(visitor)
             assert settings["rows"]["labels"][1:3] == ["leaves", "fall"]
-            assert visitor.value("head") == "head 1"
-            answer = await visitor.set("head", "head 3")
+            answer = await visitor.set("place", {"picked": {"head": "3"}})
             settings, second = table(visitor)
             assert settings["where"] == "L6 H3"
             assert "head=3" in visitor.query
@@ -59,8 +58,8 @@ def test_what_was_sent_a_moment_ago_is_shown_without_being_sent_again(quiet_app:
         async with Visitor(quiet_app) as visitor:
             await visitor.open("heatmap", text=text_of("trout"), head="1")
             _, first = table(visitor)
-            new = await visitor.set("head", "head 2")
-            again = await visitor.set("head", "head 1")
+            new = await visitor.set("place", {"picked": {"head": "2"}})
+            again = await visitor.set("place", {"picked": {"head": "1"}})
             np.testing.assert_array_equal(table(visitor)[1], first)
             assert again.size < new.size
 
@@ -90,7 +89,7 @@ def test_two_visitors_do_not_see_each_other(quiet_app: str) -> None:
             await visitor.open("heatmap", text=text_of(word))
             for turn in (1, 2):
                 await visitor.set("text", text_of(word, turn))
-                await visitor.set("head", f"head {turn}")
+                await visitor.set("place", {"picked": {"head": str(turn)}})
             assert visitor.errors() == []
 
     async def both() -> None:
@@ -119,10 +118,10 @@ def test_a_visitor_can_only_do_what_the_page_offers(quiet_app: str) -> None:
     async def visit() -> None:
         async with Visitor(quiet_app) as visitor:
             await visitor.open("heatmap", text="leaves fall")
-            with pytest.raises(KeyError, match=r"there are: .*head"):
+            with pytest.raises(KeyError, match=r"there are: .*model"):
                 await visitor.set("no_such_key", 1)
-            with pytest.raises(ValueError, match="no option 'head 99'"):
-                await visitor.set("head", "head 99")
+            with pytest.raises(ValueError, match="no option 'sums'"):
+                await visitor.set("values", "sums")
             with pytest.raises(ValueError, match="renorm is switched off"):
                 await visitor.set("renorm", value=True)
 

@@ -149,12 +149,12 @@ def plain_table() -> bytes:
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        (b"", "no zip file"),
+        (b"", "not a zip file"),
         (b"PK\5\6" + bytes(18), "0 members"),
-        (b"sentence one\nsentence two\n", "no zip file"),
+        (b"sentence one\nsentence two\n", "not a zip file"),
         (zipped({"readme.txt": b"x"}), "1 members"),
         (zipped({str(i): b"x" for i in range(5)}), "whose members are"),
-        (plain_table(), "no zip file"),
+        (plain_table(), "not a zip file"),
     ],
     ids=["nothing", "an empty zip file", "text", "another zip file", "other names", "a table"],
 )
@@ -280,7 +280,7 @@ NUMBERS = [  # the array, what fills it, and what is said of it
     ("texts.display", -1, "a text that is not in it"),
     ("texts.sentences.ends", -1, "end before they begin"),
     ("texts.vocabulary.ends", 2**62, "end before they begin"),
-    ("texts.vocabulary", 255, "no text"),
+    ("texts.vocabulary", 255, "not text"),
     ("texts.labels.ends", 0, "end before they begin"),
 ]
 

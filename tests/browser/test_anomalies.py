@@ -54,15 +54,15 @@ def test_a_clicked_dot_shows_what_that_head_moves(goto: Open) -> None:
 def test_a_click_on_the_map_of_lengths_shows_that_heads_positions(goto: Open) -> None:
     page = goto(f"/anomalies?text={BOOK}&anomaly=norms&layer=1&head=1")
     click_head(page, "anomalies_norm_map", 5, 6)
-    follow(page, "anomaly=norms&.*lengths=ratio&layer=5&head=6")
+    follow(page, "anomaly=norms&.*layer=5&head=6&lengths=ratio")
     expect(page.get_by_role("heading", name="L5 H6 by position")).to_be_visible()
 
 
 def test_a_flagged_head_opens_in_query_key_space(goto: Open) -> None:
     page = goto(f"/anomalies?text={BOOK}&flag=alike+weights")
     page.get_by_role("button", name="Open in Queries and keys").click()
-    follow(page, r"/query_key\?.*part=picture&layer=1&head=8")
-    expect(page.locator("figure").first).to_contain_text("L1 H8 · raw")
+    follow(page, r"/query_key\?.*layer=1&head=8&part=picture")
+    expect(page.locator("figure").first).to_contain_text("L1 H8 · ")
 
 
 def test_the_table_has_a_row_per_head_and_the_report_opens_from_disk_without_a_network(

@@ -62,7 +62,7 @@ def test_a_download_ends_when_its_visitor_leaves(
     )
     assert list(downloaded.rglob("*.incomplete"))
     if way == "cancel":
-        page.get_by_role("button", name="Cancel").click()
+        page.get_by_role("button", name="Cancel", exact=True).click()
         expect(page.get_by_role("grid")).to_be_visible()  # the model before is shown again
     page.close()
     deadline = time.monotonic() + WAIT_SECONDS + _MARGIN_SECONDS

@@ -24,6 +24,12 @@ def cell(page: Page, row: int, column: int) -> Locator:
     return page.locator(f'.cell[data-row="{row}"][data-column="{column}"]')
 
 
+def hide_special(page: Page) -> None:
+    page.get_by_role("button", name="More").click()
+    page.get_by_text("Hide special tokens").click()
+    page.keyboard.press("Escape")
+
+
 def expect_table(page: Page, where: str) -> None:
     expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile(where))
 
@@ -39,7 +45,7 @@ def test_the_address_follows_a_choice(goto: Open) -> None:
     settle(page)
     expect_table(page, "L1 H2")
     follow(page, "layer=1")
-    page.get_by_text("Hide special tokens").click()
+    hide_special(page)
     settle(page)
     follow(page, "hide=1")
     expect(page.locator(".cell")).to_have_count(11 * 11)
@@ -70,7 +76,7 @@ def test_a_cell_is_held_by_a_click_or_a_key_and_travels_in_the_link(goto: Open) 
     expect(page.locator(".cell.marked")).to_have_attribute("id", "cell-10-4")  # still held
     page.keyboard.press("Enter")
     follow(page, "cell=11%2C4")
-    page.get_by_text("Hide special tokens").click()
+    hide_special(page)
     settle(page)
     expect(page.locator(".cell.marked")).to_have_attribute("id", "cell-9-2")  # the same two tokens
     page.get_by_role("grid").focus()

@@ -219,7 +219,7 @@ def test_the_picture_is_drawn_with_the_ranges_of_the_search(goto: Open) -> None:
 def test_a_clicked_square_opens_that_heads_picture(goto: Open) -> None:
     page = goto(f"/query_key?text={BOOK}&part=heads")
     click_head(page, "query_key_map", 4, 2)
-    follow(page, "part=picture&layer=4&head=2")
+    follow(page, "layer=4&head=2&part=picture")
     expect(panel(page, 0)).to_contain_text("L4 H2 · raw")
     page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("radio", name="3-D").click()

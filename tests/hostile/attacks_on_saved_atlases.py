@@ -52,7 +52,7 @@ REFUSALS = {
     "one place for all members": "over each other|where it should be",
     "lists in lists": "has 45.0 MB",
     "lists in a megabyte": "damaged|lacks",
-    "parts without end": "lacks “parts”|not in order|no part",
+    "parts without end": "lacks “parts”|not in order|not a part",
     "a list of contents of lists": "without end",
     "arrays without end": "no atlas has|without end",
     "a vocabulary of air": "more different texts",

@@ -120,7 +120,7 @@ def test_a_text_that_a_network_attends_to_in_fewer_layers_than_others_is_refused
     model_of: ModelOf,
 ) -> None:
     model = model_of("bert")
-    with pytest.raises(UnsupportedModelError, match="in another way"):
+    with pytest.raises(UnsupportedModelError, match="another kind of attention"):
         trace_text(replace(model, order=(*model.order, "self")), SENTENCES[1])
 
 

@@ -144,7 +144,7 @@ def steppers(app: AppTest) -> dict[str, list[str]]:
         for each in app.get("bidi_component")
         if each.proto.component_name == "headscope_stepper"
     )
-    choices = json.loads(stepper.json)["choices"]
+    choices = json.loads(stepper.bytes)["choices"]
     return {name: [value for value, _ in options] for name, options in choices.items()}
 
 

@@ -324,7 +324,7 @@ def test_back_and_forward_run_what_the_visitor_ran_before_and_nothing_else(
 
 def test_two_words_meet() -> None:
     app = of_lines(LINES, **SHE_HER)
-    assert "From `she` to `her`: mean over the **2** sentences" in said(app)
+    assert "From `she` to `her`, mean over the **2** sentences" in said(app)
     tables = [frame.value for frame in app.dataframe]
     strongest, examples = tables
     assert list(strongest["attention"]) == sorted(strongest["attention"], reverse=True)
@@ -386,7 +386,7 @@ def test_a_causal_model_has_no_way_to_a_later_word() -> None:
     assert "`she` never comes after `her`" in alerts(app)
     app.button(key="atlas_swap").click().run()
     assert alerts(app) == ""
-    assert "From `her` to `she`: mean over the **2** sentences" in said(app)
+    assert "From `her` to `she`, mean over the **2** sentences" in said(app)
 
 
 def test_pasted_lines_cost_something_and_wait_for_a_button() -> None:
@@ -780,7 +780,7 @@ def test_distance_is_compared_with_raw_scores_where_that_is_chosen() -> None:
     assert heads["full, cosine, normalized"].tolist() == raw.correlation.ravel().tolist()
     assert set(heads["scores"]) == {"raw scores"}
     app.segmented_control(key="target").set_value("centred").run()
-    assert "cosine distance with the row-centred scores, both minus" in said(app)
+    assert "cosine distance with the row-centred scores: −1 is perfect" in said(app)
     assert "−0.938" not in said(app)
 
 

@@ -40,9 +40,8 @@ def test_clusters_are_found_when_asked_for_and_listed_with_what_has_no_name(
     sizes = np.bincount(cloud.members[cloud.members >= 0])
     assert (table["queries"] + table["keys"]).tolist() == sizes.tolist()
     unnamed = names.count("")
-    assert f"**{len(names)}** clusters, {f'**{unnamed}** of them' if unnamed else 'all'}" in said(
-        app
-    )
+    named = f"**{unnamed}** without a name" if unnamed else "all with a name"
+    assert f"**{len(names)}** clusters (HDBSCAN), {named}" in said(app)
     assert "999 shuffles" in said(app)
 
 

@@ -164,7 +164,7 @@ def test_all_heads_have_three_dimensions_too(matrices: list[AtlasCloud]) -> None
     heads, points, axes = matrices[-1].points.shape
     assert (heads, axes) == (72, 3)
     assert points == 2 * len(matrices[-1].labels)
-    assert "The 3 components keep" in said(app)
+    assert "3 components keep" in said(app)
     assert app.session_state["dims"] == "3"
     app.selectbox(key="part").set_value("one").run()
     assert "3 components keep" in said(app)

@@ -103,7 +103,7 @@ def test_one_head_stands_beside_patterns_of_keys(
     whole: str, pattern: str, folder: Path, cross: Trace
 ) -> None:
     app = opened(folder, part="one", whole=whole, beside=pattern, layer="2", head="3")
-    assert "the pattern “" in said(app)
+    assert "follows only “" in said(app)
     refused = pattern not in OF_KEYS | {"auto"}
     assert (f"This link asks for beside `{pattern}`." in alerts(app)) is refused
     rows = table(app, "attends most to")

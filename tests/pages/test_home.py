@@ -147,16 +147,17 @@ def test_a_head_below_the_threshold_is_not_said_to_follow_position() -> None:
 
 def test_terms_of_reach_say_what_the_layers_of_this_model_do(tmp_path: Path) -> None:
     def notes(**state: str) -> dict[str, str]:
-        badges = open_app("home", **state).markdown
-        return {each.value: each.help for each in badges if "attention]" in each.value}
+        lines = said(open_app("home", **state)).split("\n")
+        terms = (line.removeprefix("- **").partition("**: ") for line in lines if "- **" in line)
+        return {term: meaning for term, _, meaning in terms}
 
     reach = notes()
-    assert reach[":gray-badge[global attention]"].endswith("in this model: layers 1–6.")
-    assert reach[":gray-badge[local attention]"].endswith("in this model: no layer.")
+    assert reach["global attention"].endswith("in this model: layers 1–6.")
+    assert reach["local attention"].endswith("in this model: no layer.")
     folder = str(build(FAMILIES["modernbert"], tmp_path))
     reach = notes(model=folder, text=BOOK)
-    assert reach[":gray-badge[global attention]"].endswith("in this model: layers 1 and 3.")
-    assert "in this model: layer 2, at most 4 tokens away." in reach[":gray-badge[local attention]"]
+    assert reach["global attention"].endswith("in this model: layers 1 and 3.")
+    assert "in this model: layer 2, at most 4 tokens away." in reach["local attention"]
 
 
 def test_one_word_is_told_what_is_missing_and_has_no_picture() -> None:

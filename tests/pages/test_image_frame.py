@@ -66,7 +66,7 @@ def facts(app: AppTest) -> str:
 def test_the_menu_opens_each_page_with_what_its_section_is_for() -> None:
     app = open_app("images")
     menu(app, "home")
-    assert app.get("plotly_chart")
+    assert sent(app, "arcs")["view"]
     assert app.text_input(key="text").value == "Oh, this book? I've enjoyed it."
     for page in ("class_attention", "head_view", "images", "projection"):
         menu(app, page)

@@ -211,7 +211,7 @@ def test_in_all_heads_one_is_red_and_every_title_has_the_mean_distance(drawn: li
         apart = np.linalg.norm(queries - keys[trace.attention(0, head).argmax(axis=1)], axis=1)
         assert panel.title == f"L1 H{head + 1} · raw: mean distance {apart.mean():.2f}"
         assert list(panel.axes) == ["PC 1", "PC 2"]
-    app = open_app("query_key", text=CAPYBARA, layer="1", head="1")
+    app = open_app("query_key", text=CAPYBARA, layer="1", head="1", stage="all four")
     assert f"{where} none." in said(app)
     assert all(": mean distance " in panel.title for panel in drawn[-1].panels)
     assert [list(panel.axes) for panel in drawn[-1].panels] == [
@@ -221,7 +221,7 @@ def test_in_all_heads_one_is_red_and_every_title_has_the_mean_distance(drawn: li
 
 
 def test_points_have_the_size_of_their_norm_at_each_stage(drawn: list[Clouds]) -> None:
-    app = open_app("query_key", text=CAPYBARA, layer="1", head="1")
+    app = open_app("query_key", text=CAPYBARA, layer="1", head="1", stage="all four")
     assert all(panel.norms is None for panel in drawn[-1].panels)
     app.toggle(key="sizes").set_value(True).run()
     assert app.query_params["sizes"] == "1"
@@ -268,8 +268,9 @@ def test_labels_are_switched_off_by_a_link_and_the_usual_is_in_none(drawn: list[
 @pytest.mark.parametrize("colour", ["position", "type"])
 def test_in_space_all_stages_are_clouds_of_one_canvas(drawn: list[Clouds], colour: str) -> None:
     """The first three components of all vectors, with colours and sizes as in the plane."""
-    open_app("query_key", text=BOOK, layer="4", head="2", colour=colour, sizes="1")
-    open_app("query_key", text=BOOK, layer="4", head="2", colour=colour, sizes="1", dims="3-D")
+    link = {"layer": "4", "head": "2", "stage": "all four", "colour": colour, "sizes": "1"}
+    open_app("query_key", text=BOOK, **link)
+    open_app("query_key", text=BOOK, dims="3-D", **link)
     plane, space = drawn
     assert [panel.title.split(":")[0] for panel in space.panels] == [
         f"L4 H2 · {stage}" for stage in ("raw", "translated", "normalized", "a and c of the search")

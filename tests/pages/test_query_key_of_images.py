@@ -123,7 +123,7 @@ def test_the_page_opens_on_the_stage_whose_distances_fit_best(layer: str, head: 
     app = opened("bundled/vit-scenes", layer=layer, head=head)
     data = sent(app, "clouds")
     assert [title.split(":")[0] for title in data["titles"]] == [f"L{layer} H{head} · {best}"]
-    assert f"Shown is {best}, the stage" in said(app)
+    assert f"Stage: {best}, the best fit" in said(app)
     assert data["axes"] == [["PC 1", "PC 2"]]
     assert data["notes"][0][1].startswith("Correlation with the row-centred scores: ")
     every = opened("bundled/vit-scenes", layer=layer, head=head, stage="all three")
@@ -322,7 +322,7 @@ def test_a_map_of_one_feature_keeps_the_sign_of_its_correlations(
 
 def test_faithfulness_is_measured_on_the_image(model: str) -> None:
     app = opened(model, part="trust", layer="2", head="3")
-    assert f"over all {(COUNT + 1) ** 2:,} permitted pairs of this image" in said(app)
+    assert f"({(COUNT + 1) ** 2:,} permitted pairs)" in said(app)
     (table,) = app.table
     assert list(table.value.index[:3]) == ["PCA, raw", "PCA, translated", "PCA, normalized"]
     assert "Yes. The attention of L2 H3" in said(app)
@@ -408,7 +408,7 @@ def test_all_stages_stand_beside_the_image_with_the_search(model: str) -> None:
     app = opened(model, layer="2", head="3", stage="all four")
     data = sent(app, "clouds")
     names = [title.split(" · ")[1].split(":")[0] for title in data["titles"]]
-    assert names == ["raw", "translated", "normalized", "searched"]
+    assert names == ["raw", "translated", "normalized", "a and c of the search"]
     assert "The search of layer 2" in said(app)
     assert data["grid"] is not None
     assert "The search of layer 2" not in said(opened(model, layer="2", head="3"))

@@ -26,7 +26,7 @@ IT, BOOK_KEY = 10, 4  # positions from 0
     [{"span": "one head"}, {"span": "all heads", "stage": "searched"}, {"span": "side by side"}],
 )
 def test_the_picture_says_where_the_search_ends(parameters: dict[str, str]) -> None:
-    app = open_app("query_key", text=CAPYBARA, layer="1", **parameters)
+    app = open_app("query_key", text=CAPYBARA, layer="1", **{"stage": "all four"} | parameters)
     text = said(app)
     assert "gives **a = −0.5**, **c = −2**" in text
     assert "**on the edge of its range** (−0.5 to 0.5)" in text
@@ -39,7 +39,8 @@ def test_a_stage_without_the_search_says_nothing_of_it() -> None:
 
 
 def test_the_ranges_of_the_search_reach_the_picture_and_its_link() -> None:
-    app = open_app("query_key", text=CAPYBARA, layer="1", a_range="50", steps="41")
+    link = {"stage": "all four", "a_range": "50", "steps": "41"}
+    app = open_app("query_key", text=CAPYBARA, layer="1", **link)
     assert "inside its range (−50 to 50)" in said(app)
     assert (app.query_params["a_range"], app.query_params["steps"]) == ("50", "41")
     assert "c_range" not in app.query_params
@@ -57,7 +58,7 @@ def test_where_the_search_finds_nothing_that_is_said(
     )
     app = open_app("query_key", stage="searched", text=BOOK, layer="6", **parameters)
     assert "The search finds no a and c for layer 6" in alerts(app)
-    one = open_app("query_key", text=BOOK, layer="6")
+    one = open_app("query_key", text=BOOK, layer="6", stage="all four")
     assert not one.exception
     assert "The search finds no a and c for layer 6" in said(one)
 

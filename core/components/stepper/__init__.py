@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
 from core.components.reported_state import (
@@ -41,7 +42,8 @@ def show_stepper(
     choices = {name: list(each.items()) for name, each in options.items()}
     _stepper(
         key=key,
-        data={"choices": choices, "view": sent, "serial": serial},
+        # As bytes: for all else that is nested, Streamlit imports pandas to see if it is a table.
+        data=json.dumps({"choices": choices, "view": sent, "serial": serial}).encode(),
         width="content",
         on_picked_change=take,
     )

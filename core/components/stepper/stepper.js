@@ -5,7 +5,7 @@ import { makeStepper, stepOf } from "../shared/stepper.js"
 
 /** @import { Choices, Step, Values } from "../shared/stepper.js" */
 /** @typedef {{choices: Choices, view: Values, serial: number}} Data a new number: take `view`; else keep what is shown */
-/** @typedef {{data: Data, parentElement: HTMLElement, setStateValue: (name: string, value: object) => void}} Component */
+/** @typedef {{data: Uint8Array, parentElement: HTMLElement, setStateValue: (name: string, value: object) => void}} Component */
 
 /** @type {WeakMap<HTMLElement, Stepper>} */
 const drawn = new WeakMap()
@@ -43,7 +43,9 @@ class Stepper {
   }
 
   /** @param {Component} component */
-  update({ data: { choices, view, serial }, setStateValue }) {
+  update({ data, setStateValue }) {
+    /** @type {Data} */
+    const { choices, view, serial } = JSON.parse(new TextDecoder().decode(data))
     if (serial !== this.serial) this.picked = {}
     const built = JSON.stringify([choices, serial])
     if (built !== this.built) {

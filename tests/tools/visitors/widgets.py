@@ -43,7 +43,7 @@ def value_sent(element: Element) -> Any:
 def state_of(element: Element, value: Any) -> WidgetState:
     """The message that tells the server this value; for a button any value is a press.
 
-    A picker takes one of its options as the page writes it ("head 3"), a segmented control or a
+    A picker takes one of its options as the page writes it ("own"), a segmented control or a
     multiple choice one or a list of them, a switch a bool, a slider a number or a list. What a
     component reports is a dict: its states by name.
 

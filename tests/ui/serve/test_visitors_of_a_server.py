@@ -27,7 +27,7 @@ IN_THE_BOX = "box: 2\n"
 def test_at_the_machine_itself_every_model_may_be_named(quiet_app: str, name: str) -> None:
     shown = visit(quiet_app, name)
     assert EVERYTHING in shown
-    assert "Layer" in shown
+    assert "6 layers" in shown
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_every_page_has_sources_and_every_source_says_where_it_is() -> None:
 def test_a_page_shows_its_list_and_quotes_nothing_else(page: str) -> None:
     app = open_app(page, budget="1000")
     blocks = [each for each in app.get("popover") if isinstance(each, Block)]
-    (box,) = [each for each in blocks if getattr(each, "label", "") == "References"]
+    (box,) = [each for each in blocks if each.proto.popover.label == "References"]
     listed = "\n".join(str(text.value) for text in box.markdown)
     for name in find(page).references:
         assert SOURCES[name].where in listed
