@@ -13,6 +13,9 @@ Summary = TypeVar("Summary", bound=str)
 HeadSummary = TypeVar("HeadSummary", bound=str)
 
 
+SUMMARIES = {"mean", "median", "max"}  # of layers or heads, where a page offers them
+
+
 class HasHeads(Layered, Protocol):
     """A trace or an atlas: a model's name, its layers, and (layers, heads, ...)."""
 

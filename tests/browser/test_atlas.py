@@ -83,7 +83,9 @@ def test_a_table_is_brought_its_columns_chosen_and_its_labels_coloured(goto: Ope
     page.get_by_role("button", name="Build the atlas").click()
     expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
     zoom = enlarge(page)
+    page.get_by_role("button", name="More").click()
     choose(page, "Colour by", "label")
+    page.keyboard.press("Escape")
     expect(matrix(page).locator(".legend")).to_contain_text("good")
     expect(matrix(page).locator(".legend")).to_contain_text("bad")
     follow(page, "colour=label")
@@ -295,6 +297,7 @@ def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(goto: Open) -
     lines.press("Control+Enter")
     page.get_by_role("button", name="Build the atlas").click()
     expect(matrix(page)).to_have_attribute("data-matches", re.compile(r"[1-9]"))
+    page.get_by_role("button", name="Controls").click()
     for part, name in PARTS.items():
         choose(page, "Part", name)
         follow(page, f"part={part}")

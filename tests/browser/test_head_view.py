@@ -290,7 +290,7 @@ def test_a_phone_shows_both_columns(goto: Open) -> None:
     expect(page.locator(".sentence")).to_contain_text("it attends to book 0.93")
     assert box_of(it) == before  # it does not move under the finger that points at it
     it.click()
-    expect(page.locator(".sentence")).to_contain_text("held")
+    expect(page.locator(".sentence")).to_contain_text("pinned")
     assert box_of(it) == before
 
 

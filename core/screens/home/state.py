@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -10,7 +11,7 @@ from core.analysis.found_link import FoundLink
 from core.components.reported_state import as_index, as_indices, as_mapping, note_report
 from core.ui import address, controls
 from core.ui.held_cell import CELL, held_cell
-from core.ui.place import choose_head
+from core.ui.place import SUMMARIES, choose_head
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -20,26 +21,23 @@ KEY = "home_arcs"  # of the component
 
 def restore_view(trace: Trace, link: FoundLink) -> dict[str, Any]:
     """The state by the numbers that people read, at first that of `link`, with no word kept."""
-    layers, heads = map(str, trace.layer_labels), map(str, range(1, trace.shape[1] + 1))
-    layer = controls.choice(
-        "layer",
-        list(layers),
-        subject=f"{trace.model} has {trace.shape[0]} layers that attend",
-        default=str(trace.layer_labels[link.layer]),
-        optional=True,
-    )
-    head = controls.choice(
-        "head",
-        list(heads),
-        subject=f"{trace.model} has {trace.shape[1]} heads a layer",
-        default=str(link.head + 1),
-        optional=True,
-    )
+    layers, heads = trace.layer_labels, range(1, trace.shape[1] + 1)
+    subject = f"{trace.model} has {len(layers)} layers that attend"
+    layer = _pick("layer", layers, layers[link.layer], subject)
+    head = _pick("head", heads, link.head + 1, f"{trace.model} has {len(heads)} heads a layer")
     is_linked = address.asks_for(CELL)
     cell = list(held_cell(trace))
     if is_linked:  # other pages follow a link as they follow a pick
         st.session_state.update(heads=[int(head)], **_elsewhere(cell))
     return {"layer": layer, "head": int(head), "cell": cell}
+
+
+def _pick(key: str, numbers: Sequence[int], default: int, subject: str) -> str:
+    """One of the numbers; a summary that another page shows, such as the mean, stays there."""
+    if st.session_state.get(key) in SUMMARIES and not address.asks_for(key):
+        return str(default)
+    options = list(map(str, numbers))
+    return controls.choice(key, options, subject=subject, default=str(default), optional=True)
 
 
 def take_report(reported: object) -> None:

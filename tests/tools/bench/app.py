@@ -125,4 +125,4 @@ def _change_layer(page: Page, layer: int, view: str) -> float:
         else f"""const address = () => find("{HEATMAP_IMAGE}")?.href.baseVal
           const before = address(); return () => ![before, "", undefined].includes(address())"""
     )
-    return time_painting(page, "change", lambda: menu.select_option(str(layer)), done)
+    return time_painting(page, "input", lambda: menu.select_option(str(layer)), done)

@@ -24,7 +24,7 @@ from tests.tools.bench.extent import few
 from tests.tools.bench.server import running_app
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, ViewportSize
 
 SIZES = ((1280, 720), (1400, 900), (390, 844))[: few(None, 1)]  # projector, laptop, phone
 THEMES = ("light", "dark")[: few(None, 1)]
@@ -32,7 +32,7 @@ THEMES = ("light", "dark")[: few(None, 1)]
 # the smallest letters while the picture is presented on a large screen.
 MAX_TOP = {1280: 190, 390: 260}
 MAX_CONTROLS, MAX_LINK, MIN_PRESENTED = 8, 150, 24
-LARGE = {"width": 1920, "height": 1080}
+LARGE: ViewportSize = {"width": 1920, "height": 1080}
 
 
 def run() -> None:
