@@ -43,7 +43,7 @@ def show(make: Callable[[], Sequence[Preset]], *, measured_on: Hashable | None =
         for index, preset in enumerate(in_row):
             _draw(page, index, preset)
         if len(presets) > len(in_row):
-            with st.popover("Other examples", key="more_examples"):
+            with st.popover("Others", key="more_examples"):
                 for index in range(len(in_row), len(presets)):
                     _draw(page, index, presets[index])
 

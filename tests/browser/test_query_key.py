@@ -43,7 +43,7 @@ def clouds() -> list[NDArray[np.float64]]:
 def test_four_panels_in_a_row_have_equal_axes_and_one_scale(
     goto: Open, clouds: list[NDArray[np.float64]]
 ) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&stage=all+four&scale=0")
     expect(page.locator("figure")).to_have_count(4)
     assert len({panel(page, index).get_attribute("data-scale") for index in range(4)}) == 1
     assert rows_of_panels(page) == [4]
@@ -63,7 +63,8 @@ def test_four_panels_in_a_row_have_equal_axes_and_one_scale(
 @pytest.mark.parametrize("part", ["picture", "trust", "search", "heads"])
 def test_the_picture_begins_in_the_upper_third_of_a_projector(goto: Open, part: str) -> None:
     """One row of controls and one of examples are above it; distance stands where it works."""
-    page = goto(f"/query_key?text={BOOK}&part={part}", width=1280, height=720)
+    stages = "&stage=all+four" if part == "picture" else ""
+    page = goto(f"/query_key?text={BOOK}&part={part}{stages}", width=1280, height=720)
     first = page.locator(".legend, .js-plotly-plot, [data-testid=stTable]").first
     expect(first).to_be_visible()
     assert box_of(first)["y"] < 260
@@ -92,7 +93,7 @@ def rows_of_panels(page: Page) -> list[int]:
 def test_panels_stay_inside_a_narrow_page_and_never_three_in_a_row(
     goto: Open, width: int, rows: list[int]
 ) -> None:
-    page = goto(f"/query_key?text={BOOK}", width=width)
+    page = goto(f"/query_key?text={BOOK}&stage=all+four", width=width)
     expect(page.locator("figure")).to_have_count(4)
     assert rows_of_panels(page) == rows
     for figure in page.locator("figure").all():
@@ -103,7 +104,7 @@ def test_panels_stay_inside_a_narrow_page_and_never_three_in_a_row(
 def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
     goto: Open, clouds: list[NDArray[np.float64]]
 ) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&stage=all+four&scale=0")
     for index in range(4):
         expect(panel(page, index)).to_have_attribute("data-lines", "13")
     figure = panel(page, 0)
@@ -185,7 +186,7 @@ def test_a_chosen_pair_is_red_only_where_it_is_the_querys_strongest(goto: Open, 
     blue, red = (128, 176, 214), (200, 55, 45)
     trace = trace_text(load("bundled/minilm"), TEXT)
     assert [trace.attention(3, head)[IT_QUERY].argmax() == BOOK_KEY for head in (1, 2)] == [1, 0]
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5&dims={dims}")
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5&dims={dims}&stage=all+four&scale=0")
     expect(page.locator(".legend")).to_contain_text("chosen pair, a source's strongest")
     for index in range(4):
         assert painted(panel(page, index), blue) > (100 if dims == "2-D" else 30)
@@ -205,7 +206,7 @@ def test_a_chosen_pair_is_red_only_where_it_is_the_querys_strongest(goto: Open, 
 
 
 def test_the_picture_is_drawn_with_the_ranges_of_the_search(goto: Open) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=1")
+    page = goto(f"/query_key?text={BOOK}&layer=1&stage=all+four")
     expect(page.get_by_text("(−0.5 to 0.5)").first).to_be_visible()
     choose(page, "Part", "Search")
     page.get_by_label("a from − to +").fill("50")
@@ -220,14 +221,14 @@ def test_a_clicked_square_opens_that_heads_picture(goto: Open) -> None:
     page = goto(f"/query_key?text={BOOK}&part=heads")
     click_head(page, "query_key_map", 4, 2)
     follow(page, "layer=4&head=2&part=picture")
-    expect(panel(page, 0)).to_contain_text("L4 H2 · raw")
+    expect(panel(page, 0)).to_contain_text("L4 H2 · normalized")
     page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("radio", name="3-D").click()
     follow(page, "dims=3-D")
     page.keyboard.press("Escape")  # closes what stands over the picture
     settle(page)
-    expect(page.locator("figure")).to_have_count(4)
-    before = [pixels_of(panel(page, index)) for index in range(4)]
+    expect(page.locator("figure")).to_have_count(1)
+    before = [pixels_of(panel(page, 0))]
     box = box_of(panel(page, 0).locator("canvas"))
     page.mouse.move(box["x"] + 80, box["y"] + 60)
     page.mouse.down()

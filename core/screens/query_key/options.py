@@ -91,7 +91,7 @@ def _pick_look(
         own_scale = controls.flag(
             "scale",
             "Zoom each panel",
-            default=True,
+            default=span == ONE_HEAD,
             help="Each panel as large as its points, instead of one scale for all.",
         )
         sized = controls.flag(
