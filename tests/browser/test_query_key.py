@@ -186,7 +186,8 @@ def test_a_chosen_pair_is_red_only_where_it_is_the_querys_strongest(goto: Open, 
     blue, red = (128, 176, 214), (200, 55, 45)
     trace = trace_text(load("bundled/minilm"), TEXT)
     assert [trace.attention(3, head)[IT_QUERY].argmax() == BOOK_KEY for head in (1, 2)] == [1, 0]
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5&dims={dims}&stage=all+four&scale=0")
+    shown = f"stage=all+four&scale=0&dims={dims}"
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5&{shown}")
     expect(page.locator(".legend")).to_contain_text("chosen pair, a source's strongest")
     for index in range(4):
         assert painted(panel(page, index), blue) > (100 if dims == "2-D" else 30)
