@@ -36,7 +36,7 @@ trace = current_trace()
 colours = palette(st.context.theme.type)
 row = control_row()
 with row:
-    part = pick_part(menu=True, width=240)
+    part = pick_part(menu=True, width=200)
     source = pick_source(trace) if part in OVER_ALL_HEADS else "text"
 if part in OVER_ALL_HEADS:
     show_unread(trace)

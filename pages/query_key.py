@@ -31,7 +31,7 @@ of_image = has_looks(trace)
 
 with control_row():
     layer, head = pick_head(trace)
-    part = pick_part(menu=True, width=170)
+    part = pick_part(menu=True, width=135)
     ranges = search_range(drawn=part == "search")
     sources, targets = chosen_tokens(trace) if part in ("picture", "heads") else ((), ())
     if part == "picture":

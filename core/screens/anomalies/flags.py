@@ -47,7 +47,7 @@ def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
     """Map and list of one flag, of a kind or of all; then the table and the files."""
     with row:
         choice = controls.choice(
-            "flag", CHOICES, "Look for", subject="The flags are", menu=True, width=250
+            "flag", CHOICES, "Look for", subject="The flags are", menu=True, width=200
         )
     if trace.source is not None:
         st.caption(_words("of_your_text"))

@@ -160,7 +160,7 @@ def _pick_span(trace: Trace) -> str:
         "Show",
         subject="The spans are",
         menu=True,
-        width=128,
+        width=112,
         help=_words("spans"),
     )
 
@@ -178,7 +178,7 @@ def _pick_stages(trace: Trace, span: str) -> str:
         names=_stage_name,
         help=_words("which_stage", best=True),
         menu=True,
-        width=190,
+        width=118,
     )
 
 
@@ -193,7 +193,7 @@ def _pick_stage(trace: Trace) -> HeadStage:
         names=_stage_name,
         help=_words("which_stage", best=False),
         menu=True,
-        width=190,
+        width=118,
     )
 
 
