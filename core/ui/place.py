@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
+import streamlit as st
+
 from core.components.stepper import show_stepper
 from core.ui import controls
 from core.vocabulary import Layered, without_attention
@@ -45,7 +47,7 @@ def draw_stepper(*keys: str) -> None:
     declared = controls.declared()
     show_stepper(
         {key: {each: each for each in declared[key].allowed} for key in keys},
-        {key: controls.value(key) for key in keys},
+        {key: st.session_state[key] for key in keys},
         key="place",
         on_pick=lambda picked: controls.pick(**picked),
     )

@@ -58,8 +58,8 @@ def test_the_picture_is_presented_alone_and_as_large_as_the_window(goto: Open) -
     assert page.evaluate(LETTERS) >= 24
     assert box_of(page.get_by_role("grid"))["width"] > 0.9 * 1920
     # The pointer finds what lies under it.
-    page.get_by_role("gridcell").nth(3).hover()
-    expect(page.locator(".readout, .sentence").first).to_contain_text("→")
+    page.locator('.cell[data-row="5"][data-column="4"]').hover()
+    expect(page.locator(".sentence")).to_contain_text("book → this")
     page.keyboard.press("ArrowDown")
     follow(page, "layer=5&head=2")
     page.keyboard.press("q")
@@ -97,7 +97,7 @@ def test_a_phone_shows_the_picture_and_has_the_rest_in_a_drawer(goto: Open) -> N
     for control in (stepper, page.get_by_role("button", name="Examples")):
         expect(control).to_be_visible()
     for arrow in ("Previous layer", "Next head"):
-        assert box_of(page.get_by_role("button", name=arrow))["height"] >= 38
+        assert box_of(page.get_by_role("button", name=arrow))["height"] >= 40
     page.get_by_role("button", name="Next head").click()
     follow(page, "head=3")
     page.get_by_role("button", name="Show the picture").click()

@@ -75,11 +75,6 @@ def suggested(key: str, options: Sequence[str]) -> str | None:
     return value if value in options else None
 
 
-def value(key: str) -> Any:  # noqa: ANN401 - of a control
-    """What a control that has been declared in this run is set to."""
-    return st.session_state[key]
-
-
 def pick(**values: Any) -> None:  # noqa: ANN401 - of controls
     """Set controls by key, as if the visitor had. For callbacks, which run before the page."""
     pending_updates.note(values, st.session_state.get(_DEFAULTS, {}))
