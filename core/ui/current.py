@@ -165,12 +165,12 @@ def _suggest_head(trace: Trace) -> None:
 def suggest_head(model_name: str) -> None:
     """On a page of a corpus: begin with the head that Home names, if it is the same model's."""
     controls.suggest()
-    if model_name != shown_model():
-        return
+    if model_name != shown_model() or cache.model(model_name, switch.modality()).is_encoder_decoder:
+        return  # a corpus goes through the encoder alone
     key = current_key(model_name)
     if key.image is not None:
         _suggest_known(model_name)
-    elif key.attention_type is None and key.text.strip():
+    elif key.text.strip():
         _suggest_head(cache.trace(*key))
 
 

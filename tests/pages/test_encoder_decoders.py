@@ -53,7 +53,8 @@ def test_the_heatmap_has_the_decoders_tokens_down_and_the_encoders_across(
 
 
 def test_queries_are_of_the_decoder_and_keys_of_the_encoder(folder: Path, cross: Trace) -> None:
-    app = opened("query_key", folder, attention="cross", decoder=ANSWER, layer="2", head="3")
+    link = {"layer": "2", "head": "3", "stage": "all three"}
+    app = opened("query_key", folder, attention="cross", decoder=ANSWER, **link)
     clouds = sent(app, "clouds")
     queries, keys = len(cross.tokens), len(cross.key_tokens)
     assert clouds["queries"] == queries
@@ -71,7 +72,8 @@ def test_queries_are_of_the_decoder_and_keys_of_the_encoder(folder: Path, cross:
 
 
 def test_cross_attention_in_space_has_as_many_points_as_tokens(folder: Path, cross: Trace) -> None:
-    app = opened("query_key", folder, attention="cross", decoder=ANSWER, dims="3-D")
+    link = {"dims": "3-D", "stage": "all three"}
+    app = opened("query_key", folder, attention="cross", decoder=ANSWER, **link)
     clouds = sent(app, "clouds")
     tokens = len(cross.tokens) + len(cross.key_tokens)
     assert (clouds["dims"], len(clouds["titles"])) == (3, 3)

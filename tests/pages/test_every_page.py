@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-# A question that names the tokens on the screen.
-NAMED = {"projection": "At which layer does `it` point along `book`?"}
+# A question that names the tokens on the screen, or its answer in its place.
+NAMED = {
+    "projection": "At which layer does `it` point along `book`?",
+    "vectors": "In layer 6, `oh` and `.` attend most alike: cosine 0.97 (median pair −0.11)",
+}
 OF_TEXTS = [page.name for page in PAGES if page.name != "atlas"]  # it is of a corpus
 
 

@@ -128,7 +128,8 @@ def test_an_error_that_nobody_foresaw_ends_the_work_and_shows_no_path(
         raise error
 
     monkeypatch.setattr(layouts, "lay_out_head", fail)
-    app = until(open_app("atlas", **SMALL), lambda app: "failed" in alerts(app))
+    app = open_app("atlas", **SMALL, layer="4", head="1")
+    app = until(app, lambda app: "failed" in alerts(app))
     assert "UMAP of L4 H1 failed." in alerts(app)
     assert "secret" not in alerts(app)
 

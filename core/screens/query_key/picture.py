@@ -68,10 +68,12 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions) -> None:
         return
     one_head = options.span == ONE_HEAD
     search_note = ""
-    if options.stage in _SEARCHED:
+    # Where three stages are all, in cross attention, it is said why the search adds none.
+    all_there_are = options.stage == ALL_THREE and trace.source is not None
+    if options.stage in _SEARCHED or all_there_are:
         search = search_of(choice)
         search_note = search_words(trace, search, choice)
-        if not search.defined and options.stage != ALL_STAGES:
+        if not search.defined and options.stage not in (ALL_STAGES, ALL_THREE):
             st.info(search_note)
             return
     heads = range(choice.head, choice.head + 1) if one_head else range(trace.shape[1])
