@@ -74,7 +74,7 @@ def head_map(
     lay_out_heads(figure, rows, heads, colours)
     row = square_size(heads) + 6
     if large:
-        row = max(row, min(_ROW, _HEIGHT / rows.end))
+        row = max(row, round(min(_ROW, _HEIGHT / rows.end)))
     figure.update_layout(height=max(240, 110 + row * rows.end), showlegend=False)
     return figure
 
