@@ -25,6 +25,7 @@ pytestmark = pytest.mark.slow
 
 # A question that names the tokens on the screen, or its answer in its place.
 NAMED = {
+    "anomalies": "**1 of 72 heads is unusual** on this text: **L1 H8**, for its alike weights",
     "projection": "At which layer does `it` point along `book`?",
     "vectors": "In layer 6, `oh` and `.` attend most alike: cosine 0.97 (median pair −0.11)",
 }
