@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 _SIZES = {"size", "thickness", "standoff", "ticklen", "xshift", "yshift", "pad"}  # in pixels
-_MAX_HEIGHT = 430  # pixels before it is enlarged, of the 540 that a window has
+_MAX_HEIGHT = 430  # pixels before the zoom, of the 540 that a window has
 _LETTERS = 12  # pixels, where a chart names no size
 _FONTS = {  # of parts of a layout, each below its keys
     r"[xy]axis\d*": (("tickfont",), ("title", "font")),
@@ -21,9 +21,9 @@ _FONTS = {  # of parts of a layout, each below its keys
 
 
 def enlarged(figure: go.Figure, times: float) -> go.Figure:
-    """A copy of `figure` whose letters, lines, marks, margins and height are `times` as large.
+    """A copy of `figure` whose letters, lines, marks and margins are `times` as large.
 
-    It is no higher than a window in which `times` fits (:mod:`core.components.present`).
+    Its height is that before the page is zoomed, within a window (:mod:`core.components.present`).
     """
     chart = figure.to_plotly_json()
     layout = chart["layout"]
@@ -38,7 +38,7 @@ def enlarged(figure: go.Figure, times: float) -> go.Figure:
     _name_letters(layout, (("font",), ("legend", "font")))
     layout["margin"] = {side: times * room for side, room in layout.get("margin", {}).items()}
     if layout.get("height") is not None:
-        layout["height"] = times * min(layout["height"], _MAX_HEIGHT)
+        layout["height"] = min(layout["height"], _MAX_HEIGHT)  # the page around it is zoomed
     return go.Figure(_scaled(chart, times))
 
 

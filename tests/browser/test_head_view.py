@@ -294,6 +294,27 @@ def test_a_phone_shows_both_columns(goto: Open) -> None:
     assert box_of(it) == before
 
 
+def test_lines_stand_between_the_words_after_the_window_has_become_narrower(goto: Open) -> None:
+    page = goto(f"{BOOK}&heads=2", width=1600)
+    drawn(page, 4)
+    wide = box_of(page.locator("canvas.sheet"))["width"]
+    page.set_viewport_size({"width": 900, "height": 900})
+    expect(page.locator("canvas.sheet")).not_to_have_css("width", f"{wide}px")
+    drawn(page, 4)
+    first: float = page.locator("canvas.sheet").evaluate(
+        """(sheet) => {
+          const pen = sheet.getContext("2d")
+          const { data, width } = pen.getImageData(0, 0, sheet.width, sheet.height)
+          let first = width
+          for (let i = 3; i < data.length; i += 4)
+            if (data[i] > 0) first = Math.min(first, ((i - 3) / 4) % width)
+          return first * sheet.clientWidth / width + sheet.getBoundingClientRect().left
+        }"""
+    )
+    words = box_of(page.locator(".heading .query"))
+    assert -1 <= first - words["x"] - words["width"] < 12
+
+
 def test_hostile_tokens_stay_text_on_the_page_and_in_the_file_that_works_without_a_network(
     goto: Open, open_saved: Open
 ) -> None:

