@@ -12,9 +12,10 @@ from core.analysis.arrays import Floats
 from core.figures.labels import literal
 from core.figures.palette import Palette
 
-_FADED, _QUIET = 0.13, 0.3
+_QUIET = 0.3
+_GREY = "b3"  # the opacity of labels that are not held, in hexadecimal: still easy to read
 MANY = 24  # arrows of which a picture has no room to name all
-_NAMED = 16  # of many: the longest, in full colour and with a label where one fits
+_NAMED = 16  # of many: the longest, which have a label where one fits
 _HEIGHT = 500  # pixels
 _FRAME_MS, _TURN_MS = 900, 600
 
@@ -23,28 +24,29 @@ _FRAME_MS, _TURN_MS = 900, 600
 class Arrows:
     """How the tokens of a picture are drawn: a label and a colour each, the rest in the `theme`.
 
-    The `picked` ones stay coloured; with none picked, none fades but the shorter ones of many.
+    The `held` ones are coloured and all others grey, if any is held; of many the shorter are faint.
     """
 
     labels: Sequence[str]
     colours: Sequence[str]
-    picked: Sequence[int]
+    held: Sequence[int]
     theme: Palette
 
     def named(self, points: Floats) -> set[int]:
-        """Those in full colour, which may have a label: of `points` (token, component) or (layer,
-        token, component) the picked ones, else all, or the longest of many.
+        """Those that may have a label: of `points` (token, component) or (layer, token, component)
+        all, or of many the held ones and the longest.
         """
-        if self.picked:
-            return set(self.picked)
         lengths = np.linalg.norm(points, axis=-1)
         lengths = lengths.mean(axis=0) if lengths.ndim == 2 else lengths
         longest = np.argsort(-lengths, kind="stable").tolist()
-        return set(longest[:_NAMED] if len(longest) > MANY else longest)
+        return {*self.held, *(longest[:_NAMED] if len(longest) > MANY else longest)}
 
-    def opacity(self, index: int, named: set[int]) -> float:
-        """1 if it is among the `named`; else faint, more so when others are picked."""
-        return 1.0 if index in named else (_FADED if self.picked else _QUIET)
+    def look(self, index: int, named: set[int]) -> tuple[str, str, float]:
+        """The colours of an arrow and of its label, and how opaque it is."""
+        opacity = 1.0 if index in named else _QUIET
+        if self.held and index not in self.held:
+            return self.theme.edge, f"{self.theme.ink}{_GREY}", opacity
+        return self.colours[index], self.colours[index], opacity
 
 
 def plane_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure:
@@ -63,7 +65,7 @@ def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure
     figure, named = go.Figure(), arrows.named(points)
     reach = float(np.abs(points).max()) or 1.0
     for index, (x, y, z) in enumerate(points):
-        label, colour = literal(arrows.labels[index]), arrows.colours[index]
+        label, (colour, words, opacity) = literal(arrows.labels[index]), arrows.look(index, named)
         figure.add_scatter3d(
             x=[0, x],
             y=[0, y],
@@ -71,8 +73,8 @@ def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure
             mode="lines+text",
             text=["", label if index in named else ""],
             line={"width": 5, "color": colour},
-            textfont={"color": colour, "size": 13},
-            opacity=arrows.opacity(index, named),
+            textfont={"color": words, "size": 13},
+            opacity=opacity,
             hovertemplate=f"{label} (%{{x:.3f}}, %{{y:.3f}}, %{{z:.3f}})<extra></extra>",
         )
         figure.add_cone(
@@ -87,7 +89,7 @@ def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure
             sizeref=0.09 * reach,
             showscale=False,
             colorscale=[[0, colour], [1, colour]],
-            opacity=arrows.opacity(index, named),
+            opacity=opacity,
             hoverinfo="skip",
         )
     axes = {
@@ -167,6 +169,7 @@ def _draw(points: Floats, arrows: Arrows, named: set[int]) -> list[go.Scatter]:
     reach = float(np.abs(points).max()) or 1.0
     labelled = set(_labels_that_fit(points / reach, arrows.labels, named))
     names = [literal(label) for label in arrows.labels]
+    looks = [arrows.look(index, named) for index in range(len(names))]
     return [
         go.Scatter(
             x=[0, x],
@@ -174,19 +177,19 @@ def _draw(points: Floats, arrows: Arrows, named: set[int]) -> list[go.Scatter]:
             mode="lines+markers+text",
             text=["", names[index] if index in labelled else ""],
             textposition=f"{'top' if y >= 0 else 'bottom'} {'right' if x >= 0 else 'left'}",
-            textfont={"color": arrows.colours[index], "size": 14},
-            line={"width": 2.5, "color": arrows.colours[index]},
+            textfont={"color": words, "size": 14},
+            line={"width": 2.5, "color": colour},
             marker={
                 "symbol": ["circle", "arrow"],
                 "size": [1, 14],
                 "angleref": "previous",
                 "opacity": 1,
-                "color": arrows.colours[index],
+                "color": colour,
             },
-            opacity=arrows.opacity(index, named),
+            opacity=opacity,
             hovertemplate=f"{names[index]} (%{{x:.3f}}, %{{y:.3f}})<extra></extra>",
         )
-        for index, (x, y) in enumerate(points)
+        for index, ((x, y), (colour, words, opacity)) in enumerate(zip(points, looks, strict=True))
     ]
 
 

@@ -102,6 +102,11 @@ def ask(question: str) -> None:
     st.session_state[_QUESTION].markdown(question)
 
 
+def answer(sentence: str) -> None:
+    """Put what a page has found (Markdown) there instead; unlike a question, on a phone too."""
+    st.session_state[_QUESTION].container(key="answer").markdown(sentence)
+
+
 def open_page(name: str) -> None:
     """First line of every page: make sure that app.py runs it, then draw title and question.
 
