@@ -12,7 +12,7 @@ from functools import partial
 from core.analysis.vectors import layer_planes
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette, token_colours
-from core.figures.vectors import Arrows, moving_figure, plane_figure, space_figure
+from core.figures.vectors import Arrows, moving_figure, space_figure
 from core.ui import controls, presets, python
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, csv_later, offer_file
@@ -67,33 +67,32 @@ if len(labels) < 2:
 file = contents("vectors", trace.model)
 if found := headline(planes, source, layer, len(held)):
     answer(found)
-if view == "all layers":
+arrows = Arrows(labels, shown_colours, held, palette(theme))
+if view == "play":
+    figure = moving_figure(planes.coordinates, trace.layer_labels, arrows)
+    show_chart(figure, key="vectors_moving", alt="Arrows of tokens, layer by layer")
+elif further.space:
+    figure = space_figure(planes.coordinates[layer], planes.explained[layer], arrows)
+    show_chart(figure, key="vectors_space", alt="Arrows of tokens in one layer")
+else:
+    shown = slice(layer, None if layer is None else layer + 1)
     show_planes(
-        planes.coordinates,
+        planes.coordinates[shown],
         [Arrow(label, colour, label) for label, colour in zip(labels, shown_colours, strict=True)],
-        [f"Layer {number}" for number in trace.layer_labels],
-        [f"{first:.0%} + {second:.0%}" for first, second in planes.explained],
+        [f"Layer {number}" for number in trace.layer_labels[shown]],
+        [f"{first:.0%} + {second:.0%}" for first, second in planes.explained[shown]],
         key="vector_planes",
         held=held,
         own_scale=further.own_scale,
         on_pick=partial(set_picks, planes.positions),
         picture=file.titled(f"Vector grid of {source}"),
     )
-else:
-    arrows = Arrows(labels, shown_colours, held, palette(theme))
-    if view == "play":
-        figure = moving_figure(planes.coordinates, trace.layer_labels, arrows)
-        show_chart(figure, key="vectors_moving", alt="Arrows of tokens, layer by layer")
-    else:
-        draw = space_figure if further.space else plane_figure
-        figure = draw(planes.coordinates[layer], planes.explained[layer], arrows)
-        show_chart(figure, key="vectors_one", alt="Arrows of tokens in one layer")
 with st.container(horizontal=True, vertical_alignment="center"):
     reading = explain(
         source,
         summary,
         further.heads,
-        view=view,
+        view="space" if further.space else view,
         special=further.special,
         tokens=len(labels),
     )

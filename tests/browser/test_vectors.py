@@ -127,15 +127,19 @@ def test_all_arrows_are_grey_but_those_held_at_first_the_pair_that_home_names(go
     assert held_in(page) == {"it", "book"}
 
 
-def test_the_animation_plays_and_a_picture_of_one_layer_names_its_components(goto: Open) -> None:
+def test_the_animation_plays_and_the_plane_of_one_layer_is_large(goto: Open) -> None:
     page = goto(f"/vectors?text={BOOK}&show=play")
     expect(page.locator(".slider-label").first).to_contain_text("layer 1")
     page.locator(".updatemenu-button", has_text="Play").click()
     expect(page.locator(".slider-label").first).to_contain_text("layer 6")
     page.get_by_role("radio", name="one layer").click()
     follow(page, "show=one")
-    expect(page.locator(".js-plotly-plot")).to_contain_text("of the variance")
-    assert page.locator('.modebar-btn[data-title*="ownload"]').count() == 1
+    expect(page.locator("figcaption")).to_have_text(re.compile(r"^Layer 4\d+% \+ \d+%$"))
+    assert box_of(page.locator("figure"))["height"] > 450
+    page.locator('.arrow[data-index="0"] .hit').click(force=True)
+    follow(page, r"pick=2(&|$)")
+    page.mouse.move(2, 2)
+    assert held_in(page) == {"oh"}
 
 
 def test_the_projection_page_begins_with_it_on_book(goto: Open) -> None:

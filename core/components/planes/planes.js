@@ -25,6 +25,7 @@ const MARGIN = { x: 46, y: 20 } // room for labels beyond the longest arrow
 const HEAD = { length: 8, width: 3.4 }
 const LABEL = { height: 14, down: 11, edge: 0, spots: [], margin: { x: 2, y: 2 } } // pixels; down: of the letters' line
 const COUNT = { width: 116, height: 20, above: 7 } // of the words in the corner
+const LARGE = { height: 470, letters: 15 } // pixels, of a plane that is alone
 const FEW = 3 // arrows that all get their label
 const MANY = 24 // arrows of which a tile has no room to name all
 const NAMED = 12 // of many: the longest, which have a label where one fits
@@ -61,7 +62,7 @@ class PlanesView extends View {
     const fitting = Math.max(1, Math.floor((this.width + TILE.gap) / (TILE.minWidth + TILE.gap)))
     const columns = Math.ceil(count / Math.ceil(count / fitting))
     const width = Math.min(
-      TILE.maxWidth,
+      count === 1 ? this.width : TILE.maxWidth,
       Math.floor((this.width - TILE.gap * (columns - 1)) / columns) - 2,
     )
     this.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`
@@ -158,7 +159,8 @@ class PlanesView extends View {
     const title = make(tile, "figcaption")
     make(title, "b", "", data.titles[plane])
     make(title, "span", "", data.notes[plane])
-    const half = { x: width / 2, y: Math.min(width, TILE.height) / 2 }
+    const { height } = data.titles.length === 1 ? LARGE : TILE
+    const half = { x: width / 2, y: Math.min(width, height) / 2 }
     const size = {
       width: 2 * half.x,
       height: 2 * half.y,
@@ -286,7 +288,9 @@ function drawFoot([b, a, foot]) {
 
 /** Labels beside the tips, longest arrows first; one that would overlap another is left out. @param {Data} data @param {Place[]} tips @param {Place} half @param {Set<number>} named */
 function drawLabels(data, tips, half, named) {
-  const measured = textWidths("12px sans-serif")
+  const letters = data.titles.length === 1 ? LARGE.letters : 12
+  const measured = textWidths(`${letters}px sans-serif`)
+  const down = LABEL.down + letters - 12
   const [width, height] = [2 * half.x, 2 * half.y]
   const room = makeRoom(width, height, FINE)
   if (tips.length > MANY)
@@ -296,12 +300,12 @@ function drawLabels(data, tips, half, named) {
   const placed = placeLabels(
     room,
     labels,
-    LABEL,
+    { ...LABEL, height: LABEL.height + letters - 12 },
     labels.length,
     (text) => measured(text) * 1.08 + 2,
   )
   return placed.map(({ left, top, width, text: words, colour }) => {
-    const [x, y] = [left + width / 2 - half.x, top + LABEL.down - half.y]
+    const [x, y] = [left + width / 2 - half.x, top + down - half.y]
     const index = data.arrows.findIndex(({ label }) => label === words)
     const text = shape("text", { x, y, class: "label", "data-index": index })
     text.textContent = words

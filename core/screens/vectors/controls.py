@@ -47,7 +47,7 @@ def pick_row(trace: Trace) -> Row:
     """What is drawn and how; hidden states have no heads to choose."""
     view = pick_part()
     source = controls.choice(
-        "draw", _SOURCES, "Draw", subject="What can be drawn is", menu=True, width=150
+        "draw", _SOURCES, "Draw", subject="What can be drawn is", menu=True, width=136
     )
     has_heads, of_one = source != "hidden states", view == "one layer"
     summary = head(trace, summaries=_SUMMARIES, follow=False) if has_heads else "mean"
