@@ -59,6 +59,7 @@ def layers_figure(
             y=top,
             xanchor="left",
             yanchor="bottom",
+            align="left",
             showarrow=False,
         )
     attention = {"range": [-0.04, 1.04], "dtick": 0.5, "title_text": "attention"}

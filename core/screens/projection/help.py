@@ -54,7 +54,8 @@ def headline(part: str, projection: PairProjection, a: str, b: str) -> str:
     every = projection.layer_labels
     alike = tuple(every[layer] for layer in projection.same_way)
     return _words(
-        part,
+        "headline",
+        part=part,
         alike=listed(alike),
         first=alike[0] if alike else 0,
         single=len(alike) == 1,
@@ -75,23 +76,31 @@ def questions(a: str, b: str) -> tuple[str, str]:
 
 def explain(part: str, a: str, b: str) -> str:
     """How to read the first panel (Markdown)."""
-    return _words(f"reading_{part}", a=a, b=b, same_way=SAME_WAY)
+    return _words("explanation", part=part, a=a, b=b, same_way=SAME_WAY)
 
 
 def show_badge(part: str, projection: PairProjection, a: str, b: str) -> None:
     """How far the first panel can be trusted: a number, and behind it what it means."""
     if part == "like":
-        kept, apart = projection.kept, np.abs(projection.in_plane - projection.in_full)
-        about = {name: getattr(projection, name) for name in ("kept", "in_plane", "in_full")}
-        about |= {"labels": projection.layer_labels, "low": kept.argmin(), "high": kept.argmax()}
-        about["farthest"] = None if np.isnan(apart).all() else int(np.nanargmax(apart))
-        name = "quality"
+        kept, layers = projection.kept, projection.layer_labels
+        low, high = int(kept.argmin()), int(kept.argmax())
+        apart = np.nan_to_num(np.abs(projection.in_plane - projection.in_full))
+        far = int(apart.argmax())
+        label = f"Projection quality {kept.mean():.0%}"
+        details = _words(
+            "quality",
+            mean=f"{kept.mean():.0%}",
+            low=f"{kept[low]:.0%} (layer {layers[low]})",
+            high=f"{kept[high]:.0%} (layer {layers[high]})",
+            apart=apart[far],
+            layer=layers[far],
+        )
     else:
-        above = projection.a_to_b > projection.uniform[:, None]
-        about = {"above": above.sum(), "heads": above.size, "uniform": projection.uniform}
-        name = "baseline"
-    with st.popover(_words(name, **about), type="tertiary", width="content"):
-        st.markdown(_words(f"{name}_details", a=a, b=b, **about))
+        above, uniform = projection.a_to_b > projection.uniform[:, None], projection.uniform
+        label = f"{above.sum()} of {above.size} heads above uniform"
+        details = _words("baseline", a=a, b=b, low=uniform.min(), high=uniform.max())
+    with st.popover(label, type="tertiary", width="content"):
+        st.markdown(details)
 
 
 def show_projections(
