@@ -16,6 +16,6 @@ with turns.page_run():
     page = navigation.register_pages()
     window.draw()
     switch.decide(navigation.asked_for(page), led_on=navigation.is_led_on())
-    with switch.row().draw():
+    with switch.draw_row():
         model_chip.draw()
     navigation.run(page)

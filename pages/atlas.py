@@ -13,12 +13,19 @@ from core.screens.atlas.corpus.source import pick_source, shows_images
 from core.screens.atlas.drawn import pick_counted
 from core.screens.atlas.examples import examples_for
 from core.screens.atlas.faithfulness import pick_measure, show_faithfulness
-from core.screens.atlas.find import find, show_result
+from core.screens.atlas.find import ask, find, show_result
 from core.screens.atlas.head.single import show_one_head
 from core.screens.atlas.matrix import show_all_heads
 from core.screens.atlas.meeting import pick_words, show_meeting
 from core.screens.atlas.positions import show_positions
-from core.screens.atlas.screen import DEFAULT, Screen, pick_colour, pick_projection
+from core.screens.atlas.screen import (
+    DEFAULT,
+    Screen,
+    pick_colour,
+    pick_dimensions,
+    pick_projection,
+    pick_switches,
+)
 from core.screens.atlas.similar import show_similar
 from core.screens.atlas.wording import MATHEMATICS
 from core.ui import presets
@@ -28,6 +35,7 @@ from core.ui.place import pick_head
 
 images = shows_images()
 colours = palette(st.context.theme.type)
+query = ask(images=images)
 with control_row():
     part = pick_part(menu=True, width=170)
     # What this holds depends on the atlas, which depends on the settings behind it.
@@ -40,7 +48,8 @@ with st.container():  # one place, however long: what moves down the page is red
 atlas, source = entry.atlas, entry.source
 assert atlas is not None and source is not None  # noqa: S101, PT018 - else the page has ended
 
-(projection, stage), counted, colour, search = DEFAULT, False, "type", None
+(projection, stage), counted, colour, search, axes = DEFAULT, False, "type", None, 2
+switches: dict[str, bool] = {}
 with settings:
     if part in ("heads", "one", "trust"):
         projection, stage = pick_projection(atlas)
@@ -49,17 +58,23 @@ with settings:
 suggest_head(atlas.model)
 with own:
     layer, head = pick_head(atlas)
+    if part == "one" or (part == "heads" and projection == "PCA"):
+        axes = 2 if counted else pick_dimensions()
 with settings:
-    if part in ("heads", "one") and not counted:
-        colour = pick_colour(atlas)
-with own if part != "one" else settings:
-    if part == "heads" or (part == "one" and not counted):
-        search = find(source, stage, settings)
-    elif part == "words":
+    if part in ("heads", "one"):
+        if not counted:
+            colour = pick_colour(atlas)
+        switches = pick_switches(part, counted=counted, images=images)
+        if part == "heads" or not counted:
+            search = find(source, stage, query)
+with own:
+    if part == "words":
         words = pick_words()
     elif part == "trust":
         choice = pick_measure(settings)
-screen = Screen(entry, atlas, layer, head, projection, stage, colour, search, counted)
+screen = Screen(
+    entry, atlas, layer, head, projection, stage, colour, search, counted, axes, switches
+)
 presets.show(lambda: examples_for(entry))
 with st.container():
     show_result(search, source)

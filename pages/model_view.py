@@ -12,7 +12,7 @@ from core.analysis.head_patterns.similarity import ORDERS, order_heads
 from core.analysis.model_map import model_map
 from core.components.export import standalone_page
 from core.components.model_view import Look, show_model_view, view_data
-from core.ui import controls, presets, python
+from core.ui import controls, place, presets, python
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
 from core.ui.frame import switch
@@ -21,7 +21,6 @@ from core.ui.selectors import pick_pairs
 from core.ui.words.inputs import hide_special
 from core.ui.words.pattern_words import highlight_names
 from core.screens.model_view.help import (
-    COLOUR_NAMES,
     SORTED,
     STYLES,
     examples,
@@ -35,10 +34,10 @@ from core.screens.model_view.patterns import highlight
 
 trace = current_trace()
 heads = trace.shape[1]
+current = place.layer(trace), place.head(trace)
 
 with control_row():
     style = controls.choice("style", STYLES, "Draw heads as", subject="Heads are drawn as")
-    colour = controls.choice("colour", COLOUR_NAMES, "Colour by", subject="The colours are by")
     pattern = controls.choice(
         "pattern",
         highlight_names(trace),
@@ -79,7 +78,7 @@ if shown is None:
     st.info("No token of this text is left: show special tokens, or other pairs of sentences.")
     controls.end_page()
 marks = highlight(trace, pattern, current_key(trace.model))
-look = Look(style, colour, SORTED[sort], off_layers, off_heads)
+look = Look(style, current, SORTED[sort], off_layers, off_heads)
 held = contents("model-view", trace.model)
 data = view_data(shown, trace, order, look, marks, held.titled("All heads"))
 opened = show_model_view(

@@ -16,7 +16,7 @@ from core.ui.current import current_trace, found_head
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.frame.layout import control_row, pick_part, show_end
 from core.ui.words.messages import quote
-from core.ui.navigation import answer
+from core.ui.navigation import ask
 from core.screens.projection.help import (
     MATHEMATICS,
     compare_sentences,
@@ -47,7 +47,7 @@ quoted = quote(names[0]), quote(names[1])
 presets.show(examples)
 with st.spinner("Reducing every layer to a plane …"):
     projection = python.shown("projection", project_pair, trace, a, b)
-answer(headline(part, projection, *quoted))
+ask(headline(part, projection, *quoted))
 figure = layers_figure(projection, names, questions(*names), colours, attention_first=part == "to")
 show_chart(figure, key="projection_layers", alt=" ".join(questions(*names)))
 held = contents("projection", trace.model, "-on-".join(names))

@@ -16,7 +16,7 @@ from core.figures.vectors import Arrows, moving_figure, space_figure
 from core.ui import controls, presets, python
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, csv_later, offer_file
-from core.ui.navigation import answer
+from core.ui.navigation import ask
 from core.ui.frame.layout import control_row, more, show_end
 from core.screens.vectors.controls import pick_further, pick_held, pick_row
 from core.screens.vectors.help import (
@@ -65,8 +65,8 @@ if len(labels) < 2:
     st.info(too_few(labels))
     controls.end_page()
 file = contents("vectors", trace.model)
-if found := headline(planes, source, layer, len(held)):
-    answer(found)
+if answer := headline(planes, source, layer, len(held)):
+    ask(answer)
 arrows = Arrows(labels, shown_colours, held, palette(theme))
 if view == "play":
     figure = moving_figure(planes.coordinates, trace.layer_labels, arrows)

@@ -12,6 +12,8 @@ from core.analysis.layers import GAP, Rows
 from core.figures.labels import literal
 from core.figures.palette import Palette, scale
 
+_CELL = (0.88, 0.82)  # width and height of a head, of what is between two
+_ROW, _HEIGHT = 44, 340  # pixels of a layer in a large map, at most, and of all its layers
 HOVERED = "L%{customdata[0]} H%{customdata[1]}"  # the head that is pointed at
 
 
@@ -26,13 +28,15 @@ def head_map(
     signed: bool = False,
     reverse: bool = False,
     logarithmic: bool = False,
+    large: bool = False,
 ) -> go.Figure:
-    """Squares coloured by `values`; a clicked point's customdata begin with layer and head.
+    """Cells coloured by `values`; a clicked one's customdata begin with layer and head.
 
     `values` are (layer, head), the layers in `rows`, nan marked with a cross, and called `name` on
     hover; `bounds` are those of the first and the last colour, `title` that of their bar. `signed`
     colours have two sides around the middle of `bounds`; `reverse` gives the last colour to the
-    lowest value; `logarithmic` colours by the logarithm (base 2) of positive values.
+    lowest value; `logarithmic` colours by the logarithm (base 2) of positive values. Cells are as
+    wide as there is room for; a `large` map is higher too.
     """
     layers, heads = values.shape
     place, head = np.meshgrid(rows.places, np.arange(1, heads + 1), indexing="ij")
@@ -49,15 +53,13 @@ def head_map(
             marker={"symbol": "x-thin", "size": 8, "line": {"width": 1, "color": colours.ink}},
             hovertemplate=f"{HOVERED}: {literal(name)} is not defined<extra></extra>",
         )
-    size = square_size(heads)
-    figure.add_scatter(
+    figure.add_bar(  # a chart of cells reports no clicks
         x=head[defined],
-        y=place[defined],
+        y=np.full(defined.sum(), _CELL[1]),
+        base=place[defined] - _CELL[1] / 2,
+        width=_CELL[0],
         customdata=cells[defined],
-        mode="markers",
         marker={
-            "symbol": "square",
-            "size": size,
             "colorscale": scale(colours.diverging if signed else colours.sequential),
             "reversescale": reverse,
             "line": {"width": 1, "color": colours.edge},
@@ -70,7 +72,10 @@ def head_map(
         ),
     )
     lay_out_heads(figure, rows, heads, colours)
-    figure.update_layout(height=max(240, 110 + (size + 6) * rows.end), showlegend=False)
+    row = square_size(heads) + 6
+    if large:
+        row = max(row, round(min(_ROW, _HEIGHT / rows.end)))
+    figure.update_layout(height=max(240, 110 + row * rows.end), showlegend=False)
     return figure
 
 
@@ -130,10 +135,24 @@ def make_clickable(figure: go.Figure) -> None:
     )
 
 
+def frame(figure: go.Figure, rows: Rows, head: tuple[int, int], colours: Palette) -> None:
+    """Mark the chosen head, (layer, head) from 0, on a map whose cells have no fixed size."""
+    width, height = _CELL
+    x, y = head[1] + 1, rows.places[head[0]]
+    figure.add_shape(
+        type="rect",
+        x0=x - width / 2,
+        x1=x + width / 2,
+        y0=y - height / 2,
+        y1=y + height / 2,
+        line={"width": 3, "color": colours.alert},
+    )
+
+
 def ring(
     figure: go.Figure, rows: Rows, head: tuple[int, int], heads: int, colours: Palette
 ) -> None:
-    """Mark the chosen head, (layer, head) from 0, on a map of layers in `rows`."""
+    """Mark the chosen head, (layer, head) from 0, on a map of squares, of layers in `rows`."""
     place, size = rows.places[head[0]], square_size(heads) + 6
     add_ring(figure, head[1] + 1, place, "square-open", size, colours)
 

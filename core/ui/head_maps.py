@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.analysis.layers import rows_of
 from core.components.reported_state import as_indices, as_list, as_mapping, reported
-from core.figures.head_map import head_map, ring
+from core.figures.head_map import frame, head_map
 from core.figures.palette import Palette
 from core.ui.charts import show_chart
 from core.vocabulary import Layered, listed, without_attention
@@ -35,12 +35,12 @@ def show_head_map(
     layered : the trace or atlas whose layers these are.
     name : of the values, for the hover.
     on_open : called with the numbers of layer and head of a clicked square, before the next run.
-    chosen : layer and head, from 0, of the square with a ring.
+    chosen : layer and head, from 0, of the head that is framed.
     """
     rows = rows_of(layered)
     figure = head_map(values, rows, name, colours, **look)
     if chosen is not None:
-        ring(figure, rows, chosen, values.shape[1], colours)
+        frame(figure, rows, chosen, colours)
     show_heads(figure, f"Map of all heads: {name}", key=key, on_open=on_open)
     show_gaps(layered)
 

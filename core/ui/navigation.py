@@ -15,13 +15,22 @@ from core.ui.frame import switch
 from core.ui.frame.layout import shut_drawer
 from core.ui.python import share
 from core.ui.words.messages import place_notices
-from core.ui.words.pages import JOINED, OPENED, PAGES, SECTIONS, Page, find, note_opened
+from core.ui.words.pages import (
+    GO_TO,
+    JOINED,
+    OPENED,
+    PAGES,
+    SECTIONS,
+    Page,
+    find,
+    go_to,
+    note_opened,
+)
 
 _PICTURES = Path(__file__).parent / "pictures"
 MARK = str(_PICTURES / "mark.svg")  # arcs of attention over a row of tokens
 LOGO = str(_PICTURES / "logo.svg")  # the same beside the name
 
-_GO_TO = "_page_to_open"
 _QUESTION = "_question"  # the place of the question beside the title
 _app_is_running: ContextVar[bool] = ContextVar("headscope_app_is_running", default=False)
 
@@ -65,7 +74,7 @@ def asked_for(page: StreamlitPage) -> Page:
         if address.is_read_now() or before != joined.page:
             address.translate(joined.link, joined.parts)
         go_to(joined.page)
-    name = st.session_state.get(_GO_TO) or page.url_path
+    name = st.session_state.get(GO_TO) or page.url_path
     return find(name if name in {each.name for each in PAGES} else "home")
 
 
@@ -81,11 +90,6 @@ def run(page: StreamlitPage) -> None:
     first_model.finish()
 
 
-def go_to(name: str) -> None:
-    """Open that page before the next run draws anything; for callbacks, which cannot switch."""
-    st.session_state[_GO_TO] = name
-
-
 def lead_on(name: str) -> NoReturn:
     """Open that page at once, as :func:`go_to` does from a callback."""
     go_to(name)
@@ -94,17 +98,12 @@ def lead_on(name: str) -> NoReturn:
 
 def is_led_on() -> bool:
     """Whether a button of a page, not the menu or a link, opens the page of this run."""
-    return _GO_TO in st.session_state
+    return GO_TO in st.session_state
 
 
 def ask(question: str) -> None:
     """Put another question (Markdown) in place of the page's own, once its words are known."""
     st.session_state[_QUESTION].markdown(question)
-
-
-def answer(sentence: str) -> None:
-    """Put what a page has found (Markdown) there instead; unlike a question, on a phone too."""
-    st.session_state[_QUESTION].container(key="answer").markdown(sentence)
 
 
 def open_page(name: str) -> None:
@@ -117,7 +116,7 @@ def open_page(name: str) -> None:
         configure()  # the sidebar keeps the width of the first run
         register_pages()
         st.rerun()
-    if (asked := st.session_state.pop(_GO_TO, name)) != name:
+    if (asked := st.session_state.pop(GO_TO, name)) != name:
         st.switch_page(find(asked).path)
     first_model.start()
     page = find(name)

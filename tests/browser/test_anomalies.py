@@ -12,11 +12,14 @@ from tests.browser.conftest import (
     HOSTILE,
     TEXT,
     Open,
+    box_of,
     click_head,
     click_middle,
     follow,
     save_file,
+    settle,
 )
+from tests.looks.visit import wait_until_drawn, words_in_view
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,3 +98,19 @@ def test_a_table_offers_no_file_in_which_tokens_are_formulas(goto: Open) -> None
     expect(toolbar.first).to_be_visible()
     expect(page.get_by_label("Download as CSV")).to_have_count(0)
     expect(page.get_by_role("button", name="Table (CSV)")).to_be_visible()
+
+
+def test_the_first_screen_is_short_and_an_unusual_head_opens_from_its_lines(
+    open_page: Open, app: str
+) -> None:
+    page = open_page("light", 1280, 720)
+    page.goto(f"{app}/anomalies?text={BOOK}")
+    settle(page)
+    wait_until_drawn(page)
+    assert words_in_view(page) <= 60
+    lines = page.locator(".st-key-anomalies_lines_1_8")
+    expect(lines.locator("canvas.sheet")).to_have_attribute("data-drawn", "1")
+    box = box_of(lines)
+    assert box["y"] + box["height"] < 720
+    page.get_by_role("button", name="Open in Head view").click()
+    follow(page, r"/head_view\?.*layer=1&.*heads=8")

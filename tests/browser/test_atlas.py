@@ -138,6 +138,33 @@ def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(goto: Op
     expect(matrix(page)).to_have_attribute("data-zoom", zoom)
 
 
+def test_what_is_searched_for_in_another_part_is_shown_in_all_heads(goto: Open) -> None:
+    page = goto(f"{SMALL}&part=positions")
+    page.get_by_role("textbox", name="Find").fill("she")
+    page.get_by_role("button", name="Find", exact=True).click()
+    follow(page, "find=she.*part=heads")
+    expect(matrix(page)).to_have_attribute("data-matches", re.compile(r"[1-9]"))
+
+
+def test_the_report_of_a_head_is_one_click_away_on_other_pages(goto: Open) -> None:
+    page = goto("/heatmap?layer=4&head=3")
+    page.get_by_role("button", name="Head report of L4 H3").click()
+    follow(page, r"/atlas\?.*part=one.*layer=4&head=3.*dossier=1")
+    expect(page.get_by_role("heading", name="Head report of L4 H3")).to_be_visible()
+
+
+def test_on_a_phone_the_rows_fill_the_screen_and_the_page_still_scrolls(goto: Open) -> None:
+    page = goto(f"{SMALL}&layer=4&head=6", width=390, height=844)
+    canvas = matrix(page).locator("canvas.over")
+    box = box_of(canvas)
+    assert box["height"] > 500
+    assert box["y"] + box["height"] < 844
+    expect(canvas).to_have_css("touch-action", "pan-y")
+    zoom = float(matrix(page).get_attribute("data-zoom") or "")
+    side = zoom * (box["width"] - 35) / 12
+    assert 6 * side == pytest.approx(box["height"] - 21, abs=2)
+
+
 def test_a_dot_is_named_its_head_opened_saved_and_left_again(goto: Open, open_saved: Open) -> None:
     page = goto(f"{SMALL}&find=she")
     matches = matrix(page).get_attribute("data-matches") or ""
@@ -241,6 +268,7 @@ def test_a_cluster_is_named_chosen_by_keys_and_saved(goto: Open, tmp_path: Path)
     path = tmp_path / "chosen.csv"
     save_file(page, "Save as CSV", path)
     assert len(path.read_text().splitlines()) == 2 + int(chosen[1])  # what it holds, its columns
+    page.get_by_role("button", name="More").click()
     page.get_by_role("paragraph").filter(has_text=re.compile("^Clusters$")).click()
     expect(cloud(page)).to_have_attribute("data-names", "0")
     expect(menu).to_be_hidden()

@@ -68,7 +68,7 @@ def cell(page: Page, layer: int, column: int) -> Locator:
 def test_a_region_is_measured_on_every_map_while_it_is_dragged(
     goto: Open, trace: Trace, maps: np.ndarray
 ) -> None:
-    page = goto(f"{VIEW}&layer=4&head=3")
+    page = goto(f"{VIEW}&layer=4&head=3&rollouts=1")
     sent = count_messages(page)
     drag(page)
     expect(page.locator(".reading")).to_contain_text(f"Region {NAME}: 20 of 144 patches, 0.139")
@@ -96,6 +96,21 @@ def test_a_region_is_measured_on_every_map_while_it_is_dragged(
     page.get_by_role("button", name="Remove the region").click()
     expect(page.locator(".onregion")).to_have_count(0)
     page.wait_for_function("() => !location.search.includes('region')")
+
+
+def test_one_image_is_large_and_rollouts_are_shown_on_request(open_page: Open, app: str) -> None:
+    page = open_page("light", 1280, 720)
+    page.goto(f"{app}{VIEW}&layer=4&head=3")
+    settle(page)
+    large, small = box_of(page.locator("canvas.over")), box_of(cell(page, 1, 1))
+    assert large["width"] > 400
+    assert small["x"] > large["x"] + large["width"]
+    assert large["y"] + large["height"] < 720
+    expect(page.locator("figcaption")).to_have_text(["L4 H3"])  # one badge
+    page.get_by_role("button", name="More").click()
+    page.get_by_text("Rollout over all layers").click()
+    follow(page, "rollouts=1")
+    expect(page.locator("figcaption")).to_have_text(["L4 H3", "Rollout", "Rollout by norms"])
 
 
 def test_a_link_restores_the_region_and_a_patch_tells_its_numbers(
@@ -162,6 +177,7 @@ def test_the_saved_file_measures_regions_without_the_server(
 
 def test_on_a_phone_a_finger_drags(goto: Open) -> None:
     page = goto(f"{VIEW}&layer=4&head=3", width=390, height=844)
+    expect(page.get_by_text("60% of what CLS gives patches")).to_be_visible()  # the answer stays
     over = page.locator("canvas.over")
     over.scroll_into_view_if_needed()
     assert box_of(over)["width"] <= 390 - 2 * 10

@@ -237,14 +237,45 @@ def test_the_enlargement_covers_neither_the_neighbours_of_its_tile_nor_a_control
         page.mouse.move(5, 5)
 
 
-def test_where_there_is_room_the_enlargement_has_its_place_beside_the_tiles(goto: Open) -> None:
+def test_the_enlargement_stands_beside_its_tile(goto: Open) -> None:
     page = goto(f"/model_view?model=bundled/gpt2-novels&text={quote(TEXT)}", width=1280, height=720)
-    expect(page.locator(".empty")).to_have_text("Hover over a tile to enlarge it here.")
-    cell(page, 1, 4).hover()
-    panel = box_of(page.locator(".panel"))
-    assert all(not overlap(panel, box_of(tile)) for tile in page.locator(".cell").all())
-    page.mouse.move(5, 5)
-    expect(page.locator(".panel .title")).to_have_text("L1 H4")  # it stays
+    panel = page.locator(".panel")
+    for head in (1, 4):
+        tile = cell(page, 1, head)
+        tile.hover()
+        expect(panel.locator(".title")).to_have_text(f"L1 H{head}")
+        place, box = box_of(tile), box_of(panel)
+        left, right = place["x"] - box["x"] - box["width"], box["x"] - place["x"] - place["width"]
+        assert place["width"] < max(left, right) < 1.2 * place["width"]  # a neighbour between them
+        assert box["y"] == pytest.approx(max(8, min(place["y"], 712 - box["height"])), abs=1)
+
+
+def coloured(page: Page, layer: int, head: int) -> bool:
+    """Whether something in a tile is neither black, white nor grey."""
+    origin, box = box_of(page.locator("canvas.sheet")), box_of(cell(page, layer, head))
+    found: bool = page.locator("canvas.sheet").evaluate(
+        """(sheet, [x, y, w, h]) => {
+          const { data } = sheet.getContext("2d").getImageData(x, y, w, h)
+          for (let i = 0; i < data.length; i += 4)
+            if (Math.max(...data.slice(i, i + 3)) - Math.min(...data.slice(i, i + 3)) > 60)
+              return true
+          return false
+        }""",
+        [box["x"] - origin["x"], box["y"] - origin["y"], box["width"] - 2, box["height"] - 2],
+    )
+    return found
+
+
+def test_colour_is_kept_for_what_is_searched_for_and_the_pages_head_is_ringed(goto: Open) -> None:
+    page = goto(f"{VIEW}&layer=4&head=2")
+    expect(page.locator(".cell.held")).to_have_count(1)
+    expect(cell(page, 4, 2)).to_have_class(re.compile("held"))
+    expect(page.get_by_text("Ringed: L4 H2")).to_be_visible()
+    assert not coloured(page, 1, 3)
+    page.goto(page.url + "&pattern=previous")
+    expect(cell(page, 1, 3)).to_have_class(re.compile("lit"))
+    assert coloured(page, 1, 3)
+    assert not coloured(page, 4, 2)
 
 
 def test_a_phone_scrolls_the_grid_in_its_own_box_and_enlarges_below_it(

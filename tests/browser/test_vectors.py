@@ -26,7 +26,7 @@ BESIDE, ABOVE = 4, 6
 
 
 def answer_of(page: Page) -> Locator:
-    return page.locator(".st-key-answer")
+    return page.locator(".st-key-page_title p:has(strong)")
 
 
 def apart(a: FloatRect, b: FloatRect) -> bool:

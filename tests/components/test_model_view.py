@@ -58,10 +58,11 @@ def test_hidden_rows_and_marks_travel_with_the_tiles() -> None:
     trace = trace_with_attention(random_weights(4, 2, 2, 3))
     lit = np.array([[False, True], [False, False]])
     marks = Marks("previous token", np.array([[0.1, 0.9], [0.2, np.nan]]), lit, (0, 1))
-    look = Look("tiles", "strength", "by entropy", hidden_layers=[1], hidden_heads=[0])
+    look = Look("tiles", (1, 1), "by entropy", hidden_layers=[1], hidden_heads=[0])
     view = sent(trace, look, marks)
     assert view["hidden"] == {"layers": [1], "heads": [0]}
     assert view["lit"].tolist() == [0, 1, 0, 0]
+    assert view["held"] == 3
     np.testing.assert_allclose(view["score"], [0.1, 0.9, 0.2, np.nan], atol=1e-7)
     assert view["order"].tolist() == [0, 1, 0, 1]
 

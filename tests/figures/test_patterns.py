@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
 from core.analysis.layers import rows_of
-from core.figures.head_map import head_map, ring
+from core.figures.head_map import frame, head_map, ring
 from core.figures.icons import ICONS
 from core.figures.palette import palette
 from core.figures.patterns import (
@@ -90,17 +90,18 @@ def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_pattern() ->
 
 def test_layers_that_do_not_attend_are_thin_rows_and_those_that_do_keep_their_numbers() -> None:
     figure = head_map(np.array([[0.1, np.nan], [0.3, 0.4]]), rows_of(HYBRID), "x", palette("light"))
-    crosses, squares = figure.data
-    assert squares.y.tolist() == [1.5, 3, 3]
-    assert squares.customdata.tolist() == [[3, 1, 0.1], [6, 1, 0.3], [6, 2, 0.4]]
+    crosses, cells = figure.data
+    assert (cells.base + cells.y / 2).tolist() == [1.5, 3, 3]
+    assert cells.customdata.tolist() == [[3, 1, 0.1], [6, 1, 0.3], [6, 2, 0.4]]
     assert (crosses.y.tolist(), crosses.customdata.tolist()) == ([1.5], [[3, 2]])
     axis = figure.layout.yaxis
     names = [re.sub("<.*?>", "", text) for text in axis.ticktext]
     named = dict(zip(axis.tickvals, names, strict=True))
     assert named == {0.75: "1–2", 1.5: "3", 2.25: "4–5", 3: "6", 3.75: "7–8"}
     assert [(band.y0 + band.y1) / 2 for band in figure.layout.shapes] == [0.75, 2.25, 3.75]
-    ring(figure, rows_of(HYBRID), (1, 0), 2, palette("light"))
-    assert (figure.data[-1].x[0], figure.data[-1].y[0]) == (1, 3)
+    frame(figure, rows_of(HYBRID), (1, 0), palette("light"))
+    framed = figure.layout.shapes[-1]
+    assert (framed.x0 + framed.x1, framed.y0 + framed.y1) == (2, 6)
 
 
 def test_a_score_that_is_not_defined_is_a_dash_and_no_bar() -> None:

@@ -2,49 +2,78 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import pytest
 
+from core.analysis.anomalies import FLAGS
 from core.screens.anomalies import source
 from core.screens.anomalies.report import make_report
 from core.ui import cache
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, alerts, charts, said
+from tests.pages.conftest import BOOK, alerts, charts, said, sent
+
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
 
 SHORT = "The cat sat on it."
 
 
-def test_few_heads_stand_out_and_what_most_do_is_said_to_be_usual() -> None:
+def listed(app: AppTest) -> list[str]:
+    """The heads that have a card, as people write them."""
+    return re.findall(r"^\*\*(L\d+ H\d+)\*\* · z = ", said(app), re.MULTILINE)
+
+
+def test_the_title_answers_and_unusual_means_one_thing() -> None:
     app = open_app("anomalies")
     text = said(app)
-    # Of 72 heads only this one is an outlier; 54 have a flag, which is no news, and it is said.
-    assert "**1 of 72 heads stands out on this text:** L1 H8 (alike weights)." in text
-    assert "This is normal in trained transformers" in text
-    assert "54 heads have a flag, a measure beyond its threshold; a head stands out if its" in text
-    assert "42 give the first token at least 50% of their attention (sink)" in text
-    assert "43 attend to values that average at most 50% of the head's median length" in text
-    assert "nearly zero" not in text  # values of 0.1 to 0.5 of the median are not
-    listed = [line for line in text.split("\n") if " · stands out" in line or " · usual" in line]
-    assert listed == ["**L1 H8** · stands out"]
+    # Of 72 heads only this one is an outlier; 54 have a flag, which makes none unusual.
+    answer = "**1 of 72 heads is unusual** on this text: **L1 H8**, for its alike weights"
+    assert answer in [each.value for each in app.markdown]
+    assert "Which heads are unusual" not in text
+    assert text.count("unusual from") == 1
+    assert charts(app)[0]["data"][0]["marker"]["colorbar"]["title"]["text"] == "robust z"
+    assert "**L1 H8** · z = 4.2" in text
+    assert listed(app) == ["L1 H8"]
     app = open_app("anomalies", every="1")
-    listed = [line[2:].partition("**")[0] for line in said(app).split("\n") if "** · " in line]
-    assert listed[0] == "L1 H8"
-    assert {"L2 H1", "L3 H8", "L6 H12"} <= set(listed)
-    assert len(listed) == 54
+    assert listed(app)[0] == "L1 H8"
+    assert {"L2 H1", "L3 H8", "L6 H12"} <= set(listed(app))
+    assert len(listed(app)) == 54
     assert app.query_params["every"] == "1"
 
 
-def test_a_text_on_which_no_head_stands_out_lists_three_usual_ones() -> None:
-    text = said(open_app("anomalies", model="bundled/gpt2-novels", text=BOOK))
-    assert "**No head stands out on this text.** This is normal in trained transformers" in text
-    assert text.count("** · usual") == 3
+def test_an_unusual_head_is_drawn_in_its_card_as_the_head_view_draws_it() -> None:
+    app = open_app("anomalies")
+    drawn = sent(app, "head_view")
+    assert (drawn["view"]["layer"], drawn["view"]["heads"], drawn["bare"]) == ("1", [8], True)
+    app.button(key="open_1_8_head_view").click().run()
+    assert (app.query_params["layer"], app.query_params["heads"]) == ("1", "8")
 
 
-def test_flags_of_a_kind_are_counted() -> None:
-    text = said(open_app("anomalies", flag="any flag of attention and values"))
-    counted = next(line for line in text.split("\n") if line.startswith("**Attention and values"))
-    assert "first-token sink 42" in counted
-    assert "null attention 43" in counted
-    assert "determined by the model's attention itself" in counted
+def test_where_no_head_is_unusual_the_farthest_is_shown() -> None:
+    app = open_app("anomalies", model="bundled/gpt2-novels", text=BOOK)
+    assert "is unusual** on this text" in said(app)
+    assert "**None of " in said(app)
+    assert len(listed(app)) == 1
+    assert ", not unusual" in said(app)
+
+
+def test_the_menu_counts_the_heads_with_each_flag_and_its_map_has_a_unit() -> None:
+    app = open_app("anomalies", flag="first-token sink")
+    names = next(each for each in app.selectbox if each.key == "flag").options
+    assert {"all measures", "first-token sink (42)", "null attention (43)"} <= set(names)
+    assert "**42 of 72 heads** have first-token sink on this text" in said(app)
+    assert "determined by the model's attention itself" in said(app)
+    for flag in FLAGS.values():
+        assert flag.unit
+
+
+@pytest.mark.parametrize("of", ["attention and values", "queries and keys"])
+def test_a_link_to_a_kind_of_flags_opens_with_all_measures_and_says_so(of: str) -> None:
+    app = open_app("anomalies", flag=f"any flag of {of}")
+    assert "all measures are shown" in alerts(app)
+    assert listed(app) == ["L1 H8"]
 
 
 def test_a_flag_has_its_reason_and_the_sentence_of_one_head_its_numbers() -> None:
@@ -86,16 +115,10 @@ def test_a_head_that_looks_one_token_back_is_no_entropy_collapse() -> None:
     assert "ranges from 0.00 to 0.89" in text  # 0.00 is L1 H3, all previous token
 
 
-def test_a_kind_of_flags_can_be_looked_for() -> None:
-    app = open_app("anomalies", flag="any flag of queries and keys")
-    assert "**No head of this model has** a flag of queries and keys" in said(app)
-    assert app.query_params["flag"] == "any flag of queries and keys"
-
-
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        ({}, "**Weights** (whatever the model is shown): alike weights 1."),
+        ({}, "**Too short to say** which heads are unusual on this text"),
         (
             {"flag": "first-token sink"},
             "**First-token sink: too short to say.** Attention to the first token",
@@ -111,7 +134,6 @@ def test_a_text_that_is_too_short_flags_no_head_and_says_so(
     text = said(app) + alerts(app)
     assert "**Too short to say.** With 8 tokens" in text
     assert words in text
-    assert "have a flag" not in text
     assert "**No head" not in text
 
 

@@ -82,6 +82,25 @@ def given(trace: Trace) -> np.ndarray:
     return trace.attention()[:, :, 0, 1:].astype(np.float64)
 
 
+def test_the_title_says_how_few_patches_a_map_is_on(vit: str, trace: Trace) -> None:
+    app = visit(vit, layer="2", head="3", mass="60")
+    row = np.sort(given(trace)[1, 2])[::-1]
+    count = int(np.searchsorted(np.cumsum(row), 0.6 * row.sum()) + 1)
+    answer = f"**L2 H3**: 60% of what CLS gives patches goes to **{count} of the {ROWS * ROWS}**"
+    assert answer in [each.value for each in app.markdown]
+    assert "**The mean of layer 2**: 60%" in said(visit(vit, layer="2", head="mean"))
+
+
+def test_rollouts_are_sent_and_explained_when_they_are_asked_for(vit: str) -> None:
+    app = visit(vit)
+    assert not len(sent(app, "cls_maps")["rollouts"])
+    assert "Rollout follows" not in said(app)
+    app.toggle(key="rollouts").set_value(True).run()
+    assert len(sent(app, "cls_maps")["rollouts"]) == 2 * ROWS * ROWS
+    assert "Rollout follows attention through all layers" in said(app)
+    assert app.query_params["rollouts"] == "1"
+
+
 def test_the_picture_gets_the_row_of_cls_of_every_head(vit: str, trace: Trace) -> None:
     app = visit(vit)
     assert alerts(app) == ""

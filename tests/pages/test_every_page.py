@@ -25,8 +25,9 @@ pytestmark = pytest.mark.slow
 
 # A question that names the tokens on the screen, or its answer in its place.
 NAMED = {
-    "projection": "Only in layer 6 do `it` and `book` attend to the same words (in the plane).",
-    "vectors": "`it` and `book` attend most alike in layer 6: cosine 0.73 (median pair −0.11)",
+    "anomalies": "**1 of 72 heads is unusual** on this text: **L1 H8**, for its alike weights",
+    "projection": "**Only in layer 6 do `it` and `book` attend to the same words** (in the plane).",
+    "vectors": "**`it` and `book` attend most alike in layer 6**: cosine 0.73 (median pair −0.11)",
 }
 OF_TEXTS = [page.name for page in PAGES if page.name != "atlas"]  # it is of a corpus
 

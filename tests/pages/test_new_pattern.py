@@ -34,9 +34,10 @@ FLAG = """
 ["narrow head"]
 measure = "rank"
 title = "stable rank"
+unit = "directions"
 kind = "attention"
 source = "a test"
-limits = { side = "below", threshold = 2.0, outlier = 2.0, ordinary = 6.0 }
+limits = { side = "below", threshold = 2.0, outlier = 2.0 }
 definition = "how many directions the attention really has."
 reason = "its attention has {:.1f} directions"
 """

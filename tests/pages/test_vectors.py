@@ -37,10 +37,10 @@ def test_of_many_tokens_the_page_says_which_are_named() -> None:
 @pytest.mark.parametrize(
     ("state", "answer"),
     [
-        ({}, "`it` and `book` attend most alike in layer 6: cosine 0.73 (median pair −0.11)"),
-        ({"pick": "5"}, "In layer 3, `book` attends most like `oh`: cosine 0.88"),
-        ({"show": "one layer", "layer": "4"}, "`it` and `book` in layer 4: cosine −0.29"),
-        ({"pick": "2,3,12"}, "In layer 6, `oh` and `.` attend most alike: cosine 0.97"),
+        ({}, "**`it` and `book` attend most alike in layer 6**: cosine 0.73 (median pair −0.11)"),
+        ({"pick": "5"}, "**In layer 3, `book` attends most like `oh`**: cosine 0.88"),
+        ({"show": "one layer", "layer": "4"}, "**`it` and `book` in layer 4**: cosine −0.29"),
+        ({"pick": "2,3,12"}, "**In layer 6, `oh` and `.` attend most alike**: cosine 0.97"),
         ({"draw": "keys", "pick": "5"}, "`book` has keys most like those of `"),
     ],
 )
@@ -114,7 +114,7 @@ def test_the_answer_comes_first_on_the_projection_page() -> None:
     assert "gives 0.93" not in said(app)
     assert next(header.value for header in app.header) == "`it` along `book` in each layer's plane"
     app = open_app("projection", part="to")
-    assert "L4 H2 gives 0.93 of `it`'s attention to `book`, the most of any head." in said(app)
+    assert "**L4 H2 gives 0.93 of `it`'s attention to `book`**, the most of any head." in said(app)
     assert LIKE not in said(app)
     assert [header.value for header in app.header] == ["Which heads link these two words?"]
 
@@ -147,7 +147,7 @@ def test_one_token_is_no_pair() -> None:
 
 def test_a_token_on_itself_is_measured() -> None:
     app = open_app("projection", a="book", b="book")
-    assert "In every layer `book` and `book` attend to the same words" in said(app)
+    assert "**In every layer `book` and `book` attend to the same words" in said(app)
 
 
 def test_more_sentences_than_fit_are_said() -> None:
@@ -156,7 +156,7 @@ def test_more_sentences_than_fit_are_said() -> None:
 
 
 NAN = float("nan")
-LIKE = "Only in layer 6 do `it` and `book` attend to the same words (in the plane)."
+LIKE = "**Only in layer 6 do `it` and `book` attend to the same words** (in the plane)."
 
 
 @pytest.mark.parametrize(
@@ -174,14 +174,14 @@ def test_the_answer_names_the_layers_in_which_two_tokens_are_alike(
     in_plane: list[float], where: str
 ) -> None:
     answer = headline("like", a_pair(in_plane, 0.9), "it", "book")
-    assert answer == f"{where} it and book attend to the same words (in the plane)."
+    assert answer == f"**{where} it and book attend to the same words** (in the plane)."
 
 
 @pytest.mark.parametrize(
     ("weight", "answer"),
     [
-        (0.93, "L4 H2 gives 0.93 of it's attention to book, the most of any head."),
-        (0.004, "No head gives as much as 0.01 of it's attention to book."),
+        (0.93, "**L4 H2 gives 0.93 of it's attention to book**, the most of any head."),
+        (0.004, "**No head gives as much as 0.01 of it's attention to book.**"),
     ],
 )
 def test_the_answer_names_the_strongest_head(weight: float, answer: str) -> None:

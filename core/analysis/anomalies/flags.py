@@ -1,8 +1,9 @@
-"""Which heads are odd, how odd, and why: one record per flag, and robust z-scores.
+"""What heads do that is odd, and which heads are unusual: one record per flag, robust z-scores.
 
 A flag is raised where the measure passes a threshold, whatever other heads do; or where it passes a
 lower mark and the head is an outlier among the model's heads (|z| of at least `OUTLIER`). The mark
-keeps small differences between nearly equal heads from counting as odd.
+keeps small differences between nearly equal heads from counting as odd. A head is unusual if it is
+an outlier by a flag: what most heads do has a name, but makes none of them unusual.
 
 Below `MIN_TOKENS` only flags of weights are raised. Measured on untrained heads, in networks of the
 shape of bundled/minilm and bundled/gpt2-novels with weights as training begins (standard deviations
@@ -34,8 +35,6 @@ Measures = Mapping[str, Floats]  # (layer, head) by name
 Row = Mapping[Any, Any]  # the measures of one head, by name
 
 OUTLIER = 3.5  # of |z|; Iglewicz and Hoaglin 1993, "How to Detect and Handle Outliers"
-# A flag that at most this share of the heads have, or one head alone, makes them stand out.
-FEW = 0.1
 _MAD_TO_SD = 0.6745  # the median absolute deviation of a normal distribution, in its own sd
 _MEAN_TO_SD = 1.253314  # its sd over its mean absolute deviation
 
@@ -55,7 +54,6 @@ class Limits(NamedTuple):
     side: Literal["above", "below", "both"]  # of the marks; both: of ± the mark
     threshold: float  # beyond it whatever other heads do
     outlier: float  # beyond it for an outlier among the heads
-    ordinary: float  # when nothing is odd; severity is counted from here
 
     def passed(self, values: Floats, mark: float) -> Bools:
         """Where the values are at a mark or on its odd side; never where they are nan."""
@@ -72,6 +70,7 @@ class Flag:
     measure: str  # of :func:`core.analysis.anomalies.measure_heads`
     title: str  # of the measure, in words
     limits: Limits
+    unit: str  # over the map's colours
     kind: Kind  # what the measure depends on
     source: str  # who described it
     definition: str  # of the measure (Markdown), for people
@@ -79,9 +78,6 @@ class Flag:
     applies: Callable[[Measures], Bools] | None  # what else must hold
     condition: str  # the same in words
     bounds: tuple[float, float] | None  # of the map's colours; None: ± the largest
-    cause: str = ""  # flags with one cause count once in the severity, by the strongest
-    unit: str = ""  # over the map's colours
-    usual: bool = False  # whether many heads of most trained transformers have it
 
     def explain(self, row: Row) -> str:
         """Why a head with these measures has the flag, in words."""
@@ -93,20 +89,15 @@ class Flag:
         """Which heads have this flag, (layer, head)."""
         values, limits = measures[self.measure], self.limits
         odd = limits.passed(values, limits.threshold)
-        odd |= limits.passed(values, limits.outlier) & self.outliers(values)
+        odd |= limits.passed(values, limits.outlier) & (self.distance(values) >= OUTLIER)
         if self.kind != "weights":
             odd &= measures["tokens"] >= MIN_TOKENS
         return odd if self.applies is None else odd & self.applies(measures)
 
-    def outliers(self, values: Floats) -> Bools:
-        """Which heads lie far from the model's others on the odd side, (layer, head)."""
-        mark = -OUTLIER if self.limits.side == "below" else OUTLIER
-        return self.limits.passed(robust_z(values), mark)
-
-    def strength(self, values: Floats) -> Floats:
-        """How far from ordinary, in units of the threshold's distance; 1 at the threshold."""
-        _, threshold, _, ordinary = self.limits
-        return np.abs(values - ordinary) / abs(threshold - ordinary)
+    def distance(self, values: Floats) -> Floats:
+        """Robust z over all heads on the odd side, (layer, head); at most 0 on the other."""
+        z = robust_z(values)
+        return {"above": z, "below": -z, "both": np.abs(z)}[self.limits.side]
 
 
 def _exceeds_uniform(measures: Measures, column: str) -> Bools:
@@ -185,53 +176,13 @@ def robust_z(values: Floats) -> Floats:
     return np.where(np.isfinite(values), (values - np.median(finite)) / unit, np.nan)
 
 
-def severities(measures: Measures) -> dict[Kind, Floats]:
-    """How far each head's flagged measures lie from ordinary, by kind, (layer, head) each.
+def distances(measures: Measures) -> dict[str, Floats]:
+    """By flag, how far its measure lies from that of the median head, (layer, head) each.
 
-    Of flags with one cause the strongest counts: a sink and the low entropy it makes are one.
+    In robust standard deviations, 0 where the flag is not raised. From `OUTLIER` on the head is
+    unusual by it.
     """
-    by_cause = _by_cause(measures, lambda _: 1.0)
     return {
-        kind: np.sum([values for cause, values in by_cause.items() if cause[0] == kind], axis=0)
-        for kind in KINDS
+        name: np.where(flag.raised(measures), flag.distance(measures[flag.measure]), 0).clip(0)
+        for name, flag in FLAGS.items()
     }
-
-
-def unusualness(measures: Measures) -> Floats:
-    """How far each head's flagged measures lie from ordinary, the rarer a flag the more.
-
-    The strength of each flag in units of its threshold's distance, times log2 of all heads over
-    those that have it, in bits; of flags with one cause the largest counts. (layer, head); a flag
-    that all heads have adds nothing, and one that 1 of 64 has 6 times its strength.
-    """
-    by_cause = _by_cause(measures, lambda raised: np.log2(raised.size / max(1, int(raised.sum()))))
-    return np.sum(list(by_cause.values()), axis=0, dtype=np.float64)
-
-
-def _by_cause(
-    measures: Measures, weigh: Callable[[Bools], float]
-) -> dict[tuple[Kind, str], Floats]:
-    """The strength of the strongest flag of each cause, weighed by which heads have it."""
-    by_cause: dict[tuple[Kind, str], Floats] = {}
-    for flag in FLAGS.values():
-        raised = flag.raised(measures)
-        strength = np.where(raised, flag.strength(measures[flag.measure]) * weigh(raised), 0.0)
-        cause = flag.kind, flag.cause or flag.name
-        by_cause[cause] = np.maximum(by_cause.get(cause, 0.0), strength)
-    return by_cause
-
-
-def standing_out(measures: Measures) -> dict[str, Bools]:
-    """By flag, which heads stand out by it, (layer, head) each.
-
-    A flag that most heads have says little of one. Trained transformers rest on the first token and
-    on values that are nearly zero: in bundled/minilm more than half of the heads do on a short
-    text. Those flags (`Flag.usual`) make a head stand out only as an outlier among the model's
-    heads; any other also where few heads have it.
-    """
-    chosen = {}
-    for name, flag in FLAGS.items():
-        raised = flag.raised(measures)
-        few = not flag.usual and raised.sum() <= max(1, FEW * raised.size)
-        chosen[name] = raised & (flag.outliers(measures[flag.measure]) | few)
-    return chosen

@@ -16,13 +16,11 @@ from core.analysis.anomalies.contribution import (
 )
 from core.analysis.anomalies.flags import (
     FLAGS,
-    KINDS,
+    OUTLIER,
     Measures,
     Row,
+    distances,
     robust_z,
-    severities,
-    standing_out,
-    unusualness,
 )
 from core.analysis.anomalies.norms import norm_disparity, separability
 from core.analysis.anomalies.sinks import FIRST, PARTS, ROLES, corpus_sink, role_measures
@@ -46,13 +44,11 @@ def anomaly_table(
 
     Columns ``layer`` and ``head`` (from 1, layers by the model's own number), the measures of
     :func:`measure_heads`, ``sink_token``, a robust z-score over all heads of each measure with a
-    flag (``z_`` and its name), ``severity``, the same for each kind of flag (``severity_`` and one
-    of `flags.KINDS`), ``flags`` (names, joined by ", ") and ``reasons`` (in words, joined by "; ").
-    ``stands_out`` names the flags by which a head stands out among the model's own, ``unusual``
-    ranks heads by it (`flags.unusualness`).
-    Severity is how far a head's flagged measures lie from ordinary, in units of the threshold's
-    distance, summed over causes; of flags with one cause the strongest counts. In cross attention
-    the first token, the sink and the roles are key tokens, and ``offset_attention`` is nan.
+    flag (``z_`` and its name), ``flags`` (names, joined by ", ") and ``reasons`` (in words, joined
+    by "; "). ``unusual`` is the largest of `flags.distances`, in robust standard deviations, and
+    ``unusual_by`` names the flags where it is `flags.OUTLIER` or more, the largest first.
+    In cross attention the first token, the sink and the roles are key tokens, and
+    ``offset_attention`` is nan.
     ``table.attrs["tokens"]`` is how many query tokens there are (of a corpus, the mean),
     ``"too_short"`` whether that is too few for some flags.
     """
@@ -129,9 +125,6 @@ def _table(
     tokens = float(data.pop("tokens")[0])
     for name in dict.fromkeys(flag.measure for flag in FLAGS.values()):
         data[f"z_{name}"] = robust_z(measures[name]).ravel()
-    by_kind = severities(measures)
-    data["severity"] = np.sum([by_kind[kind] for kind in KINDS], axis=0).ravel()
-    data |= {f"severity_{kind}": by_kind[kind].ravel() for kind in KINDS}
     table = pd.DataFrame(data)
     raised = {name: flag.raised(measures).ravel() for name, flag in FLAGS.items()}
     flags = [[name for name in FLAGS if raised[name][index]] for index in table.index]
@@ -140,9 +133,12 @@ def _table(
         for row, names, sink in zip(table.to_dict("records"), flags, sink_names, strict=True)
     ]
     table["flags"], table["reasons"] = [", ".join(names) for names in flags], reasons
-    out = {name: heads.ravel() for name, heads in standing_out(measures).items()}
-    table["stands_out"] = [", ".join(n for n in FLAGS if out[n][index]) for index in table.index]
-    table["unusual"] = unusualness(measures).ravel()
+    far = np.stack([heads.ravel() for heads in distances(measures).values()], axis=1)
+    table["unusual"], names = far.max(axis=1), list(FLAGS)
+    table["unusual_by"] = [
+        ", ".join(names[at] for at in np.argsort(-row, kind="stable") if row[at] >= OUTLIER)
+        for row in far
+    ]
     table.attrs["values"] = "|f(v)|" if exact else "|v|"
     table.attrs["tokens"] = tokens
     table.attrs["too_short"] = too_short(tokens)
@@ -200,12 +196,9 @@ def _column(name: str, totals: Columns, position: Indices) -> dict[str, Floats]:
 
 
 def flagged(table: pd.DataFrame) -> pd.DataFrame:
-    """The heads with a flag: those that stand out first, and the most unusual first of either."""
+    """The heads with a flag, the most unusual first."""
     odd = table[table["flags"] != ""]
-    order = odd.assign(_out=odd["stands_out"] != "")
-    columns = ["_out", "unusual", "layer", "head"]
-    order = order.sort_values(columns, ascending=[False, False, True, True])
-    return odd.loc[order.index]
+    return odd.sort_values(["unusual", "layer", "head"], ascending=[False, True, True])
 
 
 def with_flag(table: pd.DataFrame, name: str) -> pd.DataFrame:

@@ -109,7 +109,7 @@ export class CloudView extends View {
     if (!this.width) return
     const [before, view] = [this.grid, this.window]
     this.grid = this.makeGrid(this.width)
-    this.window = view ? resizedView(view, before, this.grid) : wholeView(this.grid)
+    this.window = view ? resizedView(view, before, this.grid) : this.firstView()
     this.ratio = Math.min(MAX_RATIO, (window.devicePixelRatio || 1) * zoomOf(this.root))
     for (const canvas of [this.points, this.over])
       sizeCanvas(canvas, this.width, this.height, { ratio: this.ratio })
@@ -120,6 +120,11 @@ export class CloudView extends View {
   /** The tiles in a picture of that width; sets its height. @abstract @param {number} _width @returns {Grid} */
   makeGrid(_width) {
     throw new Error("not implemented")
+  }
+
+  /** What is seen at first. @returns {Window} */
+  firstView() {
+    return wholeView(this.grid)
   }
 
   /** Everything that depends on the theme and on what is found, picked or chosen. @abstract */

@@ -10,7 +10,16 @@ import { placement } from "./heads.js"
 import { drawTileLabels } from "./labels.js"
 import { markPoints } from "./marks.js"
 import { eachTile, radiusFor } from "./paint.js"
-import { ZOOM, gridFor, mainTile, middleTile, seenPart, tileAt, viewOfPart } from "./viewport.js"
+import {
+  ZOOM,
+  clampView,
+  gridFor,
+  mainTile,
+  middleTile,
+  seenPart,
+  tileAt,
+  viewOfPart,
+} from "./viewport.js"
 import { hintFor, noteInTile } from "./words.js"
 
 /** @import { Pen } from "../points/scatter.js" */
@@ -20,7 +29,7 @@ import { hintFor, noteInTile } from "./words.js"
 /** @import { Spot, Tile, View as Window } from "./viewport.js" */
 
 const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and columns
-const HEIGHT = { max: 620, least: 400, share: 0.58, narrow: 460, min: 240, wideFrom: 700 } // pixels; share of the browser's window; `narrow` on screens below `wideFrom`
+const HEIGHT = { max: 620, least: 400, share: 0.58, narrow: 0.64, min: 240, wideFrom: 700 } // pixels; share of the browser's window; `narrow` on screens below `wideFrom`
 const FADED = { light: 0.22, dark: 0.3 } // share of its colour that a point keeps when a search did not find it
 const TOUCHABLE = 160 // side of a tile from which on a finger can choose a point
 const TELL_AFTER = 300 // milliseconds without a move
@@ -67,16 +76,26 @@ export class TilesView extends CloudView {
   /** @param {number} width */
   makeGrid(width) {
     const { data } = this
-    const fitting = clamp(HEIGHT.share * windowFor(this.root).height, HEIGHT.least, HEIGHT.max) // so that the rows are seen without scrolling
-    const box = {
-      ...GUTTER,
-      width: width - GUTTER.left - 1,
-      height: width < HEIGHT.wideFrom ? HEIGHT.narrow : fitting,
-    }
+    const share = this.isNarrow ? HEIGHT.narrow : HEIGHT.share
+    const height = clamp(share * windowFor(this.root).height, HEIGHT.least, HEIGHT.max) // so that the rows are seen without scrolling
+    const box = { ...GUTTER, width: width - GUTTER.left - 1, height }
     const windows = data.single ? ZOOM.single : ZOOM.windows
-    const grid = gridFor(data, data.heads, box, HEIGHT.min, windows)
+    const grid = gridFor(data, data.heads, box, this.isNarrow ? height : HEIGHT.min, windows)
     this.height = GUTTER.top + grid.box.height + 1
     return grid
+  }
+
+  get isNarrow() {
+    return this.width < HEIGHT.wideFrom
+  }
+
+  /** On a phone the rows fill the window, and a finger moves from head to head. */
+  firstView() {
+    const { grid, data } = this
+    if (data.single || !this.isNarrow) return super.firstView()
+    const side = grid.box.height / grid.high
+    const middle = ((Math.max(0, data.chosen) % data.heads) + 0.5) * side
+    return clampView({ zoom: side / grid.pitch, x: middle - grid.box.width / 2, y: 0 }, grid)
   }
 
   mark() {
@@ -138,7 +157,9 @@ export class TilesView extends CloudView {
   report() {
     const { grid, view, opener } = this
     this.root.dataset.tile = String(Math.round(grid.pitch * view.zoom))
-    this.over.style.touchAction = this.isZoomed ? "none" : "pan-y"
+    const { high, pitch, box } = this.grid
+    const isHigher = high * pitch * this.view.zoom > box.height + 1 // else the page scrolls under a finger
+    this.over.style.touchAction = isHigher ? "none" : "pan-y"
     const main = mainTile(view, grid)
     const head = main ? this.headOf(main) : this.tapped
     opener.hidden = head < 0 || this.component.standalone === true || this.data.single

@@ -1,4 +1,4 @@
-"""CLS attention: one map large over the image, rollouts beside it, and all heads as small pictures.
+"""CLS attention: one map large over the image, beside it all heads as small pictures, and rollouts.
 
 A region dragged on the large image and a head that is clicked change the picture at once; the page
 hears of them a moment later, each by itself, so that a report of one never undoes another.
@@ -41,6 +41,7 @@ class View:
     share : of a map's mass, 0 to 1, on the patches that are outlined.
     region : marked by the visitor, if any.
     only_patches : whether numbers are shares of the map's own mass.
+    rollouts : whether these are shown too.
     """
 
     layer: int
@@ -48,6 +49,7 @@ class View:
     share: float
     region: Region | None = None
     only_patches: bool = False
+    rollouts: bool = False
 
 
 def packed(
@@ -78,7 +80,8 @@ def packed(
         "onlyPatches": view.only_patches,
         "picture": picture,
     }
-    return pack(settings, pixels=patches.pixels, maps=maps.by_head, rollouts=maps.rollouts)
+    rollouts = maps.rollouts if view.rollouts else maps.rollouts[:0]
+    return pack(settings, pixels=patches.pixels, maps=maps.by_head, rollouts=rollouts)
 
 
 def show_cls_maps(

@@ -1,4 +1,4 @@
-// CLS attention: one map large, two rollouts beside it, all heads as small pictures. What is marked on the large one is
+// CLS attention: one map large, beside it all heads as small pictures, and two rollouts where they are asked for. What is marked on the large one is
 // measured on all of them, in the browser.
 
 import { make, makeTip, place, sizeCanvas } from "../shared/dom.js"
@@ -35,8 +35,8 @@ import {
  */
 
 const WIDE = 700 // pixels of the view, from which everything stands side by side
-const LARGE = { min: 250, max: 400, share: 0.36, phone: 380 } // pixels, and of the view's width
-const BESIDE = { min: 120, max: 175, share: 0.17 } // likewise
+const LARGE = { min: 250, max: 520, share: 0.44, phone: 380 } // pixels, and of the view's width
+const BESIDE = { min: 110, max: 175, share: 0.14 } // likewise
 const TILE = { min: 21, max: 60, height: 400 } // pixels; height: of all layers
 const GAP = 18 // pixels between the parts
 const LABELLED = 26 // pixels of a tile that has room for its share
@@ -69,8 +69,9 @@ export class ClsMapsView extends View {
     this.stage = make(this.root, "div", "stage")
     const figure = make(this.stage, "figure", "large")
     this.large = new LargeMap(this, figure)
-    this.title = make(figure, "figcaption")
-    this.about = make(figure, "div", "about")
+    const badge = make(figure, "div", "badge")
+    this.title = make(badge, "figcaption")
+    this.about = make(badge, "div", "about")
     this.column = make(this.stage, "div", "column")
     const side = make(this.stage, "div", "side")
     this.heads = new HeadMaps(this, make(side, "div", "all scroller"))
@@ -113,8 +114,9 @@ export class ClsMapsView extends View {
     const beside = isWide ? limit(BESIDE) : Math.floor((large - GAP) / 2)
     this.size = { width: large, height: Math.round(large * ratio) }
     this.beside = { width: beside, height: Math.round(beside * ratio) }
-    this.tile = this.tileSize(isWide ? this.width - large - beside - 2 * GAP : this.width, ratio)
     this.buildRollouts()
+    const parts = large + GAP + (this.rollouts.length ? beside + GAP : 0)
+    this.tile = this.tileSize(isWide ? this.width - parts : this.width, ratio)
     this.heads.build()
     this.draw()
   }
@@ -169,7 +171,8 @@ export class ClsMapsView extends View {
   buildRollouts() {
     const { data, count } = this
     this.column.replaceChildren()
-    this.rollouts = ROLLOUTS.map((name, index) => {
+    this.column.hidden = data.rollouts.length === 0
+    this.rollouts = ROLLOUTS.slice(0, data.rollouts.length / count).map((name, index) => {
       const figure = place(make(this.column, "figure", "rollout"), { width: this.beside.width })
       const canvas = make(figure, "canvas")
       make(figure, "figcaption", "", name)

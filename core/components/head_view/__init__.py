@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +29,9 @@ class Weighting:
     label: str
     title: str
     disabled: bool = False
+
+
+ATTENTION = Weighting("attention", "attention", "The weights after softmax")
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,3 +106,39 @@ def show_head_view(data: bytes, *, key: str, on_view: Callable[[object], None]) 
         or weighting that has not been sent, else a moment later.
     """
     _head_view(key=key, data=data, on_view_change=lambda: on_view(reported(key, "view")))
+
+
+def show_one_head(
+    trace: Trace,
+    layers: Mapping[int, LayerPayload],
+    place: tuple[int, int],
+    colours: Mapping[str, Sequence[str]],
+    *,
+    key: str,
+    weighting: Weighting = ATTENTION,
+    pinned: Sequence[int] = (),
+    picture: Mapping[str, Any] | None = None,
+    on_view: Callable[[object], None] = lambda _: None,
+) -> None:
+    """Draw the lines of the head at `place`, layer and head from 0, without controls.
+
+    The browser is sent these `layers`; of a `pinned` position only its lines are shown. `colours`
+    and `picture` are as in :class:`HeadView`, `on_view` as in :func:`show_head_view`.
+    """
+    layer, head = place
+    view: dict[str, Any] = {
+        "layer": str(trace.layer_labels[layer]),
+        "pairs": "all",
+        "least": "auto",
+        "weigh": weighting.value,
+        "hide": False,
+        "renorm": False,
+        "what": False,
+        "heads": [head + 1],
+        "without": [],
+        "from": [position + 1 for position in pinned],
+        "to": [],
+    }
+    serial = zlib.crc32(repr((view, trace.tokens)).encode("utf-8", "replace"))
+    facts = HeadView(view, serial, [weighting], colours, picture=picture, bare=True)
+    show_head_view(pack_head_view(trace, layers, weighting.value, facts), key=key, on_view=on_view)

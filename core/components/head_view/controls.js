@@ -1,31 +1,7 @@
-// Controls of the head view: sliders, and a swatch per head. Each is {node, sync}.
+// A control of the head view: a swatch per head. It is {node, few, sync}.
 
 import { labelled } from "../shared/controls.js"
 import { describe, make } from "../shared/dom.js"
-
-/** A whole number from 0 to `max`, with words for what it stands for. @param {string} label @param {number} max @param {(value: number) => void} onInput */
-export function makeSlider(label, max, onInput) {
-  const node = labelled(label)
-  const line = make(node, "div", "slider")
-  const input = describe(make(line, "input"), {
-    type: "range",
-    min: 0,
-    max,
-    step: 1,
-    "aria-label": label,
-  })
-  input.oninput = () => onInput(Number(input.value))
-  const words = make(line, "span", "slider-value")
-  return {
-    node,
-    input,
-    sync: (/** @type {number} */ value, /** @type {string} */ text) => {
-      if (input.value !== String(value)) input.value = String(value)
-      describe(input, { "aria-valuetext": text })
-      words.textContent = text
-    },
-  }
-}
 
 /**
  * A swatch per head, and all; none and invert are in `few`. `onHeads` gets the heads that are on, from 0, `onPoint` the one pointed at.

@@ -455,11 +455,11 @@ export class HeadView extends View {
         (max, label) => Math.max(max, widthOf(label)),
         0,
       ) + patchWidth(data.patches, PATCH)
-    let layout = layOut(this.width, widest, shown, on)
+    let layout = layOut(this.width, widest, shown, on, data.bare)
     const maxHeight = Math.max(240, windowFor(this.root).height * MAX_HEIGHT)
     const mapWidth =
       layout.height <= maxHeight ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
-    if (mapWidth) layout = layOut(this.width - mapWidth - SCROLLBAR, widest, shown, on)
+    if (mapWidth) layout = layOut(this.width - mapWidth - SCROLLBAR, widest, shown, on, data.bare)
     this.layout = { ...layout, whole: this.width, mapWidth }
     this.map.hidden = !mapWidth
     place(this.scroller, {

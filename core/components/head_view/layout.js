@@ -11,11 +11,12 @@ const PORTS = { step: 1.7, maxShare: 0.62 } // pixels between the ends of neighb
 const NUMBER_WIDTH = 40 // at the end of the longest bar
 export const GAP = 8 // between a token and its lines, and between a token and its bars
 
-/** Columns from left to right: bars, tokens that attend, lines, tokens attended to, bars. @param {number} width @param {number} widestLabel @param {Shown} shown @param {number[]} heads */
-export function layOut(width, widestLabel, shown, heads) {
+/** Columns from left to right: bars, tokens that attend, lines, tokens attended to, bars. @param {number} width @param {number} widestLabel @param {Shown} shown @param {number[]} heads @param {boolean} isSmall among other things */
+export function layOut(width, widestLabel, shown, heads, isSmall) {
   const count = Math.max(shown.queries.length, shown.keys.length)
-  const row = count <= 16 ? ROW.roomy : count <= 64 ? ROW.close : ROW.dense
   const phone = width < 560
+  const row =
+    isSmall && phone ? ROW.dense : count <= 16 ? ROW.roomy : count <= 64 ? ROW.close : ROW.dense
   const token = Math.min(Math.max(44, widestLabel + 16), phone ? width * 0.24 : 170)
   const lines = clamp(width * (phone ? 0.3 : 0.44), 80, 600)
   const linesLeft = (width - lines) / 2

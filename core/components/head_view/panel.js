@@ -1,10 +1,10 @@
 // The head view's controls: layer, sentences and heads in a row, and behind a button the others.
 
-import { makeSegments, makeSwitch } from "../shared/controls.js"
+import { makeSegments, makeSlider, makeSwitch } from "../shared/controls.js"
 import { describe, make } from "../shared/dom.js"
 import { SIDES, offeredPairs } from "../shared/sentences.js"
 import { makeStepper, stepped } from "../shared/stepper.js"
-import { makeSlider, makeSwatches } from "./controls.js"
+import { makeSwatches } from "./controls.js"
 import { THRESHOLDS, headsOn, headsWritten } from "./filters.js"
 
 /** @import { Layer } from "../shared/layer.js" */

@@ -32,13 +32,13 @@ class Look:
     Attributes
     ----------
     draw : every weight as a line from query to key, or as a cell of a table.
-    colour : one colour per layer, one per head, or one scale for the weight.
+    held : layer and head, from 0, that other pages show; ringed.
     sorted : what the order of the heads means; empty if they are ordered by number.
     hidden_layers, hidden_heads : from 0.
     """
 
     draw: Literal["lines", "tiles"] = "lines"
-    colour: Literal["layer", "head", "strength"] = "layer"
+    held: tuple[int, int] = (0, 0)
     sorted: str = ""
     hidden_layers: Sequence[int] = ()
     hidden_heads: Sequence[int] = ()
@@ -92,7 +92,7 @@ def view_data(
         "columns": vars(side_of(trace.key_tokens, shown.columns)),
         "lines": {"tile": MAX_LINES, "enlarged": MAX_ENLARGED_LINES},
         "draw": look.draw,
-        "colour": look.colour,
+        "held": look.held[0] * heads + look.held[1],
         "sorted": look.sorted,
         "hidden": {"layers": list(look.hidden_layers), "heads": list(look.hidden_heads)},
         "picture": picture,

@@ -1,4 +1,4 @@
-// A head's tile enlarged, in a place of its own or away from the pointer: its name, its tokens, its strongest pairs. Once
+// A head's tile enlarged, beside the pointer or below the grid: its name, its tokens, its strongest pairs. Once
 // the pointer has rested, it stays and can be entered; pointing at a token there leaves only that token's attention.
 
 import {
@@ -14,7 +14,7 @@ import {
 } from "../shared/dom.js"
 import { fitted } from "../shared/lettering.js"
 import { addPatch } from "../shared/patches.js"
-import { PANEL, farSide } from "./tile_grid.js"
+import { PANEL, besideTile } from "./tile_grid.js"
 import { drawHead, fillImage, pictureOf, tileOf } from "./tiles.js"
 
 /** @import { Patches } from "../shared/patches.js" */
@@ -95,10 +95,11 @@ export function createPanel(parent, view) {
       empty.hidden = true
       draw(null)
     },
-    /** Away from a tile, where it is over the grid. @param {DOMRect} tile on the screen @param {DOMRect} grid likewise */
-    avoid(tile, grid) {
+    /** Beside a tile, where it is over the grid. @param {DOMRect} tile on the screen @param {DOMRect} stage likewise */
+    moveBeside(tile, stage) {
       const box = panel.getBoundingClientRect()
-      if (spot === "over") place(panel, farSide(tile, grid, box, zoomOf(panel)))
+      if (spot === "over")
+        place(panel, besideTile(tile, stage, box, window.innerHeight, zoomOf(panel)))
     },
     /** @param {Spot} where @param {number} width the most pixels it may take @param {string} hint for a place of its own while it is empty */
     setSpot(where, width, hint) {
@@ -223,7 +224,7 @@ function drawEnlarged(canvas, view, head, pairs, token, room) {
   const shown = token ? aloneTile(data, tile, token) : tile
   drawHead(picture, data, shown, data.lines.enlarged, 1.3 * ratio)
   const image = pen.createImageData(picture.width, picture.height)
-  fillImage(image, picture, view.rampFor(head, false))
+  fillImage(image, picture, view.theme.ramps[data.lit[head.index] ? "lit" : "plain"])
   pen.putImageData(image, Math.round(area.left * ratio), Math.round(area.top * ratio))
   Object.assign(pen, { font, fillStyle: theme.ink, strokeStyle: theme.ink, textBaseline: "middle" })
   if (!hasLines) markCells(pen, area, data, pairs)

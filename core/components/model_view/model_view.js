@@ -3,7 +3,7 @@
 
 import { clamp, describe, make, sizeCanvas, windowFor, zoomOf } from "../shared/dom.js"
 import { HeadGrid, placeIn } from "../shared/head_grid.js"
-import { css, paletteOf, parseColour, readTheme } from "../shared/scales.js"
+import { parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { createPanel, pairsOf } from "./enlargement.js"
 import { sheetPainter } from "./picture.js"
@@ -13,17 +13,16 @@ import {
   hiddenAfter,
   shownHeads,
   silentFrom,
-  spotFor,
   stepTo,
   tileSize,
   topsOf,
   widestOver,
 } from "./tile_grid.js"
-import { OPACITY, drawHead, fillImage, hueOf, pictureOf, rampOf, tileOf } from "./tiles.js"
+import { OPACITY, drawHead, fillImage, pictureOf, rampOf, tileOf } from "./tiles.js"
 
 /** @import { Place } from "../shared/head_grid.js" */
 /** @import { Patches } from "../shared/patches.js" */
-/** @import { Rgb, Theme } from "../shared/scales.js" */
+/** @import { Theme } from "../shared/scales.js" */
 /** @import { Tokens } from "../shared/sentences.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Hidden, Row, Spot } from "./tile_grid.js" */
@@ -32,7 +31,7 @@ import { OPACITY, drawHead, fillImage, hueOf, pictureOf, rampOf, tileOf } from "
  * @typedef {{layer: number, head: number, index: number, name: string}} Head index: among all heads of the model
  * @typedef {{
  *   layers: number, layerLabels: number[], gaps: [number, string][], heads: number, shape: {rows: number, columns: number}, block: [number, number], rows: Tokens, columns: Tokens, patches: Patches | null,
- *   lines: {tile: number, enlarged: number}, draw: "lines" | "tiles", colour: "layer" | "head" | "strength",
+ *   lines: {tile: number, enlarged: number}, draw: "lines" | "tiles", held: number,
  *   sorted: string, hidden: Hidden, scoreName: string, closest: number, tiles: Uint8Array, strongest: Float32Array, pairs: Float32Array,
  *   order: Float32Array, lit: Uint8Array, score: Float32Array,
  * }} Data
@@ -57,7 +56,7 @@ export default function (component) {
 
 export class ModelView extends View {
   /** @type {Data} */ data
-  /** @type {Theme & {strength: Rgb[], ramps: Map<string, Uint32Array>}} */ theme
+  /** @type {Theme & {ramps: Record<"plain" | "lit" | "faint", Uint32Array>}} */ theme
   /** @type {Hidden} */ hidden = { layers: [], heads: [] }
   /** @type {Row[]} */ rows = []
   /** @type {Place | null} */ over = null // the tile under the pointer
@@ -90,7 +89,7 @@ export class ModelView extends View {
     })
     onMouse(world, "pointerover", (event) => this.pointAt(event)) // a finger enlarges with the press that follows
     onMouse(world, "pointermove", (event) => this.rest(event))
-    onMouse(world, "pointerleave", () => this.pointAt(null)) // a place of its own keeps what it shows; what a finger has enlarged stays when it is lifted
+    onMouse(world, "pointerleave", () => this.pointAt(null)) // what a finger has enlarged stays when it is lifted
     this.listen(panel.node, "pointerenter", () => clearTimeout(this.grace))
     onMouse(panel.node, "pointerleave", () => this.followPointer())
     this.listen(world, "click", (event) => {
@@ -116,6 +115,10 @@ export class ModelView extends View {
     return window.matchMedia("(hover: none)").matches
   }
 
+  get emptyHint() {
+    return `${this.isTouchScreen ? "Tap" : "Hover over"} a tile to enlarge it here.`
+  }
+
   destroy() {
     super.destroy()
     clearTimeout(this.grace)
@@ -134,28 +137,17 @@ export class ModelView extends View {
     this.width = root.clientWidth
     this.rows = shownHeads(data, this.hidden)
     const { height } = windowFor(root)
-    this.spot = spotFor(this.width, this.rows, height)
-    const reserved = this.spot === "beside" ? PANEL.width + PANEL.gap : 0
-    this.size = tileSize(this.width - reserved, this.rows, height)
-    const room = {
-      beside: PANEL.width,
-      below: this.width,
-      over: widestOver(this.width, this.size.wide + TILE.gap),
-    }[this.spot]
+    this.spot = this.width < PANEL.phone ? "below" : "over"
+    this.size = tileSize(this.width, this.rows, height)
+    const over = widestOver(this.width, this.size.wide + TILE.gap)
     this.stage.dataset.spot = this.spot
-    this.panel.setSpot(
-      this.spot,
-      room,
-      this.isTouchScreen
-        ? "Tap a tile to enlarge it here."
-        : "Hover over a tile to enlarge it here.",
-    )
+    this.panel.setSpot(this.spot, this.spot === "below" ? this.width : over, this.emptyHint)
     const { row, column } = this.grid.place
     this.grid.place = {
       row: clamp(row, 0, this.rows.length - 1),
       column: clamp(column, 0, this.rows[0].heads.length - 1),
     }
-    this.theme = { ...readTheme(root), strength: paletteOf(root, "sequential"), ramps: new Map() }
+    this.theme = { ...readTheme(root), ramps: rampsOf(readTheme(root)) }
     this.buildGrid()
     this.drawTiles()
     this.drawBar()
@@ -223,6 +215,7 @@ export class ModelView extends View {
     const label = `Layer ${data.layerLabels[layer]}, head ${head + 1}. ${strongest}`
     const node = this.grid.addCell(parent, { row, column }, { class: "cell", "aria-label": label })
     if (data.sorted) make(node, "span", "number", String(head + 1))
+    node.classList.toggle("held", data.held === index)
     const isClosest = data.lit.length === 0 && data.closest === index
     if (!data.lit[index] && !isClosest) return
     node.classList.add(isClosest ? "closest" : "lit")
@@ -246,19 +239,11 @@ export class ModelView extends View {
     return row < 0 || column < 0 ? null : this.headIn(row, column)
   }
 
-  /** From the paper to the colour of a head's layer, or of the head; or the scale of strengths. @param {Head} head @param {boolean} isDimmed */
-  rampFor({ layer, head }, isDimmed) {
-    const { data, theme } = this
-    const { colour, layers, heads } = data
-    const [index, count] = { layer: [layer, layers], head: [head, heads], strength: [0, 1] }[colour]
-    const name = `${index} ${isDimmed}`
-    const palette =
-      colour === "strength"
-        ? theme.strength
-        : [parseColour(theme.paper), hueOf(index, count, colour === "layer", theme.isDark)]
-    const ramp = theme.ramps.get(name) ?? rampOf(palette, isDimmed ? DIMMED : 1)
-    theme.ramps.set(name, ramp)
-    return ramp
+  /** Heads that were searched for are in colour, and the others then faint. @param {Head} head */
+  rampFor({ index }) {
+    const { lit } = this.data
+    if (lit.length === 0) return this.theme.ramps.plain
+    return this.theme.ramps[lit[index] ? "lit" : "faint"]
   }
 
   /** Where the tiles lie on their canvas. */
@@ -292,7 +277,7 @@ export class ModelView extends View {
     const image = pen.createImageData(picture.width, picture.height)
     this.eachTile((head, left, top) => {
       drawHead(picture, data, tileOf(data, head.index), data.lines.tile, Math.max(1, ratio * 1.1))
-      fillImage(image, picture, this.rampFor(head, this.isDimmed(head)))
+      fillImage(image, picture, this.rampFor(head))
       pen.putImageData(image, Math.round(left * ratio), Math.round(top * ratio))
     })
   }
@@ -303,11 +288,6 @@ export class ModelView extends View {
     this.rows.forEach(({ heads }, row) =>
       heads.forEach((_, column) => visit(this.headIn(row, column), column * step.x, tops[row])),
     )
-  }
-
-  /** @param {Head} head */
-  isDimmed({ index }) {
-    return this.data.lit.length > 0 && !this.data.lit[index]
   }
 
   /** The grid with its labels and the scale; no hint, no enlargement. */
@@ -335,9 +315,7 @@ export class ModelView extends View {
     legend.replaceChildren()
     make(legend, "span", "", data.draw === "lines" ? "a line's weight" : "a cell's weight")
     const ramp = make(legend, "span", "ramp")
-    const colours =
-      data.colour === "strength" ? theme.strength : [theme.paper, theme.ink].map(parseColour)
-    ramp.style.background = `linear-gradient(to right, ${colours.map(css)})`
+    ramp.style.background = `linear-gradient(to right, ${theme.paper}, ${theme.ink})`
     let last = -1
     for (const weight of SCALE) {
       const share =
@@ -350,9 +328,9 @@ export class ModelView extends View {
 
   /** @param {Place} place */
   enlarge(place) {
-    const { panel, grid, scroller } = this
+    const { panel, grid, stage } = this
     panel.show(this.headIn(place.row, place.column))
-    panel.avoid(grid.nodeAt(place).getBoundingClientRect(), scroller.getBoundingClientRect())
+    panel.moveBeside(grid.nodeAt(place).getBoundingClientRect(), stage.getBoundingClientRect())
   }
 
   /** @param {PointerEvent | null} event */
@@ -440,5 +418,15 @@ export class ModelView extends View {
     if (!this.headAt(to)) return
     this.enlarge(to)
     this.panel.settle()
+  }
+}
+
+/** From the paper to the ink, to the colour of what was searched for, and faintly to the ink. @param {Theme} theme */
+function rampsOf({ paper, ink, accent }) {
+  const [ground, plain, lit] = [paper, ink, accent].map(parseColour)
+  return {
+    plain: rampOf([ground, plain]),
+    lit: rampOf([ground, lit]),
+    faint: rampOf([ground, plain], DIMMED),
   }
 }

@@ -48,7 +48,7 @@ function paintTile(pen, view, head, left, top) {
   const { draw, shape } = view.data
   const { wide, high } = view.size
   const tile = tileOf(view.data, head.index)
-  const ramp = view.rampFor(head, view.isDimmed(head))
+  const ramp = view.rampFor(head)
   const [across, down] = [wide / shape.columns, high / shape.rows]
   Object.assign(pen, { fillStyle: colourAt(ramp, 0), lineWidth: THICK })
   pen.fillRect(left, top, wide, high)

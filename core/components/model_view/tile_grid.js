@@ -7,10 +7,10 @@ import { tableSteps } from "../shared/keys.js"
 /**
  * @typedef {{layers: number[], heads: number[]}} Hidden
  * @typedef {{layer: number, heads: number[], silent: string}} Row silent: numbers of the layers before it that do not attend
- * @typedef {"beside" | "over" | "below"} Spot of the enlargement
+ * @typedef {"over" | "below"} Spot of the enlargement
  */
 
-export const PANEL = { width: 330, max: 430, gap: 14, margin: 8, minTile: 55, phone: 560 } // pixels
+export const PANEL = { max: 430, margin: 8, phone: 560 } // pixels
 export const TILE = {
   gap: 3,
   label: 34,
@@ -99,32 +99,21 @@ export function stepTo(key, from, rows) {
   return row < 0 && column < 0 ? from : { row, column }
 }
 
-/**
- * Where the enlargement goes: beside the grid if tiles stay large enough there, under it on a phone, else over its far side.
- * @param {number} width of the view @param {Row[]} rows @param {number} screen its height @returns {Spot}
- */
-export function spotFor(width, rows, screen) {
-  if (width < PANEL.phone) return "below"
-  return tileSize(width - PANEL.width - PANEL.gap, rows, screen).wide >= PANEL.minTile
-    ? "beside"
-    : "over"
-}
-
 /** The most pixels that an enlargement over the grid may take, so that the tile and its neighbours stay visible. @param {number} width of the view @param {number} pitch of tiles */
 export function widestOver(width, pitch) {
   return Math.min(PANEL.max, Math.floor(width / 2 - 1.5 * pitch))
 }
 
 /**
- * Left and top of an enlargement over the grid, both from the grid's own corner: on the side away from the tile, and as
- * high as can be seen.
- * @param {{left: number, right: number}} tile on the screen @param {{left: number, top: number, width: number, height: number}} grid likewise @param {{width: number, height: number}} box
+ * Left and top of an enlargement over the grid, both from the stage's own corner: to the right of the tile, or to the left
+ * where there is no room, with one neighbour between them; as high as the tile, but on the screen.
+ * @param {{left: number, right: number, top: number}} tile on the screen @param {{left: number, top: number, width: number}} stage likewise @param {{width: number, height: number}} box @param {number} screen its height
  */
-export function farSide(tile, grid, box, zoom = 1) {
-  const isLeft = (tile.left + tile.right) / 2 < grid.left + grid.width / 2
-  const hidden = PANEL.margin - grid.top // of the grid, above the screen
-  return {
-    left: (isLeft ? Math.max(0, grid.width - box.width) : 0) / zoom,
-    top: clamp(hidden, 0, Math.max(0, grid.height - box.height / 2)) / zoom,
-  }
+export function besideTile(tile, stage, box, screen, zoom = 1) {
+  const pitch = tile.right - tile.left + 2 * TILE.gap * zoom
+  const right = tile.right + pitch - stage.left
+  const left = right + box.width <= stage.width ? right : tile.left - pitch - box.width - stage.left
+  const lowest = screen - PANEL.margin - box.height
+  const top = Math.max(PANEL.margin, Math.min(tile.top, lowest)) - stage.top
+  return { left: Math.max(0, left) / zoom, top: top / zoom }
 }

@@ -126,37 +126,6 @@ export function rampOf(palette, share = 1) {
   return new Uint32Array(bytes.buffer)
 }
 
-/**
- * One of `count` colours. Layers follow each other around the circle of hues; heads, which have no order, are a golden
- * angle apart. Lighter on dark paper.
- * @param {number} index @param {number} count @param {boolean} ordered @param {boolean} dark @returns {Rgb}
- */
-export function hueOf(index, count, ordered, dark) {
-  const hue = ordered ? 285 - (index / Math.max(count, 2)) * 300 : 25 + index * 137.508
-  const levels = dark ? [72, 62, 82] : [46, 56, 36]
-  return fromLch(ordered ? levels[0] : levels[index % 3], 56, hue)
-}
-
-/** CIE LCh(ab) under D65 as sRGB, clipped to what a screen shows. @param {number} lightness @param {number} chroma @param {number} degrees @returns {Rgb} */
-function fromLch(lightness, chroma, degrees) {
-  const angle = (degrees * Math.PI) / 180
-  const fy = (lightness + 16) / 116
-  const [x, y, z] = [
-    [0.95047, fy + (chroma * Math.cos(angle)) / 500],
-    [1, fy],
-    [1.08883, fy - (chroma * Math.sin(angle)) / 200],
-  ].map(([white, f]) => white * (f > 6 / 29 ? f ** 3 : 3 * (6 / 29) ** 2 * (f - 4 / 29)))
-  return [
-    3.2406 * x - 1.5372 * y - 0.4986 * z,
-    -0.9689 * x + 1.8758 * y + 0.0415 * z,
-    0.0557 * x - 0.204 * y + 1.057 * z,
-  ]
-    .map((value) => Math.max(0, Math.min(1, value)))
-    .map((value) =>
-      Math.round(255 * (value <= 0.0031308 ? 12.92 * value : 1.055 * value ** (1 / 2.4) - 0.055)),
-    )
-}
-
 /** An empty picture of at least one pixel, as large as given in pixels of the screen. @param {number} wide @param {number} high @returns {Picture} */
 export function pictureOf(wide, high) {
   const [width, height] = [Math.max(1, Math.round(wide)), Math.max(1, Math.round(high))]

@@ -1,4 +1,4 @@
-// Arrows from patches to the keys they attend to, found a few rows at a time.
+// An arrow from each patch to the key that it attends to most, found a few rows at a time.
 
 import { isPatch, tokenWeights } from "./weights.js"
 
@@ -14,11 +14,10 @@ const HEAD = { length: 8, width: 3.2 } // pixels
 const HALO = "rgba(8, 10, 16, 0.75)"
 
 /**
- * Find arrows without holding up the page; `onDone` gets them. Returns a function that ends the work.
- * @param {Layer} layer @param {Head} head @param {Grid} grid @param {number | null} least weight of all links; null: the strongest of each patch
- * @param {boolean} onlyPatches @param {(arrows: Arrow[]) => void} onDone
+ * Find arrows without holding up the page; `onDone` gets them, the strongest first. Returns a function that ends the work.
+ * @param {Layer} layer @param {Head} head @param {Grid} grid @param {boolean} onlyPatches @param {(arrows: Arrow[]) => void} onDone
  */
-export function findArrows(layer, head, grid, least, onlyPatches, onDone) {
+export function findArrows(layer, head, grid, onlyPatches, onDone) {
   /** @type {Arrow[]} */
   const arrows = []
   let query = grid.first
@@ -27,27 +26,22 @@ export function findArrows(layer, head, grid, least, onlyPatches, onDone) {
     const end = performance.now() + WORK_MS
     while (query < grid.first + grid.count && performance.now() < end) {
       const weights = tokenWeights(layer, head, query, { direction: "from", onlyPatches }, grid)
-      arrows.push(...arrowsOf(weights, query, least))
+      arrows.push(arrowOf(weights, query))
       query += 1
     }
     if (query < grid.first + grid.count) frame = requestAnimationFrame(step)
-    else onDone(arrows)
+    else onDone(arrows.sort((a, b) => b.weight - a.weight))
   }
   step()
   return () => cancelAnimationFrame(frame)
 }
 
-/** The arrows of one row, the strongest first; of equals the first key. @param {Float64Array} weights @param {number} query @param {number | null} least @returns {Arrow[]} */
-export function arrowsOf(weights, query, least) {
-  if (least !== null) {
-    const keys = [...weights.keys()].filter((key) => weights[key] >= least)
-    return keys
-      .map((key) => ({ query, key, weight: weights[key] }))
-      .sort((a, b) => b.weight - a.weight)
-  }
-  let best = 0
-  for (let key = 1; key < weights.length; key++) if (weights[key] > weights[best]) best = key
-  return [{ query, key: best, weight: weights[best] }]
+/** To the strongest key of a row; of equals the first. @param {Float64Array} weights @param {number} query @returns {Arrow} */
+export function arrowOf(weights, query) {
+  let key = 0
+  for (let other = 1; other < weights.length; other++)
+    if (weights[other] > weights[key]) key = other
+  return { query, key, weight: weights[key] }
 }
 
 /** @param {Arrow} arrow @param {Grid} grid @param {number} cls place of CLS among the tokens, or -1 @returns {Kind} */

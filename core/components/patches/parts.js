@@ -1,26 +1,12 @@
 // The parts of the view: controls, the large picture with its words, the small pictures.
 
-import { makeSegments, makeSwitch } from "../shared/controls.js"
+import { makeSegments, makeSlider, makeSwitch } from "../shared/controls.js"
 import { describe, make, makeTip } from "../shared/dom.js"
 import { makeTiles } from "./tiles.js"
 
 /** @import { PatchesView } from "./patches.js" */
 /** @typedef {{node: HTMLButtonElement, position: number, value: HTMLElement}} Chip a token that is no patch */
 
-const ARROWS = [
-  { value: "none", label: "None", title: "No arrows" },
-  {
-    value: "strongest",
-    label: "Strongest",
-    title:
-      "From each patch to its strongest key: a square stands for CLS, a diamond for a register, a circle for itself",
-  },
-  ...["0.5", "0.2", "0.1", "0.05"].map((least) => ({
-    value: least,
-    label: `≥ ${least}`,
-    title: `All links of patches with a weight of at least ${least}`,
-  })),
-]
 const DIRECTIONS = [
   {
     value: "from",
@@ -38,7 +24,14 @@ const DIRECTIONS = [
 export function makeParts(root, view) {
   const bar = make(root, "div", "bar")
   const direction = makeSegments("Show", DIRECTIONS, (value) => view.change({ direction: value }))
-  const arrows = makeSegments("Arrows", ARROWS, (value) => view.change({ arrows: value }))
+  const arrows = makeSlider(
+    "Arrows",
+    0,
+    (value) => view.showArrows(value),
+    () => view.change({}),
+  )
+  arrows.node.title =
+    "The strongest of the arrows from each patch to its strongest key: a square stands for CLS, a diamond for a register, a circle for itself"
   const only = makeSwitch(
     "Only patches",
     "Divide each row by what it gives to patches, as if there were no CLS or registers",

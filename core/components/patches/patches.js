@@ -25,7 +25,7 @@ import { namesOf, pairNote, placeText, tokenOf, tokenSentence } from "./words.js
 /** @import { Look } from "./tiles.js" */
 /** @import { Asked, Head } from "./weights.js" */
 /**
- * @typedef {{layer: string, head: string, patch: string, direction: string, arrows: string, only_patches: boolean}} State as links write it
+ * @typedef {{layer: string, head: string, patch: string, direction: string, arrows: number, only_patches: boolean}} State as links write it
  * @typedef {object} Data
  * @property {string} stamp of the image and the model
  * @property {number} serial
@@ -56,7 +56,7 @@ export class PatchesView extends View {
   /** @type {Layer} */ layer
   /** @type {string[]} */ names = [] // of tokens, as people read them
   /** @type {number | null} */ pointed = null
-  /** @type {Arrow[]} */ arrows = []
+  /** @type {Arrow[]} */ links = [] // an arrow of each patch, the strongest first
   /** @type {Chip[]} */ chips = []
   /** @type {Float64Array[]} */ ofHeads = [] // the active token's weights, by head
   /** @type {Float64Array} */ weights = new Float64Array()
@@ -69,7 +69,7 @@ export class PatchesView extends View {
   columns = 1 // of small pictures of the layer
   small = 0 // side of the small pictures of all layers in pixels
   serial = -1
-  arrowsOf = "" // what the arrows are of
+  linksOf = "" // what the links are of
   endWork = () => {}
 
   /** @param {Component} component */
@@ -97,7 +97,7 @@ export class PatchesView extends View {
       this.pointed = null
       this.chips = makeChips(this.ui.chips, data.sides.queries.special, this)
     }
-    this.arrowsOf = ""
+    this.linksOf = ""
     this.layOut()
   }
 
@@ -142,10 +142,11 @@ export class PatchesView extends View {
     const isHere = this.sent.includes(index)
     describe(ui.frame, { "aria-busy": !isHere })
     if (!isHere) return // the server has been asked
-    if (this.layer?.index !== index || this.arrowsOf === "") this.layer = readLayer(data, index)
+    if (this.layer?.index !== index || this.linksOf === "") this.layer = readLayer(data, index)
     this.measure()
     ui.direction.sync(state.direction)
-    ui.arrows.sync(state.arrows)
+    ui.arrows.input.max = String(data.grid.count)
+    ui.arrows.sync(state.arrows, `${state.arrows || "none"}`)
     ui.only.sync(state.only_patches)
     ui.classes.textContent = data.classes.length
       ? `Model's guess: ${data.classes.map(([name, share]) => `${name} ${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`).join(", ")}.`
@@ -175,18 +176,28 @@ export class PatchesView extends View {
     ui.ramp.style.backgroundImage = `linear-gradient(to right, ${css([16, 18, 26])}, ${others})`
   }
 
-  /** Find the arrows of another head, or of another kind. */
+  /** The arrows on the screen. */
+  get arrows() {
+    return this.links.slice(0, this.state.arrows)
+  }
+
+  /** As the slider moves. @param {number} arrows */
+  showArrows(arrows) {
+    Object.assign(this.state, { arrows })
+    this.layOut()
+  }
+
+  /** Find the arrows of another head. */
   seekArrows() {
     const { layer, head, state, data } = this
-    const wanted = [layer.index, head, state.arrows, state.only_patches].join()
-    if (wanted === this.arrowsOf) return
+    const wanted = [layer.index, head, state.only_patches, state.arrows > 0].join()
+    if (wanted === this.linksOf) return
     this.endWork()
-    this.arrowsOf = wanted
-    this.arrows = []
-    if (state.arrows === "none") return
-    const least = state.arrows === "strongest" ? null : Number(state.arrows)
-    this.endWork = findArrows(layer, head, data.grid, least, state.only_patches, (arrows) => {
-      this.arrows = arrows
+    this.linksOf = wanted
+    this.links = []
+    if (!state.arrows) return
+    this.endWork = findArrows(layer, head, data.grid, state.only_patches, (links) => {
+      this.links = links
       this.nextFrame(() => this.draw())
     })
   }
@@ -213,7 +224,7 @@ export class PatchesView extends View {
 
   /** Arrows stand alone over the image until a token is pointed at or held. */
   get hasOnlyArrows() {
-    return this.state.arrows !== "none" && this.pinned === null && this.pointed === null
+    return this.state.arrows > 0 && this.pinned === null && this.pointed === null
   }
 
   /** Numbers and words. */
@@ -318,7 +329,7 @@ export class PatchesView extends View {
       painters,
       place: placeText(layer.number, head),
       name: `-L${layer.number}${typeof head === "number" ? `H${head + 1}` : `-${head}`}-${names[active]}`,
-      facts: { ...facts, patch: names[active], ...(arrows === "none" ? {} : { arrows }) },
+      facts: { ...facts, patch: names[active], ...(arrows ? { arrows } : {}) },
     }
   }
 }

@@ -8,8 +8,8 @@ import streamlit as st
 
 from core.analysis.anomalies import Row
 from core.ui import controls
-from core.ui.navigation import go_to
 from core.ui.place import choose_head
+from core.ui.words.pages import go_to
 
 
 def begin_with(row: Row) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.analysis.anomalies import FLAGS, as_map, flagged
+from core.analysis.anomalies.flags import OUTLIER
 from core.analysis.arrays import Floats
 from core.analysis.layers import rows_of
 from core.components.export import made_by, theme_variables
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 _words = Prose(__file__)
 _MAPS = {
-    "unusual": "Unusual among this model's heads",
+    "unusual": "Farthest measure: robust z",
     "norm_log_ratio": "log2 of median |q| over median |k|",
     "first_attention": "Attention to the first token",
     "first_contribution": "The first token's share of what the head moves",
@@ -55,10 +56,9 @@ def make_report(trace: Trace, key: TraceKey, table: pd.DataFrame, facts: Mapping
         gaps=gaps_note(trace),
         odd=flagged(table).to_dict("records"),
         total=len(table),
-        unusual=_words("unusual"),
-        severity=_words("severity"),
+        unusual=_words("unusual", z=OUTLIER).replace("**", ""),
         flags=[(flag, threshold(name, trace)) for name, flag in FLAGS.items()],
-        measures=table.drop(columns=["flags", "reasons", "stands_out"]).to_dict("records"),
+        measures=table.drop(columns=["flags", "reasons", "unusual_by"]).to_dict("records"),
         made_by=made_by(facts),
     )
 

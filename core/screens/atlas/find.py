@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
-from streamlit.delta_generator import DeltaGenerator
 
 from core.atlas import Atlas, search_tokens
 from core.atlas.dispersion import MAX_MATCHES, cluster_count, dispersion
@@ -28,6 +27,7 @@ from core.screens.atlas.wording import number, whole
 from core.ui import address, controls, python
 from core.ui.cache.session import remembered
 from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.frame import find_row
 from core.ui.head_maps import show_head_map
 from core.ui.serve import turns
 from core.ui.serve.progress import UPDATE_SECONDS, Bar
@@ -47,6 +47,7 @@ _KINDS = {
 _OF_SENTENCES = ("phrase", "regex")  # which may take long; words are looked up
 _line = turns.FifoQueue()  # a search may take a processor for seconds: two would only share it
 _CACHED, _ERROR = "_atlas_found", "_atlas_find_error"
+_LINKED = "_atlas_search_of_link"  # a link has asked for a search that has not begun
 _FROM_LINK = "_atlas_expression_of_link"  # not run until the visitor asks for it
 _WAITING = "_atlas_expression_waits"  # in this run of the page
 _RUN, _MAX_RUN = "_atlas_expressions_asked", 20  # expressions that this visitor ran
@@ -56,10 +57,34 @@ _ROWS = 100  # matches in the table below the result
 _ROWS_SAVED = 20_000  # matches in its file
 
 
-def find(source: Source, stage: Stage, settings: DeltaGenerator) -> Search | None:
-    """The search box and its result; None without a search. `settings` has what matches."""
+def ask(*, images: bool) -> str:
+    """The search box, in the first row: what to look for. Any other part gives way to all heads."""
+    if address.asks_for("find") or address.asks_for("kind"):
+        st.session_state[_LINKED] = True
+    with find_row.place():
+        query = controls.text(
+            "find",
+            "",
+            "Find",
+            max_chars=MAX_QUERY,
+            placeholder=f"Search the corpus, e.g. {'cat' if images else 'she'}",
+            label_visibility="collapsed",
+            on_change=_lead_to_picture,
+        )
+        st.button("Find", key="show_text", type="primary", help="Or press Enter.")
+    return query.strip()
+
+
+def _lead_to_picture() -> None:
+    if st.session_state["find"].strip() and st.session_state["part"] not in ("heads", "one"):
+        controls.pick(part="heads")
+
+
+def find(source: Source, stage: Stage, query: str) -> Search | None:
+    """The result of a search; None without one. Draws what counts as a match."""
     atlas = source.sample
-    query, kind = _fields(settings, atlas)
+    kind = _pick_kind(atlas)
+    _mark_link(query, kind)
     if not query:
         return None
     state = st.session_state
@@ -131,40 +156,28 @@ def _note(result: Search, source: Source, stage: Stage, kind: Kind | ImageKind) 
     python.made("spread", result.spread, python.call(dispersion, plane, tokens))
 
 
-def _fields(settings: DeltaGenerator, atlas: Atlas) -> tuple[str, Kind | ImageKind]:
-    """What to look for and how; an expression that comes with a link is marked as such."""
-    from_link = address.asks_for("find") or address.asks_for("kind")
-    query = controls.text(
-        "find",
-        "",
-        "Find",
-        max_chars=MAX_QUERY,
-        column=125,
-        placeholder="e.g. she" if atlas.images is None else "e.g. cat",
-    ).strip()
-    with settings:
-        kinds: Sequence[Kind | ImageKind] = KINDS if atlas.images is None else IMAGE_KINDS
-        kind = controls.choice(
-            "kind",
-            kinds,
-            "Match what is found as",
-            subject="One can search for",
-            names=_KINDS.__getitem__,
-            menu=True,
-            help=_words("kinds_of_texts" if atlas.images is None else "kinds_of_images"),
-        )
-    _mark_link(query, kind, from_link=from_link)
-    return query, kind
+def _pick_kind(atlas: Atlas) -> Kind | ImageKind:
+    """What counts as a match."""
+    kinds: Sequence[Kind | ImageKind] = KINDS if atlas.images is None else IMAGE_KINDS
+    return controls.choice(
+        "kind",
+        kinds,
+        "Match what is found as",
+        subject="One can search for",
+        names=_KINDS.__getitem__,
+        menu=True,
+        help=_words("kinds_of_texts" if atlas.images is None else "kinds_of_images"),
+    )
 
 
-def _mark_link(query: str, kind: Kind | ImageKind, *, from_link: bool) -> None:
+def _mark_link(query: str, kind: Kind | ImageKind) -> None:
     """Let an expression that a link put into the fields wait until the visitor asks for it.
 
     It no longer waits once the visitor changes a field, and never if this visitor ran it before:
     the browser's back and forward buttons go through the visitor's own addresses.
     """
     state = st.session_state
-    if from_link:
+    if state.pop(_LINKED, False):
         new = kind == "regex" and query not in state.get(_RUN, ())
         state[_FROM_LINK] = query if new else ""
     elif kind != "regex" or query != state.setdefault(_FROM_LINK, ""):

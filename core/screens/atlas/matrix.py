@@ -25,16 +25,15 @@ from core.screens.atlas.layouts import (
 )
 from core.screens.atlas.screen import (
     LABELS,
+    OWN_SCALE,
     Screen,
     contents_of,
-    dimensions,
     offer_page,
     open_head,
-    switch,
     token_data,
 )
 from core.screens.atlas.wording import number, whole
-from core.ui import controls, python
+from core.ui import python
 from core.ui.head_maps import gaps_note
 from core.ui.words.prose import Prose
 
@@ -52,7 +51,7 @@ def show_all_heads(screen: Screen, colours: Palette) -> None:
 def _draw(screen: Screen) -> None:
     follow("heads")
     atlas, heads = screen.atlas, screen.atlas.shape[1]
-    own_scale, labelled = controls.flag("own", default=True), switch(LABELS)
+    own_scale = screen.switches[OWN_SCALE]
     counts = None
     if screen.counted:
         counts = python.shown("density", screen.source.density, screen.stage)
@@ -76,14 +75,13 @@ def _draw(screen: Screen) -> None:
         own_scale=own_scale,
         chosen=(screen.layer, screen.head),
         counts=counts,
-        labelled=labelled,
+        labelled=screen.switches.get(LABELS, True),
         picture=held.titled("All heads over a corpus", about=note),
         **token_data(screen, tokens),
     )
     show_cloud(matrix, key="atlas_matrix", on_open=open_head)
     reading, saving = st.columns([5, 1])
     with reading:
-        _draw_switches(screen)
         if counts is None:
             st.caption(_caption(screen, tokens.size, points.shape[-1], own_scale=own_scale))
         else:
@@ -107,7 +105,7 @@ def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
     note_points(screen)
     if screen.projection == "PCA":
         tokens = tile_tokens(screen.atlas, None if matches is None else matches.tokens)
-        return tokens, tile_points(screen.atlas, screen.stage, tokens, dimensions())
+        return tokens, tile_points(screen.atlas, screen.stage, tokens, screen.axes)
     if not show_progress(screen):
         st.rerun()  # the last head is done: no need to look again
     return laid_out_tiles(screen)
@@ -126,24 +124,6 @@ def _note(screen: Screen, drawn: int, counts: Density | None) -> str:
         f"{facts.tokens:,} tokens of {facts.sentences:,} sentences counted in {cells} × {cells}"
         f" cells, PCA, {screen.stage}."
     )
-
-
-def _draw_switches(screen: Screen) -> None:
-    """The picture's own switches, below it; what is flat has no choice of dimensions."""
-    limits = "so heads with short vectors look small."
-    if screen.counted:
-        limits = "of lengths and of counts."
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if screen.projection == "PCA" and not screen.counted:
-            dimensions(drawn=True)
-        controls.flag(
-            "own",
-            "Each head in its own scale",
-            default=True,
-            help=f"Off: one scale for all heads, {limits}",
-        )
-        if not screen.counted:
-            switch(LABELS, drawn=True)
 
 
 def _caption(screen: Screen, count: int, axes: int, *, own_scale: bool) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -28,7 +29,13 @@ open_head = partial(choose_head, part="one")
 DEFAULT: tuple[Projection, Stage] = ("PCA", "raw")
 SIZES, LABELS, LINES = "sizes", "labels", "top2"
 CLUSTERS, HEAD_REPORT = "regions", "dossier"  # as links have them
+OWN_SCALE = "own"
 _SWITCHES = {  # default, label, help
+    OWN_SCALE: (
+        True,
+        "Each head in its own scale",
+        "Off: one scale for all heads, so heads with short vectors look small.",
+    ),
     SIZES: (False, "Size by norm", "Longer queries and keys get larger dots."),
     LABELS: (
         True,
@@ -78,6 +85,8 @@ class Screen:
     layer, head : from 0.
     search : the search and its matches; None without one.
     counted : all tokens are drawn, counted in cells, and not the points of `atlas`.
+    axes : 2 or 3, of the picture.
+    switches : whether each is on, by its key, of those that the picture has.
     """
 
     entry: AtlasEntry
@@ -89,6 +98,8 @@ class Screen:
     colour: str = "type"
     search: Search | None = None
     counted: bool = False
+    axes: int = 2
+    switches: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def source(self) -> Source:
@@ -157,20 +168,30 @@ def pick_colour(atlas: Atlas) -> str:
     )
 
 
-def switch(key: str, *, drawn: bool = False) -> bool:
-    """A switch of the pictures; links carry it unless it has its default."""
+def pick_switches(part: str, *, counted: bool, images: bool) -> dict[str, bool]:
+    """The switches of a picture, by key; links carry those that have not their default."""
+    if part == "heads":
+        keys = [OWN_SCALE] if counted else [OWN_SCALE, LABELS]
+    else:
+        keys = [LABELS] if counted else [SIZES, LABELS, LINES, CLUSTERS, HEAD_REPORT]
+    if images and HEAD_REPORT in keys:
+        keys.remove(HEAD_REPORT)
+    return {key: _switch(key) for key in keys}
+
+
+def _switch(key: str) -> bool:
     default, label, tip = _SWITCHES[key]
-    return controls.flag(key, label if drawn else "", default=default, optional=True, help=tip)
+    return controls.flag(key, label, default=default, optional=True, help=tip)
 
 
-def dimensions(*, drawn: bool = False) -> int:
+def pick_dimensions() -> int:
     """Whether pictures are flat or in space: 2 or 3."""
     if st.session_state.get("dims") in {"2-D", "3-D"}:  # as the query-key page stores them
         st.session_state["dims"] = st.session_state["dims"].removesuffix("-D")
     picked = controls.choice(
         "dims",
         {"2": "2-D", "3": "3-D"},
-        "Dimensions" if drawn else "",
+        "Dimensions",
         subject="The picture has 2 or 3 dimensions",
         label_visibility="collapsed",
     )

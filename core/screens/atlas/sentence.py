@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,13 +11,7 @@ from numpy.typing import NDArray
 from core.analysis.layer_payload import LayerPayload, drawn_size
 from core.analysis.query_key.clouds import strongest_lines
 from core.atlas import Atlas
-from core.components.head_view import (
-    ALL_LAYERS_BYTES,
-    HeadView,
-    Weighting,
-    pack_head_view,
-    show_head_view,
-)
+from core.components.head_view import ALL_LAYERS_BYTES, ATTENTION, Weighting, show_one_head
 from core.components.reported_state import as_index, as_mapping
 from core.figures.palette import token_colours
 from core.model import LoadedModel, ModelError, Trace, trace_by_length
@@ -32,7 +24,6 @@ from core.ui.words.messages import quote, show_model_error
 
 KEYS_PER_QUERY = 2  # as AttentionViz draws them
 OTHER_TOKENS = "The model now splits these sentences into different tokens than this atlas."
-_ATTENTION = Weighting("attention", "attention", "The weights after softmax")
 
 
 def show_sentence(screen: Screen, token: int) -> Trace | None:
@@ -63,7 +54,7 @@ def show_sentence(screen: Screen, token: int) -> Trace | None:
     if sum(drawn_size(trace, layer) for layer in layers) > ALL_LAYERS_BYTES:
         layers = range(screen.layer, screen.layer + 1)
     weights = {layer: LayerPayload.drawn(trace, layer) for layer in layers}
-    show_lines(trace, weights, screen, _ATTENTION, key="atlas_sentence", pinned=[position])
+    show_lines(trace, weights, screen, ATTENTION, key="atlas_sentence", pinned=[position])
     st.caption(f"{screen.name} in this sentence. Choose layer and head above the cloud.")
     return trace
 
@@ -107,26 +98,19 @@ def show_lines(
 
     The browser is sent these `layers`; of a `pinned` position only its lines are shown.
     """
-    view: dict[str, Any] = {
-        "layer": str(trace.layer_labels[screen.layer]),
-        "pairs": "all",
-        "least": "auto",
-        "weigh": weighting.value,
-        "hide": False,
-        "renorm": False,
-        "what": False,
-        "heads": [screen.head + 1],
-        "without": [],
-        "from": [position + 1 for position in pinned],
-        "to": [],
-    }
     colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
-    serial = zlib.crc32(repr((view, trace.tokens)).encode("utf-8", "replace"))
     held = contents_of(screen, key.removeprefix("atlas_").replace("_", "-"))
-    picture = held.titled(weighting.label.capitalize())
-    facts = HeadView(view, serial, [weighting], colours, picture=picture, bare=True)
-    packed = pack_head_view(trace, layers, weighting.value, facts)
-    show_head_view(packed, key=key, on_view=_take_choice)
+    show_one_head(
+        trace,
+        layers,
+        (screen.layer, screen.head),
+        colours,
+        key=key,
+        weighting=weighting,
+        pinned=pinned,
+        picture=held.titled(weighting.label.capitalize()),
+        on_view=_take_choice,
+    )
 
 
 def _take_choice(reported: object) -> None:

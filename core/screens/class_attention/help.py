@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.images import cls_table
-from core.analysis.images.cls.maps import TOP_SHARE
+from core.analysis.images.cls.maps import TOP_SHARE, top_mass
 from core.analysis.images.cls.region import middle_region
 from core.components.cls_maps import View
 from core.ui.presets import Preset
@@ -21,14 +21,29 @@ if TYPE_CHECKING:
 _words = Prose(__file__)
 
 
+def headline(maps: ClsMaps, view: View) -> str:
+    """On how few of the patches the large map has its mass (Markdown)."""
+    values, number = maps.by_head[view.layer, view.column], maps.layer_labels[view.layer]
+    summary = ("The mean", "The maximum")[max(0, view.column - maps.heads)]
+    head = f"L{number} H{view.column + 1}"
+    return _words(
+        "headline",
+        name=head if view.column < maps.heads else f"{summary} of layer {number}",
+        share=round(100 * view.share),
+        count=int(top_mass(values, view.share).sum()),
+        patches=values.size,
+        cls=maps.source == "CLS",
+    )
+
+
 def explain(maps: ClsMaps, view: View) -> str:
     """How to read the maps, true for what is on the screen."""
     sentences = [_whose(maps, view)]
     if view.only_patches:
         sentences.append(_words("divided"))
     sentences.append(_words("of_maps"))
-    if not maps.exact:
-        sentences.append(_words("no_projection"))
+    if view.rollouts:
+        sentences.append(_words("of_rollouts", exact=maps.exact))
     return " ".join(sentences)
 
 

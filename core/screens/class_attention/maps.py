@@ -15,14 +15,16 @@ from core.components.export import standalone_page
 from core.model.trace import Patches
 from core.model.weights.output_projection import transformed_norms
 from core.screens.class_attention import cached
-from core.screens.class_attention.help import explain
+from core.screens.class_attention.help import explain, headline
 from core.ui import cache, controls, python
 from core.ui.cache import TraceKey
 from core.ui.current import current_key
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.frame.layout import more
+from core.ui.navigation import ask
 from core.ui.place import pick_head
 from core.ui.words.messages import notice, quote
+from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,10 +33,7 @@ if TYPE_CHECKING:
 
 KEY = "cls_maps"  # of the component
 SHARES = (*SHARE_ENDS, round(100 * TOP_SHARE))  # per cent of a map's mass
-_ONLY_HELP = (
-    "Divide each map by its sum over the patches: what CLS and registers take is left out of the"
-    " numbers. Outlines and shares on a region are of the patches' mass either way."
-)
+_words = Prose(__file__)
 
 
 def pick_view(trace: Trace, patches: Patches) -> View:
@@ -42,9 +41,12 @@ def pick_view(trace: Trace, patches: Patches) -> View:
     layer, head = pick_head(trace, heads=SUMMARIES)
     share = controls.number("mass", *SHARES)  # drawn by the picture itself
     with more():
-        only_patches = controls.flag("only_patches", "Numbers without CLS", help=_ONLY_HELP)
+        rollouts = controls.flag("rollouts", "Rollout over all layers", help=_words("rollouts"))
+        only_patches = controls.flag(
+            "only_patches", "Numbers without CLS", help=_words("only_patches")
+        )
     column = head if isinstance(head, int) else trace.shape[1] + SUMMARIES.index(head)
-    return View(int(layer), column, share / 100, _pick_region(patches), only_patches)
+    return View(int(layer), column, share / 100, _pick_region(patches), only_patches, rollouts)
 
 
 def _pick_region(patches: Patches) -> Region | None:
@@ -67,6 +69,7 @@ def show_maps(trace: Trace, patches: Patches, view: View) -> None:
     """The picture, how to read it, and its files."""
     key = current_key(trace.model)
     maps = cached.cls_maps(key)
+    ask(headline(maps, view))
     held = contents("class-attention", trace.model)
     picture = held.titled("CLS attention")
     show_cls_maps(

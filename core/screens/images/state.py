@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.analysis.images.patch_scores import patches_of
 from core.components.patches import link_name
-from core.components.reported_state import as_mapping, note_report
+from core.components.reported_state import as_index, as_mapping, note_report
 from core.ui import controls
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 KEY = "patches"  # of the component
 FREE = "none"  # no token is held
-ARROWS = ("none", "strongest", "0.5", "0.2", "0.1", "0.05")
-_TEXTS = ("layer", "head", "patch", "direction", "arrows")
+_TEXTS = ("layer", "head", "patch", "direction")
+_WORDS = ("strongest", "0.5", "0.2", "0.1", "0.05")  # in links, before arrows were counted
 
 
 def restore_view(trace: Trace) -> dict[str, Any]:
@@ -30,7 +31,7 @@ def restore_view(trace: Trace) -> dict[str, Any]:
 
     Layer and head have been picked before.
     """
-    names = [link_name(token) for token in trace.tokens]
+    names, patches = [link_name(token) for token in trace.tokens], patches_of(trace).count
     return {
         "layer": st.session_state["layer"],
         "head": st.session_state["head"],
@@ -40,7 +41,14 @@ def restore_view(trace: Trace) -> dict[str, Any]:
         "direction": controls.choice(
             "direction", ("from", "to"), subject="The directions are", optional=True
         ),
-        "arrows": controls.choice("arrows", ARROWS, subject="The arrows shown are", optional=True),
+        "arrows": controls.number(
+            "arrows",
+            0,
+            patches,
+            0,
+            optional=True,
+            gone={"none": 0, **dict.fromkeys(_WORDS, patches)},
+        ),
         "only_patches": controls.flag("only_patches", optional=True),
     }
 
@@ -55,6 +63,8 @@ def take_report(reported: object) -> None:
     """Put what the component reports into the session; ignore anything that is not a state."""
     view = as_mapping(reported)
     report: dict[str, Any] = {key: view[key] for key in _TEXTS if isinstance(view.get(key), str)}
+    if (arrows := as_index(view.get("arrows"))) is not None:
+        report["arrows"] = arrows
     if isinstance(view.get("only_patches"), bool):
         report["only_patches"] = view["only_patches"]
     controls.pick(**report)

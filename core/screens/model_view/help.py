@@ -20,16 +20,12 @@ from core.ui.presets import Preset
 from core.ui.words.messages import notice
 from core.ui.words.pattern_words import highlight_names, words_for
 from core.ui.words.prose import Prose
+from core.vocabulary import head_name
 
 if TYPE_CHECKING:
     from core.model import Trace
 
 STYLES: list[Literal["lines", "tiles"]] = ["lines", "tiles"]
-COLOUR_NAMES: dict[Literal["layer", "head", "strength"], str] = {
-    "layer": "layer",
-    "head": "head",
-    "strength": "weight",
-}
 _PAIRS = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
 _CROSS_PAIRS = {"all": "All", "aa": "→ A", "ab": "→ B"}  # who attends is no sentence of the pair
 SORTED = {
@@ -74,6 +70,7 @@ def explain(
     if silent := gaps_note(trace):
         sentences.append(silent)
     sentences.append(_explain_drawing(shown, look))
+    sentences.append(_words("held", head=head_name(trace, *look.held)))
     if shown.block != (1, 1):
         tile, weights = (f"{down} × {across}" for down, across in (cells, shown.block))
         sentences.append(_words("blocks", tile=tile, weights=weights))
@@ -114,7 +111,7 @@ def examples(trace: Trace) -> list[Preset]:
         Preset(
             "From focused to broad",
             _words("focused"),
-            {"style": "tiles", "colour": "strength", "sort": "entropy"},
+            {"style": "tiles", "sort": "entropy"},
         ),
         *(_of_texts() if "words" in offered else ()),  # they are compared with one another
     ]

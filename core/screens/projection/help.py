@@ -25,10 +25,10 @@ from core.ui.charts import show_chart
 from core.ui.downloads import Contents
 from core.ui.examples import written
 from core.ui.head_maps import show_head_map
-from core.ui.navigation import go_to
 from core.ui.place import choose_head
 from core.ui.presets import Preset
 from core.ui.words.messages import quote
+from core.ui.words.pages import go_to
 from core.ui.words.prose import Prose
 from core.vocabulary import listed
 

@@ -242,13 +242,19 @@ def number(
     slider: bool = False,
     width: int | None = None,
     optional: bool = False,
+    gone: Mapping[str, Number] | None = None,
     **look: Any,  # noqa: ANN401 - of the widget: step, format, help
 ) -> Number:
-    """A number from `low` to `high`, whole if the default is: a box, or a slider."""
+    """A number from `low` to `high`, whole if the default is: a box, or a slider.
+
+    `gone` are words that links had in place of numbers.
+    """
     _declare(Control("number", key, default, (low, high), optional))
     value, state = address.take(key), st.session_state
     if value == "" and optional:
         state[key] = default
+    elif value and gone and value in gone:
+        state[key] = gone[value]
     elif value:
         try:
             asked = float(value)
@@ -261,7 +267,8 @@ def number(
             )
             asked = default
         state[key] = type(default)(asked)
-    state.setdefault(key, default)
+    if not low <= state.setdefault(key, default) <= high:  # of another model or image
+        state[key] = default
     widget = st.slider if slider else st.number_input
     _draw(widget, label, low, high, key=key, column=width, **look)
     return cast("Number", state[key])

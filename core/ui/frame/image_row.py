@@ -30,23 +30,27 @@ def draw() -> DeltaGenerator:
     with row:
         with st.popover("Your image", help=f"PNG, JPEG or WebP, up to {MAX_MB} MB"):
             _take_file()
-        names = [*BOX, *([_OWN] if _KEPT in st.session_state else [])]
-        controls.choice(
-            "image",
-            names,
-            "Image",
-            subject="The images are",
-            default=_FIRST,
-            names=_title,
-            menu=True,
-            width=225,
-            gone={_OWN: _words("image_is_gone", other=escape(BOX[_FIRST].title))},
-            label_visibility="collapsed",
-        )
+        declare("Image")
         st.session_state[_SLOT] = st.container(
             key="image_facts", horizontal=True, vertical_alignment="center", width="stretch"
         )
     return row
+
+
+def declare(label: str = "") -> None:
+    """The choice of an image; without a label it is only remembered."""
+    controls.choice(
+        "image",
+        [*BOX, *([_OWN] if _KEPT in st.session_state else [])],
+        label,
+        subject="The images are",
+        default=_FIRST,
+        names=_title,
+        menu=True,
+        width=225,
+        gone={_OWN: _words("image_is_gone", other=escape(BOX[_FIRST].title))},
+        label_visibility="collapsed",
+    )
 
 
 def title() -> str:

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.ui import controls
 from core.ui.frame import switch
 from core.ui.words.glossary import OF_IMAGES, TERMS
-from core.ui.words.pages import opened
+from core.ui.words.pages import PAGES, Page, go_to, opened
 from core.ui.words.references import show_references
 
 _DRAWER = "_drawer"
@@ -64,6 +64,35 @@ def show_end(*mathematics: str, notes: Mapping[str, str] | None = None) -> None:
                     st.markdown(paragraph)
         show_references()
         show_terms(notes)
+        _offer_head_report()
+
+
+def _offer_head_report() -> None:
+    """A link to all that is known of the head on screen, on the page that tells it."""
+    page = next(page for page in PAGES if page.head_report)
+    place = [st.session_state[key] for key in ("layer", "head") if key in controls.declared()]
+    wanted = page.head_report.items()
+    is_shown = opened() == page and all(
+        st.session_state.get(key, value) == value for key, value in wanted
+    )
+    if switch.modality() not in page.reports_on or len(place) < 2 or is_shown:
+        return
+    if not all(each.isdigit() for each in place):  # a mean over heads is none
+        return
+    layer, head = place
+    st.button(
+        f"Head report of L{layer} H{head}",
+        key="open_head_report",
+        type="tertiary",
+        help="What this head does over a corpus, with examples of every strength",
+        on_click=_open_head_report,
+        args=(page,),
+    )
+
+
+def _open_head_report(page: Page) -> None:
+    controls.pick(**page.head_report)
+    go_to(page.name)
 
 
 def show_terms(notes: Mapping[str, str] | None = None) -> None:

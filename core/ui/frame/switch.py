@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.model.catalog import Modality
 from core.ui import controls
+from core.ui.frame import find_row
 from core.ui.serve.access import access, default_model
 from core.ui.words.pages import PAGES, Page, find
 
@@ -50,8 +51,19 @@ class Row(Protocol):
     def draw(self) -> DeltaGenerator:
         """Draw and return it."""
 
+    def declare(self) -> None:
+        """Remember what is shown without drawing it."""
+
     def title(self) -> str:
         """What is shown: the text, or what people call the image."""
+
+
+def draw_row() -> DeltaGenerator:
+    """Draw and return the first row: for a text, for an image, or for the search in a corpus."""
+    if not find(st.session_state[_PAGE]).searches:
+        return row().draw()
+    row().declare()
+    return find_row.draw()
 
 
 def row() -> Row:

@@ -22,24 +22,9 @@ _LINES = "Or press Enter. Pasted lines become one text."
 
 def draw() -> DeltaGenerator:
     """Draw and return the row. Enter, the button, and leaving a field apply what was typed."""
-    st.session_state.setdefault("two", False)
     row = st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small")
     with row:
-        controls.text(
-            "text",
-            EXAMPLES[0][0],
-            "Text",
-            label_visibility="collapsed",
-            placeholder="Type a sentence",
-        )
-        if st.session_state["two"]:
-            controls.text(
-                "pair",
-                "",
-                _SECOND,
-                label_visibility="collapsed",
-                placeholder="e.g. It was a gift from my friend.",
-            )
+        declare("Text", _SECOND)
         st.button("Show", key="show_text", type="primary", help=_LINES)
         st.menu_button(
             "Examples",
@@ -50,6 +35,26 @@ def draw() -> DeltaGenerator:
         )
         st.toggle(_SECOND, key="two", persist_state="session", help=TERMS["pair"])
     return row
+
+
+def declare(label: str = "", label_of_second: str = "") -> None:
+    """The text, and the second one; without labels they are only remembered."""
+    controls.text(
+        "text",
+        EXAMPLES[0][0],
+        label,
+        label_visibility="collapsed",
+        placeholder="Type a sentence",
+    )
+    st.session_state.setdefault("two", False)
+    if st.session_state["two"]:
+        controls.text(
+            "pair",
+            "",
+            label_of_second,
+            label_visibility="collapsed",
+            placeholder="e.g. It was a gift from my friend.",
+        )
 
 
 def title() -> str:

@@ -15,6 +15,7 @@ from core.model.catalog import Modality
 
 _SCREENS = Path(__file__).parents[2] / "screens"
 OPENED = "_opened_page"  # in the session: the name of the page of this run
+GO_TO = "_page_to_open"  # in the session: of the page of the next run
 Link = Mapping[str, str]  # parameters of an address
 
 
@@ -49,6 +50,9 @@ class Page:
     of_image : the question where an image is shown, if it is another one.
     modalities : what it can show the attention of; it opens with the first.
     instead : of a page for one of the two, the page that comes nearest for the other.
+    searches : whether its first row is a search, and not a text or an image.
+    head_report : the controls that show all that is known of one head, on this page, where it
+        `reports_on` what is shown.
     needs_model : whether a trace is too little to draw it.
     shows_cross : whether it can show cross attention, whose keys are other tokens than its queries.
     part_key : the control that chooses a part.
@@ -72,6 +76,9 @@ class Page:
     of_image: str = ""
     modalities: tuple[Modality, ...] = ("text", "image")
     instead: str = ""
+    searches: bool = False
+    head_report: Mapping[str, str | bool] = field(default_factory=dict)
+    reports_on: tuple[Modality, ...] = ()
     needs_model: bool = False
     shows_cross: bool = False
     part_key: str = "part"
@@ -148,3 +155,8 @@ def opened() -> Page:
 def note_opened(page: Page) -> None:
     """From now on the run is this page's."""
     st.session_state[OPENED] = page.name
+
+
+def go_to(name: str) -> None:
+    """Open that page before the next run draws anything; for callbacks, which cannot switch."""
+    st.session_state[GO_TO] = name

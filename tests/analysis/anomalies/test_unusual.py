@@ -1,8 +1,7 @@
-"""What stands out among a model's own heads, and what most of them do."""
+"""Which heads are unusual among a model's own, and what most of them do."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,14 +9,13 @@ import numpy as np
 import pytest
 
 from core.analysis.anomalies import FLAGS, anomaly_table, measure_heads
-from core.analysis.anomalies.flags import standing_out, unusualness
+from core.analysis.anomalies.flags import OUTLIER, distances
 from core.model import load, trace_text
 from core.model.weights import output_projection, query_key
 from tests.analysis.traces import random_trace, random_weights, trace_with_attention, with_values
 
 if TYPE_CHECKING:
     from core.analysis.anomalies.flags import Measures
-    from core.analysis.arrays import Bools
 
 TOKENS = 14
 
@@ -34,35 +32,43 @@ def resting(heads: dict[int, tuple[int, float]], count: int = 24) -> Measures:
     return measure_heads(trace) | space
 
 
-def which(heads: Bools) -> list[int]:
-    return np.flatnonzero(heads).tolist()
+def unusual_by(measures: Measures) -> dict[str, list[int]]:
+    """The heads that are unusual, by flag."""
+    found = {name: np.flatnonzero(far >= OUTLIER) for name, far in distances(measures).items()}
+    return {name: heads.tolist() for name, heads in found.items() if heads.size}
 
 
-def test_what_most_heads_do_makes_none_stand_out() -> None:
+def raised(measures: Measures, name: str) -> list[int]:
+    return np.flatnonzero(FLAGS[name].raised(measures)).tolist()
+
+
+def test_what_most_heads_do_makes_none_unusual() -> None:
     measures = resting(dict.fromkeys(range(16), (0, 0.7)))
-    assert which(FLAGS["first-token sink"].raised(measures)) == list(range(16))
-    assert not any(heads.any() for heads in standing_out(measures).values())
-    expected = measures["first_attention"][0, 0] / 0.5 * math.log2(24 / 16)
-    assert unusualness(measures)[0, 0] == pytest.approx(expected)
+    assert raised(measures, "first-token sink") == list(range(16))
+    assert unusual_by(measures) == {}
 
 
-def test_a_rare_flag_comes_before_a_severer_one_that_many_heads_have() -> None:
-    measures = resting(dict.fromkeys(range(16), (0, 0.95)) | {20: (6, 0.6)})
-    assert which(standing_out(measures)["column sink"]) == [20]
-    assert measures["sink_attention"][0, 20] < measures["first_attention"][0, 0]
-    scores = unusualness(measures)[0]
-    assert scores.argmax() == 20
-    assert scores[20] == pytest.approx(measures["sink_attention"][0, 20] / 0.5 * math.log2(24))
+def test_a_head_is_as_unusual_as_it_is_far_from_the_median_head() -> None:
+    measures = resting({20: (6, 0.6)})
+    assert unusual_by(measures)["column sink"] == [20]
+    values = measures["sink_attention"][0]
+    apart = values - np.median(values)
+    z = 0.6745 * apart / np.median(np.abs(apart))
+    assert distances(measures)["column sink"][0, 20] == pytest.approx(z[20])
 
 
-def test_the_usual_makes_a_head_stand_out_only_as_an_outlier() -> None:
-    """A sink is usual in trained networks, so one among few counts where no other comes near."""
+def test_one_sink_among_few_is_unusual_where_no_other_comes_near() -> None:
     near = resting({head: (0, 0.2 + 0.018 * head) for head in range(24)})  # from 0.2 to 0.61
-    raised = which(FLAGS["first-token sink"].raised(near))
-    assert 0 < len(raised) < 24
-    assert not any(heads.any() for heads in standing_out(near).values())
-    alone = resting({3: (0, 0.8)})
-    assert which(standing_out(alone)["first-token sink"]) == [3]
+    assert 0 < len(raised(near, "first-token sink")) < 24
+    assert unusual_by(near) == {}
+    assert unusual_by(resting({3: (0, 0.8)}))["first-token sink"] == [3]
+
+
+def test_a_small_difference_between_nearly_equal_heads_is_none() -> None:
+    """Far by its z, but the first token gets less than any threshold."""
+    measures = resting({3: (0, 0.15)})
+    assert FLAGS["first-token sink"].distance(measures["first_attention"])[0, 3] > OUTLIER
+    assert unusual_by(measures) == {}
 
 
 def test_heads_from_one_distribution_are_not_unusual() -> None:
@@ -72,8 +78,8 @@ def test_heads_from_one_distribution_are_not_unusual() -> None:
     keys /= 16  # all heads alike: nothing tells one from the others
     table = anomaly_table(replace(trace, kv_keys=keys))
     assert (table["flags"] != "").all()
-    assert (table["stands_out"] == "").all()
-    assert table["unusual"].max() == 0
+    assert (table["unusual_by"] == "").all()
+    assert table["unusual"].max() < OUTLIER
 
 
 def test_few_heads_of_the_embedded_model_stand_out_though_most_have_a_flag() -> None:
@@ -85,4 +91,6 @@ def test_few_heads_of_the_embedded_model_stand_out_though_most_have_a_flag() -> 
         table = anomaly_table(trace, norms, similar)
         if not table.attrs["too_short"]:
             assert (table["flags"] != "").sum() > 20
-        assert 1 <= (table["stands_out"] != "").sum() <= 7
+        out = table["unusual_by"] != ""
+        assert 1 <= out.sum() <= 7
+        assert (out == (table["unusual"] >= OUTLIER)).all()

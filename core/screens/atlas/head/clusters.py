@@ -12,7 +12,7 @@ import streamlit as st
 from core.analysis.arrays import Indices
 from core.atlas.clusters import Cluster, Clusters, find_clusters, first_occurrences
 from core.model.trace import Array
-from core.screens.atlas.screen import CLUSTERS, Screen, switch
+from core.screens.atlas.screen import CLUSTERS, Screen
 from core.screens.atlas.wording import number, whole
 from core.ui import python
 from core.ui.cache.session import remembered
@@ -25,7 +25,7 @@ _words = Prose(__file__)
 
 def clusters_of(screen: Screen, tokens: Indices, points: Array) -> Clusters | None:
     """The clusters of the drawn points (2 token, 2 or 3); None unless they are switched on."""
-    if not switch(CLUSTERS):
+    if not screen.switches[CLUSTERS]:
         return None
     displays = [screen.atlas.tokens.displays[i] for i in tokens]
     firsts = first_occurrences(screen.atlas)[tokens]

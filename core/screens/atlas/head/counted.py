@@ -9,7 +9,7 @@ from core.atlas.density import Density, Look
 from core.atlas.sources import part_table
 from core.components.atlas_cloud import AtlasCloud, CountedHead, show_cloud
 from core.components.reported_state import note_report, state_to_send
-from core.screens.atlas.screen import LABELS, Screen, contents_of, offer_page, switch, token_data
+from core.screens.atlas.screen import LABELS, Screen, contents_of, offer_page, token_data
 from core.screens.atlas.wording import faithfulness_note, number
 from core.ui import controls, python
 from core.ui.downloads import csv_later, offer_file
@@ -22,7 +22,6 @@ _LISTED = 200  # rows of the table below the picture; the file has all
 def show_counted_head(screen: Screen) -> None:
     """The head's counts, what the enlarged part is made of, and the tokens in it."""
     source = screen.source
-    labelled = switch(LABELS)
     density = python.shown("density", source.density, screen.stage)
     whole = Density(*(each[screen.layer, screen.head] for each in density))
     part = _pick_part()
@@ -34,10 +33,8 @@ def show_counted_head(screen: Screen) -> None:
             look = python.shown(
                 "look", source.look, screen.layer, screen.head, screen.stage, corners
             )
-    matrix = _matrix(screen, whole, part, look, labelled=labelled)
+    matrix = _matrix(screen, whole, part, look)
     show_cloud(matrix, key=KEY, on_part=_take_part)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        switch(LABELS, drawn=True)
     reading, saving = st.columns([4, 1])
     reading.caption(_caption(screen, look))
     with saving:
@@ -53,8 +50,6 @@ def _matrix(
     density: Density,
     part: list[float],
     look: Look | None,
-    *,
-    labelled: bool,
 ) -> AtlasCloud:
     sent, serial = state_to_send(KEY, {"part": part})
     tokens = np.zeros(0, np.intp) if look is None or look.tokens is None else look.tokens
@@ -69,7 +64,7 @@ def _matrix(
         tones=np.zeros(2 * tokens.size),
         counts=density,
         counted_head=CountedHead(screen.head + 1, sent["part"], serial, fine),
-        labelled=labelled,
+        labelled=screen.switches[LABELS],
         picture=held.titled("Queries and keys over a corpus", place=screen.name),
         **token_data(screen, tokens, screen.source),
     )

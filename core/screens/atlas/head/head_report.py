@@ -29,6 +29,7 @@ from core.screens.atlas.sentence import OTHER_TOKENS, model_of, traces_of
 from core.screens.atlas.wording import number
 from core.ui.cache.session import remembered
 from core.ui.downloads import offer_file
+from core.ui.serve.progress import Bar
 from core.ui.words.messages import escape, show_model_error
 from core.ui.words.pattern_words import PATTERN_NAMES, WORDS
 from core.ui.words.prose import Prose
@@ -146,14 +147,22 @@ def _flags(screen: Screen, sample: HeadSample) -> str:
 def _sample(atlas: Atlas, model: LoadedModel) -> HeadSample | None:
     """What all heads do in some sentences; None if the atlas has other tokens."""
     sentences = draw_sentences(atlas)
-    with st.spinner(f"Running {len(sentences)} sentences through the model …"):
-        grams = output_projection.value_grams(model)
-        gatherer, taken = Gatherer(), False
-        for sentence, trace in traces_of(atlas, model, sentences):
-            norms = output_projection.transformed_norms(model, trace, grams)
-            gatherer.take(sentence, trace, norms)
-            taken = True
-        return gatherer.result() if taken else None
+    grams = output_projection.value_grams(model)
+    gatherer, taken = Gatherer(), 0
+    slot = st.empty()
+    bar = Bar(slot.progress)
+    bar.show(0.0, _progress(0, len(sentences)))
+    for sentence, trace in traces_of(atlas, model, sentences):
+        norms = output_projection.transformed_norms(model, trace, grams)
+        gatherer.take(sentence, trace, norms)
+        taken += 1
+        bar.step(taken / len(sentences), _progress(taken, len(sentences)))
+    slot.empty()
+    return gatherer.result() if taken else None
+
+
+def _progress(done: int, count: int) -> str:
+    return f"The model reads sentence {done:,} of {count:,} …"
 
 
 def _groups(screen: Screen, model: LoadedModel, sample: HeadSample) -> Sequence[ContextGroup]:

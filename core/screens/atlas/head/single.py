@@ -23,16 +23,13 @@ from core.screens.atlas.head.image import show_image
 from core.screens.atlas.head.points_file import offer_points
 from core.screens.atlas.layouts import layout_alone, show_failed
 from core.screens.atlas.screen import (
-    CLUSTERS,
     HEAD_REPORT,
     LABELS,
     LINES,
     SIZES,
     Screen,
     contents_of,
-    dimensions,
     offer_page,
-    switch,
     token_data,
 )
 from core.screens.atlas.sentence import sentence_lines, show_sentence
@@ -53,9 +50,6 @@ def show_one_head(screen: Screen) -> None:
         return
     if "atlas_cloud" not in st.session_state:  # a new cloud has no lasso
         st.session_state.pop(CHOSEN, None)
-    of_texts = (HEAD_REPORT,) * (screen.atlas.images is None)
-    keys = (SIZES, LABELS, LINES, CLUSTERS, *of_texts)
-    axes, switches = dimensions(), {key: switch(key) for key in keys}
     size = len(screen.atlas.tokens)
     picked = controls.number("token", 0, size, 0) - 1
     if picked >= size:  # chosen in a larger corpus
@@ -73,33 +67,33 @@ def show_one_head(screen: Screen) -> None:
         else:
             st.info(POINT_HINTS[screen.atlas.images is None])
     with left:
-        drawn, clusters = _draw(screen, picked, trace, axes, switches)
+        drawn, clusters = _draw(screen, picked, trace)
     if drawn is None:
         return
     with right:
         show_chosen(screen, *drawn)
     if clusters is not None:
         show_clusters(screen, clusters, drawn[0])
-    if switches.get(HEAD_REPORT):
+    if screen.switches.get(HEAD_REPORT):
         show_head_report(screen)
 
 
 def _draw(
-    screen: Screen, picked: int, trace: Trace | None, axes: int, switches: dict[str, bool]
+    screen: Screen, picked: int, trace: Trace | None
 ) -> tuple[tuple[Indices, Array] | None, Clusters | None]:
     """The cloud and its controls; its tokens and their points, None where it could not be laid out.
 
     With the clusters, if they are asked for.
     """
     try:
-        tokens, points, note = _points(screen, picked, axes)
+        tokens, points, note = _points(screen, picked, screen.axes)
     except ProjectionError as error:
         show_failed(str(error))  # any rerun tries again, so the button's does
         return None, None
-    note_head_points(screen, axes)
+    note_head_points(screen, screen.axes)
     atlas, head, stage = screen.atlas, (screen.layer, screen.head), screen.stage
     lines = None
-    if switches[LINES] and picked >= 0:
+    if screen.switches[LINES] and picked >= 0:
         lines, missing = _lines(screen, picked, trace, tokens)
         note += missing
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
@@ -112,9 +106,9 @@ def _draw(
         tones=(tones[head] if tones.ndim > 1 else tones)[both],
         picked=int(index[0]) if index.size else None,
         title=screen.name,
-        norms=atlas.norms[head][both] if switches[SIZES] else None,
+        norms=atlas.norms[head][both] if screen.switches[SIZES] else None,
         lines=lines,
-        labelled=switches[LABELS],
+        labelled=screen.switches[LABELS],
         picture=held.titled(
             "Queries and keys over a corpus", place=screen.name, about=note.replace("**", "")
         ),
@@ -129,10 +123,6 @@ def _draw(
             {CHOSEN: Choice(tokens, np.array(chosen, dtype=np.intp), outline, (*head, stage))}
         ),
     )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        dimensions(drawn=True)
-        for key in switches:
-            switch(key, drawn=True)
     reading, saving = st.columns([3, 1])
     reading.caption(note)
     with saving:
