@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.components.present import present_zoom
 from core.ui.current import shown_model
 from core.ui.downloads import contents
 
@@ -26,7 +27,8 @@ def show_chart(
 
     Its `key` begins with the page's name and names the file, with the model, which is that on
     screen unless given, and the `part` of it, which is the chosen layer and head. `alt` says what
-    it shows to those who do not see it. With `quiet` there is no button but that.
+    it shows to those who do not see it. With `quiet` there is no button but that. While the page is
+    presented, all in it is as much larger as everything else.
     """
     config: dict[str, Any] = {
         "displaylogo": False,
@@ -37,4 +39,9 @@ def show_chart(
     }
     if quiet:
         config["modeBarButtons"] = _CAMERA
+    zoom = present_zoom()
+    if zoom > 1:
+        from core.figures.enlarged import enlarged  # with plotly, where a chart is drawn
+
+        figure = enlarged(figure, zoom)
     st.plotly_chart(figure, key=key, alt=alt, config=config, **more)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
+from playwright.sync_api import expect
 
 from core.ui.words.pages import PAGES
 from tests.browser.conftest import settle
@@ -24,28 +25,33 @@ if TYPE_CHECKING:
 
     from tests.browser.conftest import Open
 
+PAPERS: dict[Literal["light", "dark"], str] = {
+    "light": "rgb(255, 255, 255)",
+    "dark": "rgb(16, 19, 28)",
+}
 SIZES = ((1280, 720), (390, 844))  # a projector and a phone
 HIGHEST = {1280: 190, 390: 260}  # pixels from the top by width, where a picture has to begin
 OPENED = {"atlas": "?budget=1000"}  # addresses that make a page quick to open
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", [page.name for page in PAGES])
-def test_texts_are_readable_and_axe_finds_nothing(
-    app: str, open_page: Open, name: str, scheme: str
-) -> None:
-    page = open_page(scheme, *SIZES[0])
+def test_texts_are_readable_and_axe_finds_nothing(app: str, open_page: Open, name: str) -> None:
+    page = open_page("light", *SIZES[0])
     watch_canvases(page)
     page.goto(f"{app}/{name}{OPENED.get(name, '')}")
     settle(page)
-    for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
-        wait_until_drawn(page)
-        texts = texts_of(page)
-        assert len(texts) > 20, "the page is not there"
-        assert (picture_top(page) or width) < HIGHEST[width]
-        problems = [*unreadable(texts), *violations_of(page)]
-        assert not problems, f"{width} x {height}\n" + "\n".join(map(str, problems))
+    for scheme, paper in PAPERS.items():
+        page.emulate_media(color_scheme=scheme)  # the app follows, and runs again
+        expect(page.get_by_test_id("stApp")).to_have_css("background-color", paper)
+        settle(page)
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            wait_until_drawn(page)
+            texts = texts_of(page)
+            assert len(texts) > 20, "the page is not there"
+            assert (picture_top(page) or width) < HIGHEST[width]
+            problems = [*unreadable(texts), *violations_of(page)]
+            assert not problems, f"{scheme}, {width} x {height}\n" + "\n".join(map(str, problems))
 
 
 def test_what_is_excused_is_there_and_is_streamlits(goto: Open) -> None:

@@ -6,16 +6,30 @@ from core.components.reported_state import reported
 from core.components.scripts import register
 
 _present = register("present")
+_KEY, _MAX_ZOOM = "present", 8.0
 
 
-def wants_code(key: str) -> bool:
+def wants_code() -> bool:
     """Whether somebody has asked for the code of the link, full screen."""
-    return reported(key, "asked") is True
+    return reported(_KEY, "asked") is True
 
 
-def show_present(code: str, *, key: str) -> None:
+def present_zoom() -> float:
+    """How many times as large everything is drawn; 1 unless a picture is presented."""
+    zoom = reported(_KEY, "zoom")
+    return min(float(zoom), _MAX_ZOOM) if isinstance(zoom, int | float) and zoom > 1 else 1.0
+
+
+def show_present(code: str) -> None:
     """Draw the button; P presses it, Escape leaves, and Q shows the `code` (of an image) if any.
 
-    The browser does the rest: nothing on the page is drawn anew.
+    The browser does the rest, except for charts, which are drawn anew (:func:`present_zoom`).
     """
-    _present(key=key, data={"code": code}, width="content", on_asked_change=lambda: None)
+    ignore = lambda: None
+    _present(
+        key=_KEY,
+        data={"code": code},
+        width="content",
+        on_asked_change=ignore,
+        on_zoom_change=ignore,
+    )

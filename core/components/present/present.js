@@ -7,7 +7,7 @@ const ZOOM = { times: 2, width: 1920, height: 1080 } // 13-pixel words become 26
 const QR = 0.92 // of the window
 const FIELD = "input, textarea, select, [contenteditable], [role=combobox]"
 
-/** @typedef {{data: {code: string}, parentElement: HTMLElement, setStateValue: (name: string, value: boolean) => void}} Component */
+/** @typedef {{data: {code: string}, parentElement: HTMLElement, setStateValue: (name: string, value: boolean | number) => void}} Component */
 
 /** @type {WeakMap<HTMLElement, Present>} */
 const drawn = new WeakMap()
@@ -27,6 +27,7 @@ export default function (component) {
 class Present {
   ending = new AbortController()
   isAsked = false
+  told = 1 // the zoom that the server knows
   /** @type {Component["setStateValue"]} */ send = () => {}
 
   /** @param {HTMLElement} parent */
@@ -45,12 +46,12 @@ class Present {
     const { signal } = this.ending
     document.addEventListener("keydown", (event) => this.press(event), { signal })
     window.addEventListener("resize", () => this.show(isOn()), { signal })
-    this.show(isOn()) // it stays from page to page
   }
 
   /** @param {Component} component */
   update({ data: { code }, setStateValue }) {
     this.send = setStateValue
+    this.show(isOn()) // it stays from page to page
     this.sheet.hidden = !this.isAsked || !code
     if (!this.sheet.hidden) {
       const image = make(null, "img")
@@ -78,8 +79,16 @@ class Present {
     const root = document.documentElement
     root.toggleAttribute(MARK, on)
     const fits = Math.min(window.innerWidth / ZOOM.width, window.innerHeight / ZOOM.height)
-    root.style.setProperty("--present-zoom", String(Math.max(1, ZOOM.times * fits)))
+    const zoom = Math.max(1, ZOOM.times * fits)
+    root.style.setProperty("--present-zoom", String(zoom))
+    this.tell(on ? zoom : 1)
     this.button.hidden = on
+  }
+
+  /** Charts are drawn anew: they measure the screen. @param {number} zoom */
+  tell(zoom) {
+    if (zoom !== this.told) this.send("zoom", zoom)
+    this.told = zoom
   }
 
   /** The server makes the code when it is asked for. @param {boolean} asked */

@@ -16,7 +16,7 @@ from core.ui import python
 if TYPE_CHECKING:
     import segno
 
-_PLACE, _LINK, _PRESENT = "_share", "_share_link", "present"
+_PLACE, _LINK = "_share", "_share_link"
 _QR_BYTES = 2_331  # what the largest QR code holds with the error correction that is used here
 _QR_PIXELS = 240
 _LOOK: dict[str, Any] = {"dark": "#000", "light": "#fff", "border": 4}
@@ -31,9 +31,9 @@ class _Place:
 
 def place(page: str) -> None:
     """Draw Present and Share; :func:`fill` says what is behind that, once the page has ended."""
-    link: str = st.session_state.get(_LINK, "") if wants_code(_PRESENT) else ""
+    link: str = st.session_state.get(_LINK, "") if wants_code() else ""
     code = _code_of(link).svg_data_uri(**_LOOK) if 0 < len(link.encode()) <= _QR_BYTES else ""
-    show_present(code, key=_PRESENT)
+    show_present(code)
     button = st.popover("Share", key="share", on_change="rerun", width="content")
     st.session_state[_PLACE] = _Place(page, button, bool(button.open))
 
