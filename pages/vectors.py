@@ -12,13 +12,13 @@ from functools import partial
 from core.analysis.vectors import layer_planes
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette, token_colours
-from core.figures.vectors import Arrows, moving_figure, plane_figure, space_figure
+from core.figures.vectors import Arrows, moving_figure, space_figure
 from core.ui import controls, presets, python
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.navigation import ask
 from core.ui.frame.layout import control_row, more, show_end
-from core.screens.vectors.controls import pick_further, pick_row
+from core.screens.vectors.controls import pick_further, pick_held, pick_row
 from core.screens.vectors.help import (
     MATHEMATICS,
     describe_close_pairs,
@@ -38,6 +38,7 @@ with control_row():
     further_box = more()
 with further_box:
     further = pick_further(trace, row)
+    held_tokens = pick_held(trace, special=further.special)
 source, summary, view, layer = row.source, row.summary, row.view, row.layer
 
 with st.spinner("Reducing every layer to a plane …"):
@@ -52,63 +53,54 @@ with st.spinner("Reducing every layer to a plane …"):
         normalize=further.normalize,
         align=further.align,
         components=3 if further.space else 2,
+        held=held_tokens,
     )
 labels = planes.labels
 colours = token_colours(len(trace.tokens), theme)
 shown_colours = [colours[i] for i in planes.positions]
-names = {i + 1: label for i, label in zip(planes.positions, labels, strict=True)}
-with further_box:
-    picks = controls.tokens(
-        "pick",
-        list(names),
-        "Tokens that stay coloured",
-        names=names.__getitem__,
-        placeholder="All; or click arrows",
-    )
-picked = [planes.positions.index(position - 1) for position in picks]
+held = [planes.positions.index(position) for position in held_tokens]
 
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 if len(labels) < 2:
     st.info(too_few(labels))
     controls.end_page()
-held = contents("vectors", trace.model)
-if answer := headline(planes, source, layer):
+file = contents("vectors", trace.model)
+if answer := headline(planes, source, layer, len(held)):
     ask(answer)
-if view == "all layers":
+arrows = Arrows(labels, shown_colours, held, palette(theme))
+if view == "play":
+    figure = moving_figure(planes.coordinates, trace.layer_labels, arrows)
+    show_chart(figure, key="vectors_moving", alt="Arrows of tokens, layer by layer")
+elif further.space:
+    figure = space_figure(planes.coordinates[layer], planes.explained[layer], arrows)
+    show_chart(figure, key="vectors_space", alt="Arrows of tokens in one layer")
+else:
+    shown = slice(layer, None if layer is None else layer + 1)
     show_planes(
-        planes.coordinates,
+        planes.coordinates[shown],
         [Arrow(label, colour, label) for label, colour in zip(labels, shown_colours, strict=True)],
-        [f"Layer {number}" for number in trace.layer_labels],
-        [f"{first:.0%} + {second:.0%}" for first, second in planes.explained],
+        [f"Layer {number}" for number in trace.layer_labels[shown]],
+        [f"{first:.0%} + {second:.0%}" for first, second in planes.explained[shown]],
         key="vector_planes",
-        picked=picked,
+        held=held,
         own_scale=further.own_scale,
         on_pick=partial(set_picks, planes.positions),
-        picture=held.titled(f"Vector grid of {source}"),
+        picture=file.titled(f"Vector grid of {source}"),
     )
-else:
-    arrows = Arrows(labels, shown_colours, picked, palette(theme))
-    if view == "play":
-        figure = moving_figure(planes.coordinates, trace.layer_labels, arrows)
-        show_chart(figure, key="vectors_moving", alt="Arrows of tokens, layer by layer")
-    else:
-        draw = space_figure if further.space else plane_figure
-        figure = draw(planes.coordinates[layer], planes.explained[layer], arrows)
-        show_chart(figure, key="vectors_one", alt="Arrows of tokens in one layer")
 with st.container(horizontal=True, vertical_alignment="center"):
     reading = explain(
         source,
         summary,
         further.heads,
-        view=view,
+        view="space" if further.space else view,
         special=further.special,
-        tokens=0 if picked else len(labels),
+        tokens=len(labels),
     )
     st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")
     offer_file(
         "Download CSV",
-        csv_later(python.later("frame", planes.frame), held, index=False, float_format="%.6f"),
-        held,
+        csv_later(python.later("frame", planes.frame), file, index=False, float_format="%.6f"),
+        file,
         ".csv",
     )
 if source in {"queries", "keys"}:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.arrays import Floats
+from core.analysis.pairs import permitted_pairs, uniform_attention
 from core.analysis.vectors import ROUNDING, principal_components, summarise_heads, vector_projection
 from core.model.trace import Trace
 
@@ -30,6 +31,8 @@ class PairProjection:
     in_full: Floats  # the same for the attention rows themselves, before PCA, (layer,)
     a_to_b: Floats  # attention, (layer, head)
     b_to_a: Floats
+    uniform: Floats  # attention of A to B if each permitted key had the same, (layer,)
+    kept: Floats  # share of the variance of the attention rows that the plane keeps, (layer,)
     layer_labels: tuple[int, ...]  # of the layers, as people read them
 
     @property
@@ -72,11 +75,11 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
     if a not in ordinary or b not in ordinary:
         raise ValueError(f"positions {a} and {b} must be tokens that are not special")
     row_a, row_b = ordinary.index(a), ordinary.index(b)
-    vectors, in_plane, in_full, a_to_b, b_to_a = [], [], [], [], []
+    vectors, in_plane, in_full, a_to_b, b_to_a, uniform, kept = [], [], [], [], [], [], []
     for layer in range(trace.shape[0]):
         weights = trace.attention(layer)  # (head, token, token)
         rows = summarise_heads(weights, "mean")[np.ix_(ordinary, ordinary)]
-        plane, _ = principal_components(rows)
+        plane, shares = principal_components(rows)
         unit_a, unit_b = _unit(plane[row_a]), _unit(plane[row_b])
         vectors.append([unit_b, unit_a, vector_projection(unit_a, unit_b)])
         in_plane.append(signed_length(unit_a, unit_b))
@@ -85,12 +88,16 @@ def project_pair(trace: Trace, a: int, b: int) -> PairProjection:
         in_full.append(signed_length(_unit(centred[row_a]), _unit(centred[row_b])))
         a_to_b.append(weights[:, a, b].astype(np.float64))
         b_to_a.append(weights[:, b, a].astype(np.float64))
+        uniform.append(uniform_attention(permitted_pairs(trace, layer)[:, a])[:, b].mean())
+        kept.append(shares.sum())
     return PairProjection(
         np.array(vectors),
         np.array(in_plane),
         np.array(in_full),
         np.array(a_to_b),
         np.array(b_to_a),
+        np.array(uniform, dtype=np.float64),
+        np.array(kept),
         trace.layer_labels,
     )
 

@@ -30,7 +30,7 @@ ROUNDING = 1e-6  # of the length of all rows together: what float32 cannot tell 
 
 
 class ClosePair(NamedTuple):
-    """The two tokens shown whose centred rows point most alike in full space.
+    """The two tokens whose centred rows point most alike in full space, of all or of those held.
 
     Attributes
     ----------
@@ -145,13 +145,16 @@ def layer_planes(
     normalize: bool = True,
     align: bool = False,
     components: int = 2,
+    held: Sequence[int] = (),
 ) -> Planes:
     """A plane for every layer of a trace, from its :func:`layer_rows`.
 
     `keep_special` shows the tokens that the tokenizer added too, as rows and columns; `normalize`
-    divides each plane by its Frobenius norm; `align` turns each onto the one before.
+    divides each plane by its Frobenius norm; `align` turns each onto the one before. The closest
+    pair is one of the tokens `held` (positions): of two of them, or of one with any other.
     """
     positions = [token.position for token in trace.tokens if keep_special or not token.special]
+    places = [positions.index(position) for position in held]
     planes, shares, pairs, closest = [], [], [], []
     for layer in range(trace.shape[0]):
         rows = layer_rows(trace, layer, source, summary, positions, heads)
@@ -159,7 +162,7 @@ def layer_planes(
         planes.append(normalize_plane(coordinates) if normalize else coordinates)
         shares.append(explained)
         pairs.append(count_close_pairs(coordinates, rows))
-        closest.append(closest_pair(rows))
+        closest.append(closest_pair(rows, places))
     stacked = align_planes(np.stack(planes)) if align else np.stack(planes)
     close, similar = np.array(pairs, dtype=np.int64).T
     labels = labels_of(trace.tokens)
@@ -188,17 +191,22 @@ def count_close_pairs(coordinates: Floats, rows: Floats) -> tuple[int, int]:
     return int(close.sum()), int((close & similar).sum())
 
 
-def closest_pair(rows: Floats) -> ClosePair | None:
+def closest_pair(rows: Floats, held: Sequence[int] = ()) -> ClosePair | None:
     """The two `rows` (token, length) that point most alike, once centred; None where none do.
 
-    A token without a direction is in no pair.
+    One that is `held` is in the pair, of several two, in their order; two are a pair even if they
+    point apart. A token without a direction is in no pair.
     """
     first, second = np.triu_indices(len(rows), k=1)
     values = cosines(rows - rows.mean(axis=0))[first, second]
-    if not values.size or values.max() <= 0:
+    known = np.isin(first, held).astype(int) + np.isin(second, held) >= min(len(held), 2)
+    among = np.where(known & (values != 0), values, -np.inf)
+    if not values.size or among.max() <= (-np.inf if len(held) == 2 else 0):
         return None
-    best = int(values.argmax())
-    return ClosePair(int(first[best]), int(second[best]), values[best], float(np.median(values)))
+    best = int(among.argmax())
+    pair = {int(first[best]), int(second[best])}
+    one, other = *(place for place in held if place in pair), *sorted(pair - set(held))
+    return ClosePair(one, other, values[best], float(np.median(values)))
 
 
 def layer_rows(

@@ -22,8 +22,8 @@ _NUMBERS = 56  # pixels beside the bars, for their values
 _SPACE = "\u2002"  # between the end of the axis and a number, where the ink of a mark may be
 _CHROMA = 48.0  # of colours outside the palette; green and pink stay queries and keys
 _NAMINGS: dict[str, Naming] = {name: each.naming for name, each in NAMING.items() if each.naming}
-# Each pattern has a letter too, so that colour is not all there is to read.
-LETTERS = {NONE: "", TOO_SHORT: "?"} | {name: naming.letter for name, naming in _NAMINGS.items()}
+# So that colour is not all there is to read.
+PATTERN_ICONS = {NONE: "", TOO_SHORT: ""} | {name: each.icon for name, each in _NAMINGS.items()}
 
 
 def pattern_colours(theme: str | None, colours: Palette) -> dict[str, str]:
@@ -37,6 +37,12 @@ def pattern_colours(theme: str | None, colours: Palette) -> dict[str, str]:
             else colours.categories[naming.category]
         )
     return shades
+
+
+def spoken_icons(names: Mapping[str, str]) -> str:
+    """What the icons of patterns show, for those who do not see them, after each of `names`."""
+    icons = ((name, PATTERN_ICONS[pattern]) for pattern, name in names.items())
+    return "; ".join(f"{name}: {icon}" for name, icon in icons if icon)
 
 
 def pattern_map(
@@ -57,10 +63,11 @@ def pattern_map(
     looks = {
         pattern: ClassLook(
             name,
-            LETTERS[pattern],
+            "?" if pattern == TOO_SHORT else "",
             shades[pattern],
             "" if pattern in (NONE, TOO_SHORT) else clarity,
             is_pale=pattern in (NONE, TOO_SHORT),
+            icon=PATTERN_ICONS[pattern],
         )
         for pattern, name in names.items()
     }

@@ -1,4 +1,4 @@
-"""A projected on B over the layers, and the heads that link the two."""
+"""Two tokens over the layers: how alike they attend, and how much to one another."""
 
 from __future__ import annotations
 
@@ -9,36 +9,67 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.analysis.arrays import Floats, mean_of_finite
-from core.analysis.pair_projection import PairProjection
+from core.analysis.pair_projection import SAME_WAY, PairProjection
 from core.figures.labels import literal
 from core.figures.palette import Palette
 
 _MAX_TICKS = 8
+_HEIGHT = 400  # pixels of two panels
+_SMALLER, _BETWEEN = 0.3, 0.12  # of that: the smaller panel, and the title above it
 
 
 def layers_figure(
-    projection: PairProjection, name_a: str, name_b: str, colours: Palette
+    projection: PairProjection,
+    names: tuple[str, str],
+    titles: tuple[str, str],
+    colours: Palette,
+    *,
+    attention_first: bool,
 ) -> go.Figure:
-    """Signed lengths and attention between the two tokens, one line each, over the layers."""
-    a_b = f"{literal(name_a)} → {literal(name_b)}"
-    b_a = f"{literal(name_b)} → {literal(name_a)}"
+    """Two panels over the layers: the cosines of A and B, and the attention between the two.
+
+    `names` are those of A and B, `titles` those of the panels in this order; the first one is the
+    larger. Dotted lines are the cosine from which the two are alike, and the uniform baseline.
+    """
+    a, b = map(literal, names)
     a_to_b, b_to_a = projection.a_to_b, projection.b_to_a
     figure = go.Figure()
-    hidden = "legendonly"  # until its name is clicked: four lines are enough to begin with
-    for name, values, colour, dash, symbol in (
-        ("along, in the plane", projection.in_plane, colours.accent, "solid", "circle"),
-        ("along, in full space", projection.in_full, colours.accent, "dash", "circle-open"),
-        (f"{a_b}, strongest head", a_to_b.max(axis=1), colours.query, "solid", "square"),
-        (f"{a_b}, mean", a_to_b.mean(axis=1), colours.query, "dash", "square-open"),
-        (f"{b_a}, strongest head", b_to_a.max(axis=1), colours.key, "solid", "diamond"),
-        (f"{b_a}, mean", b_to_a.mean(axis=1), colours.key, "dash", "diamond-open"),
+    for axis, name, values, colour, dash, symbol in (
+        ("y", "cosine in the plane", projection.in_plane, colours.accent, "solid", "circle"),
+        ("y", "in full space", projection.in_full, colours.accent, "dash", "circle-open"),
+        ("y2", f"{a} → {b}, strongest head", a_to_b.max(axis=1), colours.query, "solid", "square"),
+        ("y2", f"{b} → {a}, strongest head", b_to_a.max(axis=1), colours.key, "solid", "diamond"),
+        ("y2", "uniform baseline", projection.uniform, colours.ink, "dot", None),
     ):
-        line = {"color": colour, "dash": dash, "width": 2}
-        marker = {"symbol": symbol, "size": 8, "color": colour}
-        visible = hidden if name.endswith("mean") else True
-        look = {"line": line, "marker": marker, "visible": visible}
+        line = {"color": colour, "dash": dash, "width": 2 if symbol else 1}
+        marker = {"symbol": symbol, "size": 8 if symbol else 1, "color": colour}
+        look = {"line": line, "marker": marker, "yaxis": axis}
         _add_line(figure, name, values, projection.layer_labels, **look)
-    return _over_layers(figure, projection.layer_labels, colours)
+    figure.add_hline(SAME_WAY, line={"color": colours.ink, "dash": "dot", "width": 1})
+    _over_layers(figure, projection.layer_labels, colours)
+    larger, smaller = [_SMALLER + _BETWEEN, 1.0], [0.0, _SMALLER]
+    panels = (smaller, larger) if attention_first else (larger, smaller)
+    for (_, top), title in zip(panels, titles, strict=True):
+        figure.add_annotation(
+            text=f"<b>{literal(title)}</b>",
+            font={"size": 14, "color": colours.ink},
+            xref="paper",
+            yref="paper",
+            x=0,
+            y=top,
+            xanchor="left",
+            yanchor="bottom",
+            align="left",
+            showarrow=False,
+        )
+    attention = {"range": [-0.04, 1.04], "dtick": 0.5, "title_text": "attention"}
+    return figure.update_layout(
+        height=_HEIGHT,
+        margin={"t": 28},
+        xaxis={"anchor": "free", "position": 0},
+        yaxis={"domain": panels[0], "title_text": "cosine", "dtick": 1 if attention_first else 0.5},
+        yaxis2={"domain": panels[1], "zeroline": False, **attention},
+    )
 
 
 def sentences_figure(
@@ -66,7 +97,7 @@ def _add_line(
     name: str,
     values: Floats,
     layer_labels: Sequence[int],
-    **look: Any,  # noqa: ANN401 - of plotly: line, marker, visible
+    **look: Any,  # noqa: ANN401 - of plotly: line, marker, yaxis
 ) -> None:
     figure.add_scatter(
         x=np.array(layer_labels),

@@ -9,10 +9,12 @@ import plotly.graph_objects as go
 
 from core.analysis.arrays import Floats
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
+from core.figures.class_map import ClassLook, add_legend
 from core.figures.head_map import add_ring, make_clickable, steady
+from core.figures.icons import draw_icon
 from core.figures.labels import literal
 from core.figures.palette import Palette, scale
-from core.figures.patterns import LETTERS
+from core.figures.patterns import PATTERN_ICONS
 
 # Pixels, on a picture whose points span at least _SIDE: that of a phone.
 _NAME = 40.0, 13.0  # room for a name
@@ -30,37 +32,39 @@ def similar_by_pattern(
     shades: Mapping[str, str],
     colours: Palette,
 ) -> go.Figure:
-    """Heads coloured by pattern, with its letter.
+    """Heads coloured by pattern, with its icon.
 
     `points` are (head of all layers, 2), with a pattern each. A
     clicked point's customdata are layer, head and name. The `chosen` head is ringed and named. The
     legend keeps the order of `names`; `shades` are a colour per pattern.
     """
     figure, heads = go.Figure(), _named(len(points), layer_labels)
+    entries = {}
     for pattern, name in names.items():
         (members,) = np.nonzero(np.asarray(patterns) == pattern)
         if not members.size:
             continue
-        unnamed = pattern in (NONE, TOO_SHORT)
+        unnamed, icon = pattern in (NONE, TOO_SHORT), PATTERN_ICONS[pattern]
+        entries[f"{name} ({members.size})"] = ClassLook(name, "", shades[pattern], icon=icon)
+        x, y = points[members].T
         figure.add_scatter(
-            x=points[members, 0],
-            y=points[members, 1],
+            x=x,
+            y=y,
             customdata=[heads[index] for index in members.tolist()],
-            name=f"{name} ({members.size})",
-            mode="markers+text",
-            text=["" if unnamed else LETTERS[pattern]] * members.size,
-            textfont={"size": 12, "color": colours.paper, "weight": 700},
+            mode="markers",
             marker={
-                "size": 11 if unnamed else 17,
+                "size": 11 if unnamed else 19,
                 "color": shades[pattern],
                 "line": {"width": 1, "color": colours.ink if unnamed else colours.paper},
             },
-            **steady(colours.paper),
+            **steady(),
+            showlegend=False,
             hovertemplate=f"%{{customdata[2]}}: {name}<extra></extra>",
         )
+        draw_icon(figure, x, y, icon, 15, colours.paper)
     _name_chosen(figure, points[chosen], heads[chosen][2], colours)
     _lay_out(figure)
-    figure.update_layout(legend={"orientation": "h", "y": -0.02, "yanchor": "top"})
+    add_legend(figure, entries, 440, 12, colours)
     return figure
 
 

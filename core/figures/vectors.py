@@ -1,4 +1,4 @@
-"""One layer's tokens as arrows: in a large plane, in space, or moving from layer to layer."""
+"""Tokens as arrows: those of one layer in space, or moving from layer to layer."""
 
 from __future__ import annotations
 
@@ -12,9 +12,7 @@ from core.analysis.arrays import Floats
 from core.figures.labels import literal
 from core.figures.palette import Palette
 
-_FADED, _QUIET = 0.13, 0.3
 MANY = 24  # arrows of which a picture has no room to name all
-_NAMED = 16  # of many: the longest, in full colour and with a label where one fits
 _HEIGHT = 500  # pixels
 _FRAME_MS, _TURN_MS = 900, 600
 
@@ -23,57 +21,42 @@ _FRAME_MS, _TURN_MS = 900, 600
 class Arrows:
     """How the tokens of a picture are drawn: a label and a colour each, the rest in the `theme`.
 
-    The `picked` ones stay coloured; with none picked, none fades but the shorter ones of many.
+    The `held` ones are coloured and named and all others grey; if none is held, all are coloured.
     """
 
     labels: Sequence[str]
     colours: Sequence[str]
-    picked: Sequence[int]
+    held: Sequence[int]
     theme: Palette
 
-    def named(self, points: Floats) -> set[int]:
-        """Those in full colour, which may have a label: of `points` (token, component) or (layer,
-        token, component) the picked ones, else all, or the longest of many.
-        """
-        if self.picked:
-            return set(self.picked)
-        lengths = np.linalg.norm(points, axis=-1)
-        lengths = lengths.mean(axis=0) if lengths.ndim == 2 else lengths
-        longest = np.argsort(-lengths, kind="stable").tolist()
-        return set(longest[:_NAMED] if len(longest) > MANY else longest)
-
-    def opacity(self, index: int, named: set[int]) -> float:
-        """1 if it is among the `named`; else faint, more so when others are picked."""
-        return 1.0 if index in named else (_FADED if self.picked else _QUIET)
-
-
-def plane_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure:
-    """Arrows from the origin to `points` (token, 2), in a plane with equal axes.
-
-    `explained` are the shares of the variance, (2,), named on the axes.
-    """
-    figure = go.Figure(_draw(points, arrows, arrows.named(points)))
-    _frame(figure, points, arrows.theme)
-    figure.update_xaxes(title_text=f"first component ({explained[0]:.0%} of the variance)")
-    return figure.update_yaxes(title_text=f"second component ({explained[1]:.0%})")
+    def looks(self) -> list[tuple[str, str, str]]:
+        """Of each arrow: its name, the label beside it, and its colour."""
+        names = [literal(label) for label in self.labels]
+        return [
+            (name, name, colour)
+            if index in self.held or not self.held
+            else (name, "", self.theme.edge)
+            for index, (name, colour) in enumerate(zip(names, self.colours, strict=True))
+        ]
 
 
 def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure:
-    """The same with three components, to be turned by hand; cones are the arrows' heads."""
-    figure, named = go.Figure(), arrows.named(points)
+    """Arrows to `points` (token, 3), to be turned by hand; cones are their heads.
+
+    `explained` are the shares of the variance, (3,), named on the axes.
+    """
+    figure = go.Figure()
     reach = float(np.abs(points).max()) or 1.0
-    for index, (x, y, z) in enumerate(points):
-        label, colour = literal(arrows.labels[index]), arrows.colours[index]
+    for (x, y, z), (name, label, colour) in zip(points, arrows.looks(), strict=True):
         figure.add_scatter3d(
             x=[0, x],
             y=[0, y],
             z=[0, z],
             mode="lines+text",
-            text=["", label if index in named else ""],
+            text=["", label],
             line={"width": 5, "color": colour},
             textfont={"color": colour, "size": 13},
-            opacity=arrows.opacity(index, named),
-            hovertemplate=f"{label} (%{{x:.3f}}, %{{y:.3f}}, %{{z:.3f}})<extra></extra>",
+            hovertemplate=f"{name} (%{{x:.3f}}, %{{y:.3f}}, %{{z:.3f}})<extra></extra>",
         )
         figure.add_cone(
             x=[x],
@@ -87,7 +70,6 @@ def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure
             sizeref=0.09 * reach,
             showscale=False,
             colorscale=[[0, colour], [1, colour]],
-            opacity=arrows.opacity(index, named),
             hoverinfo="skip",
         )
     axes = {
@@ -115,11 +97,10 @@ def moving_figure(coordinates: Floats, layer_labels: Sequence[int], arrows: Arro
     those of the layers.
     """
     names = [f"layer {number}" for number in layer_labels]
-    named = arrows.named(coordinates)
     figure = go.Figure(
-        data=_draw(coordinates[0], arrows, named),
+        data=_draw(coordinates[0], arrows),
         frames=[
-            go.Frame(data=_draw(points, arrows, named), name=name)
+            go.Frame(data=_draw(points, arrows), name=name)
             for points, name in zip(coordinates, names, strict=True)
         ],
     )
@@ -160,60 +141,28 @@ def moving_figure(coordinates: Floats, layer_labels: Sequence[int], arrows: Arro
     return figure.update_layout(sliders=[slider], updatemenus=[buttons])
 
 
-def _draw(points: Floats, arrows: Arrows, named: set[int]) -> list[go.Scatter]:
-    """One trace a token: a line from the origin with a head, and the label of a `named` one where
-    it fits.
-    """
-    reach = float(np.abs(points).max()) or 1.0
-    labelled = set(_labels_that_fit(points / reach, arrows.labels, named))
-    names = [literal(label) for label in arrows.labels]
+def _draw(points: Floats, arrows: Arrows) -> list[go.Scatter]:
+    """One trace a token: a line from the origin with a head, and its label."""
     return [
         go.Scatter(
             x=[0, x],
             y=[0, y],
             mode="lines+markers+text",
-            text=["", names[index] if index in labelled else ""],
+            text=["", label],
             textposition=f"{'top' if y >= 0 else 'bottom'} {'right' if x >= 0 else 'left'}",
-            textfont={"color": arrows.colours[index], "size": 14},
-            line={"width": 2.5, "color": arrows.colours[index]},
+            textfont={"color": colour, "size": 14},
+            line={"width": 2.5, "color": colour},
             marker={
                 "symbol": ["circle", "arrow"],
                 "size": [1, 14],
                 "angleref": "previous",
                 "opacity": 1,
-                "color": arrows.colours[index],
+                "color": colour,
             },
-            opacity=arrows.opacity(index, named),
-            hovertemplate=f"{names[index]} (%{{x:.3f}}, %{{y:.3f}})<extra></extra>",
+            hovertemplate=f"{name} (%{{x:.3f}}, %{{y:.3f}})<extra></extra>",
         )
-        for index, (x, y) in enumerate(points)
+        for (x, y), (name, label, colour) in zip(points, arrows.looks(), strict=True)
     ]
-
-
-def _labels_that_fit(points: Floats, labels: Sequence[str], named: set[int]) -> list[int]:
-    """Which labels of the `named` can stand beside their tips without overlap, longest first.
-
-    `points` is (token, 2), scaled to [-1, 1]; a letter of 14 pixels is taken to be 0.048 wide and
-    0.1 high, as in a plane of 500 pixels.
-    """
-    letter, height = 0.048, 0.1
-    boxes: list[tuple[float, float, float]] = []
-    fitting = []
-    for index in np.argsort(-np.linalg.norm(points, axis=1)):
-        if int(index) not in named:
-            continue
-        x, y = points[index]
-        width = letter * len(labels[index])
-        left, bottom = x if x >= 0 else x - width, y if y >= 0 else y - height
-        if not any(
-            left < other_left + other_width
-            and other_left < left + width
-            and abs(bottom - other_bottom) < height
-            for other_left, other_bottom, other_width in boxes
-        ):
-            boxes.append((left, bottom, width))
-            fitting.append(int(index))
-    return fitting
 
 
 def _frame(figure: go.Figure, points: Floats, colours: Palette) -> None:

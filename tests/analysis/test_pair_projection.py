@@ -94,10 +94,22 @@ def test_it_along_book_in_the_chapters_sentence(minilm: LoadedModel) -> None:
     np.testing.assert_allclose(projection.in_full, in_full, atol=1e-4)
     np.testing.assert_allclose(projection.a_to_b, weights[:, :, 10, 4], atol=1e-5)
     np.testing.assert_allclose(projection.b_to_a, weights[:, :, 4, 10], atol=1e-5)
+    np.testing.assert_allclose(projection.uniform, 1 / 13)
+    powers = [np.linalg.eigvalsh(each.T @ each) for each in rows]
+    np.testing.assert_allclose(projection.kept, [p[-2:].sum() / p.sum() for p in powers], atol=1e-4)
     strongest = np.unravel_index(weights[:, :, 10, 4].argmax(), (6, 12))
     assert projection.strongest_head == (3, 1) == tuple(map(int, strongest))
     assert projection.same_way == (5,)
     assert [layer for layer in range(6) if in_plane[layer] >= np.sqrt(0.5)] == [5]
+
+
+def test_uniform_attention_is_to_permitted_keys_alone() -> None:
+    """Of a causal text: none to a later token, a third each of three."""
+    mask = np.where(np.tri(5, dtype=bool), 0, -np.inf).astype(np.float32)
+    nothing = np.zeros((2, 3, 5, 4))
+    trace = made_trace(nothing, nothing, mask=mask)
+    np.testing.assert_allclose(project_pair(trace, 2, 1).uniform, 1 / 3)
+    np.testing.assert_array_equal(project_pair(trace, 1, 2).uniform, 0)
 
 
 @some

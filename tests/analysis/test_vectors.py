@@ -362,6 +362,31 @@ def test_the_closest_pair_is_that_of_the_correlation_of_rows() -> None:
         assert closest_pair(without) is None
 
 
+@pytest.mark.parametrize("held", [[4], [5, 0], [3, 1, 2], range(6)])
+def test_the_closest_pair_is_one_of_the_tokens_held(held: list[int]) -> None:
+    rows = np.random.default_rng(3).normal(size=(6, 9))
+    centred = rows - rows.mean(axis=0)
+    others = range(6) if len(held) == 1 else held
+    pairs = [(a, b) for a in held for b in others if a != b]
+    expected = max(pairs, key=lambda pair: 1 - cosine(centred[pair[0]], centred[pair[1]]))
+    found = closest_pair(rows, held)
+    assert found is not None
+    assert (found.first, found.second) == expected  # in the order in which they are held
+    everything = closest_pair(rows)
+    assert everything is not None
+    assert found.median == everything.median
+
+
+def test_two_tokens_that_are_held_are_a_pair_where_they_point_apart_but_need_a_direction() -> None:
+    rows = np.array([[1.0, 0], [-1, 0], [0, 0]])
+    found = closest_pair(rows, [1, 0])
+    assert found is not None
+    assert (found.first, found.second) == (1, 0)
+    assert found.cosine == pytest.approx(-1)
+    assert closest_pair(rows, [0, 2]) is None
+    assert closest_pair(rows, [0]) is None
+
+
 def test_arrows_that_coincide_in_the_plane_are_counted_apart_where_full_space_parts_them() -> None:
     # Three tokens of one direction in the plane; the third lies elsewhere in the third dimension.
     rows = np.array([[4.0, 0, 1], [4, 0, 1], [1, 0, -9], [-9, 1, 7], [0, -1, 0]])

@@ -433,7 +433,7 @@ def click_head(page: Page, chart: str, layer: int, head: int) -> None:
 
     Heads run from 0.4 to 12.6 across, layers from 0.4 to 6.6 down.
     """
-    area = page.locator(f".st-key-{chart} .nsewdrag")
+    area = page.locator(f".st-key-{chart} .nsewdrag[data-subplot=xy]")
     area.scroll_into_view_if_needed()
     box = box_of(area)
     x = box["x"] + box["width"] * (head - 0.4) / 12.2

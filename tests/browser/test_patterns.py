@@ -12,13 +12,22 @@ from tests.browser.conftest import TEXT, Open, click_head, click_middle, follow,
 BOOK = quote(TEXT)
 
 
-def test_the_map_shows_letters_and_a_clicked_square_chooses_the_head(goto: Open) -> None:
+def test_the_map_shows_icons_and_a_clicked_square_chooses_the_head(goto: Open) -> None:
     page = goto(f"/patterns?text={BOOK}&layer=1&head=3", scheme="dark")
     squares = page.locator(".st-key-patterns_map .scatterlayer .point")
-    expect(squares).to_have_count(72 + 1)  # and the ring
-    letters = page.locator(".st-key-patterns_map .textpoint").all_text_contents()
-    assert letters.count("P") == 1
-    assert letters.count("1") > 20
+    # Squares, an icon on each that has a pattern (four marks for broad), the same five in the
+    # legend, and the ring.
+    expect(squares).to_have_count(72 + 44 + 4 * 11 + 5 + 3 + 4 + 1)
+    legend = page.locator(".st-key-patterns_map .textpoint", has_text="(").all_text_contents()
+    assert [words.strip() for words in legend] == [
+        "previous token (1)",
+        "next token (1)",
+        "first token (42)",
+        "broad (11)",
+        "no pattern (17)",
+    ]
+    chart = page.get_by_role("figure", name="previous token: a line under the diagonal; next token")
+    expect(chart.first).to_be_attached()
     expect(page.get_by_text("L1 H3: previous token.")).to_be_visible()
     click_head(page, "patterns_map", 2, 9)
     follow(page, "layer=2&head=9")
@@ -31,8 +40,8 @@ def test_the_map_shows_letters_and_a_clicked_square_chooses_the_head(goto: Open)
 def test_similar_heads_are_drawn_and_a_point_can_be_chosen(goto: Open) -> None:
     page = goto(f"/patterns?text={BOOK}&part=alike&layer=2&head=1")
     points = page.locator(".st-key-patterns_alike .scatterlayer .point")
-    expect(points).to_have_count(72 + 1)
-    click_middle(page, page.locator(".st-key-patterns_alike .textpoint", has_text="P"))
+    expect(points).to_have_count(72 + 44 + 4 * 11 + 5 + 3 + 4 + 1)
+    click_middle(page, points.first)  # that of the previous token
     follow(page, "layer=1&head=3")
     expect(page.get_by_text("Nearest to L1 H3")).to_be_visible()
 
@@ -53,6 +62,5 @@ def test_a_short_text_shows_question_marks_in_place_of_patterns(goto: Open) -> N
     page = goto("/patterns?text=it%20it%20it")
     box = page.get_by_test_id("stAlertContentInfo")
     expect(box.get_by_text("Too short to say.")).to_be_visible()
-    letters = page.locator(".st-key-patterns_map .textpoint")
-    expect(letters).to_have_count(72)
-    assert set(letters.all_text_contents()) == {"?"}
+    letters = page.locator(".st-key-patterns_map .textpoint", has_text="?")
+    expect(letters).to_have_count(72 + 1)  # and the legend's

@@ -156,7 +156,7 @@ def test_a_drag_turns_the_cloud_in_space(goto: Open) -> None:
 
 def test_a_square_of_the_map_opens_its_points(goto: Open) -> None:
     page = goto(f"{LINK}&part=follow")
-    area = page.locator(".st-key-query_key_follow .nsewdrag")
+    area = page.locator(".st-key-query_key_follow .nsewdrag[data-subplot=xy]")
     area.scroll_into_view_if_needed()
     box = box_of(area)  # 6 layers x 6 heads, from 0.4 to 6.6 both ways
     x, y = box["x"] + box["width"] * (5 - 0.4) / 6.2, box["y"] + box["height"] * (2 - 0.4) / 6.2

@@ -23,9 +23,12 @@ def test_by_pattern_a_point_carries_its_layer_and_head() -> None:
         pattern_colours("dark", colours),
         colours,
     )
-    heads = sorted(tuple(data[:2]) for trace in figure.data[:-1] for data in trace.customdata)
+    points = [trace for trace in figure.data if trace.customdata is not None]
+    heads = sorted(tuple(data[:2]) for trace in points for data in trace.customdata)
     assert heads == [(4, 1), (4, 2), (4, 3)]
-    assert [figure.data[-1].x[0], figure.data[-1].y[0]] == [1.0, 0.5]
+    at = [(trace.marker.symbol, trace.x[0], trace.y[0]) for trace in figure.data]
+    assert ("circle-open", 1.0, 0.5) in at  # the ring
+    assert (("line-ew",), 1.0, 0.5) in at  # the icon of the first token
     assert figure.layout.annotations[0].text == "<b>L4 H2</b>"
 
 

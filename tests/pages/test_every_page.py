@@ -26,8 +26,8 @@ pytestmark = pytest.mark.slow
 # A question that names the tokens on the screen, or its answer in its place.
 NAMED = {
     "anomalies": "**1 of 72 heads is unusual** on this text: **L1 H8**, for its alike weights",
-    "projection": "At which layer does `it` point along `book`?",
-    "vectors": "In layer 6, `oh` and `.` attend most alike: cosine 0.97 (median pair −0.11)",
+    "projection": "**Only in layer 6 do `it` and `book` attend to the same words** (in the plane).",
+    "vectors": "**`it` and `book` attend most alike in layer 6**: cosine 0.73 (median pair −0.11)",
 }
 OF_TEXTS = [page.name for page in PAGES if page.name != "atlas"]  # it is of a corpus
 

@@ -18,7 +18,7 @@ PATTERNS += (
     Pattern(
         "two_before",
         partial(neighbours, offset=-2),
-        Naming(50, "2", hue=330),
+        Naming(50, "a column in the middle", hue=330),
         highlight=50,
         in_head_view=True,
     ),

@@ -1,6 +1,6 @@
 """Links that were recorded once, with what they opened: a link that was handed out stays as it is.
 
-``recorded_links.json`` holds 22 links of every page and part, and 10 that ask for what is not
+``recorded_links.json`` holds 23 links of every page and part, and 10 that ask for what is not
 possible, each with its state and messages. Only what stands in for an impossible layer or head is
 the one that pages begin with today.
 """

@@ -7,7 +7,7 @@ import pytest
 
 from core.analysis.pair_projection import PairProjection
 from core.model import load, trace_text
-from core.screens.projection.help import describe_pair
+from core.screens.projection.help import headline
 from tests.opening import open_app
 from tests.pages.conftest import alerts, said
 
@@ -30,10 +30,25 @@ def test_one_token_gets_a_sentence_instead_of_empty_planes() -> None:
 
 def test_of_many_tokens_the_page_says_which_are_named() -> None:
     app = open_app("vectors", text="one two three four five six seven eight " * 4)
-    assert "Only the longest arrows are named" in said(app)
+    assert "Only the longest arrows are named, and those held." in said(app)
     assert app.toggle(key="scale").value
-    app = open_app("vectors", text="one two three four five six seven eight " * 4, pick="3")
-    assert "Only the longest arrows are named" not in said(app)
+
+
+@pytest.mark.parametrize(
+    ("state", "answer"),
+    [
+        ({}, "**`it` and `book` attend most alike in layer 6**: cosine 0.73 (median pair −0.11)"),
+        ({"pick": "5"}, "**In layer 3, `book` attends most like `oh`**: cosine 0.88"),
+        ({"show": "one layer", "layer": "4"}, "**`it` and `book` in layer 4**: cosine −0.29"),
+        ({"pick": "2,3,12"}, "**In layer 6, `oh` and `.` attend most alike**: cosine 0.97"),
+        ({"draw": "keys", "pick": "5"}, "`book` has keys most like those of `"),
+    ],
+)
+def test_the_title_says_what_the_held_tokens_are_most_like(
+    state: dict[str, str], answer: str
+) -> None:
+    """At first those are the pair that Home names."""
+    assert answer in said(open_app("vectors", **state))
 
 
 @pytest.mark.parametrize(
@@ -93,11 +108,29 @@ def test_picks_go_when_their_tokens_go() -> None:
 
 
 def test_the_answer_comes_first_on_the_projection_page() -> None:
+    """In the title: of one part whether the two attend alike, of the other whether one attends."""
     app = open_app("projection")
-    answer = next(text.value for text in app.markdown if "attend alike" in text.value)
-    assert "L4 H2 gives 0.93 of `it`'s attention to `book`, the most of any head." in answer
-    assert "Only in layer 6 do both attend alike (in the plane)." in answer
-    assert "At which layer does `it` point along `book`?" in said(app)
+    assert LIKE in said(app)
+    assert "gives 0.93" not in said(app)
+    assert next(header.value for header in app.header) == "`it` along `book` in each layer's plane"
+    app = open_app("projection", part="to")
+    assert "**L4 H2 gives 0.93 of `it`'s attention to `book`**, the most of any head." in said(app)
+    assert LIKE not in said(app)
+    assert [header.value for header in app.header] == ["Which heads link these two words?"]
+
+
+def test_a_badge_says_how_far_a_part_can_be_trusted() -> None:
+    """The variances that planes keep, worked out from the rows; the heads above a thirteenth."""
+    trace = trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
+    kept = []
+    for layer in trace.attention().astype(float).mean(axis=1)[:, 1:-1, 1:-1]:
+        powers = np.linalg.eigvalsh(np.cov(layer.T))[::-1]
+        kept.append(100 * powers[:2].sum() / powers.sum())
+    low, high = f"{min(kept):.0f}% (layer {np.argmin(kept) + 1})", f"{max(kept):.0f}% (layer 6)"
+    details = said(open_app("projection"))
+    assert f"plane keeps {low} to {high} of the variance" in details
+    assert f"{np.mean(kept):.0f}% on average" in details
+    assert "gives `book` 0.08 of `it`'s" in said(open_app("projection", part="to"))
 
 
 def test_another_text_gets_a_pair_of_its_own() -> None:
@@ -114,7 +147,7 @@ def test_one_token_is_no_pair() -> None:
 
 def test_a_token_on_itself_is_measured() -> None:
     app = open_app("projection", a="book", b="book")
-    assert "In every layer both attend alike" in " ".join(text.value for text in app.markdown)
+    assert "**In every layer `book` and `book` attend to the same words" in said(app)
 
 
 def test_more_sentences_than_fit_are_said() -> None:
@@ -123,32 +156,42 @@ def test_more_sentences_than_fit_are_said() -> None:
 
 
 NAN = float("nan")
+LIKE = "**Only in layer 6 do `it` and `book` attend to the same words** (in the plane)."
 
 
 @pytest.mark.parametrize(
     ("in_plane", "where"),
     [
-        ([0.1, 0.2, 0.9, 0.8, 1.0, 0.71], "Only from layer 3 on do both"),
-        ([0.1, -0.9, 0.3, NAN, 0.7071, 0.5], "Only in layer 5 do both"),
-        ([0.1, 0.2, 0.3, 0.0, 0.5, 0.71], "Only in layer 6 do both"),
-        ([0.9, 0.8, 0.9, 0.8, 1.0, 0.71], "In every layer both"),
-        ([0.9, 0.8, 0.3, NAN, 0.9, 0.7], "Only in layers 1–2 and 5 do both"),
-        ([NAN] * 6, "In no layer do both"),
+        ([0.1, 0.2, 0.9, 0.8, 1.0, 0.71], "Only from layer 3 on do"),
+        ([0.1, -0.9, 0.3, NAN, 0.7071, 0.5], "Only in layer 5 do"),
+        ([0.1, 0.2, 0.3, 0.0, 0.5, 0.71], "Only in layer 6 do"),
+        ([0.9, 0.8, 0.9, 0.8, 1.0, 0.71], "In every layer"),
+        ([0.9, 0.8, 0.3, NAN, 0.9, 0.7], "Only in layers 1–2 and 5 do"),
+        ([NAN] * 6, "In no layer do"),
     ],
 )
-@pytest.mark.parametrize(
-    ("weight", "attention"),
-    [
-        (0.93, "L4 H2 gives 0.93 of it's attention to book, the most of any head"),
-        (0.004, "No head gives as much as 0.01 of it's attention to book"),
-    ],
-)
-def test_the_answer_names_the_strongest_head_and_the_layers(
-    in_plane: list[float], where: str, weight: float, attention: str
+def test_the_answer_names_the_layers_in_which_two_tokens_are_alike(
+    in_plane: list[float], where: str
 ) -> None:
+    answer = headline("like", a_pair(in_plane, 0.9), "it", "book")
+    assert answer == f"**{where} it and book attend to the same words** (in the plane)."
+
+
+@pytest.mark.parametrize(
+    ("weight", "answer"),
+    [
+        (0.93, "**L4 H2 gives 0.93 of it's attention to book**, the most of any head."),
+        (0.004, "**No head gives as much as 0.01 of it's attention to book.**"),
+    ],
+)
+def test_the_answer_names_the_strongest_head(weight: float, answer: str) -> None:
+    assert headline("to", a_pair([0.1] * 6, weight), "it", "book") == answer
+
+
+def a_pair(in_plane: list[float], weight: float) -> PairProjection:
     a_to_b = np.full((6, 3), 0.001)
     a_to_b[3, 1] = weight
     lengths = np.array(in_plane)
-    pair = PairProjection(np.zeros((6, 3, 2)), lengths, lengths, a_to_b, a_to_b, tuple(range(1, 7)))
-    answer = describe_pair(pair, "it", "book")
-    assert answer == f"{where} attend alike (in the plane). {attention}."
+    same = {"in_plane": lengths, "in_full": lengths, "uniform": lengths, "kept": lengths}
+    weights = {"a_to_b": a_to_b, "b_to_a": a_to_b}
+    return PairProjection(np.zeros((6, 3, 2)), layer_labels=tuple(range(1, 7)), **same, **weights)

@@ -42,7 +42,7 @@ class Naming:
     """How a pattern names heads."""
 
     rank: int  # from the most specific pattern: the first that a head clearly follows names it
-    letter: str  # of these heads on maps
+    icon: str  # of these heads on maps, one of :mod:`core.figures.icons`
     category: int | None = None  # their colour there, one of the palette's categories; or a hue
     hue: float = 0.0  # in degrees (CIE LCh)
     light: float = 52.0  # the hue's lightness in each theme
@@ -112,7 +112,7 @@ PATTERNS = (
     Pattern(
         "previous",
         partial(neighbours, offset=-1),
-        Naming(1, "P", category=1),
+        Naming(1, "a line under the diagonal", category=1),
         source=CLARK,
         highlight=2,
         in_head_view=True,
@@ -121,7 +121,7 @@ PATTERNS = (
     Pattern(
         "next",
         partial(neighbours, offset=1),
-        Naming(2, "N", category=2),
+        Naming(2, "a line over the diagonal", category=2),
         source=CLARK,
         highlight=1,
         in_head_view=True,
@@ -130,13 +130,13 @@ PATTERNS = (
     Pattern(
         "self",
         partial(neighbours, offset=0),
-        Naming(5, "S", hue=95, dark=74),
+        Naming(5, "the diagonal", hue=95, dark=74),
         in_head_view=True,
         of_patches=True,
     ),
     Pattern(
         "first",
-        naming=Naming(6, "1", category=0),
+        naming=Naming(6, "a column at the left", category=0),
         keys=lambda token: token.position == 0,
         in_head_view=True,
         of_patches=True,
@@ -147,7 +147,7 @@ PATTERNS = (
     ),
     Pattern(
         "sep",
-        naming=Naming(7, "|", hue=75, light=36, dark=84),
+        naming=Naming(7, "a column at the right", hue=75, light=36, dark=84),
         keys=lambda token: token.special and token.position > 0,
         threshold=0.6,
         source=CLARK,
@@ -155,7 +155,7 @@ PATTERNS = (
     ),
     Pattern(
         "punctuation",
-        naming=Naming(8, ".", hue=15, light=34),
+        naming=Naming(8, "a column in the middle", hue=15, light=34),
         keys=lambda token: is_mark(token) and not token.special,
         threshold=0.6,
         source=CLARK,
@@ -173,7 +173,8 @@ PATTERNS = (
     Pattern(
         "same_token",
         same_token_pairs,
-        Naming(4, "=", category=3),  # before "self", its place to rest when nothing repeats
+        # Before "self", its place to rest when nothing repeats.
+        Naming(4, "two cells off the diagonal", category=3),
     ),
     Pattern(
         "related_word",
@@ -193,7 +194,7 @@ PATTERNS = (
     Pattern(
         "other_sentence",
         other_sentence_pairs,
-        Naming(9, "O", hue=40),
+        Naming(9, "two blocks off the diagonal", hue=40),
         highlight=6,
         link="sentence",
     ),
@@ -208,7 +209,7 @@ PATTERNS = (
     Pattern("distance", measured="distance"),
     Pattern(
         "broad",
-        naming=Naming(100, "B", category=4),
+        naming=Naming(100, "all four quarters", category=4),
         measured="entropy",
         score="entropy",
         threshold=0.78,
@@ -221,7 +222,7 @@ PATTERNS = (
     Pattern(
         "induction",
         induction_pairs,
-        Naming(3, "I", hue=205),
+        Naming(3, "a short line far under the diagonal", hue=205),
         measured="repeated",
     ),
 )

@@ -32,7 +32,7 @@ def show_planes(
     notes: Sequence[str],
     *,
     key: str,
-    picked: Sequence[int] = (),
+    held: Sequence[int] = (),
     own_scale: bool = False,
     right_angle: bool = False,
     on_pick: Callable[[list[int]], None] | None = None,
@@ -45,10 +45,10 @@ def show_planes(
     coordinates : (plane, arrow, 2).
     arrows : one for each entry of the second axis.
     titles, notes : one per plane.
-    picked : arrows that stay coloured while the others fade; if none is picked, none fades.
+    held : arrows that are coloured while the others are grey; if none is held, all are coloured.
     own_scale : each plane is scaled to its longest arrow, instead of one scale for all.
     right_angle : mark that the last arrow is the projection of the one before it on the first.
-    on_pick : called with the picked arrows when one is clicked; without it, clicks do nothing.
+    on_pick : called with the arrows to hold when one is clicked; without it, clicks do nothing.
     picture : the name and the facts of a saved picture.
     """
     count = len(arrows)  # the callback keeps no labels
@@ -61,7 +61,7 @@ def show_planes(
         "titles": list(titles),
         "notes": list(notes),
         "arrows": [vars(arrow) for arrow in arrows],
-        "picked": list(picked),
+        "held": list(held),
         "ownScale": own_scale,
         "rightAngle": right_angle,
         "canPick": on_pick is not None,

@@ -13,7 +13,7 @@ import { View, mount } from "../shared/view.js"
  * @property {string[]} titles
  * @property {string[]} notes
  * @property {Arrow[]} arrows
- * @property {number[]} picked
+ * @property {number[]} held
  * @property {boolean} ownScale
  * @property {boolean} rightAngle
  * @property {boolean} canPick
@@ -25,9 +25,10 @@ const MARGIN = { x: 46, y: 20 } // room for labels beyond the longest arrow
 const HEAD = { length: 8, width: 3.4 }
 const LABEL = { height: 14, down: 11, edge: 0, spots: [], margin: { x: 2, y: 2 } } // pixels; down: of the letters' line
 const COUNT = { width: 116, height: 20, above: 7 } // of the words in the corner
+const LARGE = { height: 470, letters: 15 } // pixels, of a plane that is alone
 const FEW = 3 // arrows that all get their label
 const MANY = 24 // arrows of which a tile has no room to name all
-const NAMED = 12 // of many: the longest, in colour and with a label where one fits
+const NAMED = 12 // of many: the longest, which have a label where one fits
 
 /** @param {Component} component */
 export default function (component) {
@@ -61,7 +62,7 @@ class PlanesView extends View {
     const fitting = Math.max(1, Math.floor((this.width + TILE.gap) / (TILE.minWidth + TILE.gap)))
     const columns = Math.ceil(count / Math.ceil(count / fitting))
     const width = Math.min(
-      TILE.maxWidth,
+      count === 1 ? this.width : TILE.maxWidth,
       Math.floor((this.width - TILE.gap * (columns - 1)) / columns) - 2,
     )
     this.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`
@@ -69,7 +70,7 @@ class PlanesView extends View {
     const { reached } = this
     this.grid.replaceChildren(...this.data.titles.map((_, plane) => this.drawTile(plane, width)))
     if (focused >= 0) this.planes[focused]?.focus({ preventScroll: true })
-    if (reached) this.reach(reached)
+    this.reach(reached)
   }
 
   /** The drawings, one per plane. */
@@ -77,7 +78,7 @@ class PlanesView extends View {
     return [...this.grid.querySelectorAll("svg")]
   }
 
-  /** Arrow keys step from arrow to arrow, Enter picks one, Escape lets all go. @param {KeyboardEvent} event */
+  /** Arrow keys step from arrow to arrow, Enter holds one, Escape lets it go. @param {KeyboardEvent} event */
   moveByKey(event) {
     const plane = this.planes.findIndex((each) => each === event.target)
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key]
@@ -91,7 +92,7 @@ class PlanesView extends View {
       if (this.reached && isHere) this.pick(this.reached.index)
     } else if (event.key === "Escape") {
       this.reach(null)
-      if (this.data.canPick && this.data.picked.length) this.component.setStateValue("picked", [])
+      if (this.data.canPick) this.component.setStateValue("picked", [])
     } else return
     event.preventDefault()
   }
@@ -100,16 +101,38 @@ class PlanesView extends View {
   reach(arrow) {
     this.reached = arrow
     this.grid.querySelector(".arrow.reached")?.classList.remove("reached")
-    this.tip.hide()
+    this.leave()
     this.spoken.textContent = ""
-    const node = arrow && this.planes[arrow.plane]?.querySelector(`[data-index="${arrow.index}"]`)
+    const node =
+      arrow && this.planes[arrow.plane]?.querySelector(`.arrow[data-index="${arrow.index}"]`)
     if (!arrow || !node) return
     node.classList.add("reached")
-    const { name, note } = this.wordsOf(arrow.plane, arrow.index)
     const { right, bottom } = node.getBoundingClientRect()
-    this.tip.show({ clientX: right, clientY: bottom }, name, [[note]])
-    const isPicked = this.data.picked.includes(arrow.index) ? ", picked" : ""
-    this.spoken.textContent = `${name}: ${note}${isPicked}`
+    const { name, note } = this.point({ clientX: right, clientY: bottom }, arrow.plane, arrow.index)
+    const isHeld = this.data.held.includes(arrow.index) ? ", held" : ""
+    this.spoken.textContent = `${name}: ${note}${isHeld}`
+  }
+
+  /** Hold the arrow that is pointed at, until :meth:`leave`. @param {{clientX: number, clientY: number}} at @param {number} plane @param {number} index */
+  point(at, plane, index) {
+    const words = this.wordsOf(plane, index)
+    this.tip.show(at, words.name, [[words.note]])
+    if (this.data.canPick) this.hold([index])
+    return words
+  }
+
+  leave() {
+    this.tip.hide()
+    this.hold(this.data.held)
+  }
+
+  /** Colour these arrows in every plane; if there are none, all. @param {number[]} held */
+  hold(held) {
+    for (const node of this.grid.querySelectorAll("[data-index]"))
+      node.classList.toggle(
+        "held",
+        !held.length || held.includes(Number(node.getAttribute("data-index"))),
+      )
   }
 
   /** The name of an arrow, and where it ends. @param {number} plane @param {number} index */
@@ -120,15 +143,13 @@ class PlanesView extends View {
     return { name: `${arrows[index].name} · ${titles[plane]}`, note: `(${ends.join(", ")})` }
   }
 
-  /** Pick an arrow; again: let it go. @param {number} index */
-  pick(index) {
-    const { picked, canPick } = this.data
+  /** Hold an arrow, or add it to those held, or let go of one that is. @param {number} index @param {boolean} [adds] */
+  pick(index, adds = false) {
+    const { held, canPick } = this.data
     if (!canPick) return
-    const others = picked.filter((each) => each !== index)
-    this.component.setStateValue(
-      "picked",
-      others.length < picked.length ? others : [...others, index].sort((a, b) => a - b),
-    )
+    const others = held.filter((each) => each !== index)
+    const isHeld = others.length < held.length && (adds || held.length === 1)
+    this.component.setStateValue("picked", isHeld ? others : [...(adds ? others : []), index])
   }
 
   /** @param {number} plane @param {number} width */
@@ -138,13 +159,14 @@ class PlanesView extends View {
     const title = make(tile, "figcaption")
     make(title, "b", "", data.titles[plane])
     make(title, "span", "", data.notes[plane])
-    const half = { x: width / 2, y: Math.min(width, TILE.height) / 2 }
+    const { height } = data.titles.length === 1 ? LARGE : TILE
+    const half = { x: width / 2, y: Math.min(width, height) / 2 }
     const size = {
       width: 2 * half.x,
       height: 2 * half.y,
       viewBox: `${-half.x} ${-half.y} ${2 * half.x} ${2 * half.y}`,
     }
-    const keys = `arrow keys read them${data.canPick ? ", Enter picks one" : ""}`
+    const keys = `arrow keys read them${data.canPick ? ", Enter holds one" : ""}`
     const svg = shape("svg", {
       ...size,
       role: "img",
@@ -157,7 +179,9 @@ class PlanesView extends View {
     )
     const tips = tipsOf(data, plane, { x: half.x - MARGIN.x, y: half.y - MARGIN.y })
     const named = namedOf(data, tips)
-    const order = [...tips.keys()].sort((a, b) => Number(named.has(a)) - Number(named.has(b)))
+    /** @type {(index: number) => number} */
+    const rank = (index) => Number(named.has(index)) + Number(data.held.includes(index))
+    const order = [...tips.keys()].sort((a, b) => rank(a) - rank(b))
     for (const i of order) svg.append(this.drawArrow(tips[i], i, plane, named.has(i)))
     if (data.rightAngle) svg.append(...drawFoot(tips))
     const labels = drawLabels(data, tips, half, named)
@@ -170,17 +194,15 @@ class PlanesView extends View {
   /** @param {Place} tip @param {number} index @param {number} plane @param {boolean} isNamed */
   drawArrow({ x, y }, index, plane, isNamed) {
     const { data } = this
-    const faint = data.picked.length > 0 ? "arrow faded" : "arrow quiet"
-    const group = shape("g", { class: isNamed ? "arrow" : faint, "data-index": index })
-    group.style.color = data.arrows[index].colour
+    const group = shape("g", { class: isNamed ? "arrow" : "arrow quiet", "data-index": index })
+    group.style.setProperty("--own", data.arrows[index].colour)
     const length = Math.hypot(x, y)
     if (length < 0.5) group.append(shape("circle", { r: 2.6, class: "dot" }))
     else group.append(...drawShaft(x, y, length))
     group.append(shape("line", { x1: 0, y1: 0, x2: x, y2: y, class: "hit" }))
-    const { name, note } = this.wordsOf(plane, index)
-    group.onpointerenter = (event) => this.tip.show(event, name, [[note]])
-    group.onpointerleave = () => this.tip.hide()
-    if (data.canPick) group.onclick = () => this.pick(index)
+    group.onpointerenter = (event) => this.point(event, plane, index)
+    group.onpointerleave = () => this.leave()
+    group.onclick = (event) => this.pick(index, event.shiftKey || event.ctrlKey || event.metaKey)
     return group
   }
 }
@@ -199,11 +221,9 @@ function tipsOf({ arrows, ownScale, points }, plane, reach) {
   return arrows.map((_, i) => ({ x: own[2 * i] * scale, y: -own[2 * i + 1] * scale }))
 }
 
-/** The arrows in full colour: those picked, else all, or the longest of many. @param {Data} data @param {Place[]} tips */
-function namedOf({ picked }, tips) {
-  if (picked.length) return new Set(picked)
-  const longestFirst = byLength(tips)
-  return new Set(tips.length > MANY ? longestFirst.slice(0, NAMED) : longestFirst)
+/** The arrows that may have a label, the first in the first place: those held, then the longest. @param {Data} data @param {Place[]} tips */
+function namedOf({ held }, tips) {
+  return new Set([...held, ...byLength(tips).slice(0, tips.length > MANY ? NAMED : MANY)])
 }
 
 /** The longest arrow first. @param {Place[]} tips */
@@ -268,27 +288,28 @@ function drawFoot([b, a, foot]) {
 
 /** Labels beside the tips, longest arrows first; one that would overlap another is left out. @param {Data} data @param {Place[]} tips @param {Place} half @param {Set<number>} named */
 function drawLabels(data, tips, half, named) {
-  const measured = textWidths("12px sans-serif")
+  const letters = data.titles.length === 1 ? LARGE.letters : 12
+  const measured = textWidths(`${letters}px sans-serif`)
+  const down = LABEL.down + letters - 12
   const [width, height] = [2 * half.x, 2 * half.y]
   const room = makeRoom(width, height, FINE)
   if (tips.length > MANY)
     room.take(width - COUNT.width, height - COUNT.height, COUNT.width, COUNT.height)
   const isFew = tips.length <= FEW
-  const labels = byLength(tips)
-    .filter((i) => named.has(i))
-    .map((i) => labelOf(data.arrows[i], tips[i], half, isFew))
+  const labels = [...named].map((i) => labelOf(data.arrows[i], tips[i], half, isFew))
   const placed = placeLabels(
     room,
     labels,
-    LABEL,
+    { ...LABEL, height: LABEL.height + letters - 12 },
     labels.length,
     (text) => measured(text) * 1.08 + 2,
   )
   return placed.map(({ left, top, width, text: words, colour }) => {
-    const [x, y] = [left + width / 2 - half.x, top + LABEL.down - half.y]
-    const text = shape("text", { x, y, class: "label" })
+    const [x, y] = [left + width / 2 - half.x, top + down - half.y]
+    const index = data.arrows.findIndex(({ label }) => label === words)
+    const text = shape("text", { x, y, class: "label", "data-index": index })
     text.textContent = words
-    text.style.fill = colour
+    text.style.setProperty("--own", colour)
     return text
   })
 }

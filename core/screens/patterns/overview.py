@@ -17,7 +17,7 @@ from core.analysis.head_patterns.table import RESAMPLES
 from core.analysis.layers import rows_of
 from core.figures.head_map import ring
 from core.figures.palette import Palette
-from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars
+from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars, spoken_icons
 from core.model import Trace
 from core.screens.patterns.view import View
 from core.screens.patterns.wording import verdict, why_missing
@@ -131,7 +131,8 @@ def _show_map(view: View, colours: Palette, score: str) -> None:
             colours,
         )
         ring(figure, rows, (view.layer, view.head), view.trace.shape[1], colours)
-        show_heads(figure, "Map of all heads: patterns", key="patterns_map", on_open=choose_one)
+        alt = "Map of all heads: patterns. " + spoken_icons(pattern_names(view.trace))
+        show_heads(figure, alt, key="patterns_map", on_open=choose_one)
         show_gaps(view.trace)
     else:
         values, name = view.grid(score).astype(np.float64), score_names(view.trace)[score]

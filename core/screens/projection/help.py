@@ -8,14 +8,23 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from core.analysis.pair_projection import PairProjection, parse_marked, project_pair, token_at
+from core.analysis.pair_projection import (
+    SAME_WAY,
+    PairProjection,
+    parse_marked,
+    project_pair,
+    token_at,
+)
+from core.components.planes import Arrow, show_planes
 from core.figures.palette import Palette, token_colours
 from core.figures.projection import sentences_figure
-from core.model import ModelError
+from core.model import ModelError, Trace
 from core.ui import cache, controls
 from core.ui.cache import first_model
 from core.ui.charts import show_chart
+from core.ui.downloads import Contents
 from core.ui.examples import written
+from core.ui.head_maps import show_head_map
 from core.ui.place import choose_head
 from core.ui.presets import Preset
 from core.ui.words.messages import quote
@@ -39,13 +48,14 @@ def examples() -> list[Preset]:
     return written(__file__, "")
 
 
-def describe_pair(projection: PairProjection, name_a: str, name_b: str) -> str:
-    """One sentence about the pair; the names are as they stand in it (Markdown)."""
+def headline(part: str, projection: PairProjection, a: str, b: str) -> str:
+    """One sentence that answers the part's question; `a` and `b` as they stand in it (Markdown)."""
     layer, head = projection.strongest_head
     every = projection.layer_labels
     alike = tuple(every[layer] for layer in projection.same_way)
     return _words(
-        "pair",
+        "headline",
+        part=part,
         alike=listed(alike),
         first=alike[0] if alike else 0,
         single=len(alike) == 1,
@@ -54,23 +64,83 @@ def describe_pair(projection: PairProjection, name_a: str, name_b: str) -> str:
         weight=f"{projection.a_to_b[layer, head]:.2f}",
         layer=every[layer],
         head=head + 1,
-        a=name_a,
-        b=name_b,
+        a=a,
+        b=b,
     )
 
 
-def titles(projection: PairProjection) -> tuple[list[str], list[str]]:
-    """A title and a note for every plane: the layer, and the signed length or why there is none."""
-    names = [f"Layer {number}" for number in projection.layer_labels]
+def questions(a: str, b: str) -> tuple[str, str]:
+    """What the two panels answer, about cosines and about attention."""
+    return f"Do {a} and {b} attend to the same words?", f"Does {a} attend to {b}?"
+
+
+def explain(part: str, a: str, b: str) -> str:
+    """How to read the first panel (Markdown)."""
+    return _words("explanation", part=part, a=a, b=b, same_way=SAME_WAY)
+
+
+def show_badge(part: str, projection: PairProjection, a: str, b: str) -> None:
+    """How far the first panel can be trusted: a number, and behind it what it means."""
+    if part == "like":
+        kept, layers = projection.kept, projection.layer_labels
+        low, high = int(kept.argmin()), int(kept.argmax())
+        apart = np.nan_to_num(np.abs(projection.in_plane - projection.in_full))
+        far = int(apart.argmax())
+        label = f"Projection quality {kept.mean():.0%}"
+        details = _words(
+            "quality",
+            mean=f"{kept.mean():.0%}",
+            low=f"{kept[low]:.0%} (layer {layers[low]})",
+            high=f"{kept[high]:.0%} (layer {layers[high]})",
+            apart=apart[far],
+            layer=layers[far],
+        )
+    else:
+        above, uniform = projection.a_to_b > projection.uniform[:, None], projection.uniform
+        label = f"{above.sum()} of {above.size} heads above uniform"
+        details = _words("baseline", a=a, b=b, low=uniform.min(), high=uniform.max())
+    with st.popover(label, type="tertiary", width="content"):
+        st.markdown(details)
+
+
+def show_projections(
+    projection: PairProjection, names: tuple[str, str], colours: Palette, held: Contents
+) -> None:
+    """A along B in each layer's plane; `names` are those of A and B."""
+    (a, b), along = map(quote, names), " along ".join(names)
+    st.header(f"{a} along {b} in each layer's plane", anchor=False)
     notes = [
         f"{value:+.2f}" if np.isfinite(value) else "a token has no direction here"
         for value in projection.in_plane
     ]
-    return names, notes
+    show_planes(
+        projection.vectors,
+        [
+            Arrow(names[1], colours.accent, f"B: {names[1]}"),
+            Arrow(names[0], colours.query, f"A: {names[0]}"),
+            Arrow(along, colours.alert, along),
+        ],
+        [f"Layer {number}" for number in projection.layer_labels],
+        notes,
+        key="projection_planes",
+        right_angle=True,
+        picture=held.titled(along),
+    )
+    st.caption(_words("planes", a=a, b=b))
 
 
-def open_table(layer: int, head: int) -> None:
-    """Show the table of a head that was clicked."""
+def show_linking_heads(
+    trace: Trace, projection: PairProjection, names: tuple[str, str], colours: Palette
+) -> None:
+    """How much A attends to B in every head; a click opens that head's table."""
+    st.header("Which heads link these two words?", anchor=False)
+    key, name = "projection_heads", " → ".join(names)
+    show_head_map(trace, projection.a_to_b, name, colours, key=key, on_open=_open_table)
+    a, b = map(quote, names)
+    st.caption(_words("heads", a=a, b=b))
+
+
+def _open_table(layer: int, head: int) -> None:
     choose_head(layer, head)
     go_to("heatmap")
 
@@ -102,7 +172,7 @@ def _draw_sentences(model_name: str, lines: str, colours: Palette) -> None:
         return
     line_colours = token_colours(len(names), st.context.theme.type)
     chart = sentences_figure(np.stack(lengths), names, line_colours, layer_labels, colours)
-    show_chart(chart, key="projection_sentences", alt="A along B, by layer and sentence")
+    show_chart(chart, key="projection_sentences", alt="Cosine of A and B, by layer and sentence")
     st.caption(_words("reading"))
 
 

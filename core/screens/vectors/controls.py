@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from core.analysis.pair_projection import default_pair
 from core.analysis.vectors import Source, Summary
 from core.figures.vectors import MANY
 from core.ui import controls
+from core.ui.current import found_head
 from core.ui.frame.layout import pick_part
 from core.ui.place import draw_stepper, head, layer
+from core.vocabulary import labels_of
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -44,7 +47,7 @@ def pick_row(trace: Trace) -> Row:
     """What is drawn and how; hidden states have no heads to choose."""
     view = pick_part()
     source = controls.choice(
-        "draw", _SOURCES, "Draw", subject="What can be drawn is", menu=True, width=150
+        "draw", _SOURCES, "Draw", subject="What can be drawn is", menu=True, width=136
     )
     has_heads, of_one = source != "hidden states", view == "one layer"
     summary = head(trace, summaries=_SUMMARIES, follow=False) if has_heads else "mean"
@@ -82,6 +85,20 @@ def pick_further(trace: Trace, row: Row) -> Further:
         help="Off: one scale for all layers, so that lengths compare.",
     )
     return Further(heads, special, normalize, align, own_scale)
+
+
+def pick_held(trace: Trace, *, special: bool) -> list[int]:
+    """Positions of the tokens that are coloured: those picked, else the pair that Home names."""
+    labels = labels_of(trace.tokens)
+    names = {t.position + 1: labels[t.position] for t in trace.tokens if special or not t.special}
+    picks = controls.tokens(
+        "pick",
+        list(names),
+        "Held tokens",
+        names=names.__getitem__,
+        placeholder="As on Home; or click arrows",
+    )
+    return [each - 1 for each in picks] or list(default_pair(trace, found_head(trace)) or ())
 
 
 def _pick_heads(trace: Trace) -> list[int]:

@@ -46,8 +46,10 @@ def describe_close_pairs(planes: Planes, layer: int | None) -> str:
     )
 
 
-def headline(planes: Planes, source: Source, layer: int | None) -> str:
-    """The two tokens that are most alike in the `layer` shown, or in any (Markdown); else ""."""
+def headline(planes: Planes, source: Source, layer: int | None, held: int) -> str:
+    """The two tokens, of so many `held`, that are most alike in the `layer` shown, or in any
+    (Markdown); else "".
+    """
     layers = range(len(planes.closest)) if layer is None else (layer,)
     pairs = [(pair, each) for each in layers if (pair := planes.closest[each]) is not None]
     if not pairs:
@@ -55,6 +57,8 @@ def headline(planes: Planes, source: Source, layer: int | None) -> str:
     pair, best = max(pairs, key=lambda found: found[0].cosine)
     return _words(
         "headline",
+        held=held,
+        in_all=layer is None,
         layer=planes.layer_labels[best],
         first=quote(planes.labels[pair.first]),
         second=quote(planes.labels[pair.second]),
@@ -76,11 +80,11 @@ def explain(
     *,
     view: str,
     special: bool,
-    tokens: int = 0,
+    tokens: int,
 ) -> str:
     """How to read the planes, true for what is drawn; `heads` as the page's picker gives them.
 
-    `tokens` is how many arrows share the planes while none is picked.
+    `tokens` is how many arrows share the planes.
     """
     subset = f" {', '.join(str(head + 1) for head in heads)}" if heads else ""
     one_head = f"head {summary + 1}" if isinstance(summary, int) else None
