@@ -79,7 +79,7 @@ if shown is None:
     controls.end_page()
 marks = highlight(trace, pattern, current_key(trace.model))
 look = Look(style, current, SORTED[sort], off_layers, off_heads)
-held = contents("model-view", trace.model)
+held = contents("model-view", trace.model, "")
 data = view_data(shown, trace, order, look, marks, held.titled("All heads"))
 opened = show_model_view(
     data, *trace.shape[:2], key="model_view", on_hide=partial(hide_heads, trace.layer_labels)

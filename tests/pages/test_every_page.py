@@ -39,8 +39,9 @@ def test_a_page_opens_with_its_title_and_question_and_hints_at_an_empty_text(pag
     question = NAMED.get(page.name, page.question)
     assert question in [text.value for text in app.markdown]
     assert alerts(app) == ""
-    app.text_input(key="text").set_value("  \n ").run()
-    assert ("Type a sentence" in alerts(app)) == (page.name in OF_TEXTS)
+    if page.name in OF_TEXTS:
+        app.text_input(key="text").set_value("  \n ").run()
+        assert "Type a sentence" in alerts(app)
 
 
 @pytest.mark.parametrize("name", OF_TEXTS)
@@ -53,11 +54,12 @@ def test_what_is_cut_and_what_is_special_in_a_text_is_said(name: str) -> None:
 @pytest.mark.parametrize("name", ["heatmap", "atlas"])
 def test_a_huge_text_in_a_link_is_cut_and_said(name: str) -> None:
     app = open_app(name, text="x" * 400_000, budget="1000")
+    text = app.session_state["text"]  # which the atlas remembers and does not show
     assert "has 400,000 characters; the first 10,000 are used" in alerts(app)
-    assert len(app.text_input(key="text").value or "") == 10_000
+    assert len(text) == 10_000
     # Streamlit drops an address of a megabyte before the app can see it.
     app = open_app(name, text="x" * 1_000_000)
-    assert app.text_input(key="text").value == BOOK
+    assert app.session_state["text"] == BOOK
 
 
 @pytest.mark.parametrize("name", ["heatmap", "atlas"])
@@ -94,7 +96,7 @@ OF_A_TEXT = [
 ]
 
 
-@pytest.mark.parametrize(("name", "state"), [*OF_A_TEXT, ("atlas", {"budget": "1000"})])
+@pytest.mark.parametrize(("name", "state"), OF_A_TEXT)
 def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, str]) -> None:
     app = open_app(name, **state)
     for text in (
