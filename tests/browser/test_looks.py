@@ -38,10 +38,9 @@ OPENED = {"atlas": "?budget=1000"}  # addresses that make a page quick to open
 def test_texts_are_readable_and_axe_finds_nothing(app: str, open_page: Open, name: str) -> None:
     page = open_page("light", *SIZES[0])
     watch_canvases(page)
-    page.goto(f"{app}/{name}{OPENED.get(name, '')}")
-    settle(page)
     for scheme, paper in PAPERS.items():
-        page.emulate_media(color_scheme=scheme)  # the app follows, and runs again
+        page.emulate_media(color_scheme=scheme)
+        page.goto(f"{app}/{name}{OPENED.get(name, '')}")
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", paper)
         settle(page)
         for width, height in SIZES:
