@@ -15,6 +15,7 @@ from core.ui import controls, presets, python
 from core.ui.current import current_trace, found_head
 from core.ui.downloads import contents, csv_later, offer_file
 from core.ui.frame.layout import control_row, pick_part, show_end
+from core.ui.head_maps import gaps_note
 from core.ui.words.messages import quote
 from core.ui.navigation import ask
 from core.screens.projection.help import (
@@ -52,7 +53,7 @@ figure = layers_figure(projection, names, questions(*names), colours, attention_
 show_chart(figure, key="projection_layers", alt=" ".join(questions(*names)))
 held = contents("projection", trace.model, "-on-".join(names))
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(part, *quoted), width="stretch")
+    st.caption(f"{explain(part, *quoted)} {gaps_note(trace)}", width="stretch")
     show_badge(part, projection, *quoted)
     table = csv_later(
         python.later("frame", projection.frame), held, index=False, float_format="%.6f"

@@ -42,6 +42,7 @@ def test_texts_are_readable_and_axe_finds_nothing(app: str, open_page: Open, nam
         page.emulate_media(color_scheme=scheme)
         page.goto(f"{app}/{name}{OPENED.get(name, '')}")
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", paper)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
         settle(page)
         for width, height in SIZES:
             page.set_viewport_size({"width": width, "height": height})

@@ -71,7 +71,7 @@ def test_a_cold_server_opens_a_page_by_its_own_link(
     """All pages: test_cold_imports. Streamlit's own menu has the names of files: never seen."""
     with cold_page(open_context(), tmp_path / "log.txt") as (address, page):
         page.add_init_script(f"({WATCH_MENU})()")
-        opened_cold(page, address, "atlas")
+        opened_cold(page, address, "vectors")
         names = page.evaluate("[...window.namesInMenu]")
         assert set(names) == {"Home", *(each.title for each in PAGES[1:])}
 
