@@ -20,7 +20,7 @@ import { View, mount } from "../shared/view.js"
  * @property {Float32Array} points (plane, arrow, 2)
  */
 
-const TILE = { minWidth: 210, maxWidth: 420, height: 212, gap: 12 } // pixels, without the title
+const TILE = { minWidth: 210, maxWidth: 420, height: 212, share: 0.65, gap: 12 } // pixels, without the title; share of the width that is the height at least
 const MARGIN = { x: 46, y: 20 } // room for labels beyond the longest arrow
 const HEAD = { length: 8, width: 3.4 }
 const LABEL = { height: 14, down: 11, edge: 0, spots: [], margin: { x: 2, y: 2 } } // pixels; down: of the letters' line
@@ -57,10 +57,11 @@ class PlanesView extends View {
 
   layOut() {
     this.width = this.root.clientWidth
-    // As many columns as fit, then as few as keep the number of rows: no ragged last row.
+    // As many columns as fit, in two rows at least; then as few as keep the number of rows: no ragged last row.
     const count = this.data.titles.length
     const fitting = Math.max(1, Math.floor((this.width + TILE.gap) / (TILE.minWidth + TILE.gap)))
-    const columns = Math.ceil(count / Math.ceil(count / fitting))
+    const rows = Math.max(Math.ceil(count / fitting), count > 4 ? 2 : 1)
+    const columns = Math.ceil(count / rows)
     const width = Math.min(
       count === 1 ? this.width : TILE.maxWidth,
       Math.floor((this.width - TILE.gap * (columns - 1)) / columns) - 2,
@@ -159,7 +160,8 @@ class PlanesView extends View {
     const title = make(tile, "figcaption")
     make(title, "b", "", data.titles[plane])
     make(title, "span", "", data.notes[plane])
-    const { height } = data.titles.length === 1 ? LARGE : TILE
+    const isAlone = data.titles.length === 1
+    const height = isAlone ? LARGE.height : Math.max(TILE.height, TILE.share * width)
     const half = { x: width / 2, y: Math.min(width, height) / 2 }
     const size = {
       width: 2 * half.x,
