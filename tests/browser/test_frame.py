@@ -6,6 +6,7 @@ import io
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 import zxingcpp
 from PIL import Image
 from playwright.sync_api import expect
@@ -72,6 +73,20 @@ def test_the_picture_is_presented_alone_and_as_large_as_the_window(goto: Open) -
     expect(code).to_be_hidden()
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
+
+
+def test_charts_are_drawn_larger_where_they_are_presented(goto: Open) -> None:
+    page = goto("/patterns", width=1920, height=1080)
+    legend = page.locator(".js-plotly-plot").first.get_by_text("first token")
+    small = box_of(legend)["height"]
+    page.keyboard.press("p")
+    expect(legend).to_have_css("font-size", "24px")
+    assert box_of(legend)["height"] == pytest.approx(2 * small, rel=0.1)
+    chart = box_of(page.locator(".js-plotly-plot").first)
+    assert chart["y"] + chart["height"] < 1080
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+    expect(legend).to_have_css("font-size", "12px")
 
 
 def test_back_undoes_an_example_and_leaves_the_page_else(goto: Open) -> None:

@@ -86,6 +86,7 @@ def _presented(page: Page) -> tuple[int, float]:
     page.keyboard.press("Escape")
     page.set_viewport_size(LARGE)
     page.keyboard.press("p")
+    page.wait_for_timeout(300)  # until the server has begun to draw charts larger
     wait_until_idle(page)
     wait_until_drawn(page)
     return len(shared), min(text.size for text in texts_of(page))
