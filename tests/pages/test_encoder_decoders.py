@@ -52,6 +52,20 @@ def test_the_heatmap_has_the_decoders_tokens_down_and_the_encoders_across(
     assert dict(app.query_params)["decoder"] == ANSWER
 
 
+def test_only_a_head_that_a_corpus_runs_through_has_a_report(folder: Path) -> None:
+    """That is the encoder's, and no mean of heads."""
+    for link, is_offered in (
+        ({"attention": "encoder", "head": "3"}, True),
+        ({"attention": "encoder", "head": "mean"}, False),
+        ({"attention": "decoder", "head": "3"}, False),
+        ({"attention": "cross", "head": "3"}, False),
+    ):
+        app = opened("heatmap", folder, decoder=ANSWER, layer="2", **link)
+        labels = [button.label for button in app.button]
+        assert ("Head report of L2 H3" in labels) == is_offered, link
+        assert is_offered or not any("Head report" in label for label in labels)
+
+
 def test_queries_are_of_the_decoder_and_keys_of_the_encoder(folder: Path, cross: Trace) -> None:
     link = {"layer": "2", "head": "3", "stage": "all three"}
     app = opened("query_key", folder, attention="cross", decoder=ANSWER, **link)

@@ -23,6 +23,7 @@ from core.screens.anomalies.wording import (
 )
 from core.ui import controls, python
 from core.ui.charts import show_chart
+from core.ui.frame.layout import more
 from core.ui.head_maps import show_head_map, show_heads
 from core.ui.place import pick_head
 from core.ui.words.prose import Prose
@@ -44,7 +45,8 @@ def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
         begin_with(max_row(table, "norm_log_ratio"))
     with row:
         layer, head = pick_head(trace)
-        quantity = controls.choice("lengths", QUANTITIES, "Map of", subject="The map shows")
+        with more():
+            quantity = controls.choice("lengths", QUANTITIES, "Map of", subject="The map shows")
     odd = with_flag(table, FLAG.name)
     if table.attrs["too_short"]:
         st.info(too_short_note(table, trace))

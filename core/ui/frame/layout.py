@@ -75,7 +75,9 @@ def _offer_head_report() -> None:
     is_shown = opened() == page and all(
         st.session_state.get(key, value) == value for key, value in wanted
     )
-    if switch.modality() not in page.reports_on or len(place) < 2 or is_shown:
+    # A corpus goes through the encoder alone.
+    is_decoder = "attention" in controls.declared() and st.session_state["attention"] != "encoder"
+    if switch.modality() not in page.reports_on or len(place) < 2 or is_shown or is_decoder:
         return
     if not all(each.isdigit() for each in place):  # a mean over heads is none
         return
