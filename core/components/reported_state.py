@@ -6,7 +6,8 @@ States travel in one of two ways. What a click picks is a control of the page, w
 component anew. A view that draws what was chosen in it by itself (head and neuron view, the table,
 patches, maps of CLS, one head of an atlas) reports its state afterwards; only a state from
 elsewhere (a link, an example, back and forward) is sent to it, under a new number; otherwise the
-bytes stay the same, and Streamlit does not send them again.
+bytes stay the same, and Streamlit does not send them again. Clicks of the first kind are triggers:
+a state that is what was reported last, before a link changed it, would say nothing to the page.
 """
 
 from __future__ import annotations

@@ -189,6 +189,12 @@ def test_layers_and_heads_are_hidden_and_the_link_keeps_it(goto: Open) -> None:
     expect(page.locator(".cell")).to_have_count(5)
     page.get_by_role("button", name=re.compile("Show all")).click()
     expect(page.locator(".cell")).to_have_count(72)
+    follow(page, r"^(?!.*off_layers)")
+    page = goto(f"{VIEW}&off_layers=2")
+    expect(page.locator(".cell")).to_have_count(60)
+    page.get_by_role("button", name=re.compile("Show all")).click()
+    follow(page, r"^(?!.*off_layers)")
+    expect(page.locator(".cell")).to_have_count(72)
 
 
 def test_two_sentences_have_pairs_to_choose(goto: Open) -> None:

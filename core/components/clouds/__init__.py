@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.components.export import standalone_page
 from core.components.packing import grid_of, pack
 from core.components.points import Coloured, packed_sizes
-from core.components.reported_state import reported
+from core.components.reported_state import as_mapping, reported
 from core.components.scripts import register
 from core.model.trace import Patches
 
@@ -147,11 +147,11 @@ def show_clouds(
     on_pin : called with the new one (a name, unchecked), or None, when a point is clicked.
     """
 
-    def pinned_changed() -> None:
-        pinned = reported(key, "pinned")
-        on_pin(pinned if isinstance(pinned, str) else None)
+    def take_pin() -> None:
+        point = as_mapping(reported(key, "pin")).get("point")
+        on_pin(point if isinstance(point, str) else None)
 
-    _clouds(key=key, data=clouds.packed(pinned), on_pinned_change=pinned_changed)
+    _clouds(key=key, data=clouds.packed(pinned), on_pin_change=take_pin)
 
 
 def clouds_page(

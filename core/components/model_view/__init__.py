@@ -131,11 +131,11 @@ def show_model_view(
     """
 
     def hidden_changed() -> None:
-        hidden = as_mapping(reported(key, "hidden"))
+        hidden = as_mapping(reported(key, "hide"))
         on_hide(as_indices(hidden.get("layers"), layers), as_indices(hidden.get("heads"), heads))
 
     result = _model_view(
-        key=key, data=data, on_hidden_change=hidden_changed, on_open_change=lambda: None
+        key=key, data=data, on_hide_change=hidden_changed, on_open_change=lambda: None
     )
     opened = as_mapping(result.get("open"))
     layer, head = as_index(opened.get("layer"), layers), as_index(opened.get("head"), heads)

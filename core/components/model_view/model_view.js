@@ -397,7 +397,7 @@ export class ModelView extends View {
     this.hidden = hidden
     this.panel.hide()
     this.layOut()
-    this.component.setStateValue("hidden", hidden)
+    this.component.setTriggerValue("hide", hidden)
   }
 
   /** @param {KeyboardEvent} event */

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.components.packing import pack
-from core.components.reported_state import as_indices, reported
+from core.components.reported_state import as_indices, as_mapping, reported
 from core.components.scripts import register
 
 _planes = register("planes")
@@ -53,9 +53,9 @@ def show_planes(
     """
     count = len(arrows)  # the callback keeps no labels
 
-    def picked_changed() -> None:
+    def take_pick() -> None:
         if on_pick is not None:
-            on_pick(as_indices(reported(key, "picked"), count))
+            on_pick(as_indices(as_mapping(reported(key, "pick")).get("arrows"), count))
 
     settings = {
         "titles": list(titles),
@@ -67,4 +67,4 @@ def show_planes(
         "canPick": on_pick is not None,
         "picture": picture,
     }
-    _planes(key=key, data=pack(settings, points=coordinates), on_picked_change=picked_changed)
+    _planes(key=key, data=pack(settings, points=coordinates), on_pick_change=take_pick)
