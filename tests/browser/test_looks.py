@@ -40,6 +40,7 @@ def test_texts_are_readable_and_axe_finds_nothing(app: str, open_page: Open, nam
     watch_canvases(page)
     for scheme, paper in PAPERS.items():
         page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
         page.goto(f"{app}/{name}{OPENED.get(name, '')}")
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", paper)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
