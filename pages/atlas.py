@@ -13,7 +13,7 @@ from core.screens.atlas.corpus.source import pick_source, shows_images
 from core.screens.atlas.drawn import pick_counted
 from core.screens.atlas.examples import examples_for
 from core.screens.atlas.faithfulness import pick_measure, show_faithfulness
-from core.screens.atlas.find import ask, find, show_result
+from core.screens.atlas.find import draw_search, find, show_result
 from core.screens.atlas.head.single import show_one_head
 from core.screens.atlas.matrix import show_all_heads
 from core.screens.atlas.meeting import pick_words, show_meeting
@@ -35,7 +35,7 @@ from core.ui.place import pick_head
 
 images = shows_images()
 colours = palette(st.context.theme.type)
-query = ask(images=images)
+query = draw_search(images=images)
 with control_row():
     part = pick_part(menu=True, width=170)
     # What this holds depends on the atlas, which depends on the settings behind it.

@@ -57,7 +57,7 @@ _ROWS = 100  # matches in the table below the result
 _ROWS_SAVED = 20_000  # matches in its file
 
 
-def ask(*, images: bool) -> str:
+def draw_search(*, images: bool) -> str:
     """The search box, in the first row: what to look for. Any other part gives way to all heads."""
     if address.asks_for("find") or address.asks_for("kind"):
         st.session_state[_LINKED] = True
