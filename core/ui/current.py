@@ -22,7 +22,7 @@ from core.ui.cache import first_model
 from core.ui.frame import model_chip, switch
 from core.ui.python.source import note_trace
 from core.ui.serve.access import access, default_model, max_download_mb, resolve
-from core.ui.words.messages import quote, show_model_error, show_trace_limits
+from core.ui.words.messages import above_page, quote, show_model_error, show_trace_limits
 from core.ui.words.pages import find, opened
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ def current_trace() -> Trace:
     A model that cannot be used is reported and the last usable one stands in, so that the page
     stays usable. With an encoder-decoder, the visitor chooses the kind of attention.
     """
+    with above_page():
+        return _current_trace()
+
+
+def _current_trace() -> Trace:
     _end_unless_shown_here()
     if switch.modality() == "image":  # no pair, no decoder, no trace that comes with the app
         return _current_image()
@@ -210,7 +215,8 @@ def current_model() -> LoadedModel:
     except ModelError as error:
         st.session_state[_FAILED] = (name, error)
         model_chip.note_stand_in(stands_in=True)
-        return _stand_in(name, error)
+        with above_page():
+            return _stand_in(name, error)
     _note_success(name)
     return model
 

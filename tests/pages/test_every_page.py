@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from streamlit.testing.v1.element_tree import Block
 
 from core.ui import presets
 from core.ui.controls import SHARED
@@ -18,6 +19,8 @@ from tests.pages.test_every_control import another
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from streamlit.testing.v1 import AppTest
 
     from core.ui.words.pages import Page
 
@@ -49,6 +52,30 @@ def test_what_is_cut_and_what_is_special_in_a_text_is_said(name: str) -> None:
     app = open_app(name, text="It rains. [SEP] It pours [in here]. [SEP] " + "book " * 700)
     assert "512 tokens are shown, **203 tokens were cut**" in alerts(app)
     assert "`[SEP]` in your text is read as the model's own special token" in alerts(app)
+
+
+@pytest.mark.parametrize("name", OF_TEXTS)
+def test_what_is_said_above_a_page_moves_nothing_below_it(name: str) -> None:
+    """Else the browser draws widgets anew, and sends the values they had before a pick."""
+    app = open_app(name)
+    before = _index_of_what_follows(app)
+    app.text_input(key="text").set_value("It rains. [SEP] " + "book " * 700).run()
+    assert "were cut" in alerts(app)
+    assert _index_of_what_follows(app) == before
+
+
+def _index_of_what_follows(app: AppTest) -> int:
+    """The place in Streamlit's tree of the first block with a key below title and notices."""
+    title = next(
+        place
+        for place, node in app.main.children.items()
+        if isinstance(node, Block) and node.proto and node.proto.id.endswith("-page_title")
+    )
+    return next(
+        place
+        for place, node in app.main.children.items()
+        if place > title and isinstance(node, Block) and node.proto and node.proto.id
+    )
 
 
 @pytest.mark.parametrize("name", ["heatmap", "atlas"])

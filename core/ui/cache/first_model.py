@@ -16,6 +16,7 @@ from core.model.bundled import first_trace
 from core.model.errors import ModelError
 from core.ui import cache
 from core.ui.serve import turns
+from core.ui.words.messages import above_page
 
 if TYPE_CHECKING:
     from core.model.loading import Stage
@@ -89,7 +90,7 @@ def wait() -> None:
     if cache.first_load.is_ready:
         return
     cache.begin_first_load()
-    slot = st.empty()
+    slot = above_page().empty()
     _wait(slot.info)
     slot.empty()
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.model.errors import ModelError
 from core.model.trace import Token, Trace
@@ -45,6 +46,16 @@ def place_notices() -> None:
     """Show the notices of this run here, earlier and later ones."""
     st.session_state[_SLOT] = st.container()
     _draw_notices()
+
+
+def above_page() -> DeltaGenerator:
+    """The place of what may or may not stand above a page: notices, a model that loads, limits.
+
+    All below keeps its position in Streamlit's tree. Where positions move from one run to the next,
+    the browser draws widgets anew, and sends the values that they had before a pick.
+    """
+    place: DeltaGenerator = st.session_state[_SLOT]
+    return place
 
 
 def notice(text: str) -> None:

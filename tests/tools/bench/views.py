@@ -85,19 +85,19 @@ class View:
 VIEWS = (
     View(
         "Model view",
-        "[role=grid] canvas",
+        ".st-key-model_view [role=grid] canvas.sheet",
         {64: (1, 1.2), 128: (4, 2), 256: (16, 4)},
         "model_view",
         {tokens: 144 * tokens**2 for tokens in (LEAST, 64, 128)},
     ),
     View(
         "Head view",
-        "canvas.sheet[data-drawn='12']",
+        ".st-key-head_view canvas.sheet[data-drawn='12']",
         {128: (None, 1), 512: (None, 3)},
         "head_view",
         {tokens: 12 * tokens**2 for tokens in (LEAST, 128)},
     ),
-    View("Neuron view", "[role=grid] canvas", {128: (1, 1)}, "neuron_view", {}),
+    View("Neuron view", ".st-key-neuron_view [role=grid] canvas", {128: (1, 1)}, "neuron_view", {}),
 )
 
 
