@@ -19,7 +19,7 @@ MAX_ASKING = 20  # lines
 ORDER = {
     "model": """
         . box trace capture downloading catalog text image/formats image encoder_decoder checks
-        running weights language loading bundled
+        running weights language interventions loading bundled
         bundled/training bundled/training/drawing bundled/training/novels bundled/training/scenes
     """,
     "analysis": """

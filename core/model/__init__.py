@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from core.model.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
     from core.model.errors import ModelError
     from core.model.image.opening import OpenedImage, open_image
+    from core.model.interventions.heads import Effects, effects
     from core.model.loading import load
     from core.model.running.budget import Chosen, Estimate, choose_texts, estimate_texts
     from core.model.running.images import classify, trace_image, trace_images, trace_patches
@@ -24,6 +25,7 @@ __all__ = [
     "CATALOG",
     "DEFAULT_MODEL",
     "Chosen",
+    "Effects",
     "Estimate",
     "LoadedModel",
     "ModelError",
@@ -34,6 +36,7 @@ __all__ = [
     "Trace",
     "choose_texts",
     "classify",
+    "effects",
     "estimate_texts",
     "load",
     "open_image",
@@ -54,6 +57,7 @@ __getattr__ = imported_late(
         "catalog": "CATALOG DEFAULT_MODEL ModelSpec",
         "errors": "ModelError",
         "image.opening": "OpenedImage open_image",
+        "interventions.heads": "Effects effects",
         "running.images": "classify trace_image trace_images trace_patches",
         "running.twin": "untrained_twin",
         "loading": "load",

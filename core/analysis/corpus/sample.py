@@ -1,7 +1,8 @@
 """The built-in corpora: sentences by topic, and the pronouns marked in them.
 
 The sentences and an explanation of the marks are in ``sample.txt``, which all heads are measured
-on, and in ``pronouns.txt``: minimal pairs for coreference alone.
+on and which stands on the floor of models, and in ``pronouns.txt``: minimal pairs for coreference
+alone.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 from core.analysis.english import PRONOUNS
 
-SAMPLE = Path(__file__).parent / "sample.txt"
+SAMPLE = Path(__file__).parents[2] / "model" / "box" / "sample.txt"  # beside the sample images
 PAIRS = Path(__file__).parent / "pronouns.txt"
 TOPICS = (
     "coreference",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import torch
@@ -40,9 +40,19 @@ class Call:
     number: int | None = None
 
 
+class Change(Protocol):
+    """An intervention: what is made of the attention calls of a pass, whose `number` is from 0."""
+
+    def forbidden(self, number: int) -> torch.Tensor | None:
+        """True where a query must not attend to a key, broadcasts to (batch, head, query, key)."""
+
+    def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
+        """What goes on in place of what the heads give, (batch, token, head, dim), before W_O."""
+
+
 @dataclass(eq=False)
 class Recorder:
-    """What one thread records.
+    """What one thread records, and changes.
 
     Attributes
     ----------
@@ -50,23 +60,51 @@ class Recorder:
         scaled-dot-product attention, which is faster on long texts.
     check : gets each call with its output, (batch, token, head, dim), and its weights, (batch,
         head, token, token), or None where PyTorch keeps them to itself.
+    change : what an intervention alters; None where the model runs as it is.
+    keeps : False for a pass of which only what `check` gets is wanted.
     calls : in the order in which the model made them.
+    count : calls so far.
     missed : attention of a watched network that could not be followed.
     """
 
     exact: bool
     check: Check | None = None
+    change: Change | None = None
+    keeps: bool = True
     calls: list[Call] = field(default_factory=list)
+    count: int = 0
     missed: int = 0
+
+    def note(
+        self,
+        call: Callable[[], Call],
+        output: torch.Tensor,
+        weights: torch.Tensor | None,
+    ) -> None:
+        """A call has been computed; it is made only where it is kept or checked."""
+        self.count += 1
+        if not self.keeps and self.check is None:
+            return
+        made = call()
+        if self.keeps:
+            self.calls.append(made)
+        if self.check is not None:
+            self.check(made, output, weights)
 
 
 _recorder: ContextVar[Recorder | None] = ContextVar("headscope_recorder", default=None)
 
 
 @contextmanager
-def recording(*, exact: bool, check: Check | None = None) -> Iterator[Recorder]:
-    """Record the attention calls that this thread makes in the block."""
-    recorder = Recorder(exact, check)
+def recording(
+    *,
+    exact: bool,
+    check: Check | None = None,
+    change: Change | None = None,
+    keeps: bool = True,
+) -> Iterator[Recorder]:
+    """Record, and change, the attention calls that this thread makes in the block."""
+    recorder = Recorder(exact, check, change, keeps)
     token = _recorder.set(recorder)
     try:
         yield recorder

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.model.capture import Check, Recorder, recording
+from core.model.capture import Change, Check, Recorder, recording
 from core.model.trace import AttentionType
 
 if TYPE_CHECKING:
@@ -75,13 +75,31 @@ def run_inputs(
     """
     import torch
 
-    with (
-        torch.inference_mode(),
-        recording(exact=way != "fast", check=check) as recorder,
-        _watching(way, recorder, count, lengths),
-    ):
+    with torch.inference_mode(), recorded(way, count, lengths, check=check) as recorder:
         output = network(**inputs, output_hidden_states=True)
     return recorder, output
+
+
+@contextlib.contextmanager
+def recorded(
+    way: Way,
+    count: int,
+    lengths: set[int],
+    *,
+    check: Check | None = None,
+    change: Change | None = None,
+    keeps: bool = True,
+) -> Iterator[Recorder]:
+    """Record, and change, the passes of a network that this thread makes in the block.
+
+    `count` and `lengths` are as for :func:`run_inputs`, the others as in
+    :class:`core.model.capture.Recorder`.
+    """
+    with (
+        recording(exact=way != "fast", check=check, change=change, keeps=keeps) as recorder,
+        _watching(way, recorder, count, lengths),
+    ):
+        yield recorder
 
 
 def hidden_states(output: object, attention_type: AttentionType) -> tuple[torch.Tensor, ...] | None:

@@ -67,8 +67,13 @@ def _attend(
     attention_mask: torch.Tensor | None,
     **kwargs: Any,  # noqa: ANN401 - whatever a model passes is passed on
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Record the call, then compute it."""
+    """Compute the call, changed by an intervention, and record it."""
     recorder = current_recorder()
+    change = None if recorder is None else recorder.change
+    if recorder is not None and change is not None:
+        forbidden = change.forbidden(recorder.count)
+        if forbidden is not None:
+            attention_mask = _without(attention_mask, forbidden, query)
     weights: torch.Tensor | None = None
     if _is_exact():
         own = own_attention(module)
@@ -77,12 +82,27 @@ def _attend(
         from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
         output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
-    if recorder is not None:
-        call = _call(module, query, key, value, attention_mask, kwargs, exact=recorder.exact)
-        recorder.calls.append(call)
-        if recorder.check is not None:
-            recorder.check(call, output, weights)
+    if recorder is None:
+        return output, weights
+    if change is not None:
+        output = change.output(recorder.count, output)
+    exact = recorder.exact
+    recorder.note(
+        lambda: _call(module, query, key, value, attention_mask, kwargs, exact=exact),
+        output,
+        weights,
+    )
     return output, weights
+
+
+def _without(
+    mask: torch.Tensor | None, forbidden: torch.Tensor, query: torch.Tensor
+) -> torch.Tensor:
+    """The additive mask of a model, and what must not be attended to."""
+    lowest = query.new_tensor(float("-inf")).nan_to_num().item()
+    if mask is None:
+        mask = query.new_zeros(())
+    return mask.masked_fill(forbidden, lowest)
 
 
 def _call(

@@ -77,10 +77,12 @@ class AttentionTracer(TorchFunctionMode):
     ) -> Any:  # noqa: ANN401 - whatever the function returns
         """Compute as usual, and remember what became of products."""
         given = kwargs or {}
-        result = func(*args, **given)
         name = getattr(func, "__name__", "")
+        if name == "softmax" and args and self._recorder.change is not None:
+            args = (self._permitted(args[0]), *args[1:])
+        result = func(*args, **given)
         if name in _PRODUCTS or name in {"baddbmm", "einsum"}:
-            self._multiplied(name, args, given, result)
+            result = self._multiplied(name, args, given, result)
         elif name == "softmax":
             self._normalized(args, given, result)
         elif name in _UNSEEN:
@@ -105,7 +107,8 @@ class AttentionTracer(TorchFunctionMode):
 
     def _multiplied(
         self, name: str, args: tuple[Any, ...], given: dict[str, Any], result: torch.Tensor
-    ) -> None:
+    ) -> torch.Tensor:
+        """What goes on in place of the product."""
         factor = 1.0
         if name == "baddbmm":
             left, right = args[1:3] if len(args) > 2 else (given["batch1"], given["batch2"])
@@ -113,16 +116,33 @@ class AttentionTracer(TorchFunctionMode):
         elif name == "einsum":
             operands = _as_matrices(args, result)
             if operands is None:
-                return
+                return result
             left, right, product = operands
         else:
             left, right = (*args, *given.values())[:2]
         first = (args[1][0] if len(args) == 2 else args[1]) if name == "einsum" else left
         origin = self._origin([first])
         if isinstance(origin, _Weights):
+            if self._recorder.change is not None:
+                result = result.clone()
+                product = _as_matrices(args, result)[2] if name == "einsum" else result  # type: ignore[index]
             self._finish(origin, right, product if name == "einsum" else result)
         elif left.ndim > 2 and right.ndim > 2:
             self._remember(result, _Product(left, right.transpose(-1, -2), factor))
+        return result
+
+    def _permitted(self, scores: torch.Tensor) -> torch.Tensor:
+        """The scores of a softmax, without those that an intervention forbids."""
+        origin, change = self._origin([scores]), self._recorder.change
+        if change is None or not isinstance(origin, _Product):
+            return scores
+        forbidden = change.forbidden(self._recorder.count)
+        if forbidden is None:
+            return scores
+        lowest = torch.finfo(scores.dtype).min
+        permitted = self._by_text(scores).masked_fill(forbidden, lowest).reshape(scores.shape)
+        self._remember(permitted, origin)
+        return permitted
 
     def _changed(
         self,
@@ -179,6 +199,16 @@ class AttentionTracer(TorchFunctionMode):
         """Values have met their weights: the call is complete."""
         self._seen.clear()
         self._waiting = False
+        recorder = self._recorder
+        if recorder.change is not None:
+            given = self._by_text(result).transpose(1, 2)
+            changed = recorder.change.output(recorder.count, given)
+            result.copy_(changed.transpose(1, 2).reshape(result.shape))
+        weights = self._by_text(origin.weights)
+        output = self._by_text(result).transpose(1, 2)
+        recorder.note(lambda: self._call(origin, values), output, weights)
+
+    def _call(self, origin: _Weights, values: torch.Tensor) -> Call:
         product = origin.product
         scores = self._by_text(origin.scores)  # (text, head, query, key)
         query, key, value = (
@@ -190,7 +220,7 @@ class AttentionTracer(TorchFunctionMode):
         if query.dtype != torch.float32:
             same = 2 * torch.finfo(query.dtype).eps
             near = same * (1 + _largest(products))
-        call = Call(
+        return Call(
             query,
             key,
             value,
@@ -201,10 +231,6 @@ class AttentionTracer(TorchFunctionMode):
             softcap=None,
             number=number_of_layer(),
         )
-        self._recorder.calls.append(call)
-        if self._recorder.check is not None:
-            weights = self._by_text(origin.weights)
-            self._recorder.check(call, self._by_text(result).transpose(1, 2), weights)
 
     def _shared(self, mask: torch.Tensor | None, near: float) -> torch.Tensor | None:
         """The mask of a call before if it is the same but for rounding, as it mostly is."""

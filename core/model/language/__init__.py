@@ -91,7 +91,7 @@ def next_words(
     """
     language_model = language_model_for(model, "next")
     item = encode(model, text, pair, max_tokens)
-    length = _length_to_continue(item.tokens)
+    length = length_to_continue(item.tokens)
     (logits,) = _logits(model, language_model, item, length, [length - 1])
     return _likeliest(model.tokenizer, logits, count)
 
@@ -121,7 +121,7 @@ def masked_words(
     )
 
 
-def _length_to_continue(tokens: Sequence[Token]) -> int:
+def length_to_continue(tokens: Sequence[Token]) -> int:
     """Tokens up to the last one that was typed: some tokenizers put an end mark after it."""
     length = len(tokens)
     while length > 1 and tokens[length - 1].special and not any(tokens[length - 1].span):
@@ -143,15 +143,15 @@ def _logits(
     check_ids(model.network, ids, segments)
     inputs = inputs_of(model.network, model.tokenizer, [ids], [segments])
     with torch.inference_mode():
-        output = _narrowed(language_model, model.network, rows)(**inputs)
+        output = narrowed(language_model, model.network, rows)(**inputs)
     logits: torch.Tensor = output.logits[0].float().cpu()
     return logits if len(logits) == len(rows) else logits[rows]
 
 
-def _narrowed(
+def narrowed(
     language_model: PreTrainedModel, base: PreTrainedModel, rows: list[int]
 ) -> PreTrainedModel:
-    """A network of the same modules whose head gets some tokens only.
+    """A network of the same modules whose head gets the tokens in `rows` only.
 
     A head has a number for each entry of the vocabulary: half a gigabyte for 500 tokens of the
     largest. The copy belongs to one call, so other threads are not affected.

@@ -152,6 +152,12 @@ def _prepare(
     )
 
 
+def image_input(model: LoadedModel, image: Image.Image | Pixels, size: Size | None = None) -> Input:
+    """An image as the model gets it; parameters and errors as for :func:`trace_image`."""
+    vision = vision_of(model)
+    return _input(vision, _prepare(model, vision, image, vision.size_for(size)))
+
+
 def _input(vision: Vision, patches: Patches) -> Input:
     """Pixels that are ready for the model, with their tokens."""
     return Input([], [], image_tokens(vision, size_of(patches.pixels)), 0, patches=patches)

@@ -1,0 +1,244 @@
+"""The effect of every head: what changes when its output before W_O is replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.model.capture.forward import recorded
+from core.model.errors import UnsupportedModelError
+from core.model.interventions.changing import Intervention, Replacement
+from core.model.interventions.measures import Measure, Measured, measured, words_of
+from core.model.interventions.reference import (
+    aligned_outputs,
+    head_outputs,
+    mean_outputs,
+    reference_outputs,
+)
+from core.model.refusal import refusing, refusing_to
+from core.model.running.images import image_input
+from core.model.running.tracing import BATCH_TOKENS
+from core.model.text.inputs import Input, encode
+
+if TYPE_CHECKING:
+    import torch
+    from PIL import Image
+
+    from core.model.image.pixels import Pixels
+    from core.model.interventions.reference import Outputs
+    from core.model.running.loaded import LoadedModel
+
+Replace = Literal["mean", "zero", "resample"]
+REPLACEMENTS: tuple[Replace, ...] = get_args(Replace)
+Doubles = NDArray[np.float64]
+DRAWS = 4  # random directions that each head is compared with
+SEED = 0
+MAX_READ = 16_000_000  # float64 numbers of logits at once: 128 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """What replacing each head changes.
+
+    Attributes
+    ----------
+    values : (layer, head), NaN where a layer has no such head; positive where the model's own
+        answer becomes less likely, or its vector moves.
+    control : (layer, head), the largest of the :attr:`draws` by size.
+    draws : (draw, layer, head): the change when the head's output moves as far as the replacement
+        moves it, at every token, in a random direction: one rotation for all tokens.
+    measure, unit, replace : what is measured, in what unit, after which replacement.
+    words : the model's likeliest word and the second, or its likeliest class.
+    position : of the token whose word is measured, from 0; None for other measures.
+    is_masked : whether that token was hidden for this.
+    moved : (layer, head), how far the replacement moves the head's output: the root of the mean
+        square over tokens, before W_O.
+    """
+
+    values: Doubles
+    control: Doubles
+    draws: NDArray[np.float64]
+    measure: Measure
+    unit: str
+    replace: Replace
+    words: tuple[str, ...]
+    position: int | None
+    is_masked: bool
+    moved: Doubles
+
+
+class _Row(NamedTuple):
+    """A copy of the input in which one head gives something else."""
+
+    place: tuple[int, ...]  # in the table of results
+    layer: int
+    head: int
+    values: torch.Tensor
+
+
+@refusing_to("run")
+def effects(
+    model: LoadedModel,
+    text: str | Image.Image | Pixels,
+    replace: Replace = "mean",
+    measure: Measure | None = None,
+    *,
+    reference: Sequence[str] | None = None,
+    draws: int = DRAWS,
+    seed: int = SEED,
+) -> Effects:
+    """Replace each head in turn, on one text or image, and measure what changes.
+
+    All heads run in batches of at most ``tracing.BATCH_TOKENS`` tokens, so memory does not grow
+    with their number. Of an encoder-decoder, the encoder's heads.
+
+    Parameters
+    ----------
+    replace : by "mean", its mean over all tokens of the reference; by "zero"; or by "resample",
+        what it gives on the text of the reference nearest in length, at the aligned token.
+    measure : one of ``measures_of(model)``; the first of them without it.
+    reference : texts; without them 48 of the sample corpus (or the sample images), whose outputs
+        are kept with the model.
+    draws, seed : random directions for each head's control.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When the model cannot be measured so.
+    """
+    item = as_input(model, text)
+    way = measured(model, item, measure)
+    own = _own_outputs(model, item, way)
+    given = _replacements(model, own, replace, reference)
+    before = next(run_changed(model, way, [Intervention()]))
+    heads = max(layer.shape[1] for layer in own)
+    values = np.full((1 + draws, len(own), heads), np.nan)
+    moved = np.full((len(own), heads), np.nan)
+    rows = []
+    for layer, (outputs, other) in enumerate(zip(own, given, strict=True)):
+        rotations = outputs.new_tensor(_rotations(outputs.shape[-1], draws, seed))
+        for head in range(outputs.shape[1]):
+            step = other[:, head] - outputs[:, head]  # (token, dim)
+            moved[layer, head] = float(step.square().sum(-1).mean().sqrt())
+            turned = (step @ rotation for rotation in rotations)
+            for place, each in enumerate((step, *turned)):
+                rows.append(_Row((place, layer, head), layer, head, outputs[:, head] + each))
+    for row, change in zip(rows, _changes(model, way, before, rows), strict=True):
+        values[row.place] = change
+    largest = np.abs(values[1:]).max(axis=0) if draws else np.full_like(moved, np.nan)
+    return Effects(
+        values[0],
+        largest,
+        values[1:],
+        way.measure,
+        way.unit,
+        replace,
+        words_of(model, before, way),
+        way.position,
+        way.is_masked,
+        moved,
+    )
+
+
+def as_input(model: LoadedModel, text: str | Image.Image | Pixels) -> Input:
+    """A text or an image as the model gets it."""
+    return encode(model, text, None, None) if isinstance(text, str) else image_input(model, text)
+
+
+def _own_outputs(model: LoadedModel, item: Input, way: Measured) -> Outputs:
+    """What the heads give on the input as it is measured: with its word hidden, and cut."""
+    import torch
+
+    if way.measure in {"class", "sentence"}:
+        return head_outputs(model, item)
+    outputs: list[torch.Tensor] = []
+    with (
+        torch.inference_mode(),
+        recorded(
+            model.way,
+            1,
+            {way.tokens},
+            check=lambda _call, output, _weights: outputs.append(output[0].clone()),
+            keeps=False,
+        ),
+    ):
+        way.network(**way.inputs(1))
+    return tuple(outputs)
+
+
+def _replacements(
+    model: LoadedModel, own: Outputs, replace: Replace, texts: Sequence[str] | None
+) -> Outputs:
+    import torch
+
+    if replace == "zero":
+        return tuple(torch.zeros_like(layer[:1]) for layer in own)
+    outputs = reference_outputs(model, texts)
+    found = mean_outputs(outputs) if replace == "mean" else aligned_outputs(outputs, own)
+    return tuple(other.to(layer.dtype) for other, layer in zip(found, own, strict=True))
+
+
+def _rotations(dim: int, draws: int, seed: int) -> Doubles:
+    """Random rotations, (draw, dim, dim), for whatever head: their spaces have no common axes."""
+    from threadpoolctl import threadpool_limits
+
+    drawn = np.random.default_rng(seed).standard_normal((draws, dim, dim))
+    with threadpool_limits(1, user_api="blas"):
+        rotations, upper = np.linalg.qr(drawn)
+    signs: Doubles = np.sign(np.diagonal(upper, axis1=1, axis2=2))
+    return rotations * signs[:, None]  # else they are not evenly distributed (Mezzadri 2007)
+
+
+def _changes(
+    model: LoadedModel, way: Measured, before: torch.Tensor, rows: Sequence[_Row]
+) -> Iterator[float]:
+    """The change of each row, in order."""
+    remaining = iter(rows)
+    while batch := list(islice(remaining, copies_of(model, way))):
+        replaced: dict[int, list[Replacement]] = {}
+        for copy, row in enumerate(batch):
+            replaced.setdefault(row.layer, []).append(Replacement(copy, row.head, row.values))
+        with refusing(model.name, "run"):
+            (after,) = run_changed(model, way, [Intervention(replaced)], len(batch))
+            changes = way.compare(before, after).tolist()
+        yield from changes
+
+
+def copies_of(model: LoadedModel, way: Measured) -> int:
+    """How many copies of the input run together."""
+    if not model.batches:
+        return 1
+    return max(1, min(BATCH_TOKENS // way.tokens, MAX_READ // max(1, way.numbers)))
+
+
+def run_changed(
+    model: LoadedModel, way: Measured, interventions: Sequence[Intervention], copies: int = 1
+) -> Iterator[torch.Tensor]:
+    """What is read after each intervention, (copy, number), of so many copies of the input.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When the network attends in a way that cannot be followed on this input.
+    """
+    import torch
+
+    for intervention in interventions:
+        # The fast function takes no mask of its own making.
+        attends = "exact" if model.way == "fast" and intervention.cells else model.way
+        with (
+            torch.inference_mode(),
+            recorded(attends, copies, {way.tokens}, change=intervention, keeps=False) as recorder,
+        ):
+            output = way.network(**way.inputs(copies))
+        if recorder.missed or recorder.count != model.layers:
+            raise UnsupportedModelError(
+                "{name} cannot be intervened on: its attention cannot be followed on this input.",
+                "Use a shorter text, or another model.",
+            )
+        yield way.read(output)

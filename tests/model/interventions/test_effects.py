@@ -1,0 +1,153 @@
+"""Effects of the bundled models, recomputed by surgery and by the definitions of the measures."""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from core.analysis.corpus.sample import sample_sentences
+from core.model import LoadedModel, effects, load
+from core.model.box import open_box
+from core.model.interventions.heads import as_input
+from core.model.interventions.measures import measures_of
+from core.model.interventions.reference import reference_outputs, reference_texts
+
+TEXT = "The young lady was very happy to see her"
+BOOK = "Oh, this book? I've enjoyed it."
+
+
+@cache
+def model(name: str) -> LoadedModel:
+    return load(f"bundled/{name}")
+
+
+def _cut(
+    whole: torch.nn.Module, base: str, names: tuple[str, ...], layer: int, head: int
+) -> torch.nn.Module:
+    """A copy of a network whose head writes nothing."""
+    network = copy.deepcopy(whole)
+    prefix = f"{base}." if base else ""
+    module = network.get_submodule(prefix + names[layer])
+    weight = module.weight.detach()
+    rows = weight if type(module).__name__ == "Conv1D" else weight.T
+    dim = len(rows) // model("gpt2-novels").heads if base else len(rows) // 12
+    rows[head * dim : (head + 1) * dim] = 0
+    return network
+
+
+def test_the_reference_is_plain_text_of_the_sample_corpus() -> None:
+    texts = reference_texts()
+    assert len(texts) == 48
+    assert set(texts) <= set(sample_sentences())
+
+
+@pytest.mark.parametrize("measure", ["kl", "logit_difference", "loss"])
+def test_zeroing_a_head_of_a_decoder_changes_what_surgery_changes(measure: str) -> None:
+    gpt2 = model("gpt2-novels")
+    found = effects(gpt2, TEXT, "zero", measure, draws=0)  # type: ignore[arg-type]
+    ids = torch.tensor([as_input(gpt2, TEXT).ids])
+    assert gpt2.language_model is not None
+    assert gpt2.outputs is not None
+    base = next(name for name, part in gpt2.language_model.named_children() if part is gpt2.network)
+    with torch.inference_mode():
+        before = gpt2.language_model(ids).logits[0].double()
+        for layer, head in ((0, 0), (1, 2), (3, 3)):
+            cut = _cut(gpt2.language_model, base, gpt2.outputs, layer, head)
+            after = cut(ids).logits[0].double()
+            if measure == "kl":
+                expected = torch.nn.functional.kl_div(
+                    after[-1].log_softmax(0),
+                    before[-1].log_softmax(0),
+                    log_target=True,
+                    reduction="sum",
+                )
+            elif measure == "loss":
+                losses = [
+                    torch.nn.functional.cross_entropy(each[:-1], ids[0, 1:])
+                    for each in (before, after)
+                ]
+                expected = losses[1] - losses[0]
+            else:
+                first, second = before[-1].topk(2).indices
+                leads = [each[-1, first] - each[-1, second] for each in (before, after)]
+                expected = leads[0] - leads[1]
+            assert found.values[layer, head] == pytest.approx(float(expected), rel=1e-3, abs=1e-5)
+
+
+def test_the_sentence_vector_of_the_default_turns_as_far_as_after_surgery() -> None:
+    minilm = model("minilm")
+    found = effects(minilm, BOOK, "zero", draws=0)
+    ids = torch.tensor([as_input(minilm, BOOK).ids])
+    assert minilm.outputs is not None
+    with torch.inference_mode():
+        before = minilm.network(ids)[0][0].double().mean(0)
+        for layer, head in ((3, 1), (5, 0)):
+            cut = _cut(minilm.network, "", minilm.outputs, layer, head)
+            after = cut(ids)[0][0].double().mean(0)
+            expected = 1 - torch.nn.functional.cosine_similarity(before, after, dim=0)
+            assert found.values[layer, head] == pytest.approx(float(expected), rel=1e-3)
+
+
+def test_the_mean_is_over_all_tokens_of_the_reference() -> None:
+    minilm, layer, head = model("minilm"), 3, 1
+    two = ("It rains.", "Where is it?")
+    outputs = [torch.cat([each[layer][:, head]]) for each in reference_outputs(minilm, two)]
+    mean = torch.cat(outputs).mean(0)
+    assert minilm.outputs is not None
+    weight = minilm.network.get_submodule(minilm.outputs[layer]).weight[
+        :, head * 32 : (head + 1) * 32
+    ]
+    cut = _cut(minilm.network, "", minilm.outputs, layer, head)
+    cut.get_submodule(minilm.outputs[layer]).bias.data += (weight @ mean).detach()
+    ids = torch.tensor([as_input(minilm, BOOK).ids])
+    with torch.inference_mode():
+        before = minilm.network(ids)[0][0].double().mean(0)
+        after = cut(ids)[0][0].double().mean(0)
+    expected = 1 - torch.nn.functional.cosine_similarity(before, after, dim=0)
+    found = effects(minilm, BOOK, "mean", reference=two, draws=0)
+    assert found.values[layer, head] == pytest.approx(float(expected), rel=1e-3)
+
+
+def test_a_text_resampled_from_itself_changes_nothing() -> None:
+    found = effects(model("minilm"), BOOK, "resample", reference=(BOOK,), draws=2)
+    assert np.abs(found.values).max() < 1e-6
+    assert np.abs(found.control).max() < 1e-6
+
+
+def test_the_control_moves_a_head_as_far_as_the_replacement_and_is_the_largest_draw() -> None:
+    found = effects(model("minilm"), BOOK, draws=3)
+    assert found.draws.shape == (3, 6, 12)
+    assert np.array_equal(found.control, np.abs(found.draws).max(axis=0))
+    assert (found.draws > 0).all()
+    again = effects(model("minilm"), BOOK, draws=3)
+    assert np.array_equal(found.draws, again.draws)
+    assert not np.array_equal(found.draws, effects(model("minilm"), BOOK, draws=3, seed=1).draws)
+
+
+def test_the_logit_of_the_likeliest_class_falls_as_after_surgery() -> None:
+    vit, image = model("vit-scenes"), open_box("three-shapes")
+    found = effects(vit, image, "zero", draws=0)
+    assert set(found.words) < set(vit.vision.labels)  # type: ignore[union-attr]
+    assert measures_of(vit) == ("class",)
+    assert found.unit == "logits"
+    assert vit.classifier is not None
+    assert vit.outputs is not None
+    base = next(name for name, part in vit.classifier.named_children() if part is vit.network)
+    item = as_input(vit, image)
+    from core.model.image.forward import image_inputs
+
+    inputs = image_inputs(vit.classifier, vit.vision, [item.patches.pixels])  # type: ignore[arg-type, union-attr]
+    cut = copy.deepcopy(vit.classifier)
+    weight = cut.get_submodule(f"{base}.{vit.outputs[4]}").weight.detach()
+    dim = weight.shape[1] // vit.heads
+    weight[:, dim : 2 * dim] = 0
+    with torch.inference_mode():
+        before = vit.classifier(**inputs).logits[0].double()
+        after = cut(**inputs).logits[0].double()
+    best = int(before.argmax())
+    expected = float(before[best] - after[best])
+    assert found.values[4, 1] == pytest.approx(expected, rel=1e-3, abs=1e-5)
