@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from core.analysis.arrays import Floats
+from core.analysis.arrays import Bools, Floats
 from core.analysis.layers import GAP, Rows
 from core.figures.labels import literal
 from core.figures.palette import Palette, scale
@@ -29,6 +29,7 @@ def head_map(
     reverse: bool = False,
     logarithmic: bool = False,
     large: bool = False,
+    within: Bools | None = None,
 ) -> go.Figure:
     """Cells coloured by `values`; a clicked one's customdata begin with layer and head.
 
@@ -36,7 +37,8 @@ def head_map(
     hover; `bounds` are those of the first and the last colour, `title` that of their bar. `signed`
     colours have two sides around the middle of `bounds`; `reverse` gives the last colour to the
     lowest value; `logarithmic` colours by the logarithm (base 2) of positive values. Cells are as
-    wide as there is room for; a `large` map is higher too.
+    wide as there is room for; a `large` map is higher too. Cells that are `within` their control,
+    (layer, head), have no colour.
     """
     layers, heads = values.shape
     place, head = np.meshgrid(rows.places, np.arange(1, heads + 1), indexing="ij")
@@ -53,29 +55,35 @@ def head_map(
             marker={"symbol": "x-thin", "size": 8, "line": {"width": 1, "color": colours.ink}},
             hovertemplate=f"{HOVERED}: {literal(name)} is not defined<extra></extra>",
         )
-    figure.add_bar(  # a chart of cells reports no clicks
-        x=head[defined],
-        y=np.full(defined.sum(), _CELL[1]),
-        base=place[defined] - _CELL[1] / 2,
-        width=_CELL[0],
-        customdata=cells[defined],
-        marker={
-            "colorscale": scale(colours.diverging if signed else colours.sequential),
-            "reversescale": reverse,
-            "line": {"width": 1, "color": colours.edge},
-            **_shades(values[defined], bounds, title, logarithmic=logarithmic),
-        },
-        **steady(),
-        hovertemplate=(
-            f"{HOVERED}: {literal(name)} %{{customdata[2]:.3f}}"
-            "<br>click to open this head<extra></extra>"
-        ),
-    )
+    coloured = defined if within is None else defined & ~within
+    colour = {
+        "colorscale": scale(colours.diverging if signed else colours.sequential),
+        "reversescale": reverse,
+        **_shades(values[coloured], bounds, title, logarithmic=logarithmic),
+    }
+    looks: dict[str, tuple[Bools, dict[str, Any]]] = {"": (coloured, colour)}
+    if within is not None:
+        looks[", within its control"] = (defined & within, {"color": colours.panel})
+    for words, (shown, look) in looks.items():
+        figure.add_bar(  # a chart of cells reports no clicks
+            x=head[shown],
+            y=np.full(shown.sum(), _CELL[1]),
+            base=place[shown] - _CELL[1] / 2,
+            width=_CELL[0],
+            customdata=cells[shown],
+            marker={"line": {"width": 1, "color": colours.edge}, **look},
+            **steady(),
+            hovertemplate=(
+                f"{HOVERED}: {literal(name)} %{{customdata[2]:.3f}}{words}"
+                "<br>click to open this head<extra></extra>"
+            ),
+        )
     lay_out_heads(figure, rows, heads, colours)
     row = square_size(heads) + 6
     if large:
         row = max(row, round(min(_ROW, _HEIGHT / rows.end)))
-    figure.update_layout(height=max(240, 110 + row * rows.end), showlegend=False)
+    height = max(240, 110 + row * rows.end)
+    figure.update_layout(height=height, showlegend=False, barmode="overlay")
     return figure
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import torch
     from PIL import Image
 
+    from core.model.image.facts import Size
     from core.model.image.pixels import Pixels
     from core.model.interventions.reference import Outputs
     from core.model.running.loaded import LoadedModel
@@ -88,9 +89,14 @@ def effects(
     replace: Replace = "mean",
     measure: Measure | None = None,
     *,
+    pair: str | None = None,
+    size: Size | None = None,
+    max_tokens: int | None = None,
     reference: Sequence[str] | None = None,
+    heads: Collection[tuple[int, int]] | None = None,
     draws: int = DRAWS,
     seed: int = SEED,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Effects:
     """Replace each head in turn, on one text or image, and measure what changes.
 
@@ -102,34 +108,43 @@ def effects(
     replace : by "mean", its mean over all tokens of the reference; by "zero"; or by "resample",
         what it gives on the text of the reference nearest in length, at the aligned token.
     measure : one of ``measures_of(model)``; the first of them without it.
+    pair : a second text, as for :func:`core.model.trace_text`.
+    size : of an image, as for :func:`core.model.trace_image`.
+    max_tokens : cut the text at this length if the model would take more.
     reference : texts; without them 48 of the sample corpus (or the sample images), whose outputs
         are kept with the model.
+    heads : (layer, head), from 0; all without them, and those left out are NaN.
     draws, seed : random directions for each head's control.
+    progress : called after every batch with how many of how many passes are done.
 
     Raises
     ------
     UnsupportedModelError
         When the model cannot be measured so.
     """
-    item = as_input(model, text)
+    item = as_input(model, text, pair, size, max_tokens)
     way = measured(model, item, measure)
-    own = _own_outputs(model, item, way)
-    given = _replacements(model, own, replace, reference)
+    own = own_outputs(model, item, way)
+    given = replacements(model, own, replace, reference)
     before = next(run_changed(model, way, [Intervention()]))
-    heads = max(layer.shape[1] for layer in own)
-    values = np.full((1 + draws, len(own), heads), np.nan)
-    moved = np.full((len(own), heads), np.nan)
+    shape = len(own), max(layer.shape[1] for layer in own)
+    values = np.full((1 + draws, *shape), np.nan)
+    moved = np.full(shape, np.nan)
     rows = []
     for layer, (outputs, other) in enumerate(zip(own, given, strict=True)):
         rotations = outputs.new_tensor(_rotations(outputs.shape[-1], draws, seed))
         for head in range(outputs.shape[1]):
+            if heads is not None and (layer, head) not in heads:
+                continue
             step = other[:, head] - outputs[:, head]  # (token, dim)
             moved[layer, head] = float(step.square().sum(-1).mean().sqrt())
             turned = (step @ rotation for rotation in rotations)
             for place, each in enumerate((step, *turned)):
                 rows.append(_Row((place, layer, head), layer, head, outputs[:, head] + each))
-    for row, change in zip(rows, _changes(model, way, before, rows), strict=True):
-        values[row.place] = change
+    for done, change in enumerate(_changes(model, way, before, rows), start=1):
+        values[rows[done - 1].place] = change
+        if progress is not None and (done == len(rows) or done % copies_of(model, way) == 0):
+            progress(done, len(rows))
     largest = np.abs(values[1:]).max(axis=0) if draws else np.full_like(moved, np.nan)
     return Effects(
         values[0],
@@ -145,12 +160,20 @@ def effects(
     )
 
 
-def as_input(model: LoadedModel, text: str | Image.Image | Pixels) -> Input:
+def as_input(
+    model: LoadedModel,
+    text: str | Image.Image | Pixels,
+    pair: str | None = None,
+    size: Size | None = None,
+    max_tokens: int | None = None,
+) -> Input:
     """A text or an image as the model gets it."""
-    return encode(model, text, None, None) if isinstance(text, str) else image_input(model, text)
+    if isinstance(text, str):
+        return encode(model, text, pair, max_tokens)
+    return image_input(model, text, size)
 
 
-def _own_outputs(model: LoadedModel, item: Input, way: Measured) -> Outputs:
+def own_outputs(model: LoadedModel, item: Input, way: Measured) -> Outputs:
     """What the heads give on the input as it is measured: with its word hidden, and cut."""
     import torch
 
@@ -171,9 +194,10 @@ def _own_outputs(model: LoadedModel, item: Input, way: Measured) -> Outputs:
     return tuple(outputs)
 
 
-def _replacements(
+def replacements(
     model: LoadedModel, own: Outputs, replace: Replace, texts: Sequence[str] | None
 ) -> Outputs:
+    """What every head gives instead, (token or 1, head, dim) of each layer."""
     import torch
 
     if replace == "zero":

@@ -40,17 +40,20 @@ def _text(key: TraceKey) -> Call:
 
 
 def _image(key: TraceKey) -> Call:
-    from core.model import open_image, trace_image
-    from core.model.box import BOX, open_box
+    from core.model import trace_image
 
     sides = None if key.size is None else (key.size, key.size)
+    return call(trace_image, MODEL, image_of(key), sides)
+
+
+def image_of(key: TraceKey) -> Call:
+    """The image on screen: a sample, or a file that only the visitor has."""
+    from core.model import open_image
+    from core.model.box import BOX, open_box
+
     if key.image in BOX:
-        image = call(open_box, key.image)
-    else:
-        image = call(
-            getattr, call(open_image, call(Path.read_bytes, call(Path, OWN_IMAGE))), "image"
-        )
-    return call(trace_image, MODEL, image, sides)
+        return call(open_box, key.image)
+    return call(getattr, call(open_image, call(Path.read_bytes, call(Path, OWN_IMAGE))), "image")
 
 
 def traces_of_box(size: int | None, model: Variable = MODEL) -> Each:

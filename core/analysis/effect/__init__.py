@@ -1,0 +1,21 @@
+"""Whether heads matter: effects beside their controls, as a table, and a verdict in words."""
+
+from core.analysis.effect.table import (
+    INACTIVE,
+    LITTLE,
+    HeadEffects,
+    effect_table,
+    expected_by_chance,
+    largest_effect,
+    loudest_within,
+)
+
+__all__ = [
+    "INACTIVE",
+    "LITTLE",
+    "HeadEffects",
+    "effect_table",
+    "expected_by_chance",
+    "largest_effect",
+    "loudest_within",
+]

@@ -1,0 +1,148 @@
+"""The effect table: a row per head, what replacing it changes, its controls, what it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.arrays import Floats
+from core.vocabulary import Layered
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# What a head writes, as a share of the mean head of its layer: below the first it is inactive,
+# whatever its lines look like; below the second it writes little. Ours: sink mass alone misses
+# heads that write nothing (Sandoval-Segura et al. 2025), and their norms tell them.
+INACTIVE, LITTLE = 0.1, 0.5
+
+
+class HeadEffects(Protocol):
+    """What :func:`core.model.effects` gives."""
+
+    @property
+    def values(self) -> Floats:
+        """The effect of each head, (layer, head)."""
+
+    @property
+    def control(self) -> Floats:
+        """The largest effect of a random direction, by size, (layer, head)."""
+
+    @property
+    def draws(self) -> Floats:
+        """The effect of each random direction, (draw, layer, head)."""
+
+    @property
+    def measure(self) -> Any:  # noqa: ANN401 - a name
+        """What is measured."""
+
+    @property
+    def unit(self) -> str:
+        """Its unit."""
+
+    @property
+    def replace(self) -> Any:  # noqa: ANN401 - a name
+        """What the heads are replaced by."""
+
+
+def effect_table(
+    layered: Layered,
+    found: HeadEffects,
+    written: Floats | None = None,
+    patterns: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Whether each head matters on one text, a row per head, in the order of layers and heads.
+
+    Parameters
+    ----------
+    layered : the trace whose layers these are.
+    found : of :func:`core.model.effects`.
+    written : (layer, head), of ``core.model.interventions.written.written_norms``.
+    patterns : the pattern of each head in the order of rows, as ``pattern_table``'s ``class``.
+
+    Columns ``layer`` and ``head`` (from 1); ``effect``; ``control``, the largest effect of a random
+    direction by size; ``exceeds``, whether the effect is larger than that by size; ``others``, the
+    median size among the other heads of its layer; with `written` ``written`` (a length),
+    ``share`` (of the mean head of its layer) and ``inactive`` (whether that is below `INACTIVE`);
+    with `patterns` ``pattern``. Heads that a layer does not have are left out.
+    ``table.attrs`` has "measure", "unit" and "replace" of the effects, and "chance", the share of
+    heads that exceed their control if they are no better than random directions.
+    """
+    import pandas as pd
+
+    values = found.values  # noqa: PD011 - the name that notebooks use, of no data frame
+    layers, heads = values.shape
+    layer, head = np.divmod(np.arange(layers * heads), heads)
+    sizes = np.abs(values)
+    columns: dict[str, NDArray[Any]] = {
+        "layer": np.array(layered.layer_labels)[layer],
+        "head": head + 1,
+        "effect": values.ravel(),
+        "control": found.control.ravel(),
+        "exceeds": (sizes > found.control).ravel(),
+        "others": _median_of_others(sizes).ravel(),
+    }
+    if written is not None:
+        share = written / np.nanmean(written, axis=1, keepdims=True)
+        columns |= {
+            "written": written.ravel(),
+            "share": share.ravel(),
+            "inactive": (share < INACTIVE).ravel(),
+        }
+    if patterns is not None:
+        columns["pattern"] = np.array(patterns)
+    table = pd.DataFrame(columns)[np.isfinite(values).ravel()].reset_index(drop=True)
+    table.attrs |= {
+        "measure": found.measure,
+        "unit": found.unit,
+        "replace": found.replace,
+        "chance": expected_by_chance(len(found.draws)),
+    }
+    return table
+
+
+def largest_effect(table: pd.DataFrame) -> dict[str, Any] | None:
+    """The row whose effect is largest by size among those that exceed their control."""
+    return max(
+        (row for row in _rows(table) if row["exceeds"]),
+        key=lambda row: abs(row["effect"]),
+        default=None,
+    )
+
+
+def loudest_within(table: pd.DataFrame) -> dict[str, Any] | None:
+    """The row that writes most among those within their control."""
+    return max(
+        (row for row in _rows(table) if not row["exceeds"] and "share" in row),
+        key=lambda row: float(row["share"]),
+        default=None,
+    )
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): each for name, each in row.items()} for row in table.to_dict("records")]
+
+
+def expected_by_chance(draws: int) -> float:
+    """The share of heads that exceed all of so many random directions by luck alone.
+
+    Where a head is one more random direction, it is the largest of all as often as any.
+
+    >>> expected_by_chance(4)
+    0.2
+    """
+    return 1 / (1 + draws)
+
+
+def _median_of_others(sizes: Floats) -> Floats:
+    """The median of the other heads of the layer; nan where there are none."""
+    others = np.full_like(sizes, np.nan)
+    for layer, own in enumerate(sizes):
+        for head in range(len(own)):
+            rest = np.delete(own, head)
+            if np.isfinite(rest).any():
+                others[layer, head] = np.nanmedian(rest)
+    return others

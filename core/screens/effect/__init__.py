@@ -1,0 +1,1 @@
+"""What the effect page alone has."""

@@ -1,0 +1,137 @@
+"""All heads by their effect, and what is known of the one that is chosen."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.effect import INACTIVE, LITTLE, largest_effect
+from core.analysis.head_patterns.naming import NONE, TOO_SHORT
+from core.figures.palette import Palette
+from core.screens.effect.measuring import MEASURED, REPLACED, effects_of_head
+from core.ui.downloads import contents
+from core.ui.head_maps import show_head_map
+from core.ui.head_tables import HeadTable, offer_table
+from core.ui.navigation import ask
+from core.ui.place import choose_head
+from core.ui.words.numbers import number
+from core.ui.words.pattern_words import pattern_names
+from core.ui.words.prose import Prose
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.model import Effects
+    from core.ui.cache import TraceKey
+
+_words = Prose(__file__)
+
+
+def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette) -> None:
+    """The answer, the map, the card of the chosen head; then the table and the file."""
+    ask(_headline(heads.table, found))
+    left, right = st.columns([5, 4], gap="medium")
+    with left:
+        _show_map(heads, found, colours)
+        st.caption(_caption(heads.table, found))
+    with right, st.container(border=True):
+        _show_card(heads, found, key)
+    with st.container(horizontal=True):
+        offer_table(heads, contents("effect", heads.trace.model, ""))
+    with st.expander("Every head"):
+        st.dataframe(heads.table, hide_index=True, height=420)
+
+
+def _headline(table: pd.DataFrame, found: Effects) -> str:
+    """The head whose effect is largest beyond its control, or that there is none (Markdown)."""
+    first = largest_effect(table)
+    replaced = REPLACED[found.replace]
+    if first is None:
+        return _words("no_head", replaced=replaced)
+    return _words(
+        "headline",
+        head=f"L{first['layer']} H{first['head']}",
+        replaced=replaced,
+        measured=MEASURED[found.measure],
+        effect=number(first["effect"], ".3g"),
+        control=number(first["control"], ".3g"),
+        unit=found.unit,
+    )
+
+
+def _caption(table: pd.DataFrame, found: Effects) -> str:
+    return _words(
+        "squares",
+        beyond=int(table["exceeds"].sum()),
+        total=len(table),
+        draws=len(found.draws),
+        chance=round(table.attrs["chance"] * len(table)),
+    )
+
+
+def _show_map(heads: HeadTable, found: Effects, colours: Palette) -> None:
+    values = found.values  # noqa: PD011 - of effects
+    within = ~(np.abs(values) > found.control)
+    reach = float(np.abs(values[~within]).max(initial=0.0)) or 1.0
+    signed = bool((values[~within] < 0).any())
+    show_head_map(
+        heads.trace,
+        values,
+        f"effect on the {MEASURED[found.measure]}",
+        colours,
+        key="effect_map",
+        on_open=choose_head,
+        chosen=(heads.layer, heads.head),
+        bounds=(-reach, reach) if signed else (0.0, reach),
+        signed=signed,
+        title=found.unit,
+        large=True,
+        within=within,
+    )
+
+
+def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
+    """What it looks like, how much it writes, whether it is needed, each beside its control."""
+    row = heads.row
+    ways = {
+        name: effects_of_head(key, name, found.measure, heads.layer, heads.head)
+        for name in REPLACED
+    }
+    needed = sum(abs(effect) > control for effect, control in ways.values())
+    names = pattern_names(heads.trace)
+    facts = {
+        "head": heads.name,
+        "pattern": names[row["pattern"]],
+        "named": row["pattern"] not in (NONE, TOO_SHORT),
+        "short": row["pattern"] == TOO_SHORT,
+        "share": row.get("share", float("nan")),
+        "known": "share" in row,
+        "inactive": INACTIVE,
+        "little": LITTLE,
+        "needed": needed,
+        "ways": len(ways),
+    }
+    st.markdown(_words("verdict", **facts), help=_words("rule", **facts))
+    st.markdown(_words("looks", **facts))
+    st.markdown(_words("carries", **facts))
+    st.markdown(_words("is_needed", measured=MEASURED[found.measure], unit=found.unit))
+    rows = [
+        "| replaced by | effect | random directions |",
+        "|:--|--:|--:|",
+        *(
+            f"| {REPLACED[name]} | {_marked(effect, control)} | ≤ {number(control, '.3g')} |"
+            for name, (effect, control) in ways.items()
+        ),
+    ]
+    st.markdown("\n".join(rows))
+    others = partial(number, row["others"], ".3g")
+    st.caption(_words("lower_bound", others=others(missing="–"), replaced=REPLACED[found.replace]))
+
+
+def _marked(effect: float, control: float) -> str:
+    """The effect, in bold where it is larger than its control."""
+    text = number(effect, ".3g")
+    return f"**{text}**" if abs(effect) > control else text

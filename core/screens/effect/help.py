@@ -1,0 +1,38 @@
+"""Settings worth seeing on the effect page, and its mathematics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.analysis.effect import INACTIVE, LITTLE, largest_effect, loudest_within
+from core.model.interventions.heads import DRAWS
+from core.model.interventions.reference import TEXTS
+from core.ui.head_tables import HeadTable
+from core.ui.presets import Preset
+from core.ui.words.prose import Prose
+
+_words = Prose(__file__)
+
+
+def examples(heads: HeadTable) -> list[Preset]:
+    """Heads and replacements worth seeing of what was measured."""
+    first, loud = largest_effect(heads.table), loudest_within(heads.table)
+    presets = []
+    if first is not None:
+        presets.append(Preset("The largest effect", _words("largest"), _place(first)))
+    if loud is not None:
+        presets.append(Preset("Loud and not needed", _words("loud"), _place(loud)))
+    return [
+        *presets,
+        Preset("Replaced by zero", _words("by_zero"), {"replace": "zero"}),
+        Preset("Another text's", _words("by_another"), {"replace": "resample"}),
+    ]
+
+
+def _place(row: dict[str, Any]) -> dict[str, str]:
+    return {"layer": str(row["layer"]), "head": str(row["head"])}
+
+
+def mathematics() -> str:
+    """What is replaced by what, what is measured, and the rule of the verdict."""
+    return _words("mathematics", texts=TEXTS, draws=DRAWS, inactive=INACTIVE, little=LITTLE)

@@ -1,0 +1,179 @@
+"""The effects of all heads, measured under a bar and kept, and of one head in three ways."""
+
+from __future__ import annotations
+
+import operator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.analysis.effect import effect_table
+from core.analysis.head_patterns import pattern_table
+from core.analysis.head_patterns.minimum_evidence import too_short
+from core.analysis.head_patterns.naming import TOO_SHORT
+from core.analysis.head_patterns.table import withhold_names
+from core.model import Trace
+from core.model.errors import ModelError
+from core.model.interventions.heads import Replace
+from core.model.interventions.measures import Measure, measures_of
+from core.ui import cache, controls, python
+from core.ui.cache import TraceKey
+from core.ui.head_tables import HeadTable
+from core.ui.python.source import image_of
+from core.ui.serve import images, turns
+from core.ui.serve.progress import Bar, bar_with_cancel
+from core.ui.words.messages import quote, show_model_error
+from core.ui.words.prose import Prose
+
+if TYPE_CHECKING:
+    from core.model import Effects
+
+MAX_TOKENS = 256  # of a text: passes take time, one for every head and random direction
+REPLACED: dict[Replace, str] = {"mean": "its mean", "zero": "zero", "resample": "another text's"}
+MEASURED: dict[Measure, str] = {
+    "kl": "next-word distribution",
+    "logit_difference": "lead of the likeliest word",
+    "loss": "loss",
+    "sentence": "sentence vector",
+    "class": "class",
+}
+_MAX_KEPT = 64  # of a few dozen numbers a head: 40 kB
+_STOPPED = "_effects_stopped"
+_words = Prose(__file__)
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
+def _place(key: TraceKey, replace: str, measure: str) -> list[Effects]:  # noqa: ARG001 - the key
+    """A place for what was measured, shared by all visitors; empty until a run has finished."""
+    return []
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Replacing the head in every way …")
+def effects_of_head(
+    key: TraceKey, replace: Replace, measure: Measure, layer: int, head: int
+) -> tuple[float, float]:
+    """Effect and control of one head, from 0."""
+    found = _run(key, replace, measure, heads=[(layer, head)])
+    return float(found.values[layer, head]), float(found.control[layer, head])
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
+def _written(key: TraceKey) -> Any:  # noqa: ANN401 - an array, or None
+    from core.model.interventions.written import written_norms
+
+    text, pair, size = _given(key)
+    model = cache.model(key.model, key.modality)
+    return written_norms(model, text, pair=pair, size=size, max_tokens=MAX_TOKENS)
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
+def _patterns(key: TraceKey) -> list[str]:
+    table = pattern_table(cache.trace(*key))
+    short = too_short(len(cache.trace(*key).tokens))
+    names: list[str] = (withhold_names(table) if short else table)["class"].tolist()
+    return names
+
+
+def _given(key: TraceKey) -> tuple[Any, str | None, tuple[int, int] | None]:
+    """The text or image, the second text, and the size, as the floor of models takes them."""
+    size = None if key.size is None else (key.size, key.size)
+    return (key.text if key.image is None else images.pixels(key.image)), key.pair, size
+
+
+def _run(key: TraceKey, replace: Replace, measure: Measure, **options: Any) -> Effects:  # noqa: ANN401
+    from core.model import effects
+
+    text, pair, size = _given(key)
+    model = cache.model(key.model, key.modality)
+    limits: Any = {"pair": pair, "size": size, "max_tokens": MAX_TOKENS}
+    return effects(model, text, replace, measure, **limits, **options)
+
+
+def measured_effects(key: TraceKey, replace: Replace, measure: Measure) -> Effects:
+    """What replacing each head changes; ends the page where it is refused, or was cancelled."""
+    place = _place(key, replace, measure)
+    request = (key, replace, measure)
+    if not place and st.session_state.get(_STOPPED) == request:
+        st.button(_words("measure"), key="effect_again", on_click=_go_on, type="primary")
+        controls.end_page()
+    if not place:
+        try:
+            with turns.long_work(), bar_with_cancel("effect_cancel", _stop, request) as bar:
+                place.append(_run(key, replace, measure, progress=partial(_show, bar)))
+        except ModelError as error:
+            show_model_error(error)
+            controls.end_page()
+    return place[0]
+
+
+def _show(bar: Bar, done: int, total: int) -> None:
+    bar.step(done / total, _words("progress", done=f"{done:,}", total=f"{total:,}"))
+
+
+def _stop(request: object) -> None:
+    st.session_state[_STOPPED] = request
+
+
+def _go_on() -> None:
+    st.session_state.pop(_STOPPED, None)
+
+
+def pick_settings(key: TraceKey) -> tuple[Replace, Measure]:
+    """What heads are replaced by, and what is measured, of what this model has."""
+    replace = controls.choice(
+        "replace",
+        REPLACED,
+        "Replace by",
+        subject="Heads can be replaced by",
+        menu=True,
+        width=150,
+    )
+    offered = measures_of(cache.model(key.model, key.modality))
+    measured_by = controls.choice(
+        "measure",
+        {name: MEASURED[name] for name in offered},
+        "Measure" if len(offered) > 1 else "",
+        subject="This model can be measured by",
+        menu=True,
+        width=230,
+    )
+    return replace, measured_by
+
+
+def measure(
+    trace: Trace, key: TraceKey, replace: Replace, measured_by: Measure, layer: int, head: int
+) -> tuple[HeadTable, Effects]:
+    """The effect table with the chosen head, and what it was made of."""
+    from core.model import effects
+    from core.model.interventions.written import written_norms
+
+    found = measured_effects(key, replace, measured_by)
+    given: Any = key.text if key.image is None else image_of(key)
+    size = None if key.size is None else (key.size, key.size)
+    limits = {"pair": key.pair, "size": size, "max_tokens": MAX_TOKENS}
+    measured = python.call(effects, python.MODEL, given, replace, measured_by, **limits)
+    python.made("found", found, measured)
+    written = _written(key)
+    python.made("written", written, python.call(written_norms, python.MODEL, given, **limits))
+    patterns = _patterns(key)
+    named = python.call(pattern_table, python.TRACE)
+    if TOO_SHORT in patterns:
+        named = python.call(withhold_names, named)
+    python.made("patterns", patterns, python.call(operator.getitem, named, "class"))
+    table = python.shown("table", effect_table, trace, found, written, patterns)
+    return HeadTable(trace=trace, table=table, layer=layer, head=head), found
+
+
+def note_measured(trace: Trace, found: Effects) -> None:
+    """What was left out of the text, and at which word its effects are measured."""
+    notes = []
+    if len(trace.tokens) > MAX_TOKENS and trace.input.has_words:
+        notes.append(_words("cut", most=MAX_TOKENS, tokens=len(trace.tokens)))
+    if len(found.words) == 2:
+        first, second = map(quote, found.words)
+        notes.append(_words("words", first=first, second=second))
+    if found.is_masked and found.position is not None:
+        notes.append(_words("hidden", word=quote(trace.tokens[found.position].display)))
+    if notes:
+        st.caption(" ".join(notes))
