@@ -19,8 +19,9 @@ MAX_ASKING = 20  # lines
 ORDER = {
     "model": """
         . box trace capture downloading catalog text image/formats image encoder_decoder checks
-        running weights language interventions loading bundled
-        bundled/training bundled/training/drawing bundled/training/novels bundled/training/scenes
+        running weights language interventions loading bundled bundled/planted
+        bundled/training bundled/training/drawing bundled/training/novels bundled/training/planted
+        bundled/training/scenes
     """,
     "analysis": """
         . corpus coreference projections head_patterns related_words anomalies found_link query_key

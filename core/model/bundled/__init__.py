@@ -1,1 +1,1 @@
-"""The weights this project trained itself, and the scripts that trained them."""
+"""The weights this project trained itself or set by hand, and the scripts that made them."""

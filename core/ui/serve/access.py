@@ -87,7 +87,7 @@ def read_offer(setting: str, modality: Modality = "text") -> tuple[tuple[str, ..
     for word in filter(None, words):
         is_catalog = word.lower() in {"any", "catalogue", "catalog"}
         spec = None if is_catalog else find(word)
-        if spec is None or spec in catalog.reading(modality):
+        if spec is None or spec.modality == modality:
             names += _catalogue(modality) if is_catalog else [word]
     return tuple(dict.fromkeys(names)), "any" in map(str.lower, words)
 

@@ -1,1 +1,1 @@
-"""How the bundled models were trained: a folder for each."""
+"""How the bundled models were made: a folder for each."""
