@@ -21,6 +21,7 @@ FILES = {
     "vectors": r"vectors-{}-mean-head\.csv",
     "anomalies": r"anomalies-{}\.csv",
     "patterns": r"patterns-{}\.csv",
+    "effect": r"effect-{}\.csv",
     "projection": r"projection-{}-.*-on-.*\.csv",
 }
 TOKENS = {"heatmap", "vectors", "anomalies"}  # files that hold tokens

@@ -28,6 +28,10 @@ pytestmark = pytest.mark.slow
 
 # A question that names the tokens on the screen, or its answer in its place.
 NAMED = {
+    "effect": (
+        "**L4 H10 matters most beyond chance:** the sentence vector changes by 0.0144 (1 − cosine),"
+        " in random directions by 0.0141 at most."
+    ),
     "anomalies": "**1 of 72 heads is unusual** on this text: **L1 H8**, for its alike weights",
     "projection": "**Only in layer 6 do `it` and `book` attend to the same words** (in the plane).",
     "vectors": "**`it` and `book` attend most alike in layer 6**: cosine 0.73 (median pair −0.11)",

@@ -3,6 +3,7 @@
 from core.analysis.effect.table import (
     INACTIVE,
     LITTLE,
+    NEGLIGIBLE,
     HeadEffects,
     effect_table,
     expected_by_chance,
@@ -13,6 +14,7 @@ from core.analysis.effect.table import (
 __all__ = [
     "INACTIVE",
     "LITTLE",
+    "NEGLIGIBLE",
     "HeadEffects",
     "effect_table",
     "expected_by_chance",

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # whatever its lines look like; below the second it writes little. Ours: sink mass alone misses
 # heads that write nothing (Sandoval-Segura et al. 2025), and their norms tell them.
 INACTIVE, LITTLE = 0.1, 0.5
+NEGLIGIBLE = (
+    0.01  # of the largest effect: what is smaller is taken for nothing, beyond control or not
+)
 
 
 class HeadEffects(Protocol):
@@ -64,12 +67,13 @@ def effect_table(
     patterns : the pattern of each head in the order of rows, as ``pattern_table``'s ``class``.
 
     Columns ``layer`` and ``head`` (from 1); ``effect``; ``control``, the largest effect of a random
-    direction by size; ``exceeds``, whether the effect is larger than that by size; ``others``, the
-    median size among the other heads of its layer; with `written` ``written`` (a length),
-    ``share`` (of the mean head of its layer) and ``inactive`` (whether that is below `INACTIVE`);
-    with `patterns` ``pattern``. Heads that a layer does not have are left out.
-    ``table.attrs`` has "measure", "unit" and "replace" of the effects, and "chance", the share of
-    heads that exceed their control if they are no better than random directions.
+    direction by size; ``exceeds``, whether the effect is larger than that by size, and no less than
+    `NEGLIGIBLE` of the largest effect; ``others``, the median size among the other heads of its
+    layer; with `written` ``written`` (a length), ``share`` (of the mean head of its layer) and
+    ``inactive`` (whether that is below `INACTIVE`); with `patterns` ``pattern``. A head that a
+    layer does not have is nan. ``table.attrs`` has "measure", "unit" and "replace" of the effects,
+    "least", the size below which an effect is negligible, and "chance", the share of heads that
+    exceed their control if they are no better than random directions.
     """
     import pandas as pd
 
@@ -77,12 +81,13 @@ def effect_table(
     layers, heads = values.shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
     sizes = np.abs(values)
+    least = NEGLIGIBLE * np.nanmax(sizes)
     columns: dict[str, NDArray[Any]] = {
         "layer": np.array(layered.layer_labels)[layer],
         "head": head + 1,
         "effect": values.ravel(),
         "control": found.control.ravel(),
-        "exceeds": (sizes > found.control).ravel(),
+        "exceeds": ((sizes > found.control) & (sizes >= least)).ravel(),
         "others": _median_of_others(sizes).ravel(),
     }
     if written is not None:
@@ -94,11 +99,12 @@ def effect_table(
         }
     if patterns is not None:
         columns["pattern"] = np.array(patterns)
-    table = pd.DataFrame(columns)[np.isfinite(values).ravel()].reset_index(drop=True)
+    table = pd.DataFrame(columns)
     table.attrs |= {
         "measure": found.measure,
         "unit": found.unit,
         "replace": found.replace,
+        "least": float(least),
         "chance": expected_by_chance(len(found.draws)),
     }
     return table

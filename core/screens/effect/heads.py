@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.effect import INACTIVE, LITTLE, largest_effect
+from core.analysis.effect import INACTIVE, LITTLE, NEGLIGIBLE, largest_effect
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.palette import Palette
-from core.screens.effect.measuring import MEASURED, REPLACED, effects_of_head
+from core.screens.effect.measuring import MEASURED, effects_of_head, notes, replacements_of
 from core.ui.downloads import contents
 from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable, offer_table
@@ -32,11 +32,12 @@ _words = Prose(__file__)
 
 def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette) -> None:
     """The answer, the map, the card of the chosen head; then the table and the file."""
-    ask(_headline(heads.table, found))
+    replaced = replacements_of(key.modality)
+    ask(_headline(heads.table, found, replaced[found.replace]))
     left, right = st.columns([5, 4], gap="medium")
     with left:
         _show_map(heads, found, colours)
-        st.caption(_caption(heads.table, found))
+        st.caption(" ".join([_caption(heads.table, found), *notes(heads.trace, found)]))
     with right, st.container(border=True):
         _show_card(heads, found, key)
     with st.container(horizontal=True):
@@ -45,16 +46,14 @@ def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette
         st.dataframe(heads.table, hide_index=True, height=420)
 
 
-def _headline(table: pd.DataFrame, found: Effects) -> str:
+def _headline(table: pd.DataFrame, found: Effects, replaced: str) -> str:
     """The head whose effect is largest beyond its control, or that there is none (Markdown)."""
     first = largest_effect(table)
-    replaced = REPLACED[found.replace]
     if first is None:
         return _words("no_head", replaced=replaced)
     return _words(
         "headline",
         head=f"L{first['layer']} H{first['head']}",
-        replaced=replaced,
         measured=MEASURED[found.measure],
         effect=number(first["effect"], ".3g"),
         control=number(first["control"], ".3g"),
@@ -69,12 +68,13 @@ def _caption(table: pd.DataFrame, found: Effects) -> str:
         total=len(table),
         draws=len(found.draws),
         chance=round(table.attrs["chance"] * len(table)),
+        negligible=f"{NEGLIGIBLE:.0%}",
     )
 
 
 def _show_map(heads: HeadTable, found: Effects, colours: Palette) -> None:
     values = found.values  # noqa: PD011 - of effects
-    within = ~(np.abs(values) > found.control)
+    within = ~heads.grid("exceeds")
     reach = float(np.abs(values[~within]).max(initial=0.0)) or 1.0
     signed = bool((values[~within] < 0).any())
     show_head_map(
@@ -95,43 +95,54 @@ def _show_map(heads: HeadTable, found: Effects, colours: Palette) -> None:
 
 def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     """What it looks like, how much it writes, whether it is needed, each beside its control."""
-    row = heads.row
+    row, replaced = heads.row, replacements_of(key.modality)
     ways = {
         name: effects_of_head(key, name, found.measure, heads.layer, heads.head)
-        for name in REPLACED
+        for name in replaced
     }
-    needed = sum(abs(effect) > control for effect, control in ways.values())
-    names = pattern_names(heads.trace)
-    facts = {
-        "head": heads.name,
-        "pattern": names[row["pattern"]],
-        "named": row["pattern"] not in (NONE, TOO_SHORT),
-        "short": row["pattern"] == TOO_SHORT,
-        "share": row.get("share", float("nan")),
-        "known": "share" in row,
-        "inactive": INACTIVE,
-        "little": LITTLE,
-        "needed": needed,
-        "ways": len(ways),
-    }
-    st.markdown(_words("verdict", **facts), help=_words("rule", **facts))
-    st.markdown(_words("looks", **facts))
-    st.markdown(_words("carries", **facts))
+    least = heads.table.attrs["least"]
+    needed = sum(_counts(effect, control, least) for effect, control in ways.values())
+    pattern, short = pattern_names(heads.trace)[row["pattern"]], row["pattern"] == TOO_SHORT
+    named, known = row["pattern"] not in (NONE, TOO_SHORT), "share" in row
+    share = row["share"] if known else 0.0
+    verdict = _words(
+        "verdict",
+        head=heads.name,
+        pattern=pattern,
+        named=named,
+        known=known,
+        share=share,
+        inactive=INACTIVE,
+        little=LITTLE,
+        needed=needed,
+        ways=len(ways),
+    )
+    rule = _words(
+        "rule", inactive=INACTIVE, little=LITTLE, ways=len(ways), negligible=f"{NEGLIGIBLE:.0%}"
+    )
+    st.markdown(verdict, help=rule)
+    st.markdown(_words("looks", pattern=pattern, named=named, short=short))
+    st.markdown(_words("carries", known=known, share=share))
     st.markdown(_words("is_needed", measured=MEASURED[found.measure], unit=found.unit))
     rows = [
         "| replaced by | effect | random directions |",
         "|:--|--:|--:|",
         *(
-            f"| {REPLACED[name]} | {_marked(effect, control)} | ≤ {number(control, '.3g')} |"
+            f"| {replaced[name]} | {_marked(effect, control, least)} | ≤ {number(control, '.3g')} |"
             for name, (effect, control) in ways.items()
         ),
     ]
     st.markdown("\n".join(rows))
     others = partial(number, row["others"], ".3g")
-    st.caption(_words("lower_bound", others=others(missing="–"), replaced=REPLACED[found.replace]))
+    st.caption(_words("lower_bound", others=others(missing="–"), replaced=replaced[found.replace]))
 
 
-def _marked(effect: float, control: float) -> str:
-    """The effect, in bold where it is larger than its control."""
+def _counts(effect: float, control: float, least: float) -> bool:
+    """Whether an effect is larger than its control, and not negligible."""
+    return abs(effect) > control and abs(effect) >= least
+
+
+def _marked(effect: float, control: float, least: float) -> str:
+    """The effect, in bold where it counts."""
     text = number(effect, ".3g")
-    return f"**{text}**" if abs(effect) > control else text
+    return f"**{text}**" if _counts(effect, control, least) else text

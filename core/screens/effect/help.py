@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.analysis.effect import INACTIVE, LITTLE, largest_effect, loudest_within
+from core.analysis.effect import INACTIVE, LITTLE, NEGLIGIBLE, largest_effect, loudest_within
 from core.model.interventions.heads import DRAWS
 from core.model.interventions.reference import TEXTS
 from core.ui.head_tables import HeadTable
@@ -15,18 +15,14 @@ _words = Prose(__file__)
 
 
 def examples(heads: HeadTable) -> list[Preset]:
-    """Heads and replacements worth seeing of what was measured."""
+    """Heads worth seeing of what was measured."""
     first, loud = largest_effect(heads.table), loudest_within(heads.table)
-    presets = []
+    presets: list[Preset] = []
     if first is not None:
         presets.append(Preset("The largest effect", _words("largest"), _place(first)))
     if loud is not None:
         presets.append(Preset("Loud and not needed", _words("loud"), _place(loud)))
-    return [
-        *presets,
-        Preset("Replaced by zero", _words("by_zero"), {"replace": "zero"}),
-        Preset("Another text's", _words("by_another"), {"replace": "resample"}),
-    ]
+    return presets
 
 
 def _place(row: dict[str, Any]) -> dict[str, str]:
@@ -35,4 +31,11 @@ def _place(row: dict[str, Any]) -> dict[str, str]:
 
 def mathematics() -> str:
     """What is replaced by what, what is measured, and the rule of the verdict."""
-    return _words("mathematics", texts=TEXTS, draws=DRAWS, inactive=INACTIVE, little=LITTLE)
+    return _words(
+        "mathematics",
+        texts=TEXTS,
+        draws=DRAWS,
+        inactive=INACTIVE,
+        little=LITTLE,
+        negligible=f"{NEGLIGIBLE:.0%}",
+    )

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from core.model import Effects
 
 MAX_TOKENS = 256  # of a text: passes take time, one for every head and random direction
-REPLACED: dict[Replace, str] = {"mean": "its mean", "zero": "zero", "resample": "another text's"}
 MEASURED: dict[Measure, str] = {
     "kl": "next-word distribution",
     "logit_difference": "lead of the likeliest word",
@@ -119,11 +118,16 @@ def _go_on() -> None:
     st.session_state.pop(_STOPPED, None)
 
 
+def replacements_of(modality: str) -> dict[Replace, str]:
+    """What a head can be replaced by, in words: of a text or of an image."""
+    return {"mean": "its mean", "zero": "zero", "resample": f"another {modality}'s"}
+
+
 def pick_settings(key: TraceKey) -> tuple[Replace, Measure]:
     """What heads are replaced by, and what is measured, of what this model has."""
     replace = controls.choice(
         "replace",
-        REPLACED,
+        replacements_of(key.modality),
         "Replace by",
         subject="Heads can be replaced by",
         menu=True,
@@ -165,15 +169,16 @@ def measure(
     return HeadTable(trace=trace, table=table, layer=layer, head=head), found
 
 
-def note_measured(trace: Trace, found: Effects) -> None:
-    """What was left out of the text, and at which word its effects are measured."""
+def notes(trace: Trace, found: Effects) -> list[str]:
+    """What was left out of the text, and at which word its effects are measured (Markdown)."""
     notes = []
     if len(trace.tokens) > MAX_TOKENS and trace.input.has_words:
         notes.append(_words("cut", most=MAX_TOKENS, tokens=len(trace.tokens)))
     if len(found.words) == 2:
         first, second = map(quote, found.words)
         notes.append(_words("words", first=first, second=second))
+    if len(found.words) == 1:
+        notes.append(_words("class", name=quote(found.words[0])))
     if found.is_masked and found.position is not None:
         notes.append(_words("hidden", word=quote(trace.tokens[found.position].display)))
-    if notes:
-        st.caption(" ".join(notes))
+    return notes

@@ -34,28 +34,35 @@ DRAWS = np.array([[[0.1, 0.3, -0.2], [0.1, 0.1, np.nan]], [[-0.4, 0.1, 0.1], [0.
 
 def test_a_head_exceeds_the_largest_of_its_random_directions_or_not() -> None:
     table = effect_table(Layers(), Made(VALUES, DRAWS))
-    assert table["layer"].tolist() == [2, 2, 2, 5, 5]
-    assert table["head"].tolist() == [1, 2, 3, 1, 2]
-    assert table["control"].tolist() == [0.4, 0.3, 0.2, 0.1, 0.3]
-    assert table["exceeds"].tolist() == [True, True, False, False, False]
-    assert table["others"].tolist() == pytest.approx([0.25, 0.3, 0.45, 0.2, 0.0])
+    assert table["layer"].tolist() == [2, 2, 2, 5, 5, 5]
+    assert table["head"].tolist() == [1, 2, 3, 1, 2, 3]
+    assert table["control"].tolist()[:5] == [0.4, 0.3, 0.2, 0.1, 0.3]
+    assert table["exceeds"].tolist() == [True, True, False, False, False, False]
+    assert table["others"].tolist()[:5] == pytest.approx([0.25, 0.3, 0.45, 0.2, 0.0])
+    assert np.isnan(table["effect"][5])
     assert table.attrs == {
         "measure": "kl",
         "unit": "nats",
         "replace": "mean",
+        "least": pytest.approx(0.005),
         "chance": pytest.approx(1 / 3),
     }
+
+
+def test_what_is_less_than_a_hundredth_of_the_largest_effect_counts_for_nothing() -> None:
+    values, draws = np.array([[1.0, 0.009, 0.011]]), np.full((1, 1, 3), 0.001)
+    assert effect_table(Layers(), Made(values, draws))["exceeds"].tolist() == [True, False, True]
 
 
 def test_what_a_head_writes_is_a_share_of_the_mean_head_of_its_layer() -> None:
     written = np.array([[1.0, 2.0, 0.1], [3.0, 1.0, np.nan]])
     patterns = ["previous", "none", "none", "first", "none", "none"]
     table = effect_table(Layers(), Made(VALUES, DRAWS), written, patterns)
-    assert table["share"].tolist() == pytest.approx(
+    assert table["share"].tolist()[:5] == pytest.approx(
         [1 / 1.0333, 2 / 1.0333, 0.0968, 1.5, 0.5], rel=1e-3
     )
-    assert table["inactive"].tolist() == [False, False, True, False, False]
-    assert table["pattern"].tolist() == patterns[:5]
+    assert table["inactive"].tolist() == [False, False, True, False, False, False]
+    assert table["pattern"].tolist() == patterns
 
 
 def test_as_many_heads_exceed_as_chance_says_where_heads_are_random_directions() -> None:

@@ -1,0 +1,85 @@
+"""Can this be trusted? Methods that judge heads, on models whose heads are known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.analysis.effect.trust import ATTENDS, POINTS, trust_table
+from core.model.bundled.planted import PLANTED
+from core.ui import python
+from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.navigation import ask
+from core.ui.words.prose import Prose
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_words = Prose(__file__)
+METHODS = {
+    "attention": "attention weight",
+    "norm": "length of what it writes",
+    "zero": "replaced by zero",
+    "mean": "replaced by its mean",
+    "resample": "replaced by another text's",
+    "attribution": "attribution patching",
+}
+
+
+@st.cache_resource(max_entries=1, show_spinner="Judging the heads of six planted models …")
+def _judged() -> pd.DataFrame:
+    from core.model.bundled.planted.judging import judged
+
+    return trust_table(list(map(judged, PLANTED.values())), *_truth())
+
+
+def _truth() -> tuple[list[list[bool]], list[list[str]]]:
+    """Of each planted model, whether each head is needed, and what it is called."""
+    needed = [[head.needed for head in model.heads] for model in PLANTED.values()]
+    names = [
+        [f"{head.role} {head.label} of {name.rpartition('-')[2]}" for head in model.heads]
+        for name, model in PLANTED.items()
+    ]
+    return needed, names
+
+
+def show_trust() -> None:
+    """The answer, a row for each method, and what was planted."""
+    from core.model.bundled.planted.judging import judged
+
+    table = _judged()
+    each = python.each_of(
+        "planted",
+        python.call(dict.values, python.Constant("core.model.bundled.planted", "PLANTED")),
+        lambda planted: python.call(judged, planted),
+    )
+    needed, names = _truth()
+    python.made("table", table, python.call(trust_table, each, needed, names))
+    rows = {row["method"]: row for row in table.to_dict("records")}
+    ask(
+        _words(
+            "trust",
+            models=len(PLANTED),
+            needed=rows["mean"]["needed"],
+            found=rows["mean"]["found"],
+            wrong=len(rows["attention"]["wrong"].split(", ")) if rows["attention"]["wrong"] else 0,
+        )
+    )
+    lines = [
+        "| method | area under ROC | finds | misses | points to in error |",
+        "|:--|--:|--:|:--|:--|",
+    ]
+    for method, row in rows.items():
+        lines.append(
+            f"| {METHODS[str(method)]} | {row['auc']:.2f} | {row['found']} of {row['needed']}"
+            f" | {row['missed'] or '–'} | {row['wrong'] or '–'} |"
+        )
+    st.markdown("\n".join(lines))
+    st.caption(_words("points", share=POINTS, weight=ATTENDS))
+    st.caption(_words("traps"))
+    held = contents("effect", "planted", "trust", text=False)
+    offer_file("Download CSV", csv_later(table.copy, held, index=False), held, ".csv")
+    with st.expander("What was planted"):
+        for name, model in PLANTED.items():
+            st.markdown(f"**{name.rpartition('-')[2]}**: {model.about}")

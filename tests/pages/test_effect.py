@@ -1,0 +1,81 @@
+"""The effect page: what replacing heads changes, and how far that can be trusted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.model import effects, load
+from core.screens.effect import measuring
+from tests.opening import open_app
+from tests.pages.conftest import BOOK, alerts, said
+from tests.pages.vision import open_image
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PLANTED = "bundled/planted-induction"
+KING = "the king met a dog , and then the king"
+
+
+def test_the_map_and_the_card_say_what_the_floor_of_models_measures() -> None:
+    app = open_app("effect", text=BOOK, layer="4", head="10", replace="zero")
+    found = effects(load("bundled/minilm"), BOOK, "zero")
+    sizes = np.abs(found.values)
+    beyond = (sizes > found.control) & (sizes >= 0.01 * sizes.max())
+    assert f"{beyond.sum()} of 72 heads have a larger effect" in said(app)
+    assert "by luck about 14 would" in said(app)
+    best = np.unravel_index(np.argmax(np.where(beyond, np.abs(found.values), 0)), beyond.shape)
+    assert f"**L{best[0] + 1} H{best[1] + 1} matters most beyond chance:**" in said(app)
+    effect, control = found.values[3, 9], found.control[3, 9]
+    shown = f"**{effect:.3g}**" if abs(effect) > control else f"{effect:.3g}"
+    assert f"| zero | {shown} | ≤ {control:.3g} |" in said(app)
+    assert "**L4 H10** looks like **first token**" in said(app)
+
+
+def test_a_planted_head_is_needed_and_an_idle_one_is_not() -> None:
+    app = open_app("effect", model=PLANTED, text=KING, layer="2", head="2")
+    assert "**L2 H2** writes **as others do** and is **needed here**" in said(app).replace(
+        " looks like **no pattern**,", ""
+    )
+    assert "The model's likeliest word is `met`" in said(app)
+    app.session_state["head"] = "1"
+    app.run()
+    assert "**L2 H1**" in said(app)
+    assert "is **not needed here**" in said(app)
+
+
+def test_methods_are_judged_by_planted_heads_and_fall_into_the_traps() -> None:
+    app = open_app("effect", part="trust")
+    text = said(app)
+    assert "finds 8 of 10 that are needed" in text
+    assert (
+        "| replaced by its mean | 0.82 | 8 of 10 | twin L1 H1 of twins, twin L1 H3 of twins" in text
+    )
+    row = next(line for line in text.splitlines() if line.startswith("| attribution patching"))
+    assert "saturated L1 H3 of saturated" in row
+    row = next(line for line in text.splitlines() if line.startswith("| attention weight"))
+    assert "empty L2 H1 of duplicate, sink L1 H1 of sink" in row
+
+
+def test_an_image_is_measured_by_its_class_or_its_cls_vector() -> None:
+    app = open_image("effect")
+    assert "Effect on the class, in 1 − cosine of the CLS vector" in said(app)
+    assert "another image's" in said(app)
+
+
+def test_a_long_text_is_cut_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring, "MAX_TOKENS", 8)
+    app = open_app("effect", text="It rains in the north and it pours in the south.")
+    assert "Effects are of the first 8 of 15 tokens." in said(app)
+
+
+def test_only_the_encoder_of_an_encoder_decoder_is_measured(answering_bart: Path) -> None:
+    app = open_app("effect", model=str(answering_bart), attention="decoder")
+    assert "read by the encoder alone" in said(app)
+    assert "random directions" not in said(app)
+    app.button(key="show_encoder").click().run()
+    assert "heads have a larger effect" in said(app)
+    assert alerts(app) == ""
