@@ -1,8 +1,8 @@
-"""The tables made from the pages: the README's of pages, and that of all link parameters.
+"""The tables made from the pages: the README's of pages and methods, and of all link parameters.
 
     python -m tests.page_tables
 
-writes the table of ``README.md``, and ``.github/LINKS.md``; tests say when one is out of date.
+writes the tables of ``README.md``, and ``.github/LINKS.md``; tests say when one is out of date.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING
 from unittest import mock
 
+from core.screens.effect import trust
 from core.ui.controls import SHARED
 from core.ui.serve import visitor
 from core.ui.words.pages import PAGES
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 README, LINKS = ROOT / "README.md", ROOT / ".github" / "LINKS.md"
 _TABLE = re.compile(r"\| page \| question \|\n(?:\|.*\n)+")
+_TRUST = re.compile(r"\| method \| area under ROC \|.*\n(?:\|.*\n)+")
 _HEAD = """# What a link can hold
 
 The address bar always holds the state that is on the screen; "Share" copies it.
@@ -42,12 +44,13 @@ _MAX_NAMED = 11  # options; of more, the first two and the last
 
 
 def with_pages(readme: str) -> str:
-    """The README with its table of pages as the records have them."""
+    """The README with its table of pages as the records have them, and its table of methods."""
     rows = ["| page | question |", "|---|---|"]
     for page in PAGES:
         addresses = ", once also ".join(f"`/{name}`" for name in (page.name, *page.joined))
         rows.append(f"| {page.in_menu} ({addresses}) | {page.question} |")
-    return _TABLE.sub("\n".join([*rows, ""]), readme)
+    readme = _TABLE.sub("\n".join([*rows, ""]), readme)
+    return _TRUST.sub("\n".join([*trust.rows_of(trust.judged_table()), ""]), readme)
 
 
 def rows_of(declared: Iterable[tuple[str, dict[str, Control]]]) -> Rows:

@@ -28,7 +28,8 @@ METHODS = {
 
 
 @st.cache_resource(max_entries=1, show_spinner="Judging the heads of six planted models …")
-def _judged() -> pd.DataFrame:
+def judged_table() -> pd.DataFrame:
+    """What each method finds of what was planted."""
     from core.model.bundled.planted.judging import judged
 
     return trust_table(list(map(judged, PLANTED.values())), *_truth())
@@ -44,11 +45,24 @@ def _truth() -> tuple[list[list[bool]], list[list[str]]]:
     return needed, names
 
 
+def rows_of(table: pd.DataFrame) -> list[str]:
+    """The table of methods as Markdown, a line each."""
+    lines = [
+        "| method | area under ROC | finds | misses | points to in error |",
+        "|:--|--:|--:|:--|:--|",
+    ]
+    for row in table.to_dict("records"):
+        numbers = f"{row['auc']:.2f} | {row['found']} of {row['needed']}"
+        names = f"{row['missed'] or '–'} | {row['wrong'] or '–'}"
+        lines.append(f"| {METHODS[row['method']]} | {numbers} | {names} |")
+    return lines
+
+
 def show_trust() -> None:
     """The answer, a row for each method, and what was planted."""
     from core.model.bundled.planted.judging import judged
 
-    table = _judged()
+    table = judged_table()
     each = python.each_of(
         "planted",
         python.call(dict.values, python.Constant("core.model.bundled.planted", "PLANTED")),
@@ -66,16 +80,7 @@ def show_trust() -> None:
             wrong=len(rows["attention"]["wrong"].split(", ")) if rows["attention"]["wrong"] else 0,
         )
     )
-    lines = [
-        "| method | area under ROC | finds | misses | points to in error |",
-        "|:--|--:|--:|:--|:--|",
-    ]
-    for method, row in rows.items():
-        lines.append(
-            f"| {METHODS[str(method)]} | {row['auc']:.2f} | {row['found']} of {row['needed']}"
-            f" | {row['missed'] or '–'} | {row['wrong'] or '–'} |"
-        )
-    st.markdown("\n".join(lines))
+    st.markdown("\n".join(rows_of(table)))
     st.caption(_words("points", share=POINTS, weight=ATTENDS))
     st.caption(_words("traps"))
     held = contents("effect", "planted", "trust", text=False)

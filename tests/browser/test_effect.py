@@ -1,0 +1,40 @@
+"""The effect page in the browser: a click on the map, the verdict, Cancel, a phone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import TEXT, Open, choose, click_head, follow
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+BOOK = quote(TEXT)
+
+
+def _verdict(page: Page, head: str) -> None:
+    expect(page.locator(".stMarkdown strong").filter(has_text=head).first).to_be_visible()
+
+
+def test_a_clicked_head_has_its_card_and_another_replacement_keeps_it(goto: Open) -> None:
+    page = goto(f"/effect?text={BOOK}")
+    expect(page.get_by_text("matters most beyond chance")).to_be_visible()
+    click_head(page, "effect_map", 6, 1)
+    follow(page, "layer=6&head=1")
+    _verdict(page, "L6 H1")
+    choose(page, "Replace by", "zero")
+    follow(page, "replace=zero")
+    _verdict(page, "L6 H1")
+    page.get_by_role("button", name="Loud and not needed").click()
+    page.wait_for_url(lambda address: "layer=6&head=1&" not in address)
+
+
+def test_what_was_planted_is_judged_on_a_phone(goto: Open) -> None:
+    page = goto("/effect?part=trust", width=390, height=844)
+    expect(page.get_by_text("On 6 models with planted heads")).to_be_visible()
+    table = page.get_by_role("table")
+    expect(table.get_by_role("row")).to_have_count(7)
+    expect(table).to_contain_text("saturated L1 H3 of saturated")
