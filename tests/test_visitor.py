@@ -38,7 +38,7 @@ def test_another_head_shows_other_attention(quiet_app: str) -> None:
             await visitor.open("heatmap", text="leaves fall in autumn", layer="6", head="1")
             settings, first = table(visitor)
             assert settings["rows"]["labels"][1:3] == ["leaves", "fall"]
-            answer = await visitor.set("place", {"picked": {"head": "3"}})
+            answer = await visitor.set("place", {"view": {"head": "3"}})
             settings, second = table(visitor)
             assert settings["where"] == "L6 H3"
             assert "head=3" in visitor.query
@@ -58,8 +58,8 @@ def test_what_was_sent_a_moment_ago_is_shown_without_being_sent_again(quiet_app:
         async with Visitor(quiet_app) as visitor:
             await visitor.open("heatmap", text=text_of("trout"), head="1")
             _, first = table(visitor)
-            new = await visitor.set("place", {"picked": {"head": "2"}})
-            again = await visitor.set("place", {"picked": {"head": "1"}})
+            new = await visitor.set("place", {"view": {"head": "2"}})
+            again = await visitor.set("place", {"view": {"head": "1"}})
             np.testing.assert_array_equal(table(visitor)[1], first)
             assert again.size < new.size
 
@@ -72,7 +72,7 @@ def test_what_was_chosen_in_a_picture_does_not_send_the_picture_again(quiet_app:
             await visitor.open("neuron_view", text=text_of("trout"), query="2")
             first = visitor.screen.find("neuron_view").body.bytes
             chosen = {"query": 3, "pairKey": 1, "byContribution": True, "serial": 1}
-            await visitor.set("neuron_view", {"choice": chosen})
+            await visitor.set("neuron_view", {"view": chosen})
             assert "query=4&key_token=2&sort=contribution" in visitor.query
             assert visitor.screen.find("neuron_view").body.bytes == first
             await visitor.set("query", "book")  # by the menu: that the picture must be told
@@ -89,7 +89,7 @@ def test_two_visitors_do_not_see_each_other(quiet_app: str) -> None:
             await visitor.open("heatmap", text=text_of(word))
             for turn in (1, 2):
                 await visitor.set("text", text_of(word, turn))
-                await visitor.set("place", {"picked": {"head": str(turn)}})
+                await visitor.set("place", {"view": {"head": str(turn)}})
             assert visitor.errors() == []
 
     async def both() -> None:
@@ -122,7 +122,7 @@ def test_a_visitor_can_only_do_what_the_page_offers(quiet_app: str) -> None:
                 await visitor.set("no_such_key", 1)
             with pytest.raises(ValueError, match="no option 'sums'"):
                 await visitor.set("values", "sums")
-            await visitor.set("place", {"picked": {"head": "99"}})  # as a forged message could
+            await visitor.set("place", {"view": {"head": "99"}})  # as a forged message could
             assert "head=2" in visitor.query
             with pytest.raises(ValueError, match="renorm is switched off"):
                 await visitor.set("renorm", value=True)

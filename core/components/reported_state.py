@@ -2,12 +2,10 @@
 
 Whoever opens a page can report anything: the readers give what can be, and nothing of the rest.
 
-States travel in one of two ways. What a click picks is a control of the page, which draws the
-component anew. A view that draws what was chosen in it by itself (head and neuron view, the table,
-patches, maps of CLS, one head of an atlas) reports its state afterwards; only a state from
-elsewhere (a link, an example, back and forward) is sent to it, under a new number; otherwise the
-bytes stay the same, and Streamlit does not send them again. Clicks of the first kind are triggers:
-a state that is what was reported last, before a link changed it, would say nothing to the page.
+Reports are triggers (``shared/reports.js``): of a state that is what was reported last, before a
+link changed it, Streamlit would say nothing. A view that draws what was chosen in it by itself
+reports all of its state, as "view". Only a state from elsewhere (a link, an example, back and
+forward) is sent to it, under a new number; else the bytes stay the same, and are not sent again.
 """
 
 from __future__ import annotations
@@ -20,9 +18,9 @@ import streamlit as st
 MOST = 2**31  # of a count or a position that nothing else limits
 
 
-def reported(key: str, name: str) -> object:
+def reported(key: str, name: str) -> Mapping[str, Any]:
     """What the component, chart or table with this `key` reports as `name`, unchecked."""
-    return as_mapping(st.session_state.get(key)).get(name)
+    return as_mapping(as_mapping(st.session_state.get(key)).get(name))
 
 
 def as_mapping(value: object) -> Mapping[str, Any]:
@@ -55,28 +53,31 @@ def as_numbers(value: object, most: float) -> list[float] | None:
     return [float(each) for each in value]
 
 
-def note_report(key: str, view: Mapping[str, Any], serial: int | None = None) -> None:
-    """Remember that the component with this `key` shows `view`, or these parts of it, as reported.
-
-    A report that was on its way while a state from elsewhere was sent says so by the number
-    (`serial`) of the state before. What it says is not what is shown then, so it is sent once more.
-    """
-    sent = st.session_state.get(_place(key))
-    if sent is not None and serial in (None, sent["serial"]):
-        st.session_state[_place(key)] = {**sent, "shown": {**sent["shown"], **view}}
-
-
 def state_to_send(key: str, view: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
     """The state to send to the component and its number; both stay while it shows `view`."""
-    start = {"view": None, "serial": 0, "shown": None}
-    sent: dict[str, Any] = st.session_state.get(_place(key), start)
-    states = as_mapping(st.session_state.get(key)).values()
-    mounted = any(each is not None for each in states)
-    # A component that is drawn anew, as after another page, starts from what it is sent.
-    if view != (sent["shown"] if mounted else sent["view"]):
-        sent = {"view": dict(view), "serial": sent["serial"] + 1, "shown": dict(view)}
-        st.session_state[_place(key)] = sent
-    return sent["view"], sent["serial"]
+    sent = st.session_state.setdefault(_place(key), {"view": None, "shown": {0: None}})
+    serial, shown = max(sent["shown"]), sent["shown"]
+    if key not in st.session_state:  # drawn anew, as after another page: from what it is sent
+        shown[serial] = sent["view"]
+    if view != shown[serial]:
+        sent["view"] = dict(view)
+        sent["shown"] = {serial: shown[serial], serial + 1: dict(view)}
+        serial += 1
+    return sent["view"], serial
+
+
+def changes(key: str, view: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the state `view` that the component with this `key` reports, what people have changed.
+
+    A report that was on its way while a state from elsewhere was sent says so by the number of the
+    state before: what that has changed is not undone, and what people have changed is sent back.
+    """
+    serial = as_index(reported(key, "view").get("serial"))
+    shown = as_mapping(st.session_state.get(_place(key))).get("shown", {})
+    known = shown.get(serial) or {}
+    if serial in shown:
+        shown[serial] = {**known, **view}
+    return {name: each for name, each in view.items() if name not in known or each != known[name]}
 
 
 def _place(key: str) -> str:

@@ -88,7 +88,7 @@ def show_heads(
 
 
 def _open(key: str, on_open: Callable[[int, int], None]) -> None:
-    points = as_list(as_mapping(reported(key, "selection")).get("points"))
+    points = as_list(reported(key, "selection").get("points"))
     data = as_mapping(points[0] if points else None).get("customdata")
     # Streamlit gives a point's own data as a list or a mapping.
     numbers = as_indices([*as_mapping(data).values()] or data)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from numpy.typing import NDArray
 
-from core.components.reported_state import as_indices, as_mapping, reported
+from core.components.reported_state import as_indices, reported
 from core.model import Trace
 from core.ui.downloads import Contents, csv_later, offer_file
 from core.vocabulary import head_name
@@ -78,7 +78,7 @@ def show_rows(
 def _choose(
     key: str, layer_labels: tuple[int, ...], heads: int, on_open: Callable[[int, int], None]
 ) -> None:
-    rows = as_indices(as_mapping(reported(key, "selection")).get("rows"))
+    rows = as_indices(reported(key, "selection").get("rows"))
     if rows and rows[0] < len(layer_labels) * heads:
         layer, head = divmod(rows[0], heads)
         on_open(layer_labels[layer], head + 1)

@@ -314,12 +314,10 @@ def test_a_head_alone_has_one_row_whatever_its_layer() -> None:
 def test_a_part_from_a_browser_is_not_trusted(
     monkeypatch: pytest.MonkeyPatch, sent: object, told: list[float]
 ) -> None:
-    heard: list[tuple[list[float], int | None]] = []
+    heard: list[list[float]] = []
     mounted: dict[str, Any] = {}
     monkeypatch.setattr(atlas_cloud, "_atlas_cloud", lambda **given: mounted.update(given))
-    monkeypatch.setattr(
-        streamlit, "session_state", {"matrix": {"part": {"corners": sent, "serial": 2}}}
-    )
-    show_cloud(atlas_matrix(), key="matrix", on_part=lambda *part: heard.append(part))
-    mounted["on_part_change"]()
-    assert heard == [(told, 2)]
+    monkeypatch.setattr(streamlit, "session_state", {"matrix": {"view": {"part": sent}}})
+    show_cloud(atlas_matrix(), key="matrix", on_part=heard.append)
+    mounted["on_view_change"]()
+    assert heard == [told]

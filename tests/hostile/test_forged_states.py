@@ -16,6 +16,7 @@ import streamlit as st
 from tests.every_part import prepared_site, visits
 from tests.opening import open_app
 from tests.pages.conftest import _components_are_looked_for_once, _no_hub  # noqa: F401 - fixtures
+from tests.tools.visitors.widgets import trigger_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ HELD = (
     *("cell", "layers", "heads", "layer", "head", "query", "pairKey", "byContribution"),
     *("folded", "pairs", "token", "points", "outline", "visit", "total", "column", "share"),
     *("region", "serial", "near", "from", "to", "without", "without_keys", "patch", "direction"),
-    *("arrows", "only_patches", "weigh", "least", "hide", "renorm", "what"),
+    *("arrows", "only_patches", "weigh", "least", "hide", "renorm", "what", "held", "part"),
 )
 MESSAGES = 4  # of forged states to each page
 CHARTS = ("plotly_chart", "arrow_data_frame")
@@ -102,6 +103,10 @@ def _message(app: AppTest, turn: int) -> Any:
             each: [*forged(5 * turn + 3 * place + number)][-1 if kind == "component" else 3]
             for number, each in enumerate(callbacks)
         }
-        field = "json_value" if kind == "component" else "string_value"
-        states.widgets.add(id=name, **{field: json.dumps(values)})
+        if kind == "component":
+            states.widgets.add(id=name, json_value=json.dumps(values))
+            events = json.dumps([{"event": each, "value": values[each]} for each in values])
+            states.widgets.add(id=trigger_id(name), json_trigger_value=events)
+        else:
+            states.widgets.add(id=name, string_value=json.dumps(values))
     return states

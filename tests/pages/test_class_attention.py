@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import streamlit as st
 
-from core.components.cls_maps import checked_report
+from core.components.cls_maps import checked
 from core.model import load, trace_image
 from core.model.box import BOX, open_box
 from core.screens.class_attention import maps as maps_screen
@@ -176,16 +176,14 @@ def test_what_the_picture_reports_becomes_the_pages_state(
 @pytest.mark.parametrize(
     "report",
     [
-        None,
-        [1],
         {"layer": LAYERS, "column": HEADS + 2},
         {"layer": -1, "column": 1.5},
         {"share": 9},
         {"share": True, "region": 3},
     ],
 )
-def test_a_report_that_no_picture_makes_changes_nothing(report: object) -> None:
-    assert checked_report(report, (LAYERS, HEADS + 2)) == {}
+def test_a_report_that_no_picture_makes_changes_nothing(report: dict[str, object]) -> None:
+    assert checked(report, (LAYERS, HEADS + 2)) == {}
 
 
 def test_the_table_gives_the_numbers_of_the_trace(

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.components.reported_state import state_to_send
 from core.screens.head_view import state as head_view_state
 from tests.opening import open_app
 from tests.pages import conftest
@@ -26,10 +25,9 @@ def sent(app: AppTest) -> dict[str, Any]:
 
 def report(app: AppTest, **changes: object) -> AppTest:
     """What a click in the component does: its report reaches the session before the next run."""
-    state = app.session_state
-    view = sent(app)["view"] | state["_head_view_sent"]["shown"] | changes
-    state["_head_view_sent"] = {**state["_head_view_sent"], "shown": view}
-    for key, value in view.items():
+    state, serial = app.session_state, sent(app)["serial"]
+    state["_head_view_sent"]["shown"][serial].update(changes)
+    for key, value in changes.items():
         state[key] = value
     return app.run()
 
@@ -80,21 +78,6 @@ def test_at_most_one_token_is_pinned() -> None:
     assert (view["from"], view["to"]) == ([3], [])
 
 
-def test_what_the_component_shows_already_is_not_sent_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    state: dict[str, Any] = {}
-    monkeypatch.setattr("streamlit.session_state", state)
-    first = state_to_send(head_view_state.KEY, {"layer": "4", "heads": []})
-    clicked = {"layer": "4", "heads": [2]}
-    state["head_view"] = {"view": clicked}
-    head_view_state.take_report(clicked)
-    assert state_to_send(head_view_state.KEY, clicked) == first
-    # An example wants what was sent first, but the component has moved on since.
-    again = state_to_send(head_view_state.KEY, {"layer": "4", "heads": []})
-    assert again == (first[0], first[1] + 1)
-    state["head_view"] = {}  # drawn anew
-    assert state_to_send(head_view_state.KEY, clicked) == (clicked, first[1] + 2)
-
-
 def test_a_report_reaches_the_link_and_a_state_from_elsewhere_the_component() -> None:
     app = open_app("head_view", layer="4")
     report(app, heads=[2], hide=True, **{"from": [11]})
@@ -120,9 +103,9 @@ def test_a_shorter_text_drops_the_positions_it_lacks() -> None:
     assert (view["from"], view["without"]) == ([], [2])
 
 
-@pytest.mark.parametrize("view", [None, 3, [], {"layer": 4, "heads": "x", "hide": "1"}, {}])
+@pytest.mark.parametrize("view", [{"layer": 4, "heads": "x", "hide": "1"}, {}])
 def test_a_report_that_is_not_a_state_is_ignored(
-    view: object, monkeypatch: pytest.MonkeyPatch
+    view: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state: dict[str, object] = {"layer": "2", "heads": [1], "hide": False}
     monkeypatch.setattr("streamlit.session_state", state)

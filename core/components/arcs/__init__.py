@@ -82,7 +82,7 @@ def pack_arcs(trace: Trace, layers: Mapping[int, LayerPayload], facts: ArcsView)
     )
 
 
-def show_arcs(data: bytes, *, key: str, on_view: Callable[[object], None]) -> None:
+def show_arcs(data: bytes, *, key: str, on_view: Callable[[Mapping[str, Any]], None]) -> None:
     """Draw the picture; pointing, keeping a word and choosing a head never wait for the server.
 
     Parameters

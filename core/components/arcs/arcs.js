@@ -27,7 +27,7 @@ import { HINT, pairWords, tokenWords } from "./wording.js"
  * @typedef {{layer: number, head: number, query: number, key: number, tail: string, sentence: string}} Found the pair that the page begins with, from 0,
  * and what is said of it: after the sentence on the pair, or instead of it
  * @typedef {{
- *   stamp: string, serial: number, view: State, sides: SentSides, layerLabels: number[], heads: number, layers: Record<string, object>,
+ *   stamp: string, view: State, sides: SentSides, layerLabels: number[], heads: number, layers: Record<string, object>,
  *   found: Found, sinks: boolean[], linkWeights: Float32Array, linkPairs: Uint16Array,
  * }} Data and the arrays of each layer that is sent; links are the strongest of each head between two words, none for some texts
  */
@@ -54,11 +54,9 @@ export class ArcsView extends View {
   head = 0 // on the screen, from 0
   /** @type {number | null} */ pointed = null
   /** @type {{name: string, arcs: Arc[]}} */ resting = { name: "", arcs: [] }
-  serial = -1
   built = "" // words
   drawn = "" // cards
   isUnseen = true // a text or a state from elsewhere that has not been drawn yet
-  timer = 0
 
   /** @param {Component} component */
   constructor(component) {
@@ -73,7 +71,6 @@ export class ArcsView extends View {
     this.listen(this.root, "keydown", (event) => {
       if (event.key === "Escape") this.release()
     })
-    this.listen(this.root, "pointerleave", () => this.reportNow()) // a press elsewhere may follow
     // The app's theme may change without the system's: then this element's own colour does.
     this.listen(this.root, "transitionend", (event) => {
       if (event.target === this.root && this.width) this.layOut()
@@ -116,12 +113,12 @@ export class ArcsView extends View {
 
   // ---- the server -------------------------------------------------------------------------------
 
-  /** @param {Data} data */
-  update(data) {
+  /** @param {Data} data @param {boolean} isSent */
+  update(data, isSent) {
     const isNewText = this.data?.stamp !== data.stamp
     if (isNewText) Object.assign(this, { pointed: null })
     if (isNewText) this.layers.clear()
-    this.isUnseen ||= isNewText || data.serial !== this.serial
+    this.isUnseen ||= isNewText || isSent
     const sent = Object.keys(data.layers).map(Number)
     for (const index of sent) {
       this.layers.delete(index)
@@ -129,31 +126,15 @@ export class ArcsView extends View {
     }
     const surplus = Math.max(0, this.layers.size - Math.max(MAX_LAYERS, sent.length))
     for (const index of [...this.layers.keys()].slice(0, surplus)) this.layers.delete(index)
-    if (data.serial !== this.serial) this.state = structuredClone(data.view)
-    Object.assign(this, { data, serial: data.serial, tokens: bothSides(data.sides).queries })
+    if (isSent) this.state = structuredClone(data.view)
+    Object.assign(this, { data, tokens: bothSides(data.sides).queries })
     if (isNewText || !this.layer) [this.layer] = this.layers.values()
     this.layOut()
   }
 
   /** Send the state for other pages and the link: at once where a layer must be fetched, else when it is quiet. */
   report() {
-    clearTimeout(this.timer)
-    this.timer = window.setTimeout(
-      () => this.reportNow(),
-      this.layers.has(this.wanted) ? REPORT_AFTER_MS : 0,
-    )
-  }
-
-  reportNow() {
-    if (!this.timer) return
-    clearTimeout(this.timer)
-    this.timer = 0
-    this.component.setStateValue("view", structuredClone(this.state))
-  }
-
-  destroy() {
-    super.destroy()
-    clearTimeout(this.timer)
+    this.tell("view", this.state, this.isWaiting ? 0 : REPORT_AFTER_MS)
   }
 
   // ---- what is shown ----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from core.atlas.density import Density
 from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.points import CorpusPoints, packed_sizes, quantise
-from core.components.reported_state import as_index, as_indices, as_mapping, as_numbers, reported
+from core.components.reported_state import as_index, as_indices, as_numbers, reported
 from core.components.scripts import register
 
 _atlas_cloud = register("atlas_cloud")
@@ -166,7 +166,7 @@ def show_cloud(
     *,
     key: str,
     on_open: Callable[[int, int], None] | None = None,
-    on_part: Callable[[list[float], int | None], None] | None = None,
+    on_part: Callable[[list[float]], None] | None = None,
     on_pick: Callable[[int | None], None] | None = None,
     on_choose: Callable[[list[int], NDArray[np.float64] | None], None] | None = None,
 ) -> None:
@@ -176,7 +176,7 @@ def show_cloud(
     ----------
     on_open : called with the numbers of layer and head each time a head is opened.
     on_part : called with the part of the only counted head that is looked at, x from and to, y from
-        and to; with nothing for all of it; and with the number of the state that was sent before.
+        and to; with nothing for all of it.
     on_pick : called with a token when one of its points is clicked, with None when it is released.
     on_choose : called with the points inside a closed lasso or in a cluster, queries first, and
         with an empty list when the choice is cleared; and with the lasso's corners (corner, 2),
@@ -184,23 +184,22 @@ def show_cloud(
     """
 
     def opened() -> None:
-        head = as_mapping(reported(key, "open"))
+        head = reported(key, "open")
         layer, number = as_index(head.get("layer")), as_index(head.get("head"))
         if on_open is not None and layer is not None and number is not None:
             on_open(layer, number)
 
     def part_changed() -> None:
-        report = as_mapping(reported(key, "part"))
         if on_part is not None:
-            on_part(_part(report.get("corners")), as_index(report.get("serial")))
+            on_part(_part(reported(key, "view").get("part")))
 
     def picked() -> None:
-        token = as_mapping(reported(key, "pick")).get("token")
+        token = reported(key, "pick").get("token")
         if on_pick is not None:
             on_pick(as_index(token, len(cloud.labels)))
 
     def chosen() -> None:
-        sent = as_mapping(reported(key, "choose"))
+        sent = reported(key, "choose")
         if on_choose is not None:
             outline = _outline(sent.get("outline"), cloud.points)
             on_choose(as_indices(sent.get("points"), len(cloud.points)), outline)
@@ -209,7 +208,7 @@ def show_cloud(
         key=key,
         data=cloud.packed(),
         on_open_change=opened,
-        on_part_change=part_changed,
+        on_view_change=part_changed,
         on_pick_change=picked,
         on_choose_change=chosen,
     )

@@ -239,7 +239,7 @@ export class HeadAlone extends CloudView {
     const picked = token === this.picked ? -1 : token
     if (picked === this.picked) return
     this.picked = picked
-    this.component.setTriggerValue("pick", { token: picked < 0 ? null : picked })
+    this.tell("pick", { token: picked < 0 ? null : picked })
     this.mark()
   }
 
@@ -267,7 +267,7 @@ export class HeadAlone extends CloudView {
     this.menu.value = ""
     if (!points.length && !this.chosen.size) return
     this.chosen = new Set(points)
-    this.component.setTriggerValue("choose", { points, outline })
+    this.tell("choose", { points, outline })
     this.mark()
   }
 

@@ -15,7 +15,7 @@ import { countsOf } from "./density.js"
  *   dims: 2 | 3, labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean, chosen: number,
  *   places: ArrayLike<number>, frames: Float32Array, tones: Uint8Array | Uint16Array, positions: Uint16Array, sentence: Uint16Array, matches: Uint8Array,
  *   spriteSide: number, sprites: Uint8Array, patched: Uint8Array,
- *   cells: number, counts: Float32Array, areas: Float32Array, fineCells: number, fineCounts: Float32Array, fineArea: number[], part: number[], serial: number,
+ *   cells: number, counts: Float32Array, areas: Float32Array, fineCells: number, fineCounts: Float32Array, fineArea: number[], part: number[],
  *   title: string, picked: number, sizes: Uint8Array, sizeEnds: number[], lines: Float32Array, clusters: Cluster[], members: Uint8Array,
  * }} Sent `alone`: of one head, whose points fill the picture; `part`: of the only head, to begin with; `members`: the cluster of each point, counted from 1, 0 for none; `sprites`: RGB of every token that is a patch of an image
  * @typedef {Sent & ReturnType<typeof derived>} Data and what is worked out once

@@ -38,7 +38,6 @@ const ALL = { picked: -1, chosen: new Set(), only: -1 } // nothing is chosen her
 export class TilesView extends CloudView {
   cursor = -1 // the head with the outline of the keys
   tapped = -1 // the head that a finger has named
-  timer = 0 // after which the page is told what is looked at
   step = ZOOM.step
   reach = { mouse: 12, touch: 22 }
 
@@ -55,14 +54,14 @@ export class TilesView extends CloudView {
     })
   }
 
-  /** @param {Sent} sent */
-  update(sent) {
+  /** @param {Sent} sent @param {boolean} isSent */
+  update(sent, isSent) {
     const before = this.data
     const isSameModel =
       String(before?.numbers) === String(sent.numbers) &&
       before?.heads === sent.heads &&
       before?.single === sent.single
-    const isNewPart = sent.single && sent.serial !== before?.serial
+    const isNewPart = sent.single && isSent
     if (before?.dims !== sent.dims || before?.single !== sent.single)
       this.reading.textContent = hintFor(sent, this.component.standalone)
     const isNew = !isSameModel || isNewPart
@@ -196,16 +195,8 @@ export class TilesView extends CloudView {
 
   /** Tell the page, a moment after the last move, which part of the only head is looked at. */
   tellPart() {
-    clearTimeout(this.timer)
-    this.timer = setTimeout(() => {
-      const part = lookedAt(this.data, this.grid, this.spotOf({ row: 0, column: 0 }))
-      this.component.setStateValue("part", { corners: part ?? [], serial: this.data.serial })
-    }, TELL_AFTER)
-  }
-
-  destroy() {
-    clearTimeout(this.timer)
-    super.destroy()
+    const part = lookedAt(this.data, this.grid, this.spotOf({ row: 0, column: 0 }))
+    this.tell("view", { part: part ?? [] }, TELL_AFTER)
   }
 
   /** In a saved file, enlarge the head. @param {number} head */
@@ -215,11 +206,7 @@ export class TilesView extends CloudView {
     if (this.data.single) return
     const { row, column } = this.tileOf(head)
     if (this.component.standalone) this.lookAt(viewOfPart(this.grid, { row, column }))
-    else
-      this.component.setTriggerValue("open", {
-        layer: this.data.numbers[row],
-        head: this.data.firstHead + column,
-      })
+    else this.tell("open", { layer: this.data.numbers[row], head: this.data.firstHead + column })
   }
 
   actions() {

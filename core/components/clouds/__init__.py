@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.components.export import standalone_page
 from core.components.packing import grid_of, pack
 from core.components.points import Coloured, packed_sizes
-from core.components.reported_state import as_mapping, reported
+from core.components.reported_state import reported
 from core.components.scripts import register
 from core.model.trace import Patches
 
@@ -148,7 +148,7 @@ def show_clouds(
     """
 
     def take_pin() -> None:
-        point = as_mapping(reported(key, "pin")).get("point")
+        point = reported(key, "pin").get("point")
         on_pin(point if isinstance(point, str) else None)
 
     _clouds(key=key, data=clouds.packed(pinned), on_pin_change=take_pin)

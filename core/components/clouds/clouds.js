@@ -282,7 +282,7 @@ class CloudsView extends View {
     this.tip.hide()
     const { queries } = this.data
     const name = pinned < queries ? `q${pinned + 1}` : `k${pinned - queries + 1}`
-    this.component.setTriggerValue("pin", { point: pinned < 0 ? null : name }) // also what was reported last
+    this.tell("pin", { point: pinned < 0 ? null : name })
     this.draw()
   }
 

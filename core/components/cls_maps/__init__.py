@@ -1,25 +1,18 @@
 """CLS attention: one map large over the image, beside it all heads as small pictures, and rollouts.
 
 A region dragged on the large image and a head that is clicked change the picture at once; the page
-hears of them a moment later, each by itself, so that a report of one never undoes another.
+hears of them a moment later.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.analysis.images.cls.region import Region, read_region
 from core.components.packing import grid_of, pack
-from core.components.reported_state import (
-    as_index,
-    as_mapping,
-    note_report,
-    reported,
-    state_to_send,
-)
+from core.components.reported_state import as_index, changes, reported, state_to_send
 from core.components.scripts import register
 from core.model.trace import Patches
 
@@ -104,38 +97,28 @@ def show_cls_maps(
         0), `share` (in per cent) or the name of a `region` (empty: removed; unchecked).
     """
     sent, serial = state_to_send(key, {**_state_of(view), "of": of})
-    shape = maps.by_head.shape  # the callback keeps no maps
-
-    def heard(name: str) -> None:
-        report = reported(key, name)
-        if changes := checked_report(report, shape[:2]):
-            note_report(key, changes, as_index(as_mapping(report).get("serial")))
-            on_change(changes)
-
+    shape = maps.by_head.shape[:2]  # the callback keeps no maps
     _cls_maps(
         key=key,
         data=packed(maps, patches, _as_sent(view, sent, patches), picture, serial),
-        on_chosen_change=partial(heard, "chosen"),
-        on_region_change=partial(heard, "region"),
-        on_share_change=partial(heard, "share"),
+        on_view_change=lambda: on_change(changes(key, checked(reported(key, "view"), shape))),
     )
 
 
-def checked_report(report: object, shape: Sequence[int]) -> dict[str, Any]:
+def checked(report: Mapping[str, Any], shape: Sequence[int]) -> dict[str, Any]:
     """What of a report can be: numbers in their ranges, a text as the region. Others are left out.
 
     `shape` is of the maps (layer, column).
     """
-    states = as_mapping(report)
     first, last = SHARE_ENDS
     numbers = {
-        "layer": as_index(states.get("layer"), shape[0]),
-        "column": as_index(states.get("column"), shape[1]),
-        "share": as_index(states.get("share"), last + 1, first),
+        "layer": as_index(report.get("layer"), shape[0]),
+        "column": as_index(report.get("column"), shape[1]),
+        "share": as_index(report.get("share"), last + 1, first),
     }
-    changes = {name: number for name, number in numbers.items() if number is not None}
-    region = states.get("region")
-    return {**changes, "region": region} if isinstance(region, str) else changes
+    state = {name: number for name, number in numbers.items() if number is not None}
+    region = report.get("region")
+    return {**state, "region": region} if isinstance(region, str) else state
 
 
 def _state_of(view: View) -> dict[str, Any]:

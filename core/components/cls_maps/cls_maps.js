@@ -28,7 +28,7 @@ import {
 /** @import { Region, Values } from "./numbers.js" */
 /**
  * @typedef {{
- *   grid: Grid, layerLabels: number[], heads: number, source: string, exact: boolean, serial: number, layer: number, column: number,
+ *   grid: Grid, layerLabels: number[], heads: number, source: string, exact: boolean, layer: number, column: number,
  *   share: number, shareEnds: [number, number], region: Region | null, onlyPatches: boolean, pixels: Uint8Array, maps: Float32Array, rollouts: Float32Array,
  * }} Data
  * @typedef {{name: string, canvas: HTMLCanvasElement, about: HTMLElement, values: Values, order: Uint16Array, top: Uint8Array}} Rollout
@@ -55,7 +55,6 @@ export class ClsMapsView extends View {
   /** @type {DarkImage} */ image
   /** @type {Region | null} */ region = null
   /** @type {Place} */ chosen = { row: 0, column: 0 } // the large map
-  serial = -1 // of the state that was taken from the page
   /** @type {Rollout[]} */ rollouts = []
   /** @type {Uint16Array[]} */ orders = [] // of patches, for each small map
   /** @type {Uint8Array[]} */ tops = [] // of each small map, once it was asked for
@@ -89,11 +88,10 @@ export class ClsMapsView extends View {
     })
   }
 
-  /** @param {Data} data */
-  update(data) {
-    const { serial, layer, column } = data
-    if (serial !== this.serial) {
-      Object.assign(this, { serial, chosen: { row: layer, column } })
+  /** @param {Data} data @param {boolean} isSent */
+  update(data, isSent) {
+    if (isSent) {
+      this.chosen = { row: data.layer, column: data.column }
       if (!this.large.isDragging) this.region = data.region // an answer may come while somebody drags
     } else data.share = this.data.share // what was changed here since stays
     Object.assign(this, { data, tops: [], orders: [] })
@@ -314,21 +312,22 @@ export class ClsMapsView extends View {
     this.region = region
     this.nextFrame(() => this.measure())
     if (!isDone) return
-    const name = region ? nameOf(region) : ""
-    this.spoken.textContent = name ? `Region ${name}` : "No region"
-    this.report("region", { region: name })
+    this.spoken.textContent = region ? `Region ${nameOf(region)}` : "No region"
+    this.report()
   }
 
   /** @param {Place} place */
   choose(place) {
     this.chosen = place
     this.draw()
-    this.report("chosen", { layer: place.row, column: place.column })
+    this.report()
   }
 
-  /** @param {"chosen" | "region" | "share"} name @param {object} change */
-  report(name, change) {
-    this.component.setStateValue(name, { ...change, serial: this.serial })
+  report() {
+    const { data, region, chosen } = this
+    const share = Math.round(100 * data.share)
+    const name = region ? nameOf(region) : ""
+    this.tell("view", { layer: chosen.row, column: chosen.column, share, region: name })
   }
 
   /** Everything but what can be pressed. */

@@ -27,9 +27,7 @@ export class Legend {
     this.percent = make(outline, "b")
     make(outline, "span", "", "of the mass")
     view.listen(this.slider, "input", () => view.outline(Number(this.slider.value)))
-    view.listen(this.slider, "change", () =>
-      view.report("share", { share: Number(this.slider.value) }),
-    )
+    view.listen(this.slider, "change", () => view.report())
   }
 
   draw() {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.analysis.layer_payload import LayerPayload
 from core.components.packing import pack_layers, sides_of, stamp_of
-from core.components.reported_state import reported
+from core.components.reported_state import reported, state_to_send
 from core.components.scripts import register
 from core.components.sprite import patch_sprite
 from core.model.trace import Trace
@@ -96,7 +95,7 @@ def pack_head_view(
     return pack_layers(settings, layers, scores=scores)
 
 
-def show_head_view(data: bytes, *, key: str, on_view: Callable[[object], None]) -> None:
+def show_head_view(data: bytes, *, key: str, on_view: Callable[[Mapping[str, Any]], None]) -> None:
     """Draw the head view.
 
     Parameters
@@ -118,7 +117,7 @@ def show_one_head(
     weighting: Weighting = ATTENTION,
     pinned: Sequence[int] = (),
     picture: Mapping[str, Any] | None = None,
-    on_view: Callable[[object], None] = lambda _: None,
+    on_view: Callable[[Mapping[str, Any]], None] = lambda _: None,
 ) -> None:
     """Draw the lines of the head at `place`, layer and head from 0, without controls.
 
@@ -139,6 +138,6 @@ def show_one_head(
         "from": [position + 1 for position in pinned],
         "to": [],
     }
-    serial = zlib.crc32(repr((view, trace.tokens)).encode("utf-8", "replace"))
+    _, serial = state_to_send(key, view | {"of": stamp_of(trace)})
     facts = HeadView(view, serial, [weighting], colours, picture=picture, bare=True)
     show_head_view(pack_head_view(trace, layers, weighting.value, facts), key=key, on_view=on_view)

@@ -63,7 +63,7 @@ import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.j
  * @typedef {SentLayer & {name: string}} Layer named by its weighting and number
  * @typedef {{layer: number, head: number, query: number, key: number}} Found a link to show first: the number of its layer, the others from 0
  * @typedef {{
- *   stamp: string, serial: number, view: State, weigh: string, weighs: {value: string, label: string, title: string, disabled: boolean}[],
+ *   stamp: string, view: State, weigh: string, weighs: {value: string, label: string, title: string, disabled: boolean}[],
  *   sides: SentSides, layerLabels: number[], depth: number, heads: number, causal: boolean, near: boolean, bare: boolean, colours: Record<"light" | "dark", string[]>,
  *   scoreNames: string[], scoreNotes: string[], scores: Float32Array, layers: Record<string, object>, found: Found | null, patches: Patches | null,
  * }} Data and the arrays of each layer that is sent
@@ -106,9 +106,7 @@ export class HeadView extends View {
   picture = "" // what was drawn last
   built = "" // columns
   drawn = 0 // lines
-  serial = -1
   isUnseen = true // a text or a state from elsewhere that has not been drawn yet
-  timer = 0
   asked = "" // the layer whose neighbours were asked for
 
   /** @param {Component} component */
@@ -288,10 +286,10 @@ export class HeadView extends View {
 
   // ---- the server -------------------------------------------------------------------------------
 
-  /** @param {Data} data */
-  update(data) {
+  /** @param {Data} data @param {boolean} isSent */
+  update(data, isSent) {
     if (this.data?.stamp !== data.stamp) this.layers.clear()
-    this.isUnseen ||= this.data.stamp !== data.stamp || data.serial !== this.serial
+    this.isUnseen ||= this.data.stamp !== data.stamp || isSent
     this.tokens = bothSides(data.sides)
     const sent = Object.keys(data.layers)
       .map((index) => readLayer(data, Number(index)))
@@ -305,8 +303,7 @@ export class HeadView extends View {
     const surplus = Math.max(0, this.layers.size - Math.max(MAX_LAYERS, sent.length))
     for (const name of [...this.layers.keys()].slice(0, surplus)) this.layers.delete(name)
     this.data = data
-    if (data.serial !== this.serial) this.state = structuredClone(data.view)
-    this.serial = data.serial
+    if (isSent) this.state = structuredClone(data.view)
     this.root.classList.toggle("bare", data.bare)
     this.refresh()
   }
@@ -316,14 +313,11 @@ export class HeadView extends View {
    * beside the one shown, so that a step to one of them need not wait.
    */
   report() {
-    clearTimeout(this.timer)
     const { data, state, layers } = this
     const isComplete = layers.has(layerName(state)) && (!state.what || data.scoreNames.length > 0)
     const near = isComplete ? this.missingNeighbours() : []
-    const send = () => this.component.setStateValue("view", { ...structuredClone(state), near })
     if (near.length) this.asked = `${data.stamp} ${layerName(state)}`
-    if (isComplete) this.timer = setTimeout(send, REPORT_AFTER_MS)
-    else send()
+    this.tell("view", { ...state, near }, isComplete ? REPORT_AFTER_MS : 0)
   }
 
   /** Numbers of the layers beside the one shown that are not in the browser. */
@@ -333,11 +327,6 @@ export class HeadView extends View {
     const shown = data.layerLabels.indexOf(Number(state.layer))
     const neighbours = data.layerLabels.filter((_, index) => Math.abs(index - shown) === 1)
     return neighbours.filter((layer) => !layers.has(layerName({ ...state, layer: String(layer) })))
-  }
-
-  destroy() {
-    super.destroy()
-    clearTimeout(this.timer)
   }
 
   // ---- from the state to the screen -------------------------------------------------------------

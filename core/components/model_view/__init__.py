@@ -131,7 +131,7 @@ def show_model_view(
     """
 
     def hidden_changed() -> None:
-        hidden = as_mapping(reported(key, "hide"))
+        hidden = reported(key, "hide")
         on_hide(as_indices(hidden.get("layers"), layers), as_indices(hidden.get("heads"), heads))
 
     result = _model_view(

@@ -382,7 +382,7 @@ export class ModelView extends View {
 
   /** @param {Head} head */
   open({ layer, head }) {
-    this.component.setTriggerValue("open", { layer, head })
+    this.tell("open", { layer, head })
   }
 
   /** Hide a layer or a head, or all others. @param {Place} place of its label @param {boolean} isAlone */
@@ -397,7 +397,7 @@ export class ModelView extends View {
     this.hidden = hidden
     this.panel.hide()
     this.layOut()
-    this.component.setTriggerValue("hide", hidden)
+    this.tell("hide", hidden)
   }
 
   /** @param {KeyboardEvent} event */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,13 +10,7 @@ from core.analysis.layer_payload import LayerPayload
 from core.analysis.model_map import PAIR_FILTERS, PairFilter
 from core.analysis.neuron import NeuronHead
 from core.components.packing import pack_layers, sides_of
-from core.components.reported_state import (
-    as_index,
-    as_mapping,
-    note_report,
-    reported,
-    state_to_send,
-)
+from core.components.reported_state import as_index, changes, reported, state_to_send
 from core.components.scripts import register
 from core.model.trace import Token
 
@@ -50,23 +44,21 @@ def show_neuron_view(
     sizes: tuple[int, int],
     *,
     key: str,
-    on_change: Callable[[NeuronState], None],
+    on_change: Callable[[NeuronState, Collection[str]], None],
 ) -> None:
     """Draw the head; another query, pair or order is computed in the browser.
 
     `data` makes that of :func:`packed` of a state and its number, for `sizes` queries and keys;
-    `on_change` is called with what a person chose in the view.
+    `on_change` is called with what a person chose in the view, and the names of what is new in it.
     """
 
     def changed() -> None:
-        report = reported(key, "choice")
-        chosen = read_state(report, *sizes)
+        chosen = read_state(reported(key, "view"), *sizes)
         if chosen is not None:
-            note_report(key, asdict(chosen), as_index(as_mapping(report).get("serial")))
-            on_change(chosen)
+            on_change(chosen, changes(key, asdict(chosen)))
 
     sent, serial = state_to_send(key, asdict(state))
-    _neuron_view(key=key, data=data(NeuronState(**sent), serial), on_choice_change=changed)
+    _neuron_view(key=key, data=data(NeuronState(**sent), serial), on_view_change=changed)
 
 
 def packed(
@@ -106,9 +98,8 @@ def packed(
     return pack_layers(settings, {0: layer})
 
 
-def read_state(report: object, queries: int, keys: int) -> NeuronState | None:
+def read_state(choice: Mapping[str, Any], queries: int, keys: int) -> NeuronState | None:
     """What the browser reports, or None if there is no such query among so many."""
-    choice = as_mapping(report)
     query, key = as_index(choice.get("query"), queries), as_index(choice.get("pairKey"), keys)
     all_queries = "query" in choice and choice["query"] is None
     if query is None and not all_queries:

@@ -20,7 +20,7 @@ import { cellWords, pairWords } from "./words.js"
 /** @import { Colours, Span } from "./drawing.js" */
 /** @import { Layout } from "./layout.js" */
 /** @import { Facts, Head } from "./numbers.js" */
-/** @typedef {Omit<Facts, "limits" | "tokens"> & Chosen & {serial: number}} Sent */
+/** @typedef {Omit<Facts, "limits" | "tokens"> & Chosen} Sent */
 /** @typedef {{row: number, column: number}} Cell row -1 is the query's; columns as layout.js counts them */
 
 const OVERSCAN = 4 // rows drawn beyond the edge
@@ -45,7 +45,6 @@ export class NeuronView extends View {
   /** @type {HTMLElement[]} */ bands = [] // over two columns and a row
   range = "" // of rows in the page
   isWhole = false // while a picture is drawn
-  serial = -1 // of the state that was sent last
   linesFrame = 0
 
   /** @param {Component} component */
@@ -84,8 +83,8 @@ export class NeuronView extends View {
     cancelAnimationFrame(this.linesFrame)
   }
 
-  /** @param {Sent} sent */
-  update({ query, pairKey, byContribution, folded, pairs, serial, ...data }) {
+  /** @param {Sent} sent @param {boolean} isSent */
+  update({ query, pairKey, byContribution, folded, pairs, ...data }, isSent) {
     const before = { head: this.head, view: this.view }
     const isSame = before.head && JSON.stringify(before.head.sides) === JSON.stringify(data.sides)
     const layer = readLayer(data, 0)
@@ -96,8 +95,7 @@ export class NeuronView extends View {
       tokens: bothSides(data.sides),
       limits: isSameHead ? before.head.limits : colourLimits(layer),
     }
-    if (serial !== this.serial) this.chosen = { query, pairKey, byContribution, folded, pairs }
-    this.serial = serial
+    if (isSent) this.chosen = { query, pairKey, byContribution, folded, pairs }
     if (!isSame) Object.assign(this, { cell: null, pointed: null })
     this.view = viewOf(this.head, this.chosen, this.pointed)
     this.layOut()
@@ -112,7 +110,7 @@ export class NeuronView extends View {
     this.view = viewOf(this.head, this.chosen, this.pointed)
     if (this.view.keptQuery === null) this.chosen.query = null // a query that the pairs leave out is released
     this.layOut()
-    this.component.setStateValue("choice", { ...this.chosen, serial: this.serial })
+    this.tell("view", this.chosen)
   }
 
   /** Show another query while it is pointed at; null goes back to the one that is kept, or to all. @param {number | null} query */

@@ -95,7 +95,7 @@ def pack_patches(
     return pack_layers(settings, layers, **arrays)
 
 
-def show_patches(data: bytes, *, key: str, on_view: Callable[[object], None]) -> None:
+def show_patches(data: bytes, *, key: str, on_view: Callable[[Mapping[str, Any]], None]) -> None:
     """Draw the view.
 
     Parameters

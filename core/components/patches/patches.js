@@ -28,7 +28,6 @@ import { namesOf, pairNote, placeText, tokenOf, tokenSentence } from "./words.js
  * @typedef {{layer: string, head: string, patch: string, direction: string, arrows: number, only_patches: boolean}} State as links write it
  * @typedef {object} Data
  * @property {string} stamp of the image and the model
- * @property {number} serial
  * @property {State} view
  * @property {number[]} layerLabels from 1
  * @property {Record<string, object>} layers that are sent, by index
@@ -68,7 +67,6 @@ export class PatchesView extends View {
   cell = 0 // side of a patch in pixels
   columns = 1 // of small pictures of the layer
   small = 0 // side of the small pictures of all layers in pixels
-  serial = -1
   linksOf = "" // what the links are of
   endWork = () => {}
 
@@ -86,12 +84,11 @@ export class PatchesView extends View {
     this.cleanUps.push(() => this.endWork())
   }
 
-  /** @param {Data} data */
-  update(data) {
+  /** @param {Data} data @param {boolean} isSent */
+  update(data, isSent) {
     const isOther = this.data?.stamp !== data.stamp
     this.data = data
-    if (data.serial !== this.serial) this.state = { ...data.view }
-    this.serial = data.serial
+    if (isSent) this.state = { ...data.view }
     this.names = namesOf(data.sides.queries.labels)
     if (isOther) {
       this.pointed = null
@@ -105,7 +102,7 @@ export class PatchesView extends View {
   change(change) {
     Object.assign(this.state, change)
     this.layOut()
-    this.component.setStateValue("view", { ...this.state })
+    this.tell("view", this.state)
   }
 
   /** Layers that are here, from 0. */

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.components.packing import pack
-from core.components.reported_state import as_indices, as_mapping, reported
+from core.components.reported_state import as_indices, reported
 from core.components.scripts import register
 
 _planes = register("planes")
@@ -55,7 +55,7 @@ def show_planes(
 
     def take_pick() -> None:
         if on_pick is not None:
-            on_pick(as_indices(as_mapping(reported(key, "pick")).get("arrows"), count))
+            on_pick(as_indices(reported(key, "pick").get("arrows"), count))
 
     settings = {
         "titles": list(titles),

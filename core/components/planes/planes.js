@@ -93,7 +93,7 @@ class PlanesView extends View {
       if (this.reached && isHere) this.pick(this.reached.index)
     } else if (event.key === "Escape") {
       this.reach(null)
-      if (this.data.canPick) this.tell([])
+      if (this.data.canPick) this.tell("pick", { arrows: [] })
     } else return
     event.preventDefault()
   }
@@ -150,12 +150,7 @@ class PlanesView extends View {
     if (!canPick) return
     const others = held.filter((each) => each !== index)
     const isHeld = others.length < held.length && (adds || held.length === 1)
-    this.tell(isHeld ? others : [...(adds ? others : []), index])
-  }
-
-  /** An event: the page hears of it also where it is what was picked last, before a link. @param {number[]} arrows */
-  tell(arrows) {
-    this.component.setTriggerValue("pick", { arrows })
+    this.tell("pick", { arrows: isHeld ? others : [...(adds ? others : []), index] })
   }
 
   /** @param {number} plane @param {number} width */

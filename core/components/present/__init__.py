@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from core.components.reported_state import reported
+import streamlit as st
+
+from core.components.reported_state import as_mapping
 from core.components.scripts import register
 
 _present = register("present")
@@ -11,12 +13,12 @@ _KEY, _MAX_ZOOM = "present", 8.0
 
 def wants_code() -> bool:
     """Whether somebody has asked for the code of the link, full screen."""
-    return reported(_KEY, "asked") is True
+    return as_mapping(st.session_state.get(_KEY)).get("asked") is True
 
 
 def present_zoom() -> float:
     """How many times as large everything is drawn; 1 unless a picture is presented."""
-    zoom = reported(_KEY, "zoom")
+    zoom = as_mapping(st.session_state.get(_KEY)).get("zoom")
     return min(float(zoom), _MAX_ZOOM) if isinstance(zoom, int | float) and zoom > 1 else 1.0
 
 

@@ -3,6 +3,7 @@
 import { make, whenGone } from "./dom.js"
 import { unpack } from "./packed.js"
 import { makeSaver } from "./picture.js"
+import { Reporter } from "./reports.js"
 
 /** @import { Parts } from "./picture.js" */
 
@@ -11,8 +12,7 @@ import { makeSaver } from "./picture.js"
  * @typedef {object} Component
  * @property {Uint8Array} data
  * @property {HTMLElement} parentElement
- * @property {(name: string, value: unknown) => void} setStateValue
- * @property {(name: string, value: unknown) => void} setTriggerValue
+ * @property {(name: string, value: object) => void} setTriggerValue
  * @property {boolean} [standalone]
  */
 
@@ -26,7 +26,7 @@ export function mount(component, Kind) {
   instances.set(parentElement, { view, saver })
   view.component = component
   const { picture, ...rest } = unpack(data)
-  view.update(rest)
+  view.update(rest, view.isSent(rest.serial))
   saver.update(picture)
   return whenGone(parentElement, () => {
     view.destroy()
@@ -40,9 +40,11 @@ function begin(view) {
 }
 
 /** A root element, listeners that end with it, and a layout that follows its width and the colour scheme. */
-export class View {
+export class View extends Reporter {
+  /** @type {Component} */ component
   /** @param {Component} component */
   constructor(component) {
+    super()
     this.component = component
     this.root = make(component.parentElement, "div", "root")
     this.width = 0 // of the root when it was last laid out; 0 before there is data
@@ -56,13 +58,14 @@ export class View {
       if (this.width && this.root.clientWidth !== this.width) this.layOut()
     })
     this.resize.observe(this.root)
+    this.listen(this.root, "pointerleave", () => this.flush()) // a press elsewhere may follow
   }
 
   /** Everything that depends on the data, the width or the theme. */
   layOut() {}
 
-  /** @param {any} _data as unpacked */
-  update(_data) {}
+  /** @param {any} _data as unpacked @param {boolean} _isSent whether its state is shown from now on, else what is shown here stays */
+  update(_data, _isSent) {}
 
   /** What a saved picture leaves out, paints its own way and adds. @returns {Parts} */
   pictureParts() {
@@ -88,6 +91,7 @@ export class View {
 
   destroy() {
     cancelAnimationFrame(this.frame)
+    this.stop()
     this.resize.disconnect()
     for (const cleanUp of this.cleanUps) cleanUp()
     this.root.remove()

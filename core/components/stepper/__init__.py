@@ -5,13 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from core.components.reported_state import (
-    as_index,
-    as_mapping,
-    note_report,
-    reported,
-    state_to_send,
-)
+from core.components.reported_state import changes, reported, state_to_send
 from core.components.scripts import register
 
 _stepper = register("stepper")
@@ -32,11 +26,10 @@ def show_stepper(
     """
 
     def take() -> None:
-        report = as_mapping(reported(key, "picked"))
+        report = reported(key, "view")
         values = {name: str(report.get(name)) for name in options}
         picked = {name: value for name, value in values.items() if value in options[name]}
-        note_report(key, picked, as_index(report.get("serial")))
-        on_pick(picked)
+        on_pick(changes(key, picked))
 
     sent, serial = state_to_send(key, view)
     choices = {name: list(each.items()) for name, each in options.items()}
@@ -45,5 +38,5 @@ def show_stepper(
         # As bytes: for all else that is nested, Streamlit imports pandas to see if it is a table.
         data=json.dumps({"choices": choices, "view": sent, "serial": serial}).encode(),
         width="content",
-        on_picked_change=take,
+        on_view_change=take,
     )

@@ -1,11 +1,13 @@
 // The layer and the head of a page. What is picked shows at once; the page gets the values, so that no press is lost.
 
 import { make, whenGone } from "../shared/dom.js"
+import { Reporter } from "../shared/reports.js"
 import { makeStepper, stepOf } from "../shared/stepper.js"
 
+/** @import { Page } from "../shared/reports.js" */
 /** @import { Choices, Step, Values } from "../shared/stepper.js" */
-/** @typedef {{choices: Choices, view: Values, serial: number}} Data a new number: take `view`; else keep what is shown */
-/** @typedef {{data: Uint8Array, parentElement: HTMLElement, setStateValue: (name: string, value: object) => void}} Component */
+/** @typedef {{choices: Choices, view: Values, serial: number}} Data */
+/** @typedef {Page & {data: Uint8Array, parentElement: HTMLElement}} Component */
 
 /** @type {WeakMap<HTMLElement, Stepper>} */
 const drawn = new WeakMap()
@@ -23,15 +25,15 @@ export default function (component) {
   })
 }
 
-class Stepper {
+class Stepper extends Reporter {
   /** @type {Values} */ picked = {}
-  serial = -1
   built = ""
   ending = new AbortController()
   /** @type {(by: Step) => boolean} */ step = () => false
 
   /** @param {HTMLElement} parent */
   constructor(parent) {
+    super()
     this.root = make(parent, "div", "root")
     document.addEventListener("keydown", (event) => this.listen(event), this.ending)
   }
@@ -43,19 +45,20 @@ class Stepper {
   }
 
   /** @param {Component} component */
-  update({ data, setStateValue }) {
+  update(component) {
+    this.component = component
     /** @type {Data} */
-    const { choices, view, serial } = JSON.parse(new TextDecoder().decode(data))
-    if (serial !== this.serial) this.picked = {}
+    const { choices, view, serial } = JSON.parse(new TextDecoder().decode(component.data))
+    if (this.isSent(serial)) this.picked = {}
     const built = JSON.stringify([choices, serial])
     if (built !== this.built) {
       const { node, step } = makeStepper(choices, { ...view, ...this.picked }, (picked) => {
         Object.assign(this.picked, picked)
-        setStateValue("picked", { serial, ...view, ...this.picked })
+        this.tell("view", { ...view, ...this.picked })
       })
       this.root.replaceChildren(node)
       this.step = step
     }
-    Object.assign(this, { built, serial })
+    this.built = built
   }
 }

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.analysis.attention_table import AttentionTable
 from core.components.packing import pack
-from core.components.reported_state import as_indices, as_mapping, reported
+from core.components.reported_state import as_indices, reported
 from core.components.scripts import register
 
 _table = register("table")
@@ -61,7 +61,7 @@ def show_table(
         arrays["permitted"] = table.permitted.astype(np.uint8)
 
     def held_changed() -> None:
-        cell = as_indices(as_mapping(reported(key, "held")).get("cell"))
+        cell = as_indices(reported(key, "view").get("held"))
         on_hold(tuple(cell) if len(cell) == 2 else ())
 
-    _table(key=key, data=pack(settings, **arrays), on_held_change=held_changed)
+    _table(key=key, data=pack(settings, **arrays), on_view_change=held_changed)

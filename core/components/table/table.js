@@ -34,7 +34,6 @@ import { drawLegend, makeScale } from "./scale.js"
  * @property {"attention" | "scores"} kind
  * @property {boolean} fullScale
  * @property {number[]} held positions of a query and a key, from 1; none if empty
- * @property {number} serial
  * @property {number[]} found likewise
  * @property {Float32Array} values row by row
  * @property {Uint8Array} [permitted] likewise; left out where everything is
@@ -63,7 +62,6 @@ export class TableView extends View {
   /** @type {Map<number, Line>} */ lines = new Map() // rows in view
   /** @type {Map<string, HTMLElement>} */ drawn = new Map() // labels, sums and cells in view, by what they are
   range = "" // rows and columns that are drawn
-  serial = -1
   sizes = { width: 0, rowHead: 0, head: 0, isTurned: false }
 
   /** @param {Component} component */
@@ -130,16 +128,14 @@ export class TableView extends View {
     return this.heldCell ?? this.cellOf(this.data.found)
   }
 
-  /** @param {Data} data */
-  update(data) {
+  /** @param {Data} data @param {boolean} isSent */
+  update(data, isSent) {
     const isNewText = !this.data || tokensOf(this.data) !== tokensOf(data)
     if (isNewText) this.pointed = null
-    const isNewCell = data.serial !== this.serial
-    if (isNewCell) this.held = data.held
+    if (isSent) this.held = data.held
     this.data = data
-    this.serial = data.serial
     this.layOut()
-    if (isNewText || isNewCell) this.showMarked()
+    if (isNewText || isSent) this.showMarked()
     this.point(this.pointed)
   }
 
@@ -329,7 +325,7 @@ export class TableView extends View {
       isSame || !cell
         ? []
         : [data.rows.positions[cell.row][0] + 1, data.columns.positions[cell.column][0] + 1]
-    this.component.setStateValue("held", { cell: this.held })
+    this.tell("view", { held: this.held })
     this.point(cell)
   }
 

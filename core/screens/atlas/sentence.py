@@ -12,7 +12,7 @@ from core.analysis.layer_payload import LayerPayload, drawn_size
 from core.analysis.query_key.clouds import strongest_lines
 from core.atlas import Atlas
 from core.components.head_view import ALL_LAYERS_BYTES, ATTENTION, Weighting, show_one_head
-from core.components.reported_state import as_index, as_mapping
+from core.components.reported_state import as_index
 from core.figures.palette import token_colours
 from core.model import LoadedModel, ModelError, Trace, trace_by_length
 from core.model.catalog import Modality
@@ -113,9 +113,8 @@ def show_lines(
     )
 
 
-def _take_choice(reported: object) -> None:
+def _take_choice(view: Mapping[str, object]) -> None:
     """Take over a layer chosen in the view, and a head shown alone."""
-    view = as_mapping(reported)
     layer, heads = view.get("layer"), view.get("heads")
     if isinstance(layer, str) and layer.isdigit():
         st.session_state["layer"] = layer

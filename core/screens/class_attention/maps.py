@@ -108,10 +108,10 @@ def _table(key: TraceKey, view: View) -> pd.DataFrame:
 def take_change(layer_labels: tuple[int, ...], heads: int, changes: Mapping[str, Any]) -> None:
     """Make what was changed in the picture the page's state."""
     picked: dict[str, Any] = {}
-    if "layer" in changes and "column" in changes:
-        column = changes["column"]
-        head = str(column + 1) if column < heads else SUMMARIES[column - heads]
-        picked = {"layer": str(layer_labels[changes["layer"]]), "head": head}
+    if "layer" in changes:
+        picked["layer"] = str(layer_labels[changes["layer"]])
+    if "column" in changes:
+        picked["head"] = [*map(str, range(1, heads + 1)), *SUMMARIES][changes["column"]]
     if "region" in changes:
         picked["region"] = changes["region"]
     if "share" in changes:

@@ -1,18 +1,13 @@
-"""The head view's state: in the link, in the session, and in the component that people click.
-
-The component changes its picture at once and reports its state a moment later, to the session and
-the link. Only a state from elsewhere (a link, an example, back and forward) is sent to it, under a
-new number; otherwise the bytes stay the same, and Streamlit does not send them again.
-"""
+"""The head view's state: in the link, in the session, and in the component that people click."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.components.reported_state import as_indices, as_mapping, note_report
+from core.components.reported_state import as_indices, changes
 from core.model import catalog
 from core.ui import address, controls, place
 from core.ui.current import found_head
@@ -104,15 +99,13 @@ def link_to_name(trace: Trace) -> dict[str, int] | None:
     return {"layer": trace.layer_labels[found.layer], **places}
 
 
-def take_report(reported: object) -> None:
+def take_report(view: Mapping[str, Any]) -> None:
     """Put what the component reports into the session; ignore anything that is not a state."""
-    view = as_mapping(reported)
     kinds = dict.fromkeys(_CHOICES, str) | dict.fromkeys(_SWITCHES, bool)
     report = {key: view[key] for key, kind in kinds.items() if isinstance(view.get(key), kind)}
     report |= {key: as_indices(view[key]) for key in _NUMBERS if isinstance(view.get(key), list)}
-    controls.pick(**report)
+    controls.pick(**changes(KEY, report))
     _remember_near(view.get("near"))
-    note_report(KEY, report)
 
 
 def _remember_near(asked: object) -> None:

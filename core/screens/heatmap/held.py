@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.analysis.attention_table import Head, Layer
 from core.analysis.found_link import FoundLink
-from core.components.reported_state import note_report, state_to_send
+from core.components.reported_state import changes, state_to_send
 from core.components.table import Cells
 from core.ui.held_cell import CELL, held_cell
 
@@ -29,5 +29,5 @@ def cells_to_show(trace: Trace, layer: Layer, head: Head, link: FoundLink | None
 
 def take_cell(held: tuple[int, ...]) -> None:
     """Put the cell that the table reports into the session."""
-    st.session_state[CELL] = list(held)
-    note_report(KEY, {"held": held})
+    if changes(KEY, {"held": held}):
+        st.session_state[CELL] = list(held)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from core.analysis.found_link import FoundLink
-from core.components.reported_state import as_index, as_indices, as_mapping, note_report
+from core.components.reported_state import as_index, as_indices, changes
 from core.ui import address, controls
 from core.ui.held_cell import CELL, held_cell
 from core.ui.place import SUMMARIES, choose_head
@@ -40,17 +40,16 @@ def _pick(key: str, numbers: Sequence[int], default: int, subject: str) -> str:
     return controls.choice(key, options, subject=subject, default=str(default), optional=True)
 
 
-def take_report(reported: object) -> None:
+def take_report(view: Mapping[str, Any]) -> None:
     """Pick on all pages what was chosen in the picture; ignore anything that is not a state."""
-    view = as_mapping(reported)
     layer, head = view.get("layer"), as_index(view.get("head"), first=1)
     cell = as_indices(view.get("cell"))
     if not isinstance(layer, str) or not layer.isdecimal() or head is None:
         return
     if len(cell) != 2:
         cell = []
-    choose_head(int(layer), head, heads=[head], to=[], cell=cell, **_elsewhere(cell))
-    note_report(KEY, {"layer": layer, "head": head, "cell": cell})
+    if changes(KEY, {"layer": layer, "head": head, "cell": cell}):
+        choose_head(int(layer), head, heads=[head], to=[], cell=cell, **_elsewhere(cell))
 
 
 def _elsewhere(cell: list[int]) -> dict[str, Any]:

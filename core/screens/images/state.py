@@ -1,9 +1,4 @@
-"""The state of the view of patches: in the link, in the session, and in the picture.
-
-The component changes its picture at once and reports its state, to the session and the link. Only a
-state from elsewhere (a link, an example, a box above the picture) is sent to it, under a new
-number; otherwise the bytes stay the same, and Streamlit does not send them again.
-"""
+"""The state of the view of patches: in the link, in the session, and in the picture."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ import streamlit as st
 
 from core.analysis.images.patch_scores import patches_of
 from core.components.patches import link_name
-from core.components.reported_state import as_index, as_mapping, note_report
+from core.components.reported_state import as_index, changes
 from core.ui import controls
 
 if TYPE_CHECKING:
@@ -59,13 +54,11 @@ def held_token(trace: Trace, view: Mapping[str, Any], start: int) -> int:
     return next(held, start)
 
 
-def take_report(reported: object) -> None:
+def take_report(view: Mapping[str, Any]) -> None:
     """Put what the component reports into the session; ignore anything that is not a state."""
-    view = as_mapping(reported)
     report: dict[str, Any] = {key: view[key] for key in _TEXTS if isinstance(view.get(key), str)}
     if (arrows := as_index(view.get("arrows"))) is not None:
         report["arrows"] = arrows
     if isinstance(view.get("only_patches"), bool):
         report["only_patches"] = view["only_patches"]
-    controls.pick(**report)
-    note_report(KEY, report)
+    controls.pick(**changes(KEY, report))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -74,15 +74,16 @@ def _titles(tokens: tuple[Token, ...], name: str, title: str) -> dict[str, str]:
     return {name: title} | {str(i): label for i, label in enumerate(labels_of(tokens), start=1)}
 
 
-def take_state(state: NeuronState) -> None:
-    """Make what was chosen in the picture the state of the page."""
-    controls.pick(
-        query=ALL if state.query is None else str(state.query + 1),
-        key_token=STRONGEST if state.key is None else str(state.key + 1),
-        sort=_SORTS[state.by_contribution],
-        fold=state.folded,
-        filter=state.pairs,
-    )
+def take_state(state: NeuronState, new: Collection[str]) -> None:
+    """Make what is new in the state of the picture the state of the page."""
+    picks: dict[str, tuple[str, Any]] = {
+        "query": ("query", ALL if state.query is None else str(state.query + 1)),
+        "key": ("key_token", STRONGEST if state.key is None else str(state.key + 1)),
+        "by_contribution": ("sort", _SORTS[state.by_contribution]),
+        "folded": ("fold", state.folded),
+        "pairs": ("filter", state.pairs),
+    }
+    controls.pick(**dict(picks[name] for name in new))
 
 
 def _first_query(trace: Trace, positions: Sequence[int]) -> str:

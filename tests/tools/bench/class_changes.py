@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
+from tests.components.received import received
 from tests.tools.bench.texts import sentence_of
 
 if TYPE_CHECKING:
@@ -93,4 +94,5 @@ def _head_view(visitor: Visitor, kind: str, turn: int) -> dict[str, Any]:
         view["layer"] = str(int(view["layer"]) % _LAYERS + 1)
     else:
         view["heads"] = [1 + turn]
-    return view
+    sent = received(visitor.screen.find("head_view").body.bytes)
+    return view | {"serial": sent["serial"]}

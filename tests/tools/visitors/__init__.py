@@ -2,7 +2,7 @@
 
     async with Visitor("http://127.0.0.1:8501") as visitor:
         await visitor.open("heatmap", text="leaves fall in autumn")
-        answer = await visitor.set("place", {"picked": {"head": "3"}})
+        answer = await visitor.set("place", {"view": {"head": "3"}})
         print(answer.seconds, visitor.texts())
 
 A visitor does what Streamlit's page does between the server and the screen: it keeps the elements

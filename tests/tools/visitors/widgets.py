@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
 if TYPE_CHECKING:
     from tests.tools.visitors.elements import Element
@@ -15,6 +16,7 @@ _PICKERS = {"selectbox", "radio"}
 _MANY = {"button_group", "multiselect"}
 _TRIGGERS = {"button", "menu_button"}
 _REPORTS = {"bidi_component", "plotly_chart"}
+_FRAME = {"window", "present"}  # their reports last; those of other components are triggers
 KINDS = _TEXTS | _PICKERS | _MANY | {"checkbox", "slider", "number_input"}
 
 
@@ -45,7 +47,7 @@ def state_of(element: Element, value: Any) -> WidgetState:
 
     A picker takes one of its options as the page writes it ("own"), a segmented control or a
     multiple choice one or a list of them, a switch a bool, a slider a number or a list. What a
-    component reports is a dict: its states by name.
+    component reports is a dict: its reports by name.
 
     Raises
     ------
@@ -70,7 +72,13 @@ def state_of(element: Element, value: Any) -> WidgetState:
 
 def is_trigger(element: Element) -> bool:
     """Whether a value is sent once and then forgotten."""
-    return element.kind in _TRIGGERS
+    is_view = element.kind == "bidi_component" and element.key not in _FRAME
+    return is_view or element.kind in _TRIGGERS
+
+
+def trigger_id(component: str) -> str:
+    """The id of what a component reports once, from its own."""
+    return f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{component}__events"
 
 
 def first_state(element: Element) -> WidgetState | None:
@@ -109,6 +117,10 @@ def _trigger_or_report(state: WidgetState, element: Element, value: Any) -> None
         state.trigger_value = True
     elif element.kind == "menu_button":
         state.string_trigger_value.data = _known(element, value)
+    elif is_trigger(element):
+        state.id = trigger_id(state.id)
+        events = [{"event": name, "value": each} for name, each in value.items()]
+        state.json_trigger_value = json.dumps(events)
     elif element.kind == "bidi_component":
         state.json_value = json.dumps(value)
     else:

@@ -81,15 +81,15 @@ def test_forged_states_take_no_memory_and_end_no_page(quiet_app: str) -> None:
             await visitor.open("heatmap", text="leaves fall in autumn")
             before = process_at(quiet_app).memory_info().rss
             for _ in range(5):
-                await visitor.set("heatmap_table", {"held": {"cell": cells}})
+                await visitor.set("heatmap_table", {"view": {"held": cells}})
                 settings, _ = table(visitor)
                 assert settings["held"] == []
                 assert visitor.errors() == []
             assert process_at(quiet_app).memory_info().rss - before < 60 * MEGABYTE
-            await visitor.set("heatmap_table", {"held": {"cell": [2, 3]}})
+            await visitor.set("heatmap_table", {"view": {"held": [2, 3]}})
             assert "cell=2" in visitor.query
             with pytest.raises(ConnectionLostError):
-                await visitor.set("heatmap_table", {"held": {"cell": cells * 6}})
+                await visitor.set("heatmap_table", {"view": {"held": cells * 6}})
 
     run_visit(visit())
 

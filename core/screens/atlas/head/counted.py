@@ -8,7 +8,7 @@ import streamlit as st
 from core.atlas.density import Density, Look
 from core.atlas.sources import part_table
 from core.components.atlas_cloud import AtlasCloud, CountedHead, show_cloud
-from core.components.reported_state import note_report, state_to_send
+from core.components.reported_state import changes, state_to_send
 from core.screens.atlas.screen import LABELS, Screen, contents_of, offer_page, token_data
 from core.screens.atlas.wording import faithfulness_note, number
 from core.ui import controls, python
@@ -89,11 +89,11 @@ def _pick_part() -> list[float]:
     return [x0, x1, y0, y1]
 
 
-def _take_part(part: list[float], serial: int | None) -> None:
+def _take_part(part: list[float]) -> None:
     text = ",".join(f"{each:.7g}" for each in part)
-    controls.pick(part_of_head=text)
     shown = [float(each) for each in text.split(",")] if text else []
-    note_report(KEY, {"part": shown}, serial)
+    if changes(KEY, {"part": shown}):
+        controls.pick(part_of_head=text)
 
 
 def _caption(screen: Screen, look: Look | None) -> str:

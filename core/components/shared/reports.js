@@ -1,0 +1,39 @@
+// How the state of a view travels: the page sends it under a number, the view changes it and reports it with that number.
+
+/** @typedef {{setTriggerValue: (name: string, value: object) => void}} Page what reports are told to */
+
+export class Reporter {
+  /** @type {Page} */ component // of the last update
+  serial = -1 // of the state that the page sent last
+  timer = 0
+  /** Report what waits, if anything does. */
+  flush = () => {}
+
+  /** Whether the page sends another state, which is shown from now on; else the state here stays. @param {number} serial */
+  isSent(serial) {
+    const isNew = serial !== this.serial
+    this.serial = serial
+    return isNew
+  }
+
+  /**
+   * A report replaces one that waits. It is a trigger: Streamlit says nothing of a state that is what was reported last,
+   * which a link may have changed since.
+   * @param {string} name @param {object} value @param {number} [wait] milliseconds of quiet
+   */
+  tell(name, value, wait = 0) {
+    this.stop()
+    const report = structuredClone({ ...value, serial: this.serial })
+    this.flush = () => {
+      this.stop()
+      this.component.setTriggerValue(name, report)
+    }
+    if (wait) this.timer = setTimeout(this.flush, wait)
+    else this.flush()
+  }
+
+  stop() {
+    clearTimeout(this.timer)
+    this.flush = () => {}
+  }
+}
