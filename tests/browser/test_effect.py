@@ -28,7 +28,7 @@ def test_a_clicked_head_has_its_card_and_another_replacement_keeps_it(goto: Open
     choose(page, "Replace by", "zero")
     follow(page, "replace=zero")
     _verdict(page, "L6 H1")
-    page.get_by_role("button", name="Loud and not needed").click()
+    page.get_by_role("button", name="Largest effect").click()
     page.wait_for_url(lambda address: "layer=6&head=1&" not in address)
 
 
@@ -37,4 +37,4 @@ def test_what_was_planted_is_judged_on_a_phone(goto: Open) -> None:
     expect(page.get_by_text("On 6 models with planted heads")).to_be_visible()
     table = page.get_by_role("table")
     expect(table.get_by_role("row")).to_have_count(7)
-    expect(table).to_contain_text("saturated L1 H3 of saturated")
+    expect(table).to_contain_text("saturated L1 H3")

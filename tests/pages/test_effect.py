@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
-from core.model import effects, load
+from core.analysis.head_patterns import pattern_table
+from core.model import effects, load, trace_text
+from core.model.interventions.written import written_norms
 from core.screens.effect import measuring
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said
@@ -51,13 +54,24 @@ def test_methods_are_judged_by_planted_heads_and_fall_into_the_traps() -> None:
     app = open_app("effect", part="trust")
     text = said(app)
     assert "finds 8 of 10 that are needed" in text
-    assert (
-        "| replaced by its mean | 0.82 | 8 of 10 | twin L1 H1 of twins, twin L1 H3 of twins" in text
-    )
+    assert "| replaced by its mean | 0.82 | 8 of 10 | twin L1 H1, twin L1 H3" in text
     row = next(line for line in text.splitlines() if line.startswith("| attribution patching"))
-    assert "saturated L1 H3 of saturated" in row
+    assert "saturated L1 H3" in row
     row = next(line for line in text.splitlines() if line.startswith("| attention weight"))
-    assert "empty L2 H1 of duplicate, sink L1 H1 of sink" in row
+    assert "empty L2 H1, sink L1 H1" in row
+
+
+def test_looks_are_compared_with_the_effect_over_all_heads() -> None:
+    app = open_app("effect", text=BOOK, part="looks", x="first", y="share")
+    minilm = load("bundled/minilm")
+    norms = written_norms(minilm, BOOK)
+    assert norms is not None
+    share = norms / norms.mean(axis=1, keepdims=True)
+    first = trace_text(minilm, BOOK).attention()[:, :, 1:, 0].mean(axis=-1)
+    rho = spearmanr(pattern_table(trace_text(minilm, BOOK))["first"], share.ravel()).statistic
+    assert np.corrcoef(first.ravel(), pattern_table(trace_text(minilm, BOOK))["first"])[0, 1] > 0.9
+    assert f"Spearman's rho −{abs(rho):.2f} (" in said(app)
+    assert "go against each other" in said(app)
 
 
 def test_an_image_is_measured_by_its_class_or_its_cls_vector() -> None:

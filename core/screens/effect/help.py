@@ -19,9 +19,9 @@ def examples(heads: HeadTable) -> list[Preset]:
     first, loud = largest_effect(heads.table), loudest_within(heads.table)
     presets: list[Preset] = []
     if first is not None:
-        presets.append(Preset("The largest effect", _words("largest"), _place(first)))
+        presets.append(Preset("Largest effect", _words("largest"), _place(first)))
     if loud is not None:
-        presets.append(Preset("Loud and not needed", _words("loud"), _place(loud)))
+        presets.append(Preset("Loud, not needed", _words("loud"), _place(loud)))
     return presets
 
 

@@ -123,9 +123,9 @@ def replacements_of(modality: str) -> dict[Replace, str]:
     return {"mean": "its mean", "zero": "zero", "resample": f"another {modality}'s"}
 
 
-def pick_settings(key: TraceKey) -> tuple[Replace, Measure]:
-    """What heads are replaced by, and what is measured, of what this model has."""
-    replace = controls.choice(
+def pick_replacement(key: TraceKey) -> Replace:
+    """What heads are replaced by."""
+    return controls.choice(
         "replace",
         replacements_of(key.modality),
         "Replace by",
@@ -133,16 +133,19 @@ def pick_settings(key: TraceKey) -> tuple[Replace, Measure]:
         menu=True,
         width=150,
     )
+
+
+def pick_measure(key: TraceKey) -> Measure:
+    """What is measured, of what this model has."""
     offered = measures_of(cache.model(key.model, key.modality))
-    measured_by = controls.choice(
+    return controls.choice(
         "measure",
         {name: MEASURED[name] for name in offered},
-        "Measure" if len(offered) > 1 else "",
+        "Measure",
         subject="This model can be measured by",
         menu=True,
         width=230,
     )
-    return replace, measured_by
 
 
 def measure(

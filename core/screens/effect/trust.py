@@ -38,10 +38,7 @@ def judged_table() -> pd.DataFrame:
 def _truth() -> tuple[list[list[bool]], list[list[str]]]:
     """Of each planted model, whether each head is needed, and what it is called."""
     needed = [[head.needed for head in model.heads] for model in PLANTED.values()]
-    names = [
-        [f"{head.role} {head.label} of {name.rpartition('-')[2]}" for head in model.heads]
-        for name, model in PLANTED.items()
-    ]
+    names = [[f"{head.role} {head.label}" for head in model.heads] for model in PLANTED.values()]
     return needed, names
 
 

@@ -1,0 +1,54 @@
+"""Heads as points: one measure against another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.analysis.arrays import Bools, Floats
+from core.figures.head_map import HOVERED, add_ring, make_clickable, steady
+from core.figures.labels import literal
+from core.figures.palette import Palette
+
+_GROUPS = ("beyond its control", "within its control")
+
+
+def heads_against(
+    places: Sequence[tuple[int, int]],
+    x: Floats,
+    y: Floats,
+    names: tuple[str, str],
+    beyond: Bools,
+    chosen: int,
+    colours: Palette,
+) -> go.Figure:
+    """A point for every head, which can be clicked.
+
+    `places` are layer and head as people number them, `names` those of the axes; `beyond` says
+    which heads exceed their control, `chosen` the number of the head that is ringed.
+    """
+    figure = go.Figure()
+    looks = ((beyond, "circle", colours.accent), (~beyond, "circle-open", colours.edge))
+    for label, (shown, symbol, colour) in zip(_GROUPS, looks, strict=True):
+        figure.add_scatter(
+            x=x[shown],
+            y=y[shown],
+            customdata=np.array(places)[shown],
+            mode="markers",
+            name=label,
+            marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 1.5}},
+            **{key: each for key, each in steady().items() if key != "marker"},
+            hovertemplate=(
+                f"{HOVERED}: {literal(names[0])} %{{x:.3g}}, {literal(names[1])} %{{y:.3g}}"
+                f"<br>{label}; click to open this head<extra></extra>"
+            ),
+        )
+    if np.isfinite(x[chosen]) and np.isfinite(y[chosen]):
+        add_ring(figure, float(x[chosen]), float(y[chosen]), "circle-open", 18, colours)
+    make_clickable(figure)
+    figure.update_xaxes(title_text=literal(names[0]))
+    figure.update_yaxes(title_text=literal(names[1]))
+    figure.update_layout(height=440, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
+    return figure
