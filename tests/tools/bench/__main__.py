@@ -22,6 +22,7 @@ from tests.tools.bench import extent, report
 # By name, the module whose `run` measures it; "families" has options of its own.
 BENCHMARKS = {
     "forward": "forward",
+    "effect": "effect",
     "first": "first",
     "app": "app",
     "memory": "memory",
