@@ -74,6 +74,14 @@ def test_looks_are_compared_with_the_effect_over_all_heads() -> None:
     assert "go against each other" in said(app)
 
 
+def test_pages_with_one_head_lead_to_its_card_and_the_card_does_not_lead_to_itself() -> None:
+    app = open_app("head_view", text=BOOK, layer="3", head="5", heads="5")
+    app.button(key="open_head_effect").click().run()
+    assert "**L3 H5**" in said(app)
+    assert "open_head_effect" not in [button.key for button in app.button]
+    assert "open_head_atlas" in [button.key for button in app.button]
+
+
 def test_an_image_is_measured_by_its_class_or_its_cls_vector() -> None:
     app = open_image("effect")
     assert "Effect on the class, in 1 − cosine of the CLS vector" in said(app)

@@ -64,36 +64,42 @@ def show_end(*mathematics: str, notes: Mapping[str, str] | None = None) -> None:
                     st.markdown(paragraph)
         show_references()
         show_terms(notes)
-        _offer_head_report()
+        _link_to_head()
 
 
-def _offer_head_report() -> None:
-    """A link to all that is known of the head on screen, on the page that tells it."""
-    page = next(page for page in PAGES if page.head_report)
-    place = [st.session_state[key] for key in ("layer", "head") if key in controls.declared()]
-    wanted = page.head_report.items()
-    is_shown = opened() == page and all(
-        st.session_state.get(key, value) == value for key, value in wanted
+def _link_to_head() -> None:
+    """Links to what other pages tell of the head on screen."""
+    declared, state = controls.declared(), st.session_state
+    several = state["heads"] if "heads" in declared else []
+    layer = state["layer"] if "layer" in declared else ""
+    head = (
+        state["head"]
+        if "head" in declared
+        else str(*several)
+        if len(several) == 1 and any(several)
+        else ""
     )
     # A corpus goes through the encoder alone.
-    is_decoder = "attention" in controls.declared() and st.session_state["attention"] != "encoder"
-    if switch.modality() not in page.reports_on or len(place) < 2 or is_shown or is_decoder:
+    is_decoder = "attention" in declared and state["attention"] != "encoder"
+    if is_decoder or not (layer.isdigit() and head.isdigit()):  # a mean is no head
         return
-    if not all(each.isdigit() for each in place):  # a mean over heads is none
-        return
-    layer, head = place
-    st.button(
-        f"Head report of L{layer} H{head}",
-        key="open_head_report",
-        type="tertiary",
-        help="What this head does over a corpus, with examples of every strength",
-        on_click=_open_head_report,
-        args=(page,),
-    )
+    for page in PAGES:
+        is_shown = opened() == page and all(
+            st.session_state.get(key, value) == value for key, value in page.head_report.items()
+        )
+        if page.head_link and switch.modality() in page.reports_on and not is_shown:
+            st.button(
+                page.head_link.format(head=f"L{layer} H{head}"),
+                key=f"open_head_{page.name}",
+                type="tertiary",
+                help=page.question,
+                on_click=_open_head,
+                args=(page, head),
+            )
 
 
-def _open_head_report(page: Page) -> None:
-    controls.pick(**page.head_report)
+def _open_head(page: Page, head: str) -> None:
+    controls.pick(head=head, **page.head_report)
     go_to(page.name)
 
 

@@ -51,8 +51,9 @@ class Page:
     modalities : what it can show the attention of; it opens with the first.
     instead : of a page for one of the two, the page that comes nearest for the other.
     searches : whether its first row is a search, and not a text or an image.
-    head_report : the controls that show all that is known of one head, on this page, where it
-        `reports_on` what is shown.
+    head_link : how other pages call what this one tells of a head, with a field `head`; empty where
+        it tells no more than they do. It `reports_on` what is shown.
+    head_report : the controls that show it.
     needs_model : whether a trace is too little to draw it.
     shows_cross : whether it can show cross attention, whose keys are other tokens than its queries.
     part_key : the control that chooses a part.
@@ -77,6 +78,7 @@ class Page:
     modalities: tuple[Modality, ...] = ("text", "image")
     instead: str = ""
     searches: bool = False
+    head_link: str = ""
     head_report: Mapping[str, str | bool] = field(default_factory=dict)
     reports_on: tuple[Modality, ...] = ()
     needs_model: bool = False
