@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -15,6 +16,11 @@ from core.model.box import open_box
 from core.model.interventions.heads import as_input
 from core.model.interventions.measures import measures_of
 from core.model.interventions.reference import reference_outputs, reference_texts
+from tests.model.families import SENTENCES
+from tests.model.language.checkpoints import build_with_head
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TEXT = "The young lady was very happy to see her"
 BOOK = "Oh, this book? I've enjoyed it."
@@ -151,3 +157,31 @@ def test_the_logit_of_the_likeliest_class_falls_as_after_surgery() -> None:
     best = int(before.argmax())
     expected = float(before[best] - after[best])
     assert found.values[4, 1] == pytest.approx(expected, rel=1e-3, abs=1e-5)
+
+
+def test_a_masked_model_is_measured_at_its_mask_or_at_the_last_word_hidden(tmp_path: Path) -> None:
+    network = build_with_head("bert", "BertForMaskedLM", tmp_path, stir=0.3)
+    bert, text = load(str(tmp_path)), SENTENCES[0]
+    ids = as_input(bert, text).ids
+    found = effects(bert, text, "zero", "kl", draws=0)
+    names = [token.display for token in as_input(bert, text).tokens]
+    assert found.is_masked
+    assert found.position is not None
+    assert names[found.position] == [name for name in names if name[0].isalnum()][-1]
+    hidden = list(ids)
+    hidden[found.position] = bert.tokenizer.mask_token_id  # type: ignore[call-overload]
+    assert bert.outputs is not None
+    cut = copy.deepcopy(network)
+    weight = cut.bert.get_submodule(bert.outputs[1]).weight.detach()
+    weight[:, 8:16] = 0
+    with torch.inference_mode():
+        before, after = (
+            each(torch.tensor([hidden])).logits[0, found.position].double().log_softmax(0)
+            for each in (network, cut)
+        )
+    expected = float((before.exp() * (before - after)).sum())
+    assert found.values[1, 1] == pytest.approx(expected, rel=1e-3, abs=1e-6)
+    typed = effects(bert, "The [MASK] sat on the mat.", "zero", "logit_difference", draws=0)
+    assert not typed.is_masked
+    assert typed.position == 2
+    assert len(typed.words) == 2
