@@ -29,7 +29,7 @@ from core.ui.words.prose import Prose
 if TYPE_CHECKING:
     from core.model import Effects
 
-MAX_TOKENS = 256  # of a text: passes take time, one for every head and random direction
+MAX_TOKENS = 128  # of a text: passes take time, one for every head and random direction
 MEASURED: dict[Measure, str] = {
     "kl": "next-word distribution",
     "logit_difference": "lead of the likeliest word",
@@ -99,6 +99,7 @@ def measured_effects(key: TraceKey, replace: Replace, measure: Measure) -> Effec
     if not place:
         try:
             with turns.long_work(), bar_with_cancel("effect_cancel", _stop, request) as bar:
+                bar.show(0.0, _words("begins"))
                 place.append(_run(key, replace, measure, progress=partial(_show, bar)))
         except ModelError as error:
             show_model_error(error)
