@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from playwright.sync_api import Page
 
@@ -17,7 +17,8 @@ HERE = Path(__file__).parent
 _AXE = HERE.parent / "scripts/node_modules/axe-core/axe.min.js"
 MIN_SIZE = 12.0  # CSS pixels; what counts is the number that a browser computes
 MIN_CONTRAST = 4.5
-_RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+_TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+OF_COLOURS = ("color-contrast", "link-in-text-block")  # the rules that a theme may break
 # Streamlit's elements are there before the pictures in them.
 _DRAWN = """() => {
   const visible = (selector) =>
@@ -134,13 +135,16 @@ def unreadable(texts: Iterable[Text]) -> list[Text]:
     ]
 
 
-def violations_of(page: Page, *, exempt: bool = True) -> list[Violation]:
-    """What axe finds on the page, but for what Streamlit does itself if `exempt`."""
+def violations_of(page: Page, *, exempt: bool = True, rules: Sequence[str] = ()) -> list[Violation]:
+    """What axe finds on the page, but for what Streamlit does itself if `exempt`.
+
+    By these `rules` alone where any are named.
+    """
     page.evaluate(_axe())
     found: list[dict[str, Any]] = page.evaluate(
-        "(values) => axe.run(document, { resultTypes: ['violations'], runOnly: { type: 'tag',"
-        " values } }).then(({ violations }) => violations)",
-        list(_RULES),
+        "(values) => axe.run(document, { resultTypes: ['violations'], runOnly: values })"
+        ".then(({ violations }) => violations)",
+        list(rules or _TAGS),
     )
     violations = [
         Violation(rule["id"], str(node["target"]), node["html"][:160])

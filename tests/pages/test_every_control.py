@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.analysis.corpus.sample import sample_sentences
+from core.analysis.images.follow import table
+from core.analysis.images.follow.following import follow_alike
 from core.analysis.projections import joint_embedding
 from core.analysis.projections.umap_process import ProjectionError
 from core.screens.anomalies import source
@@ -33,7 +35,8 @@ VISITS = visits()
 IN_NO_LINK = {"two", LONG_TEXT, "atlas_text_column", "atlas_label_column"}
 IN_SIDEBAR = {"model", "text", "pair"}  # the same on every page: changed on one
 SLOW = {"UMAP", "t-SNE"}  # ten seconds to begin
-AS_WRITTEN = {"region": "r1c2-r3c4", "part_of_head": "-1,2,-3,0.5"}  # texts of a form
+# Texts of a form, and the smallest atlas that is another one.
+AS_WRITTEN = {"region": "r1c2-r3c4", "part_of_head": "-1,2,-3,0.5", "budget": 2000}
 WIDGETS = (
     "selectbox",
     "multiselect",
@@ -54,9 +57,10 @@ def _site() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    """UMAP and t-SNE fail at once, which the page reports; anomalies and the box are short."""
+    """UMAP and t-SNE fail at once, which the page reports; corpora and permutations are few."""
     short_corpus = sample_sentences()[:30]
     monkeypatch.setattr(source, "sample_sentences", lambda: short_corpus)
+    monkeypatch.setattr(table, "follow_alike", lambda traces, _: follow_alike(traces, 9))
     monkeypatch.setattr(following, "_measure_box", following._of_image)
 
     def fail(*_: Any) -> Any:

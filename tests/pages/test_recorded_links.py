@@ -17,6 +17,8 @@ import pytest
 from tests.opening import open_app
 from tests.pages.conftest import alerts
 
+pytestmark = pytest.mark.slow
+
 LINKS = json.loads(Path(__file__).with_name("recorded_links.json").read_text(encoding="utf-8"))
 
 

@@ -19,6 +19,8 @@ import core.model
 import core.model.running.repeated
 from core.analysis.arrays import Floats
 from core.analysis.corpus import sample
+from core.analysis.images.follow import table as follow_table
+from core.analysis.images.follow.following import follow_alike
 from core.analysis.projections import joint_embedding
 from core.model import box
 from core.model.trace import Trace
@@ -117,11 +119,12 @@ def few_sentences(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def small_box(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A box of two images, on the page and in its code."""
+    """A box of two images and few permutations, on the page and in its code."""
     import_module("core.ui.frame.image_row")  # takes the whole box before only two are left in it
     two = {name: box.BOX[name] for name in ("three-shapes", "crowd")}
     for module in (box, corpus_walk, distance, following):
         monkeypatch.setattr(module, "BOX", two)
+    monkeypatch.setattr(follow_table, "follow_alike", lambda traces, _: follow_alike(traces, 9))
 
 
 def run(code: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import pickle
 import signal
@@ -11,13 +12,17 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import psutil
 import pytest
+from safetensors.numpy import load_file
 
+from core import atlas_build
 from core.atlas.command_line.tracing import traces_of
+from core.atlas.distributed.session import LOCAL
 from core.atlas.distributed.workers import (
     Work,
     one_row,
@@ -28,9 +33,12 @@ from core.atlas.distributed.workers import (
 from core.atlas.engine import Row, chunks_of, walk
 from core.model import load, trace_corpus
 from core.model.errors import UnknownModelError
+from tests.atlas.distributed.test_command import command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
     from core.atlas.distributed.session import Workers
     from core.atlas.engine.sums import Sums
@@ -54,6 +62,7 @@ WORDS = [
     "near",
     "rivers",
 ]
+LINES = [f"It rains {'again and ' * (number % 5)}again." for number in range(60)]
 
 
 def texts() -> list[str]:
@@ -134,6 +143,58 @@ def check_sums(work: Work, sums: Sums) -> None:
             np.testing.assert_allclose(moments.mean[layer, head], own.mean(axis=0), atol=1e-6)
             found = moments.scatter[layer, head] / moments.count
             np.testing.assert_allclose(found, covariance, atol=1e-6 * covariance.max())
+
+
+@pytest.mark.ray
+def test_two_workers_write_what_one_process_writes(
+    folder_of: FolderOf, tmp_path: Path, two_workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command joins the Ray that is here, which was started as it asks for."""
+
+    @contextlib.contextmanager
+    def join(*asked: object) -> Iterator[Workers]:
+        assert asked == (LOCAL, 2, 1)
+        yield two_workers
+
+    monkeypatch.setattr(atlas_build, "joined", join)
+    corpus, outs = tmp_path / "corpus", (tmp_path / "one.atlas", tmp_path / "two.atlas")
+    corpus.mkdir()
+    (corpus / "a.txt").write_text("\n".join(LINES[:50]))
+    (corpus / "b.txt").write_text("\n\n".join(LINES[50:]))
+    assert atlas_build.main(command(folder_of, corpus, outs[0])) == 0
+    with_ray = command(folder_of, corpus, outs[1], "--ray", LOCAL, "--workers", "2")
+    assert atlas_build.main(with_ray) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus", "one.atlas", "two.atlas"]
+    for name in ("sentences", "tokens"):
+        pd.testing.assert_frame_equal(rows_of(outs[0], name), rows_of(outs[1], name))
+    points = [rows_of(out, "points") for out in outs]
+    assert len(points[0]) > 1_000
+    pd.testing.assert_frame_equal(points[0], points[1], check_exact=False, rtol=1e-6, atol=1e-6)
+    check_arrays(load_file(outs[0] / "atlas.safetensors"), load_file(outs[1] / "atlas.safetensors"))
+    one, two = (json.loads((out / "atlas.json").read_text()) for out in outs)
+    assert two == one
+    names = [sorted(path.name for path in out.glob("search-*")) for out in outs]
+    assert names[0] == names[1] != []
+    for name in names[0]:
+        assert (outs[0] / name).read_bytes() == (outs[1] / name).read_bytes()
+
+
+def rows_of(out: Path, name: str) -> pd.DataFrame:
+    """All rows of one kind in the folder of an atlas, in their one order."""
+    rows = pd.concat(map(pd.read_parquet, sorted(out.glob(f"{name}-*.parquet"))))
+    order = [key for key in ("layer", "head", "sentence", "position") if key in rows]
+    return rows.sort_values(order).reset_index(drop=True)
+
+
+def check_arrays(one: dict[str, NDArray[Any]], two: dict[str, NDArray[Any]]) -> None:
+    assert one.keys() == two.keys()
+    for name, array in one.items():
+        if array.dtype == np.uint32:  # a point on the edge of a cell may be on either side of it
+            assert two[name].sum() == array.sum() > 0
+            assert np.abs(two[name].astype(int) - array).sum() <= 1e-3 * array.sum()
+        else:
+            size = np.abs(array[np.isfinite(array)]).max(initial=1)
+            np.testing.assert_allclose(two[name], array, rtol=1e-5, atol=1e-6 * size)
 
 
 @pytest.mark.ray

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     Batch = dict[str, torch.Tensor]
 
-USUAL, MOST = few((5_000, 50_000), (500, 500))  # tokens: what the page takes at first, and at most
+USUAL, MOST = few((5_000, 50_000), (100, 100))  # tokens: what the page takes at first, and at most
 # Of the sample corpus, numbered so that no sentence is twice there: over 50,000 tokens.
 ROUNDS = few(9, 1)
 TURNS = few(3, 1)

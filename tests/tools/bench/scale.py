@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from core.model import LoadedModel
     from tests.tools.bench.atlas_capture import Batch
 
-ONE_PROCESS = few(40_000, 500)  # tokens, to compare with plain forward passes
-PART = few(8_192, 256)  # tokens, as on the command line
+ONE_PROCESS = few(40_000, 100)  # tokens, to compare with plain forward passes
+PART = few(8_192, 50)  # tokens, as on the command line
 TURNS = few(3, 1)
 FORWARD_LIMIT = 1.3  # texts to vectors on disk, in plain forward passes
-SMALL, LARGE = few((50_000, 1_000_000), (300, 600))  # tokens, of which growth is told
+SMALL, LARGE = few((50_000, 1_000_000), (50, 100))  # tokens, of which growth is told
 GROWTH_LIMIT = 1.15  # (time / time) / (tokens / tokens)
 MEMORY_LIMIT_MB = 1500.0
 CLUSTER = 20_000, 80_000  # tokens; the difference leaves out what it takes to begin

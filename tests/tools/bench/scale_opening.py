@@ -64,7 +64,7 @@ SIZES = few(
     (("bundled/minilm", 1_000_000), ("bundled/gpt2-novels", 10_000_000)),
     (("bundled/gpt2-novels", 4_000),),
 )
-RUN = few(32_000, 2_000)  # tokens that are really run
+RUN = few(32_000, 1_000)  # tokens that are really run
 PART = few(8_192, 1_024)
 NOISE = 0.01  # of each component, in its own standard deviation
 HEAD = 2, 1  # one that is looked at, from 0
