@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from core.model.box import BOX, open_box
+from core.model import box
 from core.model.capture.forward import inputs_of, recorded
 from core.model.image.forward import image_inputs
 from core.model.refusal import refusing_to
@@ -61,7 +61,7 @@ def reference_outputs(
 
 def _items(model: LoadedModel, texts: Sequence[str] | None) -> list[Input]:
     if model.sees_images:
-        return [image_input(model, open_box(name)) for name in BOX]
+        return [image_input(model, box.open_box(name)) for name in box.BOX]
     return [encode(model, text, None, None) for text in texts or reference_texts()]
 
 

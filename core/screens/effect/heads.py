@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -133,8 +132,8 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
         ),
     ]
     st.markdown("\n".join(rows))
-    others = partial(number, row["others"], ".3g")
-    st.caption(_words("lower_bound", others=others(missing="–"), replaced=replaced[found.replace]))
+    others = number(row["others"], ".3g", missing="–")
+    st.caption(_words("lower_bound", others=others, replaced=replaced[found.replace]))
 
 
 def _counts(effect: float, control: float, least: float) -> bool:

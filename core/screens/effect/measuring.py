@@ -68,10 +68,9 @@ def _written(key: TraceKey) -> Any:  # noqa: ANN401 - an array, or None
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
 def _patterns(key: TraceKey) -> list[str]:
-    table = pattern_table(cache.trace(*key))
-    short = too_short(len(cache.trace(*key).tokens))
-    names: list[str] = (withhold_names(table) if short else table)["class"].tolist()
-    return names
+    trace = cache.trace(*key)
+    table = pattern_table(trace)
+    return list((withhold_names(table) if too_short(len(trace.tokens)) else table)["class"])
 
 
 def _given(key: TraceKey) -> tuple[Any, str | None, tuple[int, int] | None]:
@@ -168,7 +167,8 @@ def measure(
     named = python.call(pattern_table, python.TRACE)
     if TOO_SHORT in patterns:
         named = python.call(withhold_names, named)
-    python.made("patterns", patterns, python.call(operator.getitem, named, "class"))
+    classes = python.call(list, python.call(operator.getitem, named, "class"))
+    python.made("patterns", patterns, classes)
     table = python.shown("table", effect_table, trace, found, written, patterns)
     return HeadTable(trace=trace, table=table, layer=layer, head=head), found
 
