@@ -8,7 +8,7 @@ import pytest
 
 from tests.scripts.conftest import Run, RunWith
 
-# `states` are those of the app at each check; at `input` somebody presses something.
+# `states` are those of the app at each check; at `input` somebody presses something, or a link.
 BODY = """
 const listeners = {}
 const document = {
@@ -22,7 +22,7 @@ globalThis.setInterval = (run) => { check = run; return 1 }
 globalThis.clearInterval = () => { check = null }
 whenQuiet(document, () => reported.push(at))
 for (; at < states.length; at++) {
-  if (at === input) listeners.click?.()
+  if (at === input) listeners.click?.({ type: "click", target: { closest: () => link } })
   check?.()
 }
 Object.assign(globalThis, { setInterval: before, clearInterval: clearBefore })
@@ -72,7 +72,6 @@ def run(run_with: RunWith) -> Run:
     [
         ([RUNS] * 5 + [IDLE] * 9, None, 7),
         ([IDLE, IDLE, RUNS] + [IDLE] * 9, None, 5),
-        # A link's page has not begun to run when it is clicked.
         ([RUNS] * 5 + [IDLE] * 30, 6, 25),
         ([RUNS] * 5 + [IDLE] * 5 + [RUNS] * 4 + [IDLE] * 30, 6, 29),
         ([IDLE] * 9, 8, 2),
@@ -82,11 +81,19 @@ def run(run_with: RunWith) -> Run:
 def test_the_window_reports_once_nothing_runs_and_nothing_was_pressed(
     run: Run, states: list[str], pressed: int | None, expected: int
 ) -> None:
-    assert run(BODY, states=states, input=pressed) == [[expected], True, 0]
+    assert run(BODY, states=states, input=pressed, link=None) == [[expected], True, 0]
+
+
+@pytest.mark.parametrize(("begins", "expected"), [(7, 7 + 4 + 2), (40, 40 + 4 + 2), (400, 6 + 299)])
+def test_after_a_link_the_window_waits_for_its_page_however_busy_the_server_is(
+    run: Run, begins: int, expected: int
+) -> None:
+    states = [RUNS] * 5 + [IDLE] * (begins - 5) + [RUNS] * 4 + [IDLE] * 30
+    assert run(BODY, states=states, input=6, link="a") == [[expected], True, 0]
 
 
 def test_nothing_is_reported_while_pages_run(run: Run) -> None:
-    assert run(BODY, states=[RUNS, IDLE, IDLE] * 9, input=None)[0] == []
+    assert run(BODY, states=[RUNS, IDLE, IDLE] * 9, input=None, link=None)[0] == []
 
 
 @pytest.mark.parametrize(

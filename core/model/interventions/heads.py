@@ -18,6 +18,7 @@ from core.model.interventions.reference import (
     aligned_outputs,
     head_outputs,
     mean_outputs,
+    outputs_of,
     reference_outputs,
 )
 from core.model.refusal import refusing, refusing_to
@@ -175,23 +176,9 @@ def as_input(
 
 def own_outputs(model: LoadedModel, item: Input, way: Measured) -> Outputs:
     """What the heads give on the input as it is measured: with its word hidden, and cut."""
-    import torch
-
     if way.measure in {"class", "sentence"}:
         return head_outputs(model, item)
-    outputs: list[torch.Tensor] = []
-    with (
-        torch.inference_mode(),
-        recorded(
-            model.way,
-            1,
-            {way.tokens},
-            check=lambda _call, output, _weights: outputs.append(output[0].clone()),
-            keeps=False,
-        ),
-    ):
-        way.network(**way.inputs(1))
-    return tuple(outputs)
+    return outputs_of(model, way.network, way.inputs(1), way.tokens)
 
 
 def replacements(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from core.model import box
@@ -67,21 +67,28 @@ def _items(model: LoadedModel, texts: Sequence[str] | None) -> list[Input]:
 
 def head_outputs(model: LoadedModel, item: Input) -> Outputs:
     """What every head gives on one input, before W_O."""
-    import torch
-
-    outputs: list[torch.Tensor] = []
     network = model.network
     if model.vision is not None and item.patches is not None:
         inputs = image_inputs(network, model.vision, [item.patches.pixels])
     else:
         network = network.get_encoder() if model.is_encoder_decoder else network
         inputs = inputs_of(network, model.tokenizer, [item.ids], [item.segments])
+    return outputs_of(model, network, inputs, len(item.tokens))
+
+
+def outputs_of(
+    model: LoadedModel, network: Callable[..., object], inputs: Mapping[str, Any], tokens: int
+) -> Outputs:
+    """What every head gives in one pass of a network around the model's, of so many tokens."""
+    import torch
+
+    outputs: list[torch.Tensor] = []
     with (
         torch.inference_mode(),
         recorded(
             model.way,
             1,
-            {len(item.tokens)},
+            {tokens},
             check=lambda _call, output, _weights: outputs.append(output[0].clone()),
             keeps=False,
         ),

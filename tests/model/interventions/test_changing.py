@@ -14,6 +14,7 @@ from core.model.errors import UnsupportedModelError
 from core.model.interventions.changing import Intervention, Replacement
 from core.model.interventions.heads import as_input, effects, run_changed
 from core.model.interventions.measures import measured, measures_of
+from core.model.interventions.reference import outputs_of
 from tests.model.families import CAPTURED, FAMILIES, HEADS, SENTENCES
 from tests.pages.vision import model_folder
 
@@ -55,18 +56,7 @@ def test_an_intervention_that_changes_nothing_changes_nothing(name: str, model_o
     network = way.network
     with torch.inference_mode():
         plain = network(**way.inputs(1))[0].double().mean(1)[0]
-    outputs: list[torch.Tensor] = []
-    with (
-        torch.inference_mode(),
-        recorded(
-            model.way,
-            1,
-            {way.tokens},
-            check=lambda _call, output, _weights: outputs.append(output[0].clone()),
-            keeps=False,
-        ),
-    ):
-        network(**way.inputs(1))
+    outputs = outputs_of(model, network, way.inputs(1), way.tokens)
     same = {
         layer: [Replacement(0, head, output[:, head]) for head in range(output.shape[1])]
         for layer, output in enumerate(outputs)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 VISITS = few(3, 1)
 SWITCHES, SWITCH_LIMIT_S = few(5, 1), 0.3
+READING_MS = 1500  # before the next page; meanwhile the window's first report is answered
 # At a layer; meanwhile the ones beside it arrive, unless they are large.
 LOOKING_MS = few(1500, 500)
 HOVERS, HOVER_LIMIT_S = few(8, 1), 0.05
@@ -132,6 +133,8 @@ def _measure_ours(
         state = {"layer": str(PEER_LAYERS), "heads": every_head}
         page.goto(link(url, "home", model=model, text=sentence_of(tokens), **state))
         page.locator(".chips li").first.wait_for()
+        wait_until_idle(page)
+        page.wait_for_timeout(READING_MS)
         wait_until_idle(page)
         before = received()
         start = time.perf_counter()
