@@ -61,8 +61,8 @@ sheet.textContent = style
 const root = document.createElement("div")
 host.append(sheet, root)
 const ignore = () => {{}}
-drawView({{ data: bytes, parentElement: root, setTriggerValue: ignore, key: "view",
-  standalone: true }})
+drawView({{ data: bytes, parentElement: root, setStateValue: ignore, setTriggerValue: ignore,
+  key: "view", standalone: true }})
 </script>
 </body>
 </html>

@@ -2,10 +2,10 @@
 
 Whoever opens a page can report anything: the readers give what can be, and nothing of the rest.
 
-Reports are triggers (``shared/reports.js``): of a state that is what was reported last, before a
-link changed it, Streamlit would say nothing. A view that draws what was chosen in it by itself
-reports all of its state, as "view". Only a state from elsewhere (a link, an example, back and
-forward) is sent to it, under a new number; else the bytes stay the same, and are not sent again.
+A view that draws what was chosen in it by itself reports all of its state, as "view", with its time
+(``shared/reports.js``): of one that is what was reported last, before a link changed it, Streamlit
+would say nothing. Other reports are triggers. Only a state from elsewhere (a link, an example, back
+and forward) is sent to a view, under a new number; else its bytes stay the same, and are not sent.
 """
 
 from __future__ import annotations

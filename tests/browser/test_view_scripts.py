@@ -31,7 +31,7 @@ class Counted extends View {
     life.ended += 1
   }
 }
-const component = { data: packed, parentElement, setTriggerValue() {} }
+const component = { data: packed, parentElement, setStateValue() {}, setTriggerValue() {} }
 const first = mount(component, Counted)
 if (!isLate) first()
 const second = mount(component, Counted)

@@ -6,7 +6,8 @@ from tests.scripts.conftest import RunWith
 
 TOLD = """
 const told = [], reporter = new Reporter(), state = { held: [2] }
-reporter.component = { setTriggerValue: (name, value) => told.push([name, value]) }
+const tell = (name, { at, ...value }) => told.push([name, value])
+reporter.component = { setStateValue: tell, setTriggerValue: tell }
 const sent = [reporter.isSent(1), reporter.isSent(1)]
 reporter.tell("view", { held: [1] }, 9000)
 reporter.tell("view", state, 9000)

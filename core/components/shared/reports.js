@@ -1,6 +1,7 @@
 // How the state of a view travels: the page sends it under a number, the view changes it and reports it with that number.
 
-/** @typedef {{setTriggerValue: (name: string, value: object) => void}} Page what reports are told to */
+/** @typedef {(name: string, value: object) => void} Tell */
+/** @typedef {{setStateValue: Tell, setTriggerValue: Tell}} Page what reports are told to */
 
 export class Reporter {
   /** @type {Page} */ component // of the last update
@@ -17,8 +18,9 @@ export class Reporter {
   }
 
   /**
-   * A report replaces one that waits. It is a trigger: Streamlit says nothing of a state that is what was reported last,
-   * which a link may have changed since.
+   * A report replaces one that waits. What a view shows ("view") is a state, which every message brings again: Streamlit
+   * loses the trigger of a message that another overtakes. It has its time, since of a state that is what was reported
+   * last, which a link may have changed since, Streamlit says nothing. All else is a trigger.
    * @param {string} name @param {object} value @param {number} [wait] milliseconds of quiet
    */
   tell(name, value, wait = 0) {
@@ -26,7 +28,8 @@ export class Reporter {
     const report = structuredClone({ ...value, serial: this.serial })
     this.flush = () => {
       this.stop()
-      this.component.setTriggerValue(name, report)
+      if (name === "view") this.component.setStateValue(name, { ...report, at: Date.now() })
+      else this.component.setTriggerValue(name, report)
     }
     if (wait) this.timer = setTimeout(this.flush, wait)
     else this.flush()

@@ -12,6 +12,7 @@ import { Reporter } from "./reports.js"
  * @typedef {object} Component
  * @property {Uint8Array} data
  * @property {HTMLElement} parentElement
+ * @property {(name: string, value: object) => void} setStateValue
  * @property {(name: string, value: object) => void} setTriggerValue
  * @property {boolean} [standalone]
  */
