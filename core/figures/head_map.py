@@ -65,18 +65,13 @@ def head_map(
     if within is not None:
         looks[", within its control"] = (defined & within, {"color": colours.panel})
     for words, (shown, look) in looks.items():
-        figure.add_bar(  # a chart of cells reports no clicks
-            x=head[shown],
-            y=np.full(shown.sum(), _CELL[1]),
-            base=place[shown] - _CELL[1] / 2,
-            width=_CELL[0],
-            customdata=cells[shown],
-            marker={"line": {"width": 1, "color": colours.edge}, **look},
-            **steady(),
-            hovertemplate=(
-                f"{HOVERED}: {literal(name)} %{{customdata[2]:.3f}}{words}"
-                "<br>click to open this head<extra></extra>"
-            ),
+        marker = {"line": {"width": 1, "color": colours.edge}, **look}
+        _add_cells(
+            figure,
+            cells[shown],
+            place[shown],
+            marker,
+            f"{literal(name)} %{{customdata[2]:.3f}}{words}",
         )
     lay_out_heads(figure, rows, heads, colours)
     row = square_size(heads) + 6
@@ -85,6 +80,22 @@ def head_map(
     height = max(240, 110 + row * rows.end)
     figure.update_layout(height=height, showlegend=False, barmode="overlay")
     return figure
+
+
+def _add_cells(
+    figure: go.Figure, cells: Floats, places: Floats, marker: dict[str, Any], words: str
+) -> None:
+    """Cells, (cell, 3): layer, head, value; in rows at `places`; `words` are of the hover."""
+    figure.add_bar(  # a chart of cells reports no clicks
+        x=cells[:, 1],
+        y=np.full(len(cells), _CELL[1]),
+        base=places - _CELL[1] / 2,
+        width=_CELL[0],
+        customdata=cells,
+        marker=marker,
+        **steady(),
+        hovertemplate=f"{HOVERED}: {words}<br>click to open this head<extra></extra>",
+    )
 
 
 def _shades(

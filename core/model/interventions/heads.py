@@ -58,8 +58,6 @@ class Effects:
     words : the model's likeliest word and the second, or its likeliest class.
     position : of the token whose word is measured, from 0; None for other measures.
     is_masked : whether that token was hidden for this.
-    moved : (layer, head), how far the replacement moves the head's output: the root of the mean
-        square over tokens, before W_O.
     """
 
     values: Doubles
@@ -71,7 +69,6 @@ class Effects:
     words: tuple[str, ...]
     position: int | None
     is_masked: bool
-    moved: Doubles
 
 
 class _Row(NamedTuple):
@@ -130,23 +127,12 @@ def effects(
     before = next(run_changed(model, way, [Intervention()]))
     shape = len(own), max(layer.shape[1] for layer in own)
     values = np.full((1 + draws, *shape), np.nan)
-    moved = np.full(shape, np.nan)
-    rows = []
-    for layer, (outputs, other) in enumerate(zip(own, given, strict=True)):
-        rotations = outputs.new_tensor(_rotations(outputs.shape[-1], draws, seed))
-        for head in range(outputs.shape[1]):
-            if heads is not None and (layer, head) not in heads:
-                continue
-            step = other[:, head] - outputs[:, head]  # (token, dim)
-            moved[layer, head] = float(step.square().sum(-1).mean().sqrt())
-            turned = (step @ rotation for rotation in rotations)
-            for place, each in enumerate((step, *turned)):
-                rows.append(_Row((place, layer, head), layer, head, outputs[:, head] + each))
+    rows = list(_rows(own, given, heads, draws, seed))
     for done, change in enumerate(_changes(model, way, before, rows), start=1):
         values[rows[done - 1].place] = change
         if progress is not None and (done == len(rows) or done % copies_of(model, way) == 0):
             progress(done, len(rows))
-    largest = np.abs(values[1:]).max(axis=0) if draws else np.full_like(moved, np.nan)
+    largest = np.abs(values[1:]).max(axis=0) if draws else np.full(shape, np.nan)
     return Effects(
         values[0],
         largest,
@@ -157,7 +143,6 @@ def effects(
         words_of(model, before, way),
         way.position,
         way.is_masked,
-        moved,
     )
 
 
@@ -192,6 +177,25 @@ def replacements(
     outputs = reference_outputs(model, texts)
     found = mean_outputs(outputs) if replace == "mean" else aligned_outputs(outputs, own)
     return tuple(other.to(layer.dtype) for other, layer in zip(found, own, strict=True))
+
+
+def _rows(
+    own: Outputs,
+    given: Outputs,
+    heads: Collection[tuple[int, int]] | None,
+    draws: int,
+    seed: int,
+) -> Iterator[_Row]:
+    """For each head the replacement, then its controls."""
+    for layer, (outputs, other) in enumerate(zip(own, given, strict=True)):
+        rotations = outputs.new_tensor(_rotations(outputs.shape[-1], draws, seed))
+        for head in range(outputs.shape[1]):
+            if heads is not None and (layer, head) not in heads:
+                continue
+            step = other[:, head] - outputs[:, head]  # (token, dim)
+            turned = (step @ rotation for rotation in rotations)
+            for place, each in enumerate((step, *turned)):
+                yield _Row((place, layer, head), layer, head, outputs[:, head] + each)
 
 
 def _rotations(dim: int, draws: int, seed: int) -> Doubles:
