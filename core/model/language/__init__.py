@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -154,30 +154,45 @@ def narrowed(
     """A network of the same modules whose head gets the tokens in `rows` only.
 
     A head has a number for each entry of the vocabulary: half a gigabyte for 500 tokens of the
-    largest. The copy belongs to one call, so other threads are not affected.
+    largest.
     """
-    narrowed = copy.copy(language_model)
-    modules = language_model._modules  # noqa: SLF001 - a shallow copy shares them
-    narrowed.__dict__["_modules"] = {
-        name: _Rows(base, rows) if module is base else module for name, module in modules.items()
-    }
-    return narrowed
 
-
-class _Rows:
-    """A network whose last hidden state is that of some tokens; else as the network itself."""
-
-    def __init__(self, base: PreTrainedModel, rows: list[int]) -> None:
-        self._base, self._rows = base, rows
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - handed on
-        output = self._base(*args, **kwargs)
+    def narrow(output: Any) -> Any:  # noqa: ANN401 - handed on
         if getattr(output, "last_hidden_state", None) is not None:
-            output.last_hidden_state = output.last_hidden_state[:, self._rows]
+            output.last_hidden_state = output.last_hidden_state[:, rows]
         return output
 
+    return rewired(language_model, base, narrow)
+
+
+def rewired(
+    whole: PreTrainedModel, base: PreTrainedModel, then: Callable[[Any], Any]
+) -> PreTrainedModel:
+    """A network of the same modules that goes on with what `then` makes of its base's output.
+
+    The copy belongs to one call, so other threads are not affected. It may be rewired again.
+    """
+    rewired = copy.copy(whole)
+    modules = whole._modules  # noqa: SLF001 - a shallow copy shares them
+    rewired.__dict__["_modules"] = {
+        name: _Base(module, then) if base in (module, getattr(module, "inner", None)) else module
+        for name, module in modules.items()
+    }
+    return rewired
+
+
+class _Base:
+    """A network whose output is made into another; else as the network itself, `inner`."""
+
+    def __init__(self, wrapped: Any, then: Callable[[Any], Any]) -> None:  # noqa: ANN401
+        self._wrapped, self._then = wrapped, then
+        self.inner = getattr(wrapped, "inner", wrapped)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - handed on
+        return self._then(self._wrapped(*args, **kwargs))
+
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - handed on
-        return getattr(self._base, name)
+        return getattr(self._wrapped, name)
 
 
 def _likeliest(
@@ -187,14 +202,19 @@ def _likeliest(
     import torch
 
     probabilities, ids = torch.softmax(logits, -1).topk(min(count, len(logits)))
+    return guesses_of(tokenizer, ids.tolist(), probabilities.tolist())
+
+
+def guesses_of(
+    tokenizer: PreTrainedTokenizerFast, ids: Sequence[int], probabilities: Sequence[float]
+) -> tuple[Guess, ...]:
+    """Entries of the vocabulary by their names, in the given order."""
     # A vocabulary is often padded: the last rows of its table have no token.
-    names = [name or "" for name in tokenizer.convert_ids_to_tokens(ids.tolist())]
+    names = [name or "" for name in tokenizer.convert_ids_to_tokens(list(ids))]
     byte_level, starts = is_byte_level(tokenizer), marks_starts(tokenizer)
     return tuple(
         Guess(name, display_name(name, byte_level), number, probability, _continues(name, starts))
-        for name, number, probability in zip(
-            names, ids.tolist(), probabilities.tolist(), strict=True
-        )
+        for name, number, probability in zip(names, ids, probabilities, strict=True)
     )
 
 

@@ -1,0 +1,312 @@
+"""The direct effect of heads: what they write to the end themselves, by no later head or layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.model.capture.forward import recorded
+from core.model.errors import UnsupportedModelError
+from core.model.interventions.changing import Intervention, Replacement
+from core.model.interventions.heads import (
+    Doubles,
+    Replace,
+    as_input,
+    changes_of,
+    copies_of,
+    replacements,
+    rows_of,
+)
+from core.model.interventions.measures import Measure, Measured, measured, measures_of, words_of
+from core.model.language import Guess, guesses_of, rewired
+from core.model.refusal import refusing_to
+
+if TYPE_CHECKING:
+    import torch
+    from PIL import Image
+
+    from core.model.image.facts import Size
+    from core.model.image.pixels import Pixels
+    from core.model.interventions.stream import Leaf, Stream
+    from core.model.running.loaded import LoadedModel
+
+LINEAR: tuple[Measure, ...] = ("logit_difference", "class", "sentence")
+TOLERANCE = 1e-3  # of the value, or of 1: how far the sum of all parts may be from it
+
+
+@dataclass(frozen=True, eq=False)
+class DirectParts:
+    """What is read at a model's end, as a sum of what each of its parts writes.
+
+    Attributes
+    ----------
+    heads : (layer, head), NaN where a layer has no such head.
+    layers : (layer,), what is written between a layer's heads and the next layer's: by its MLP.
+    embeddings, biases : of all tokens; of norms, of W_O and of the head for words.
+    value : what is read: the sum of all these.
+    measure, unit, words, position, is_masked : as for :class:`core.model.Effects`; the value is the
+        lead of the first word over the second, the logit of the class, or the length of the vector
+        of the sentence or of CLS.
+    """
+
+    heads: Doubles
+    layers: Doubles
+    embeddings: float
+    biases: float
+    value: float
+    measure: Measure
+    unit: str
+    words: tuple[str, ...]
+    position: int | None
+    is_masked: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Taken:
+    """A model's pass on one input, taken apart."""
+
+    model: LoadedModel
+    way: Measured
+    stream: Stream
+    before: torch.Tensor  # what was read
+    start: torch.Tensor  # the residual stream before the first layer
+
+    def again(self, intervention: Intervention, copies: int = 1) -> torch.Tensor:
+        """What is read, (copy, number), when only the direct effects of a change count."""
+        import torch
+
+        with torch.inference_mode():
+            return _pass(self.model, self.way, self.stream, intervention, copies)[0]
+
+
+def linear_measure(model: LoadedModel) -> Measure:
+    """The measure that is a sum of direct effects."""
+    return next(each for each in measures_of(model) if each in LINEAR)
+
+
+@refusing_to("run")
+def direct_parts(
+    model: LoadedModel,
+    text: str | Image.Image | Pixels,
+    measure: Measure | None = None,
+    *,
+    pair: str | None = None,
+    size: Size | None = None,
+    max_tokens: int | None = None,
+) -> DirectParts:
+    """What is read at the end, in parts by who wrote it.
+
+    `measure` is one of :data:`LINEAR`; without it the model's :func:`linear_measure`.
+
+    Raises
+    ------
+    UnsupportedModelError
+        Where the parts do not add up to the value within :data:`TOLERANCE`: something between
+        them is not followed here.
+    """
+    import torch
+
+    chosen = linear_measure(model) if measure is None else measure
+    if chosen not in LINEAR:
+        raise UnsupportedModelError(
+            f"{{name}} cannot be taken apart by {chosen!r}.",
+            f"Measure it by {' or '.join(map(repr, LINEAR))}.",
+        )
+    way = measured(model, as_input(model, text, pair, size, max_tokens), chosen)
+    with torch.enable_grad():
+        taken = _taken(model, way)
+        value = _value(way, taken.before)
+        shares = _shares(value, taken)
+    parts = _parts(model, way, taken, float(value.detach()), shares)
+    _check(parts)
+    return parts
+
+
+def _value(way: Measured, read: torch.Tensor) -> torch.Tensor:
+    """The number that is linear in what is read, (1, number)."""
+    import torch
+
+    before = read.detach()
+    if way.is_vector:
+        return (read @ (before / before.norm()).T).sum()
+    zeros = torch.zeros_like(before)
+    return (way.compare(before, zeros) - way.compare(before, read)).sum()
+
+
+def _shares(value: torch.Tensor, taken: _Taken) -> tuple[list[tuple[Leaf, Doubles]], float]:
+    """Gradient by value of each leaf, summed but for heads, and the same of the embeddings."""
+    import torch
+
+    leaves = taken.stream.leaves
+    tensors = [leaf.values for leaf in leaves]
+    start = taken.start
+    early = torch.autograd.grad(
+        start, tensors, torch.ones_like(start), allow_unused=True, retain_graph=True
+    )
+    *gradients, first = torch.autograd.grad(value, [*tensors, start], allow_unused=True)
+    found = []
+    for leaf, gradient, before in zip(leaves, gradients, early, strict=True):
+        if gradient is not None and before is None:  # else it is part of the embeddings
+            share = (gradient.double() * leaf.values.double()).detach()
+            axes = (0, 1, 3) if leaf.kind == "head" else tuple(range(share.dim()))
+            found.append((leaf, share.sum(axes).cpu().numpy()))
+    embeddings = 0.0 if first is None else float((first.double() * start.detach().double()).sum())
+    return found, embeddings
+
+
+def _parts(
+    model: LoadedModel,
+    way: Measured,
+    taken: _Taken,
+    value: float,
+    shares: tuple[list[tuple[Leaf, Doubles]], float],
+) -> DirectParts:
+    outputs = taken.stream.outputs
+    heads = np.full((len(outputs), max(layer.shape[1] for layer in outputs)), np.nan)
+    for layer, output in enumerate(outputs):
+        heads[layer, : output.shape[1]] = 0
+    layers, biases = np.zeros(len(outputs)), 0.0
+    for leaf, share in shares[0]:
+        if leaf.kind == "head":
+            heads[leaf.layer, : len(share)] = share
+        elif leaf.kind == "layer":
+            layers[max(leaf.layer, 0)] += share
+        else:
+            biases += float(share)
+    return DirectParts(
+        heads=heads,
+        layers=layers,
+        embeddings=shares[1],
+        biases=biases,
+        value=value,
+        measure=way.measure,
+        unit="length" if way.is_vector else way.unit,
+        words=words_of(model, taken.before.detach(), way),
+        position=way.position,
+        is_masked=way.is_masked,
+    )
+
+
+def _check(parts: DirectParts) -> None:
+    total = np.nansum(parts.heads) + parts.layers.sum() + parts.embeddings + parts.biases
+    if not abs(total - parts.value) <= TOLERANCE * max(1, abs(parts.value)):
+        raise _unfollowed()
+
+
+def _unfollowed() -> UnsupportedModelError:
+    return UnsupportedModelError(
+        "What the parts of {name} write does not add up to what is read at its end, so it cannot "
+        "be said what a head writes.",
+        "Something between them is not followed here: use another model.",
+    )
+
+
+@refusing_to("run")
+def direct_effects(
+    model: LoadedModel,
+    text: str | Image.Image | Pixels,
+    replace: Replace = "mean",
+    measure: Measure | None = None,
+    *,
+    pair: str | None = None,
+    size: Size | None = None,
+    max_tokens: int | None = None,
+    reference: Sequence[str] | None = None,
+) -> Doubles:
+    """What :func:`core.model.effects` gives as `values`, if nothing after a head noticed.
+
+    (layer, head). All later heads and layers give what they gave, and norms keep their scale: the
+    difference to `effects` is what they make of the change. Parameters are as there.
+    """
+    way = measured(model, as_input(model, text, pair, size, max_tokens), measure)
+    taken = _repeatable(model, way)
+    own = tuple(taken.stream.outputs)
+    given = replacements(model, own, replace, reference)
+    rows = list(rows_of(own, given))
+    found = np.full((len(own), max(layer.shape[1] for layer in own)), np.nan)
+    before = taken.again(Intervention())
+    changes = changes_of(way, before, rows, taken.again, copies_of(model, way))
+    for row, change in zip(rows, changes, strict=True):
+        found[row.layer, row.head] = change
+    return found
+
+
+@refusing_to("run")
+def written_words(
+    model: LoadedModel,
+    text: str,
+    layer: int,
+    head: int,
+    count: int = 5,
+    *,
+    pair: str | None = None,
+    max_tokens: int | None = None,
+) -> tuple[tuple[Guess, ...], tuple[Guess, ...]] | None:
+    """The words that a head, from 0, makes likelier and less likely by what it writes itself.
+
+    The `count` with the largest and the smallest of its parts of the logits, at the token whose
+    word is measured; `probability` holds that part in logits, above the mean of all words. None
+    for a model without a head for words.
+    """
+    if "logit_difference" not in measures_of(model):
+        return None
+    item = as_input(model, text, pair, None, max_tokens)
+    way = measured(model, item, "logit_difference")
+    taken = _repeatable(model, way)
+    absent = Intervention({layer: [Replacement(0, head, 0.0)]})
+    (part,) = taken.again(Intervention()) - taken.again(absent)
+    part = part - part.mean()
+    up, down = (
+        guesses_of(model.tokenizer, indices.tolist(), part[indices].tolist())
+        for indices in (part.topk(count).indices, (-part).topk(count).indices)
+    )
+    return up, down
+
+
+def _repeatable(model: LoadedModel, way: Measured) -> _Taken:
+    """A pass that is the same again, for several copies together."""
+    import torch
+
+    with torch.no_grad():
+        taken = _taken(model, way)
+    own = taken.before
+    again = taken.again(Intervention(), min(2, copies_of(model, way)))
+    if not bool(((again - own).abs() <= TOLERANCE * own.abs().max()).all()):
+        raise _unfollowed()
+    return taken
+
+
+def _taken(model: LoadedModel, way: Measured) -> _Taken:
+    from core.model.interventions.stream import Stream
+
+    stream = Stream()
+    read, start = _pass(model, way, stream, None, 1)
+    return _Taken(model, way, stream, read, start)
+
+
+def _pass(
+    model: LoadedModel,
+    way: Measured,
+    stream: Stream,
+    intervention: Intervention | None,
+    copies: int,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What is read after a pass of the linear network, and what went into its first layer."""
+    stream.rewind(intervention)
+    network = way.network
+    if network is not model.network:
+        network = rewired(network, model.network, stream.ends)
+    with (
+        stream,
+        recorded(model.way, copies, {way.tokens}, change=stream, keeps=False) as recorder,
+    ):
+        output = network(**way.inputs(copies), output_hidden_states=True)
+    if recorder.missed or recorder.count != model.layers:
+        raise UnsupportedModelError(
+            "{name} cannot be taken apart: its attention cannot be followed on this input.",
+            "Use a shorter text, or another model.",
+        )
+    return way.read(output), output.hidden_states[0]

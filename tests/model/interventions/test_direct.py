@@ -1,0 +1,188 @@
+"""Direct effects against sums by hand over the weights, and against themselves on another way."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+
+from core.model import effects, load
+from core.model.box import BOX, open_box
+from core.model.bundled.planted import PLANTED
+from core.model.errors import UnsupportedModelError
+from core.model.interventions.direct import direct_effects, direct_parts, written_words
+from core.model.interventions.heads import as_input
+from core.model.interventions.reference import head_outputs
+from core.model.weights.output_projection import output_projections
+from tests.model.families import CAPTURED, SENTENCES
+from tests.model.language.checkpoints import build_with_head
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from core.model import LoadedModel
+    from core.model.interventions.direct import DirectParts
+    from tests.conftest import ModelOf
+
+TEXT = SENTENCES[1]
+# A mixture of experts adds up in a way that is not followed.
+FOLLOWED = [each.name for each in CAPTURED if " " not in each.name and each.name != "gpt_oss"]
+WITH_WORDS = {
+    "gpt2": "GPT2LMHeadModel",
+    "llama": "LlamaForCausalLM",
+    "gemma2": "Gemma2ForCausalLM",
+    "bloom": "BloomForCausalLM",
+    "gpt_neox": "GPTNeoXForCausalLM",
+    "opt": "OPTForCausalLM",
+    "bert": "BertForMaskedLM",
+    "roberta": "RobertaForMaskedLM",
+    "distilbert": "DistilBertForMaskedLM",
+    "modernbert": "ModernBertForMaskedLM",
+}
+
+
+def _total(parts: DirectParts) -> float:
+    return float(np.nansum(parts.heads) + parts.layers.sum() + parts.embeddings + parts.biases)
+
+
+def _written(model: LoadedModel, text: str) -> list[torch.Tensor]:
+    """What the heads of each layer add to the residual stream, float64 (head, token, width)."""
+    projections = output_projections(model)
+    assert projections is not None
+    outputs = head_outputs(model, as_input(model, text))
+    return [
+        torch.einsum("thd,hdw->htw", output.double(), weight.double())
+        for output, weight in zip(outputs, projections, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("name", [*FOLLOWED, "t5", "bart"])
+def test_parts_add_up_and_a_head_that_is_zero_lacks_its_part(name: str, model_of: ModelOf) -> None:
+    model = model_of(name)
+    parts = direct_parts(model, TEXT, "sentence")
+    assert _total(parts) == pytest.approx(parts.value, abs=1e-5)
+    with torch.inference_mode():
+        network = model.network.get_encoder() if model.is_encoder_decoder else model.network
+        item = as_input(model, TEXT)
+        vector = network(torch.tensor([item.ids]))[0].double().mean(1)
+    assert parts.value == pytest.approx(float(vector.norm()), rel=1e-5)
+    turned = direct_effects(model, TEXT, "zero", "sentence")
+    assert (turned > 0).all()
+
+
+@pytest.mark.parametrize(("name", "kind"), WITH_WORDS.items())
+def test_the_lead_of_a_word_is_taken_apart(name: str, kind: str, tmp_path: Path) -> None:
+    build_with_head(name, kind, tmp_path, stir=0.2)
+    model = load(str(tmp_path))
+    parts = direct_parts(model, TEXT, "logit_difference")
+    assert _total(parts) == pytest.approx(parts.value, abs=1e-4)
+    without = direct_effects(model, TEXT, "zero", "logit_difference")
+    np.testing.assert_allclose(without, parts.heads, atol=1e-4 * np.abs(parts.heads).max())
+
+
+def test_by_hand_through_the_final_norm_of_a_decoder(tmp_path: Path) -> None:
+    network = build_with_head("gpt2", "GPT2LMHeadModel", tmp_path, stir=0.2)
+    model = load(str(tmp_path))
+    item = as_input(model, TEXT)
+    ended: list[torch.Tensor] = []
+    norm = network.transformer.ln_f
+    norm.register_forward_pre_hook(lambda _module, given: ended.append(given[0][0, -1].double()))
+    with torch.inference_mode():
+        logits = network(torch.tensor([item.ids])).logits[0, -1]
+    best, second = logits.topk(2).indices.tolist()
+    direction = (network.lm_head.weight[best] - network.lm_head.weight[second]).double()
+    scale = (ended[0].var(correction=0) + norm.eps).rsqrt() * norm.weight.double()
+    parts = direct_parts(model, TEXT, "logit_difference")
+    for layer, written in enumerate(_written(model, TEXT)):
+        last = written[:, -1]
+        expected = ((last - last.mean(-1, keepdim=True)) * scale) @ direction
+        np.testing.assert_allclose(parts.heads[layer], expected.detach().numpy(), atol=1e-5)
+        up, down = written_words(model, TEXT, layer, 1) or ((), ())
+        moved = ((last[1] - last[1].mean()) * scale) @ network.lm_head.weight.double().T
+        moved = moved - moved.mean()
+        assert [each.id for each in up] == moved.topk(5).indices.tolist()
+        assert [each.id for each in down] == (-moved).topk(5).indices.tolist()
+        assert [each.probability for each in up] == pytest.approx(moved.topk(5).values.tolist())
+
+
+def test_by_hand_through_all_norms_after_a_head_of_an_encoder(model_of: ModelOf) -> None:
+    model = model_of("bert")
+    network = model.network
+    scales: list[tuple[torch.Tensor, torch.Tensor]] = []  # of each norm in order: rows and weights
+    norms = [
+        module
+        for layer in network.encoder.layer
+        for module in (layer.attention.output.LayerNorm, layer.output.LayerNorm)
+    ]
+    hooks = [
+        norm.register_forward_pre_hook(
+            lambda module, given: scales.append(
+                (
+                    (given[0][0].double().var(-1, correction=0) + module.eps).rsqrt(),
+                    module.weight.double(),
+                )
+            )
+        )
+        for norm in norms
+    ]
+    with torch.inference_mode():
+        vector = network(torch.tensor([as_input(model, TEXT).ids]))[0][0].double().mean(0)
+    for hook in hooks:
+        hook.remove()
+    parts = direct_parts(model, TEXT)
+    for layer, stream in enumerate(_written(model, TEXT)):
+        for scale, weight in scales[2 * layer :]:
+            stream.sub_(stream.mean(-1, keepdim=True)).mul_(scale[:, None] * weight)
+        expected = stream.mean(1) @ (vector / vector.norm())
+        np.testing.assert_allclose(parts.heads[layer], expected.detach().numpy(), atol=1e-6)
+
+
+def test_the_class_of_an_image_is_taken_apart() -> None:
+    model = load("bundled/vit-scenes")
+    image = open_box(next(iter(BOX)))
+    parts = direct_parts(model, image)
+    assert model.classifier is not None
+    assert parts.measure == "class"
+    assert _total(parts) == pytest.approx(parts.value, abs=1e-4)
+    without = direct_effects(model, image, "zero")
+    np.testing.assert_allclose(without, parts.heads, atol=1e-5)
+
+
+def test_nothing_comes_after_the_heads_of_a_planted_model_s_last_layer() -> None:
+    model = load("bundled/planted-induction")
+    text = "the king met a dog , and then the king"
+    direct, all_effects = (
+        direct_effects(model, text, "zero", "logit_difference"),
+        effects(model, text, "zero", "logit_difference", draws=0).values,
+    )
+    np.testing.assert_allclose(direct[1], all_effects[1], atol=1e-4)
+    first = next(head.place[1] - 1 for head in PLANTED[model.name].needed if head.place[0] == 1)
+    assert abs(direct[0, first]) < 0.01 * abs(all_effects[0, first])  # a head of layer 2 reads it
+
+
+def test_what_is_not_followed_is_refused_and_what_is_not_linear_too(model_of: ModelOf) -> None:
+    with pytest.raises(UnsupportedModelError, match="does not add up"):
+        direct_parts(model_of("gpt_oss"), TEXT)
+    with pytest.raises(UnsupportedModelError, match="taken apart by 'kl'"):
+        direct_parts(load("bundled/gpt2-novels"), TEXT, "kl")
+
+
+def test_other_threads_see_the_model_as_it_is(model_of: ModelOf) -> None:
+    model = model_of("llama")
+    before = effects(model, TEXT, "zero", "sentence", draws=0).values
+    found: list[np.ndarray] = []
+    threads = [
+        threading.Thread(
+            target=lambda: found.append(effects(model, TEXT, "zero", "sentence", draws=0).values)
+        ),
+        threading.Thread(target=lambda: direct_parts(model, TEXT, "sentence")),
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    np.testing.assert_array_equal(found[0], before)
+    assert all(weight.grad is None for weight in model.network.parameters())
