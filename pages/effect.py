@@ -18,6 +18,7 @@ from core.screens.effect.help import examples, mathematics
 from core.screens.effect.looks import pick_axes, show_looks
 from core.screens.effect.measuring import measure, pick_measure, pick_replacement
 from core.screens.effect.trust import show_trust
+from core.screens.effect.writes import show_writes
 from core.ui.place import pick_head
 
 trace = current_trace()
@@ -28,18 +29,22 @@ if part == "trust":
     show_trust()
 elif not show_unread(trace, "A sentence whose heads are replaced"):
     key = current_key(trace.model)
+    colours = palette(st.context.theme.type)
     with row:
         layer, head = pick_head(trace)
         axes = pick_axes(trace) if part == "looks" else None
-        replace = pick_replacement(key) if axes is None else None
+        replace = pick_replacement(key) if part == "heads" else None
         with more():
-            replace = replace or pick_replacement(key)
-            measured_by = pick_measure(key)
-    heads, found = measure(trace, key, replace, measured_by, layer, head)
-    colours = palette(st.context.theme.type)
-    if axes is None:
-        presets.show(partial(examples, heads))
-        show_heads(heads, found, key, colours)
+            if part == "looks":
+                replace = pick_replacement(key)
+            measured_by = pick_measure(key, adds_up=part == "writes")
+    if replace is None:
+        show_writes(trace, key, measured_by, layer, head, colours)
     else:
-        show_looks(heads, key, axes, colours)
+        heads, found = measure(trace, key, replace, measured_by, layer, head)
+        if axes is None:
+            presets.show(partial(examples, heads))
+            show_heads(heads, found, key, colours)
+        else:
+            show_looks(heads, key, axes, colours)
 show_end(mathematics())

@@ -12,6 +12,7 @@ from core.figures.head_map import HOVERED, add_ring, make_clickable, steady
 from core.figures.labels import literal
 from core.figures.palette import Palette
 
+_BARS = 300  # pixels, with their legend
 _GROUPS = ("beyond its control", "within its control")
 
 
@@ -52,3 +53,37 @@ def heads_against(
     figure.update_yaxes(title_text=literal(names[1]))
     figure.update_layout(height=440, legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"})
     return figure
+
+
+def parts_by_layer(
+    labels: Sequence[int],
+    heads: Floats,
+    layers: Floats,
+    rest: tuple[float, float],
+    unit: str,
+    colours: Palette,
+) -> go.Figure:
+    """What is read at a model's end: bars for the heads of each layer together, and for its MLP.
+
+    `labels` are of the layers, `heads` and `layers` (layer,), `rest` what the embeddings and all
+    biases are of it, all in `unit`.
+    """
+    names = ["embeddings", *(f"layer {label}" for label in labels), "biases"]
+    bars = {
+        "its heads": (np.array([np.nan, *heads, np.nan]), colours.accent),
+        "its MLP": (np.array([np.nan, *layers, np.nan]), colours.categories[1]),
+        "neither": (np.array([rest[0], *np.full(len(labels), np.nan), rest[1]]), colours.edge),
+    }
+    figure = go.Figure()
+    for name, (values, colour) in bars.items():
+        figure.add_bar(
+            x=names,
+            y=values,
+            name=name,
+            marker={"color": colour},
+            hovertemplate=f"%{{x}}, {name}: %{{y:.3g}} {literal(unit)}<extra></extra>",
+        )
+    figure.update_xaxes(title_text="", fixedrange=True)
+    figure.update_yaxes(title_text=literal(unit), fixedrange=True, zerolinecolor=colours.edge)
+    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
+    return figure.update_layout(height=_BARS, barmode="group", legend=legend)

@@ -36,5 +36,5 @@ def test_what_was_planted_is_judged_on_a_phone(goto: Open) -> None:
     page = goto("/effect?part=trust", width=390, height=844)
     expect(page.get_by_text("On 6 models with planted heads")).to_be_visible()
     table = page.get_by_role("table")
-    expect(table.get_by_role("row")).to_have_count(7)
+    expect(table.get_by_role("row")).to_have_count(8)
     expect(table).to_contain_text("saturated L1 H3")

@@ -10,8 +10,10 @@ from scipy.stats import spearmanr
 
 from core.analysis.head_patterns import pattern_table
 from core.model import effects, load, trace_text
+from core.model.interventions.direct import direct_effects, direct_parts, written_words
+from core.model.interventions.lens import logit_lens
 from core.model.interventions.written import written_norms
-from core.screens.effect import measuring
+from core.screens.effect import input as given
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.vision import open_image
@@ -19,6 +21,9 @@ from tests.pages.vision import open_image
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.conftest import FolderOf
+
+NOVELS = "bundled/gpt2-novels"
 PLANTED = "bundled/planted-induction"
 KING = "the king met a dog , and then the king"
 
@@ -50,6 +55,51 @@ def test_a_planted_head_is_needed_and_an_idle_one_is_not() -> None:
     assert "is **not needed here**" in said(app)
 
 
+def test_the_card_says_what_a_head_writes_and_what_is_repaired() -> None:
+    app = open_app(
+        "effect", model=NOVELS, text=BOOK, layer="2", head="3", measure="logit_difference"
+    )
+    model = load(NOVELS)
+    parts, alone = (
+        direct_parts(model, BOOK),
+        direct_effects(model, BOOK, "mean", "logit_difference"),
+    )
+    found = effects(model, BOOK, "mean", "logit_difference", draws=0)
+    part = f"{parts.heads[1, 2]:.3g} logits of the {parts.value:.3g} logits"
+    assert f"**Writes:** {part} by which `{parts.words[0]}` is ahead" in said(app)
+    up, down = written_words(model, BOOK, 1, 2) or ((), ())
+    assert f"Likelier: `{up[0].display}` +{up[0].probability:.2g}" in said(app)
+    assert f"Less likely: `{down[0].display}` −{-down[0].probability:.2g}" in said(app)
+    effect, direct = found.values[1, 2], alone[1, 2]
+    assert f"alone it changes {direct:.3g}, with the rest of the model {effect:.3g}:" in said(app)
+    less = f"make up for {direct - effect:.3g}" if abs(effect) < abs(direct) else "add to it"
+    assert less in said(app)
+
+
+def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> None:
+    app = open_app("effect", model=NOVELS, text=BOOK, part="writes")
+    parts = direct_parts(load(NOVELS), BOOK)
+    first = np.unravel_index(np.argmax(parts.heads), parts.heads.shape)
+    assert f"**L{first[0] + 1} H{first[1] + 1} writes most:**" in said(app)
+    assert f"all heads {parts.heads.sum():.3g} logits" in said(app)
+    lens = logit_lens(load(NOVELS), BOOK) or ()
+    assert (
+        f"| layer 2 | `{lens[2].guesses[0].display}` {lens[2].guesses[0].probability:.0%}"
+        in said(app)
+    )
+    app = open_app("effect", text=BOOK, part="writes")
+    assert "% of the length of the sentence vector" in said(app)
+    assert "After each layer:" not in said(app)
+
+
+def test_what_cannot_be_taken_apart_is_said(folder_of: FolderOf) -> None:
+    app = open_app("effect", model=str(folder_of("gpt_oss")), text="it rains", part="writes")
+    assert "cannot be said here" in said(app)
+    app = open_app("effect", model=str(folder_of("gpt_oss")), text="it rains")
+    assert "**Writes:** that cannot be said" in said(app)
+    assert alerts(app) == ""
+
+
 def test_methods_are_judged_by_planted_heads_and_fall_into_the_traps() -> None:
     app = open_app("effect", part="trust")
     text = said(app)
@@ -57,6 +107,8 @@ def test_methods_are_judged_by_planted_heads_and_fall_into_the_traps() -> None:
     assert "| replaced by its mean | 0.82 | 8 of 10 | twin L1 H1, twin L1 H3" in text
     row = next(line for line in text.splitlines() if line.startswith("| attribution patching"))
     assert "saturated L1 H3" in row
+    row = next(line for line in text.splitlines() if line.startswith("| direct effect"))
+    assert "previous L1 H3" in row
     row = next(line for line in text.splitlines() if line.startswith("| attention weight"))
     assert "empty L2 H1, sink L1 H1" in row
 
@@ -89,7 +141,7 @@ def test_an_image_is_measured_by_its_class_or_its_cls_vector() -> None:
 
 
 def test_a_long_text_is_cut_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "MAX_TOKENS", 8)
+    monkeypatch.setattr(given, "MAX_TOKENS", 8)
     app = open_app("effect", text="It rains in the north and it pours in the south.")
     assert "Effects are of the first 8 of 15 tokens." in said(app)
 

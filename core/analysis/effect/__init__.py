@@ -9,6 +9,7 @@ from core.analysis.effect.table import (
     expected_by_chance,
     largest_effect,
     loudest_within,
+    parts_table,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "expected_by_chance",
     "largest_effect",
     "loudest_within",
+    "parts_table",
 ]

@@ -51,11 +51,45 @@ class HeadEffects(Protocol):
         """What the heads are replaced by."""
 
 
+class HeadParts(Protocol):
+    """What :func:`core.model.interventions.direct.direct_parts` gives."""
+
+    @property
+    def heads(self) -> Floats:
+        """What each head writes of the value, (layer, head)."""
+
+    @property
+    def layers(self) -> Floats:
+        """What each layer writes besides, (layer,)."""
+
+    @property
+    def embeddings(self) -> float:
+        """What the embeddings are of it."""
+
+    @property
+    def biases(self) -> float:
+        """What all biases are of it."""
+
+    @property
+    def value(self) -> float:
+        """What is read: the sum."""
+
+    @property
+    def measure(self) -> Any:  # noqa: ANN401 - a name
+        """What it measures."""
+
+    @property
+    def unit(self) -> str:
+        """Its unit."""
+
+
 def effect_table(
     layered: Layered,
     found: HeadEffects,
     written: Floats | None = None,
     patterns: Sequence[str] | None = None,
+    direct: Floats | None = None,
+    parts: Floats | None = None,
 ) -> pd.DataFrame:
     """Whether each head matters on one text, a row per head, in the order of layers and heads.
 
@@ -65,12 +99,16 @@ def effect_table(
     found : of :func:`core.model.effects`.
     written : (layer, head), of ``core.model.interventions.written.written_norms``.
     patterns : the pattern of each head in the order of rows, as ``pattern_table``'s ``class``.
+    direct : (layer, head), of ``core.model.interventions.direct.direct_effects``.
+    parts : (layer, head), ``heads`` of ``core.model.interventions.direct.direct_parts``.
 
     Columns ``layer`` and ``head`` (from 1); ``effect``; ``control``, the largest effect of a random
     direction by size; ``exceeds``, whether the effect is larger than that by size, and no less than
     `NEGLIGIBLE` of the largest effect; ``others``, the median size among the other heads of its
     layer; with `written` ``written`` (a length), ``share`` (of the mean head of its layer) and
-    ``inactive`` (whether that is below `INACTIVE`); with `patterns` ``pattern``. A head that a
+    ``inactive`` (whether that is below `INACTIVE`); with `patterns` ``pattern``; with `direct`
+    ``direct`` and ``repaired``, the direct effect less the effect: what the rest of the model makes
+    up for; with `parts` ``part``, what it writes of the value read at the end. A head that a
     layer does not have is nan. ``table.attrs`` has "measure", "unit" and "replace" of the effects,
     "least", the size below which an effect is negligible, and "chance", the share of heads that
     exceed their control if they are no better than random directions.
@@ -99,6 +137,10 @@ def effect_table(
         }
     if patterns is not None:
         columns["pattern"] = np.array(patterns)
+    if direct is not None:
+        columns |= {"direct": direct.ravel(), "repaired": (direct - values).ravel()}
+    if parts is not None:
+        columns["part"] = parts.ravel()
     table = pd.DataFrame(columns)
     table.attrs |= {
         "measure": found.measure,
@@ -107,6 +149,32 @@ def effect_table(
         "least": float(least),
         "chance": expected_by_chance(len(found.draws)),
     }
+    return table
+
+
+def parts_table(layered: Layered, parts: HeadParts) -> pd.DataFrame:
+    """What is read at a model's end in parts, a row per head, then the rest.
+
+    Columns ``writer`` ("head", "layer" for what a layer writes besides its heads, "embeddings",
+    "biases"); ``layer`` and ``head`` (from 1, missing where there is none); ``part``; ``share`` of
+    the value. ``table.attrs`` has "value", "measure" and "unit".
+    """
+    import pandas as pd
+
+    heads = parts.heads
+    layer, head = np.divmod(np.arange(heads.size), heads.shape[1])
+    labels = [*layered.layer_labels]
+    rest = len(parts.layers)
+    table = pd.DataFrame(
+        {
+            "writer": ["head"] * heads.size + ["layer"] * rest + ["embeddings", "biases"],
+            "layer": pd.array([*np.array(labels)[layer], *labels, None, None], dtype="Int64"),
+            "head": pd.array([*(head + 1), *[None] * (rest + 2)], dtype="Int64"),
+            "part": [*heads.ravel(), *parts.layers, parts.embeddings, parts.biases],
+        }
+    )
+    table["share"] = table["part"] / parts.value
+    table.attrs |= {"value": parts.value, "measure": parts.measure, "unit": parts.unit}
     return table
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -215,6 +215,7 @@ def direct_effects(
     size: Size | None = None,
     max_tokens: int | None = None,
     reference: Sequence[str] | None = None,
+    heads: Collection[tuple[int, int]] | None = None,
 ) -> Doubles:
     """What :func:`core.model.effects` gives as `values`, if nothing after a head noticed.
 
@@ -225,7 +226,7 @@ def direct_effects(
     taken = _repeatable(model, way)
     own = tuple(taken.stream.outputs)
     given = replacements(model, own, replace, reference)
-    rows = list(rows_of(own, given))
+    rows = list(rows_of(own, given, heads))
     found = np.full((len(own), max(layer.shape[1] for layer in own)), np.nan)
     before = taken.again(Intervention())
     changes = changes_of(way, before, rows, taken.again, copies_of(model, way))

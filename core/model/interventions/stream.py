@@ -37,6 +37,49 @@ class Leaf(NamedTuple):
     values: torch.Tensor
 
 
+class UpTo(TorchFunctionMode):
+    """What comes after a layer writes nothing: no head, no MLP, no bias of theirs.
+
+    The final norm and the head for words read what stands there then. It is also the
+    :class:`core.model.capture.Change` of the pass.
+
+    Parameters
+    ----------
+    last : the last layer that writes, an attention call from 0; -1 for embeddings alone.
+    """
+
+    def __init__(self, last: int) -> None:
+        super().__init__()
+        self._last, self._layer, self._reads = last, -1, False
+
+    def ends(self, output: Any) -> Any:  # noqa: ANN401 - handed on
+        """The network inside of the one with a head is done."""
+        self._reads = True
+        return output
+
+    def forbidden(self, number: int) -> None:
+        """None."""
+
+    def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
+        """The outputs of a layer's heads, as they are."""
+        self._layer = number
+        return output
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401 - whatever the function returns
+        """Compute as usual, and write zero after the last layer."""
+        made = func(*args, **(kwargs or {}))
+        is_late = self._layer > self._last and not self._reads
+        if is_late and getattr(func, "__name__", "") in _PRODUCTS:
+            return torch.zeros_like(made)
+        return made
+
+
 class Stream(TorchFunctionMode):
     """Records one pass, and repeats it with other outputs of heads.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -11,6 +12,8 @@ from core.analysis.effect import INACTIVE, LITTLE, NEGLIGIBLE, largest_effect
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.palette import Palette
 from core.screens.effect.measuring import MEASURED, effects_of_head, notes, replacements_of
+from core.screens.effect.writes import what_it_writes
+from core.screens.effect.writing import direct_of_head
 from core.ui.downloads import contents
 from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable, offer_table
@@ -122,18 +125,33 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     st.markdown(verdict, help=rule)
     st.markdown(_words("looks", pattern=pattern, named=named, short=short))
     st.markdown(_words("carries", known=known, share=share))
+    st.markdown(what_it_writes(heads, key, found.measure))
     st.markdown(_words("is_needed", measured=MEASURED[found.measure], unit=found.unit))
-    rows = [
-        "| replaced by | effect | random directions |",
-        "|:--|--:|--:|",
-        *(
-            f"| {replaced[name]} | {_marked(effect, control, least)} | ≤ {number(control, '.3g')} |"
-            for name, (effect, control) in ways.items()
-        ),
-    ]
+    rows = ["| replaced by | effect | random directions | alone |", "|:--|--:|--:|--:|"]
+    for name, (effect, control) in ways.items():
+        alone = direct_of_head(key, name, found.measure, heads.layer, heads.head)
+        rows.append(
+            f"| {replaced[name]} | {_marked(effect, control, least)} | ≤ {number(control, '.3g')}"
+            f" | {number(alone, '.3g', missing='–')} |"
+        )
     st.markdown("\n".join(rows))
     others = number(row["others"], ".3g", missing="–")
-    st.caption(_words("lower_bound", others=others, replaced=replaced[found.replace]))
+    st.caption(_words("others", others=others, replaced=replaced[found.replace]))
+    st.markdown(_repair(row, replaced[found.replace]))
+
+
+def _repair(row: dict[str, Any], replaced: str) -> str:
+    """What the rest of the model makes of a head that is replaced (Markdown)."""
+    direct, repaired = row.get("direct", float("nan")), row.get("repaired", float("nan"))
+    return _words(
+        "is_repaired",
+        known=math.isfinite(direct),
+        replaced=replaced,
+        direct=number(direct, ".3g"),
+        effect=number(row["effect"], ".3g"),
+        repaired=number(abs(repaired), ".3g"),
+        less=abs(row["effect"]) < abs(direct),
+    )
 
 
 def _counts(effect: float, control: float, least: float) -> bool:

@@ -17,11 +17,13 @@ from core.model import Trace
 from core.model.errors import ModelError
 from core.model.interventions.heads import Replace
 from core.model.interventions.measures import Measure, measures_of
+from core.screens.effect import input as given
+from core.screens.effect.input import limits, model_of, source_of, text_of
+from core.screens.effect.writing import direct_of, parts_of
 from core.ui import cache, controls, python
 from core.ui.cache import TraceKey
 from core.ui.head_tables import HeadTable
-from core.ui.python.source import image_of
-from core.ui.serve import images, turns
+from core.ui.serve import turns
 from core.ui.serve.progress import Bar, bar_with_cancel
 from core.ui.words.messages import quote, show_model_error
 from core.ui.words.prose import Prose
@@ -29,7 +31,6 @@ from core.ui.words.prose import Prose
 if TYPE_CHECKING:
     from core.model import Effects
 
-MAX_TOKENS = 128  # of a text: passes take time, one for every head and random direction
 MEASURED: dict[Measure, str] = {
     "kl": "next-word distribution",
     "logit_difference": "lead of the likeliest word",
@@ -61,9 +62,7 @@ def effects_of_head(
 def _written(key: TraceKey) -> Any:  # noqa: ANN401 - an array, or None
     from core.model.interventions.written import written_norms
 
-    text, pair, size = _given(key)
-    model = cache.model(key.model, key.modality)
-    return written_norms(model, text, pair=pair, size=size, max_tokens=MAX_TOKENS)
+    return written_norms(model_of(key), text_of(key), **limits(key))
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
@@ -73,19 +72,10 @@ def _patterns(key: TraceKey) -> list[str]:
     return list((withhold_names(table) if too_short(len(trace.tokens)) else table)["class"])
 
 
-def _given(key: TraceKey) -> tuple[Any, str | None, tuple[int, int] | None]:
-    """The text or image, the second text, and the size, as the floor of models takes them."""
-    size = None if key.size is None else (key.size, key.size)
-    return (key.text if key.image is None else images.pixels(key.image)), key.pair, size
-
-
 def _run(key: TraceKey, replace: Replace, measure: Measure, **options: Any) -> Effects:  # noqa: ANN401
     from core.model import effects
 
-    text, pair, size = _given(key)
-    model = cache.model(key.model, key.modality)
-    limits: Any = {"pair": pair, "size": size, "max_tokens": MAX_TOKENS}
-    return effects(model, text, replace, measure, **limits, **options)
+    return effects(model_of(key), text_of(key), replace, measure, **limits(key), **options)
 
 
 def measured_effects(key: TraceKey, replace: Replace, measure: Measure) -> Effects:
@@ -135,9 +125,11 @@ def pick_replacement(key: TraceKey) -> Replace:
     )
 
 
-def pick_measure(key: TraceKey) -> Measure:
-    """What is measured, of what this model has."""
-    offered = measures_of(cache.model(key.model, key.modality))
+def pick_measure(key: TraceKey, *, adds_up: bool = False) -> Measure:
+    """What is measured, of what this model has; only what is a sum where it must add up."""
+    from core.model.interventions.direct import LINEAR
+
+    offered = [each for each in measures_of(model_of(key)) if each in LINEAR or not adds_up]
     return controls.choice(
         "measure",
         {name: MEASURED[name] for name in offered},
@@ -149,35 +141,40 @@ def pick_measure(key: TraceKey) -> Measure:
 
 
 def measure(
-    trace: Trace, key: TraceKey, replace: Replace, measured_by: Measure, layer: int, head: int
+    trace: Trace,
+    key: TraceKey,
+    replace: Replace,
+    measured_by: Measure,
+    layer: int,
+    head: int,
 ) -> tuple[HeadTable, Effects]:
     """The effect table with the chosen head, and what it was made of."""
     from core.model import effects
     from core.model.interventions.written import written_norms
 
     found = measured_effects(key, replace, measured_by)
-    given: Any = key.text if key.image is None else image_of(key)
-    size = None if key.size is None else (key.size, key.size)
-    limits = {"pair": key.pair, "size": size, "max_tokens": MAX_TOKENS}
-    measured = python.call(effects, python.MODEL, given, replace, measured_by, **limits)
+    read = (python.MODEL, source_of(key))
+    measured = python.call(effects, *read, replace, measured_by, **limits(key))
     python.made("found", found, measured)
     written = _written(key)
-    python.made("written", written, python.call(written_norms, python.MODEL, given, **limits))
+    python.made("written", written, python.call(written_norms, *read, **limits(key)))
     patterns = _patterns(key)
     named = python.call(pattern_table, python.TRACE)
     if TOO_SHORT in patterns:
         named = python.call(withhold_names, named)
     classes = python.call(list, python.call(operator.getitem, named, "class"))
     python.made("patterns", patterns, classes)
-    table = python.shown("table", effect_table, trace, found, written, patterns)
+    direct, parts = direct_of(key, replace, measured_by), parts_of(key, measured_by)
+    heads = None if parts is None else parts.heads
+    table = python.shown("table", effect_table, trace, found, written, patterns, direct, heads)
     return HeadTable(trace=trace, table=table, layer=layer, head=head), found
 
 
 def notes(trace: Trace, found: Effects) -> list[str]:
     """What was left out of the text, and at which word its effects are measured (Markdown)."""
     notes = []
-    if len(trace.tokens) > MAX_TOKENS and trace.input.has_words:
-        notes.append(_words("cut", most=MAX_TOKENS, tokens=len(trace.tokens)))
+    if len(trace.tokens) > given.MAX_TOKENS and trace.input.has_words:
+        notes.append(_words("cut", most=given.MAX_TOKENS, tokens=len(trace.tokens)))
     if len(found.words) == 2:
         first, second = map(quote, found.words)
         notes.append(_words("words", first=first, second=second))

@@ -20,6 +20,7 @@ _words = Prose(__file__)
 METHODS = {
     "attention": "attention weight",
     "norm": "length of what it writes",
+    "direct": "direct effect: what it writes to the end",
     "zero": "replaced by zero",
     "mean": "replaced by its mean",
     "resample": "replaced by another text's",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from core.analysis.effect import effect_table, expected_by_chance
+from core.analysis.effect import effect_table, expected_by_chance, parts_table
 
 
 @dataclass(frozen=True)
@@ -73,3 +73,31 @@ def test_as_many_heads_exceed_as_chance_says_where_heads_are_random_directions()
         Made(drawn[0], drawn[1:]),
     )
     assert table["exceeds"].mean() == pytest.approx(expected_by_chance(4), abs=0.03)
+
+
+def test_what_is_repaired_is_the_direct_effect_less_the_effect() -> None:
+    direct, parts = VALUES + 0.25, VALUES * 2
+    table = effect_table(Layers(), Made(VALUES, DRAWS), direct=direct, parts=parts)
+    assert table["repaired"].tolist()[:5] == pytest.approx([0.25] * 5)
+    np.testing.assert_array_equal(table["part"], parts.ravel())
+
+
+@dataclass(frozen=True)
+class Parts:
+    heads: np.ndarray
+    layers: np.ndarray
+    embeddings: float = 1.0
+    biases: float = -0.5
+    value: float = 4.0
+    measure: str = "class"
+    unit: str = "logits"
+
+
+def test_all_parts_are_rows_and_add_up() -> None:
+    parts = Parts(np.array([[1.0, 0.5, 0.0], [0.5, 0.0, np.nan]]), np.array([0.5, 1.0]))
+    table = parts_table(Layers(), parts)
+    assert table["writer"].tolist() == ["head"] * 6 + ["layer"] * 2 + ["embeddings", "biases"]
+    assert table["layer"].tolist()[:8] == [2, 2, 2, 5, 5, 5, 2, 5]
+    assert table["head"].isna().sum() == 4
+    assert table["part"].sum() == parts.value
+    assert table["share"].tolist()[0] == 0.25

@@ -9,14 +9,19 @@ from numpy.typing import NDArray
 
 from core.model.bundled.planted import HEADS, LAYERS, Example, Method, PlantedModel
 from core.model.interventions.attribution import attributed_effects
+from core.model.interventions.direct import direct_parts
 from core.model.interventions.heads import effects
+from core.model.interventions.measures import Measure
 from core.model.interventions.written import written_norms
 from core.model.loading import load
 from core.model.running.loaded import LoadedModel
 from core.model.running.tracing import trace_text
 
 Doubles = NDArray[np.float64]
-JUDGES: tuple[Method, ...] = ("attention", "norm", "zero", "mean", "resample", "attribution")
+MEASURE: Measure = "logit_difference"
+JUDGES: tuple[Method, ...] = (
+    *("attention", "norm", "direct", "zero", "mean", "resample", "attribution"),
+)
 
 
 @cache
@@ -40,20 +45,15 @@ def judged(planted: PlantedModel) -> dict[str, Doubles]:
 def _scores(
     model: LoadedModel, method: Method, example: Example, known: tuple[str, ...]
 ) -> Doubles:
+    text = example.text
     if method == "attention":
-        trace = trace_text(model, example.text)
-        return trace.attention()[:, :, -1].max(axis=-1).astype(float)
+        return trace_text(model, text).attention()[:, :, -1].max(axis=-1).astype(float)
     if method == "norm":
-        norms = written_norms(model, example.text)
+        norms = written_norms(model, text)
         return np.zeros((LAYERS, HEADS)) if norms is None else norms
+    if method == "direct":
+        return direct_parts(model, text, MEASURE).heads
     if method == "attribution":
-        return attributed_effects(model, example.text, "mean", "logit_difference", reference=known)
-    if method == "zero":
-        return effects(model, example.text, "zero", "logit_difference", draws=0).values
-    if method == "mean":
-        return effects(
-            model, example.text, "mean", "logit_difference", reference=known, draws=0
-        ).values
-    return effects(
-        model, example.text, "resample", "logit_difference", reference=(example.contrast,), draws=0
-    ).values
+        return attributed_effects(model, text, "mean", MEASURE, reference=known)
+    given = (example.contrast,) if method == "resample" else known
+    return effects(model, text, method, MEASURE, reference=given, draws=0).values

@@ -1,0 +1,83 @@
+"""The logit lens: what a model would say if nothing after a layer wrote (nostalgebraist 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.model.capture.forward import recorded
+from core.model.interventions.heads import as_input
+from core.model.interventions.measures import Measured, measured, measures_of
+from core.model.language import Guess, guesses_of, rewired
+from core.model.refusal import refusing_to
+
+if TYPE_CHECKING:
+    import torch
+
+    from core.model.running.loaded import LoadedModel
+
+
+@dataclass(frozen=True)
+class Lens:
+    """What a model would say after one of its layers.
+
+    Attributes
+    ----------
+    guesses : the likeliest words, the likeliest first.
+    probability : of the word that the whole model finds likeliest.
+    kl : KL(what the whole model says || what is said here), in nats.
+    """
+
+    guesses: tuple[Guess, ...]
+    probability: float
+    kl: float
+
+
+@refusing_to("run")
+def logit_lens(
+    model: LoadedModel,
+    text: str,
+    count: int = 3,
+    *,
+    pair: str | None = None,
+    max_tokens: int | None = None,
+) -> tuple[Lens, ...] | None:
+    """The words that the model would expect, of its embeddings alone and after each layer.
+
+    All later heads and layers write nothing; where norms stand on the residual stream, as in BERT,
+    those of later layers stay. At the token whose word is measured, see
+    :func:`core.model.effects`. None for a model without a head for words.
+    """
+    if "logit_difference" not in measures_of(model):
+        return None
+    way = measured(model, as_input(model, text, pair, None, max_tokens), "logit_difference")
+    chances = [_chances(model, way, last) for last in range(-1, model.layers)]
+    whole = chances[-1]
+    best = int(whole.argmax())
+    found = []
+    for each in chances:
+        values, ids = each.exp().topk(count)
+        found.append(
+            Lens(
+                guesses_of(model.tokenizer, ids.tolist(), values.tolist()),
+                float(each[best].exp()),
+                max(0.0, float((whole.exp() * (whole - each)).sum())),
+            )
+        )
+    return tuple(found)
+
+
+def _chances(model: LoadedModel, way: Measured, last: int) -> torch.Tensor:
+    """Log-probabilities, (vocabulary,), if nothing after a layer wrote."""
+    import torch
+
+    from core.model.interventions.stream import UpTo
+
+    cut = UpTo(last)
+    network = rewired(way.network, model.network, cut.ends)  # type: ignore[arg-type]
+    with (
+        torch.inference_mode(),
+        cut,
+        recorded(model.way, 1, {way.tokens}, change=cut, keeps=False),
+    ):
+        return way.read(network(**way.inputs(1)))[0].log_softmax(-1)

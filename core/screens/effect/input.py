@@ -1,0 +1,36 @@
+"""What the heads of the effect page read: a text or an image, by its key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from core.ui import cache
+from core.ui.cache import TraceKey
+from core.ui.python.source import image_of
+from core.ui.serve import images
+
+if TYPE_CHECKING:
+    from core.model import LoadedModel
+
+MAX_TOKENS = 128  # of a text: passes take time, one for every head and random direction
+
+
+def model_of(key: TraceKey) -> LoadedModel:
+    """The model that the effects are of."""
+    return cache.model(key.model, key.modality)
+
+
+def text_of(key: TraceKey) -> Any:  # noqa: ANN401 - a text or an image
+    """What the model reads."""
+    return key.text if key.image is None else images.pixels(key.image)
+
+
+def source_of(key: TraceKey) -> Any:  # noqa: ANN401 - a text, or a call that opens an image
+    """The same as Share prints it."""
+    return key.text if key.image is None else image_of(key)
+
+
+def limits(key: TraceKey) -> Any:  # noqa: ANN401 - options of several functions
+    """The second text, the size of an image, and how much of a text is read."""
+    size = None if key.size is None else (key.size, key.size)
+    return {"pair": key.pair, "size": size, "max_tokens": MAX_TOKENS}

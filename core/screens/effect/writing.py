@@ -1,0 +1,104 @@
+"""What heads write to the end themselves, measured once and kept; None where it cannot be said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.model.errors import UnsupportedModelError
+from core.model.interventions.heads import Replace
+from core.model.interventions.measures import Measure
+from core.screens.effect import input as given
+from core.screens.effect.input import limits, model_of, source_of, text_of
+from core.ui import python
+from core.ui.cache import TraceKey
+
+if TYPE_CHECKING:
+    from core.model import Guess
+    from core.model.interventions.direct import DirectParts
+    from core.model.interventions.heads import Doubles
+    from core.model.interventions.lens import Lens
+
+    Words = tuple[tuple[Guess, ...], tuple[Guess, ...]]
+
+_MAX_KEPT = 64  # of a few dozen numbers a head
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
+def _parts(key: TraceKey, measure: Measure) -> DirectParts | None:
+    from core.model.interventions.direct import direct_parts
+
+    try:
+        return direct_parts(model_of(key), text_of(key), measure, **limits(key))
+    except UnsupportedModelError:
+        return None
+
+
+def parts_of(key: TraceKey, measure: Measure) -> DirectParts | None:
+    """What is read at the end in parts, by `measure`, or by what of the model's is a sum."""
+    from core.model.interventions.direct import LINEAR, direct_parts, linear_measure
+
+    summed = measure if measure in LINEAR else linear_measure(model_of(key))
+    call = python.call(direct_parts, python.MODEL, source_of(key), summed, **limits(key))
+    parts = _parts(key, summed)
+    return None if parts is None else python.made("parts", parts, call)
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Following what heads write to the end …")
+def _direct(
+    key: TraceKey, replace: Replace, measure: Measure, head: tuple[int, int] | None
+) -> Doubles | None:
+    from core.model.interventions.direct import direct_effects
+
+    heads = None if head is None else [head]
+    try:
+        return direct_effects(
+            model_of(key), text_of(key), replace, measure, heads=heads, **limits(key)
+        )
+    except UnsupportedModelError:
+        return None
+
+
+def direct_of(key: TraceKey, replace: Replace, measure: Measure) -> Doubles | None:
+    """The direct effect of each head, (layer, head)."""
+    from core.model.interventions.direct import direct_effects
+
+    read = (python.MODEL, source_of(key), replace, measure)
+    direct = _direct(key, replace, measure, None)
+    if direct is None:
+        return None
+    return python.made("direct", direct, python.call(direct_effects, *read, **limits(key)))
+
+
+def direct_of_head(
+    key: TraceKey, replace: Replace, measure: Measure, layer: int, head: int
+) -> float:
+    """The direct effect of one head, from 0; nan where it cannot be said."""
+    direct = _direct(key, replace, measure, (layer, head))
+    return float("nan") if direct is None else float(direct[layer, head])
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
+def words_of_head(key: TraceKey, layer: int, head: int) -> Words | None:
+    """The words that a head, from 0, makes likelier and less likely; None without such words."""
+    from core.model.interventions.direct import written_words
+
+    if key.image is not None:
+        return None
+    try:
+        return written_words(
+            model_of(key), key.text, layer, head, pair=key.pair, max_tokens=given.MAX_TOKENS
+        )
+    except UnsupportedModelError:
+        return None
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Asking for words after every layer …")
+def lens_of(key: TraceKey) -> tuple[Lens, ...] | None:
+    """What the model would say after each layer; None for a model without a head for words."""
+    from core.model.interventions.lens import logit_lens
+
+    if key.image is not None:
+        return None
+    return logit_lens(model_of(key), key.text, pair=key.pair, max_tokens=given.MAX_TOKENS)

@@ -1,0 +1,61 @@
+"""The logit lens against the final norm and the head for words, applied by hand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import torch
+
+from core.model import load
+from core.model.interventions.heads import as_input
+from core.model.interventions.lens import logit_lens
+from core.model.language import next_words
+from tests.model.families import SENTENCES
+from tests.model.language.checkpoints import build_with_head
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = SENTENCES[1]
+NORMS = {
+    "gpt2": ("GPT2LMHeadModel", "transformer.ln_f"),
+    "llama": ("LlamaForCausalLM", "model.norm"),
+    "gpt_neox": ("GPTNeoXForCausalLM", "gpt_neox.final_layer_norm"),
+}
+
+
+@pytest.mark.parametrize("name", NORMS)
+def test_after_each_layer_the_final_norm_reads_what_stands_there(name: str, tmp_path: Path) -> None:
+    kind, norm = NORMS[name]
+    network = build_with_head(name, kind, tmp_path, stir=0.2)
+    model = load(str(tmp_path))
+    ids = torch.tensor([as_input(model, TEXT).ids])
+    with torch.inference_mode():
+        output = network(ids, output_hidden_states=True)
+        whole = output.logits[0, -1].double().log_softmax(-1)
+        head = network.get_output_embeddings()
+        found = logit_lens(model, TEXT)
+        assert found is not None
+        assert len(found) == len(output.hidden_states)
+        for lens, states in zip(found[:-1], output.hidden_states[:-1], strict=True):
+            chances = head(network.get_submodule(norm)(states[0, -1])).double().log_softmax(-1)
+            best = chances.topk(3)
+            assert [each.id for each in lens.guesses] == best.indices.tolist()
+            assert [each.probability for each in lens.guesses] == pytest.approx(
+                best.values.exp().tolist(), rel=1e-4
+            )
+            assert lens.kl == pytest.approx(
+                float((whole.exp() * (whole - chances)).sum()), rel=1e-3
+            )
+            assert lens.probability == pytest.approx(float(chances[whole.argmax()].exp()), rel=1e-4)
+
+
+def test_after_the_last_layer_it_is_what_the_model_says() -> None:
+    model = load("bundled/gpt2-novels")
+    found = logit_lens(model, TEXT)
+    assert found is not None
+    expected = [each.id for each in next_words(model, TEXT, count=3)]
+    assert [each.id for each in found[-1].guesses] == expected
+    assert found[-1].kl == 0
+    assert logit_lens(load("bundled/minilm"), TEXT) is None
