@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -21,7 +22,7 @@ from core.model.interventions.reference import (
     outputs_of,
     reference_outputs,
 )
-from core.model.refusal import refusing, refusing_to
+from core.model.refusal import refusing_to
 from core.model.running.images import image_input
 from core.model.running.tracing import BATCH_TOKENS
 from core.model.text.inputs import Input, encode
@@ -71,7 +72,7 @@ class Effects:
     is_masked: bool
 
 
-class _Row(NamedTuple):
+class Row(NamedTuple):
     """A copy of the input in which one head gives something else."""
 
     place: tuple[int, ...]  # in the table of results
@@ -124,11 +125,13 @@ def effects(
     way = measured(model, item, measure)
     own = own_outputs(model, item, way)
     given = replacements(model, own, replace, reference)
-    before = next(run_changed(model, way, [Intervention()]))
+    run = partial(run_changed, model, way)
+    before = run(Intervention())
     shape = len(own), max(layer.shape[1] for layer in own)
     values = np.full((1 + draws, *shape), np.nan)
-    rows = list(_rows(own, given, heads, draws, seed))
-    for done, change in enumerate(_changes(model, way, before, rows), start=1):
+    rows = list(rows_of(own, given, heads, draws, seed))
+    changes = changes_of(way, before, rows, run, copies_of(model, way))
+    for done, change in enumerate(changes, start=1):
         values[rows[done - 1].place] = change
         if progress is not None and (done == len(rows) or done % copies_of(model, way) == 0):
             progress(done, len(rows))
@@ -179,13 +182,13 @@ def replacements(
     return tuple(other.to(layer.dtype) for other, layer in zip(found, own, strict=True))
 
 
-def _rows(
+def rows_of(
     own: Outputs,
     given: Outputs,
-    heads: Collection[tuple[int, int]] | None,
-    draws: int,
-    seed: int,
-) -> Iterator[_Row]:
+    heads: Collection[tuple[int, int]] | None = None,
+    draws: int = 0,
+    seed: int = SEED,
+) -> Iterator[Row]:
     """For each head the replacement, then its controls."""
     for layer, (outputs, other) in enumerate(zip(own, given, strict=True)):
         rotations = outputs.new_tensor(_rotations(outputs.shape[-1], draws, seed))
@@ -195,7 +198,7 @@ def _rows(
             step = other[:, head] - outputs[:, head]  # (token, dim)
             turned = (step @ rotation for rotation in rotations)
             for place, each in enumerate((step, *turned)):
-                yield _Row((place, layer, head), layer, head, outputs[:, head] + each)
+                yield Row((place, layer, head), layer, head, outputs[:, head] + each)
 
 
 def _rotations(dim: int, draws: int, seed: int) -> Doubles:
@@ -209,19 +212,20 @@ def _rotations(dim: int, draws: int, seed: int) -> Doubles:
     return rotations * signs[:, None]  # else they are not evenly distributed (Mezzadri 2007)
 
 
-def _changes(
-    model: LoadedModel, way: Measured, before: torch.Tensor, rows: Sequence[_Row]
+def changes_of(
+    way: Measured,
+    before: torch.Tensor,
+    rows: Sequence[Row],
+    run: Callable[[Intervention, int], torch.Tensor],
+    copies: int,
 ) -> Iterator[float]:
-    """The change of each row, in order."""
+    """The change of each row, in order, `copies` of the input in one `run`."""
     remaining = iter(rows)
-    while batch := list(islice(remaining, copies_of(model, way))):
+    while batch := list(islice(remaining, copies)):
         replaced: dict[int, list[Replacement]] = {}
         for copy, row in enumerate(batch):
             replaced.setdefault(row.layer, []).append(Replacement(copy, row.head, row.values))
-        with refusing(model.name, "run"):
-            (after,) = run_changed(model, way, [Intervention(replaced)], len(batch))
-            changes = way.compare(before, after).tolist()
-        yield from changes
+        yield from way.compare(before, run(Intervention(replaced), len(batch))).tolist()
 
 
 def copies_of(model: LoadedModel, way: Measured) -> int:
@@ -231,10 +235,11 @@ def copies_of(model: LoadedModel, way: Measured) -> int:
     return max(1, min(BATCH_TOKENS // way.tokens, MAX_READ // max(1, way.numbers)))
 
 
+@refusing_to("run")
 def run_changed(
-    model: LoadedModel, way: Measured, interventions: Sequence[Intervention], copies: int = 1
-) -> Iterator[torch.Tensor]:
-    """What is read after each intervention, (copy, number), of so many copies of the input.
+    model: LoadedModel, way: Measured, intervention: Intervention, copies: int = 1
+) -> torch.Tensor:
+    """What is read after an intervention, (copy, number), of so many copies of the input.
 
     Raises
     ------
@@ -243,17 +248,16 @@ def run_changed(
     """
     import torch
 
-    for intervention in interventions:
-        # The fast function takes no mask of its own making.
-        attends = "exact" if model.way == "fast" and intervention.cells else model.way
-        with (
-            torch.inference_mode(),
-            recorded(attends, copies, {way.tokens}, change=intervention, keeps=False) as recorder,
-        ):
-            output = way.network(**way.inputs(copies))
-        if recorder.missed or recorder.count != model.layers:
-            raise UnsupportedModelError(
-                "{name} cannot be intervened on: its attention cannot be followed on this input.",
-                "Use a shorter text, or another model.",
-            )
-        yield way.read(output)
+    # The fast function takes no mask of its own making.
+    attends = "exact" if model.way == "fast" and intervention.cells else model.way
+    with (
+        torch.inference_mode(),
+        recorded(attends, copies, {way.tokens}, change=intervention, keeps=False) as recorder,
+    ):
+        output = way.network(**way.inputs(copies))
+    if recorder.missed or recorder.count != model.layers:
+        raise UnsupportedModelError(
+            "{name} cannot be intervened on: its attention cannot be followed on this input.",
+            "Use a shorter text, or another model.",
+        )
+    return way.read(output)

@@ -49,6 +49,7 @@ class Measured:
     numbers : floats a copy that are read, all positions together.
     position : of the token whose word is measured, from 0; None where there is no such token.
     is_masked : whether that token was hidden for this.
+    is_vector : whether a vector is read, whose direction is compared.
     """
 
     measure: Measure
@@ -61,6 +62,7 @@ class Measured:
     numbers: int
     position: int | None = None
     is_masked: bool = False
+    is_vector: bool = False
 
 
 def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
@@ -131,6 +133,7 @@ def _of_image(model: LoadedModel, item: Input) -> Measured:
         _turn if own else fall,
         len(item.tokens),
         len(vision.labels),
+        is_vector=own,
     )
 
 
@@ -146,6 +149,7 @@ def _of_sentence(model: LoadedModel, item: Input) -> Measured:
         _turn,
         len(item.ids),
         0,
+        is_vector=True,
     )
 
 

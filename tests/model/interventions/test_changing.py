@@ -35,7 +35,7 @@ def _measured(model: LoadedModel, text: str = SENTENCE) -> Measured:
 
 
 def _read(model: LoadedModel, way: Measured, intervention: Intervention) -> torch.Tensor:
-    return next(run_changed(model, way, [intervention]))[0]
+    return run_changed(model, way, intervention)[0]
 
 
 def _without_columns(model: LoadedModel, module: str, head: int, heads: int) -> torch.nn.Module:
@@ -159,7 +159,7 @@ def test_copies_of_a_batch_are_changed_apart(name: str, model_of: ModelOf) -> No
     model = model_of(name)
     way = _measured(model)
     both = Intervention({1: [Replacement(0, 0, 0.0), Replacement(2, 3, 0.0)]})
-    together = next(run_changed(model, way, [both], copies=3))
+    together = run_changed(model, way, both, copies=3)
     for copy_, own in enumerate(({1: [Replacement(0, 0, 0.0)]}, {}, {1: [Replacement(0, 3, 0.0)]})):
         alone = _read(model, way, Intervention(own))  # type: ignore[arg-type]
         assert float((together[copy_] - alone).abs().max()) < 1e-5 * float(alone.abs().max())
