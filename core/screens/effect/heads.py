@@ -10,7 +10,13 @@ import streamlit as st
 from core.analysis.effect import INACTIVE, LITTLE, NEGLIGIBLE, largest_effect
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.palette import Palette
-from core.screens.effect.measuring import MEASURED, effects_of_head, notes, replacements_of
+from core.screens.effect.measuring import (
+    asked_of,
+    effects_of_head,
+    name_of,
+    notes,
+    replacements_of,
+)
 from core.ui.downloads import contents
 from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable, offer_table
@@ -53,7 +59,7 @@ def _headline(table: pd.DataFrame, found: Effects, replaced: str) -> str:
     return _words(
         "headline",
         head=f"L{first['layer']} H{first['head']}",
-        measured=MEASURED[found.measure],
+        measured=name_of(found),
         effect=number(first["effect"], ".3g"),
         control=number(first["control"], ".3g"),
         unit=found.unit,
@@ -79,7 +85,7 @@ def _show_map(heads: HeadTable, found: Effects, colours: Palette) -> None:
     show_head_map(
         heads.trace,
         values,
-        f"effect on the {MEASURED[found.measure]}",
+        f"effect on the {name_of(found)}",
         colours,
         key="effect_map",
         on_open=choose_head,
@@ -96,7 +102,7 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     """What it looks like, how much it writes, whether it is needed, each beside its control."""
     row, replaced = heads.row, replacements_of(key.modality)
     ways = {
-        name: effects_of_head(key, name, found.measure, heads.layer, heads.head)
+        name: effects_of_head(key, name, asked_of(found), heads.layer, heads.head)
         for name in replaced
     }
     least = heads.table.attrs["least"]
@@ -122,7 +128,7 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     st.markdown(verdict, help=rule)
     st.markdown(_words("looks", pattern=pattern, named=named, short=short))
     st.markdown(_words("carries", known=known, share=share))
-    st.markdown(_words("is_needed", measured=MEASURED[found.measure], unit=found.unit))
+    st.markdown(_words("is_needed", measured=name_of(found), unit=found.unit))
     rows = [
         "| replaced by | effect | random directions |",
         "|:--|--:|--:|",
