@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +14,9 @@ from core.model.interventions.direct import direct_effects, direct_parts, writte
 from core.model.interventions.lens import logit_lens
 from core.model.interventions.written import written_norms
 from core.screens.effect import input as given
+from core.ui import python
+from core.ui.python import share
+from core.ui.python.writing import to_python
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.vision import open_image
@@ -153,3 +156,50 @@ def test_only_the_encoder_of_an_encoder_decoder_is_measured(answering_bart: Path
     app.button(key="show_encoder").click().run()
     assert "heads have a larger effect" in said(app)
     assert alerts(app) == ""
+
+
+def test_the_similarity_to_another_sentence_is_measured_without_each_head() -> None:
+    other = "I <b>liked</b> reading that novel."
+    app = open_app("effect", text=BOOK, layer="1", head="12", measure="similarity", other=other)
+    found = effects(load("bundled/minilm"), BOOK, measure="similarity", other=other)
+    assert f"The other sentence, without the same head, is `{other}`" in said(app)
+    assert f"the cosine of the two is {found.before:.3g}" in said(app)
+    assert "the similarity of two sentences changes by" in said(app)
+    assert f"{found.values[0, 11]:.3g}".replace("-", "−") in said(app)
+    app.text_input(key="other").set_value(" ").run()
+    assert "Type another sentence under **More**" in alerts(app)
+    assert "the cosine of the two" not in said(app)
+
+
+def test_words_that_a_link_names_are_compared_and_one_that_is_no_token_is_refused() -> None:
+    link = {"model": PLANTED, "text": KING, "measure": "logit_difference"}
+    app = open_app("effect", word="dog", against="met", **link)
+    found = effects(load(PLANTED), KING, measure="logit_difference", words=("dog", "met"))
+    lead = f"{found.before:.3g}".replace("-", "−")
+    assert f"how far `dog` is ahead of `met`, with all heads by {lead} logits" in said(app)
+    assert "the lead of the first word changes by" in said(app)
+    assert "The model's likeliest word" not in said(app)
+    app.text_input(key="word").set_value("").run()
+    assert "how far `met`" not in said(app)
+    assert "is ahead of `met`" in said(app)  # the likeliest but met
+    app.text_input(key="word").set_value("nowhere").run()
+    assert "'nowhere' is not one token of this model's vocabulary" in alerts(app)
+
+
+def test_words_are_written_under_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    codes: list[str] = []
+    monkeypatch.setattr(share, "fill", lambda _: codes.append(to_python(python.kept())))
+    open_app(
+        "effect",
+        model=PLANTED,
+        text=KING,
+        measure="logit_difference",
+        against="dog",
+    )
+    assert 'words=[None, "dog"]' in codes[-1]
+    names: dict[str, Any] = {}
+    exec(codes[-1], names)  # noqa: S102 - it is what is tested
+    assert names["found"].words == ("met", "dog")
+    open_app("effect", text=BOOK, measure="similarity", other="It pours.")
+    exec(codes[-1], names)  # noqa: S102 - it is what is tested
+    assert names["found"].other == "It pours."

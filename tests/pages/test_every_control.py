@@ -36,7 +36,13 @@ IN_NO_LINK = {"two", LONG_TEXT, "atlas_text_column", "atlas_label_column"}
 IN_SIDEBAR = {"model", "text", "pair"}  # the same on every page: changed on one
 SLOW = {"UMAP", "t-SNE"}  # ten seconds to begin
 # Texts of a form, and the smallest atlas that is another one.
-AS_WRITTEN = {"region": "r1c2-r3c4", "part_of_head": "-1,2,-3,0.5", "budget": 2000}
+AS_WRITTEN = {
+    "region": "r1c2-r3c4",
+    "part_of_head": "-1,2,-3,0.5",
+    "budget": 2000,
+    "word": "the",
+    "against": "a",
+}
 WIDGETS = (
     "selectbox",
     "multiselect",

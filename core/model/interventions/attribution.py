@@ -14,8 +14,15 @@ import numpy as np
 
 from core.model.capture.forward import recorded
 from core.model.errors import UnsupportedModelError
-from core.model.interventions.heads import Doubles, Replace, as_input, own_outputs, replacements
+from core.model.interventions.heads import (
+    Doubles,
+    Replace,
+    as_input,
+    replacements,
+    side_by_side,
+)
 from core.model.interventions.measures import Measure, measured, measures_of
+from core.model.interventions.words import Words
 from core.model.refusal import refusing_to
 
 if TYPE_CHECKING:
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
     from core.model.running.loaded import LoadedModel
 
 # At the model itself the others are at their smallest, so their gradient says nothing.
-LINEAR: tuple[Measure, ...] = ("logit_difference", "loss", "class")
+LINEAR: tuple[Measure, ...] = ("logit_difference", "loss", "class", "similarity")
 
 
 class _Watch:
@@ -48,8 +55,9 @@ class _Watch:
 
 
 def linear_measure(model: LoadedModel) -> Measure | None:
-    """The measure that attribution patching has for a model; None if there is none."""
-    found = next((each for each in measures_of(model) if each in LINEAR), None)
+    """The measure that attribution patching has for a model and one text; None if there is none."""
+    alone = (each for each in measures_of(model) if each in LINEAR and each != "similarity")
+    found = next(alone, None)
     return None if found == "class" and model.classifier is None else found
 
 
@@ -61,6 +69,8 @@ def attributed_effects(
     measure: Measure | None = None,
     *,
     reference: Sequence[str] | None = None,
+    other: str | None = None,
+    words: Words | None = None,
 ) -> Doubles:
     """What :func:`core.model.effects` gives as `values`, as the gradient foretells it.
 
@@ -80,21 +90,31 @@ def attributed_effects(
             "{name} has no measure whose gradient tells anything here.",
             f"Measure by {' or '.join(map(repr, LINEAR))}.",
         )
-    item = as_input(model, text)
-    way = measured(model, item, chosen)
-    own = own_outputs(model, item, way)
-    given = replacements(model, own, replace, reference)
-    watch = _Watch()
-    with (
-        torch.enable_grad(),
-        recorded(model.way, 1, {way.tokens}, change=watch, keeps=False),
-    ):
-        read = way.read(way.network(**way.inputs(1)))
+    second = None if other is None else as_input(model, other)
+    way = measured(model, as_input(model, text), chosen, second, words)
+    watches, reads = [_Watch() for _ in way.texts], []
+    with torch.enable_grad():
+        for each, watch in zip(way.texts, watches, strict=True):
+            with recorded(model.way, 1, {each.tokens}, change=watch, keeps=False):
+                reads.append(each.read(each.network(**each.inputs(1))))
+        read = side_by_side(reads)
         way.compare(read.detach(), read).sum().backward()
+    foretold = [_foretold(model, watch.outputs, replace, reference) for watch in watches]
+    return np.sum(foretold, axis=0)
+
+
+def _foretold(
+    model: LoadedModel,
+    outputs: Sequence[torch.Tensor],
+    replace: Replace,
+    reference: Sequence[str] | None,
+) -> Doubles:
+    """Gradient times step of each head, (layer, head), summed over the tokens of one text."""
+    own = tuple(layer.detach()[0] for layer in outputs)
+    given = replacements(model, own, replace, reference)
     found = np.full((len(own), max(layer.shape[1] for layer in own)), np.nan)
-    for layer, (outputs, other) in enumerate(zip(watch.outputs, given, strict=True)):
-        gradient = outputs.grad
-        if gradient is not None:
-            steps = other - outputs.detach()[0]  # (token, head, dim)
-            found[layer, : steps.shape[1]] = (gradient[0] * steps).sum((0, 2)).tolist()
+    for layer, (output, other) in enumerate(zip(outputs, given, strict=True)):
+        if output.grad is not None:
+            steps = other - own[layer]  # (token, head, dim)
+            found[layer, : steps.shape[1]] = (output.grad[0] * steps).sum((0, 2)).tolist()
     return found

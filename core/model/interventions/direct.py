@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ from core.model.interventions.heads import (
     copies_of,
     replacements,
     rows_of,
+    side_by_side,
 )
 from core.model.interventions.measures import Measure, Measured, measured, measures_of, words_of
 from core.model.language import Guess, guesses_of, rewired
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from core.model.image.facts import Size
     from core.model.image.pixels import Pixels
     from core.model.interventions.stream import Leaf, Stream
+    from core.model.interventions.words import Words
     from core.model.running.loaded import LoadedModel
 
 LINEAR: tuple[Measure, ...] = ("logit_difference", "class", "sentence")
@@ -96,10 +99,12 @@ def direct_parts(
     pair: str | None = None,
     size: Size | None = None,
     max_tokens: int | None = None,
+    words: Words | None = None,
 ) -> DirectParts:
     """What is read at the end, in parts by who wrote it.
 
-    `measure` is one of :data:`LINEAR`; without it the model's :func:`linear_measure`.
+    `measure` is one of :data:`LINEAR`; without it the model's :func:`linear_measure`. The others
+    are as for :func:`core.model.effects`.
 
     Raises
     ------
@@ -115,7 +120,8 @@ def direct_parts(
             f"{{name}} cannot be taken apart by {chosen!r}.",
             f"Measure it by {' or '.join(map(repr, LINEAR))}.",
         )
-    way = measured(model, as_input(model, text, pair, size, max_tokens), chosen)
+    item = as_input(model, text, pair, size, max_tokens)
+    way = measured(model, item, chosen, words=words)
     with torch.enable_grad():
         taken = _taken(model, way)
         value = _value(way, taken.before)
@@ -127,13 +133,10 @@ def direct_parts(
 
 def _value(way: Measured, read: torch.Tensor) -> torch.Tensor:
     """The number that is linear in what is read, (1, number)."""
-    import torch
-
     before = read.detach()
-    if way.is_vector:
-        return (read @ (before / before.norm()).T).sum()
-    zeros = torch.zeros_like(before)
-    return (way.compare(before, zeros) - way.compare(before, read)).sum()
+    if way.value is not None:
+        return way.value(before, read).sum()
+    return (read @ (before / before.norm()).T).sum()
 
 
 def _shares(value: torch.Tensor, taken: _Taken) -> tuple[list[tuple[Leaf, Doubles]], float]:
@@ -214,6 +217,8 @@ def direct_effects(
     pair: str | None = None,
     size: Size | None = None,
     max_tokens: int | None = None,
+    other: str | None = None,
+    words: Words | None = None,
     reference: Sequence[str] | None = None,
     heads: Collection[tuple[int, int]] | None = None,
 ) -> Doubles:
@@ -222,15 +227,19 @@ def direct_effects(
     (layer, head). All later heads and layers give what they gave, and norms keep their scale: the
     difference to `effects` is what they make of the change. Parameters are as there.
     """
-    way = measured(model, as_input(model, text, pair, size, max_tokens), measure)
-    taken = _repeatable(model, way)
-    own = tuple(taken.stream.outputs)
-    given = replacements(model, own, replace, reference)
-    rows = list(rows_of(own, given, heads))
-    found = np.full((len(own), max(layer.shape[1] for layer in own)), np.nan)
-    before = taken.again(Intervention())
-    changes = changes_of(way, before, rows, taken.again, copies_of(model, way))
-    for row, change in zip(rows, changes, strict=True):
+    item = as_input(model, text, pair, size, max_tokens)
+    second = None if other is None else as_input(model, other, max_tokens=max_tokens)
+    way = measured(model, item, measure, second, words)
+    taken = [_repeatable(model, each) for each in way.texts]
+    owns = [tuple(each.stream.outputs) for each in taken]
+    tables = [
+        list(rows_of(own, replacements(model, own, replace, reference), heads)) for own in owns
+    ]
+    runs = [each.again for each in taken]
+    found = np.full((len(owns[0]), max(layer.shape[1] for layer in owns[0])), np.nan)
+    before = side_by_side([run(Intervention()) for run in runs])
+    changes = chain.from_iterable(changes_of(way, before, tables, runs, copies_of(model, way)))
+    for row, change in zip(tables[0], changes, strict=True):
         found[row.layer, row.head] = change
     return found
 

@@ -17,11 +17,11 @@ from core.model.interventions.changing import Intervention, Replacement
 from core.model.interventions.measures import Measure, Measured, measured, words_of
 from core.model.interventions.reference import (
     aligned_outputs,
-    head_outputs,
     mean_outputs,
     outputs_of,
     reference_outputs,
 )
+from core.model.interventions.words import Words
 from core.model.refusal import refusing_to
 from core.model.running.images import image_input
 from core.model.running.tracing import BATCH_TOKENS
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from core.model.image.pixels import Pixels
     from core.model.interventions.reference import Outputs
     from core.model.running.loaded import LoadedModel
+
+    Run = Callable[[Intervention, int], torch.Tensor]  # what is read of so many copies
 
 Replace = Literal["mean", "zero", "resample"]
 REPLACEMENTS: tuple[Replace, ...] = get_args(Replace)
@@ -56,7 +58,10 @@ class Effects:
     draws : (draw, layer, head): the change when the head's output moves as far as the replacement
         moves it, at every token, in a random direction: one rotation for all tokens.
     measure, unit, replace : what is measured, in what unit, after which replacement.
-    words : the model's likeliest word and the second, or its likeliest class.
+    words : the two words whose logits are compared, or the model's likeliest class.
+    before : with no head replaced, the lead of the first word, the similarity or the logit of the
+        class; None for other measures.
+    other, named : the other text of a similarity, and the words that were named, as given.
     position : of the token whose word is measured, from 0; None for other measures.
     is_masked : whether that token was hidden for this.
     """
@@ -70,6 +75,9 @@ class Effects:
     words: tuple[str, ...]
     position: int | None
     is_masked: bool
+    before: float | None = None
+    other: str | None = None
+    named: Words | None = None
 
 
 class Row(NamedTuple):
@@ -91,6 +99,8 @@ def effects(
     pair: str | None = None,
     size: Size | None = None,
     max_tokens: int | None = None,
+    other: str | None = None,
+    words: Words | None = None,
     reference: Sequence[str] | None = None,
     heads: Collection[tuple[int, int]] | None = None,
     draws: int = DRAWS,
@@ -110,6 +120,11 @@ def effects(
     pair : a second text, as for :func:`core.model.trace_text`.
     size : of an image, as for :func:`core.model.trace_image`.
     max_tokens : cut the text at this length if the model would take more.
+    other : the other text of a "similarity"; each head is replaced in both, as they would both be
+        read by the model without it.
+    words : whose logits a "logit_difference" compares, each one token (after a blank, where the
+        vocabulary has that): how far the first is ahead of the second. None in the place of one, or
+        without them, stands for the likeliest word that is not the other.
     reference : texts; without them 48 of the sample corpus (or the sample images), whose outputs
         are kept with the model.
     heads : (layer, head), from 0; all without them, and those left out are NaN.
@@ -120,21 +135,28 @@ def effects(
     ------
     UnsupportedModelError
         When the model cannot be measured so.
+    WrongInputError
+        When `other` or `words` do not belong to the measure, or a word is not one token.
     """
     item = as_input(model, text, pair, size, max_tokens)
-    way = measured(model, item, measure)
-    own = own_outputs(model, item, way)
-    given = replacements(model, own, replace, reference)
-    run = partial(run_changed, model, way)
-    before = run(Intervention())
-    shape = len(own), max(layer.shape[1] for layer in own)
+    second = None if other is None else encode(model, other, None, max_tokens)
+    way = measured(model, item, measure, second, words)
+    owns = [outputs_of(model, each.network, each.inputs(1), each.tokens) for each in way.texts]
+    shape = len(owns[0]), max(layer.shape[1] for layer in owns[0])
     values = np.full((1 + draws, *shape), np.nan)
-    rows = list(rows_of(own, given, heads, draws, seed))
-    changes = changes_of(way, before, rows, run, copies_of(model, way))
-    for done, change in enumerate(changes, start=1):
-        values[rows[done - 1].place] = change
-        if progress is not None and (done == len(rows) or done % copies_of(model, way) == 0):
-            progress(done, len(rows))
+    tables = [
+        list(rows_of(own, replacements(model, own, replace, reference), heads, draws, seed))
+        for own in owns
+    ]
+    runs = [partial(run_changed, model, each) for each in way.texts]
+    before = side_by_side([run(Intervention()) for run in runs])
+    rows, done = tables[0], 0
+    for changes in changes_of(way, before, tables, runs, copies_of(model, way)):
+        for change in changes:
+            values[rows[done].place] = change
+            done += 1
+        if progress is not None:
+            progress(done * len(runs), len(rows) * len(runs))
     largest = np.abs(values[1:]).max(axis=0) if draws else np.full(shape, np.nan)
     return Effects(
         values[0],
@@ -146,6 +168,9 @@ def effects(
         words_of(model, before, way),
         way.position,
         way.is_masked,
+        None if way.value is None else float(way.value(before, before)),
+        other,
+        words,
     )
 
 
@@ -160,13 +185,6 @@ def as_input(
     if isinstance(text, str):
         return encode(model, text, pair, max_tokens)
     return image_input(model, text, size)
-
-
-def own_outputs(model: LoadedModel, item: Input, way: Measured) -> Outputs:
-    """What the heads give on the input as it is measured: with its word hidden, and cut."""
-    if way.measure in {"class", "sentence"}:
-        return head_outputs(model, item)
-    return outputs_of(model, way.network, way.inputs(1), way.tokens)
 
 
 def replacements(
@@ -215,24 +233,40 @@ def _rotations(dim: int, draws: int, seed: int) -> Doubles:
 def changes_of(
     way: Measured,
     before: torch.Tensor,
-    rows: Sequence[Row],
-    run: Callable[[Intervention, int], torch.Tensor],
+    tables: Sequence[Sequence[Row]],
+    runs: Sequence[Run],
     copies: int,
-) -> Iterator[float]:
-    """The change of each row, in order, `copies` of the input in one `run`."""
+) -> Iterator[list[float]]:
+    """The changes of the rows of each text, which belong together, `copies` in one run."""
+    reads = (_reads(rows, run, copies) for rows, run in zip(tables, runs, strict=True))
+    for after in map(side_by_side, zip(*reads, strict=True)):
+        yield way.compare(before, after).tolist()
+
+
+def _reads(rows: Sequence[Row], run: Run, copies: int) -> Iterator[torch.Tensor]:
+    """What is read of the rows, in order."""
     remaining = iter(rows)
     while batch := list(islice(remaining, copies)):
         replaced: dict[int, list[Replacement]] = {}
         for copy, row in enumerate(batch):
             replaced.setdefault(row.layer, []).append(Replacement(copy, row.head, row.values))
-        yield from way.compare(before, run(Intervention(replaced), len(batch))).tolist()
+        yield run(Intervention(replaced), len(batch))
+
+
+def side_by_side(read: Sequence[torch.Tensor]) -> torch.Tensor:
+    """What was read of one text, or of two, (copy, number)."""
+    import torch
+
+    return read[0] if len(read) == 1 else torch.cat(list(read), -1)
 
 
 def copies_of(model: LoadedModel, way: Measured) -> int:
-    """How many copies of the input run together."""
+    """How many copies of the input, or of the longer of two, run together."""
     if not model.batches:
         return 1
-    return max(1, min(BATCH_TOKENS // way.tokens, MAX_READ // max(1, way.numbers)))
+    tokens = max(each.tokens for each in way.texts)
+    numbers = max(each.numbers for each in way.texts)
+    return max(1, min(BATCH_TOKENS // tokens, MAX_READ // max(1, numbers)))
 
 
 @refusing_to("run")

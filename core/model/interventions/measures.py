@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from core.model.capture.forward import inputs_of
 from core.model.checks.vocabulary import check_ids
-from core.model.errors import UnsupportedModelError
+from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.image.forward import image_inputs
+from core.model.interventions.words import Tokens, Words, lead, tokens_of, two_tokens
 from core.model.language import length_to_continue, narrowed
 from core.model.text.tokens import display_name, is_byte_level
 
@@ -19,15 +21,19 @@ if TYPE_CHECKING:
     from core.model.running.loaded import LoadedModel
     from core.model.text.inputs import Input
 
-Measure = Literal["kl", "logit_difference", "loss", "sentence", "class"]
+    Value = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+Measure = Literal["kl", "logit_difference", "loss", "sentence", "similarity", "class"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 UNITS: dict[Measure, str] = {
     "kl": "nats",
     "logit_difference": "logits",
     "loss": "nats",
     "sentence": "1 − cosine",
+    "similarity": "cosine",
     "class": "logits",
 }
+_OF_TEXT: tuple[Measure, ...] = ("sentence", "similarity")
 _OF_TASK: dict[str | None, tuple[Measure, ...]] = {
     "next": ("kl", "logit_difference", "loss"),
     "masked": ("kl", "logit_difference"),
@@ -50,6 +56,11 @@ class Measured:
     position : of the token whose word is measured, from 0; None where there is no such token.
     is_masked : whether that token was hidden for this.
     is_vector : whether a vector is read, whose direction is compared.
+    value : where the change is the fall of one number, that number, (copy,), from what was read
+        before and what is read.
+    words : tokens of the two words that are compared; None for the likeliest that is not the other.
+    other : how the other text of a similarity runs and is read; what was read of both stands side
+        by side for `compare`.
     """
 
     measure: Measure
@@ -63,6 +74,14 @@ class Measured:
     position: int | None = None
     is_masked: bool = False
     is_vector: bool = False
+    value: Value | None = None
+    words: Tokens = (None, None)
+    other: Measured | None = None
+
+    @property
+    def texts(self) -> tuple[Measured, ...]:
+        """What runs: this, and the other text."""
+        return (self,) if self.other is None else (self, self.other)
 
 
 def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
@@ -70,17 +89,26 @@ def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
     if model.sees_images:
         return ("class",)
     if model.language_model is None or model.is_encoder_decoder:
-        return ("sentence",)
-    return (*_OF_TASK[model.task], "sentence")
+        return _OF_TEXT
+    return (*_OF_TASK[model.task], *_OF_TEXT)
 
 
-def measured(model: LoadedModel, item: Input, measure: Measure | None) -> Measured:
+def measured(
+    model: LoadedModel,
+    item: Input,
+    measure: Measure | None,
+    other: Input | None = None,
+    words: Words | None = None,
+) -> Measured:
     """How this input is measured; without a `measure`, by the model's default.
 
     Raises
     ------
     UnsupportedModelError
         When the model cannot be measured so.
+    WrongInputError
+        When the other text of a similarity is missing, or `other` or `words` belong to another
+        measure, or a word is no token of the vocabulary.
     """
     offered = measures_of(model)
     if measure is not None and measure not in offered:
@@ -89,11 +117,20 @@ def measured(model: LoadedModel, item: Input, measure: Measure | None) -> Measur
             f"Measure it by {' or '.join(map(repr, offered))}.",
         )
     chosen = offered[0] if measure is None else measure
+    if words is not None and chosen != "logit_difference":
+        raise WrongInputError("Two words have a lead.", "Measure by 'logit_difference'.")
+    if (other is not None) != (chosen == "similarity"):
+        raise WrongInputError(
+            "A similarity is of two texts.",
+            "Measure by 'similarity', and give the other as `other`.",
+        )
     if chosen == "class":
         return _of_image(model, item)
     if chosen == "sentence":
         return _of_sentence(model, item)
-    return _of_words(model, item, chosen)
+    if other is not None:
+        return _of_two(_of_sentence(model, item), _of_sentence(model, other))
+    return _of_words(model, item, chosen, tokens_of(model.tokenizer, words))
 
 
 def _of_image(model: LoadedModel, item: Input) -> Measured:
@@ -119,9 +156,8 @@ def _of_image(model: LoadedModel, item: Input) -> Measured:
         states = output.last_hidden_state
         return (states[:, 0] if vision.has_cls else states[:, vision.first :].mean(1)).double()
 
-    def fall(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-        best = before[0].argmax()
-        return before[:, best] - after[:, best]
+    def best(before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
+        return read[:, before[0].argmax()]
 
     own = model.classifier is None
     return Measured(
@@ -130,10 +166,11 @@ def _of_image(model: LoadedModel, item: Input) -> Measured:
         network,
         inputs,
         read,
-        _turn if own else fall,
+        _turn if own else partial(_fall, best),
         len(item.tokens),
         len(vision.labels),
         is_vector=own,
+        value=None if own else best,
     )
 
 
@@ -153,6 +190,32 @@ def _of_sentence(model: LoadedModel, item: Input) -> Measured:
     )
 
 
+def _of_two(text: Measured, other: Measured) -> Measured:
+    """How alike two sentences are; a head is replaced in both, as the model without it would be."""
+    return replace(
+        text,
+        measure="similarity",
+        unit=UNITS["similarity"],
+        compare=partial(_fall, _cosine),
+        is_vector=False,
+        value=_cosine,
+        other=other,
+    )
+
+
+def _cosine(_before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
+    """Of the two vectors side by side in each row."""
+    import torch
+
+    first, second = read.chunk(2, -1)
+    return torch.cosine_similarity(first, second)
+
+
+def _fall(value: Value, before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+    """How much smaller a number becomes."""
+    return value(before, before) - value(before, after)
+
+
 def _turn(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     """1 - cosine, exact also where the two are nearly the same."""
     units = (vectors / vectors.norm(dim=-1, keepdim=True) for vectors in (before, after))
@@ -160,7 +223,7 @@ def _turn(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     return (first - second).square().sum(-1) / 2
 
 
-def _of_words(model: LoadedModel, item: Input, measure: Measure) -> Measured:
+def _of_words(model: LoadedModel, item: Input, measure: Measure, words: Tokens) -> Measured:
     whole = model.language_model
     if whole is None:
         raise AssertionError  # measures_of has said so
@@ -185,17 +248,25 @@ def _of_words(model: LoadedModel, item: Input, measure: Measure) -> Measured:
         wanted = chances.new_tensor(targets).long().expand(len(chances), -1)
         return -chances.gather(-1, wanted[..., None])[..., 0].mean(-1, keepdim=True)
 
+    ahead = partial(lead, words)
+    compared: dict[Measure, Value] = {
+        "kl": _divergence,
+        "logit_difference": partial(_fall, ahead),
+        "loss": _rise,
+    }
     return Measured(
         measure,
         UNITS[measure],
         narrowed(whole, model.network, rows),
         _texts(model, ids, item.segments[: len(ids)]),
         read,
-        {"kl": _divergence, "logit_difference": _lead, "loss": _rise}[measure],
+        compared[measure],
         len(ids),
         len(rows) * int(model.network.config.vocab_size),
         position,
         is_masked,
+        value=ahead if measure == "logit_difference" else None,
+        words=words,
     )
 
 
@@ -218,13 +289,6 @@ def _divergence(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     return (first.exp() * (first - second)).sum(-1).clamp(min=0)
 
 
-def _lead(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    """How much the likeliest word loses of its lead over the second."""
-    best, second = before[0].topk(2).indices.tolist()
-    lead = before[:, best] - before[:, second]
-    return lead - (after[:, best] - after[:, second])
-
-
 def _rise(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     return (after - before)[:, 0]
 
@@ -238,9 +302,9 @@ def _texts(
 
 
 def words_of(model: LoadedModel, read: torch.Tensor, measured: Measured) -> tuple[str, ...]:
-    """The likeliest word and the second, or the likeliest class, from what was read before."""
+    """The two words, or the likeliest class, from what was read before."""
     if measured.measure in {"kl", "logit_difference"}:
-        names = model.tokenizer.convert_ids_to_tokens(read[0].topk(2).indices.tolist())
+        names = model.tokenizer.convert_ids_to_tokens(list(two_tokens(measured.words, read)))
         byte_level = is_byte_level(model.tokenizer)
         return tuple(display_name(name or "", byte_level) for name in names)
     if measured.measure == "class" and model.classifier is not None and model.vision is not None:

@@ -11,7 +11,13 @@ import streamlit as st
 from core.analysis.effect import INACTIVE, LITTLE, NEGLIGIBLE, largest_effect
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.palette import Palette
-from core.screens.effect.measuring import MEASURED, effects_of_head, notes, replacements_of
+from core.screens.effect.measuring import (
+    asked_of,
+    effects_of_head,
+    name_of,
+    notes,
+    replacements_of,
+)
 from core.screens.effect.writes import what_it_writes
 from core.screens.effect.writing import direct_of_head
 from core.ui.downloads import contents
@@ -56,7 +62,7 @@ def _headline(table: pd.DataFrame, found: Effects, replaced: str) -> str:
     return _words(
         "headline",
         head=f"L{first['layer']} H{first['head']}",
-        measured=MEASURED[found.measure],
+        measured=name_of(found),
         effect=number(first["effect"], ".3g"),
         control=number(first["control"], ".3g"),
         unit=found.unit,
@@ -82,7 +88,7 @@ def _show_map(heads: HeadTable, found: Effects, colours: Palette) -> None:
     show_head_map(
         heads.trace,
         values,
-        f"effect on the {MEASURED[found.measure]}",
+        f"effect on the {name_of(found)}",
         colours,
         key="effect_map",
         on_open=choose_head,
@@ -97,11 +103,8 @@ def _show_map(heads: HeadTable, found: Effects, colours: Palette) -> None:
 
 def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     """What it looks like, how much it writes, whether it is needed, each beside its control."""
-    row, replaced = heads.row, replacements_of(key.modality)
-    ways = {
-        name: effects_of_head(key, name, found.measure, heads.layer, heads.head)
-        for name in replaced
-    }
+    row, replaced, asked = heads.row, replacements_of(key.modality), asked_of(found)
+    ways = {name: effects_of_head(key, name, asked, heads.layer, heads.head) for name in replaced}
     least = heads.table.attrs["least"]
     needed = sum(_counts(effect, control, least) for effect, control in ways.values())
     pattern, short = pattern_names(heads.trace)[row["pattern"]], row["pattern"] == TOO_SHORT
@@ -125,11 +128,11 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     st.markdown(verdict, help=rule)
     st.markdown(_words("looks", pattern=pattern, named=named, short=short))
     st.markdown(_words("carries", known=known, share=share))
-    st.markdown(what_it_writes(heads, key, found.measure))
-    st.markdown(_words("is_needed", measured=MEASURED[found.measure], unit=found.unit))
+    st.markdown(what_it_writes(heads, key, asked))
+    st.markdown(_words("is_needed", measured=name_of(found), unit=found.unit))
     rows = ["| replaced by | effect | random directions | alone |", "|:--|--:|--:|--:|"]
     for name, (effect, control) in ways.items():
-        alone = direct_of_head(key, name, found.measure, heads.layer, heads.head)
+        alone = direct_of_head(key, name, asked, heads.layer, heads.head)
         rows.append(
             f"| {replaced[name]} | {_marked(effect, control, least)} | ≤ {number(control, '.3g')}"
             f" | {number(alone, '.3g', missing='–')} |"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from core.model.interventions.measures import Measure
 from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.python.source import image_of
@@ -13,6 +14,18 @@ if TYPE_CHECKING:
     from core.model import LoadedModel
 
 MAX_TOKENS = 128  # of a text: passes take time, one for every head and random direction
+
+
+class Asked(NamedTuple):
+    """What is measured; of a similarity the other sentence, and the words that were named."""
+
+    measure: Measure
+    other: str | None = None
+    words: tuple[str | None, str | None] | None = None
+
+    def printed(self) -> dict[str, Any]:
+        """The other sentence and the words as options that Share prints."""
+        return {"other": self.other, "words": self.words and list(self.words)}
 
 
 def model_of(key: TraceKey) -> LoadedModel:

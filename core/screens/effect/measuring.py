@@ -18,7 +18,7 @@ from core.model.errors import ModelError
 from core.model.interventions.heads import Replace
 from core.model.interventions.measures import Measure, measures_of
 from core.screens.effect import input as given
-from core.screens.effect.input import limits, model_of, source_of, text_of
+from core.screens.effect.input import Asked, limits, model_of, source_of, text_of
 from core.screens.effect.writing import direct_of, parts_of
 from core.ui import cache, controls, python
 from core.ui.cache import TraceKey
@@ -26,6 +26,7 @@ from core.ui.head_tables import HeadTable
 from core.ui.serve import turns
 from core.ui.serve.progress import Bar, bar_with_cancel
 from core.ui.words.messages import quote, show_model_error
+from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
@@ -36,25 +37,28 @@ MEASURED: dict[Measure, str] = {
     "logit_difference": "lead of the likeliest word",
     "loss": "loss",
     "sentence": "sentence vector",
+    "similarity": "similarity of two sentences",
     "class": "class",
 }
+OTHER = "I liked reading that novel."  # than the text, until one is typed
+_MAX_CHARS = {"other": 300, "word": 40}
 _MAX_KEPT = 64  # of a few dozen numbers a head: 40 kB
 _STOPPED = "_effects_stopped"
 _words = Prose(__file__)
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _place(key: TraceKey, replace: str, measure: str) -> list[Effects]:  # noqa: ARG001 - the key
+def _place(key: TraceKey, replace: str, asked: Asked) -> list[Effects]:  # noqa: ARG001 - the key
     """A place for what was measured, shared by all visitors; empty until a run has finished."""
     return []
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Replacing the head in every way …")
 def effects_of_head(
-    key: TraceKey, replace: Replace, measure: Measure, layer: int, head: int
+    key: TraceKey, replace: Replace, asked: Asked, layer: int, head: int
 ) -> tuple[float, float]:
     """Effect and control of one head, from 0."""
-    found = _run(key, replace, measure, heads=[(layer, head)])
+    found = _run(key, replace, asked, heads=[(layer, head)])
     return float(found.values[layer, head]), float(found.control[layer, head])
 
 
@@ -72,16 +76,20 @@ def _patterns(key: TraceKey) -> list[str]:
     return list((withhold_names(table) if too_short(len(trace.tokens)) else table)["class"])
 
 
-def _run(key: TraceKey, replace: Replace, measure: Measure, **options: Any) -> Effects:  # noqa: ANN401
+def _run(key: TraceKey, replace: Replace, asked: Asked, **options: Any) -> Effects:  # noqa: ANN401
     from core.model import effects
 
-    return effects(model_of(key), text_of(key), replace, measure, **limits(key), **options)
+    given = {**limits(key), "other": asked.other, "words": asked.words}
+    return effects(model_of(key), text_of(key), replace, asked.measure, **given, **options)
 
 
-def measured_effects(key: TraceKey, replace: Replace, measure: Measure) -> Effects:
+def measured_effects(key: TraceKey, replace: Replace, asked: Asked) -> Effects:
     """What replacing each head changes; ends the page where it is refused, or was cancelled."""
-    place = _place(key, replace, measure)
-    request = (key, replace, measure)
+    if asked.other == "":
+        st.info(_words("no_other"))
+        controls.end_page()
+    place = _place(key, replace, asked)
+    request = (key, replace, asked)
     if not place and st.session_state.get(_STOPPED) == request:
         st.button(_words("measure"), key="effect_again", on_click=_go_on, type="primary")
         controls.end_page()
@@ -89,7 +97,7 @@ def measured_effects(key: TraceKey, replace: Replace, measure: Measure) -> Effec
         try:
             with turns.long_work(), bar_with_cancel("effect_cancel", _stop, request) as bar:
                 bar.show(0.0, _words("begins"))
-                place.append(_run(key, replace, measure, progress=partial(_show, bar)))
+                place.append(_run(key, replace, asked, progress=partial(_show, bar)))
         except ModelError as error:
             show_model_error(error)
             controls.end_page()
@@ -125,12 +133,15 @@ def pick_replacement(key: TraceKey) -> Replace:
     )
 
 
-def pick_measure(key: TraceKey, *, adds_up: bool = False) -> Measure:
-    """What is measured, of what this model has; only what is a sum where it must add up."""
+def pick_measure(key: TraceKey, *, adds_up: bool = False) -> Asked:
+    """What is measured, of what this model has, with the other sentence or the words.
+
+    Where it must be a sum of what the parts of the model write, only what is one.
+    """
     from core.model.interventions.direct import LINEAR
 
     offered = [each for each in measures_of(model_of(key)) if each in LINEAR or not adds_up]
-    return controls.choice(
+    measure = controls.choice(
         "measure",
         {name: MEASURED[name] for name in offered},
         "Measure",
@@ -138,24 +149,49 @@ def pick_measure(key: TraceKey, *, adds_up: bool = False) -> Measure:
         menu=True,
         width=230,
     )
+    if measure == "similarity":
+        limit = _MAX_CHARS["other"]
+        other = controls.text("other", OTHER, "Other sentence", optional=True, max_chars=limit)
+        return Asked(measure, other=other.strip()[:limit])
+    return Asked(measure, words=_pick_words() if measure == "logit_difference" else None)
+
+
+def _pick_words() -> tuple[str | None, str | None] | None:
+    """Two words, None for one that is left to the model; None where both are."""
+    first, second = (
+        controls.text(
+            key, "", label, optional=True, max_chars=_MAX_CHARS["word"], placeholder=likeliest
+        ).strip()
+        for key, label, likeliest in (
+            ("word", "Word", "the model's likeliest"),
+            ("against", "against", "its likeliest other"),
+        )
+    )
+    return (first or None, second or None) if first or second else None
+
+
+def asked_of(found: Effects) -> Asked:
+    """What was asked when these were measured."""
+    first, second = found.named or (None, None)
+    return Asked(found.measure, found.other, (first, second) if found.named else None)
+
+
+def name_of(found: Effects) -> str:
+    """What was measured, in words."""
+    return "lead of the first word" if found.named else MEASURED[found.measure]
 
 
 def measure(
-    trace: Trace,
-    key: TraceKey,
-    replace: Replace,
-    measured_by: Measure,
-    layer: int,
-    head: int,
+    trace: Trace, key: TraceKey, replace: Replace, asked: Asked, layer: int, head: int
 ) -> tuple[HeadTable, Effects]:
     """The effect table with the chosen head, and what it was made of."""
     from core.model import effects
     from core.model.interventions.written import written_norms
 
-    found = measured_effects(key, replace, measured_by)
+    found = measured_effects(key, replace, asked)
     read = (python.MODEL, source_of(key))
-    measured = python.call(effects, *read, replace, measured_by, **limits(key))
-    python.made("found", found, measured)
+    call = python.call(effects, *read, replace, asked.measure, **limits(key), **asked.printed())
+    python.made("found", found, call)
     written = _written(key)
     python.made("written", written, python.call(written_norms, *read, **limits(key)))
     patterns = _patterns(key)
@@ -164,7 +200,7 @@ def measure(
         named = python.call(withhold_names, named)
     classes = python.call(list, python.call(operator.getitem, named, "class"))
     python.made("patterns", patterns, classes)
-    direct, parts = direct_of(key, replace, measured_by), parts_of(key, measured_by)
+    direct, parts = direct_of(key, replace, asked), parts_of(key, asked)
     heads = None if parts is None else parts.heads
     table = python.shown("table", effect_table, trace, found, written, patterns, direct, heads)
     return HeadTable(trace=trace, table=table, layer=layer, head=head), found
@@ -177,7 +213,12 @@ def notes(trace: Trace, found: Effects) -> list[str]:
         notes.append(_words("cut", most=given.MAX_TOKENS, tokens=len(trace.tokens)))
     if len(found.words) == 2:
         first, second = map(quote, found.words)
-        notes.append(_words("words", first=first, second=second))
+        before = number(found.before, ".3g") if found.named and found.before is not None else ""
+        notes.append(_words("words", first=first, second=second, before=before))
+    if found.other is not None and found.before is not None:
+        cut = given.MAX_TOKENS if len(found.other) > given.MAX_TOKENS else 0
+        before = number(found.before, ".3g")
+        notes.append(_words("similarity", other=quote(found.other), before=before, most=cut))
     if len(found.words) == 1:
         notes.append(_words("class", name=quote(found.words[0])))
     if found.is_masked and found.position is not None:

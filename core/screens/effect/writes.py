@@ -12,7 +12,7 @@ from core.analysis.effect import parts_table
 from core.figures.effect import parts_by_layer
 from core.figures.palette import Palette
 from core.model import Trace
-from core.model.interventions.measures import Measure
+from core.screens.effect.input import Asked
 from core.screens.effect.writing import lens_of, parts_of, words_of_head
 from core.ui import python
 from core.ui.cache import TraceKey
@@ -35,10 +35,10 @@ _words = Prose(__file__)
 
 
 def show_writes(
-    trace: Trace, key: TraceKey, measure: Measure, layer: int, head: int, colours: Palette
+    trace: Trace, key: TraceKey, asked: Asked, layer: int, head: int, colours: Palette
 ) -> None:
     """The answer, the map, the head's words; then all parts by layer, and the logit lens."""
-    parts = parts_of(key, measure)
+    parts = parts_of(key, asked)
     if parts is None:
         ask(_words("not_followed"))
         return
@@ -59,7 +59,7 @@ def show_writes(
         _show_map(heads, parts, colours)
     with right, st.container(border=True):
         st.markdown(f"**{heads.name}**")
-        st.markdown(what_it_writes(heads, key, measure))
+        st.markdown(what_it_writes(heads, key, asked))
         st.caption(_sums(parts))
     figure = parts_by_layer(
         trace.layer_labels,
@@ -74,9 +74,9 @@ def show_writes(
     offer_table(heads, contents("effect", trace.model, "writes"))
 
 
-def what_it_writes(heads: HeadTable, key: TraceKey, measure: Measure) -> str:
+def what_it_writes(heads: HeadTable, key: TraceKey, asked: Asked) -> str:
     """What the chosen head writes to the end itself, beside its layer's others (Markdown)."""
-    parts = parts_of(key, measure)
+    parts = parts_of(key, asked)
     if parts is None:
         return _words("writes_unknown")
     own = parts.heads[heads.layer]

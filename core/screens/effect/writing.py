@@ -8,9 +8,8 @@ import streamlit as st
 
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.heads import Replace
-from core.model.interventions.measures import Measure
-from core.screens.effect import input as given
-from core.screens.effect.input import limits, model_of, source_of, text_of
+from core.screens.effect import input as reading
+from core.screens.effect.input import Asked, limits, model_of, source_of, text_of
 from core.ui import python
 from core.ui.cache import TraceKey
 
@@ -26,56 +25,58 @@ _MAX_KEPT = 64  # of a few dozen numbers a head
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _parts(key: TraceKey, measure: Measure) -> DirectParts | None:
+def _parts(key: TraceKey, asked: Asked) -> DirectParts | None:
     from core.model.interventions.direct import direct_parts
 
+    words = asked.words
     try:
-        return direct_parts(model_of(key), text_of(key), measure, **limits(key))
+        return direct_parts(model_of(key), text_of(key), asked.measure, **limits(key), words=words)
     except UnsupportedModelError:
         return None
 
 
-def parts_of(key: TraceKey, measure: Measure) -> DirectParts | None:
-    """What is read at the end in parts, by `measure`, or by what of the model's is a sum."""
+def parts_of(key: TraceKey, asked: Asked) -> DirectParts | None:
+    """What is read at the end in parts, by what is asked, or by what of the model's is a sum."""
     from core.model.interventions.direct import LINEAR, direct_parts, linear_measure
 
-    summed = measure if measure in LINEAR else linear_measure(model_of(key))
-    call = python.call(direct_parts, python.MODEL, source_of(key), summed, **limits(key))
+    summed = asked if asked.measure in LINEAR else Asked(linear_measure(model_of(key)))
+    options = {**limits(key), "words": summed.printed()["words"]}
+    call = python.call(direct_parts, python.MODEL, source_of(key), summed.measure, **options)
     parts = _parts(key, summed)
     return None if parts is None else python.made("parts", parts, call)
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Following what heads write to the end …")
 def _direct(
-    key: TraceKey, replace: Replace, measure: Measure, head: tuple[int, int] | None
+    key: TraceKey, replace: Replace, asked: Asked, head: tuple[int, int] | None
 ) -> Doubles | None:
     from core.model.interventions.direct import direct_effects
 
+    given = {**limits(key), "other": asked.other, "words": asked.words}
     heads = None if head is None else [head]
     try:
         return direct_effects(
-            model_of(key), text_of(key), replace, measure, heads=heads, **limits(key)
+            model_of(key), text_of(key), replace, asked.measure, **given, heads=heads
         )
     except UnsupportedModelError:
         return None
 
 
-def direct_of(key: TraceKey, replace: Replace, measure: Measure) -> Doubles | None:
+def direct_of(key: TraceKey, replace: Replace, asked: Asked) -> Doubles | None:
     """The direct effect of each head, (layer, head)."""
     from core.model.interventions.direct import direct_effects
 
-    read = (python.MODEL, source_of(key), replace, measure)
-    direct = _direct(key, replace, measure, None)
+    read = (python.MODEL, source_of(key), replace, asked.measure)
+    direct = _direct(key, replace, asked, None)
     if direct is None:
         return None
-    return python.made("direct", direct, python.call(direct_effects, *read, **limits(key)))
+    call = python.call(direct_effects, *read, **limits(key), **asked.printed())
+    return python.made("direct", direct, call)
 
 
-def direct_of_head(
-    key: TraceKey, replace: Replace, measure: Measure, layer: int, head: int
-) -> float:
+def direct_of_head(key: TraceKey, replace: Replace, asked: Asked, layer: int, head: int) -> float:
     """The direct effect of one head, from 0; nan where it cannot be said."""
-    direct = _direct(key, replace, measure, (layer, head))
+    direct = _direct(key, replace, asked, (layer, head))
     return float("nan") if direct is None else float(direct[layer, head])
 
 
@@ -88,7 +89,7 @@ def words_of_head(key: TraceKey, layer: int, head: int) -> Words | None:
         return None
     try:
         return written_words(
-            model_of(key), key.text, layer, head, pair=key.pair, max_tokens=given.MAX_TOKENS
+            model_of(key), key.text, layer, head, pair=key.pair, max_tokens=reading.MAX_TOKENS
         )
     except UnsupportedModelError:
         return None
@@ -101,4 +102,4 @@ def lens_of(key: TraceKey) -> tuple[Lens, ...] | None:
 
     if key.image is not None:
         return None
-    return logit_lens(model_of(key), key.text, pair=key.pair, max_tokens=given.MAX_TOKENS)
+    return logit_lens(model_of(key), key.text, pair=key.pair, max_tokens=reading.MAX_TOKENS)

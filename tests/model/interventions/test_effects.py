@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,6 +13,8 @@ import torch
 from core.analysis.corpus.sample import sample_sentences
 from core.model import LoadedModel, effects, load
 from core.model.box import open_box
+from core.model.errors import WrongInputError
+from core.model.interventions.attribution import attributed_effects
 from core.model.interventions.heads import as_input
 from core.model.interventions.measures import measures_of
 from core.model.interventions.reference import reference_outputs, reference_texts
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 TEXT = "The young lady was very happy to see her"
 BOOK = "Oh, this book? I've enjoyed it."
+NOVEL = "I liked reading that novel very much."
 
 
 @cache
@@ -32,16 +35,21 @@ def model(name: str) -> LoadedModel:
 
 
 def _cut(
-    whole: torch.nn.Module, base: str, names: tuple[str, ...], layer: int, head: int
+    whole: torch.nn.Module,
+    base: str,
+    names: tuple[str, ...],
+    layer: int,
+    head: int,
+    share: float = 1.0,
 ) -> torch.nn.Module:
-    """A copy of a network whose head writes nothing."""
+    """A copy of a network whose head writes nothing, or that share less."""
     network = copy.deepcopy(whole)
     prefix = f"{base}." if base else ""
     module = network.get_submodule(prefix + names[layer])
     weight = module.weight.detach()
     rows = weight if type(module).__name__ == "Conv1D" else weight.T
     dim = len(rows) // model("gpt2-novels").heads if base else len(rows) // 12
-    rows[head * dim : (head + 1) * dim] = 0
+    rows[head * dim : (head + 1) * dim] *= 1 - share
     return network
 
 
@@ -185,3 +193,99 @@ def test_a_masked_model_is_measured_at_its_mask_or_at_the_last_word_hidden(tmp_p
     assert not typed.is_masked
     assert typed.position == 2
     assert len(typed.words) == 2
+
+
+def _similarity(network: torch.nn.Module) -> float:
+    """Of the two sentences, whose vectors are the means of the last vectors of their tokens."""
+    minilm = model("minilm")
+    with torch.inference_mode():
+        first, second = (
+            network(torch.tensor([as_input(minilm, text).ids]))[0][0].double().mean(0)
+            for text in (BOOK, NOVEL)
+        )
+    return float(first @ second / first.norm() / second.norm())
+
+
+def test_two_sentences_become_less_alike_as_by_the_model_without_the_head() -> None:
+    minilm = model("minilm")
+    found = effects(minilm, BOOK, "zero", "similarity", other=NOVEL, draws=1)
+    before = _similarity(minilm.network)
+    assert found.before == pytest.approx(before, abs=1e-6)
+    assert (found.unit, found.other) == ("cosine", NOVEL)
+    assert minilm.outputs is not None
+    for layer, head in ((0, 11), (3, 1), (5, 0)):
+        cut = _cut(minilm.network, "", minilm.outputs, layer, head)
+        expected = before - _similarity(cut)
+        assert found.values[layer, head] == pytest.approx(expected, rel=1e-3, abs=1e-6)
+    assert (found.values < 0).any()
+    assert (found.values > 0).any()
+
+
+def test_a_text_is_as_alike_to_itself_whatever_is_replaced() -> None:
+    found = effects(model("minilm"), BOOK, measure="similarity", other=BOOK, draws=1)
+    assert np.abs(found.values).max() < 1e-9
+    assert found.before == pytest.approx(1)
+
+
+def test_the_gradient_of_a_similarity_is_that_of_writing_a_little_less() -> None:
+    minilm = model("minilm")
+    found = attributed_effects(minilm, BOOK, "zero", "similarity", other=NOVEL)
+    exact, share = copy.deepcopy(minilm.network).double(), 1e-5
+    before = _similarity(exact)
+    assert minilm.outputs is not None
+    for layer, head in ((0, 11), (3, 1), (5, 0)):
+        cut = _cut(exact, "", minilm.outputs, layer, head, share)
+        expected = (before - _similarity(cut)) / share
+        assert found[layer, head] == pytest.approx(expected, rel=1e-2, abs=1e-5)
+
+
+def test_words_that_are_named_are_compared_after_their_blank() -> None:
+    gpt2 = model("gpt2-novels")
+    found = effects(gpt2, TEXT, "zero", "logit_difference", words=("father", "mother"), draws=0)
+    assert found.words == ("father", "mother")
+    assert gpt2.language_model is not None
+    assert gpt2.outputs is not None
+    ids = torch.tensor([as_input(gpt2, TEXT).ids])
+    first, second = gpt2.tokenizer.convert_tokens_to_ids(["Ġfather", "Ġmother"])
+    base = next(name for name, part in gpt2.language_model.named_children() if part is gpt2.network)
+    cut = _cut(gpt2.language_model, base, gpt2.outputs, 1, 2)
+    with torch.inference_mode():
+        leads = [
+            float(logits[first] - logits[second])
+            for logits in (each(ids).logits[0, -1].double() for each in (gpt2.language_model, cut))
+        ]
+    assert found.before == pytest.approx(leads[0], abs=1e-5)
+    assert found.values[1, 2] == pytest.approx(leads[0] - leads[1], rel=1e-3, abs=1e-5)
+    swapped = effects(gpt2, TEXT, "zero", "logit_difference", words=("mother", "father"), draws=0)
+    np.testing.assert_allclose(swapped.values, -found.values)
+
+
+def test_one_word_is_compared_with_the_likeliest_other() -> None:
+    gpt2 = model("gpt2-novels")
+    first, second = effects(gpt2, TEXT, measure="logit_difference", draws=0, heads=()).words
+    for words, expected in (
+        ((None, "mother"), (first, "mother")),
+        (("mother", None), ("mother", first)),
+        ((None, first), (second, first)),
+    ):
+        found = effects(gpt2, TEXT, measure="logit_difference", words=words, draws=0, heads=())
+        assert found.words == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "reason"),
+    [
+        ("gpt2-novels", {"words": ("qqzx", "mother")}, "'qqzx' is not one token"),
+        ("gpt2-novels", {"words": ("mother", "mother")}, "the same token"),
+        ("gpt2-novels", {"words": ("a", "b"), "measure": "kl"}, "have a lead"),
+        ("gpt2-novels", {"other": NOVEL}, "of two texts"),
+        ("minilm", {"measure": "similarity"}, "of two texts"),
+        ("minilm", {"measure": "sentence", "other": NOVEL}, "of two texts"),
+    ],
+)
+def test_words_and_another_text_belong_to_their_measures(
+    text: str, options: dict[str, Any], reason: str
+) -> None:
+    given = {"measure": "logit_difference"} | options
+    with pytest.raises(WrongInputError, match=reason):
+        effects(model(text), TEXT, draws=0, **given)

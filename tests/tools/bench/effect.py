@@ -11,6 +11,7 @@ from core.model.interventions.attribution import attributed_effects
 from core.model.interventions.heads import as_input, copies_of
 from core.model.interventions.measures import measured
 from core.model.interventions.reference import reference_outputs
+from tests.tools.bench.effect_lens import CAUSAL, compare_with_lens
 from tests.tools.bench.extent import few
 from tests.tools.bench.forward import _plain_network
 from tests.tools.bench.report import show
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
 
 REPETITIONS = few({16: 20, 128: 3}, {16: 1})  # by the number of tokens
 LIMIT = 1.5  # time of all heads / time of as many plain passes
-CAUSAL = "bundled/gpt2-novels"
 
 
 def run() -> None:
-    """All heads of the default model at each length; of a decoder, the gradient beside them."""
+    """All heads of the default model at each length; of decoders, the gradient and a peer."""
     model, plain = load(DEFAULT_MODEL), _plain_network()
     reference_outputs(model)
     for tokens, times in REPETITIONS.items():
@@ -40,6 +40,7 @@ def run() -> None:
     )
     show("decoder, 16 tokens: all heads replaced in turn", each, "ms")
     show("decoder, 16 tokens: attribution patching", once, "ms")
+    compare_with_lens()
 
 
 def _compare(model: LoadedModel, plain: torch.nn.Module, text: str, times: int) -> None:

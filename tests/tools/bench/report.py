@@ -6,7 +6,14 @@ import numpy as np
 
 NAME_WIDTH = 54
 COUNTED_ERRORS: list[str] = []  # names of counts that should have been 0
-_DIGITS = {"ms": 1, "s": 2, "MB": 0, "x": 3, "count": 0}  # of each unit, after the point
+_DIGITS = {
+    "ms": 1,
+    "s": 2,
+    "MB": 0,
+    "x": 3,
+    "count": 0,
+    "logits": 7,
+}  # of each unit, after the point
 
 
 def show_columns() -> None:
@@ -19,7 +26,8 @@ def show(name: str, values: list[float], unit: str, limit: float | None = None) 
 
     Parameters
     ----------
-    values : every measurement, in `unit`: "ms", "s", "MB" (10^6 bytes), "x" (a ratio) or "count".
+    values : every measurement, in `unit`: "ms", "s", "MB" (10^6 bytes), "x" (a ratio), "logits" or
+        "count".
     limit : what the median should not exceed; None where it is for information.
     """
     digits, median = _DIGITS[unit], float(np.median(values))
