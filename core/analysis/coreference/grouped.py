@@ -11,10 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.analysis.arrays import Floats, Indices
+from core.analysis.bootstrap import LEVEL, percentiles, times_drawn
 
 RESAMPLES = 2000
-LEVEL = 0.95
-SEED = 20_190_611  # so that the same values give the same intervals
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +35,7 @@ class Draws:
 def draw_groups(groups: Indices) -> Draws:
     """Draw as many groups as there are, with replacement, `RESAMPLES` times."""
     count = int(groups.max()) + 1
-    generator = np.random.default_rng(SEED)
-    times = generator.multinomial(count, np.full(count, 1 / count), RESAMPLES)
-    return Draws(groups, times.astype(np.float64))
+    return Draws(groups, times_drawn(count, RESAMPLES))
 
 
 def interval(values: Floats, draws: Draws) -> Floats:
@@ -49,8 +46,7 @@ def interval(values: Floats, draws: Draws) -> Floats:
     mean = values.mean(axis=0)
     if draws.times.shape[1] == 1:
         return np.stack([mean, *np.full((2, *mean.shape), np.nan)])
-    tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-    return np.stack([mean, *np.quantile(draws.means(values), tails, axis=0)])
+    return np.stack([mean, *percentiles(draws.means(values))])
 
 
 def lower_bounds(values: Floats, draws: Draws) -> Floats:

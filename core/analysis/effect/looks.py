@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from core.analysis.bootstrap import RESAMPLES, SEED, percentiles
 from core.analysis.head_patterns.table import SCORES
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ODD = ("sink_attention", "null_attention", "norm_log_ratio", "rank")  # of the anomaly table
-RESAMPLES, LEVEL, SEED = 1000, 0.95, 20_241_126
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def looks_table(
 def rank_correlation(first: ArrayLike, second: ArrayLike) -> RankCorrelation | None:
     """How two measures of the same heads go together; heads without one of them are left out.
 
-    The interval is the percentile bootstrap over heads, `LEVEL`, from `RESAMPLES` resamples. None
-    for fewer than four heads, or where one of the measures is the same for all.
+    The interval is the percentile bootstrap over heads (:mod:`core.analysis.bootstrap`). None for
+    fewer than four heads, or where one of the measures is the same for all.
     """
     pairs = np.column_stack([np.asarray(each, dtype=float) for each in (first, second)])
     pairs = pairs[np.isfinite(pairs).all(axis=1)]
@@ -55,8 +55,7 @@ def rank_correlation(first: ArrayLike, second: ArrayLike) -> RankCorrelation | N
     generator = np.random.default_rng(SEED)
     drawn = generator.integers(len(pairs), size=(RESAMPLES, len(pairs)))
     resampled = np.array([_rho(pairs[rows]) for rows in drawn])
-    edges = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-    low, high = np.nanquantile(resampled, edges)
+    low, high = percentiles(resampled)
     return RankCorrelation(rho, float(low), float(high), len(pairs))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
+from core.analysis.bootstrap import percentiles, times_drawn
 from core.analysis.head_patterns.induction import Induction
 from core.analysis.head_patterns.measure import (
     MEASURED,
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 
 SCORES = tuple(each.score for each in PATTERNS if each.in_table)
-RESAMPLES = 1000
-SEED = 20_190_611  # of the bootstrap, so that the same texts give the same intervals
-LEVEL = 0.95
 
 
 def pattern_table(
@@ -129,12 +127,12 @@ def _bootstrap(
     stability = np.full(number.shape, np.nan)
     if texts == 1:
         return bounds, stability
-    draws = np.random.default_rng(SEED).multinomial(texts, np.full(texts, 1 / texts), RESAMPLES)
+    draws = times_drawn(texts)
     for layer in range(len(number)):
         sums = (
             np.einsum(
                 "rt,tsh->srh",
-                draws.astype(np.float64),
+                draws,
                 np.stack([getattr(each, part)[:, layer] for each in measured]).astype(np.float64),
                 optimize=True,
             )
@@ -142,20 +140,9 @@ def _bootstrap(
         )  # (score, resample, head) each
         drawn = named_scores(MEASURED, *sums)
         for name, means in drawn.means.items():
-            bounds[name][:, layer] = _interval(means)
+            bounds[name][:, layer] = percentiles(means)
         own = induction and Induction(induction.scores[layer], induction.uniform[layer])
         drawn = add_induction(drawn, own)
         again = assign_patterns(drawn.means, drawn.uniform, drawn.query_tokens, thresholds)
         stability[layer] = (again.number == number[layer]).mean(axis=0)
     return bounds, stability
-
-
-def _interval(values: Floats) -> Floats:
-    """The middle `LEVEL` of the resamples, (2, head); nan where none has a score."""
-    tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-    if np.isfinite(values).all():
-        return np.quantile(values, tails, axis=0)
-    defined = np.isfinite(values).any(axis=0)
-    bounds = np.full((2, values.shape[1]), np.nan)
-    bounds[:, defined] = np.nanquantile(values[:, defined], tails, axis=0)
-    return bounds

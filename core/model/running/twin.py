@@ -1,16 +1,19 @@
-"""The untrained twin of a vision model: what its shape alone does, before any learning."""
+"""The untrained twin of a model: what its shape alone does, before any learning."""
 
 from __future__ import annotations
 
 import copy
 import threading
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from core.model import memory
 from core.model.refusal import refusing_to
 from core.model.running import network
-from core.model.running.images import vision_of
 from core.model.running.loaded import LoadedModel
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
 
 TWIN_SEED = 0  # of the fresh weights
 _DRAW_LOCK = threading.Lock()  # torch draws weights from one state for all threads
@@ -20,32 +23,60 @@ _DRAW_LOCK = threading.Lock()  # torch draws weights from one state for all thre
 def untrained_twin(model: LoadedModel, seed: int = TWIN_SEED) -> LoadedModel:
     """The same architecture from the model's own settings, with fresh weights.
 
-    Weights are drawn as transformers draws them before training, from `seed`; torch's own random
-    state stays as it was. The check at load holds for the twin too: it is of the architecture, and
-    what is recorded and how stays the same. It takes as much memory as the model, until the caller
-    lets go of it.
+    Weights are drawn as transformers draws them before training, from `seed`, also those of the
+    head for words or classes, where the model has one; torch's own random state stays as it was.
+    The check at load holds for the twin too: it is of the architecture, and what is recorded and
+    how stays the same. It takes as much memory as the model until the caller lets go of it, and as
+    much again while a head is drawn.
 
     Raises
     ------
-    WrongInputError
-        When the model reads texts.
     OutOfMemoryError
         When a second network of this size does not fit in free memory.
     """
     import torch
 
-    vision_of(model)
     trained = model.network
-    memory.check_fits(network.count_numbers(trained), trained.dtype.itemsize)
-    attention = trained.config._attn_implementation  # noqa: SLF001 - it has no other name
+    whole = model.classifier if model.sees_images else model.language_model
+    numbers = sum(network.count_numbers(each) for each in (trained, whole) if each is not None)
+    memory.check_fits(numbers, trained.dtype.itemsize)
     with _DRAW_LOCK, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        fresh = type(trained)._from_config(  # noqa: SLF001 - from_config is of the Auto classes
-            copy.deepcopy(trained.config), attn_implementation=attention, dtype=trained.dtype
-        )
+        fresh = _drawn(trained)
+        outer = None if whole is None else _around(fresh, trained, whole)
+    (fresh if outer is None else outer).to(model.device)  # type: ignore[arg-type]
+    heads = {"classifier" if model.sees_images else "language_model": outer}
+    name = f"{model.name} (untrained twin)"
+    return replace(model, name=name, network=network.finish(fresh), **heads)  # type: ignore[arg-type]
+
+
+def _drawn(trained: PreTrainedModel) -> PreTrainedModel:
+    """A network of the same class with fresh weights, without the parts that this one lacks."""
+    fresh = type(trained)._from_config(  # noqa: SLF001 - from_config is of the Auto classes
+        copy.deepcopy(trained.config),
+        attn_implementation=trained.config._attn_implementation,  # noqa: SLF001 - it has no other name
+        dtype=trained.dtype,
+    )
     for part, _ in list(fresh.named_children()):
         if getattr(trained, part, None) is None:  # a pooler, which no checkpoint with a head has
             setattr(fresh, part, None)
-    network.finish(fresh).to(model.device)  # type: ignore[arg-type]
-    name = f"{model.name} (untrained twin)"
-    return replace(model, name=name, network=fresh, classifier=None)
+    return fresh
+
+
+def _around(
+    fresh: PreTrainedModel, trained: PreTrainedModel, whole: PreTrainedModel
+) -> PreTrainedModel:
+    """A fresh head like that of `whole`, around the very weights of `fresh`.
+
+    `whole` holds `trained` as a part; of an encoder-decoder it holds the parts of `trained`.
+    """
+    outer = _drawn(whole)
+    for name, part in whole.named_children():
+        if part is trained:
+            setattr(outer, name, fresh)
+        elif part is getattr(trained, name, None):
+            setattr(outer, name, getattr(fresh, name))
+    outer.tie_weights()
+    if getattr(whole, "generation_config", None) is not None:
+        outer.generation_config = copy.deepcopy(whole.generation_config)
+    return network.finish(outer)

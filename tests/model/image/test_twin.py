@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from core.model import load, trace_image, trace_patches, untrained_twin
-from core.model.errors import WrongInputError
 from tests.model.image.families import FAMILIES, build, image
 
 if TYPE_CHECKING:
@@ -56,8 +55,3 @@ def test_a_twin_is_gone_once_nobody_holds_it(tmp_path: Path) -> None:
     gc.collect()
     assert network() is None
     assert trace.shape[0] == model.layers
-
-
-def test_a_model_of_texts_has_none_here() -> None:
-    with pytest.raises(WrongInputError, match="reads texts, not images"):
-        untrained_twin(load("bundled/minilm"))

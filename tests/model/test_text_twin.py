@@ -1,0 +1,102 @@
+"""The untrained twin of a model of texts: the same architecture and head, with fresh weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import torch
+
+from core.model import effects, load, trace_text, untrained_twin
+from core.model.interventions.measures import measures_of
+from core.model.language import next_words
+from tests.model.families import SENTENCES
+from tests.model.language.checkpoints import build_with_head
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from core.model import LoadedModel
+    from tests.conftest import ModelOf
+
+HEADED = {
+    "gpt2": "GPT2LMHeadModel",
+    "bert": "BertForMaskedLM",
+    "llama": "LlamaForCausalLM",
+    "t5": "T5ForConditionalGeneration",
+    "bart": "BartForConditionalGeneration",
+}
+BUNDLED = ("bundled/minilm", "bundled/gpt2-novels", "bundled/planted-induction")
+
+
+def _weights(model: LoadedModel) -> dict[str, torch.Tensor]:
+    return dict((model.language_model or model.network).named_parameters())
+
+
+def _check(model: LoadedModel) -> LoadedModel:
+    """The twin, once it is known to be one, and the model and torch's state to be as before."""
+    before = torch.get_rng_state()
+    own = {name: weight.clone() for name, weight in _weights(model).items()}
+    twin = untrained_twin(model)
+    again, other = _weights(untrained_twin(model)), _weights(untrained_twin(model, seed=1))
+    fresh = _weights(twin)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert all(torch.equal(weight, own[name]) for name, weight in _weights(model).items())
+    assert {name: each.shape for name, each in fresh.items()} == {
+        name: each.shape for name, each in own.items()
+    }
+    for name, weight in fresh.items():
+        assert torch.equal(weight, again[name])
+        if weight.ndim > 1:
+            assert not torch.equal(weight, own[name])
+            assert not torch.equal(weight, other[name])
+    held = {weight.data_ptr() for weight in fresh.values()}
+    assert {weight.data_ptr() for weight in twin.network.parameters()} <= held
+    assert not any(weight.requires_grad for weight in fresh.values())
+    traces = [trace_text(each, SENTENCES[0], decode=False) for each in (model, twin)]
+    assert traces[0].shape == traces[1].shape
+    assert traces[0].tokens == traces[1].tokens
+    assert np.abs(traces[0].attention() - traces[1].attention()).max() > 0.01
+    assert measures_of(twin) == measures_of(model)
+    found = effects(twin, SENTENCES[0], reference=SENTENCES[:2], draws=1)
+    assert found.measure == measures_of(model)[0]
+    assert (found.values != 0).any()
+    return twin
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "t5"])
+def test_a_tiny_model_has_a_twin_of_its_shape_that_another_seed_changes(
+    name: str, model_of: ModelOf
+) -> None:
+    assert _check(model_of(name)).language_model is None
+
+
+@pytest.mark.parametrize("name", HEADED)
+def test_with_its_head_a_model_has_a_twin_with_a_fresh_head(name: str, tmp_path: Path) -> None:
+    build_with_head(name, HEADED[name], tmp_path, stir=0.3)
+    twin = _check(load(str(tmp_path)))
+    assert type(twin.language_model).__name__ == HEADED[name]
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_the_bundled_models_have_twins(name: str) -> None:
+    _check(load(name))
+
+
+def test_tied_words_stay_tied_and_no_word_is_likely() -> None:
+    twin = untrained_twin(load("bundled/gpt2-novels"))
+    assert twin.language_model is not None
+    embeddings = twin.network.get_input_embeddings().weight
+    assert twin.language_model.get_output_embeddings().weight is embeddings
+    assert next_words(twin, "The young lady", count=1)[0].probability < 0.02
+    assert next_words(load("bundled/gpt2-novels"), "The young lady", count=1)[0].probability > 0.02
+
+
+def test_a_classifier_is_fresh_around_the_very_twin() -> None:
+    vit = load("bundled/vit-scenes")
+    twin = untrained_twin(vit)
+    assert twin.classifier is not None
+    assert vit.classifier is not None
+    assert any(part is twin.network for part in twin.classifier.children())
+    assert not torch.equal(twin.classifier.classifier.weight, vit.classifier.classifier.weight)  # type: ignore[union-attr]
