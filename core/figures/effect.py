@@ -13,6 +13,7 @@ from core.figures.labels import literal
 from core.figures.palette import Palette
 
 _BARS = 300  # pixels, with their legend
+_FAINT = 0.25
 _GROUPS = ("beyond its control", "within its control")
 
 
@@ -23,23 +24,27 @@ def heads_against(
     names: tuple[str, str],
     beyond: Bools,
     chosen: int,
+    group: Bools,
     colours: Palette,
 ) -> go.Figure:
-    """A point for every head, which can be clicked.
+    """A point for every head, which can be clicked, or chosen with others by a lasso.
 
     `places` are layer and head as people number them, `names` those of the axes; `beyond` says
-    which heads exceed their control, `chosen` the number of the head that is ringed.
+    which heads exceed their control, `chosen` the number of the head that is ringed. While some
+    are in the `group`, the others are faint.
     """
     figure = go.Figure()
     looks = ((beyond, "circle", colours.accent), (~beyond, "circle-open", colours.edge))
     for label, (shown, symbol, colour) in zip(_GROUPS, looks, strict=True):
+        faint = group.any() & ~group[shown]
+        marker = {"symbol": symbol, "size": 10, "color": colour, "line": {"width": 1.5}}
         figure.add_scatter(
             x=x[shown],
             y=y[shown],
             customdata=np.array(places)[shown],
             mode="markers",
             name=label,
-            marker={"symbol": symbol, "size": 10, "color": colour, "line": {"width": 1.5}},
+            marker=marker | {"opacity": np.where(faint, _FAINT, 1.0)},
             **{key: each for key, each in steady().items() if key != "marker"},
             hovertemplate=(
                 f"{HOVERED}: {literal(names[0])} %{{x:.3g}}, {literal(names[1])} %{{y:.3g}}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,7 +11,7 @@ from core.components.present import present_zoom
 from core.ui.current import shown_model
 from core.ui.downloads import contents
 
-_CAMERA = [["toImage"]]  # the only button of charts that are read and not moved
+_CAMERA = "toImage"  # the only button of charts that are read and not moved
 
 
 def show_chart(
@@ -21,13 +22,15 @@ def show_chart(
     model: str | None = None,
     part: str | None = None,
     quiet: bool = False,
+    tools: Sequence[str] = (),
     **more: Any,  # noqa: ANN401 - of st.plotly_chart: on_select, selection_mode, width
 ) -> None:
     """A chart whose camera button, seen under the pointer, saves an SVG.
 
     Its `key` begins with the page's name and names the file, with the model, which is that on
     screen unless given, and the `part` of it, which is the chosen layer and head. `alt` says what
-    it shows to those who do not see it. With `quiet` there is no button but that. While the page is
+    it shows to those who do not see it. With `quiet` there is no button but that, and `tools` by
+    plotly's names. While the page is
     presented, all in it is as much larger as everything else.
     """
     config: dict[str, Any] = {
@@ -38,7 +41,7 @@ def show_chart(
         },
     }
     if quiet:
-        config["modeBarButtons"] = _CAMERA
+        config["modeBarButtons"] = [[_CAMERA, *tools]]
     zoom = present_zoom()
     if zoom > 1:
         from core.figures.enlarged import enlarged  # with plotly, where a chart is drawn

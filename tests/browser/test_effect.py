@@ -38,3 +38,21 @@ def test_what_was_planted_is_judged_on_a_phone(goto: Open) -> None:
     table = page.get_by_role("table")
     expect(table.get_by_role("row")).to_have_count(8)
     expect(table).to_contain_text("saturated L1 H3")
+
+
+def test_a_lasso_takes_heads_together(goto: Open) -> None:
+    page = goto(f"/effect?part=looks&text={BOOK}")
+    chart = page.locator(".st-key-effect_looks")
+    chart.hover()
+    chart.locator('.modebar-btn[data-val="lasso"]').click()
+    box = chart.locator(".nsewdrag").bounding_box()
+    assert box is not None
+    corners = [(0.02, 0.98), (0.5, 0.98), (0.5, 0.02), (0.02, 0.02), (0.02, 0.98)]
+    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for x, y in places[1:]:
+        page.mouse.move(x, y, steps=5)
+    page.mouse.up()
+    follow(page, "group=")
+    expect(page.get_by_text("heads together:")).to_be_visible()

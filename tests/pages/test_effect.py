@@ -129,6 +129,20 @@ def test_looks_are_compared_with_the_effect_over_all_heads() -> None:
     assert "go against each other" in said(app)
 
 
+def test_heads_of_a_lasso_or_a_link_are_looked_at_together() -> None:
+    app = open_app("effect", text=BOOK, part="looks", group="46,1,72")
+    found = effects(load("bundled/minilm"), BOOK, "mean")
+    sizes = np.abs(found.values)
+    beyond = ((sizes > found.control) & (sizes >= 0.01 * sizes.max())).ravel()
+    count = beyond[[45, 0, 71]].sum()
+    assert f"**3 heads together:** {count} beyond their control ({beyond.sum()} of all" in said(app)
+    shown = app.dataframe[0].value
+    assert shown["head"].tolist() == ["L1 H1", "L4 H10", "L6 H12"]
+    np.testing.assert_allclose(shown["effect"], found.values.ravel()[[0, 45, 71]], rtol=1e-6)
+    app = open_app("effect", text=BOOK, part="looks", group="999")
+    assert "some of it is not a head of this model" in alerts(app)
+
+
 def test_pages_with_one_head_lead_to_its_card_and_the_card_does_not_lead_to_itself() -> None:
     app = open_app("head_view", text=BOOK, layer="3", head="5", heads="5")
     app.button(key="open_head_effect").click().run()

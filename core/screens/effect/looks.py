@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from core.analysis.anomalies import anomaly_table
 from core.analysis.effect.looks import looks_table, rank_correlation
@@ -20,7 +23,7 @@ from core.ui import cache, controls, python
 from core.ui.cache import TraceKey
 from core.ui.downloads import contents
 from core.ui.head_maps import show_heads
-from core.ui.head_tables import HeadTable, offer_table
+from core.ui.head_tables import HeadTable, names_of, offer_table
 from core.ui.navigation import ask
 from core.ui.place import choose_head
 from core.ui.words.numbers import number
@@ -30,6 +33,7 @@ from core.ui.words.prose import Prose
 if TYPE_CHECKING:
     import pandas as pd
 
+GROUP = "group"  # the heads that are looked at together
 _words = Prose(__file__)
 _OWN = {
     "size": "size of the effect",
@@ -109,13 +113,65 @@ def show_looks(heads: HeadTable, key: TraceKey, axes: tuple[str, str], colours: 
                 falls=found.rho < 0,
             )
         )
+    picture = st.container()
+    group = _pick_group(heads)
     places = list(zip(looks["layer"], looks["head"], strict=True))
     figure = heads_against(
-        places, x, y, (across, up), looks["exceeds"].to_numpy(), heads.number, colours
+        places, x, y, (across, up), looks["exceeds"].to_numpy(), heads.number, group, colours
     )
     alt = f"All heads: {across} against {up}"
-    show_heads(figure, alt, key="effect_looks", on_open=choose_head)
+    choose = partial(_choose_group, tuple(heads.trace.layer_labels), heads.trace.shape[1])
     heads_left_out = int((~np.isfinite(x) | ~np.isfinite(y)).sum())
-    st.caption(_words("of_heads", heads=len(looks) - heads_left_out, left=heads_left_out))
+    with picture:
+        show_heads(figure, alt, key="effect_looks", on_open=choose_head, on_lasso=choose)
+        st.caption(_words("of_heads", heads=len(looks) - heads_left_out, left=heads_left_out))
+    if group.any():
+        _show_group(looks, group, axes, names)
     own = HeadTable(trace=heads.trace, table=looks, layer=heads.layer, head=heads.head)
     offer_table(own, contents("effect", heads.trace.model, "looks"))
+
+
+def _pick_group(heads: HeadTable) -> NDArray[np.bool_]:
+    """Which heads are looked at together, (head of all,): in the link, by their number from 1."""
+    named = names_of(heads.table).tolist()
+    numbers = controls.tokens(
+        GROUP,
+        range(1, len(named) + 1),
+        "Heads together",
+        place="a head of this model",
+        names=lambda number: named[number - 1],
+        placeholder="Draw a lasso, or choose",
+    )
+    return np.isin(np.arange(1, len(named) + 1), numbers)
+
+
+def _choose_group(
+    layer_labels: tuple[int, ...], heads: int, chosen: Sequence[tuple[int, int]]
+) -> None:
+    numbers = {
+        layer_labels.index(layer) * heads + head
+        for layer, head in chosen
+        if layer in layer_labels and 1 <= head <= heads
+    }
+    controls.pick(**{GROUP: sorted(numbers)})
+
+
+def _show_group(
+    looks: pd.DataFrame, group: NDArray[np.bool_], axes: tuple[str, str], names: Mapping[str, str]
+) -> None:
+    """The heads that were chosen together, beside all."""
+    chosen = looks[group]
+    st.markdown(
+        _words(
+            "group",
+            heads=len(chosen),
+            beyond=int(chosen["exceeds"].sum()),
+            all_beyond=int(looks["exceeds"].sum()),
+            all_heads=len(looks),
+        )
+    )
+    columns = ["pattern", "effect", "control", "exceeds", *dict.fromkeys(axes)]
+    shown = chosen[[name for name in dict.fromkeys(columns) if name in chosen]]
+    shown = shown.rename(columns=dict(names))
+    shown.insert(0, "head", names_of(chosen))
+    st.dataframe(shown, hide_index=True)
