@@ -68,7 +68,7 @@ def test_the_card_says_what_a_head_writes_and_what_is_repaired() -> None:
         direct_effects(model, BOOK, "mean", "logit_difference"),
     )
     found = effects(model, BOOK, "mean", "logit_difference", draws=0)
-    part = f"{parts.heads[1, 2]:.3g} logits of the {parts.value:.3g} logits"
+    part = f"{parts.heads[1, 2]:.3g} logits; all parts add up to the {parts.value:.3g} logits"
     assert f"**Writes:** {part} by which `{parts.words[0]}` is ahead" in said(app)
     up, down = written_words(model, BOOK, 1, 2) or ((), ())
     assert f"Likelier: `{up[0].display}` +{up[0].probability:.2g}" in said(app)

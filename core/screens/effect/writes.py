@@ -102,8 +102,8 @@ def _amount(value: float, parts: DirectParts) -> str:
 
 
 def _whole(parts: DirectParts) -> str:
-    """What the parts add up to, where they are not shares of it."""
-    return "" if parts.unit == "length" else f"the {_amount(parts.value, parts)} "
+    """What the parts add up to; empty where they are shares of it."""
+    return "" if parts.unit == "length" else _amount(parts.value, parts)
 
 
 def _aim(parts: DirectParts) -> str:
