@@ -56,3 +56,16 @@ def test_a_lasso_takes_heads_together(goto: Open) -> None:
     page.mouse.up()
     follow(page, "group=")
     expect(page.get_by_text("heads together:")).to_be_visible()
+
+
+def test_another_sentence_is_typed_beside_the_measure_and_is_in_the_link(goto: Open) -> None:
+    page = goto(f"/effect?text={BOOK}")
+    page.get_by_role("button", name="More", exact=True).click()
+    choose(page, "Measure", "similarity of two sentences")
+    box = page.get_by_label("Other sentence")
+    box.fill("It pours <b>here</b>.")
+    box.press("Enter")
+    follow(page, "measure=similarity")
+    follow(page, "other=It")
+    expect(page.locator("code").filter(has_text="It pours <b>here</b>.").first).to_be_visible()
+    expect(page.get_by_text("a positive effect makes them less alike")).to_be_visible()

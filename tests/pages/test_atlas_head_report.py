@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from core.atlas.one_head import sample
-from core.model import load, trace_text
+from core.model import effects, load, trace_text
+from core.model.interventions.written import written_norms
 from core.screens.atlas.head import head_report
 from core.screens.atlas.head.report_file import HeadReport, report_file
 from tests.pages.atlases import LINES, opened, small
@@ -76,7 +77,7 @@ def test_a_dossier_names_the_pattern_and_leads_to_the_heads_most_alike(
     )
     assert told is not None
     assert float(told[1]) > 0.9
-    assert "**What it writes, and its effect:** not measured" in words
+    assert "open_head_effect" in [button.key for button in app.button]
     mean = small().distances.mean[2]  # of the third head of the first layer
     nearest = int(np.argsort(mean)[1])
     layer, head = divmod(nearest, 12)
@@ -86,6 +87,31 @@ def test_a_dossier_names_the_pattern_and_leads_to_the_heads_most_alike(
     assert (app.query_params["layer"], app.query_params["head"]) == (str(layer + 1), str(head + 1))
     assert f"Head report of L{layer + 1} H{head + 1}" in [each.value for each in app.header]
     assert len(shown) == 2
+
+
+@pytest.mark.usefixtures("clouds", "shown")
+def test_a_dossier_says_whether_the_head_is_needed_in_sentences_of_the_corpus() -> None:
+    app = opened(small(), part="one", layer="4", head="10", dossier="1")
+    words, minilm = said(app), load("bundled/minilm")
+    listed = re.search(r"in sentences ([\d, ]+ and \d+)\. A way", words)
+    assert listed is not None
+    sentences = [int(each) - 1 for each in re.findall(r"\d+", listed[1])]
+    assert len(set(sentences)) == 4
+    needed = 0
+    for name, other in (("its mean", "mean"), ("zero", "zero"), ("another text's", "resample")):
+        found = [effects(minilm, LINES[each], other, heads=[(3, 9), (0, 0)]) for each in sentences]  # type: ignore[arg-type]
+        sizes = [(abs(each.values[3, 9]), each.control[3, 9]) for each in found]
+        effect, control = np.mean(sizes, axis=0)
+        beyond = sum(size > most for size, most in sizes)
+        needed += beyond > 2
+        line = f"{effect:.3g} on the sentence vector (1 − cosine), random directions at most"
+        assert f"**Replaced by {name}:** {line} {control:.3g}, on average; larger in" in words
+        assert f"larger in {beyond} of 4" in words
+    verdict = {0: "**not needed here**", 3: "**needed here**"}
+    assert verdict.get(needed, f"**needed in {needed} of 3 ways**") in words
+    norms = [written_norms(minilm, LINES[each]) for each in sentences]
+    share = np.mean([each[3, 9] / each[3].mean() for each in norms if each is not None])
+    assert f"**Carries:** {share:.2f} times what the mean head" in words
 
 
 @pytest.mark.usefixtures("clouds")

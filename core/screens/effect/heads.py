@@ -12,11 +12,11 @@ from core.analysis.effect import INACTIVE, LITTLE, NEGLIGIBLE, largest_effect
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.palette import Palette
 from core.screens.effect.measuring import (
+    FALLING,
     asked_of,
     effects_of_head,
     name_of,
     notes,
-    replacements_of,
 )
 from core.screens.effect.writes import what_it_writes
 from core.screens.effect.writing import direct_of_head
@@ -25,6 +25,7 @@ from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable, offer_table
 from core.ui.navigation import ask
 from core.ui.place import choose_head
+from core.ui.words.effects import replacements_of
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names
 from core.ui.words.prose import Prose
@@ -63,7 +64,9 @@ def _headline(table: pd.DataFrame, found: Effects, replaced: str) -> str:
         "headline",
         head=f"L{first['layer']} H{first['head']}",
         measured=name_of(found),
-        effect=number(first["effect"], ".3g"),
+        falls=found.measure in FALLING and first["effect"] > 0,
+        rises=found.measure in FALLING and first["effect"] < 0,
+        effect=number(abs(first["effect"]) if found.measure in FALLING else first["effect"], ".3g"),
         control=number(first["control"], ".3g"),
         unit=found.unit,
     )

@@ -25,6 +25,7 @@ from core.ui.cache import TraceKey
 from core.ui.head_tables import HeadTable
 from core.ui.serve import turns
 from core.ui.serve.progress import Bar, bar_with_cancel
+from core.ui.words.effects import MEASURED, replacements_of
 from core.ui.words.messages import quote, show_model_error
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
@@ -32,15 +33,9 @@ from core.ui.words.prose import Prose
 if TYPE_CHECKING:
     from core.model import Effects
 
-MEASURED: dict[Measure, str] = {
-    "kl": "next-word distribution",
-    "logit_difference": "lead of the likeliest word",
-    "loss": "loss",
-    "sentence": "sentence vector",
-    "similarity": "similarity of two sentences",
-    "class": "class",
-}
+FALLING: tuple[Measure, ...] = ("logit_difference", "similarity")  # where an effect is positive
 OTHER = "I liked reading that novel."  # than the text, until one is typed
+_LEAD = "lead of a word"  # the likeliest, unless one is named
 _MAX_CHARS = {"other": 300, "word": 40}
 _MAX_KEPT = 64  # of a few dozen numbers a head: 40 kB
 _STOPPED = "_effects_stopped"
@@ -116,11 +111,6 @@ def _go_on() -> None:
     st.session_state.pop(_STOPPED, None)
 
 
-def replacements_of(modality: str) -> dict[Replace, str]:
-    """What a head can be replaced by, in words: of a text or of an image."""
-    return {"mean": "its mean", "zero": "zero", "resample": f"another {modality}'s"}
-
-
 def pick_replacement(key: TraceKey) -> Replace:
     """What heads are replaced by."""
     return controls.choice(
@@ -143,7 +133,7 @@ def pick_measure(key: TraceKey, *, adds_up: bool = False) -> Asked:
     offered = [each for each in measures_of(model_of(key)) if each in LINEAR or not adds_up]
     measure = controls.choice(
         "measure",
-        {name: MEASURED[name] for name in offered},
+        {name: MEASURED[name] if name != "logit_difference" else _LEAD for name in offered},
         "Measure",
         subject="This model can be measured by",
         menu=True,
@@ -164,7 +154,7 @@ def _pick_words() -> tuple[str | None, str | None] | None:
         ).strip()
         for key, label, likeliest in (
             ("word", "Word", "the model's likeliest"),
-            ("against", "against", "its likeliest other"),
+            ("against", "Against", "its likeliest other"),
         )
     )
     return (first or None, second or None) if first or second else None

@@ -36,10 +36,14 @@ class Bar:
 def bar_with_cancel(
     key: str, on_cancel: Callable[..., None] | None = None, *arguments: object, tip: str = ""
 ) -> Iterator[Bar]:
-    """A bar that is gone when all is done, beside a button, whose press ends the run anyway."""
+    """A bar that is gone when all is done or has failed, beside a button that ends the run."""
     slot = st.empty()
     with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
         bar = Bar(st.progress(0.0).progress)
         st.button("Cancel", key=key, on_click=on_cancel, args=arguments, help=tip or None)
-    yield bar
+    try:
+        yield bar
+    except Exception:
+        slot.empty()
+        raise
     slot.empty()

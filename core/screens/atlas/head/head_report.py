@@ -23,6 +23,7 @@ from core.atlas.one_head.sample import Gatherer, HeadSample, draw_sentences
 from core.components.contexts import Context, ContextGroup, show_contexts
 from core.model import LoadedModel, ModelError
 from core.model.weights import output_projection
+from core.screens.atlas.head.effect import Replaced, facts_of, replace_head
 from core.screens.atlas.head.report_file import HeadReport, report_file
 from core.screens.atlas.screen import Screen, contents_of, open_head
 from core.screens.atlas.sentence import OTHER_TOKENS, model_of, traces_of
@@ -36,9 +37,9 @@ from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
 _SAMPLE, _DRAWN = "_atlas_dossier_sample", "_atlas_dossier_drawn"
+_REPLACED = "_atlas_dossier_replaced"
 _MAX_DRAWN = 8  # heads whose contexts are kept: stepping back and forth runs nothing again
 PER_DECILE, _NEAREST = 2, 5
-_NOT_MEASURED = "not measured: no model was run without this head."
 _words = Prose(__file__)
 
 
@@ -56,10 +57,14 @@ def show_head_report(screen: Screen) -> None:
             return
         head = atlas, screen.layer, screen.head
         groups = remembered(_DRAWN, head, lambda: _groups(screen, model, sample), _MAX_DRAWN)
+        sentences = sample.contexts.sentence
+        replaced = remembered(
+            _REPLACED, head, lambda: replace_head(screen, model, sentences), _MAX_DRAWN
+        )
     except ModelError as error:
         show_model_error(error)
         return
-    _draw(screen, _head_report(screen, sample, groups))
+    _draw(screen, _head_report(screen, sample, groups, replaced))
 
 
 def _draw(screen: Screen, report: HeadReport) -> None:
@@ -89,7 +94,12 @@ def _names(atlas: Atlas, report: HeadReport) -> list[tuple[str, float]]:
     return [(head_name(atlas, *place), distance) for place, distance in report.nearest]
 
 
-def _head_report(screen: Screen, sample: HeadSample, groups: Sequence[ContextGroup]) -> HeadReport:
+def _head_report(
+    screen: Screen,
+    sample: HeadSample,
+    groups: Sequence[ContextGroup],
+    replaced: Replaced | None,
+) -> HeadReport:
     atlas, heads = screen.atlas, screen.atlas.shape[1]
     own = screen.layer * heads + screen.head
     near = nearest_heads(
@@ -104,7 +114,7 @@ def _head_report(screen: Screen, sample: HeadSample, groups: Sequence[ContextGro
         drawn=PER_DECILE,
     )
     return HeadReport(
-        _facts(screen, sample),
+        [*_facts(screen, sample), *facts_of(replaced)],
         [(divmod(index, heads), distance) for index, distance in near],
         groups,
         note,
@@ -119,7 +129,6 @@ def _facts(screen: Screen, sample: HeadSample) -> list[tuple[str, str]]:
         ("Head pattern", _pattern(screen, sample)),
         ("What is odd", _flags(screen, sample)),
         ("Strength", usual),
-        ("What it writes, and its effect", _NOT_MEASURED),
     ]
 
 
