@@ -69,3 +69,16 @@ def test_another_sentence_is_typed_beside_the_measure_and_is_in_the_link(goto: O
     follow(page, "other=It")
     expect(page.locator("code").filter(has_text="It pours <b>here</b>.").first).to_be_visible()
     expect(page.get_by_text("a positive effect makes them less alike")).to_be_visible()
+
+
+def test_a_held_pair_is_taken_away_and_a_head_that_moved_is_opened(goto: Open) -> None:
+    page = goto(f"/heatmap?text={BOOK}&layer=4&head=2&cell=11,5")
+    page.get_by_role("button", name="Take the held pair away").click()
+    follow(page, "cut_query=11&cut_key=5")
+    expect(page.get_by_text("Without it → book in L4 H2")).to_be_visible()
+    click_head(page, "effect_moved", 6, 1)
+    follow(page, "shown=L6H1")
+    expect(page.get_by_text("L6 H1 before").first).to_be_visible()
+    choose(page, "Take away", "a word")
+    expect(page.get_by_text("in place of")).to_be_visible()
+    follow(page, "take=word")

@@ -14,6 +14,7 @@ from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     from core.model import LoadedModel, Trace
+    from core.model.capture import Change
     from core.model.text.inputs import Input
     from tests.conftest import ModelOf
 
@@ -39,9 +40,9 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
     seen: list[list[int]] = []
     run = tracing._run
 
-    def watched(model: LoadedModel, batch: list[Input]) -> object:
+    def watched(model: LoadedModel, batch: list[Input], *change: Change | None) -> object:
         seen.append([len(item.ids) for item in batch])
-        return run(model, batch)
+        return run(model, batch, *change)
 
     monkeypatch.setattr(tracing, "_run", watched)
     return seen

@@ -36,6 +36,7 @@ def run_batch(
     *,
     way: Way,
     check: Check | None = None,
+    change: Change | None = None,
     targets: Ids | None = None,
 ) -> tuple[Recorder, Any]:
     """Run texts together, shorter ones padded on the right.
@@ -44,7 +45,7 @@ def run_batch(
     ----------
     ids, segments : of each text, of one length.
     way : how attention is computed and recorded.
-    check : as in :class:`core.model.capture.Recorder`.
+    check, change : as in :class:`core.model.capture.Recorder`.
     targets : what the decoder of an encoder-decoder reads, of each text.
 
     Returns
@@ -53,7 +54,7 @@ def run_batch(
     """
     inputs = inputs_of(network, tokenizer, ids, segments, targets)
     lengths = {max(map(len, each)) for each in (ids, targets) if each is not None}
-    return run_inputs(network, inputs, len(ids), lengths, way=way, check=check)
+    return run_inputs(network, inputs, len(ids), lengths, way=way, check=check, change=change)
 
 
 def run_inputs(
@@ -64,6 +65,7 @@ def run_inputs(
     *,
     way: Way,
     check: Check | None = None,
+    change: Change | None = None,
 ) -> tuple[Recorder, Any]:
     """Run whatever the network takes, recorded, as :func:`run_batch` runs texts.
 
@@ -75,7 +77,10 @@ def run_inputs(
     """
     import torch
 
-    with torch.inference_mode(), recorded(way, count, lengths, check=check) as recorder:
+    with (
+        torch.inference_mode(),
+        recorded(way, count, lengths, check=check, change=change) as recorder,
+    ):
         output = network(**inputs, output_hidden_states=True)
     return recorder, output
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.model.capture import Check, Recorder
+from core.model.capture import Change, Check, Recorder
 from core.model.capture.forward import Way, run_inputs
 from core.model.image.facts import Vision, pair_of
 from core.model.image.pixels import Pixels, normalise
@@ -24,11 +24,12 @@ def run_images(
     *,
     way: Way,
     check: Check | None = None,
+    change: Change | None = None,
 ) -> tuple[Recorder, Any]:
     """Run processed images of one size together; what comes back is as for texts."""
     inputs = image_inputs(network, vision, images)
     tokens = vision.tokens(size_of(images[0]))
-    return run_inputs(network, inputs, len(images), {tokens}, way=way, check=check)
+    return run_inputs(network, inputs, len(images), {tokens}, way=way, check=check, change=change)
 
 
 def image_inputs(

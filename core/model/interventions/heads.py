@@ -209,7 +209,7 @@ def rows_of(
 ) -> Iterator[Row]:
     """For each head the replacement, then its controls."""
     for layer, (outputs, other) in enumerate(zip(own, given, strict=True)):
-        rotations = outputs.new_tensor(_rotations(outputs.shape[-1], draws, seed))
+        rotations = outputs.new_tensor(rotations_of(outputs.shape[-1], draws, seed))
         for head in range(outputs.shape[1]):
             if heads is not None and (layer, head) not in heads:
                 continue
@@ -219,7 +219,7 @@ def rows_of(
                 yield Row((place, layer, head), layer, head, outputs[:, head] + each)
 
 
-def _rotations(dim: int, draws: int, seed: int) -> Doubles:
+def rotations_of(dim: int, draws: int, seed: int) -> Doubles:
     """Random rotations, (draw, dim, dim), for whatever head: their spaces have no common axes."""
     from threadpoolctl import threadpool_limits
 

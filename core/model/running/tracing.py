@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from core.model import memory
-from core.model.capture import Call, reader_of
+from core.model.capture import Call, Change, reader_of
 from core.model.capture.forward import hidden_states, run_batch
 from core.model.checks.vocabulary import check_ids
 from core.model.encoder_decoder.calls import Lengths, of_type
@@ -174,15 +174,17 @@ def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[lis
         yield batch
 
 
-def trace_inputs(model: LoadedModel, batch: list[Input], *, whole: bool = True) -> Iterator[Trace]:
+def trace_inputs(
+    model: LoadedModel, batch: list[Input], *, whole: bool = True, change: Change | None = None
+) -> Iterator[Trace]:
     """The traces of a batch, one at a time; it runs when the first is asked for.
 
-    `whole` is as in :func:`trace_by_length`.
+    `whole` is as in :func:`trace_by_length`; `change` is what an intervention alters.
     """
     action: Action = "see" if model.sees_images else "run"
     for items in [batch] if model.batches else [[item] for item in batch]:
         with refusing(model.name, action):
-            calls, output = _run(model, items)
+            calls, output = _run(model, items, change)
             readers = {
                 attention_type: reader_of(own, whole=whole) for attention_type, own in calls.items()
             }
@@ -192,12 +194,14 @@ def trace_inputs(model: LoadedModel, batch: list[Input], *, whole: bool = True) 
             yield trace
 
 
-def _run(model: LoadedModel, batch: list[Input]) -> tuple[dict[AttentionType, list[Call]], object]:
+def _run(
+    model: LoadedModel, batch: list[Input], change: Change | None = None
+) -> tuple[dict[AttentionType, list[Call]], object]:
     """The forward pass of a batch: its attention calls by kind, and the network's output."""
     try:
         if model.vision is None:
-            return _run_texts(model, batch)
-        return _run_images(model, model.vision, batch)
+            return _run_texts(model, batch, change)
+        return _run_images(model, model.vision, batch, change)
     except (MemoryError, RuntimeError) as error:
         if not memory.is_out_of_memory(error):
             raise
@@ -211,7 +215,7 @@ def _run(model: LoadedModel, batch: list[Input]) -> tuple[dict[AttentionType, li
 
 
 def _run_texts(
-    model: LoadedModel, batch: list[Input]
+    model: LoadedModel, batch: list[Input], change: Change | None
 ) -> tuple[dict[AttentionType, list[Call]], object]:
     """That of texts, once the ids are known to have vectors."""
     for item in batch:
@@ -227,6 +231,7 @@ def _run_texts(
         [item.ids for item in batch],
         [item.segments for item in batch],
         way=model.way,
+        change=change,
         targets=targets or None,
     )
     order = [
@@ -248,11 +253,11 @@ def _run_texts(
 
 
 def _run_images(
-    model: LoadedModel, vision: Vision, batch: list[Input]
+    model: LoadedModel, vision: Vision, batch: list[Input], change: Change | None
 ) -> tuple[dict[AttentionType, list[Call]], object]:
     """That of images of one size."""
     images = [item.patches.pixels for item in batch if item.patches is not None]
-    recorder, output = run_images(model.network, vision, images, way=model.way)
+    recorder, output = run_images(model.network, vision, images, way=model.way, change=change)
     tokens = {call.query.shape[2] for call in recorder.calls}
     if recorder.missed or tokens != {len(batch[0].tokens)}:
         raise UnsupportedModelError(

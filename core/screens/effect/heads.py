@@ -16,7 +16,7 @@ from core.screens.effect.measuring import (
     asked_of,
     effects_of_head,
     name_of,
-    notes,
+    notes_of_effects,
 )
 from core.screens.effect.writes import what_it_writes
 from core.screens.effect.writing import direct_of_head
@@ -46,7 +46,7 @@ def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette
     left, right = st.columns([5, 4], gap="medium")
     with left:
         _show_map(heads, found, colours)
-        st.caption(" ".join([_caption(heads.table, found), *notes(heads.trace, found)]))
+        st.caption(" ".join([_caption(heads.table, found), *notes_of_effects(heads.trace, found)]))
     with right, st.container(border=True):
         _show_card(heads, found, key)
     with st.container(horizontal=True):

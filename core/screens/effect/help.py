@@ -29,6 +29,11 @@ def _place(row: dict[str, Any]) -> dict[str, str]:
     return {"layer": str(row["layer"]), "head": str(row["head"])}
 
 
+def mathematics_of_away(*, has_words: bool) -> str:
+    """How heads, edges and words are taken away, and what each is compared with."""
+    return _words("away_mathematics", has_words=has_words)
+
+
 def mathematics() -> str:
     """What is replaced by what, what is measured, and the rule of the verdict."""
     return _words(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from core.analysis.head_patterns.table import withhold_names
 from core.model import Trace
 from core.model.errors import ModelError
 from core.model.interventions.heads import Replace
-from core.model.interventions.measures import Measure, measures_of
+from core.model.interventions.measures import MEASURES, Measure, measures_of
 from core.screens.effect import input as given
 from core.screens.effect.input import Asked, limits, model_of, source_of, text_of
 from core.screens.effect.writing import direct_of, parts_of
@@ -32,6 +33,7 @@ from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
     from core.model import Effects
+    from core.model.interventions.taking import Taken
 
 FALLING: tuple[Measure, ...] = ("logit_difference", "similarity")  # where an effect is positive
 OTHER = "I liked reading that novel."  # than the text, until one is typed
@@ -123,14 +125,11 @@ def pick_replacement(key: TraceKey) -> Replace:
     )
 
 
-def pick_measure(key: TraceKey, *, adds_up: bool = False) -> Asked:
-    """What is measured, of what this model has, with the other sentence or the words.
-
-    Where it must be a sum of what the parts of the model write, only what is one.
-    """
-    from core.model.interventions.direct import LINEAR
-
-    offered = [each for each in measures_of(model_of(key)) if each in LINEAR or not adds_up]
+def pick_measure(
+    key: TraceKey, among: Collection[Measure] = MEASURES, *, named: bool = True
+) -> Asked:
+    """What is measured, of what this model has `among` these; with the words that are `named`."""
+    offered = [each for each in measures_of(model_of(key)) if each in among]
     measure = controls.choice(
         "measure",
         {name: MEASURED[name] if name != "logit_difference" else _LEAD for name in offered},
@@ -143,7 +142,7 @@ def pick_measure(key: TraceKey, *, adds_up: bool = False) -> Asked:
         limit = _MAX_CHARS["other"]
         other = controls.text("other", OTHER, "Other sentence", optional=True, max_chars=limit)
         return Asked(measure, other=other.strip()[:limit])
-    return Asked(measure, words=_pick_words() if measure == "logit_difference" else None)
+    return Asked(measure, words=_pick_words() if named and measure == "logit_difference" else None)
 
 
 def _pick_words() -> tuple[str | None, str | None] | None:
@@ -196,21 +195,29 @@ def measure(
     return HeadTable(trace=trace, table=table, layer=layer, head=head), found
 
 
-def notes(trace: Trace, found: Effects) -> list[str]:
-    """What was left out of the text, and at which word its effects are measured (Markdown)."""
+def notes(trace: Trace, found: Effects | Taken, lead: str = "") -> list[str]:
+    """What was left out of the text, and at which word its effects are measured (Markdown).
+
+    `lead` is that of the first word over the second, where they were named.
+    """
     notes = []
     if len(trace.tokens) > given.MAX_TOKENS and trace.input.has_words:
         notes.append(_words("cut", most=given.MAX_TOKENS, tokens=len(trace.tokens)))
-    if len(found.words) == 2:
-        first, second = map(quote, found.words)
-        before = number(found.before, ".3g") if found.named and found.before is not None else ""
-        notes.append(_words("words", first=first, second=second, before=before))
-    if found.other is not None and found.before is not None:
-        cut = given.MAX_TOKENS if len(found.other) > given.MAX_TOKENS else 0
-        before = number(found.before, ".3g")
-        notes.append(_words("similarity", other=quote(found.other), before=before, most=cut))
     if len(found.words) == 1:
         notes.append(_words("class", name=quote(found.words[0])))
+    if len(found.words) == 2:
+        first, second = map(quote, found.words)
+        notes.append(_words("words", first=first, second=second, before=lead))
     if found.is_masked and found.position is not None:
         notes.append(_words("hidden", word=quote(trace.tokens[found.position].display)))
     return notes
+
+
+def notes_of_effects(trace: Trace, found: Effects) -> list[str]:
+    """The same, and what a word or another sentence is compared with (Markdown)."""
+    before = "" if found.before is None else number(found.before, ".3g")
+    own = notes(trace, found, before if found.named else "")
+    if found.other is None:
+        return own
+    cut = given.MAX_TOKENS if len(found.other) > given.MAX_TOKENS else 0
+    return [*own, _words("similarity", other=quote(found.other), before=before, most=cut)]

@@ -13,6 +13,7 @@ from core.figures.effect import parts_by_layer
 from core.figures.palette import Palette
 from core.model import Trace
 from core.screens.effect.input import Asked
+from core.screens.effect.measuring import pick_measure
 from core.screens.effect.writing import lens_of, parts_of, words_of_head
 from core.ui import python
 from core.ui.cache import TraceKey
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
     from core.model.interventions.direct import DirectParts
 
 _words = Prose(__file__)
+
+
+def pick_sum(key: TraceKey) -> Asked:
+    """What is taken apart, of what is a sum of what the parts of the model write."""
+    from core.model.interventions.direct import LINEAR
+
+    return pick_measure(key, LINEAR)
 
 
 def show_writes(

@@ -54,6 +54,7 @@ class Page:
     head_link : how other pages call what this one tells of a head, with a field `head`; empty where
         it tells no more than they do. It `reports_on` what is shown.
     head_report : the controls that show it.
+    pair_link, pair_report : the same of the pair of tokens that is held in a head.
     needs_model : whether a trace is too little to draw it.
     shows_cross : whether it can show cross attention, whose keys are other tokens than its queries.
     part_key : the control that chooses a part.
@@ -80,6 +81,8 @@ class Page:
     searches: bool = False
     head_link: str = ""
     head_report: Mapping[str, str | bool] = field(default_factory=dict)
+    pair_link: str = ""
+    pair_report: Mapping[str, str | bool] = field(default_factory=dict)
     reports_on: tuple[Modality, ...] = ()
     needs_model: bool = False
     shows_cross: bool = False

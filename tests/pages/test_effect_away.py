@@ -1,0 +1,176 @@
+"""Take away: what the page says is what the floor of models gives, and all of it is in the link."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.effect.moved import moved_table
+from core.model import load, trace_text
+from core.model.interventions.taking import Cell, taken_away
+from core.screens.effect import away
+from core.screens.effect import input as reading
+from tests.opening import open_app
+from tests.pages.conftest import BOOK, alerts, charts, said
+from tests.pages.vision import open_image
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+NOVEL = "The young lady was very happy to see her"
+
+
+def _open(**link: str) -> AppTest:
+    return open_app("effect", **{"text": BOOK, "part": "away", "layer": "4", "head": "2"} | link)
+
+
+def _drawn(app: AppTest, chart: int) -> np.ndarray:
+    """The numbers of one of the three heatmaps."""
+    z = charts(app)[chart]["data"][0]["z"]
+    size = int(np.sqrt(len(np.frombuffer(_bytes(z), np.float32))))
+    return np.frombuffer(_bytes(z), np.float32).reshape(size, size)
+
+
+def _bytes(packed: dict[str, str]) -> bytes:
+    import base64
+
+    return base64.b64decode(packed["bdata"])
+
+
+def test_without_a_head_the_head_that_moved_most_stands_before_and_after() -> None:
+    app = _open(replace="zero")
+    taken = taken_away(load("bundled/minilm"), BOOK, heads=[(3, 1)], replace="zero")
+    table = moved_table(taken.before, taken.after, taken.aligned)
+    most = divmod(int(table["moved"].argmax()), 12)
+    assert most[0] > 3
+    shown = f"{taken.change:.3g}".replace("-", "−")
+    assert f"**Without L4 H2 the sentence vector changes by {shown} (1 − cosine)" in said(app)
+    assert f"in random directions by {taken.control:.3g} at most." in said(app)
+    assert f"L{most[0] + 1} H{most[1] + 1} is the head that moved most" in said(app)
+    before, after = (each.attention(*most) for each in (taken.before, taken.after))
+    drawn = [_drawn(app, chart) for chart in range(3)]
+    assert drawn[0] == pytest.approx(before, abs=1e-6)
+    assert drawn[1] == pytest.approx(after, abs=1e-6)
+    assert drawn[2] == pytest.approx(after - before, abs=1e-6)
+    tops = [charts(app)[chart]["data"][0]["zmax"] for chart in range(2)]
+    assert tops[0] == tops[1]
+
+
+def test_several_heads_and_whole_layers_are_taken_away_together() -> None:
+    minilm = load("bundled/minilm")
+    app = _open(also="1,39,38")
+    heads = [(3, 1), (0, 0), (3, 2)]  # the chosen one counts once
+    taken = taken_away(minilm, BOOK, heads=heads)
+    assert f"Without L4 H2, L1 H1 and L4 H3 the sentence vector changes by {taken.change:.3g}" in (
+        said(app)
+    )
+    app = _open(take="layer", layer="2")
+    taken = taken_away(minilm, BOOK, heads=[(1, head) for head in range(12)])
+    assert f"Without the heads of layer 2 the sentence vector changes by {taken.change:.3g}" in (
+        said(app)
+    )
+
+
+def test_the_pair_that_is_held_on_the_heatmap_is_taken_away() -> None:
+    app = open_app("heatmap", text=BOOK, layer="4", head="2", cell="11,5")
+    app.button(key="open_pair_effect").click().run()
+    assert "**Without `it` → `book` in L4 H2 the sentence vector changes by" in said(app)
+    weight = trace_text(load("bundled/minilm"), BOOK).attention(3, 1)[10, 4]
+    assert f"The edge had a weight of {weight:.2g};" in said(app)
+    app = _open(take="edge", cell="11,5")
+    app.selectbox(key="cut_key").set_value("4").run()
+    assert "**Without `it` → `this` in L4 H2" in said(app)
+    assert app.session_state["cell"] == [11, 4]
+    app.switch_page("pages/heatmap.py").run()
+    assert app.query_params["cell"] == "11,4"
+
+
+@pytest.mark.parametrize(
+    ("scope", "cell", "where"),
+    [
+        ("head", Cell(10, 4, 3, 1), "in L4 H2"),
+        ("layer", Cell(10, 4, 3), "in layer 4"),
+        ("all", Cell(10, 4), "everywhere"),
+    ],
+)
+def test_an_edge_is_cut_where_the_link_says(scope: str, cell: Cell, where: str) -> None:
+    app = _open(take="edge", cell="11,5", scope=scope, shown="L4H2")
+    taken = taken_away(load("bundled/minilm"), BOOK, cells=[cell])
+    change = f"{taken.change:.3g}".replace("-", "−")
+    assert f"**Without `it` → `book` {where} the sentence vector changes by {change}" in said(app)
+    assert np.isnan(_drawn(app, 1)[10, 4])
+    assert np.isfinite(_drawn(app, 1)).sum() == 13 * 13 - 1
+
+
+def test_an_edge_that_a_causal_model_forbids_was_never_there() -> None:
+    app = _open(take="edge", cell="2,4", model="bundled/gpt2-novels", text=NOVEL)
+    assert "That query may not attend to that key, so nothing was taken away." in said(app)
+    assert "changes by 0 (nats), no more than elsewhere" in said(app)
+
+
+def test_a_query_that_would_keep_no_key_is_refused_in_a_sentence() -> None:
+    app = _open(take="edge", cell="1,1", model="bundled/gpt2-novels", text=NOVEL)
+    assert "A query would be left without any key to attend to." in alerts(app)
+
+
+def test_a_word_is_hidden_or_another_one_and_what_comes_next_stands_beside_it() -> None:
+    app = _open(take="word", taken="5")
+    assert "**With `[MASK]` in place of `book` the sentence vector changes by" in said(app)
+    assert "12 of 13 tokens are the same in both, and compared." in said(app)
+    app = _open(take="word", taken="4", by="king", model="bundled/gpt2-novels", text=NOVEL)
+    taken = taken_away(load("bundled/gpt2-novels"), NOVEL, word=3, by="king")
+    assert f"**With `king` in place of `lady` the next-word distribution changes by {taken.change:.3g}" in said(app)  # fmt: skip  # noqa: E501
+    best = taken.expected[0]
+    assert f"| `{best.name}` | {best.before:.0%} | {best.after:.0%} |" in said(app)
+    app = _open(take="word", taken="4", model="bundled/gpt2-novels", text=NOVEL)
+    assert "**With nothing in place of `lady`" in said(app)
+
+
+def test_hostile_words_are_shown_as_they_are() -> None:
+    app = _open(take="word", taken="5", by="<img src=x> **$x$** :red[a]")
+    assert "`<img src=x> **$x$** :red[a]`" in said(app)
+
+
+def test_a_head_clicked_on_the_map_is_shown_and_stays_in_the_link() -> None:
+    app = _open(shown="L6H3")
+    assert "L6 H3: " in said(app)
+    assert "head that moved most" not in said(app)
+    assert app.query_params["shown"] == "L6H3"
+    assert "L4 H2" in said(app)
+
+
+def test_an_image_loses_heads_and_edges_but_has_no_words() -> None:
+    app = open_image("effect", part="away", take="word")
+    assert "One can take away: `heads`, `layer`, `edge`" in alerts(app)
+    assert "**Without L" in said(app)
+    app = open_image("effect", part="away", take="edge")
+    assert "→ `r" in said(app)
+
+
+def test_a_long_text_is_cut_and_its_tokens_are_those_of_the_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reading, "MAX_TOKENS", 8)
+    app = _open(take="edge", text="It rains in the north and it pours in the south.")
+    assert "Effects are of the first 8 of 15 tokens." in said(app)
+    assert len(app.selectbox(key="cut_key").options) == 8
+
+
+def test_a_model_that_cannot_be_intervened_on_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    from core.model.errors import UnsupportedModelError
+
+    def refuse(*_: object) -> None:
+        raise UnsupportedModelError("{name} cannot be intervened on.", "Use another.", "tiny")
+
+    monkeypatch.setattr(away, "_taken", refuse)
+    assert "`tiny` cannot be intervened on" in alerts(_open())
+
+
+def test_the_encoder_alone_of_an_encoder_decoder_loses_a_head(answering_bart: Path) -> None:
+    app = open_app("effect", model=str(answering_bart), part="away", attention="encoder")
+    assert "**Without L" in said(app)
+    assert alerts(app) == ""
