@@ -15,10 +15,18 @@ from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.screens.effect.away import pick_away, show_away
 from core.screens.effect.away_controls import measured_trace
+from core.screens.effect.corpus import measure_corpus, pick_over, show_corpus
+from core.screens.effect.fooled import show_fooled
 from core.screens.effect.heads import show_heads
 from core.screens.effect.help import examples, mathematics, mathematics_of_away
+from core.screens.effect.input import Asked
 from core.screens.effect.looks import pick_axes, show_looks
-from core.screens.effect.measuring import measure, pick_measure, pick_replacement
+from core.screens.effect.measuring import (
+    measure,
+    pick_measure,
+    pick_own_measure,
+    pick_replacement,
+)
 from core.screens.effect.trust import show_trust
 from core.screens.effect.writes import pick_sum, show_writes
 from core.ui.place import pick_head
@@ -29,6 +37,8 @@ with row:
     part = pick_part(menu=True, width=180)
 if part == "trust":
     show_trust()
+elif part == "fooled":
+    show_fooled(trace)
 elif show_unread(trace, "A sentence whose heads are replaced"):
     pass
 elif part == "away":
@@ -36,24 +46,36 @@ elif part == "away":
     with row:
         picked = pick_away(measured_trace(trace, key), key)
     show_away(trace, picked, key, palette(st.context.theme.type))
-else:
+elif part == "writes":
     key = current_key(trace.model)
-    colours = palette(st.context.theme.type)
     with row:
         layer, head = pick_head(trace)
-        axes = pick_axes(trace) if part == "looks" else None
-        replace = pick_replacement(key) if part == "heads" else None
         with more():
-            if part == "looks":
-                replace = pick_replacement(key)
-            measured_by = pick_sum(key) if part == "writes" else pick_measure(key)
-    if replace is None:
-        show_writes(trace, key, measured_by, layer, head, colours)
+            asked = pick_sum(key)
+    show_writes(trace, key, asked, layer, head, palette(st.context.theme.type))
+elif part == "looks":
+    key = current_key(trace.model)
+    with row:
+        layer, head = pick_head(trace)
+        axes = pick_axes(trace)
+        with more():
+            replace, asked = pick_replacement(key), pick_measure(key)
+    heads, _ = measure(trace, key, replace, asked, layer, head)
+    show_looks(heads, key, axes, palette(st.context.theme.type))
+else:
+    key = current_key(trace.model)
+    with row:
+        layer, head = pick_head(trace)
+        replace, over_corpus = pick_replacement(key), pick_over(key)
+        with more():
+            asked = Asked(pick_own_measure(key)) if over_corpus else pick_measure(key)
+    colours = palette(st.context.theme.type)
+    if over_corpus:
+        heads, twin = measure_corpus(trace, key, replace, asked.measure, layer, head)
+        presets.show(partial(examples, heads))
+        show_corpus(heads, twin, key, colours)
     else:
-        heads, found = measure(trace, key, replace, measured_by, layer, head)
-        if axes is None:
-            presets.show(partial(examples, heads))
-            show_heads(heads, found, key, colours)
-        else:
-            show_looks(heads, key, axes, colours)
+        heads, found = measure(trace, key, replace, asked, layer, head)
+        presets.show(partial(examples, heads))
+        show_heads(heads, found, key, colours)
 show_end(mathematics(), mathematics_of_away(has_words=trace.input.has_words))

@@ -9,11 +9,14 @@ import plotly.graph_objects as go
 
 from core.analysis.arrays import Bools, Floats
 from core.figures.head_map import HOVERED, add_ring, make_clickable, steady
+from core.figures.heatmap import heatmap_figure
 from core.figures.labels import literal
-from core.figures.palette import Palette
+from core.figures.palette import Palette, scale
+from core.model.trace import Array
 
 _BARS = 300  # pixels, with their legend
 _FAINT = 0.25
+_LABELS = 24  # across half a page before they overlap
 _GROUPS = ("beyond its control", "within its control")
 
 
@@ -92,3 +95,23 @@ def parts_by_layer(
     figure.update_yaxes(title_text=literal(unit), fixedrange=True, zerolinecolor=colours.edge)
     legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
     return figure.update_layout(height=_BARS, barmode="group", legend=legend)
+
+
+def unnamed_picture(
+    values: Array, labels: Sequence[str], where: str, colours: Palette, *, numbers: bool
+) -> go.Figure:
+    """A heatmap whose colours run from its own smallest weight to its largest.
+
+    So plotting libraries do it, and so weights that are all but the same look like a pattern.
+    Without `numbers`, neither a colour bar nor the pointer tells.
+    """
+    figure = heatmap_figure(values, labels, where, colours)
+    figure.data[0].update(
+        zmin=float(np.nanmin(values)),
+        zmax=float(np.nanmax(values)),
+        colorscale=scale(colours.sequential),
+    )
+    figure.update_xaxes(dtick=-(-len(labels) // _LABELS))
+    if not numbers:
+        figure.update_traces(showscale=False, hoverinfo="skip", hovertemplate=None)
+    return figure

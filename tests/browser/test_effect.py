@@ -82,3 +82,18 @@ def test_a_held_pair_is_taken_away_and_a_head_that_moved_is_opened(goto: Open) -
     choose(page, "Take away", "a word")
     expect(page.get_by_text("in place of")).to_be_visible()
     follow(page, "take=word")
+
+
+def test_a_riddle_is_guessed_on_a_phone_and_its_link_opens_it_unsolved(goto: Open) -> None:
+    page = goto("/effect?part=fooled&riddle=7&text=It%20rains.", width=390, height=844)
+    expect(page.get_by_text("Which of the two is trained?")).to_be_visible()
+    pictures = page.locator(".stPlotlyChart")
+    expect(pictures).to_have_count(2)
+    expect(pictures.locator(".colorbar")).to_have_count(0)
+    page.get_by_role("button", name="The left one is trained").click()
+    expect(page.get_by_text("of 1 guess right; by luck half would be")).to_be_visible()
+    expect(pictures.locator(".colorbar")).to_have_count(2)
+    assert "riddle=7" in page.url
+    page.get_by_role("button", name="Another").click()
+    follow(page, "riddle=8")
+    expect(page.get_by_text("Which of the two is trained?")).to_be_visible()

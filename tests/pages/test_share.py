@@ -23,11 +23,13 @@ from core.analysis.images.follow import table as follow_table
 from core.analysis.images.follow.following import follow_alike
 from core.analysis.projections import joint_embedding
 from core.model import box
+from core.model.interventions import samples
 from core.model.trace import Trace
 from core.model.weights import query_key
 from core.screens.atlas.corpus.source import OWN_LINES
 from core.screens.atlas.head.chosen import CHOSEN, Choice
 from core.screens.class_attention import distance
+from core.screens.effect import corpus as effect_corpus
 from core.screens.query_key import following
 from core.ui import corpus_walk, python
 from core.ui.python import share
@@ -54,7 +56,7 @@ pytestmark = pytest.mark.slow
 # What says which text, model and part is on the screen: these stay, all else is changed.
 KEPT = {
     *("model", "text", "pair", "two", "input", "image", "attention", "decoder"),
-    *("source", "corpus", "budget", "side"),
+    *("source", "over", "corpus", "budget", "side"),
     "slow",  # UMAP and t-SNE take ten seconds to begin
 }
 LONGER = "The dog saw the cat, and it ran away from the cat before it barked."
@@ -99,6 +101,14 @@ def _quick_umap(monkeypatch: pytest.MonkeyPatch) -> None:
         return rows[:, :dimensions] * neighbours + seed + len(metric)
 
     monkeypatch.setattr(joint_embedding, "fit_umap", fit_umap)
+
+
+@pytest.fixture(autouse=True)
+def _two_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Effects over two sentences or images, on the page and in its code."""
+    original = samples.samples_of
+    for module in (samples, effect_corpus):
+        monkeypatch.setattr(module, "samples_of", lambda model: original(model)[:2])
 
 
 @pytest.fixture
@@ -242,6 +252,7 @@ TEXT_STATES: list[tuple[str, dict[str, object]]] = [
     ("query_key", {"part": "picture", "span": "one head"}),
     ("query_key", {"part": "picture", "span": "all heads"}),
     ("query_key", {"part": "picture", "span": "side by side"}),
+    ("effect", {"part": "heads", "over": "corpus"}),
     ("patterns", {"part": "heads", "source": "corpus"}),
     ("patterns", {"part": "one", "whole": "rollout"}),
     ("patterns", {"part": "one", "source": "corpus"}),
@@ -260,6 +271,7 @@ IMAGE_STATES: list[tuple[str, dict[str, object]]] = [
     ("class_attention", {"part": "distance", "over": "box"}),
     ("query_key", {"input": "image", "part": "picture", "span": "all heads"}),
     ("query_key", {"input": "image", "part": "follow", "on": "box"}),
+    ("effect", {"part": "heads", "over": "corpus"}),
 ]
 KIND_STATES: list[tuple[str, dict[str, object]]] = [
     ("heatmap", {}),

@@ -33,10 +33,10 @@ def corpus_table(layered: Layered, found: Sequence[HeadEffects]) -> pd.DataFrame
     ``control``, the mean over texts of the largest effect of a random direction by size;
     ``beyond``, the mean over texts of size less control, with ``beyond_low`` and ``beyond_high``;
     ``exceeds``, whether ``beyond_low`` is above 0 and ``size`` no less than `NEGLIGIBLE` of the
-    largest; ``share``, of texts on which the effect is larger than its control; ``others``, the
-    share of the other heads of its layer whose effect is smaller, mean over texts: one half for a
-    head like the others. A head that a layer does not have is nan. ``table.attrs`` has "measure",
-    "unit" and "replace" of the effects, and "texts", how many.
+    largest; ``often``, the share of texts on which the effect is larger than its control;
+    ``others``, the share of the other heads of its layer whose effect is smaller, mean over texts:
+    one half for a head like the others. A head that a layer does not have is nan. ``table.attrs``
+    has "measure", "unit" and "replace" of the effects, and "texts", how many.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def corpus_table(layered: Layered, found: Sequence[HeadEffects]) -> pd.DataFrame
         "beyond_low": beyond_low,
         "beyond_high": beyond_high,
         "exceeds": (beyond_low > 0) & (size >= NEGLIGIBLE * np.nanmax(size)),
-        "share": np.where(np.isfinite(size), (beyond > 0).mean(axis=0), np.nan),
+        "often": np.where(np.isfinite(size), (beyond > 0).mean(axis=0), np.nan),
         "others": _above_others(sizes).mean(axis=0),
     }
     labels = np.array(layered.layer_labels)[layer]

@@ -8,10 +8,10 @@ import streamlit as st
 
 from core.analysis.strongest_link import strongest_links
 from core.model.interventions.heads import Replace
-from core.model.interventions.measures import MEASURES, Measure
+from core.model.interventions.measures import Measure
 from core.model.interventions.taking import Cell
 from core.screens.effect import input as reading
-from core.screens.effect.measuring import pick_measure, pick_replacement
+from core.screens.effect.measuring import pick_own_measure, pick_replacement
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.frame.layout import more
@@ -62,8 +62,7 @@ def pick_away(trace: Trace, key: TraceKey) -> Picked:
     with more():
         wish = wish._replace(cells=tuple(_where(trace, cell) for cell in wish.cells))
         shown = _pick_shown(trace)
-        asked = pick_measure(key, [each for each in MEASURES if each != "similarity"], named=False)
-        return Picked(wish._replace(measure=asked.measure), take, shown)
+        return Picked(wish._replace(measure=pick_own_measure(key)), take, shown)
 
 
 def _names(trace: Trace) -> list[str]:

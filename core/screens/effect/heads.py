@@ -45,7 +45,7 @@ def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette
     ask(_headline(heads.table, found, replaced[found.replace]))
     left, right = st.columns([5, 4], gap="medium")
     with left:
-        _show_map(heads, found, colours)
+        show_map(heads, name_of(found), colours)
         st.caption(" ".join([_caption(heads.table, found), *notes_of_effects(heads.trace, found)]))
     with right, st.container(border=True):
         _show_card(heads, found, key)
@@ -83,22 +83,22 @@ def _caption(table: pd.DataFrame, found: Effects) -> str:
     )
 
 
-def _show_map(heads: HeadTable, found: Effects, colours: Palette) -> None:
-    values = found.values  # noqa: PD011 - of effects
-    within = ~heads.grid("exceeds")
+def show_map(heads: HeadTable, name: str, colours: Palette) -> None:
+    """A square for every head, coloured by its effect, on what is so called, beyond its control."""
+    values, within, facts = heads.grid("effect"), ~heads.grid("exceeds"), heads.table.attrs
     reach = float(np.abs(values[~within]).max(initial=0.0)) or 1.0
     signed = bool((values[~within] < 0).any())
     show_head_map(
         heads.trace,
         values,
-        f"effect on the {name_of(found)}",
+        f"effect on the {name}",
         colours,
         key="effect_map",
         on_open=choose_head,
         chosen=(heads.layer, heads.head),
         bounds=(-reach, reach) if signed else (0.0, reach),
         signed=signed,
-        title=found.unit,
+        title=facts["unit"],
         large=True,
         within=within,
     )

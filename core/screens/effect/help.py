@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from core.analysis.bootstrap import LEVEL, RESAMPLES
 from core.analysis.effect import INACTIVE, LITTLE, NEGLIGIBLE, largest_effect, loudest_within
 from core.model.interventions.heads import DRAWS
 from core.model.interventions.reference import TEXTS
+from core.model.interventions.samples import TEXTS as SAMPLES
+from core.model.running.twin import TWIN_SEED
 from core.ui.head_tables import HeadTable
 from core.ui.presets import Preset
 from core.ui.words.prose import Prose
@@ -36,7 +39,7 @@ def mathematics_of_away(*, has_words: bool) -> str:
 
 def mathematics() -> str:
     """What is replaced by what, what is measured, and the rule of the verdict."""
-    return _words(
+    of_one = _words(
         "mathematics",
         texts=TEXTS,
         draws=DRAWS,
@@ -44,3 +47,12 @@ def mathematics() -> str:
         little=LITTLE,
         negligible=f"{NEGLIGIBLE:.0%}",
     )
+    of_corpus = _words(
+        "mathematics_corpus",
+        samples=SAMPLES,
+        level=f"{LEVEL:.0%}",
+        resamples=f"{RESAMPLES:,}",
+        negligible=f"{NEGLIGIBLE:.0%}",
+        seed=TWIN_SEED,
+    )
+    return f"{of_one}\n\n{of_corpus}"

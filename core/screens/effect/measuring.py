@@ -18,6 +18,7 @@ from core.model import Trace
 from core.model.errors import ModelError
 from core.model.interventions.heads import Replace
 from core.model.interventions.measures import MEASURES, Measure, measures_of
+from core.model.memory import return_freed_memory
 from core.screens.effect import input as given
 from core.screens.effect.input import Asked, limits, model_of, source_of, text_of
 from core.screens.effect.writing import direct_of, parts_of
@@ -45,7 +46,12 @@ _words = Prose(__file__)
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _place(key: TraceKey, replace: str, asked: Asked) -> list[Effects]:  # noqa: ARG001 - the key
+def _place(
+    key: TraceKey,  # noqa: ARG001 - the key, as all of these
+    replace: str,  # noqa: ARG001
+    asked: Asked,  # noqa: ARG001
+    untrained: bool,  # noqa: ARG001
+) -> list[Effects]:
     """A place for what was measured, shared by all visitors; empty until a run has finished."""
     return []
 
@@ -73,28 +79,48 @@ def _patterns(key: TraceKey) -> list[str]:
     return list((withhold_names(table) if too_short(len(trace.tokens)) else table)["class"])
 
 
-def _run(key: TraceKey, replace: Replace, asked: Asked, **options: Any) -> Effects:  # noqa: ANN401
-    from core.model import effects
+def _run(
+    key: TraceKey,
+    replace: Replace,
+    asked: Asked,
+    *,
+    untrained: bool = False,
+    **options: Any,  # noqa: ANN401
+) -> Effects:
+    from core.model import effects, untrained_twin
 
-    given = {**limits(key), "other": asked.other, "words": asked.words}
-    return effects(model_of(key), text_of(key), replace, asked.measure, **given, **options)
+    model, given = model_of(key), {**limits(key), "other": asked.other, "words": asked.words}
+    try:
+        if untrained:
+            model = untrained_twin(model)
+        return effects(model, text_of(key), replace, asked.measure, **given, **options)
+    finally:
+        if untrained:
+            return_freed_memory()  # the twin is as large as the model
 
 
-def measured_effects(key: TraceKey, replace: Replace, asked: Asked) -> Effects:
-    """What replacing each head changes; ends the page where it is refused, or was cancelled."""
+def measured_effects(
+    key: TraceKey, replace: Replace, asked: Asked, *, untrained: bool = False
+) -> Effects:
+    """What replacing each head changes, of the model or of its untrained twin.
+
+    Ends the page where it is refused, or was cancelled.
+    """
     if asked.other == "":
         st.info(_words("no_other"))
         controls.end_page()
-    place = _place(key, replace, asked)
-    request = (key, replace, asked)
+    place = _place(key, replace, asked, untrained)
+    request = (key, replace, asked, untrained)
+    cancel = "effect_cancel_twin" if untrained else "effect_cancel"
     if not place and st.session_state.get(_STOPPED) == request:
         st.button(_words("measure"), key="effect_again", on_click=_go_on, type="primary")
         controls.end_page()
     if not place:
         try:
-            with turns.long_work(), bar_with_cancel("effect_cancel", _stop, request) as bar:
+            with turns.long_work(), bar_with_cancel(cancel, _stop, request) as bar:
                 bar.show(0.0, _words("begins"))
-                place.append(_run(key, replace, asked, progress=partial(_show, bar)))
+                progress = partial(_show, bar)
+                place.append(_run(key, replace, asked, untrained=untrained, progress=progress))
         except ModelError as error:
             show_model_error(error)
             controls.end_page()
@@ -111,6 +137,12 @@ def _stop(request: object) -> None:
 
 def _go_on() -> None:
     st.session_state.pop(_STOPPED, None)
+
+
+def pick_own_measure(key: TraceKey) -> Measure:
+    """What is measured of one text or image by itself, with nothing that is named beside it."""
+    alone = [each for each in MEASURES if each != "similarity"]
+    return pick_measure(key, alone, named=False).measure
 
 
 def pick_replacement(key: TraceKey) -> Replace:

@@ -48,7 +48,7 @@ TEXTS = [
 def _bounds(values: Sequence[float]) -> tuple[float, float]:
     """The interval of the mean, from every way to draw three of three, by their chances."""
     drawn = sorted(
-        np.mean([values[i], values[j], values[k]])
+        float(np.mean([values[i], values[j], values[k]]))
         for i in range(3)
         for j in range(3)
         for k in range(3)
@@ -63,14 +63,13 @@ def test_means_intervals_shares_and_ranks_are_those_of_the_texts() -> None:
     assert table["effect"].tolist()[:5] == pytest.approx([1.0, -0.2, 0.2, 0.004, 0.1])
     assert table["size"].tolist()[:5] == pytest.approx([1.0, 0.6, 0.2, 0.004, 0.3])
     assert table["control"].tolist()[:5] == pytest.approx([0.4, 0.4 / 3, 0.7 / 3, 0.0, 0.3])
-    assert table["share"].tolist()[:5] == pytest.approx([1, 1, 1 / 3, 1, 1 / 3])
+    assert table["often"].tolist()[:5] == pytest.approx([1, 1, 1 / 3, 1, 1 / 3])
     assert table["others"].tolist()[:5] == pytest.approx([1, 0.5, 0, 0, 1])
     for head, each in enumerate([(1.0, 0.8, 1.2), (-0.5, -0.7, 0.6), (0.2, 0.1, 0.3)]):
         assert tuple(table.loc[head, ["low", "high"]]) == pytest.approx(_bounds(each))
     assert table.loc[2, "beyond_low"] == pytest.approx(-0.1)
     assert table.loc[1, "beyond_low"] == pytest.approx(0.4)
-    assert np.isnan(table.loc[5, "effect"])
-    assert np.isnan(table.loc[5, "share"])
+    assert table[["effect", "often", "others"]].isna().all(axis=1).tolist() == [False] * 5 + [True]
     assert table.attrs == {"measure": "kl", "unit": "nats", "replace": "mean", "texts": 3}
 
 
@@ -128,9 +127,10 @@ def test_heads_over_each_threshold_are_counted_for_both() -> None:
     patterns = [pd.DataFrame({"class": each}) for each in ([first, first, second], ["none"] * 3)]
     beyond = [pd.DataFrame({"exceeds": each}) for each in ([True, True, False], [False, True, 0])]
     table = thresholds_table((patterns[0], beyond[0]), (patterns[1], beyond[1]))
-    counts = table.set_index("threshold")[["trained", "untrained"]]
-    assert counts.loc[first].tolist() == [2, 0]
-    assert counts.loc[second].tolist() == [1, 0]
-    assert counts.loc["effect"].tolist() == [2, 1]
-    assert counts.drop(index=[first, second, "effect"]).to_numpy().sum() == 0
+    counts = {
+        row["threshold"]: (row["trained"], row["untrained"]) for row in table.to_dict("records")
+    }
+    assert set(counts) == {*NAMING, "effect"}
+    some = {first: (2, 0), second: (1, 0), "effect": (2, 1)}
+    assert {name: each for name, each in counts.items() if any(each)} == some
     assert set(table["heads"]) == {3}
