@@ -66,8 +66,9 @@ else:
     key = current_key(trace.model)
     with row:
         layer, head = pick_head(trace)
-        replace, over_corpus = pick_replacement(key), pick_over(key)
+        over_corpus = pick_over(key)
         with more():
+            replace = pick_replacement(key)
             asked = Asked(pick_own_measure(key)) if over_corpus else pick_measure(key)
     colours = palette(st.context.theme.type)
     if over_corpus:

@@ -25,6 +25,7 @@ def test_a_clicked_head_has_its_card_and_another_replacement_keeps_it(goto: Open
     click_head(page, "effect_map", 6, 1)
     follow(page, "layer=6&head=1")
     _verdict(page, "L6 H1")
+    page.get_by_role("button", name="More", exact=True).click()
     choose(page, "Replace by", "zero")
     follow(page, "replace=zero")
     _verdict(page, "L6 H1")

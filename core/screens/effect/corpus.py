@@ -227,11 +227,11 @@ def _form(largest: float) -> str:
     """How numbers up to the largest are written: with as many decimals as show three digits of it.
 
     >>> _form(0.0038), _form(27.0)
-    ('.5f', '.1f')
+    ('z.5f', 'z.1f')
     """
     if not 0 < largest < np.inf:
         return ".3g"
-    return f".{max(0, 2 - math.floor(math.log10(largest)))}f"
+    return f"z.{max(0, 2 - math.floor(math.log10(largest)))}f"
 
 
 def _short(value: float) -> str:
