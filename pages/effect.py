@@ -27,6 +27,7 @@ from core.screens.effect.measuring import (
     pick_own_measure,
     pick_replacement,
 )
+from core.screens.effect.paths import pick_share, show_origin
 from core.screens.effect.trust import show_trust
 from core.screens.effect.writes import pick_sum, show_writes
 from core.ui.place import pick_head
@@ -39,6 +40,10 @@ if part == "trust":
     show_trust()
 elif part == "fooled":
     show_fooled(trace)
+elif part == "paths":
+    with row:
+        share_by = pick_share()
+    show_origin(trace, share_by)
 elif show_unread(trace, "A sentence whose heads are replaced"):
     pass
 elif part == "away":

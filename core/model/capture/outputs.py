@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _INPUT = {"linear": 0, "addmm": 1}  # which argument is multiplied by the weights after it
+_SUMS = {"add", "add_", "__add__", "__radd__", "__iadd__"}
 
 
 def output_modules(
@@ -33,6 +34,52 @@ def output_modules(
     names = {id(weight): name for name, weight in network.named_parameters()}
     found = [names.get(id(weight), "").removesuffix(".weight") for weight in maps.weights]
     return tuple(found) if all(found) else None
+
+
+def adds_outputs(network: PreTrainedModel, names: Sequence[str], run: Callable[[], object]) -> bool:
+    """Whether what each W_O of these names gives in a pass is added to something as it is.
+
+    Not where a norm or a factor comes in between. `run` is the pass.
+    """
+    weights = [network.get_submodule(name).weight for name in dict.fromkeys(names)]
+    with _Additions({id(weight) for weight in weights}) as additions:
+        run()
+    return additions.given > 0 and additions.added == additions.given
+
+
+class _Additions(TorchFunctionMode):
+    """Counts how often some weights are multiplied by, and how often the product is added."""
+
+    def __init__(self, weights: set[int]) -> None:
+        super().__init__()
+        self.given = self.added = 0
+        self._weights = weights
+        self._product: torch.Tensor | None = None
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:  # noqa: ANN401 - whatever the function returns
+        """Compute as usual; look for the product of a weight, then for its sum with anything."""
+        result = func(*args, **(kwargs or {}))
+        name = getattr(func, "__name__", "")
+        place = _INPUT.get(name)
+        if place is not None and len(args) > place + 1 and id(args[place + 1]) in self._weights:
+            self.given += 1
+            self._product = result
+        elif name in _SUMS and any(map(self._is_product, args[:2])):
+            self.added += 1
+            self._product = None
+        return result
+
+    def _is_product(self, value: object) -> bool:
+        product = self._product
+        if product is None or not isinstance(value, torch.Tensor):
+            return False
+        return value.numel() == product.numel() and torch.equal(value.flatten(), product.flatten())
 
 
 class _OutputMaps(TorchFunctionMode):

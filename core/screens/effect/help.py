@@ -6,6 +6,7 @@ from typing import Any
 
 from core.analysis.bootstrap import LEVEL, RESAMPLES
 from core.analysis.effect import INACTIVE, LITTLE, NEGLIGIBLE, largest_effect, loudest_within
+from core.analysis.paths import LINES
 from core.model.interventions.heads import DRAWS
 from core.model.interventions.reference import TEXTS
 from core.model.interventions.samples import TEXTS as SAMPLES
@@ -46,6 +47,7 @@ def mathematics() -> str:
         inactive=INACTIVE,
         little=LITTLE,
         negligible=f"{NEGLIGIBLE:.0%}",
+        lines=LINES,
     )
     of_corpus = _words(
         "mathematics_corpus",

@@ -1,0 +1,225 @@
+// Where a token comes from: tokens as rows, layers as columns, and the flow from the token on the right back to the text on
+// the left. What is pointed at is worked out here; another token is asked of the server.
+
+import { clamp, describe, make, makeTip, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import { readTheme } from "../shared/scales.js"
+import { bothSides } from "../shared/sentences.js"
+import { View, mount } from "../shared/view.js"
+import { drawFlows, edgesOf, percent, spotsOf, throughSpot, tipWords } from "./flows.js"
+
+/** @import { SentSides } from "../shared/sentences.js" */
+/** @import { Pen } from "../shared/svg_pen.js" */
+/** @import { Component } from "../shared/view.js" */
+/** @import { Edge, Grid, Spot } from "./flows.js" */
+/**
+ * @typedef {{stamp: string, sides: SentSides, layerLabels: number[], target: number, edges: Uint16Array, flows: Float32Array,
+ *   relevance: Float32Array}} Data edges of layer, row after it, row before it; relevance of each token before and after every layer
+ */
+
+const ROW = { few: 28, many: 22 } // pixels
+const FEW = 16 // tokens
+const EDGE = 14 // pixels beside the first and the last column
+const MIN_COLUMN = 19 // pixels between layers
+
+/** @param {Component} component */
+export default function (component) {
+  return mount(component, PathsView)
+}
+
+class PathsView extends View {
+  /** @type {Data} */ data
+  /** @type {Grid} */ grid
+  /** @type {string[]} */ labels = []
+  /** @type {Edge[]} */ edges = []
+  /** @type {Spot | null} */ spot = null // pointed at
+  /** @type {HTMLElement[]} */ sources = []
+  /** @type {HTMLElement[]} */ targets = []
+  built = ""
+
+  /** @param {Component} component */
+  constructor(component) {
+    super(component)
+    this.scroller = make(this.root, "div", "scroller")
+    const world = make(this.scroller, "div", "world")
+    this.axis = make(world, "div", "axis")
+    this.left = describe(make(world, "div", "column sources"), {
+      role: "group",
+      "aria-label": "What the token comes from; arrow keys move, Enter follows another token",
+    })
+    this.sheet = describe(make(world, "canvas", "sheet"), { "aria-hidden": true }) // labels and tips say the same
+    this.right = make(world, "div", "column")
+    this.tip = makeTip(this.root)
+    this.listen(this.sheet, "pointermove", (event) => this.point(this.spotUnder(event), event))
+    this.listen(this.left, "pointerover", (event) => this.pointAtSource(event.target, event))
+    this.listen(this.left, "focusin", ({ target }) => {
+      const { right, top } = target.getBoundingClientRect()
+      this.setTabStop(rowOf(target) ?? 0)
+      this.pointAtSource(target, { clientX: right, clientY: top })
+    })
+    this.listen(this.right, "pointerover", () => this.point(null))
+    this.listen(world, "pointerleave", () => this.point(null))
+    this.listen(world, "focusout", () => this.point(null))
+    this.listen(this.scroller, "scroll", () => this.point(null), { passive: true })
+    this.listen(world, "click", ({ target }) => this.follow(rowOf(target)))
+    this.listen(this.left, "keydown", (event) => this.move(event))
+    // The app's theme may change without the system's: then this element's own colour does.
+    this.listen(this.root, "transitionend", ({ target }) => {
+      if (target === this.root && this.width) this.layOut()
+    })
+  }
+
+  /** @param {Data} data */
+  update(data) {
+    const isNew = this.data?.stamp !== data.stamp || this.data.target !== data.target
+    const { labels } = bothSides(data.sides).queries
+    Object.assign(this, { data, labels, edges: edgesOf(data) })
+    describe(this.root, { "aria-busy": false })
+    this.spot = null
+    this.tip.hide()
+    this.layOut()
+    if (isNew && this.width)
+      this.scroller.scrollTop = data.target * this.grid.row - this.scroller.clientHeight / 2
+  }
+
+  /** Ask for another token. @param {number | null} row */
+  follow(row) {
+    if (row === null || row === this.data.target) return
+    describe(this.root, { "aria-busy": true })
+    this.tell("pick", { token: row })
+  }
+
+  /** @param {Spot | null} spot @param {{clientX: number, clientY: number}} [beside] */
+  point(spot, beside) {
+    const isSame = spot?.layer === this.spot?.layer && spot?.row === this.spot?.row
+    this.spot = spot
+    if (!spot || !beside) this.tip.hide()
+    else this.tip.show(beside, "", [tipWords(this.data, this.labels, spot)])
+    if (!isSame) this.draw()
+  }
+
+  /** @param {EventTarget | null} target @param {{clientX: number, clientY: number}} beside */
+  pointAtSource(target, beside) {
+    const row = rowOf(target)
+    if (row !== null) this.point({ layer: 0, row }, beside)
+  }
+
+  /** The token after a layer that stands nearest, if lines meet there. @param {MouseEvent} event @returns {Spot | null} */
+  spotUnder(event) {
+    const { x, y } = placeOf(this.sheet, event)
+    const { column, row, layers } = this.grid
+    const layer = clamp(Math.round((x - EDGE) / column), 0, layers)
+    const spot = { layer, row: Math.floor(y / row) }
+    return spotsOf(this.edges).has(`${spot.layer} ${spot.row}`) ? spot : null
+  }
+
+  /** The lines through what is pointed at, if any run there. */
+  get lit() {
+    const lit = this.spot && throughSpot(this.edges, this.spot)
+    return lit?.size ? lit : null
+  }
+
+  /** @param {number} row */
+  setTabStop(row) {
+    this.sources.forEach((node, each) => (node.tabIndex = each === row ? 0 : -1))
+  }
+
+  /** @param {KeyboardEvent} event */
+  move(event) {
+    const [row, last] = [rowOf(event.target) ?? 0, this.sources.length - 1]
+    if (event.key === "Escape") this.point(null)
+    /** @type {Record<string, number>} */
+    const rows = { ArrowUp: row - 1, ArrowDown: row + 1, Home: 0, End: last }
+    if (!(event.key in rows)) return
+    event.preventDefault()
+    this.sources[clamp(rows[event.key], 0, last)].focus()
+  }
+
+  layOut() {
+    const { root, data, labels } = this
+    this.width = root.clientWidth
+    if (!this.width) return
+    const row = labels.length > FEW ? ROW.many : ROW.few
+    root.style.setProperty("--row", `${row}px`)
+    if (this.built !== data.stamp) this.build()
+    this.built = data.stamp
+    this.fill()
+    const layers = data.layerLabels.length
+    const room = this.scroller.clientWidth - this.left.offsetWidth - this.right.offsetWidth
+    const column = Math.max(MIN_COLUMN, (room - 2 * EDGE) / layers)
+    this.grid = { rows: labels.length, row, layers, column, edge: EDGE }
+    const names = ["text", ...data.layerLabels.map(String)]
+    const numbers = names.map((name, layer) =>
+      place(make(null, "span", "number", name), {
+        left: this.left.offsetWidth + EDGE + layer * column,
+      }),
+    )
+    this.axis.replaceChildren(make(null, "span", "", "after layer"), ...numbers)
+    this.draw()
+  }
+
+  /** The labels of a text. */
+  build() {
+    const { special } = bothSides(this.data.sides).queries
+    const [sources, targets] = ["source", "target"].map((kind) =>
+      this.labels.map((label, row) => {
+        const node = make(null, "button", special[row] ? `${kind} special` : kind)
+        make(node, "span", "label", label)
+        node.title = `Where ${label} comes from · position ${row + 1}`
+        return describe(node, { "data-row": row, tabindex: -1 })
+      }),
+    )
+    for (const node of sources) {
+      make(node, "span", "share")
+      make(make(node, "span", "track"), "i")
+      node.title = ""
+    }
+    this.left.replaceChildren(...sources)
+    this.right.replaceChildren(...targets)
+    Object.assign(this, { sources, targets })
+    this.setTabStop(this.data.target)
+  }
+
+  /** The share of each token, and which one is followed. */
+  fill() {
+    const { relevance, target } = this.data
+    const most = Math.max(...relevance.subarray(0, this.labels.length)) || 1
+    this.sources.forEach((node, row) => {
+      const [, share, track] = node.children
+      share.textContent = percent(relevance[row])
+      const [bar] = /** @type {HTMLCollectionOf<HTMLElement>} */ (track.children)
+      bar.style.width = `${(100 * relevance[row]) / most}%`
+      describe(this.targets[row], { "aria-pressed": row === target })
+    })
+  }
+
+  draw() {
+    const { layers, column, rows, row } = this.grid
+    const [width, height] = [layers * column + 2 * EDGE, rows * row]
+    const pen = sizeCanvas(this.sheet, width, height)
+    pen.clearRect(0, 0, width, height)
+    this.paint(pen)
+    const lit = this.lit && spotsOf(this.lit)
+    this.sources.forEach((node, each) =>
+      node.classList.toggle("dim", Boolean(lit && !lit.has(`0 ${each}`))),
+    )
+  }
+
+  /** @param {Pen} pen */
+  paint(pen) {
+    const { grid, edges, data, root, lit } = this
+    drawFlows(pen, edges, grid, readTheme(root), lit, data)
+  }
+
+  pictureParts() {
+    this.point(null)
+    /** @type {(pen: Pen) => void} */
+    const paint = (pen) => this.paint(pen)
+    return { painters: new Map([[this.sheet, paint]]), facts: { token: this.data.target + 1 } }
+  }
+}
+
+/** The row of the label that holds a node. @param {EventTarget | null} target @returns {number | null} */
+function rowOf(target) {
+  const node = target instanceof Element ? target.closest("[data-row]") : null
+  return node instanceof HTMLElement ? Number(node.dataset.row) : null
+}

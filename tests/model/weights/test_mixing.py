@@ -1,0 +1,113 @@
+"""The share of each token in another after attention, against loops over tokens and heads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+
+from core.model import load, trace_text
+from core.model.weights import mixing
+from core.model.weights.mixing import ShareBy, token_mixing
+from core.model.weights.output_projection import transformed_values
+from tests.model.families import FAMILIES, SENTENCES, build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from core.model.running.loaded import LoadedModel
+    from tests.conftest import FolderOf, ModelOf
+
+TEXT = SENTENCES[2]
+# Of each family: what takes a layer's residual stream with the output of attention added, and how
+# it is fed: by the sum itself, or by a norm of it.
+AFTER = {"gpt2": "h.{}.ln_2", "llama": "layers.{}.post_attention_layernorm"}
+
+
+def opened(name: str, model_of: ModelOf) -> LoadedModel:
+    return load(name) if name.startswith("bundled/") else model_of(name)
+
+
+def by_hand(model: LoadedModel, layer: int, by: ShareBy) -> tuple[np.ndarray, np.ndarray]:
+    """The shares of a layer, and what each token is after attention, without biases."""
+    trace = trace_text(model, TEXT)
+    assert trace.hidden_states is not None
+    states = torch.tensor(trace.hidden_states[layer]).double()
+    tokens = len(states)
+    parts = torch.zeros((tokens, tokens, states.shape[1]), dtype=torch.float64)
+    for head in range(model.heads):
+        written: Any = transformed_values(model, trace, layer, head)
+        weights = trace.attention(layer, head)
+        for i in range(tokens):
+            for j in range(tokens):
+                parts[i, j] += float(weights[i, j]) * torch.tensor(written[j]).double()
+    for i in range(tokens):
+        parts[i, i] += states[i]
+    whole = parts.sum(dim=1)
+    shares = np.zeros((tokens, tokens))
+    for i in range(tokens):
+        for j in range(tokens):
+            left = (whole[i] - parts[i, j]).abs().sum()
+            near = max(float(whole[i].abs().sum() - left), 0.0)
+            shares[i, j] = near if by == "distance" else float(parts[i, j].norm())
+        shares[i] /= shares[i].sum()
+    return shares, whole.numpy()
+
+
+@pytest.mark.parametrize("by", ["distance", "length"])
+@pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "gpt_oss", "bundled/minilm"])
+def test_shares_are_those_of_loops_over_tokens_and_heads(
+    model_of: ModelOf, name: str, by: ShareBy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mixing, "_MAX_NUMBERS", 1000)  # a few keys at a time
+    model = opened(name, model_of)
+    found = token_mixing(model, trace_text(model, TEXT), by)
+    assert found is not None
+    np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-5)
+    for layer in (0, len(found) - 1):
+        np.testing.assert_allclose(found[layer], by_hand(model, layer, by)[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("family", AFTER)
+def test_the_parts_are_of_what_the_model_itself_has_after_attention(
+    model_of: ModelOf, family: str
+) -> None:
+    model, given = model_of(family), []
+    module = model.network.get_submodule(AFTER[family].format(1))
+    handle = module.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0][0]))
+    trace_text(model, TEXT)
+    handle.remove()
+    biases = [p for n, p in model.network.named_parameters() if n == "h.1.attn.c_proj.bias"]
+    bias: Any = sum((each.detach().numpy() for each in biases), np.zeros(1))
+    whole = by_hand(model, 1, "length")[1]
+    np.testing.assert_allclose(whole + bias, given[0].numpy(), atol=1e-4)
+
+
+def test_heads_that_write_nothing_leave_every_token_itself(tmp_path: Path) -> None:
+    model = load(str(build(FAMILIES["bert"], tmp_path)))
+    with torch.no_grad():
+        for name, weight in model.network.named_parameters():
+            if name.endswith("attention.output.dense.weight"):
+                weight.zero_()
+    trace = trace_text(model, TEXT)
+    found = token_mixing(model, trace)
+    np.testing.assert_array_equal(found, np.stack([np.eye(len(trace.tokens))] * model.layers))
+
+
+@pytest.mark.parametrize("family", ["t5", "bart", "albert", "gpt_neox", "bloom"])
+def test_encoders_parallel_layers_and_shared_weights_are_followed(
+    model_of: ModelOf, family: str
+) -> None:
+    model = model_of(family)
+    found = token_mixing(model, trace_text(model, TEXT))
+    assert found is not None
+    np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-5)
+
+
+def test_what_cannot_be_said_is_not(model_of: ModelOf, folder_of: FolderOf) -> None:
+    gemma = model_of("gemma2")  # a norm between W_O and the residual stream
+    assert token_mixing(gemma, trace_text(gemma, TEXT)) is None
+    bart = load(str(folder_of("bart")))
+    assert token_mixing(bart, trace_text(bart, TEXT).of_type("cross")) is None

@@ -1,0 +1,82 @@
+"""Where a token comes from: what the page says, which token it follows, and what it refuses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.analysis.paths import follow_paths, uniform_mixing
+from core.model import load, trace_text
+from core.model.weights.mixing import ShareBy, token_mixing
+from core.screens.effect import input as given
+from tests.opening import open_app
+from tests.pages.conftest import BOOK, alerts, said, sent
+
+if TYPE_CHECKING:
+    from tests.conftest import FolderOf
+
+MINILM = "bundled/minilm"
+
+
+@pytest.mark.parametrize(("by", "token"), [("distance", 11), ("length", 5)])
+def test_the_answer_and_the_lines_are_those_of_the_analysis(by: ShareBy, token: int) -> None:
+    app = open_app("effect", text=BOOK, part="paths", token=str(token), share_by=by)
+    model = load(MINILM)
+    trace = trace_text(model, BOOK)
+    mixing = token_mixing(model, trace, by)
+    assert mixing is not None
+    paths = follow_paths(mixing, token - 1)
+    control = follow_paths(uniform_mixing(trace, mixing), token - 1, paths.count)
+    assert f"the {paths.count} lines drawn account for {100 * paths.accounted:.0f} %" in said(app)
+    assert f"under uniform attention: {100 * control.accounted:.0f} %" in said(app)
+    first = int(np.argmax(paths.relevance[0]))
+    name = "itself" if first == token - 1 else f"`{trace.tokens[first].display}`"
+    shown = f"comes from {name} ({100 * paths.relevance[0, first]:.0f} %)"
+    assert f"**`{trace.tokens[token - 1].display}` {shown}" in said(app)
+    data = sent(app, "paths")
+    assert data["target"] == token - 1
+    edges = np.reshape(data["edges"], (-1, 3)).astype(int)
+    assert [tuple(each) for each in edges] == [tuple(each) for each in np.argwhere(paths.kept)]
+    np.testing.assert_allclose(data["flows"], paths.flows[paths.kept], atol=1e-7)
+    np.testing.assert_allclose(data["relevance"], paths.relevance.ravel(), atol=1e-7)
+
+
+def test_it_follows_the_held_query_then_the_word_that_home_names() -> None:
+    assert sent(open_app("effect", text=BOOK, part="paths"), "paths")["target"] == 10  # it
+    app = open_app("effect", text=BOOK, part="paths", cell="10,5")
+    assert sent(app, "paths")["target"] == 9
+    app = open_app("effect", text=BOOK, part="paths", cell="10,5", token="3")
+    assert sent(app, "paths")["target"] == 2
+    app.session_state["text"] = "It rains in the north."
+    app.run()
+    assert app.session_state["token"] == []
+    assert alerts(app) == ""
+
+
+def test_a_link_to_a_token_that_is_not_there_is_reported() -> None:
+    app = open_app("effect", text=BOOK, part="paths", token="99")
+    assert "some of it is not in this text" in alerts(app)
+    assert sent(app, "paths")["target"] == 10
+
+
+def test_a_long_text_is_cut_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(given, "MAX_TOKENS", 8)
+    app = open_app("effect", text="It rains in the north and it pours.", part="paths", token="2")
+    assert "The first 8 of 12 tokens." in said(app)
+    assert len(sent(app, "paths")["sides"]["queries"]["labels"]) == 8
+
+
+def test_what_cannot_be_followed_is_said(folder_of: FolderOf) -> None:
+    app = open_app("effect", model=str(folder_of("gemma2")), text="it rains", part="paths")
+    assert "Where a token comes from cannot be said for this model" in said(app)
+    assert alerts(app) == ""
+
+
+def test_the_encoder_of_an_encoder_decoder_is_followed(folder_of: FolderOf) -> None:
+    app = open_app("effect", model=str(folder_of("bart")), text="it rains", part="paths")
+    assert "lines drawn account for" in said(app)
+    app.session_state["attention"] = "decoder"
+    app.run()
+    assert "read by the encoder alone" in said(app)
