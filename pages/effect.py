@@ -18,7 +18,7 @@ from core.screens.effect.away_controls import measured_trace
 from core.screens.effect.corpus import measure_corpus, pick_over, show_corpus
 from core.screens.effect.fooled import show_fooled
 from core.screens.effect.heads import show_heads
-from core.screens.effect.help import examples, mathematics, mathematics_of_away
+from core.screens.effect.help import examples, mathematics
 from core.screens.effect.input import Asked
 from core.screens.effect.looks import pick_axes, show_looks
 from core.screens.effect.measuring import (
@@ -84,4 +84,4 @@ else:
         heads, found = measure(trace, key, replace, asked, layer, head)
         presets.show(partial(examples, heads))
         show_heads(heads, found, key, colours)
-show_end(mathematics(), mathematics_of_away(has_words=trace.input.has_words))
+show_end(*mathematics(has_words=trace.input.has_words))

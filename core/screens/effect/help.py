@@ -33,13 +33,16 @@ def _place(row: dict[str, Any]) -> dict[str, str]:
     return {"layer": str(row["layer"]), "head": str(row["head"])}
 
 
-def mathematics_of_away(*, has_words: bool) -> str:
-    """How heads, edges and words are taken away, and what each is compared with."""
-    return _words("away_mathematics", has_words=has_words)
+def mathematics(*, has_words: bool) -> tuple[str, ...]:
+    """What is replaced by what, what is measured, the rule of the verdict; what else is taken away,
+    and compared with; and of a text, where a token comes from.
+    """
+    away = _words("away_mathematics", has_words=has_words)
+    paths = [_words("mathematics_of_paths", lines=LINES)] if has_words else []
+    return (_mathematics_of_heads(), away, *paths)
 
 
-def mathematics() -> str:
-    """What is replaced by what, what is measured, and the rule of the verdict."""
+def _mathematics_of_heads() -> str:
     of_one = _words(
         "mathematics",
         texts=TEXTS,
@@ -47,7 +50,6 @@ def mathematics() -> str:
         inactive=INACTIVE,
         little=LITTLE,
         negligible=f"{NEGLIGIBLE:.0%}",
-        lines=LINES,
     )
     of_corpus = _words(
         "mathematics_corpus",
