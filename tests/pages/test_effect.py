@@ -71,8 +71,8 @@ def test_the_card_says_what_a_head_writes_and_what_is_repaired() -> None:
     part = f"{parts.heads[1, 2]:.3g} logits; all parts add up to the {parts.value:.3g} logits"
     assert f"**Writes:** {part} by which `{parts.words[0]}` is ahead" in said(app)
     up, down = written_words(model, BOOK, 1, 2) or ((), ())
-    assert f"Likelier: `{up[0].display}` +{up[0].probability:.2g}" in said(app)
-    assert f"Less likely: `{down[0].display}` −{-down[0].probability:.2g}" in said(app)
+    assert f"Likelier: `{up[0].display}` +{up[0].logit:.2g}" in said(app)
+    assert f"Less likely: `{down[0].display}` −{-down[0].logit:.2g}" in said(app)
     effect, direct = found.values[1, 2], alone[1, 2]
     assert f"alone it changes {direct:.3g}, with the rest of the model {effect:.3g}:" in said(app)
     less = f"make up for {direct - effect:.3g}" if abs(effect) < abs(direct) else "add to it"

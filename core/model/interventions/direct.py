@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from core.model.interventions.heads import (
     side_by_side,
 )
 from core.model.interventions.measures import Measure, Measured, measured, measures_of, words_of
-from core.model.language import Guess, guesses_of, rewired
+from core.model.language import display_names, rewired
 from core.model.refusal import refusing_to
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from core.model.interventions.words import Words
     from core.model.running.loaded import LoadedModel
 
-LINEAR: tuple[Measure, ...] = ("logit_difference", "class", "sentence")
+SUMS: tuple[Measure, ...] = ("logit_difference", "class", "sentence")
 TOLERANCE = 1e-3  # of the value, or of 1: how far the sum of all parts may be from it
 
 
@@ -67,6 +67,14 @@ class DirectParts:
     is_masked: bool
 
 
+class WrittenWord(NamedTuple):
+    """A word as people read it, its entry in the vocabulary, and what is added to its logit."""
+
+    display: str
+    id: int
+    logit: float
+
+
 @dataclass(frozen=True, eq=False)
 class _Taken:
     """A model's pass on one input, taken apart."""
@@ -85,9 +93,9 @@ class _Taken:
             return _pass(self.model, self.way, self.stream, intervention, copies)[0]
 
 
-def linear_measure(model: LoadedModel) -> Measure:
+def summed_measure(model: LoadedModel) -> Measure:
     """The measure that is a sum of direct effects."""
-    return next(each for each in measures_of(model) if each in LINEAR)
+    return next(each for each in measures_of(model) if each in SUMS)
 
 
 @refusing_to("run")
@@ -103,7 +111,7 @@ def direct_parts(
 ) -> DirectParts:
     """What is read at the end, in parts by who wrote it.
 
-    `measure` is one of :data:`LINEAR`; without it the model's :func:`linear_measure`. The others
+    `measure` is one of :data:`SUMS`; without it the model's :func:`summed_measure`. The others
     are as for :func:`core.model.effects`.
 
     Raises
@@ -114,11 +122,11 @@ def direct_parts(
     """
     import torch
 
-    chosen = linear_measure(model) if measure is None else measure
-    if chosen not in LINEAR:
+    chosen = summed_measure(model) if measure is None else measure
+    if chosen not in SUMS:
         raise UnsupportedModelError(
             f"{{name}} cannot be taken apart by {chosen!r}.",
-            f"Measure it by {' or '.join(map(repr, LINEAR))}.",
+            f"Measure it by {' or '.join(map(repr, SUMS))}.",
         )
     item = as_input(model, text, pair, size, max_tokens)
     way = measured(model, item, chosen, words=words)
@@ -254,12 +262,11 @@ def written_words(
     *,
     pair: str | None = None,
     max_tokens: int | None = None,
-) -> tuple[tuple[Guess, ...], tuple[Guess, ...]] | None:
+) -> tuple[tuple[WrittenWord, ...], tuple[WrittenWord, ...]] | None:
     """The words that a head, from 0, makes likelier and less likely by what it writes itself.
 
     The `count` with the largest and the smallest of its parts of the logits, at the token whose
-    word is measured; `probability` holds that part in logits, above the mean of all words. None
-    for a model without a head for words.
+    word is measured, above the mean of all words. None for a model without a head for words.
     """
     if "logit_difference" not in measures_of(model):
         return None
@@ -269,11 +276,16 @@ def written_words(
     absent = Intervention({layer: [Replacement(0, head, 0.0)]})
     (part,) = taken.again(Intervention()) - taken.again(absent)
     part = part - part.mean()
-    up, down = (
-        guesses_of(model.tokenizer, indices.tolist(), part[indices].tolist())
-        for indices in (part.topk(count).indices, (-part).topk(count).indices)
-    )
-    return up, down
+    return _strongest(model, part, count), _strongest(model, -part, count, sign=-1)
+
+
+def _strongest(
+    model: LoadedModel, part: torch.Tensor, count: int, sign: int = 1
+) -> tuple[WrittenWord, ...]:
+    values, ids = part.topk(count)
+    names = display_names(model.tokenizer, ids.tolist())
+    logits = (sign * values).tolist()
+    return tuple(map(WrittenWord, names, ids.tolist(), logits))
 
 
 def _repeatable(model: LoadedModel, way: Measured) -> _Taken:

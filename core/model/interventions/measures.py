@@ -12,8 +12,7 @@ from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.image.forward import image_inputs
 from core.model.interventions.words import Tokens, Words, lead, tokens_of, two_tokens
-from core.model.language import length_to_continue, narrowed
-from core.model.text.tokens import display_name, is_byte_level
+from core.model.language import display_names, length_to_continue, narrowed
 
 if TYPE_CHECKING:
     import torch
@@ -312,9 +311,7 @@ def _texts(
 def words_of(model: LoadedModel, read: torch.Tensor, measured: Measured) -> tuple[str, ...]:
     """The two words, or the likeliest class, from what was read before."""
     if measured.measure in {"kl", "logit_difference"}:
-        names = model.tokenizer.convert_ids_to_tokens(list(two_tokens(measured.words, read)))
-        byte_level = is_byte_level(model.tokenizer)
-        return tuple(display_name(name or "", byte_level) for name in names)
+        return tuple(display_names(model.tokenizer, two_tokens(measured.words, read)))
     if measured.measure == "class" and model.classifier is not None and model.vision is not None:
         return (model.vision.labels[int(read[0].argmax())],)
     return ()

@@ -37,20 +37,13 @@ class Leaf(NamedTuple):
     values: torch.Tensor
 
 
-class UpTo(TorchFunctionMode):
-    """What comes after a layer writes nothing: no head, no MLP, no bias of theirs.
+class _Inside(TorchFunctionMode):
+    """Follows a pass of a network with a head, as a :class:`core.model.capture.Change` of it."""
 
-    The final norm and the head for words read what stands there then. It is also the
-    :class:`core.model.capture.Change` of the pass.
-
-    Parameters
-    ----------
-    last : the last layer that writes, an attention call from 0; -1 for embeddings alone.
-    """
-
-    def __init__(self, last: int) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._last, self._layer, self._reads = last, -1, False
+        self._layer = -1  # the last attention call
+        self._reads = False  # whether the network is done, and its head at work
 
     def ends(self, output: Any) -> Any:  # noqa: ANN401 - handed on
         """The network inside of the one with a head is done."""
@@ -59,6 +52,21 @@ class UpTo(TorchFunctionMode):
 
     def forbidden(self, number: int) -> None:
         """None."""
+
+
+class UpTo(_Inside):
+    """What comes after a layer writes nothing: no head, no MLP, no bias of theirs.
+
+    The final norm and the head for words read what stands there then.
+
+    Parameters
+    ----------
+    last : the last layer that writes, an attention call from 0; -1 for embeddings alone.
+    """
+
+    def __init__(self, last: int) -> None:
+        super().__init__()
+        self._last = last
 
     def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
         """The outputs of a layer's heads, as they are."""
@@ -80,10 +88,8 @@ class UpTo(TorchFunctionMode):
         return made
 
 
-class Stream(TorchFunctionMode):
+class Stream(_Inside):
     """Records one pass, and repeats it with other outputs of heads.
-
-    It is also the :class:`core.model.capture.Change` of these passes.
 
     Attributes
     ----------
@@ -103,17 +109,8 @@ class Stream(TorchFunctionMode):
     def rewind(self, intervention: Intervention | None = None) -> None:
         """Before each pass: None records, an intervention repeats what was recorded."""
         self._at, self._intervention = 0, intervention
-        self._reads = False  # whether the network is done, and its head at work
+        self._layer, self._reads = -1, False
         self._joins = False  # whether the next product is W_O
-        self._layer = -1
-
-    def ends(self, output: Any) -> Any:  # noqa: ANN401 - handed on
-        """The network inside of the one with a head is done."""
-        self._reads = True
-        return output
-
-    def forbidden(self, number: int) -> None:
-        """None."""
 
     def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
         """The outputs of a layer's heads, as they are or as the intervention has them."""

@@ -25,9 +25,9 @@ from core.model.interventions.heads import (
 from core.model.interventions.measures import Measure, Measured, measured, measures_of, words_of
 from core.model.interventions.reference import head_outputs, outputs_of
 from core.model.interventions.rewriting import aligned_tokens, pieces_of, rewritten
+from core.model.language import display_names
 from core.model.refusal import refusing_to
 from core.model.running.tracing import trace_inputs
-from core.model.text.tokens import display_name, is_byte_level
 from core.model.trace import Trace
 
 if TYPE_CHECKING:
@@ -357,6 +357,4 @@ def _names(model: LoadedModel, ids: list[int]) -> list[str]:
     """What classes, or words of the vocabulary, are called."""
     if model.vision is not None:
         return [model.vision.labels[each] for each in ids]
-    byte_level = is_byte_level(model.tokenizer)
-    names = model.tokenizer.convert_ids_to_tokens(ids)
-    return [display_name(name or "", byte_level) for name in names]
+    return display_names(model.tokenizer, ids)

@@ -205,6 +205,13 @@ def _likeliest(
     return guesses_of(tokenizer, ids.tolist(), probabilities.tolist())
 
 
+def display_names(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> list[str]:
+    """Entries of the vocabulary as people read them."""
+    byte_level = is_byte_level(tokenizer)
+    names = tokenizer.convert_ids_to_tokens(list(ids))
+    return [display_name(name or "", byte_level) for name in names]
+
+
 def guesses_of(
     tokenizer: PreTrainedTokenizerFast, ids: Sequence[int], probabilities: Sequence[float]
 ) -> tuple[Guess, ...]:

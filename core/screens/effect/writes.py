@@ -29,17 +29,16 @@ from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
 if TYPE_CHECKING:
-    from core.model import Guess
-    from core.model.interventions.direct import DirectParts
+    from core.model.interventions.direct import DirectParts, WrittenWord
 
 _words = Prose(__file__)
 
 
 def pick_sum(key: TraceKey) -> Asked:
     """What is taken apart, of what is a sum of what the parts of the model write."""
-    from core.model.interventions.direct import LINEAR
+    from core.model.interventions.direct import SUMS
 
-    return pick_measure(key, LINEAR)
+    return pick_measure(key, SUMS)
 
 
 def show_writes(
@@ -136,11 +135,9 @@ def _sums(parts: DirectParts) -> str:
     )
 
 
-def _listed(guesses: Sequence[Guess]) -> str:
+def _listed(words: Sequence[WrittenWord]) -> str:
     """Words with what is added to their logits (Markdown)."""
-    return in_a_row(
-        [f"{quote(each.display)} {number(each.probability, '+.2g')}" for each in guesses[:3]]
-    )
+    return in_a_row([f"{quote(each.display)} {number(each.logit, '+.2g')}" for each in words[:3]])
 
 
 def _show_map(heads: HeadTable, parts: DirectParts, colours: Palette) -> None:

@@ -14,12 +14,11 @@ from core.ui import python
 from core.ui.cache import TraceKey
 
 if TYPE_CHECKING:
-    from core.model import Guess
-    from core.model.interventions.direct import DirectParts
+    from core.model.interventions.direct import DirectParts, WrittenWord
     from core.model.interventions.heads import Doubles
     from core.model.interventions.lens import Lens
 
-    Words = tuple[tuple[Guess, ...], tuple[Guess, ...]]
+    Words = tuple[tuple[WrittenWord, ...], tuple[WrittenWord, ...]]
 
 _MAX_KEPT = 64  # of a few dozen numbers a head
 
@@ -37,9 +36,9 @@ def _parts(key: TraceKey, asked: Asked) -> DirectParts | None:
 
 def parts_of(key: TraceKey, asked: Asked) -> DirectParts | None:
     """What is read at the end in parts, by what is asked, or by what of the model's is a sum."""
-    from core.model.interventions.direct import LINEAR, direct_parts, linear_measure
+    from core.model.interventions.direct import SUMS, direct_parts, summed_measure
 
-    summed = asked if asked.measure in LINEAR else Asked(linear_measure(model_of(key)))
+    summed = asked if asked.measure in SUMS else Asked(summed_measure(model_of(key)))
     options = {**limits(key), "words": summed.printed()["words"]}
     call = python.call(direct_parts, python.MODEL, source_of(key), summed.measure, **options)
     parts = _parts(key, summed)

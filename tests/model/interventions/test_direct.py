@@ -105,7 +105,7 @@ def test_by_hand_through_the_final_norm_of_a_decoder(tmp_path: Path) -> None:
         moved = moved - moved.mean()
         assert [each.id for each in up] == moved.topk(5).indices.tolist()
         assert [each.id for each in down] == (-moved).topk(5).indices.tolist()
-        assert [each.probability for each in up] == pytest.approx(moved.topk(5).values.tolist())
+        assert [each.logit for each in up] == pytest.approx(moved.topk(5).values.tolist())
 
 
 def test_by_hand_through_all_norms_after_a_head_of_an_encoder(model_of: ModelOf) -> None:
