@@ -20,6 +20,7 @@ from tokenizers import Tokenizer
 from core.model import trace_corpus, trace_text
 from core.model.errors import ModelError
 from tests.model.families import CAPTURED, FAMILIES, HEADS, LAYERS, PAIR, SENTENCES, WINDOW
+from tests.rounding import assert_same_shares
 
 if TYPE_CHECKING:
     from core.model.trace import Trace
@@ -104,9 +105,9 @@ def test_vectors_are_read_only_float32_by_layer_head_token_and_dim(
         with pytest.raises(ValueError, match="read-only"):
             vectors[0, 0, 0, 0] = 1
     everything = trace.attention()
-    assert_allclose(trace.attention(1), everything[1], atol=1e-7)
-    assert_allclose(trace.attention(head=2), everything[:, 2], atol=1e-7)
-    assert_allclose(trace.attention(2, 3), everything[2, 3], atol=1e-7)
+    assert_same_shares(trace.attention(1), everything[1], trace)
+    assert_same_shares(trace.attention(head=2), everything[:, 2], trace)
+    assert_same_shares(trace.attention(2, 3), everything[2, 3], trace)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -121,7 +122,7 @@ def test_softmax_of_the_scores_is_the_attention_and_they_are_infinite_where_none
         learned = torch.stack([layer.self_attn.sinks for layer in layers]).detach()
         sinks[...] = learned.numpy()[:, :, None, None]
     weights = torch.tensor(np.concatenate([scores, sinks], axis=-1)).softmax(-1).numpy()
-    assert_allclose(trace.attention(), weights[..., :-1], rtol=0, atol=1e-6)
+    assert_same_shares(trace.attention(), weights[..., :-1], trace)
     assert (trace.attention().sum(axis=-1).min() < 0.99) == (name == "gpt_oss")
     forbidden = oracle_of(name).attention(SENTENCE) == 0
     assert_array_equal(np.isneginf(scores), forbidden)

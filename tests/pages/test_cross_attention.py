@@ -11,6 +11,7 @@ from core.model import load, trace_text
 from core.vocabulary import labels_of
 from tests.opening import open_app
 from tests.pages.conftest import alerts, hints, press_example, said, sent
+from tests.rounding import assert_same_shares
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -186,7 +187,7 @@ def test_the_neuron_views_vectors_make_cross_attention(folder: str) -> None:
     q, k = (view[name].astype(np.float64).reshape(-1, 8) for name in ("queries0", "keys0"))
     log_sums = view["sums0"].astype(np.float64).reshape(2, -1, 1).sum(axis=0)
     weights = np.exp(q @ k.T * view["layers"]["0"]["scaling"] - log_sums)
-    np.testing.assert_allclose(weights, trace.attention(1, 2), atol=1e-6)
+    assert_same_shares(weights, trace.attention(1, 2), trace)
     queries, keys = (view["sides"][side]["labels"] for side in ("queries", "keys"))
     assert (len(queries), len(keys)) == weights.shape
     assert "permitted0" not in view  # every pair is

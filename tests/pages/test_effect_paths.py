@@ -13,6 +13,7 @@ from core.model.weights.mixing import ShareBy, token_mixing
 from core.screens.effect import input as given
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said, sent
+from tests.rounding import assert_same_shares
 
 if TYPE_CHECKING:
     from tests.conftest import FolderOf
@@ -39,8 +40,8 @@ def test_the_answer_and_the_lines_are_those_of_the_analysis(by: ShareBy, token: 
     assert data["target"] == token - 1
     edges = np.reshape(data["edges"], (-1, 3)).astype(int)
     assert [tuple(each) for each in edges] == [tuple(each) for each in np.argwhere(paths.kept)]
-    np.testing.assert_allclose(data["flows"], paths.flows[paths.kept], atol=1e-7)
-    np.testing.assert_allclose(data["relevance"], paths.relevance.ravel(), atol=1e-7)
+    assert_same_shares(data["flows"], paths.flows[paths.kept], trace)
+    assert_same_shares(data["relevance"], paths.relevance.ravel(), trace)
 
 
 def test_it_follows_the_held_query_then_the_word_that_home_names() -> None:

@@ -41,6 +41,7 @@ from tests.pages.atlases import LINES, file_of, opened, paste, small
 from tests.pages.conftest import BOOK, FEW, PAIR
 from tests.pages.test_every_control import another
 from tests.pages.vision import model_folder
+from tests.rounding import assert_same_pass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,16 +151,16 @@ def run(code: str) -> dict[str, Any]:
 
 
 def assert_same(ours: Any, theirs: Any, where: str) -> None:
-    """Numbers within 1e-6, everything else equal."""
+    """Numbers of another pass up to its rounding, everything else equal."""
     if isinstance(theirs, Trace):
         assert ours.tokens == theirs.tokens, where
-        np.testing.assert_allclose(ours.queries, theirs.queries, atol=1e-6, err_msg=where)
+        assert_same_pass(ours.queries, theirs.queries, where=where)
     elif isinstance(theirs, np.ndarray) and theirs.dtype.kind in "fc":
-        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6, err_msg=where)
+        assert_same_pass(ours, theirs, 1, where=where)
     elif isinstance(theirs, np.ndarray):
         np.testing.assert_array_equal(ours, theirs, err_msg=where)
     elif isinstance(theirs, float | np.floating):
-        assert ours == pytest.approx(theirs, rel=1e-6, abs=1e-6, nan_ok=True), where
+        assert_same_pass(ours, theirs, 1, where=where)
     elif (parts := parts_of(theirs)) is not None:
         own = parts_of(ours)
         assert own is not None, where

@@ -19,6 +19,7 @@ from core.model.interventions.reference import head_outputs
 from core.model.weights.output_projection import output_projections
 from tests.model.families import CAPTURED, SENTENCES
 from tests.model.language.checkpoints import build_with_head
+from tests.rounding import assert_same_pass
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +69,7 @@ def test_parts_add_up_and_a_head_that_is_zero_lacks_its_part(name: str, model_of
         network = model.network.get_encoder() if model.is_encoder_decoder else model.network
         item = as_input(model, TEXT)
         vector = network(torch.tensor([item.ids]))[0].double().mean(1)
-    assert parts.value == pytest.approx(float(vector.norm()), rel=1e-5)
+    assert_same_pass(parts.value, float(vector.norm()))
     turned = direct_effects(model, TEXT, "zero", "sentence")
     assert (turned > 0).all()
 
@@ -105,7 +106,7 @@ def test_by_hand_through_the_final_norm_of_a_decoder(tmp_path: Path) -> None:
         moved = moved - moved.mean()
         assert [each.id for each in up] == moved.topk(5).indices.tolist()
         assert [each.id for each in down] == (-moved).topk(5).indices.tolist()
-        assert [each.logit for each in up] == pytest.approx(moved.topk(5).values.tolist())
+        assert_same_pass([each.logit for each in up], moved.detach().topk(5).values)
 
 
 def test_by_hand_through_all_norms_after_a_head_of_an_encoder(model_of: ModelOf) -> None:
@@ -137,7 +138,7 @@ def test_by_hand_through_all_norms_after_a_head_of_an_encoder(model_of: ModelOf)
         for scale, weight in scales[2 * layer :]:
             stream.sub_(stream.mean(-1, keepdim=True)).mul_(scale[:, None] * weight)
         expected = stream.mean(1) @ (vector / vector.norm())
-        np.testing.assert_allclose(parts.heads[layer], expected.detach().numpy(), atol=1e-6)
+        assert_same_pass(parts.heads[layer], expected.detach(), parts.value)
 
 
 def test_the_class_of_an_image_is_taken_apart() -> None:
@@ -193,7 +194,7 @@ def test_named_words_are_taken_apart_and_two_texts_are_compared() -> None:
     text = "the king met a dog , and then the king"
     parts = direct_parts(model, text, "logit_difference", words=("met", "saw"))
     found = effects(model, text, "zero", "logit_difference", words=("met", "saw"), draws=0)
-    assert parts.value == pytest.approx(found.before)
+    assert_same_pass(parts.value, found.before)
     assert parts.words == ("met", "saw")
     alone = direct_effects(model, text, "zero", "logit_difference", words=("met", "saw"))
     np.testing.assert_allclose(alone, parts.heads, atol=1e-4)
@@ -202,4 +203,4 @@ def test_named_words_are_taken_apart_and_two_texts_are_compared() -> None:
     ablated = effects(minilm, pair[0], "zero", "similarity", other=pair[1], draws=0)
     assert np.corrcoef(alone.ravel(), ablated.values.ravel())[0, 1] > 0.5
     swapped = direct_effects(minilm, pair[1], "zero", "similarity", other=pair[0])
-    np.testing.assert_allclose(alone, swapped, atol=1e-6)
+    assert_same_pass(alone, swapped, ablated.before)

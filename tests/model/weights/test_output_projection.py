@@ -23,6 +23,7 @@ from core.model.weights.output_projection import (
 from core.model.weights.query_key import query_key_weights, weight_similarity
 from tests.model.families import HEADS, HIDDEN, SENTENCES, SPREAD
 from tests.model.sweep.tiny import build
+from tests.rounding import assert_same_pass
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +101,7 @@ def test_without_w_o_values_count_by_their_own_norm(model_of: ModelOf, family: s
     assert norms.shape == trace.shape[:3]
     for layer, head in np.ndindex(*trace.shape[:2]):
         own = trace.kv_values[layer, head // trace.group]
-        np.testing.assert_allclose(norms[layer, head], np.linalg.norm(own, axis=1), rtol=1e-6)
+        assert_same_pass(norms[layer, head], np.linalg.norm(own, axis=1))
 
 
 def test_the_bundled_model_hands_out_views_of_its_weights() -> None:
