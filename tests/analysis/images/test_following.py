@@ -12,7 +12,13 @@ from PIL import Image
 from core.analysis.images import beside_twin, follow_images, follow_table
 from core.analysis.images.follow.by_place import MAX_BY_PLACE
 from core.analysis.images.follow.following import FEATURES, LOOKS, PLACES, follow_alike
-from core.analysis.images.follow.table import LEVEL, MIN_CORRELATION, attention_masses
+from core.analysis.images.follow.table import (
+    LEVEL,
+    MIN_CORRELATION,
+    attention_masses,
+    followed,
+    table_of,
+)
 from core.model.box import BOX, open_box
 from core.model.bundled.training.drawing import random_scene
 from core.model.trace import Patches
@@ -323,3 +329,13 @@ def test_no_image_and_different_models_are_refused() -> None:
     other = with_scores(confetti(0, 6, 6), [np.eye(36)])
     with pytest.raises(ValueError, match="different models"):
         follow_images([one, other], permutations=3)
+
+
+@pytest.mark.parametrize("twins", [1, 3])
+def test_the_twin_must_have_seen_the_same_images(twins: int) -> None:
+    seen = [planted(confetti(seed, 6, 6)) for seed in range(3)]
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        follow_images(seen[:2], permutations=3, twins=seen[:twins])
+    images = [followed(each, permutations=3)[0] for each in seen]
+    with pytest.raises(ValueError, match="other images"):
+        table_of(images[:2], images[:twins])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,17 +68,21 @@ def follow_table(
     `twin` is the trace of the same patches through the model's untrained twin
     (``core.model.untrained_twin``), to be measured beside it.
     """
-    return follow_images([trace], permutations, twins=() if twin is None else (twin,))
+    return follow_images([trace], permutations, twins=None if twin is None else (twin,))
 
 
 def follow_images(
-    traces: Iterable[Trace], permutations: int = PERMUTATIONS, *, twins: Iterable[Trace] = ()
+    traces: Iterable[Trace],
+    permutations: int = PERMUTATIONS,
+    *,
+    twins: Iterable[Trace] | None = None,
 ) -> pd.DataFrame:
-    """The same over several images of one model, which a head must follow on average."""
-    pairs = [
-        followed(trace, *() if twin is None else (twin,), permutations=permutations)
-        for trace, twin in zip_longest(traces, twins)
-    ]
+    """The same over several images of one model, which a head must follow on average.
+
+    `ValueError` for more or fewer twins than traces.
+    """
+    networks = (traces,) if twins is None else (traces, twins)
+    pairs = [followed(*each, permutations=permutations) for each in zip(*networks, strict=True)]
     return table_of([each for each, *_ in pairs], [each for _, *rest in pairs for each in rest])
 
 
@@ -104,7 +107,8 @@ def table_of(images: Sequence[Followed], twins: Sequence[Followed] = ()) -> pd.D
     feature (grey ones lack hue) or has it as a matter of place (`MAX_BY_PLACE`) is left out.
 
     With `twins`, the same images seen by the untrained twin, its ``<feature>_beyond``,
-    ``<feature>_p_adjusted`` and ``class`` follow, each with ``twin_`` before its name.
+    ``<feature>_p_adjusted`` and ``class`` follow, each with ``twin_`` before its name; `ValueError`
+    for more or fewer of them than images.
 
     ``attrs``: ``images``; ``permutations``; ``patches`` compared in each image, of ``of`` patches;
     ``by_place``, of each image how much of each look is a matter of place.
@@ -116,6 +120,8 @@ def table_of(images: Sequence[Followed], twins: Sequence[Followed] = ()) -> pd.D
     parts = [each.following for each in images]
     if len({part.plain.shape for part in parts}) > 1:
         raise ValueError("images of different models")
+    if twins and len(twins) != len(images):
+        raise ValueError("the twin saw other images")
     count = min(len(part.chance) for part in parts)
     features, layers, heads = parts[0].plain.shape
     plain = _mean([part.plain for part in parts]).reshape(features, -1)
