@@ -5,6 +5,7 @@ It imports nothing of ours, and no library.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -69,6 +70,26 @@ def listed(numbers: Iterable[int]) -> str:
             runs.append([number])
     spans = [str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs]
     return " and ".join(filter(None, (", ".join(spans[:-1]), *spans[-1:])))
+
+
+def percent(share: float, missing: str = "not defined") -> str:
+    r"""A share as people read it, never rounded to none or all; `missing` where it is no number.
+
+    >>> [percent(share).replace("\xa0", " ") for share in (0.05, 0.0695, 0.4312, -0.62, 1)]
+    ['5 %', '7 %', '43 %', '−62 %', '100 %']
+    >>> [percent(share).replace("\xa0", " ") for share in (0.0004, 0.004, 0.994, 0.99997)]
+    ['under 0.1 %', '0.4 %', '99.4 %', 'over 99.9 %']
+    """
+    value = 100 * abs(share)
+    if not math.isfinite(value):
+        return missing
+    if 0 < value < 0.1:
+        written = "under 0.1"
+    elif 99.9 < value < 100:
+        written = "over 99.9"
+    else:
+        written = f"{value:.{int(value < 10 or 99 < value < 100)}f}".removesuffix(".0")
+    return f"{'−' if share < 0 else ''}{written}\N{NO-BREAK SPACE}%"
 
 
 def labels_of(tokens: Sequence[Displayed]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from core.figures.palette import palette
 from core.ui import controls, presets, python
 from core.ui.charts import show_chart
 from core.ui.current import current_key, current_trace, found_head
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents, offer_csv
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.ui.place import pick_head
 from core.ui.words.inputs import hide_special
@@ -102,10 +102,5 @@ else:
 with st.container(horizontal=True, vertical_alignment="center"):
     about = explain(trace, table, layer, head, with_numbers=view == "table")
     st.caption(about, width="stretch")
-    offer_file(
-        "Download CSV",
-        csv_later(python.later("frame", table.frame), saved, float_format="%.6f"),
-        saved,
-        ".csv",
-    )
+    offer_csv(python.later("frame", table.frame), saved, float_format="%.6f")
 show_end(mathematics(trace))

@@ -13,7 +13,7 @@ from core.figures.palette import palette
 from core.figures.projection import layers_figure
 from core.ui import controls, presets, python
 from core.ui.current import current_trace, found_head
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents, offer_csv
 from core.ui.frame.layout import control_row, pick_part, show_end
 from core.ui.head_maps import gaps_note
 from core.ui.words.messages import quote
@@ -55,10 +55,7 @@ held = contents("projection", trace.model, "-on-".join(names))
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(f"{explain(part, *quoted)} {gaps_note(trace)}", width="stretch")
     show_badge(part, projection, *quoted)
-    table = csv_later(
-        python.later("frame", projection.frame), held, index=False, float_format="%.6f"
-    )
-    offer_file("Download CSV", table, held, ".csv")
+    offer_csv(python.later("frame", projection.frame), held, index=False, float_format="%.6f")
 
 if part == "like":
     show_projections(projection, names, colours, held)

@@ -15,7 +15,7 @@ from core.figures.palette import palette, token_colours
 from core.figures.vectors import Arrows, moving_figure, space_figure
 from core.ui import controls, presets, python
 from core.ui.current import current_key, current_trace
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents, offer_csv
 from core.ui.navigation import ask
 from core.ui.frame.layout import control_row, more, show_end
 from core.screens.vectors.controls import pick_further, pick_held, pick_row
@@ -29,6 +29,7 @@ from core.screens.vectors.help import (
     too_few,
 )
 from core.screens.vectors.matrices import show_matrices
+from core.vocabulary import percent
 
 trace = current_trace()
 theme = st.context.theme.type
@@ -80,7 +81,7 @@ else:
         planes.coordinates[shown],
         [Arrow(label, colour, label) for label, colour in zip(labels, shown_colours, strict=True)],
         [f"Layer {number}" for number in trace.layer_labels[shown]],
-        [f"{first:.0%} + {second:.0%}" for first, second in planes.explained[shown]],
+        [f"{percent(first)} + {percent(second)}" for first, second in planes.explained[shown]],
         key="vector_planes",
         held=held,
         own_scale=further.own_scale,
@@ -97,12 +98,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
         tokens=len(labels),
     )
     st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")
-    offer_file(
-        "Download CSV",
-        csv_later(python.later("frame", planes.frame), file, index=False, float_format="%.6f"),
-        file,
-        ".csv",
-    )
+    offer_csv(python.later("frame", planes.frame), file, index=False, float_format="%.6f")
 if source in {"queries", "keys"}:
     show_matrices(trace, layer, summary, planes.positions)
 show_end(MATHEMATICS)

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from core.figures.labels import literal
 from core.figures.palette import Palette
+from core.vocabulary import percent
 
 _BAR = 28  # pixels per bar
 _MAX_LABEL = 18  # characters; the whole token is shown on hover
@@ -57,20 +58,6 @@ def guess_bars(bars: Sequence[GuessBar], colours: Palette) -> go.Figure:
     return figure.update_layout(
         height=8 + _BAR * len(bars), margin=margin, bargap=0.3, showlegend=False
     )
-
-
-def percent(probability: float) -> str:
-    """A probability as people read it, never rounded to none or all.
-
-    >>> percent(0.0695), percent(0.4312), percent(0.0004), percent(0.99997)
-    ('7.0%', '43%', 'below 0.1%', 'above 99.9%')
-    """
-    share = 100 * probability
-    if share < 0.1:
-        return "below 0.1%"
-    if share > 99.9:
-        return "above 99.9%"
-    return f"{share:.1f}%" if share < 10 or share > 99 else f"{share:.0f}%"
 
 
 def _short(text: str) -> str:

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from core.analysis.arrays import Floats
 from core.figures.labels import literal
 from core.figures.palette import Palette
+from core.vocabulary import percent
 
 MANY = 24  # arrows of which a picture has no room to name all
 _HEIGHT = 500  # pixels
@@ -77,7 +78,7 @@ def space_figure(points: Floats, explained: Floats, arrows: Arrows) -> go.Figure
             "showbackground": False,
             "gridcolor": arrows.theme.line,
             "zerolinecolor": arrows.theme.ink,
-            "title": {"text": f"{name} ({share:.0%})"},
+            "title": {"text": f"{name} ({percent(share)})"},
             "range": [-1.1 * reach, 1.1 * reach],
         }
         for name, share in zip("xyz", explained, strict=True)

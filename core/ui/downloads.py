@@ -130,11 +130,22 @@ def offer_file(
     **look: Any,  # noqa: ANN401 - of the button: help, width
 ) -> None:
     """A button for a file of what is `held`; `make` runs when it is pressed."""
-    if ending == ".csv":
-        look["help"] = " ".join(filter(None, (look.get("help"), _CSV_HELP)))
     kind = _KINDS[Path(f"file{ending}").suffix]
     name = f"{held.stem}{ending}"
     st.download_button(label, make, file_name=name, mime=kind, on_click="ignore", **look)
+
+
+def offer_csv(
+    make: Callable[[], pd.DataFrame],
+    held: Contents,
+    *,
+    key: str | None = None,
+    **options: Any,  # noqa: ANN401
+) -> None:
+    """A button for a table, with what :func:`csv_later` takes."""
+    offer_file(
+        "Download CSV", csv_later(make, held, **options), held, ".csv", help=_CSV_HELP, key=key
+    )
 
 
 def csv_later(

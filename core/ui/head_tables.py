@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.components.reported_state import as_indices, reported
 from core.model import Trace
-from core.ui.downloads import Contents, csv_later, offer_file
+from core.ui.downloads import Contents, offer_csv
 from core.vocabulary import head_name
 
 if TYPE_CHECKING:
@@ -86,5 +86,4 @@ def _choose(
 
 def offer_table(heads: HeadTable, held: Contents) -> None:
     """A button for the whole table as a file."""
-    write = csv_later(heads.table.copy, held, index=False, float_format="%.6f")
-    offer_file("Download CSV", write, held, ".csv")
+    offer_csv(heads.table.copy, held, index=False, float_format="%.6f")

@@ -72,7 +72,7 @@ def test_the_table_has_a_row_per_head_and_the_report_opens_from_disk_without_a_n
     goto: Open, open_saved: Open, tmp_path: Path
 ) -> None:
     page = goto(f"/anomalies?text={HOSTILE}")
-    save_file(page, "Table (CSV)", tmp_path / "table.csv")
+    save_file(page, "Download CSV", tmp_path / "table.csv")
     with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
         assert file.readline().startswith("#")  # what the file holds
         rows = [(int(row["layer"]), int(row["head"])) for row in csv.DictReader(file)]
@@ -97,7 +97,7 @@ def test_a_table_offers_no_file_in_which_tokens_are_formulas(goto: Open) -> None
     toolbar = page.get_by_test_id("stElementToolbar").filter(has=page.get_by_label("Search"))
     expect(toolbar.first).to_be_visible()
     expect(page.get_by_label("Download as CSV")).to_have_count(0)
-    expect(page.get_by_role("button", name="Table (CSV)")).to_be_visible()
+    expect(page.get_by_role("button", name="Download CSV")).to_be_visible()
 
 
 def test_the_first_screen_is_short_and_an_unusual_head_opens_from_its_lines(

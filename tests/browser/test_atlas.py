@@ -266,7 +266,7 @@ def test_a_cluster_is_named_chosen_by_keys_and_saved(goto: Open, tmp_path: Path)
     expect(cloud(page)).to_have_attribute("data-chosen", chosen[1])
     expect(page.get_by_text(re.compile(r"Chosen: [\d,]+ queries and [\d,]+ keys"))).to_be_visible()
     path = tmp_path / "chosen.csv"
-    save_file(page, "Save as CSV", path)
+    save_file(page, "Download CSV", path)
     assert len(path.read_text().splitlines()) == 2 + int(chosen[1])  # what it holds, its columns
     page.get_by_role("button", name="More").click()
     page.get_by_role("paragraph").filter(has_text=re.compile("^Clusters$")).click()

@@ -98,7 +98,7 @@ def test_pages_work_under_it_with_nothing_refused(
             arrive(page)
             step_to(page, "Head", "3")
             follow(page, "layer=4&head=3")
-            save_file(page, "CSV", tmp_path / "table.csv")
+            save_file(page, "Download CSV", tmp_path / "table.csv")
             assert '"head": "3"' in (tmp_path / "table.csv").read_text("utf-8")
         page.close()
     assert troubles == []

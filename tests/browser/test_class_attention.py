@@ -156,11 +156,11 @@ def test_the_outline_follows_the_slider_and_a_click_shows_a_map_large(
     expect(page.locator(".large figcaption")).to_have_text("L2 H5")
     follow(page, "layer=2&head=5&")
     about = page.locator(".large .about")
-    expect(about).to_have_text(f"60% on {int(top_mass(maps[1, 4], 0.6).sum())} of 144 patches")
+    expect(about).to_have_text(f"60 % on {int(top_mass(maps[1, 4], 0.6).sum())} of 144 patches")
     page.get_by_role("slider").fill("90")
-    expect(about).to_have_text(f"90% on {int(top_mass(maps[1, 4], 0.9).sum())} of 144 patches")
+    expect(about).to_have_text(f"90 % on {int(top_mass(maps[1, 4], 0.9).sum())} of 144 patches")
     follow(page, "mass=90")
-    expect(about).to_have_text(f"90% on {int(top_mass(maps[1, 4], 0.9).sum())} of 144 patches")
+    expect(about).to_have_text(f"90 % on {int(top_mass(maps[1, 4], 0.9).sum())} of 144 patches")
 
 
 def test_the_saved_file_measures_regions_without_the_server(
@@ -177,7 +177,7 @@ def test_the_saved_file_measures_regions_without_the_server(
 
 def test_on_a_phone_a_finger_drags(goto: Open) -> None:
     page = goto(f"{VIEW}&layer=4&head=3", width=390, height=844)
-    expect(page.get_by_text("60% of what CLS gives patches")).to_be_visible()  # the answer stays
+    expect(page.get_by_text("60 % of what CLS gives patches")).to_be_visible()  # the answer stays
     over = page.locator("canvas.over")
     over.scroll_into_view_if_needed()
     assert box_of(over)["width"] <= 390 - 2 * 10

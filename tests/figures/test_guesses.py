@@ -12,7 +12,7 @@ def test_bars_keep_their_order_and_equal_labels_apart() -> None:
     (drawn,) = figure.data
     assert (list(drawn.y), list(drawn.x)) == ([0, 1], [0.5, 0.25])
     assert list(figure.layout.yaxis.ticktext) == ["the", "the"]
-    assert list(drawn.text) == ["50%", "25%"]
+    assert list(drawn.text) == ["50\N{NO-BREAK SPACE}%", "25\N{NO-BREAK SPACE}%"]
     assert [list(each) for each in drawn.customdata] == [["Ġthe", 7], ["the", 9]]
 
 

@@ -134,7 +134,7 @@ def model_facts(app: AppTest) -> str:
 def hints(app: AppTest) -> str:
     """What the examples above the picture say under the pointer."""
     assert not app.exception
-    return "\n".join(button.help or "" for button in app.button)
+    return "\n".join(button.help or "" for button in app.button).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def steppers(app: AppTest) -> dict[str, list[str]]:

@@ -79,7 +79,7 @@ def test_a_link_to_a_kind_of_flags_opens_with_all_measures_and_says_so(of: str) 
 def test_a_flag_has_its_reason_and_the_sentence_of_one_head_its_numbers() -> None:
     first, share = "0.85", "0.08"
     null = (
-        "85% of its attention has almost no effect (values under a tenth of the head's median"
+        "85 % of its attention has almost no effect (values under a tenth of the head's median"
         " length), and the values it attends to average 0.16 of the head's median length (longer"
         " ones count as the median)"
     )

@@ -736,7 +736,9 @@ def test_the_page_says_which_distance_keeps_more_after_translation() -> None:
     text = said(opened(small(), part="trust"))
     assert "After translation **cosine distance keeps more**, in full space" in text
     assert f"r = −{-r['cosine']:.2f} with cosine, −{-r['euclidean']:.2f} with Euclid" in text
-    assert f"nearest key {shares['cosine']:.0%} and {shares['euclidean']:.0%}" in text
+    assert (
+        f"nearest key {100 * shares['cosine']:.0f} % and {100 * shares['euclidean']:.0f} %" in text
+    )
 
 
 def test_the_page_says_on_how_many_pairs_pooled_and_each_sentence_alone() -> None:

@@ -76,8 +76,8 @@ def test_everything_that_is_chosen_is_in_the_file_with_its_sentence() -> None:
     assert f"**Chosen:** {tokens.size} queries and {tokens.size} keys" in said(app)
     table = next(each.value for each in app.dataframe if "sentence" in each.value)
     assert table["sentence"].tolist()[0] == LINES[0]
-    (button,) = [each for each in app.get("download_button") if each.proto.label == "Save as CSV"]
-    assert button.proto.label == "Save as CSV"
+    (button,) = [each for each in app.get("download_button") if each.proto.label == "Download CSV"]
+    assert button.proto.label == "Download CSV"
 
 
 @pytest.mark.usefixtures("clouds")

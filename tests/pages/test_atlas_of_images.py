@@ -71,7 +71,7 @@ def test_a_patch_is_drawn_as_itself_and_opens_its_image(
     assert cloud.patched[[37, 38, 40]].tolist() == [False, True, True]
     assert list(BOX.values())[1].title in said(app)
     share = trace.attention(1, 2)[3, 1:].sum()
-    assert f"{share:.0%} of its attention goes to patches" in said(app)
+    assert f"{100 * share:.0f} % of its attention goes to patches" in said(app)
     assert cloud.lines is not None
     queries = {(cloud.labels[int(query)], round(float(w), 5)) for query, _, w in cloud.lines}
     top = np.sort(trace.attention(1, 2), axis=1)[:, -2:]

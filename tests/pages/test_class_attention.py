@@ -16,6 +16,7 @@ from core.model import load, trace_image
 from core.model.box import BOX, open_box
 from core.screens.class_attention import maps as maps_screen
 from core.ui import controls
+from core.vocabulary import percent
 from tests.model.image.families import FAMILIES, PATCH, SIDE, build
 from tests.opening import open_app
 from tests.pages.conftest import alerts, said, sent
@@ -86,9 +87,9 @@ def test_the_title_says_how_few_patches_a_map_is_on(vit: str, trace: Trace) -> N
     app = visit(vit, layer="2", head="3", mass="60")
     row = np.sort(given(trace)[1, 2])[::-1]
     count = int(np.searchsorted(np.cumsum(row), 0.6 * row.sum()) + 1)
-    answer = f"**L2 H3**: 60% of what CLS gives patches goes to **{count} of the {ROWS * ROWS}**"
-    assert answer in [each.value for each in app.markdown]
-    assert "**The mean of layer 2**: 60%" in said(visit(vit, layer="2", head="mean"))
+    answer = f"of what CLS gives patches goes to **{count} of the {ROWS * ROWS}**"
+    assert f"**L2 H3**: {percent(0.6)} {answer}" in [each.value for each in app.markdown]
+    assert "**The mean of layer 2**: 60 %" in said(visit(vit, layer="2", head="mean"))
 
 
 def test_rollouts_are_sent_and_explained_when_they_are_asked_for(vit: str) -> None:
@@ -221,7 +222,8 @@ def test_heads_that_need_as_few_patches_are_said_to() -> None:
     needed = (shares.cumsum(axis=-1) < 0.6).sum(axis=-1) + 1
     assert (needed == needed.min()).sum() == 2  # L2 H5 and L3 H4
     sentence = visit(model).button(key=f"{PAGE}_preset_0").help
-    assert f"60% of its mass on {needed.min()} of 144 patches, as few as another head" in sentence
+    mass = f"{percent(0.6)} of its mass on {needed.min()} of 144 patches"
+    assert f"{mass}, as few as another head" in sentence
     assert "none needs fewer" in sentence
 
 

@@ -98,8 +98,8 @@ def test_what_moves_has_the_decoders_tokens_down_and_the_texts_across(
 
 def test_rows_whose_query_is_the_first_count_as_magnified_too() -> None:
     weights = np.array([[0.995, 0.005], [0.5, 0.5], [0.999, 0.001]], dtype=np.float32)
-    assert "2 rows have less than 1% left" in _hidden(weights, cross=True)
-    assert "1 row has less than 1% left" in _hidden(weights, cross=False)
+    assert "2 rows have less than 1\N{NO-BREAK SPACE}% left" in _hidden(weights, cross=True)
+    assert "1 row has less than 1\N{NO-BREAK SPACE}% left" in _hidden(weights, cross=False)
 
 
 def test_queries_and_keys_have_positions_of_their_own(folder: Path, cross: Trace) -> None:

@@ -87,7 +87,7 @@ def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> No
     assert f"all heads {parts.heads.sum():.3g} logits" in said(app)
     lens = logit_lens(load(NOVELS), BOOK) or ()
     assert (
-        f"| layer 2 | `{lens[2].guesses[0].display}` {lens[2].guesses[0].probability:.0%}"
+        f"| layer 2 | `{lens[2].guesses[0].display}` {lens[2].guesses[0].probability * 100:.0f} %"
         in said(app)
     )
     app = open_app("effect", text=BOOK, part="writes")

@@ -125,7 +125,7 @@ def test_a_word_is_hidden_or_another_one_and_what_comes_next_stands_beside_it() 
     taken = taken_away(load("bundled/gpt2-novels"), NOVEL, word=3, by="king")
     assert f"**With `king` in place of `lady` the next-word distribution changes by {taken.change:.3g}" in said(app)  # fmt: skip  # noqa: E501
     best = taken.expected[0]
-    assert f"| `{best.name}` | {best.before:.0%} | {best.after:.0%} |" in said(app)
+    assert f"| `{best.name}` | {100 * best.before:.0f} % | {100 * best.after:.0f} % |" in said(app)
     app = _open(take="word", taken="4", model="bundled/gpt2-novels", text=NOVEL)
     assert "**With nothing in place of `lady`" in said(app)
 

@@ -55,12 +55,12 @@ def test_the_map_over_the_corpus_says_how_many_heads_pass_and_how_many_of_the_tw
     )
     first = table[table["exceeds"]].nlargest(1, "effect").iloc[0]
     assert f"**Over 16 sentences, L{first['layer']} H{first['head']} matters most:**" in said(app)
-    assert f"95% interval {first['low']:.3g} to {first['high']:.3g}" in said(app)
+    assert f"95 % interval {first['low']:.3g} to {first['high']:.3g}" in said(app)
     row = table[(table["layer"] == 2) & (table["head"] == 3)].iloc[0]
     needed = "needed" if row["exceeds"] else "not shown to be needed"
     assert f"**L2 H3** is **{needed}** over 16 sentences" in said(app)
     assert f"on {round(row['often'] * 16)} of 16 sentences" in said(app)
-    assert f"than {row['others']:.0%} of the other heads of its layer" in said(app)
+    assert f"than {100 * row['others']:.0f} % of the other heads of its layer" in said(app)
     digits = 2 - math.floor(math.log10(row["high"]))
     low, high = (f"{row[each]:.{digits}f}" for each in ("low", "high"))
     assert f"| effect | {row['effect']:.{digits}f} | {low} to {high} |" in said(app)
@@ -175,7 +175,7 @@ def test_heads_of_both_that_pass_each_threshold_are_counted() -> None:
         found = effects(model, BOOK)
         sizes = np.abs(found.values)
         beyond.append(((sizes > found.control) & (sizes >= 0.01 * sizes.max())).sum())
-    assert f"(by luck 20%) | {beyond[0]} of 72 | {beyond[1]} of 72 |" in said(app)
+    assert f"(by luck 20 %) | {beyond[0]} of 72 | {beyond[1]} of 72 |" in said(app)
 
 
 def test_a_short_text_names_no_patterns_and_a_long_one_is_cut(

@@ -140,6 +140,7 @@ def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, s
     ):
         app.text_input(key="text").set_value(text).run()
         assert not re.search(r"\bnan\b", said(app)), text
+        assert not re.search(r"\d%", said(app)), "a share is written another way"
         assert app.query_params["text"] == text
         assert not app.error
         assert "own special token" not in alerts(app)

@@ -53,10 +53,10 @@ def test_a_decoder_names_its_first_guess_and_the_word_before_it() -> None:
     page = said(app)
     first, together = 100 * float(best.values[0]), 100 * float(best.values.sum())
     assert (
-        f"After `stormy` the first guess is `{word}`, with a probability of **{first:.1f}%**"
+        f"After `stormy` the first guess is `{word}`, with a probability of **{first:.1f} %**"
         in page
     )
-    assert f"The 10 likeliest next tokens have {together:.0f}% together" in page
+    assert f"The 10 likeliest next tokens have {together:.0f} % together" in page
 
 
 def test_a_text_that_is_cut_is_continued_where_it_was_cut() -> None:

@@ -55,7 +55,7 @@ def test_examples_state_what_holds() -> None:
     press_example(app, "neuron_view", "The strongest link")
     assert "Gives 1.00 to the token before" in hints(app)
     assert "`it` gives 0.93 to `book`" in hints(app)
-    assert "In L4 H2, the 9 largest of 32 products come within 10%" in hints(app)
+    assert "In L4 H2, the 9 largest of 32 products come within 10 %" in hints(app)
     assert "lowest score, −5.22, is with" in hints(app)
     state = {"layer": "4", "head": "2", "query": "11", "key_token": "5", "sort": "contribution"}
     assert {key: app.query_params[key] for key in state} == state

@@ -208,8 +208,8 @@ def test_the_corpus_is_measured_once_sentence_by_sentence_with_intervals(
     traces = [trace_text(load("bundled/minilm"), sentence) for sentence in sentences]
     tokens = sum(len(trace.tokens) for trace in traces)
     assert f"the sample corpus (6 sentences, {tokens:,} tokens)" in said(app)
-    assert "95% interval 1.00 to 1.00" in said(app)
-    assert "100% of the resamples gave the same pattern" in said(app)
+    assert "95 % interval 1.00 to 1.00" in said(app)
+    assert "100 % of the resamples gave the same pattern" in said(app)
     values = np.concatenate([np.diagonal(trace.attention(0, 2), -1) for trace in traces])
     assert table(app)["previous"].iloc[2] == pytest.approx(values.mean(), abs=1e-5)
     assert table(app)["stability"].notna().all()

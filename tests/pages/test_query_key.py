@@ -17,6 +17,7 @@ from core.screens.query_key.choice import Choice, clouds_of
 from core.screens.query_key.report import make_report
 from core.screens.query_key.wording import caption_of
 from core.ui.cache import TraceKey
+from core.vocabulary import percent
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said
 
@@ -78,15 +79,15 @@ def test_the_faithfulness_table_marks_the_best_and_attention_is_proved_to_stay(
     assert list(table.index[:3]) == ["PCA, raw", "PCA, translated", "PCA, normalized"]
     assert {"UMAP, normalized", "t-SNE, normalized"} <= set(table.index)
     assert table.index[-1] == "uniform baseline"
-    assert list(table.iloc[-1]) == ["0", "", "8%", "23%"]  # of 13 keys
-    for column in table.columns.drop("95% interval"):
+    assert list(table.iloc[-1]) == ["0", "", percent(1 / 13), percent(3 / 13)]
+    for column in table.columns.drop("95\N{NO-BREAK SPACE}% interval"):
         (best,) = (row for row in table.index if "★" in table[column][row])
         assert not best.startswith("full space")
     assert "differs from the model's by at most" in said(app)
     assert "In the PCA picture **normalization made it worse**: correlation −0.89 to −0.85" in said(
         app
     )
-    assert "nearest key 85% to 62% of the queries" in said(app)
+    assert "nearest key 85 % to 62 % of the queries" in said(app)
 
 
 def test_the_notebooks_search_shows_what_it_shows() -> None:
@@ -147,7 +148,7 @@ def test_softmax_does_not_see_row_means_and_neither_does_the_verdict() -> None:
     text = said(open_app("query_key", text=BOOK, layer="1", head="8"))
     assert "correlate −0.19 raw" in text
     assert "−0.63 normalized with c = 1.56" in text
-    assert "for 8%, 8% and 23% of the queries: **normalization made it better**" in text
+    assert "for 7.7 %, 7.7 % and 23 % of the queries: **normalization made it better**" in text
 
 
 def test_the_table_of_heads_counts_those_that_normalization_helped() -> None:

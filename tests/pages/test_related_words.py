@@ -35,7 +35,7 @@ def test_related_words_have_their_cosines_and_heads_what_chance_would_give() -> 
     heads = re.findall(r"L\d+ H\d+ ([\d.]+) \(([\d.]+), ([\d.]+)\)", text)
     assert len(heads) == 6
     assert all(float(share) > float(upper) > float(mean) for share, mean, upper in heads)
-    assert "more attention than 99% of 999 random arrangements of the words would" in text
+    assert "more attention than 99 % of 999 random arrangements of the words would" in text
     assert "(0.7 heads would by chance; in brackets, the mean and the 99th percentile" in text
 
 

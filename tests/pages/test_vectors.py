@@ -126,10 +126,10 @@ def test_a_badge_says_how_far_a_part_can_be_trusted() -> None:
     for layer in trace.attention().astype(float).mean(axis=1)[:, 1:-1, 1:-1]:
         powers = np.linalg.eigvalsh(np.cov(layer.T))[::-1]
         kept.append(100 * powers[:2].sum() / powers.sum())
-    low, high = f"{min(kept):.0f}% (layer {np.argmin(kept) + 1})", f"{max(kept):.0f}% (layer 6)"
+    low, high = f"{min(kept):.0f} % (layer {np.argmin(kept) + 1})", f"{max(kept):.0f} % (layer 6)"
     details = said(open_app("projection"))
     assert f"plane keeps {low} to {high} of the variance" in details
-    assert f"{np.mean(kept):.0f}% on average" in details
+    assert f"{np.mean(kept):.0f} % on average" in details
     assert "gives `book` 0.08 of `it`'s" in said(open_app("projection", part="to"))
 
 

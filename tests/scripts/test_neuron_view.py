@@ -15,7 +15,9 @@ from core.components.packing import pack_layers, sides_of
 from tests.analysis.traces import causal_mask, made_trace
 from tests.scripts.conftest import Run, RunWith
 
-SENTENCE = re.compile(r"The (?:(\d+) )?largest\D* of 12 \D+ ([−\d.]+), within 10% of ([−\d.]+),")
+SENTENCE = re.compile(
+    r"The (?:(\d+) )?largest\D* of 12 \D+ ([−\d.]+), within 10\u00a0% of ([−\d.]+),"
+)
 HEAD = "const head = readLayer(data, 0)\n"
 
 

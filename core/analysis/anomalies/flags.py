@@ -30,6 +30,7 @@ import numpy as np
 from core.analysis.arrays import Bools, Floats
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import THRESHOLDS
+from core.vocabulary import percent
 
 Measures = Mapping[str, Floats]  # (layer, head) by name
 Row = Mapping[Any, Any]  # the measures of one head, by name
@@ -117,12 +118,12 @@ def _null_attention_reason(row: Row) -> str:
     """How short the attended values are; "almost no effect" only of those under a tenth."""
     mean = f"average {1 - row['null_attention']:.2f} of the head's median length"
     short = f"the values it attends to {mean} (longer ones count as the median)"
-    percent = round(100 * row["empty_attention"])
-    if percent == 0:
+    empty = row["empty_attention"]
+    if round(empty, 2) == 0:
         return short
     return (
-        f"{percent}% of its attention has almost no effect (values under a tenth of the head's"
-        f" median length), and {short}"
+        f"{percent(empty)} of its attention has almost no effect (values under a tenth of the"
+        f" head's median length), and {short}"
     )
 
 

@@ -5,6 +5,7 @@ import { make, makeTip, place, sizeCanvas } from "../shared/dom.js"
 import { isSamePlace } from "../shared/head_grid.js"
 import { readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
+import { percent } from "../shared/weight_words.js"
 import { DarkImage } from "./drawing.js"
 import { HeadMaps, SPACE, SUMMARIES, widthAround } from "./heads.js"
 import { LargeMap } from "./large.js"
@@ -215,7 +216,7 @@ export class ClsMapsView extends View {
 
   /** @param {Values} values @param {Uint8Array} top */
   lines(values, top) {
-    const mass = `${Math.round(100 * this.data.share)}% on ${sumOf(top)} of ${top.length} patches`
+    const mass = `${percent(this.data.share)} on ${sumOf(top)} of ${top.length} patches`
     const lines = [make(null, "span", "", mass)]
     if (this.region) {
       const line = make(null, "span", "", "on the region: ")
@@ -252,8 +253,7 @@ export class ClsMapsView extends View {
 
   /** @param {Place} place */
   describeMap(place) {
-    const share = Math.round(100 * this.data.share)
-    const held = `${share}% of its mass on ${sumOf(this.topOf(place))} of ${this.count} patches`
+    const held = `${percent(this.data.share)} of its mass on ${sumOf(this.topOf(place))} of ${this.count} patches`
     if (!this.region) return held
     return `${held}; ${shown(this.shareOf(this.valuesOf(place)))} of it on the region`
   }

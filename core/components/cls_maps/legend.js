@@ -1,6 +1,7 @@
 // What colours and lines mean, and the slider for the share of mass that is outlined.
 
 import { make } from "../shared/dom.js"
+import { percent } from "../shared/weight_words.js"
 import { maxOf, weight } from "./numbers.js"
 
 /** @import { ClsMapsView } from "./cls_maps.js" */
@@ -34,12 +35,11 @@ export class Legend {
     const { image, region, data, chosen } = this.view
     const values = this.view.valuesOf(chosen)
     const [min, max] = data.shareEnds.map(String)
-    const percent = String(Math.round(100 * data.share))
     this.ramp.style.background = `linear-gradient(to right, ${image.ramp})`
     this.largest.textContent = weight(maxOf(values) * this.view.unit(values))
     this.dashes.style.borderColor = image.regionColour
     this.region.hidden = region === null
-    Object.assign(this.slider, { min, max, value: percent })
-    this.percent.textContent = `${percent}%`
+    Object.assign(this.slider, { min, max, value: String(Math.round(100 * data.share)) })
+    this.percent.textContent = percent(data.share)
   }
 }

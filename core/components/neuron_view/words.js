@@ -108,7 +108,7 @@ export function enoughWords(head, { enough, total, running }) {
       : `The ${enough} largest of ${head.dim} products add up to`
   const rest =
     enough === head.dim ? "and no fewer stay that close" : "and adding the others keeps it there"
-  return `${largest} ${rounded(running[enough - 1], 2)}, within 10% of ${rounded(total, 2)}, ${rest}.`
+  return `${largest} ${rounded(running[enough - 1], 2)}, within 10\u00a0% of ${rounded(total, 2)}, ${rest}.`
 }
 
 /** @param {{positive: number, negative: number}} pair */

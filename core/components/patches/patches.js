@@ -6,7 +6,7 @@ import { ARROWS } from "../shared/keys.js"
 import { readLayer } from "../shared/layer.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
-import { weightText } from "../shared/weight_words.js"
+import { percent, weightText } from "../shared/weight_words.js"
 import { findArrows } from "./arrows.js"
 import { drawBeside } from "./beside.js"
 import { drawScene, enlarge } from "./drawing.js"
@@ -146,7 +146,7 @@ export class PatchesView extends View {
     ui.arrows.sync(state.arrows, `${state.arrows || "none"}`)
     ui.only.sync(state.only_patches)
     ui.classes.textContent = data.classes.length
-      ? `Model's guess: ${data.classes.map(([name, share]) => `${name} ${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`).join(", ")}.`
+      ? `Model's guess: ${data.classes.map(([name, share]) => `${name} ${percent(share)}`).join(", ")}.`
       : ""
     ui.classes.hidden = !data.classes.length
     this.seekArrows()

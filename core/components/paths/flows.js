@@ -1,5 +1,7 @@
 // The lines of the paths: which of them run through a token, what is said of one, and their strokes.
 
+import { percent } from "../shared/weight_words.js"
+
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Pen } from "../shared/svg_pen.js" */
 /**
@@ -49,11 +51,6 @@ export function tipWords({ layerLabels, target, relevance }, labels, { layer, ro
   const share = percent(relevance[layer * labels.length + row])
   if (!layer) return `${share} of “${labels[target]}” comes from “${labels[row]}”`
   return `“${labels[row]}” after layer ${layerLabels[layer - 1]}: ${share} of “${labels[target]}” passes here`
-}
-
-/** @param {number} share */
-export function percent(share) {
-  return share > 0 && share < 0.005 ? "< 1 %" : `${Math.round(100 * share)} %`
 }
 
 /**

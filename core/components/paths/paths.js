@@ -5,7 +5,8 @@ import { clamp, describe, make, makeTip, place, placeOf, sizeCanvas } from "../s
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
-import { drawFlows, edgesOf, percent, spotsOf, throughSpot, tipWords } from "./flows.js"
+import { percent } from "../shared/weight_words.js"
+import { drawFlows, edgesOf, spotsOf, throughSpot, tipWords } from "./flows.js"
 
 /** @import { SentSides } from "../shared/sentences.js" */
 /** @import { Pen } from "../shared/svg_pen.js" */

@@ -8,6 +8,15 @@ export function weightText(weight, top = 1) {
   return weight > 0 && weight < 0.0005 ? "<0.001" : weight.toFixed(3)
 }
 
+/** A share from 0 to 1, never rounded to none or all; core/vocabulary.py writes the same. @param {number} share */
+export function percent(share) {
+  const value = 100 * share
+  const rounded = Number(value.toFixed(value < 10 || value > 99 ? 1 : 0))
+  const written =
+    value > 0 && value < 0.1 ? "under 0.1" : value > 99.9 && value < 100 ? "over 99.9" : rounded
+  return `${written}\u00a0%`
+}
+
 /** @param {number} weight @param {number} [top] of the scale */
 export function exactText(weight, top = 1) {
   if (weight === 0) return "0"

@@ -22,8 +22,9 @@ _LOOKS = {
     "itself": ("S", 0),
     "CLS": ("C", 4),
 }
+_SHARES = ("itself", "CLS")
 _HOVER = "<br>correlation beyond the rest %{customdata[2]:.2f}"
-_MASS = "<br>%{customdata[2]:.0%} of the attention of patches"
+_MASS = "<br>%{customdata[2]:.0f}\N{NO-BREAK SPACE}% of the attention of patches"
 
 
 def follow_map(
@@ -43,6 +44,7 @@ def follow_map(
         letter, category = _LOOKS.get(each, ("", None))
         plain = colours.ink if letter else colours.line
         colour = plain if category is None else colours.categories[category]
-        hover = _MASS if each in {"itself", "CLS"} else _HOVER
+        hover = _MASS if each in _SHARES else _HOVER
         looks[each] = ClassLook(name, letter, colour, hover, is_pale=not letter)
-    return class_map(classes, strengths, rows, looks, colours)
+    shown = np.where(np.isin(classes, _SHARES), 100 * strengths, strengths)
+    return class_map(classes, shown, rows, looks, colours)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools, Floats
 from core.figures.palette import Palette, scale
+from core.vocabulary import percent
 
 _SIDE = 330  # pixels of a picture
 _MARGIN = {"l": 8, "r": 8, "t": 34, "b": 8}
@@ -91,7 +92,7 @@ def norms_by_layer(
     figure = go.Figure()
     edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
     figure.add_scatter(x=names, y=low, showlegend=False, **edge)
-    band = f"80% of the {patches.shape[1]:,} patches"
+    band = f"{percent(0.8)} of the {patches.shape[1]:,} patches"
     figure.add_scatter(x=names, y=high, name=band, fill="tonexty", fillcolor=colours.line, **edge)
     median = np.median(patches, axis=1)
     _add_line(figure, names, median, "median patch", {"color": colours.ink, "width": 2})

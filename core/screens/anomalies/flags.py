@@ -24,7 +24,7 @@ from core.screens.anomalies.wording import (
 from core.ui import controls
 from core.ui.cache import TraceKey
 from core.ui.current import current_key
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents, offer_csv, offer_file
 from core.ui.head_maps import show_head_map
 from core.ui.navigation import ask
 from core.ui.words.numbers import number
@@ -150,8 +150,7 @@ def _offer_files(trace: Trace, key: TraceKey, table: pd.DataFrame) -> None:
     held = contents(
         "anomalies", trace.model, "", text=measured == f"this {key.modality}", on=measured
     )
-    write = csv_later(table.copy, held, index=False, float_format="%.6g")
-    offer_file("Table (CSV)", write, held, ".csv")
+    offer_csv(table.copy, held, index=False, float_format="%.6g")
     offer_file(
         "Report (HTML)",
         lambda: make_report(trace, key, table, held.facts),

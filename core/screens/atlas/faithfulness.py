@@ -29,11 +29,11 @@ from core.screens.atlas.layouts import (
 from core.screens.atlas.screen import Screen, contents_of, open_head
 from core.screens.atlas.wording import NOT_MEASURED, number
 from core.ui import controls, python
-from core.ui.downloads import csv_later, offer_file
+from core.ui.downloads import offer_csv
 from core.ui.head_maps import show_head_map
 from core.ui.words.prose import Prose
 from core.ui.words.scores import DISTANCES, SCORES, TARGETS, published
-from core.vocabulary import STAGES
+from core.vocabulary import STAGES, percent
 
 _words = Prose(__file__)
 MEASURES = {
@@ -153,8 +153,7 @@ def _offer_figures(screen: Screen, choice: Choice) -> None:
     """Every head's figures of the chosen measure and scores as CSV."""
     table = python.shown("table", head_table, screen.atlas, choice.measure, choice.target)
     held = contents_of(screen, f"{choice.measure}-{choice.target}")
-    write = csv_later(lambda: table, held, index=False, float_format="%.6g")
-    offer_file("Save as CSV", write, held, ".csv", key="atlas_trust_csv")
+    offer_csv(lambda: table, held, index=False, float_format="%.6g", key="atlas_trust_csv")
 
 
 def mean_table(atlas: Atlas, measure: str, target: TargetKind = "centred") -> pd.DataFrame:
@@ -187,9 +186,9 @@ def verdict(atlas: Atlas, target: TargetKind = "centred") -> str:
         by_r=by_r,
         by_key=by_key,
         heads=total,
-        raw=_percent(raw.top1),
-        normalized=_percent(normalized.top1),
-        uniform=_percent(atlas.measured.top1),
+        raw=percent(_mean(raw.top1)),
+        normalized=percent(_mean(normalized.top1)),
+        uniform=percent(_mean(atlas.measured.top1)),
     )
     return f"{plane}\n\n{_better_distance(kept)}"
 
@@ -206,7 +205,7 @@ def _better_distance(kept: Kept) -> str:
         names=("cosine", "Euclidean") if by_r else ("Euclidean", "cosine"),
         agree=by_r == (_mean(cosine.top1) > _mean(euclidean.top1)),
         r=list(map(number, r)),
-        top1=(_percent(cosine.top1), _percent(euclidean.top1)),
+        top1=(percent(_mean(cosine.top1)), percent(_mean(euclidean.top1))),
     )
 
 
@@ -262,8 +261,3 @@ def _evidence(screen: Screen, choice: Choice) -> str:
 def _mean(values: Floats) -> float:
     finite = values[np.isfinite(values)]
     return round(float(finite.mean()), 3) if finite.size else float("nan")
-
-
-def _percent(values: Floats) -> str:
-    mean = _mean(values)
-    return f"{mean:.0%}" if np.isfinite(mean) else "—"

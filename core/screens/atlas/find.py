@@ -26,7 +26,7 @@ from core.screens.atlas.screen import Screen, Search, open_head
 from core.screens.atlas.wording import number, whole
 from core.ui import address, controls, python
 from core.ui.cache.session import remembered
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents, offer_csv
 from core.ui.frame import find_row
 from core.ui.head_maps import show_head_map
 from core.ui.serve import turns
@@ -239,7 +239,7 @@ def _show_matches(found: Matches, source: Source) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(f"A row is a token that matches, or is a part of a match.{cut}")
-            offer_file("CSV", csv_later(make, held, index=False), held, ".csv")
+            offer_csv(make, held, index=False)
 
 
 def show_spread(screen: Screen, colours: Palette) -> None:

@@ -10,6 +10,7 @@ from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.ui.words import numbers
 from core.ui.words.prose import Prose
+from core.vocabulary import percent
 
 PROJECTIONS: tuple[Projection, ...] = ("PCA", "UMAP", "t-SNE")
 number = partial(numbers.number, missing="—")
@@ -34,8 +35,8 @@ def faithfulness_note(atlas: Atlas, head: tuple[int, int], correlation: float, t
     note = _words(
         "faithfulness_of_head",
         r=number(correlation),
-        top1=f"{top1:.0%}",
-        baseline=f"{baseline:.0%}",
+        top1=percent(top1),
+        baseline=percent(baseline),
     )
     return f" {note}"
 

@@ -25,7 +25,7 @@ from core.screens.class_attention import cached
 from core.ui import controls, python
 from core.ui.cache import TraceKey
 from core.ui.current import current_key
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents, offer_csv
 from core.ui.head_maps import show_gaps, show_heads
 from core.ui.place import choose_head
 from core.ui.python.source import traces_of_box
@@ -68,7 +68,7 @@ def show_distance(trace: Trace, _patches: Patches, over: str) -> None:
     held = contents("attention-distance", trace.model, over, text=over == "image")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_explain(over), width="stretch")
-        offer_file("CSV", csv_later(partial(_table, keys), held, index=False), held, ".csv")
+        offer_csv(partial(_table, keys), held, index=False)
 
 
 def _measure(keys: list[TraceKey]) -> AttentionDistances:

@@ -29,7 +29,7 @@ def headline(maps: ClsMaps, view: View) -> str:
     return _words(
         "headline",
         name=head if view.column < maps.heads else f"{summary} of layer {number}",
-        share=round(100 * view.share),
+        share=view.share,
         count=int(top_mass(values, view.share).sum()),
         patches=values.size,
         cls=maps.source == "CLS",
@@ -71,7 +71,7 @@ def examples(maps: ClsMaps) -> list[Preset]:
     few = _words(
         "sharpest",
         name=_name(sharpest),
-        share=round(100 * TOP_SHARE),
+        share=TOP_SHARE,
         needed=sharpest["top_patches"],
         patches=rows * columns,
         alike=alike,

@@ -19,7 +19,7 @@ from core.screens.class_attention.help import explain, headline
 from core.ui import cache, controls, python
 from core.ui.cache import TraceKey
 from core.ui.current import current_key
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents, offer_csv, offer_file
 from core.ui.frame.layout import more
 from core.ui.navigation import ask
 from core.ui.place import pick_head
@@ -88,7 +88,7 @@ def show_maps(trace: Trace, patches: Patches, view: View) -> None:
     note = explain(maps, view)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(note, width="stretch")
-        offer_file("CSV", csv_later(partial(_table, key, view), held, index=False), held, ".csv")
+        offer_csv(partial(_table, key, view), held, index=False)
         title = f"CLS attention · {trace.model}"
         data = packed(maps, patches, view, picture)
         offer_file(

@@ -9,7 +9,6 @@ import streamlit as st
 
 from core.analysis.effect.moved import attention_change, moved_table
 from core.analysis.pairs import permitted
-from core.figures.guesses import percent
 from core.figures.heatmap import colour_limit, heatmap_figure
 from core.figures.palette import Palette
 from core.model.errors import ModelError
@@ -27,7 +26,7 @@ from core.ui.words.effects import MEASURED, replacements_of
 from core.ui.words.messages import quote, show_model_error
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
-from core.vocabulary import head_name, labels_of
+from core.vocabulary import head_name, labels_of, percent
 
 if TYPE_CHECKING:
     from core.model import Trace

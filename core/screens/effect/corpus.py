@@ -32,6 +32,7 @@ from core.ui.words.effects import MEASURED, replacements_of
 from core.ui.words.messages import show_model_error
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
+from core.vocabulary import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -165,7 +166,7 @@ def _headline(table: pd.DataFrame, samples: str) -> str:
         effect=_short(first["effect"]),
         low=_short(first["low"]),
         high=_short(first["high"]),
-        level=f"{LEVEL:.0%}",
+        level=percent(LEVEL),
         control=_short(first["control"]),
         unit=table.attrs["unit"],
     )
@@ -180,8 +181,8 @@ def _caption(table: pd.DataFrame, twin: pd.DataFrame, samples: str) -> str:
         count=table.attrs["texts"],
         samples=samples,
         draws=DRAWS,
-        level=f"{LEVEL:.0%}",
-        negligible=f"{NEGLIGIBLE:.0%}",
+        level=percent(LEVEL),
+        negligible=percent(NEGLIGIBLE),
     )
 
 
@@ -200,14 +201,14 @@ def _show_card(heads: HeadTable, samples: str) -> None:
                 often=round(row["often"] * count),
                 count=count,
                 samples=samples,
-                others=number(row["others"], ".0%", missing="–"),
+                others=percent(row["others"], missing="–"),
             )
         )
 
 
 def _lines(row: dict[str, Any], unit: str) -> Iterator[str]:
     """A Markdown table of means, each with its interval where it has one."""
-    yield f"| {unit} | mean | {LEVEL:.0%} interval |"
+    yield f"| {unit} | mean | {percent(LEVEL)} interval |"
     yield "|:--|--:|--:|"
     is_signed = row["size"] != abs(row["effect"])
     columns = {

@@ -30,11 +30,11 @@ from core.ui.cache import TraceKey
 from core.ui.charts import show_chart
 from core.ui.corpus_walk import show_unread
 from core.ui.current import current_key
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents, offer_csv
 from core.ui.navigation import ask
 from core.ui.words.pattern_words import pattern_names
 from core.ui.words.prose import Prose
-from core.vocabulary import head_name, labels_of
+from core.vocabulary import head_name, labels_of, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,7 +141,7 @@ def _show_picture(
 def _show_thresholds(key: TraceKey, trained: Trace, untrained: Trace) -> None:
     """How many heads of both pass each threshold, as a table and a file."""
     table = _thresholds(key, trained, untrained)
-    chance = f"{expected_by_chance(DRAWS):.0%}"
+    chance = percent(expected_by_chance(DRAWS))
     beyond = _words("beyond_directions", draws=DRAWS, chance=chance)
     names = {**pattern_names(trained), EFFECT: beyond}
     short = too_short(len(trained.tokens))
@@ -154,7 +154,7 @@ def _show_thresholds(key: TraceKey, trained: Trace, untrained: Trace) -> None:
             lines.append(f"| {names[row['threshold']]} | {counts} |")
     st.markdown("\n".join(lines))
     held = contents("effect", trained.model, "fooled")
-    offer_file("Download CSV", csv_later(table.copy, held, index=False), held, ".csv")
+    offer_csv(table.copy, held, index=False)
 
 
 def _thresholds(key: TraceKey, trained: Trace, untrained: Trace) -> pd.DataFrame:

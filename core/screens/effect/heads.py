@@ -29,6 +29,7 @@ from core.ui.words.effects import replacements_of
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names
 from core.ui.words.prose import Prose
+from core.vocabulary import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +80,7 @@ def _caption(table: pd.DataFrame, found: Effects) -> str:
         total=len(table),
         draws=len(found.draws),
         chance=round(table.attrs["chance"] * len(table)),
-        negligible=f"{NEGLIGIBLE:.0%}",
+        negligible=percent(NEGLIGIBLE),
     )
 
 
@@ -126,7 +127,7 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
         ways=len(ways),
     )
     rule = _words(
-        "rule", inactive=INACTIVE, little=LITTLE, ways=len(ways), negligible=f"{NEGLIGIBLE:.0%}"
+        "rule", inactive=INACTIVE, little=LITTLE, ways=len(ways), negligible=percent(NEGLIGIBLE)
     )
     st.markdown(verdict, help=rule)
     st.markdown(_words("looks", pattern=pattern, named=named, short=short))

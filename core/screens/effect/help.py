@@ -14,6 +14,7 @@ from core.model.running.twin import TWIN_SEED
 from core.ui.head_tables import HeadTable
 from core.ui.presets import Preset
 from core.ui.words.prose import Prose
+from core.vocabulary import percent
 
 _words = Prose(__file__)
 
@@ -49,14 +50,14 @@ def _mathematics_of_heads() -> str:
         draws=DRAWS,
         inactive=INACTIVE,
         little=LITTLE,
-        negligible=f"{NEGLIGIBLE:.0%}",
+        negligible=percent(NEGLIGIBLE),
     )
     of_corpus = _words(
         "mathematics_corpus",
         samples=SAMPLES,
-        level=f"{LEVEL:.0%}",
+        level=percent(LEVEL),
         resamples=f"{RESAMPLES:,}",
-        negligible=f"{NEGLIGIBLE:.0%}",
+        negligible=percent(NEGLIGIBLE),
         seed=TWIN_SEED,
     )
     return f"{of_one}\n\n{of_corpus}"

@@ -18,13 +18,13 @@ from core.ui import address, cache, controls, python
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import show_unread
 from core.ui.current import current_key, found_head
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents, offer_csv
 from core.ui.held_cell import held_cell
 from core.ui.navigation import ask
 from core.ui.words.messages import quote
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose
-from core.vocabulary import labels_of
+from core.vocabulary import labels_of, percent
 
 if TYPE_CHECKING:
     from core.model.trace import Array
@@ -88,8 +88,7 @@ def show_origin(whole: Trace, by: ShareBy) -> None:
     show_paths(view, key="effect_paths", on_pick=_pick)
     st.caption(_caption(trace, whole, target))
     table = python.shown("table", paths_table, trace, paths)
-    write = csv_later(table.copy, held, index=False, float_format="%.6f")
-    offer_file("Download CSV", write, held, ".csv")
+    offer_csv(table.copy, held, index=False, float_format="%.6f")
 
 
 def _pick(token: int) -> None:
@@ -122,7 +121,7 @@ def _headline(trace: Trace, paths: Paths, control: Paths) -> str:
             "source",
             itself=place == paths.target,
             token=quote(labels[place]),
-            share=_percent(float(paths.relevance[0, place])),
+            share=percent(float(paths.relevance[0, place])),
         )
         for place in order
     ]
@@ -131,8 +130,8 @@ def _headline(trace: Trace, paths: Paths, control: Paths) -> str:
         token=quote(labels[paths.target]),
         sources=in_a_row(sources),
         lines=paths.count,
-        accounted=_percent(paths.accounted),
-        control=_percent(control.accounted),
+        accounted=percent(paths.accounted),
+        control=percent(control.accounted),
     )
 
 
@@ -144,7 +143,3 @@ def _caption(trace: Trace, whole: Trace, target: int) -> str:
         most=len(trace.tokens),
         tokens=len(whole.tokens),
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"

@@ -9,7 +9,7 @@ import streamlit as st
 from core.analysis.effect.trust import ATTENDS, POINTS, trust_table
 from core.model.bundled.planted import PLANTED
 from core.ui import python
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents, offer_csv
 from core.ui.navigation import ask
 from core.ui.words.prose import Prose
 
@@ -82,7 +82,7 @@ def show_trust() -> None:
     st.caption(_words("points", share=POINTS, weight=ATTENDS))
     st.caption(_words("traps"))
     held = contents("effect", "planted", "trust", text=False)
-    offer_file("Download CSV", csv_later(table.copy, held, index=False), held, ".csv")
+    offer_csv(table.copy, held, index=False)
     with st.expander("What was planted"):
         for name, model in PLANTED.items():
             st.markdown(f"**{name.rpartition('-')[2]}**: {model.about}")

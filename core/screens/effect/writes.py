@@ -26,7 +26,7 @@ from core.ui.place import choose_head
 from core.ui.words.messages import quote
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
-from core.vocabulary import head_name
+from core.vocabulary import head_name, percent
 
 if TYPE_CHECKING:
     from core.model.interventions.direct import DirectParts, WrittenWord
@@ -104,7 +104,7 @@ def what_it_writes(heads: HeadTable, key: TraceKey, asked: Asked) -> str:
 def _amount(value: float, parts: DirectParts) -> str:
     """A part with its unit; of a length, as a share."""
     if parts.unit == "length":
-        return f"{number(100 * value / parts.value, '.2g')} %"
+        return f"{percent(value / parts.value)}"
     return f"{number(value, '.3g')} {parts.unit}"
 
 
@@ -165,7 +165,7 @@ def _show_lens(trace: Trace, key: TraceKey) -> None:
     rows = ["| after | likeliest words | from the whole model |", "|:--|:--|--:|"]
     for name, each in zip(["embeddings", *trace.layer_labels], lens, strict=True):
         words = ", ".join(
-            f"{quote(guess.display)} {guess.probability:.0%}" for guess in each.guesses
+            f"{quote(guess.display)} {percent(guess.probability)}" for guess in each.guesses
         )
         place = name if name == "embeddings" else f"layer {name}"
         rows.append(f"| {place} | {words} | {number(each.kl, '.3g')} nats |")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.figures.guesses import GuessBar, guess_bars, percent
+from core.figures.guesses import GuessBar, guess_bars
 from core.figures.palette import Palette
 from core.model import ModelError, Token, Trace
 from core.model.language import Guess, Masked, masked_words, next_words
@@ -18,6 +18,7 @@ from core.ui.charts import show_chart
 from core.ui.current import current_key
 from core.ui.words.messages import quote, show_model_error
 from core.ui.words.prose import Prose
+from core.vocabulary import percent
 
 if TYPE_CHECKING:
     from core.model import LoadedModel

@@ -23,7 +23,7 @@ from core.ui import cache, python
 from core.ui.cache import first_model
 from core.ui.words.messages import quote
 from core.ui.words.pattern_words import NO_SECOND, WORDS, words_for
-from core.vocabulary import head_name
+from core.vocabulary import head_name, percent
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -118,7 +118,7 @@ def _describe_related(
         count, give = ("one head" if holding else "no head"), "gives"
     by_chance = CHANCE_LEVEL * int(np.isfinite(heads.scores).sum())
     return (
-        f"**{title}: {count}** {give} them more attention than {100 * (1 - CHANCE_LEVEL):.0f}% of"
+        f"**{title}: {count}** {give} them more attention than {percent(1 - CHANCE_LEVEL)} of"
         f" {arrangements} would ({by_chance:.1f} heads would by chance; {brackets})"
         f"{': ' if holding else '. The closest is '}{named}. {pairs}"
     )

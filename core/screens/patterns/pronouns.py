@@ -85,7 +85,7 @@ def _show_best(table: pd.DataFrame, *, pairs: bool) -> None:
         {
             "head": names_of(best),
             "right": best["coreference"],
-            "95% interval": [
+            "95\N{NO-BREAK SPACE}% interval": [
                 f"{low:.2f} to {high:.2f}" if np.isfinite(low) else "–"
                 for low, high in zip(best["low"], best["high"], strict=True)
             ],
@@ -99,7 +99,7 @@ def _show_best(table: pd.DataFrame, *, pairs: bool) -> None:
         hide_index=True,
         column_config={
             "right": st.column_config.NumberColumn(format="%.2f", width=50),
-            "95% interval": st.column_config.TextColumn(width=95),
+            "95\N{NO-BREAK SPACE}% interval": st.column_config.TextColumn(width=95),
             **{name: st.column_config.NumberColumn(width=66) for name in _PAIRS},
             **{name: st.column_config.NumberColumn(format="%+.2f", width=72) for name in _RULES},
             "beats": st.column_config.CheckboxColumn(width=60),

@@ -30,7 +30,7 @@ from core.ui.presets import Preset
 from core.ui.words.messages import quote
 from core.ui.words.pages import go_to
 from core.ui.words.prose import Prose
-from core.vocabulary import listed
+from core.vocabulary import listed, percent
 
 MAX_SENTENCES = 8
 EXAMPLE_LINES = """\
@@ -86,12 +86,12 @@ def show_badge(part: str, projection: PairProjection, a: str, b: str) -> None:
         low, high = int(kept.argmin()), int(kept.argmax())
         apart = np.nan_to_num(np.abs(projection.in_plane - projection.in_full))
         far = int(apart.argmax())
-        label = f"Projection quality {kept.mean():.0%}"
+        label = f"Projection quality {percent(kept.mean())}"
         details = _words(
             "quality",
-            mean=f"{kept.mean():.0%}",
-            low=f"{kept[low]:.0%} (layer {layers[low]})",
-            high=f"{kept[high]:.0%} (layer {layers[high]})",
+            mean=percent(kept.mean()),
+            low=f"{percent(kept[low])} (layer {layers[low]})",
+            high=f"{percent(kept[high])} (layer {layers[high]})",
             apart=apart[far],
             layer=layers[far],
         )

@@ -20,12 +20,12 @@ from core.analysis.query_key.faithfulness import (
 )
 from core.analysis.query_key.target import Target, head_target
 from core.screens.query_key.choice import Choice, clouds_of, scaling_of, search_of
-from core.screens.query_key.wording import interval, judgement, percent, signed
+from core.screens.query_key.wording import interval, judgement, signed
 from core.ui import python
 from core.ui.words.messages import escape
 from core.ui.words.prose import Prose
 from core.ui.words.scores import SCORES
-from core.vocabulary import STAGE_NAMES, STAGES
+from core.vocabulary import STAGE_NAMES, STAGES, percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +93,7 @@ def _table(rows: list[_Row], baseline: Baseline, choice: Choice) -> pd.DataFrame
     measured = [row.measured for row in rows]
     columns = {
         correlation: [*(signed(each.correlation) for each in measured), "0"],
-        "95% interval": [*map(interval, measured), ""],
+        "95\N{NO-BREAK SPACE}% interval": [*map(interval, measured), ""],
         "nearest key": [*(percent(each.top1) for each in measured), percent(baseline.top1)],
         "three nearest": [*(percent(each.top3) for each in measured), percent(baseline.top3)],
     }

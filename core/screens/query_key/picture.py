@@ -47,7 +47,7 @@ from core.screens.query_key.wording import (
     verdict,
 )
 from core.ui import controls, python
-from core.ui.downloads import contents, csv_later, offer_file
+from core.ui.downloads import contents, offer_csv
 from core.ui.words.messages import escape
 from core.ui.words.prose import Prose
 from core.vocabulary import STAGES, HeadStage, labels_of
@@ -219,4 +219,4 @@ def _offer_places(
     table = python.shown("table", places_table, trace, clouds, tints)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(caption, width="stretch")
-        offer_file("Download CSV", csv_later(table.copy, held, index=False), held, ".csv")
+        offer_csv(table.copy, held, index=False)

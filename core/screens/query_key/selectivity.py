@@ -38,6 +38,7 @@ from core.ui.head_tables import HeadTable, names_of, offer_table, show_rows
 from core.ui.place import choose_head
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
+from core.vocabulary import percent
 
 _words = Prose(__file__)
 MAX_P = LEVEL / len(FAMILIES)  # adjusted for all heads and the features of a family
@@ -237,8 +238,8 @@ def follow_caption(table: pd.DataFrame) -> str:
         moved=table.attrs["permutations"],
         min_r=MIN_CORRELATION,
         max_p=MAX_P,
-        itself=f"{MIN_ITSELF:.0%}",
-        cls=f"{MIN_CLS:.0%}",
+        itself=percent(MIN_ITSELF),
+        cls=percent(MIN_CLS),
     )
 
 

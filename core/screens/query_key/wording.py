@@ -19,7 +19,7 @@ from core.ui.words.messages import quote
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 from core.ui.words.scores import DISTANCES, SCORES
-from core.vocabulary import STAGE_NAMES, HeadStage, labels_of
+from core.vocabulary import STAGE_NAMES, HeadStage, labels_of, percent
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -138,11 +138,6 @@ def signed(value: float) -> str:
     return number(value, "+.2f")
 
 
-def percent(share: float) -> str:
-    """A share of queries, or "not defined"."""
-    return f"{share:.0%}" if np.isfinite(share) else "not defined"
-
-
 def title_of(
     cloud: Cloud, projection: str, choice: Choice, *, head: int | None = None, beside: bool = False
 ) -> str:
@@ -171,7 +166,7 @@ def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = Fal
     scores = SCORES[choice.target]
     if projection == "biplot":
         return [
-            f"Keeps {share or 0:.0%} of the squared row-centred scores",
+            f"Keeps {percent(share or 0)} of the squared row-centred scores",
             f"Correlation of inner products with the {scores}: {r}",
         ]
     if short:
@@ -182,7 +177,7 @@ def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = Fal
         f"Correlation with the {scores}: {r} here, {r_full} in full space",
         f"Nearest key is the most attended: {nearest}",
     ]
-    return notes if share is None else [*notes, f"Keeps {share:.0%} of the variance"]
+    return notes if share is None else [*notes, f"Keeps {percent(share)} of the variance"]
 
 
 def verdict(scaling: HeadScaling, choice: Choice) -> str:
@@ -208,7 +203,7 @@ def verdict(scaling: HeadScaling, choice: Choice) -> str:
 
 
 def interval(measured: Faithfulness) -> str:
-    """Both ends of a 95% interval, or nothing where it is not defined."""
+    """Both ends of a 95 % interval, or nothing where it is not defined."""
     if not np.isfinite(measured.low):
         return ""
     return f"{signed(measured.low)} to {signed(measured.high)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +30,8 @@ class Prose:
         """
         template = _read(self.path)
         text = "".join(template.blocks[block](template.new_context(fields))).strip()
-        return text if "\n\n" in text else " ".join(text.split("\n"))
+        text = text if "\n\n" in text else " ".join(text.split("\n"))
+        return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
 
 
 @cache
@@ -47,11 +49,12 @@ def fill_page(path: Path, /, **fields: object) -> str:
 
 @cache
 def environment(*, html: bool = False) -> Environment:
-    """What texts are read with: a field without a value is an error, and `number` a filter."""
+    """What texts are read with: a field without a value is an error; filters write numbers."""
     from jinja2 import Environment, StrictUndefined  # no first picture needs it
 
     from core.ui.words.numbers import number
+    from core.vocabulary import percent
 
     made = Environment(undefined=StrictUndefined, autoescape=html)  # noqa: S701 - else no HTML
-    made.filters["number"] = number
+    made.filters |= {"number": number, "percent": percent}
     return made

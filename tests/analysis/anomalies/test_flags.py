@@ -100,7 +100,10 @@ def test_attention_to_a_first_token_without_value_is_null() -> None:
     assert attention_flags(odd) == {"first-token sink", "null attention"}
     assert odd["null_attention"] == pytest.approx(sink, abs=1e-5)
     assert odd["first_contribution"] == 0
-    assert f"{100 * sink:.0f}% of its attention has almost no effect" in odd["reasons"]
+    assert (
+        f"{100 * sink:.0f}\N{NO-BREAK SPACE}% of its attention has almost no effect"
+        in odd["reasons"]
+    )
     full = anomaly_table(plain).iloc[3]
     assert attention_flags(full) == {"first-token sink"}
     assert full["null_attention"] == 0
@@ -182,7 +185,7 @@ def test_only_values_under_a_tenth_of_the_median_are_said_to_have_almost_no_effe
     assert row["empty_attention"] == pytest.approx(0.95 if empty else 0, abs=1e-5)
     reason = FLAGS["null attention"].explain(row)
     assert f"average {1 - score:.2f} of the head's median" in reason
-    assert ("95% of its attention has almost no effect" in reason) is empty
+    assert ("95\N{NO-BREAK SPACE}% of its attention has almost no effect" in reason) is empty
     assert ("almost no effect" in reason) is empty
 
 

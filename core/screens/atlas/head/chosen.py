@@ -19,9 +19,9 @@ from core.screens.atlas.head.points_file import frame_of
 from core.screens.atlas.screen import Screen, contents_of
 from core.screens.atlas.wording import number, whole
 from core.ui import python
-from core.ui.downloads import csv_later, offer_file
+from core.ui.downloads import offer_csv
 from core.ui.words.prose import Prose
-from core.vocabulary import Stage
+from core.vocabulary import Stage, percent
 
 CHOSEN = "_atlas_chosen"  # a Choice
 _COMMON = 12  # tokens listed by how often they are chosen
@@ -86,8 +86,7 @@ def show_chosen(screen: Screen, tokens: Indices, points: Array) -> None:
     held = contents_of(screen, f"{screen.file_name}-chosen")
     make = partial(frame_of, ref(screen.atlas), *of_file)
     _note(screen, *of_file)
-    write = csv_later(make, held, index=False, float_format="%.6g")
-    offer_file("Save as CSV", write, held, ".csv", key="atlas_chosen_csv")
+    offer_csv(make, held, index=False, float_format="%.6g", key="atlas_chosen_csv")
 
 
 def _note(screen: Screen, tokens: Indices, points: Array, chosen: Indices) -> None:
@@ -122,6 +121,6 @@ def _common(atlas: Atlas, inside: Indices) -> pd.DataFrame:
         {
             "token": [token for token, _ in common],
             "points": [count for _, count in common],
-            "of all": [f"{count / (2 * totals[token]):.0%}" for token, count in common],
+            "of all": [percent(count / (2 * totals[token])) for token, count in common],
         }
     )

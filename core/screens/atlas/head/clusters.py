@@ -17,6 +17,7 @@ from core.screens.atlas.wording import number, whole
 from core.ui import python
 from core.ui.cache.session import remembered
 from core.ui.words.prose import Prose
+from core.vocabulary import percent
 
 _CACHED, _MAX_CACHED = "_atlas_clusters", 8  # pictures: stepping back and forth finds nothing anew
 _WORDS = 5  # of a cluster, in the table
@@ -71,7 +72,7 @@ def show_clusters(screen: Screen, clusters: Clusters, tokens: Indices) -> None:
         "clusters",
         count=count,
         unnamed=unnamed,
-        outside=f"{clusters.outside / points:.0%}",
+        outside=percent(clusters.outside / points),
         shuffles=clusters.permutations,
         repeated=tokens.size - np.unique(first_occurrences(screen.atlas)[tokens]).size,
         whole=whole(screen.atlas),
@@ -83,7 +84,7 @@ def _row(screen: Screen, cluster: Cluster, tokens: Indices) -> dict[str, str | i
     positions = screen.atlas.tokens.position[tokens[cluster.points % tokens.size]]
     low, high = np.percentile(positions, (25, 75)) + 1
     words = cluster.words[:_WORDS]
-    share = [f"{word.text} {word.share:.0%} (×{word.ratio:.1f})" for word in words]
+    share = [f"{word.text} {percent(word.share)} (×{word.ratio:.1f})" for word in words]
     return {
         "cluster": cluster.name or "—",
         "queries": cluster.queries,

@@ -12,7 +12,7 @@ from core.components.reported_state import changes, state_to_send
 from core.screens.atlas.screen import LABELS, Screen, contents_of, offer_page, token_data
 from core.screens.atlas.wording import faithfulness_note, number
 from core.ui import controls, python
-from core.ui.downloads import csv_later, offer_file
+from core.ui.downloads import offer_csv
 from core.ui.words.messages import notice, quote
 
 KEY = "atlas_head_counts"
@@ -132,4 +132,4 @@ def _show_tokens(screen: Screen, look: Look) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         listed = f"The first {_LISTED} of {len(table):,}" if len(table) > _LISTED else "All"
         st.caption(f"{listed} tokens with a query or a key in the part; the file has all.")
-        offer_file("CSV", csv_later(make, held, index=False), held, ".csv")
+        offer_csv(make, held, index=False)

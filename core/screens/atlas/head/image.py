@@ -16,6 +16,7 @@ from core.screens.atlas.sentence import model_of, same_tokens
 from core.ui.cache.session import remembered
 from core.ui.words.messages import quote, show_model_error
 from core.ui.words.prose import Prose
+from core.vocabulary import percent
 
 _SEEN = "_atlas_image_seen"  # the last image that the model saw again, and its trace
 _words = Prose(__file__)
@@ -42,7 +43,7 @@ def show_image(screen: Screen, images: CorpusImages, token: int) -> Trace | None
     st.image(heat_pixels(patches, weights, theme, marked), width="stretch")
     if trace is not None:
         share = float(weights.sum())
-        shares = f"{share:.0%}", f"{1 - share:.0%}"
+        shares = percent(share), percent(1 - share)
         st.caption(_words("attention_of_a_patch", name=screen.name, shares=shares))
     return trace
 
