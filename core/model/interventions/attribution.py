@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from core.model.image.pixels import Pixels
+    from core.model.interventions.reference import Source
     from core.model.running.loaded import LoadedModel
 
 # At the model itself the others are at their smallest, so their gradient says nothing.
@@ -99,19 +100,24 @@ def attributed_effects(
                 reads.append(each.read(each.network(**each.inputs(1))))
         read = side_by_side(reads)
         way.compare(read.detach(), read).sum().backward()
-    foretold = [_foretold(model, watch.outputs, replace, reference) for watch in watches]
+    sources = [each for each in (text, other) if each is not None]
+    foretold = [
+        _foretold(model, source, watch.outputs, replace, reference)
+        for source, watch in zip(sources, watches, strict=True)
+    ]
     return np.sum(foretold, axis=0)
 
 
 def _foretold(
     model: LoadedModel,
+    source: Source,
     outputs: Sequence[torch.Tensor],
     replace: Replace,
     reference: Sequence[str] | None,
 ) -> Doubles:
     """Gradient times step of each head, (layer, head), summed over the tokens of one text."""
     own = tuple(layer.detach()[0] for layer in outputs)
-    given = replacements(model, own, replace, reference)
+    given = replacements(model, source, own, replace, reference)
     found = np.full((len(own), max(layer.shape[1] for layer in own)), np.nan)
     for layer, (output, other) in enumerate(zip(outputs, given, strict=True)):
         if output.grad is not None:

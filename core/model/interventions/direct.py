@@ -240,8 +240,10 @@ def direct_effects(
     way = measured(model, item, measure, second, words)
     taken = [_repeatable(model, each) for each in way.texts]
     owns = [tuple(each.stream.outputs) for each in taken]
+    sources = [each for each in (text, other) if each is not None]
     tables = [
-        list(rows_of(own, replacements(model, own, replace, reference), heads)) for own in owns
+        list(rows_of(own, replacements(model, source, own, replace, reference), heads))
+        for source, own in zip(sources, owns, strict=True)
     ]
     runs = [each.again for each in taken]
     found = np.full((len(owns[0]), max(layer.shape[1] for layer in owns[0])), np.nan)

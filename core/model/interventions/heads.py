@@ -17,9 +17,10 @@ from core.model.interventions.changing import Intervention, Replacement
 from core.model.interventions.measures import Measure, Measured, measured, words_of
 from core.model.interventions.reference import (
     aligned_outputs,
+    identity_of,
     mean_outputs,
     outputs_of,
-    reference_outputs,
+    reference_samples,
 )
 from core.model.interventions.words import Words
 from core.model.refusal import refusing_to
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from core.model.image.facts import Size
     from core.model.image.pixels import Pixels
-    from core.model.interventions.reference import Outputs
+    from core.model.interventions.reference import Outputs, Source
     from core.model.running.loaded import LoadedModel
 
     Run = Callable[[Intervention, int], torch.Tensor]  # what is read of so many copies
@@ -144,9 +145,10 @@ def effects(
     owns = [outputs_of(model, each.network, each.inputs(1), each.tokens) for each in way.texts]
     shape = len(owns[0]), max(layer.shape[1] for layer in owns[0])
     values = np.full((1 + draws, *shape), np.nan)
+    sources = [each for each in (text, other) if each is not None]
     tables = [
-        list(rows_of(own, replacements(model, own, replace, reference), heads, draws, seed))
-        for own in owns
+        list(rows_of(own, replacements(model, source, own, replace, reference), heads, draws, seed))
+        for source, own in zip(sources, owns, strict=True)
     ]
     runs = [partial(run_changed, model, each) for each in way.texts]
     before = side_by_side([run(Intervention()) for run in runs])
@@ -188,15 +190,21 @@ def as_input(
 
 
 def replacements(
-    model: LoadedModel, own: Outputs, replace: Replace, texts: Sequence[str] | None
+    model: LoadedModel, source: Source, own: Outputs, replace: Replace, texts: Sequence[str] | None
 ) -> Outputs:
-    """What every head gives instead, (token or 1, head, dim) of each layer."""
+    """What every head gives instead, (token or 1, head, dim) of each layer.
+
+    `source` is the text or the image in which heads give their `own`.
+    """
     import torch
 
     if replace == "zero":
         return tuple(torch.zeros_like(layer[:1]) for layer in own)
-    outputs = reference_outputs(model, texts)
-    found = mean_outputs(outputs) if replace == "mean" else aligned_outputs(outputs, own)
+    samples = reference_samples(model, texts)
+    if replace == "mean":
+        found = mean_outputs(samples)
+    else:
+        found = aligned_outputs(samples, identity_of(model, source), len(own[0]))
     return tuple(other.to(layer.dtype) for other, layer in zip(found, own, strict=True))
 
 

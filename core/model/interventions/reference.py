@@ -5,29 +5,44 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from core.model import box
 from core.model.capture.forward import inputs_of, recorded
 from core.model.image.forward import image_inputs
+from core.model.image.pixels import as_rgb
 from core.model.refusal import refusing_to
 from core.model.running.images import image_input
 from core.model.text.inputs import encode
 
 if TYPE_CHECKING:
     import torch
+    from PIL import Image
+    from transformers import PreTrainedModel
 
+    from core.model.image.pixels import Pixels
     from core.model.running.loaded import LoadedModel
     from core.model.text.inputs import Input
 
+    Source = str | Image.Image | Pixels
     Outputs = tuple[torch.Tensor, ...]  # of each layer that attends, (token, head, dim)
 
 TEXTS = 48  # of the sample corpus, evenly spread
 _SAMPLE = Path(__file__).parents[1] / "box" / "sample.txt"
 _MARKS = re.compile(r"\[(\w[\w'’-]*)(?::\w+)?\]|\{(\w+)=[^}]*\}")
-_kept: WeakKeyDictionary[LoadedModel, tuple[Outputs, ...]] = WeakKeyDictionary()
+
+
+class Sample(NamedTuple):
+    """A text or an image of the reference: which one it is, and what every head gives on it."""
+
+    identity: str
+    outputs: Outputs
+
+
+_kept: WeakKeyDictionary[PreTrainedModel, tuple[Sample, ...]] = WeakKeyDictionary()
 
 
 @cache
@@ -43,26 +58,39 @@ def reference_texts() -> tuple[str, ...]:
 
 
 @refusing_to("run")
-def reference_outputs(
-    model: LoadedModel, texts: Sequence[str] | None = None
-) -> tuple[Outputs, ...]:
+def reference_samples(model: LoadedModel, texts: Sequence[str] | None = None) -> tuple[Sample, ...]:
     """What every head gives, before W_O, on each of `texts`; those of the default are kept.
 
     Without `texts`, on :func:`reference_texts`, or on the sample images. About
-    4 layers heads dim bytes a token: 3 MB for a small encoder.
+    4 layers heads dim bytes a token: 3 MB for a small encoder. They are kept with the network,
+    which gives the same whichever way its attention is recorded.
     """
-    if texts is None and model in _kept:
-        return _kept[model]
-    outputs = tuple(head_outputs(model, item) for item in _items(model, texts))
-    if texts is None:
-        _kept[model] = outputs
-    return outputs
-
-
-def _items(model: LoadedModel, texts: Sequence[str] | None) -> list[Input]:
+    if texts is None and model.network in _kept:
+        return _kept[model.network]
+    sources = texts or reference_texts()
     if model.sees_images:
-        return [image_input(model, box.open_box(name)) for name in box.BOX]
-    return [encode(model, text, None, None) for text in texts or reference_texts()]
+        sources = [box.open_box(name) for name in box.BOX]
+    samples = tuple(
+        Sample(identity_of(model, each), head_outputs(model, _as_input(model, each)))
+        for each in sources
+    )
+    if texts is None:
+        _kept[model.network] = samples
+    return samples
+
+
+def _as_input(model: LoadedModel, source: Source) -> Input:
+    if isinstance(source, str):
+        return encode(model, source, None, None)
+    return image_input(model, source)
+
+
+def identity_of(model: LoadedModel, source: Source) -> str:
+    """The same for texts that are the same tokens, and for images of the same pixels."""
+    if isinstance(source, str):
+        return repr(encode(model, source, None, None).ids)
+    rgb = as_rgb(source)
+    return f"{rgb.size} {sha256(rgb.tobytes()).hexdigest()}"
 
 
 def head_outputs(model: LoadedModel, item: Input) -> Outputs:
@@ -97,29 +125,23 @@ def outputs_of(
     return tuple(outputs)
 
 
-def mean_outputs(outputs: Sequence[Outputs]) -> Outputs:
+def mean_outputs(samples: Sequence[Sample]) -> Outputs:
     """The mean over all tokens of all texts, (1, head, dim) of each layer."""
     import torch
 
-    return tuple(
-        torch.cat(layer).float().mean(0, keepdim=True) for layer in zip(*outputs, strict=True)
-    )
+    layers = zip(*(each.outputs for each in samples), strict=True)
+    return tuple(torch.cat(layer).float().mean(0, keepdim=True) for layer in layers)
 
 
-def aligned_outputs(outputs: Sequence[Outputs], own: Outputs) -> Outputs:
-    """Another text's outputs at the tokens of `own`: of the one nearest in length.
+def aligned_outputs(samples: Sequence[Sample], identity: str, tokens: int) -> Outputs:
+    """Another text's outputs at the tokens of one: of the text nearest in length.
 
     Its first token stands for the first and its last for the last; those between by their relative
-    place. The text itself is no other text.
+    place. The text of that `identity` is no other text, unless there is none.
     """
     import torch
 
-    tokens = len(own[0])
-    others = [each for each in outputs if not _same(each, own)]
-    other = min(others or outputs, key=lambda each: abs(len(each[0]) - tokens))
+    others = [each for each in samples if each.identity != identity] or samples
+    other = min((each.outputs for each in others), key=lambda each: abs(len(each[0]) - tokens))
     places = torch.linspace(0, len(other[0]) - 1, tokens).round().long()
     return tuple(layer[places] for layer in other)
-
-
-def _same(first: Outputs, second: Outputs) -> bool:
-    return first[0].shape == second[0].shape and bool(first[0].isclose(second[0]).all())

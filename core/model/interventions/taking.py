@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from core.model.image.facts import Size
     from core.model.image.pixels import Pixels
-    from core.model.interventions.reference import Outputs
+    from core.model.interventions.reference import Outputs, Source
     from core.model.running.loaded import LoadedModel
     from core.model.text.inputs import Input
 
@@ -112,6 +112,7 @@ class _Taking:
     model: LoadedModel
     item: Input
     other: Input
+    source: Source  # of `other`
     aligned: tuple[tuple[int, int], ...]
     plain: Trace | None = None  # of `other`, nothing taken away; needed where edges are
     heads: Collection[tuple[int, int]] = ()
@@ -165,7 +166,7 @@ class _Taking:
             yield Intervention(outputs, masks)
 
     def _replaced(self, own: Outputs, draws: int) -> Iterator[dict[int, list[Replacement]]]:
-        given = replacements(self.model, own, self.replace, self.reference)
+        given = replacements(self.model, self.source, own, self.replace, self.reference)
         dims = {own[layer].shape[-1] for layer, _ in self.heads}
         turns = {dim: own[0].new_tensor(rotations_of(dim, draws, self.seed)) for dim in dims}
         for draw in range(1 + draws):
@@ -231,11 +232,11 @@ def taken_away(
     item = encode(text, pair)
 
     def taking(place: int | None) -> _Taking:
-        other = item
+        source, other = text, item
         if place is not None:
-            texts = cast("str", text), pair
-            other = encode(*rewritten(model, item, texts, place, by))
-        return _Taking(model, item, other, aligned_tokens(item, other, place), seed=seed)
+            source, second = rewritten(model, item, (cast("str", text), pair), place, by)
+            other = encode(source, second)
+        return _Taking(model, item, other, source, aligned_tokens(item, other, place), seed=seed)
 
     chosen = _with_attention(taking(word), heads, cells, replace, reference)
     (before,) = trace_inputs(chosen.model, [item])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,17 @@ import torch
 
 from core.analysis.corpus.sample import sample_sentences
 from core.model import LoadedModel, effects, load
-from core.model.box import open_box
+from core.model.box import BOX, open_box
 from core.model.errors import WrongInputError
 from core.model.interventions.attribution import attributed_effects
-from core.model.interventions.heads import as_input
+from core.model.interventions.direct import direct_effects
+from core.model.interventions.heads import as_input, replacements
 from core.model.interventions.measures import measures_of
-from core.model.interventions.reference import reference_outputs, reference_texts
+from core.model.interventions.reference import (
+    head_outputs,
+    reference_samples,
+    reference_texts,
+)
 from tests.model.families import SENTENCES
 from tests.model.language.checkpoints import build_with_head
 from tests.rounding import assert_same_pass, rounding_of
@@ -110,7 +116,7 @@ def test_the_sentence_vector_of_the_default_turns_as_far_as_after_surgery() -> N
 def test_the_mean_is_over_all_tokens_of_the_reference() -> None:
     minilm, layer, head = model("minilm"), 3, 1
     two = ("It rains.", "Where is it?")
-    outputs = [torch.cat([each[layer][:, head]]) for each in reference_outputs(minilm, two)]
+    outputs = [each.outputs[layer][:, head] for each in reference_samples(minilm, two)]
     mean = torch.cat(outputs).mean(0)
     assert minilm.outputs is not None
     weight = minilm.network.get_submodule(minilm.outputs[layer]).weight[
@@ -131,6 +137,55 @@ def test_a_text_resampled_from_itself_changes_nothing() -> None:
     found = effects(model("minilm"), BOOK, "resample", reference=(BOOK,), draws=2)
     assert np.abs(found.values).max() < rounding_of(1)  # one cosine less another
     assert np.abs(found.control).max() < rounding_of(1)
+
+
+def test_no_text_of_the_reference_is_resampled_from_itself() -> None:
+    minilm, texts = model("minilm"), reference_texts()
+    for text in texts:
+        own = head_outputs(minilm, as_input(minilm, text))
+        given = replacements(minilm, text, own, "resample", None)
+        others = [each for each in texts if each != text]
+        expected = replacements(minilm, text, own, "resample", others)
+        for one, another, layer in zip(given, expected, own, strict=True):
+            assert torch.equal(one, another)
+            assert (one - layer).norm() > layer.norm() / 10
+
+
+def test_a_text_that_is_cut_or_typed_otherwise_is_the_same_text_of_the_reference() -> None:
+    minilm = model("minilm")
+    text, other = sorted(reference_texts(), key=len)[-2:]
+    for written, tokens in ((text, 6), (f" {text.upper()} ", None)):
+        found = effects(
+            minilm, written, "resample", reference=(text, other), max_tokens=tokens, draws=0
+        )
+        expected = effects(
+            minilm, written, "resample", reference=(other,), max_tokens=tokens, draws=0
+        )
+        assert np.array_equal(found.values, expected.values)
+
+
+@pytest.mark.parametrize("side", [None, 48])
+def test_no_image_of_the_reference_is_resampled_from_itself(side: int | None) -> None:
+    vit = model("vit-scenes")
+    size = None if side is None else (side, side)
+    for name in BOX:
+        own = head_outputs(vit, as_input(vit, open_box(name), size=size))
+        given = replacements(vit, np.asarray(open_box(name)), own, "resample", None)
+        assert all((a - b).norm() > b.norm() / 10 for a, b in zip(given, own, strict=True))
+    if size is None:
+        alone = direct_effects(vit, open_box("three-shapes"), "resample", heads=[(0, 0)])
+        assert alone[0, 0] == pytest.approx(0.0116, abs=5e-5)
+
+
+def test_the_reference_runs_once_a_network_whichever_way_it_is_recorded() -> None:
+    minilm = model("minilm")
+    exact = dataclasses.replace(minilm, way="exact")
+    assert minilm.way == "fast"
+    assert reference_samples(exact) is reference_samples(minilm)
+    text = reference_texts()[7]
+    own = head_outputs(exact, as_input(exact, text))
+    for mine, kept in zip(own, reference_samples(exact)[7].outputs, strict=True):
+        assert_same_pass(mine, kept)
 
 
 def test_the_control_moves_a_head_as_far_as_the_replacement_and_is_the_largest_draw() -> None:

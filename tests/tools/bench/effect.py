@@ -10,7 +10,7 @@ from core.model import DEFAULT_MODEL, effects, load
 from core.model.interventions.attribution import attributed_effects
 from core.model.interventions.heads import as_input, copies_of
 from core.model.interventions.measures import measured
-from core.model.interventions.reference import reference_outputs
+from core.model.interventions.reference import reference_samples
 from tests.tools.bench.effect_lens import CAUSAL, compare_with_lens
 from tests.tools.bench.extent import few
 from tests.tools.bench.forward import _plain_network
@@ -28,11 +28,11 @@ LIMIT = 1.5  # time of all heads / time of as many plain passes
 def run() -> None:
     """All heads of the default model at each length; of decoders, the gradient and a peer."""
     model, plain = load(DEFAULT_MODEL), _plain_network()
-    reference_outputs(model)
+    reference_samples(model)
     for tokens, times in REPETITIONS.items():
         _compare(model, plain, sentence_of(tokens), times)
     decoder, text = load(CAUSAL), sentence_of(16)
-    reference_outputs(decoder)
+    reference_samples(decoder)
     each, once = by_turns(
         few(20, 1),
         lambda: effects(decoder, text, measure="logit_difference", draws=0),

@@ -20,7 +20,7 @@ import numpy as np
 from core.model import effects, load
 from core.model.catalog import bundled_folder, find
 from core.model.interventions.heads import as_input
-from core.model.interventions.reference import reference_outputs, reference_texts
+from core.model.interventions.reference import reference_samples, reference_texts
 from tests.tools.bench.extent import few
 from tests.tools.bench.report import show
 from tests.tools.bench.texts import sentence_of
@@ -75,7 +75,7 @@ def _save_random(folder: Path) -> Path:
 
 def _compare(name: str, folder: Path, model: LoadedModel, times: int) -> None:
     text = sentence_of(16)
-    reference_outputs(model)
+    reference_samples(model)
 
     def ours(replace: Replace = "mean") -> NDArray[np.float64]:
         return effects(model, text, replace, "logit_difference", draws=0).values
