@@ -48,6 +48,32 @@ def test_arrow_keys_step_unless_somebody_types(goto: Open) -> None:
     follow(page, "layer=3&head=2")
 
 
+def test_keys_and_clickers_step_after_a_click_on_blank_space_and_after_enter(goto: Open) -> None:
+    page = goto("/heatmap?layer=2&head=2")
+
+    def click_beside_the_picture() -> None:
+        box = box_of(page.get_by_test_id("stMain"))
+        page.mouse.click(box["x"] + box["width"] - 12, box["y"] + box["height"] / 2)
+
+    click_beside_the_picture()
+    page.keyboard.press("ArrowDown")
+    follow(page, "layer=3&head=2")
+    page.keyboard.press("p")
+    click_beside_the_picture()
+    page.keyboard.press("PageDown")
+    follow(page, "layer=3&head=3")
+    page.keyboard.press("Escape")
+    page.get_by_label("Text", exact=True).fill("leaves fall")
+    page.keyboard.press("Enter")
+    follow(page, "text=leaves")
+    page.keyboard.press("ArrowDown")
+    follow(page, "layer=4&head=3")
+    page.get_by_text("Second sentence: fed together").click()
+    follow(page, "pair=")
+    page.keyboard.press("ArrowRight")
+    follow(page, "layer=4&head=4")
+
+
 def test_the_picture_is_presented_alone_and_as_large_as_the_window(goto: Open) -> None:
     page = goto("/heatmap?layer=4&head=2", width=1920, height=1080)
     expect(page.get_by_test_id("stSidebar")).to_be_visible()

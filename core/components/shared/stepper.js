@@ -19,9 +19,9 @@ const KEYS = {
   PageUp: { layer: 0, head: -1 },
   PageDown: { layer: 0, head: 1 },
 }
-// Whoever is here uses these keys for something else.
+// Whoever is here uses these keys for something else; a click on blank space leaves the focus on Streamlit's <main>.
 const TAKEN =
-  "input, textarea, select, [contenteditable], canvas, table, dialog, [tabindex], [role=radiogroup], [role=menu], [role=listbox], [role=dialog], [role=tablist], [role=slider]"
+  "input:not([role=switch], [type=checkbox]), textarea, select, [contenteditable], canvas, table, dialog, [tabindex]:not(main, [role=switch]), [role=radiogroup], [role=menu], [role=listbox], [role=dialog], [role=tablist], [role=slider]"
 
 /** What a step changes; the first head of a layer comes after the last of the one before. @param {Choices} choices @param {Values} values @param {Step} step @returns {Values} */
 export function stepped(choices, values, step) {

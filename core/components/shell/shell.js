@@ -38,8 +38,20 @@ function start(parentElement) {
       keepOneEntry(window),
       makeLinksWait(document),
       openHintsOnTap(document),
+      leaveOnEnter(document),
     ],
   }
+}
+
+/** Keys belong to the page again once a text is typed: Enter, which applies it, leaves the field. @param {Document} document */
+function leaveOnEnter(document) {
+  /** @param {KeyboardEvent} event */
+  function onKey({ key, target }) {
+    if (key !== "Enter" || !(target instanceof HTMLInputElement)) return
+    if (target.dataset.testid === "stTextInputField") setTimeout(() => target.blur())
+  }
+  document.addEventListener("keydown", onKey)
+  return () => document.removeEventListener("keydown", onKey)
 }
 
 /** The theme's background. @param {HTMLElement} probe */
