@@ -10,6 +10,7 @@ what they account for.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,16 @@ def follow_paths(mixing: Array, target: int, count: int | None = None) -> Paths:
         relevance[layer] = flows[layer].sum(axis=0)
     kept = _on_whole_paths(_strongest(flows, LINES * layers if count is None else count), target)
     return Paths(target, relevance, flows, kept, _accounted(mixing, kept, target))
+
+
+def as_many_paths(mixing: Array, target: int, lines: int) -> Paths:
+    """The strongest flows of another `mixing`, as few as leave at least so many `lines`.
+
+    All of them where there are fewer.
+    """
+    counts = range(lines, mixing.size + 1)
+    enough = bisect_left(counts, lines, key=lambda count: follow_paths(mixing, target, count).count)
+    return follow_paths(mixing, target, counts[min(enough, len(counts) - 1)])
 
 
 def uniform_mixing(trace: Trace, mixing: Array) -> Array:

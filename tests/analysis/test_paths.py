@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.paths import follow_paths, paths_table, uniform_mixing
+from core.analysis.paths import as_many_paths, follow_paths, paths_table, uniform_mixing
 from core.analysis.rollout import overall_attention
 from tests.analysis.traces import causal, random_weights, trace_with_attention
 
@@ -58,6 +58,18 @@ def test_the_kept_flows_account_for_the_paths_on_them_alone(mixing: Array, count
     drawn = {step for steps, share in whole if share for step in steps}
     assert {tuple(map(int, step)) for step in np.argwhere(paths.kept)} == drawn
     assert paths.count == len(drawn) <= count
+
+
+@pytest.mark.parametrize("lines", [3, 5, 9, 21, 1000])
+def test_a_control_has_the_fewest_strongest_flows_that_draw_as_many_lines(
+    mixing: Array, lines: int
+) -> None:
+    even = np.full_like(mixing, 1 / TOKENS)  # its strongest flows lead nowhere
+    for flows in (mixing, even):
+        drawn = [follow_paths(flows, TARGET, count).count for count in range(flows.size + 1)]
+        control = as_many_paths(flows, TARGET, lines)
+        assert control.count == next((each for each in drawn if each >= lines), drawn[-1])
+    assert follow_paths(even, TARGET, 5).count == 0
 
 
 def test_a_token_that_nothing_reaches_comes_from_itself_along_one_line() -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from core.analysis.paths import follow_paths, uniform_mixing
+from core.analysis.corpus.sample import sample_sentences
+from core.analysis.paths import as_many_paths, follow_paths, uniform_mixing
 from core.model import load, trace_text
 from core.model.weights.mixing import ShareBy, token_mixing
 from core.screens.effect import input as given
@@ -29,9 +31,11 @@ def test_the_answer_and_the_lines_are_those_of_the_analysis(by: ShareBy, token: 
     mixing = token_mixing(model, trace, by)
     assert mixing is not None
     paths = follow_paths(mixing, token - 1)
-    control = follow_paths(uniform_mixing(trace, mixing), token - 1, paths.count)
+    control = as_many_paths(uniform_mixing(trace, mixing), token - 1, paths.count)
+    assert control.count >= paths.count > 0
     assert f"the {paths.count} lines drawn account for {100 * paths.accounted:.0f} %" in said(app)
-    assert f"under uniform attention: {100 * control.accounted:.0f} %" in said(app)
+    beside = f"under uniform attention {control.count} lines: {100 * control.accounted:.0f} %"
+    assert beside in said(app)
     first = int(np.argmax(paths.relevance[0]))
     name = "itself" if first == token - 1 else f"`{trace.tokens[first].display}`"
     shown = f"comes from {name} ({100 * paths.relevance[0, first]:.0f} %)"
@@ -42,6 +46,14 @@ def test_the_answer_and_the_lines_are_those_of_the_analysis(by: ShareBy, token: 
     assert [tuple(each) for each in edges] == [tuple(each) for each in np.argwhere(paths.kept)]
     assert_same_shares(data["flows"], paths.flows[paths.kept], trace)
     assert_same_shares(data["relevance"], paths.relevance.ravel(), trace)
+
+
+def test_where_no_line_can_be_drawn_no_share_is_given() -> None:
+    text = " ".join(islice(sample_sentences(), 8))
+    app = open_app("effect", text=text, part="paths", token="10", share_by="length")
+    assert sent(app, "paths")["edges"].size == 0
+    assert "no line is drawn, since the 36 strongest flows form no whole path" in said(app)
+    assert "lines drawn account for" not in said(app)
 
 
 def test_it_follows_the_held_query_then_the_word_that_home_names() -> None:

@@ -67,7 +67,7 @@ def reference_samples(model: LoadedModel, texts: Sequence[str] | None = None) ->
     """
     if texts is None and model.network in _kept:
         return _kept[model.network]
-    sources = texts or reference_texts()
+    sources: Sequence[Source] = texts or reference_texts()
     if model.sees_images:
         sources = [box.open_box(name) for name in box.BOX]
     samples = tuple(

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.paths import Paths, follow_paths, paths_table, uniform_mixing
+from core.analysis.paths import (
+    LINES,
+    Paths,
+    as_many_paths,
+    follow_paths,
+    paths_table,
+    uniform_mixing,
+)
 from core.components.paths import PathsView, show_paths
 from core.model import Trace, trace_text
 from core.model.weights.mixing import ShareBy, token_mixing
@@ -81,7 +88,7 @@ def show_origin(whole: Trace, by: ShareBy) -> None:
     python.made("mixing", mixing, python.call(token_mixing, python.MODEL, read, by))
     paths = python.shown("paths", follow_paths, mixing, target)
     uniform = python.shown("uniform", uniform_mixing, trace, mixing)
-    control = python.shown("control", follow_paths, uniform, target, paths.count)
+    control = python.shown("control", as_many_paths, uniform, target, paths.count)
     ask(_headline(trace, paths, control))
     held = contents("effect", trace.model, f"paths-{target + 1}")
     view = PathsView(trace, paths, held.titled("Where a token comes from"))
@@ -131,7 +138,9 @@ def _headline(trace: Trace, paths: Paths, control: Paths) -> str:
         sources=in_a_row(sources),
         lines=paths.count,
         accounted=percent(paths.accounted),
+        control_lines=control.count,
         control=percent(control.accounted),
+        strongest=LINES * trace.shape[0],
     )
 
 
