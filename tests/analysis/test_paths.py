@@ -60,7 +60,7 @@ def test_the_kept_flows_account_for_the_paths_on_them_alone(mixing: Array, count
     assert paths.count == len(drawn) <= count
 
 
-@pytest.mark.parametrize("lines", [3, 5, 9, 21, 1000])
+@pytest.mark.parametrize("lines", [3, 5, 9, 21, LAYERS * TOKENS**2])
 def test_a_control_has_the_fewest_strongest_flows_that_draw_as_many_lines(
     mixing: Array, lines: int
 ) -> None:
