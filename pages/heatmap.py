@@ -60,6 +60,7 @@ with control_row():
             help="Off: the darkest colour is the largest value shown. On: it is 1, so that layers"
             " and heads can be compared.",
         )
+        decimals = controls.flag("decimals", "Three decimals", disabled=view != "table")
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 
 table = python.shown(
@@ -85,6 +86,7 @@ if view == "table":
         cells=cells,
         on_hold=held.take_cell,
         full_scale=full_scale,
+        digits=3 if decimals else 2,
         picture=saved.titled(values.capitalize(), place=table.where),
     )
 else:
@@ -100,7 +102,9 @@ else:
     )
     show_chart(figure, key="heatmap_picture", alt=f"{values} of {table.where}")
 with st.container(horizontal=True, vertical_alignment="center"):
-    about = explain(trace, table, layer, head, with_numbers=view == "table")
+    about = explain(
+        trace, table, layer, head, digits=(3 if decimals else 2) if view == "table" else 0
+    )
     st.caption(about, width="stretch")
     offer_csv(python.later("frame", table.frame), saved, float_format="%.6f")
 show_end(mathematics(trace))

@@ -39,7 +39,7 @@ with control_row():
     elif part == "trust":
         slow = pick_slow()
     elif part == "heads":
-        quantity, stage = pick_map(trace)
+        quantity = pick_map()
     elif part == "follow":
         source, colouring = pick_source(), pick_colouring(trace)
 measure = pick_measure()
@@ -73,5 +73,5 @@ elif part == "trust":
 elif part == "search":
     show_search(trace, choice, colours)
 else:
-    show_all_heads(trace, choice, quantity, stage, colours)
+    show_all_heads(trace, choice, quantity, colours)
 show_end(*([OF_IMAGES] if of_image else []), MATHEMATICS)

@@ -11,7 +11,7 @@ from functools import partial
 
 from core.analysis.vectors import layer_planes
 from core.components.planes import Arrow, show_planes
-from core.figures.palette import palette, token_colours
+from core.figures.palette import palette, tab20, token_colours
 from core.figures.vectors import Arrows, moving_figure, space_figure
 from core.ui import controls, presets, python
 from core.ui.current import current_key, current_trace
@@ -39,7 +39,7 @@ with control_row():
     further_box = more()
 with further_box:
     further = pick_further(trace, row)
-    held_tokens = pick_held(trace, special=further.special)
+    held_tokens = pick_held(trace, special=further.special, pair=not further.tab20)
 source, summary, view, layer = row.source, row.summary, row.view, row.layer
 
 with st.spinner("Reducing every layer to a plane …"):
@@ -57,8 +57,8 @@ with st.spinner("Reducing every layer to a plane …"):
         held=held_tokens,
     )
 labels = planes.labels
-colours = token_colours(len(trace.tokens), theme)
-shown_colours = [colours[i] for i in planes.positions]
+colours = tab20(len(labels)) if further.tab20 else token_colours(len(trace.tokens), theme)
+shown_colours = colours if further.tab20 else [colours[i] for i in planes.positions]
 held = [planes.positions.index(position) for position in held_tokens]
 
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
@@ -85,6 +85,7 @@ else:
         key="vector_planes",
         held=held,
         own_scale=further.own_scale,
+        legend=further.tab20,
         on_pick=partial(set_picks, planes.positions),
         picture=file.titled(f"Vector grid of {source}"),
     )
@@ -99,6 +100,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
     )
     st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")
     offer_csv(python.later("frame", planes.frame), file, index=False, float_format="%.6f")
-if source in {"queries", "keys"}:
+if source in {"attention", "queries", "keys"}:
     show_matrices(trace, layer, summary, planes.positions)
 show_end(MATHEMATICS)

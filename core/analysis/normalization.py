@@ -114,6 +114,31 @@ def grid_search(
     return GridSearch(*found, surface, tuple(history), a, c)
 
 
+def printed_log(
+    queries: ArrayLike, keys: ArrayLike, a_values: ArrayLike, c_values: ArrayLike
+) -> tuple[Improvement, ...]:
+    """The log of :func:`grid_search` as the notebook prints it: in float32, every gain counts.
+
+    Where r is the same for every c, its last digits differ by rounding, and what rounds up is
+    logged as an improvement: the number of lines and the last c depend on the processor.
+    """
+    queries, keys = np.asarray(queries, np.float32), np.asarray(keys, np.float32)
+    best, log = 0.0, []
+    for a in _range(a_values, "a_values"):
+        for c in _range(c_values, "c_values"):
+            if not c:
+                continue
+            scaled, moved = queries * np.float32(c), (keys + np.float32(a)) / np.float32(c)
+            products = (scaled * moved).sum(axis=-1)
+            lengths = np.linalg.norm(scaled, axis=-1) * np.linalg.norm(moved, axis=-1)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                r = float(np.corrcoef(products.ravel(), 1 - (products / lengths).ravel())[0, 1])
+            if abs(r) > abs(best):
+                best = r
+                log.append(Improvement(float(a), float(c), r))
+    return tuple(log)
+
+
 def same_token_pairs(
     queries: ArrayLike, keys: ArrayLike, a: float, c: float
 ) -> tuple[Floats, Floats]:

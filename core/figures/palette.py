@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+_TAB20 = (
+    "1f77b4aec7e8ff7f0effbb782ca02c98df8ad62728ff98969467bdc5b0d5"
+    "8c564bc49c94e377c2f7b6d27f7f7fc7c7c7bcbd22dbdb8d17becf9edae5"
+)
 _CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 
 
@@ -72,6 +76,12 @@ def token_colours(count: int, theme: str | None) -> list[str]:
         lch_to_hex(levels[index % 3], 52.0, (25.0 + 137.508 * index) % 360)
         for index in range(count)
     ]
+
+
+def tab20(count: int) -> list[str]:
+    """`count` colours of matplotlib's qualitative map "tab20", which repeat after twenty."""
+    starts = (6 * (index % 20) for index in range(count))
+    return [f"#{_TAB20[start : start + 6]}" for start in starts]
 
 
 def lch_to_hex(lightness: float, chroma: float, hue: float) -> str:

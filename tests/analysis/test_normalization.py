@@ -23,8 +23,10 @@ from core.analysis.normalization import (
     key_translation,
     normalize,
     pearson,
+    printed_log,
     same_token_pairs,
 )
+from tests.rounding import rounding_of
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
@@ -292,3 +294,16 @@ def test_pearson_of_what_varies_by_rounding_alone_is_undefined() -> None:
     noisy, rising = 3 + 1e-15 * np.arange(9.0), np.arange(9.0)
     assert np.isnan([pearson(noisy, rising), pearson(rising, noisy)]).all()
     assert np.isnan(pearson(rising[:1], rising[:1]))
+
+
+def test_the_printed_log_has_every_gain_of_single_precision() -> None:
+    queries, keys = (each.astype(np.float32) for each in clouds(3, 4, 9, 16))
+    a_values, c_values = np.linspace(-0.5, 0.5, 10), np.linspace(-2, 2, 10)
+    log = printed_log(queries, keys, a_values, c_values)
+    found = grid_search(queries, keys, a_values, c_values)
+    sizes = [abs(step.correlation) for step in log]
+    assert sizes == sorted(set(sizes))
+    assert log[0][:2] == found.history[0][:2]
+    assert log[-1].a == found.a
+    assert sizes[-1] == pytest.approx(abs(found.correlation), abs=rounding_of(1))
+    assert not printed_log(queries, keys, [0.0], [0.0])  # keys are divided by c

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open, box_of, follow, save_file, settle
+from tests.browser.conftest import Open, arrive, box_of, follow, save_file, settle
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +49,24 @@ def test_the_address_follows_a_choice(goto: Open) -> None:
     settle(page)
     follow(page, "hide=1")
     expect(page.locator(".cell")).to_have_count(11 * 11)
+
+
+def test_twenty_rows_stand_without_a_scrollbar_of_their_own(open_page: Open, app: str) -> None:
+    page = open_page(width=1366, height=768)
+    words = " ".join(["the long river runs by the old town"] * 3).split()[:18]
+    page.goto(f"{app}/heatmap?text={quote(' '.join(words))}&layer=4&head=2")
+    arrive(page)
+    expect(page.locator(".row")).to_have_count(20)
+    room = "node => [node.scrollHeight - node.clientHeight, node.scrollWidth - node.clientWidth]"
+    assert page.locator(".scroller").evaluate(room) == [0, 0]
+
+
+def test_an_example_opens_the_head_that_its_source_shows(goto: Open) -> None:
+    page = goto(IT_BOOK)
+    page.get_by_role("button", name="Examples").click()
+    page.get_by_text("astronomers discovered a new planet").click()
+    settle(page)
+    expect_table(page, "L1 H9")
 
 
 def test_the_link_of_home_is_outlined_and_read_before_anyone_points(goto: Open) -> None:

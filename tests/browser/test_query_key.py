@@ -140,7 +140,7 @@ def test_every_head_stands_beside_itself_with_its_mean_distance(goto: Open) -> N
 
 def test_a_clicked_point_shows_its_pair_and_stays_from_head_to_head(goto: Open) -> None:
     trace = trace_text(load("bundled/minilm"), TEXT)
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&part=heads&stage=raw")
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&part=heads&quantity=raw")
     points = page.locator(".st-key-query_key_pairs .scatterlayer .trace:nth-child(2) .point")
     expect(points).to_have_count(13)
     box = box_of(points.nth(IT_QUERY))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.opening import open_app
-from tests.pages.conftest import alerts, pick, said
+from tests.pages.conftest import alerts, pick, said, sent
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,21 @@ def test_the_sentence_under_the_table_is_true_for_what_is_shown(
     state: dict[str, str], sentence: str
 ) -> None:
     assert sentence in said(open_app("heatmap", **state))
+
+
+def test_three_decimals_are_a_choice_and_so_are_the_cells_left_empty() -> None:
+    app = open_app("heatmap")
+    assert sent(app, "table")["digits"] == 2
+    assert "Empty cells are below 0.005." in said(app)
+    app = open_app("heatmap", decimals="1")
+    assert sent(app, "table")["digits"] == 3
+    assert "Empty cells are below 0.0005." in said(app)
+
+
+def test_the_mathematics_has_the_shape_of_the_models_own_tensors() -> None:
+    text = said(open_app("heatmap"))
+    assert "6 of shape [1, 12, 13, 13]: text, head, query, key" in text
+    assert "an average over its context" in text
 
 
 def test_impossible_values_are_reported_once_and_replaced() -> None:

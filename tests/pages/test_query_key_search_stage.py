@@ -48,19 +48,36 @@ def test_the_ranges_of_the_search_reach_the_picture_and_its_link() -> None:
     assert not {"a_range", "c_range", "steps", "dot"} & set(usual.query_params)
 
 
-@pytest.mark.parametrize("parameters", [{"span": "side by side"}, {"part": "heads"}])
-def test_where_the_search_finds_nothing_that_is_said(
-    parameters: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_the_search_finds_nothing_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     still = np.ones((2, 3, 4))
     monkeypatch.setattr(
         choice_module, "layer_search", lambda *_: grid_search(still, still, [0.0], [1.0])
     )
-    app = open_app("query_key", stage="searched", text=BOOK, layer="6", **parameters)
+    app = open_app("query_key", text=BOOK, layer="6", span="side by side")
     assert "The search finds no a and c for layer 6" in alerts(app)
     one = open_app("query_key", text=BOOK, layer="6", stage="all four")
     assert not one.exception
     assert "The search finds no a and c for layer 6" in said(one)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "stage"),
+    [("raw", "raw"), ("translated", "translated"), ("nearest key, raw", "raw"), ("c", "norm")],
+)
+def test_the_pairs_are_of_the_stage_that_the_map_shows(quantity: str, stage: str) -> None:
+    app = open_app("query_key", text=BOOK, part="heads", quantity=quantity)
+    assert f"Distance against dot product, L4 H2, {stage}" in said(app)
+
+
+def test_the_log_of_the_notebook_stands_beside_ours_with_the_reason() -> None:
+    app = open_app("query_key", text=CAPYBARA, part="search", layer="5")
+    ours, printed = (table.value for table in app.table)
+    assert list(ours.iloc[-1]) == ["0.5", "-2", "0.958620"]
+    assert len(printed) > len(ours)  # rounding, on any processor
+    assert float(printed["|r|"].iloc[-1]) == pytest.approx(0.95862, abs=1e-5)
+    text = said(app)
+    assert f"{len(printed)} lines where this page, in double precision, has {len(ours)}" in text
+    assert "rounding in the seventh digit of r" in text
 
 
 def test_the_trust_table_measures_the_fourth_stage() -> None:
@@ -89,7 +106,7 @@ def test_the_report_has_default_and_searched_beside_each_other_with_red_and_regr
 
 
 def test_a_chosen_pair_shows_its_own_numbers() -> None:
-    link = {"part": "heads", "layer": "4", "head": "2", "stage": "raw", "dot": "11,5"}
+    link = {"part": "heads", "layer": "4", "head": "2", "quantity": "raw", "dot": "11,5"}
     app = open_app("query_key", text=BOOK, **link)
     words = "Query `it` → key `book`: score **6.297**, distance **7.673**, attention **0.932**"
     assert words in said(app)
@@ -117,7 +134,7 @@ def test_many_pairs_are_a_density_and_the_number_is_said() -> None:
 
 @pytest.mark.parametrize("target", ["centred", "raw"])
 def test_the_scatter_quotes_hostile_tokens(target: str) -> None:
-    link = {"part": "heads", "target": target, "dot": "3,5", "stage": "searched"}
+    link = {"part": "heads", "target": target, "dot": "3,5"}
     app = open_app("query_key", text="<b>x</b> $x$ :red[x]", distance="cosine", **link)
     assert "Query `b` → key `x`: score **" in said(app)
     assert "nan" not in said(app)

@@ -9,7 +9,9 @@ from core.analysis.pair_projection import PairProjection
 from core.model import load, trace_text
 from core.screens.projection.help import headline
 from tests.opening import open_app
-from tests.pages.conftest import alerts, said
+from tests.pages.conftest import alerts, said, sent
+
+TAB20 = {"tab20": "1"}
 
 
 def test_the_grid_begins_with_the_chapters_picture() -> None:
@@ -90,6 +92,16 @@ def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
     assert "For L4 H2: rows of Q are queries" in said(app)
     assert "multiplies by 0.1768 before" in said(app)  # 1 / sqrt(32)
     assert not open_app("vectors", draw="values").latex
+    assert len(open_app("vectors").latex) == 4  # under attention, which they make
+
+
+def test_all_tokens_have_a_colour_of_tab20_and_a_legend() -> None:
+    usual, notebook = (sent(open_app("vectors", **state), "planes") for state in ({}, TAB20))
+    assert (len(usual["held"]), usual["legend"]) == (2, False)
+    assert (notebook["held"], notebook["legend"]) == ([], True)
+    colours = [arrow["colour"] for arrow in notebook["arrows"]]
+    assert colours[:3] == ["#1f77b4", "#aec7e8", "#ff7f0e"]
+    assert len(set(colours)) == len(colours) == 11
 
 
 def test_a_link_may_name_the_heads_of_a_summary() -> None:

@@ -35,6 +35,7 @@ def show_planes(
     held: Sequence[int] = (),
     own_scale: bool = False,
     right_angle: bool = False,
+    legend: bool = False,
     on_pick: Callable[[list[int]], None] | None = None,
     picture: Mapping[str, Any] | None = None,
 ) -> None:
@@ -48,6 +49,7 @@ def show_planes(
     held : arrows that are coloured while the others are grey; if none is held, all are coloured.
     own_scale : each plane is scaled to its longest arrow, instead of one scale for all.
     right_angle : mark that the last arrow is the projection of the one before it on the first.
+    legend : name every arrow beside its colour, below the planes.
     on_pick : called with the arrows to hold when one is clicked; without it, clicks do nothing.
     picture : the name and the facts of a saved picture.
     """
@@ -64,6 +66,7 @@ def show_planes(
         "held": list(held),
         "ownScale": own_scale,
         "rightAngle": right_angle,
+        "legend": legend,
         "canPick": on_pick is not None,
         "picture": picture,
     }

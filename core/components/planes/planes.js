@@ -16,6 +16,7 @@ import { View, mount } from "../shared/view.js"
  * @property {number[]} held
  * @property {boolean} ownScale
  * @property {boolean} rightAngle
+ * @property {boolean} legend
  * @property {boolean} canPick
  * @property {Float32Array} points (plane, arrow, 2)
  */
@@ -43,6 +44,7 @@ class PlanesView extends View {
   constructor(component) {
     super(component)
     this.grid = make(this.root, "div", "grid")
+    this.names = make(this.root, "div", "names")
     this.spoken = describe(make(this.root, "div", "spoken"), { "aria-live": "polite" })
     this.tip = makeTip(this.root)
     this.listen(this.grid, "keydown", (event) => this.moveByKey(event))
@@ -70,6 +72,7 @@ class PlanesView extends View {
     const focused = this.planes.findIndex((plane) => plane.matches(":focus"))
     const { reached } = this
     this.grid.replaceChildren(...this.data.titles.map((_, plane) => this.drawTile(plane, width)))
+    this.names.replaceChildren(...(this.data.legend ? this.data.arrows.map(drawKey) : []))
     if (focused >= 0) this.planes[focused]?.focus({ preventScroll: true })
     this.reach(reached)
   }
@@ -207,6 +210,13 @@ class PlanesView extends View {
     group.onclick = (event) => this.pick(index, event.shiftKey || event.ctrlKey || event.metaKey)
     return group
   }
+}
+
+/** A colour and the name it stands for. @param {Arrow} arrow */
+function drawKey({ name, colour }) {
+  const key = make(null, "span", "key", name)
+  key.style.setProperty("--own", colour)
+  return key
 }
 
 /** The tips in pixels; data grows upwards. @param {Data} data @param {number} plane @param {Place} reach */

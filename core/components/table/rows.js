@@ -6,10 +6,9 @@ import { describe, make, place } from "../shared/dom.js"
 /** @typedef {{width: number, rowHead: number, head: number, isTurned: boolean}} Sizes pixels of a cell and of the labels; whether those of columns are turned */
 /** @typedef {{node: HTMLElement, left: HTMLElement, strip: HTMLElement, right: HTMLElement | null}} Line a row of the grid */
 
-/** Pixels. A weight has four characters, so that twenty tokens fit beside the menu at 1280 pixels; a score has up to seven. */
-export const CELL = { height: 27, minWidth: { attention: 34, scores: 50 }, maxWidth: 92 }
+/** Pixels. Twenty tokens fit beside the menu at 1280 pixels, and twenty rows on a screen of 768; a score has up to three characters more than a weight. */
+export const CELL = { height: 24, minWidth: { attention: 20, scores: 36 }, digit: 7, maxWidth: 92 }
 export const EXACT_DIGITS = 3 // of the cell that is read
-const DIGITS = 2 // of every number in the table; a weight that they would round to zero is left out
 export const SUM = { width: 62, height: 30 }
 
 /**
@@ -43,10 +42,10 @@ export function nameRow({ left }, { rows }, row) {
 }
 
 /** @param {Line} line @param {Data} data @param {number} row */
-export function sumRow({ right }, { rowSums, columns }, row) {
+export function sumRow({ right }, { rowSums, columns, digits }, row) {
   if (!right) return
   right.classList.add("sum")
-  right.textContent = rowSums[row].toFixed(DIGITS)
+  right.textContent = rowSums[row].toFixed(digits)
   describe(right, { role: "gridcell", "aria-colindex": columns.labels.length + 2 })
 }
 
@@ -64,8 +63,8 @@ export function drawColumnLabel({ strip }, { columns }, column, { width, head, i
 }
 
 /** @param {Line} line @param {Data} data @param {number} column @param {Sizes} sizes */
-export function drawColumnSum({ strip }, { columnSums }, column, { width }) {
-  const node = make(strip, "div", "sum", columnSums[column].toFixed(DIGITS))
+export function drawColumnSum({ strip }, { columnSums, digits }, column, { width }) {
+  const node = make(strip, "div", "sum", columnSums[column].toFixed(digits))
   describe(node, { role: "gridcell", "aria-colindex": column + 2 })
   return place(node, {
     left: column * width,
@@ -101,10 +100,10 @@ export function drawCell({ strip }, data, row, column, { width }, scale) {
   })
 }
 
-/** In a cell; nothing where a weight would be 0.00. @param {Data} data @param {number} row @param {number} column */
+/** In a cell; nothing where a weight would round to zero. @param {Data} data @param {number} row @param {number} column */
 export function textOf(data, row, column) {
   if (isMasked(data, row, column)) return "–"
-  const text = format(data.values[row * data.columns.labels.length + column], DIGITS)
+  const text = format(data.values[row * data.columns.labels.length + column], data.digits)
   return data.kind === "attention" && Number(text) === 0 ? "" : text
 }
 

@@ -33,6 +33,7 @@ import { drawLegend, makeScale } from "./scale.js"
  * @property {string} where
  * @property {"attention" | "scores"} kind
  * @property {boolean} fullScale
+ * @property {number} digits after the point
  * @property {number[]} held positions of a query and a key, from 1; none if empty
  * @property {number[]} found likewise
  * @property {Float32Array} values row by row
@@ -186,7 +187,11 @@ export class TableView extends View {
     const longest = widestLabel(root, data)
     const rowHead = clamp(Math.ceil(longest) + 16, 64, this.width < PHONE ? 96 : 160)
     const free = this.width - rowHead - (this.hasSums ? SUM.width : 0) - 20
-    const width = clamp(Math.floor(free / size.columns), CELL.minWidth[data.kind], CELL.maxWidth)
+    const width = clamp(
+      Math.floor(free / size.columns),
+      CELL.minWidth[data.kind] + CELL.digit * data.digits,
+      CELL.maxWidth,
+    )
     const isTurned = longest + 8 > width
     const head = isTurned ? clamp(Math.ceil(longest) + 18, 40, 116) : 40
     return { width, rowHead, head, isTurned }

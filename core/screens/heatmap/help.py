@@ -19,14 +19,12 @@ if TYPE_CHECKING:
 _words = Prose(__file__)
 
 
-def explain(
-    trace: Trace, table: AttentionTable, layer: Layer, head: Head, *, with_numbers: bool
-) -> str:
-    """How to read the table, true for what is on the screen."""
+def explain(trace: Trace, table: AttentionTable, layer: Layer, head: Head, *, digits: int) -> str:
+    """How to read the table, true for what is on the screen; `digits` is 0 without numbers."""
     if table.kind == "attention":
         sentences = [_explain_rows(trace, table, layer, head), _words("colours")]
-        if with_numbers and (abs(table.shown) < 0.005).any():
-            sentences.append(_words("blank"))
+        if digits and (abs(table.shown) < (limit := 0.5 * 10**-digits)).any():
+            sentences.append(_words("blank", limit=limit))
     else:
         softcap = softcap_of(trace, layer if isinstance(layer, int) else None)
         one_head = isinstance(layer, int) and isinstance(head, int)
@@ -57,6 +55,7 @@ def mathematics(trace: Trace) -> str:
         product=capped(r"s \, \langle q_i, k_j \rangle", softcap_of(trace)),
         notes=rule_notes(trace.layers),
         merges=trace.input.has_words,
+        shape=(*trace.shape[:2], len(trace.tokens), len(trace.key_tokens)),
     )
 
 

@@ -120,7 +120,7 @@ def examples(trace: Trace) -> list[Preset]:
 
 def _of_texts() -> list[Preset]:
     """Examples that bring texts of their own."""
-    leaves, colours = EXAMPLES[3]
+    leaves, colours, _ = EXAMPLES[3]
     return [
         Preset(
             "Two sentences",

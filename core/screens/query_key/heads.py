@@ -14,9 +14,9 @@ from core.analysis.query_key.pair_scatter import MAX_POINTS, PairScatter, densit
 from core.analysis.query_key.scaling import MIN_RELIABLE, ModelScaling
 from core.figures.palette import Palette
 from core.figures.query_key.pair_scatter import pair_scatter_figure
-from core.screens.query_key.choice import ONE_HEAD, Choice, scaling_of, scaling_of_heads, search_of
+from core.screens.query_key.choice import ONE_HEAD, Choice, scaling_of, scaling_of_heads
 from core.screens.query_key.report import make_report
-from core.screens.query_key.wording import QUANTITIES, search_words
+from core.screens.query_key.wording import QUANTITIES
 from core.ui import controls, python
 from core.ui.downloads import contents, offer_file
 from core.ui.head_maps import show_head_map, show_heads
@@ -34,9 +34,7 @@ if TYPE_CHECKING:
 _words = Prose(__file__)
 
 
-def show_all_heads(
-    trace: Trace, choice: Choice, quantity: str, stage: HeadStage, colours: Palette
-) -> None:
+def show_all_heads(trace: Trace, choice: Choice, quantity: str, colours: Palette) -> None:
     """A map of one quantity, with means, flags and the report; beside it every pair of a head."""
     scaling = scaling_of_heads(choice)
     map_column, pairs_column = st.columns(2, gap="medium")
@@ -53,11 +51,11 @@ def show_all_heads(
             help=_words("report"),
         )
     with pairs_column:
-        _show_pairs(trace, choice, stage, colours)
+        _show_pairs(trace, choice, QUANTITIES[quantity][1], colours)
 
 
 def _show_map(trace: Trace, scaling: ModelScaling, quantity: str, colours: Palette) -> None:
-    values = getattr(scaling, QUANTITIES[quantity])
+    values = getattr(scaling, QUANTITIES[quantity][0])
     look: dict[str, Any]
     if quantity == "c":
         reach = max(2.0, float(np.max([values, 1 / values])))
@@ -106,13 +104,9 @@ def _measured(scaling: ModelScaling, choice: Choice) -> str:
 
 def _show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette) -> None:
     """A point for every pair, the line, r, and the pair that was clicked."""
-    pair, search = _chosen_pair(trace), search_of(choice)
-    if stage == "searched" and not search.defined:
-        st.info(search_words(trace, search, choice))
-        return
-    layer, head = choice.layer, choice.head
+    pair, layer, head = _chosen_pair(trace), choice.layer, choice.head
     scaling = scaling_of(trace, choice, head)
-    stages = python.shown("stages", stage_vectors, trace, layer, head, scaling, search)
+    stages = python.shown("stages", stage_vectors, trace, layer, head, scaling)
     pairs = python.shown(
         "pairs",
         pair_scatter,

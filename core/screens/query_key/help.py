@@ -47,7 +47,7 @@ def examples(trace: Trace, followed: pd.DataFrame | None = None) -> list[Preset]
         *measured,
         *(written(__file__, *in_image, **layers) if has_looks(trace) else []),
         *_strongest_link(trace),
-        *written(__file__, "", "search" if trace.source is None else "no search", **layers),
+        *written(__file__, "", *(["search"] if trace.source is None else []), **layers),
     ]
 
 

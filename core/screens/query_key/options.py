@@ -34,8 +34,8 @@ PROJECTIONS: list[Projection] = ["PCA", "biplot", "UMAP", "t-SNE"]
 _words = Prose(__file__)
 
 
-def pick_map(trace: Trace) -> tuple[str, HeadStage]:
-    """What the map of heads shows and, behind the button, the stage of the pairs."""
+def pick_map() -> str:
+    """What the map of heads shows; the pairs beside it are of the same stage."""
     quantity = controls.choice(
         "quantity",
         list(QUANTITIES),
@@ -47,9 +47,8 @@ def pick_map(trace: Trace) -> tuple[str, HeadStage]:
         help=_words("quantities"),
     )
     with more():
-        stage = _pick_stage(trace)
         pick_measure(drawn=True)
-    return quantity, stage
+    return quantity
 
 
 def picture_options(trace: Trace) -> PictureOptions:

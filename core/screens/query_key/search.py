@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.normalization import GridSearch, correlation_along_c
+from core.analysis.normalization import GridSearch, correlation_along_c, printed_log
 from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import (
     C_VALUES,
@@ -63,9 +63,19 @@ def _show_notebook(trace: Trace, choice: Choice, search: GridSearch, colours: Pa
     best = search.history[-1]  # a, c and r
     st.markdown(_words("notebook", layer=choice.number, best=best, evidence=evidence))
     with st.expander(f"The log of improvements ({len(search.history)})"):
-        steps = [(f"{a:.4g}", f"{c:.4g}", f"{abs(r):.6f}") for a, c, r in search.history]
-        index = range(1, len(steps) + 1)
-        st.table(pd.DataFrame(steps, columns=["a", "c", "|r|"], index=index))
+        printed = printed_log(
+            trace.queries[choice.layer],
+            trace.keys[choice.layer],
+            search.a_values,
+            search.c_values,
+        )
+        st.markdown(_words("logs", ours=len(search.history), printed=printed))
+        logs = {"This page": search.history, "As the notebook prints it": printed}
+        for column, (title, log) in zip(st.columns(2), logs.items(), strict=True):
+            steps = [(f"{a:.4g}", f"{c:.4g}", f"{abs(r):.6f}") for a, c, r in log]
+            index = range(1, len(steps) + 1)
+            column.markdown(f"**{title}**")
+            column.table(pd.DataFrame(steps, columns=["a", "c", "|r|"], index=index))
 
 
 def _evidence(trace: Trace, choice: Choice, search: GridSearch) -> str:

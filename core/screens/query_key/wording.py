@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     Change = Literal["better", "worse", "the same"]
 
 _words = Prose(__file__)
-# Names of maps, as people read them and links carry them, and the field each shows.
-QUANTITIES = {
-    "raw": "raw",
-    "translated": "translated",
-    "normalized": "normalized",
-    "nearest key, raw": "raw_top1",
-    "nearest key, normalized": "normalized_top1",
-    "c": "c",
+# Names of maps, as people read them and links carry them; the field each shows, and its stage.
+QUANTITIES: dict[str, tuple[str, HeadStage]] = {
+    "raw": ("raw", "raw"),
+    "translated": ("translated", "translated"),
+    "normalized": ("normalized", "normalized"),
+    "nearest key, raw": ("raw_top1", "raw"),
+    "nearest key, normalized": ("normalized_top1", "normalized"),
+    "c": ("c", "normalized"),
 }
 MEAN_DISTANCE = "The mean distance is from each query to its strongest key, in this picture."
 RED_RULE = (

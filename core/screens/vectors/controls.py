@@ -38,6 +38,7 @@ class Further:
     heads: list[int]
     special: bool
     normalize: bool
+    tab20: bool = False
     align: bool = False
     own_scale: bool = False
     space: bool = False
@@ -67,11 +68,16 @@ def pick_further(trace: Trace, row: Row) -> Further:
         default=True,
         help="Divide each plane by its Frobenius norm (Shoemaker 2024).",
     )
+    tab20 = controls.flag(
+        "tab20",
+        "All colours, with a legend",
+        help="Each token in a colour of matplotlib's tab20, as notebooks draw them.",
+    )
     if row.view == "one layer":
         space = controls.flag("space", "Three dimensions")
-        return Further(heads, special, normalize, space=space)
+        return Further(heads, special, normalize, tab20, space=space)
     if row.view == "play":
-        return Further(heads, special, normalize, align=True)
+        return Further(heads, special, normalize, tab20, align=True)
     align = controls.flag(
         "align",
         "Align layers",
@@ -84,11 +90,11 @@ def pick_further(trace: Trace, row: Row) -> Further:
         default=len(trace.tokens) > MANY,
         help="Off: one scale for all layers, so that lengths compare.",
     )
-    return Further(heads, special, normalize, align, own_scale)
+    return Further(heads, special, normalize, tab20, align, own_scale)
 
 
-def pick_held(trace: Trace, *, special: bool) -> list[int]:
-    """Positions of the tokens that are coloured: those picked, else the pair that Home names."""
+def pick_held(trace: Trace, *, special: bool, pair: bool = True) -> list[int]:
+    """Positions of the tokens that are coloured: those picked, else the `pair` that Home names."""
     labels = labels_of(trace.tokens)
     names = {t.position + 1: labels[t.position] for t in trace.tokens if special or not t.special}
     picks = controls.tokens(
@@ -98,7 +104,8 @@ def pick_held(trace: Trace, *, special: bool) -> list[int]:
         names=names.__getitem__,
         placeholder="As on Home; or click arrows",
     )
-    return [each - 1 for each in picks] or list(default_pair(trace, found_head(trace)) or ())
+    named = default_pair(trace, found_head(trace)) if pair else None
+    return [each - 1 for each in picks] or list(named or ())
 
 
 def _pick_heads(trace: Trace) -> list[int]:

@@ -9,12 +9,13 @@ from core.model.bundled.first_trace import SENTENCE
 from core.ui import controls
 from core.ui.words.glossary import TERMS
 
-EXAMPLES: tuple[tuple[str, str | None], ...] = (
-    (SENTENCE, None),
-    ("My friend told me about this class and I love it so far! She was right.", None),
-    ("The brown capybara is sleeping now.", None),
-    ("leaves fall in autumn", "autumn is marked by colorful foliage"),
-    ("astronomers discovered a new planet", None),
+# Text, second text, and the head that the source of the example shows.
+EXAMPLES: tuple[tuple[str, str | None, tuple[str, str] | None], ...] = (
+    (SENTENCE, None, None),
+    ("My friend told me about this class and I love it so far! She was right.", None, None),
+    ("The brown capybara is sleeping now.", None, None),
+    ("leaves fall in autumn", "autumn is marked by colorful foliage", None),
+    ("astronomers discovered a new planet", None, ("1", "9")),
 )
 _SECOND = "Second sentence: fed together"
 _LINES = "Or press Enter. Pasted lines become one text."
@@ -29,7 +30,7 @@ def draw() -> DeltaGenerator:
         st.menu_button(
             "Examples",
             range(len(EXAMPLES)),
-            format_func=lambda index: " / ".join(filter(None, EXAMPLES[index])),
+            format_func=lambda index: " / ".join(filter(None, EXAMPLES[index][:2])),
             key="example",
             on_click=_use_example,
         )
@@ -64,5 +65,10 @@ def title() -> str:
 
 
 def _use_example() -> None:
-    text, pair = EXAMPLES[st.session_state["example"]]
+    text, pair, place = EXAMPLES[st.session_state["example"]]
     st.session_state.update(text=text, pair=pair or "", two=pair is not None)
+    if place is not None:
+        declared = controls.declared()
+        keys = dict(zip(("layer", "head"), place, strict=True))
+        if all(key in declared and each in declared[key].allowed for key, each in keys.items()):
+            controls.pick(**keys)
