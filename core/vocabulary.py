@@ -24,8 +24,9 @@ STAGE_NAMES: Mapping[str, str] = {
 }
 Modality = Literal["text", "image"]  # what a model reads
 
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
-_BYTES = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
+PART = "\N{NO-BREAK SPACE}"  # between a character and which of its parts a token is: 日 1/3
+RING = "\N{DOTTED CIRCLE}"  # what an accent that is a token stands on
+_PARTS = re.compile(rf"(<U\+[0-9A-F]+>|.){PART}1/(\d)(?:\1{PART}[2-4]/\2)*")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -120,16 +121,10 @@ def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
 def join_pieces(pieces: Sequence[Displayed]) -> str:
     """The word that word pieces make: ``cap ##y ##bara`` -> ``capybara``.
 
-    Bytes shown as ``<0xF0>`` because they are no character alone become one where they make one.
+    Parts of a character become it, and accents stand on their letters.
     """
     first, *rest = (piece.display for piece in pieces)
-    word = first + "".join(piece.removeprefix("##") for piece in rest)
-    word = _BYTES.sub(_decode_run, word) if rest else word
-    return word.lstrip("␣") or word
-
-
-def _decode_run(run: re.Match[str]) -> str:
-    try:
-        return bytes.fromhex("".join(_BYTE.findall(run[0]))).decode("utf-8")
-    except UnicodeDecodeError:
-        return run[0]
+    if not rest:
+        return first
+    word = first + "".join(piece.removeprefix("##").removeprefix(RING) for piece in rest)
+    return _PARTS.sub(r"\1", word).lstrip("␣▁") or word

@@ -31,8 +31,10 @@ def test_labels_are_always_different_and_start_as_the_token(displays: list[str])
     assert all(label.startswith(shown) for label, shown in zip(labels, displays, strict=True))
 
 
-def test_bytes_of_one_character_become_it_when_merged() -> None:
-    pieces = [token(f"<0x{byte:02X}>", i, 0) for i, byte in enumerate("😀".encode())]
+def test_parts_of_one_character_become_it_when_merged() -> None:
+    pieces = [token(f"😀\u00a0{part}/4", part, 0) for part in range(1, 5)]
     assert join_pieces(pieces) == "😀"
-    assert join_pieces(pieces[:2]) == "<0xF0><0x9F>"
+    assert join_pieces(pieces[:1]) == "😀\u00a01/4"
+    spelled = [token("a", 0, 0), *pieces, *pieces, token("##◌\u0308", 9, 0)]
+    assert join_pieces(spelled) == "a😀😀\u0308"
     assert join_pieces([token("␣", 0, 0), token("cat", 1, 0)]) == "cat"

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import TYPE_CHECKING
 
+import pytest
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from core.analysis.attention_table import word_groups
 from core.model import load, trace_text
-from core.model.text.tokens import display_name, visible
+from core.model.language import display_names, guesses_of
+from core.model.text.tokens import Spelling, describe_ids, display_name, read_tokens, visible
+from core.vocabulary import join_pieces
+from tests.model.families import byte_level, unigram, wordpiece
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.model.trace import Token
 
 
 @pytest.mark.parametrize(
@@ -29,7 +42,7 @@ from core.model.text.tokens import display_name, visible
     ],
 )
 def test_a_token_is_shown_as_itself(name: str, byte_level: bool, shown: str) -> None:
-    assert display_name(name, byte_level) == shown
+    assert display_name(name, Spelling(byte_level)) == shown
 
 
 @pytest.mark.parametrize(
@@ -38,6 +51,11 @@ def test_a_token_is_shown_as_itself(name: str, byte_level: bool, shown: str) -> 
         ("\u202e", "<U+202E>"),
         ("a\u202eb", "a<U+202E>b"),
         ("\u200b", "<U+200B>"),
+        ("so\u00adfa", "so<U+00AD>fa"),
+        ("\u3000", "<U+3000>"),
+        ("\u3164", "<U+3164>"),
+        ("\u0308", "◌\u0308"),
+        ("e\u0308", "e\u0308"),
         ("\u200d", "<U+200D>"),
         ("👩\u200d🚀", "👩\u200d🚀"),
         ("\n", "↵"),
@@ -79,3 +97,111 @@ def test_the_pieces_of_a_word_share_its_number() -> None:
         ("##bara", 1),
         ("sleeps", 2),
     ]
+
+
+def ending_words(*words: str, by_bytes: bool = False) -> PreTrainedTokenizerFast:
+    """A BPE whose vocabulary marks the end of a word, as OpenAI's GPT and (by bytes) CLIP do."""
+    entries = dict.fromkeys(["<unk>", "!", *"abcdehtu", *(f"{each}</w>" for each in "abcdehtu!")])
+    merges: list[tuple[str, str]] = []
+    for word in words:
+        pieces = [*word[:-1], f"{word[-1]}</w>"]
+        while len(pieces) > 1:
+            merges.append((pieces[0], pieces[1]))
+            pieces[:2] = ["".join(pieces[:2])]
+            entries[pieces[0]] = None
+    ids = {entry: id_ for id_, entry in enumerate(entries)}
+    core = Tokenizer(models.BPE(ids, merges, end_of_word_suffix="</w>", unk_token="<unk>"))
+    core.normalizer = normalizers.Lowercase()
+    core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    if by_bytes:
+        as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+        core.pre_tokenizer = pre_tokenizers.Sequence([core.pre_tokenizer, as_bytes])
+    return PreTrainedTokenizerFast(tokenizer_object=core, unk_token="<unk>")
+
+
+def falling_back_to_bytes() -> PreTrainedTokenizerFast:
+    """Llama's kind: a character that is no entry becomes its bytes, each of them a token."""
+    entries = ["<unk>", *(f"<0x{byte:02X}>" for byte in range(256)), *"▁catsonx"]
+    ids = {entry: id_ for id_, entry in enumerate(entries)}
+    core = Tokenizer(models.BPE(ids, [], unk_token="<unk>", byte_fallback=True))
+    core.pre_tokenizer = pre_tokenizers.Metaspace()
+    core.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
+    return PreTrainedTokenizerFast(tokenizer_object=core, unk_token="<unk>")
+
+
+def tokens_of(tokenizer: PreTrainedTokenizerFast, text: str) -> tuple[Token, ...]:
+    encoding = tokenizer(text).encodings[0]
+    tokens = read_tokens(tokenizer, encoding, text, None)
+    assert [token.text for token in tokens] == tokenizer.convert_ids_to_tokens(encoding.ids)
+    return tokens
+
+
+def shown(tokens: tuple[Token, ...]) -> list[str]:
+    return [token.display.replace("\u00a0", " ") for token in tokens]
+
+
+def merged(tokens: tuple[Token, ...]) -> list[str]:
+    return [join_pieces([tokens[i] for i in group]) for group in word_groups(tokens)]
+
+
+@pytest.mark.parametrize("by_bytes", [False, True])
+def test_the_mark_of_a_words_end_is_not_shown(by_bytes: bool) -> None:
+    tokenizer = ending_words("the", "cat", by_bytes=by_bytes)
+    tokens = tokens_of(tokenizer, "The cat chat")
+    assert [token.text for token in tokens[:2]] == ["the</w>", "cat</w>"]
+    assert shown(tokens) == ["the", "cat", "c", "h", "a", "t"]
+    assert merged(tokens) == ["the", "cat", "chat"]
+    assert merged(describe_ids(tokenizer, [token.id for token in tokens])) == merged(tokens)
+
+
+def test_bytes_are_decoded_where_a_vocabulary_has_no_decoder() -> None:
+    tokenizer = byte_level()
+    tokenizer.backend_tokenizer.decoder = decoders.Fuse()
+    assert shown(tokens_of(tokenizer, "it is")) == ["it", "is"]
+    assert "Ġ" not in "".join(shown(tokens_of(tokenizer, "What is it")))
+
+
+@pytest.mark.parametrize("make", [byte_level, falling_back_to_bytes])
+@pytest.mark.parametrize("char", ["日", "😀", "Ж", "\u202e"])
+def test_bytes_of_one_character_are_said_to_be_its_parts(
+    make: Callable[[], PreTrainedTokenizerFast], char: str
+) -> None:
+    tokens, name, count = tokens_of(make(), f"cat {char}{char}s"), visible(char), len(char.encode())
+    parts = [f"{name} {part}/{count}" for part in range(1, count + 1)]
+    assert shown(tokens)[-2 * count - 1 :] == [*parts, *parts, "s"]
+    assert merged(tokens)[-1].removeprefix("cat") in {f"{name}{name}s", "s"}
+    assert f"{name}{name}" in "".join(merged(tokens))
+
+
+def test_bytes_that_make_no_character_stay_bytes() -> None:
+    ids = falling_back_to_bytes().convert_tokens_to_ids(["<0xE6>", "<0x97>", "▁", "<0xC3>"])
+    tokens = describe_ids(falling_back_to_bytes(), ids)
+    assert shown(tokens) == ["<0xE6>", "<0x97>", "▁", "<0xC3>"]
+
+
+def test_the_sign_of_a_words_start_is_not_in_merged_words() -> None:
+    tokens = tokens_of(unigram(), "the cat , et la")
+    assert "▁" in shown(tokens)
+    assert merged(tokens)[1:-1] == ["the", "cat", ",", "et", "la"]
+
+
+@pytest.mark.parametrize("make", [byte_level, wordpiece, unigram])
+def test_an_accent_stays_with_its_letter(make: Callable[[], PreTrainedTokenizerFast]) -> None:
+    tokenizer = make()
+    tokenizer.backend_tokenizer.normalizer = normalizers.Lowercase()
+    words = [word for word in merged(tokens_of(tokenizer, "so nai\u0308ve")) if word[0] not in "[<"]
+    assert words in (["so", "nai\u0308ve"], ["so", "[UNK]"])
+
+
+def test_a_sign_that_also_fills_texts_is_no_special_token() -> None:
+    tokenizer = ending_words("the", by_bytes=True)
+    tokenizer.add_special_tokens({"pad_token": "!", "eos_token": "</s>"})
+    tokens = tokens_of(tokenizer, "the cat! </s>")
+    assert [(token.text, token.special) for token in tokens[-2:]] == [("!", False), ("</s>", True)]
+
+
+def test_a_row_without_a_token_has_the_same_name_everywhere() -> None:
+    tokenizer, beyond = byte_level(), 4_000
+    (token,) = describe_ids(tokenizer, [beyond])
+    (guess,) = guesses_of(tokenizer, [beyond], [1.0])
+    assert {token.display, guess.display, *display_names(tokenizer, [beyond])} == {"(no token)"}

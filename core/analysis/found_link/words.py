@@ -21,10 +21,10 @@ from core.analysis.english import (
     PRONOUNS,
 )
 from core.model.trace import Token
+from core.vocabulary import join_pieces
 
 _ENDS_SENTENCE = frozenset(".!?")
 _APOSTROPHES = "'’"
-_CONTINUES = "##"  # how a piece that continues a word is displayed
 _VERB_ENDINGS = ("ed", "ing", "ly")
 _BODIES = ("body", "one", "thing")  # "nobody", "someone", "everything" name nothing
 _MIN_FUNCTION_WORDS = 0.2  # of the words of English prose; here 0.3 to 0.6, a list of nouns has 0.1
@@ -74,22 +74,21 @@ def read_words(tokens: Sequence[Token]) -> Words:
         nouns=np.array(nouns, np.bool_),
         pronouns=whole & np.array([name in PRONOUNS for name in names], np.bool_),
         sentence=np.cumsum([0, *ends[:-1]]),
-        prose=_is_prose(_join_pieces(tokens)),
+        prose=_is_prose(_bare_words(tokens)),
         in_pieces=any(count > 1 for word, count in pieces.items() if word >= 0),
     )
 
 
-def _join_pieces(tokens: Sequence[Token]) -> list[str]:
+def _bare_words(tokens: Sequence[Token]) -> list[str]:
     """The words and marks of a text in lower case, whole and alike however tokens cut them.
 
     Apostrophes are left out: "I've" is "I" and "ve", or "I" and "'ve", as the tokenizer has it.
     """
-    joined: dict[int, str] = {}
+    words: dict[int, list[Token]] = {}
     for token in tokens:
         if not token.special:
-            piece = token.display.casefold().removeprefix(_CONTINUES)
-            joined[token.word] = joined.get(token.word, "") + piece
-    bare = (each.strip(_APOSTROPHES) for each in joined.values())
+            words.setdefault(token.word, []).append(token)
+    bare = (join_pieces(each).casefold().strip(_APOSTROPHES) for each in words.values())
     return [each for each in bare if each]
 
 

@@ -12,7 +12,7 @@ from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError
 from core.model.refusal import refusing_to
 from core.model.text.inputs import Input, encode
-from core.model.text.tokens import display_name, is_byte_level, marks_starts
+from core.model.text.tokens import display_name, marks_starts, spelling_of
 from core.model.trace import Token
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ _LACKS: dict[Task, str] = {
 class Guess:
     """A token of the vocabulary and its probability.
 
-    `text`, `display` and `id` are as in :class:`core.model.trace.Token`, the first two empty for a
-    row of the table that the tokenizer does not use; `continues` says whether the token would
-    continue the word before it, as far as the vocabulary tells.
+    `text`, `display` and `id` are as in :class:`core.model.trace.Token`, `text` empty for a row of
+    the table that the tokenizer does not use; `continues` says whether the token would continue
+    the word before it, as far as the vocabulary tells.
     """
 
     text: str
@@ -207,9 +207,8 @@ def _likeliest(
 
 def display_names(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> list[str]:
     """Entries of the vocabulary as people read them."""
-    byte_level = is_byte_level(tokenizer)
-    names = tokenizer.convert_ids_to_tokens(list(ids))
-    return [display_name(name or "", byte_level) for name in names]
+    spelling = spelling_of(tokenizer)
+    return [display_name(name, spelling) for name in tokenizer.convert_ids_to_tokens(list(ids))]
 
 
 def guesses_of(
@@ -218,9 +217,9 @@ def guesses_of(
     """Entries of the vocabulary by their names, in the given order."""
     # A vocabulary is often padded: the last rows of its table have no token.
     names = [name or "" for name in tokenizer.convert_ids_to_tokens(list(ids))]
-    byte_level, starts = is_byte_level(tokenizer), marks_starts(tokenizer)
+    spelling, starts = spelling_of(tokenizer), marks_starts(tokenizer)
     return tuple(
-        Guess(name, display_name(name, byte_level), number, probability, _continues(name, starts))
+        Guess(name, display_name(name, spelling), number, probability, _continues(name, starts))
         for name, number, probability in zip(names, ids, probabilities, strict=True)
     )
 

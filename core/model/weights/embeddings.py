@@ -15,7 +15,7 @@ import numpy as np
 from core.model.checks.vocabulary import input_table
 from core.model.refusal import refusing_to
 from core.model.running.loaded import LoadedModel
-from core.model.text.tokens import BEGINS, CONTINUES, display_name, is_byte_level
+from core.model.text.tokens import BEGINS, CONTINUES, display_name, spelling_of
 from core.model.trace import Array, Trace
 
 if TYPE_CHECKING:
@@ -53,15 +53,16 @@ def whole_words(model: LoadedModel) -> list[int]:
     """Ids of the vocabulary's words, or of all but special tokens if there are too few."""
     tokenizer, table = model.tokenizer, _table(model)
     size = len(tokenizer) if table is None else min(len(tokenizer), table.shape[0])
-    special, byte_level = set(tokenizer.all_special_ids), is_byte_level(tokenizer)
+    special, spelling = set(tokenizer.all_special_ids), spelling_of(tokenizer)
     names = tokenizer.convert_ids_to_tokens(list(range(size)))
     ordinary = {i: name for i, name in enumerate(names) if name and i not in special}
     marked = sum(name.startswith(BEGINS) for name in ordinary.values()) >= _MIN_WORDS
     words = []
     for i, name in ordinary.items():
         begins = name.startswith(BEGINS) if marked else not name.startswith(CONTINUES)
-        text = display_name(name, byte_level)
-        if begins and len(text) >= _MIN_LETTERS and text.isalpha():
+        text = display_name(name, spelling)
+        whole = begins and name.endswith(spelling.end)
+        if whole and len(text) >= _MIN_LETTERS and text.isalpha():
             words.append(i)
     return words if len(words) >= _MIN_WORDS else list(ordinary)
 

@@ -161,6 +161,4 @@ def _draw(guesses: Sequence[Guess], colours: Palette, *, key: str, width: int) -
 
 
 def _label(guess: Guess) -> str:
-    if not guess.text:
-        return "(no token)"  # a row of the table that the tokenizer does not use
     return f"…{guess.display.removeprefix('##')}" if guess.continues else guess.display
