@@ -10,6 +10,7 @@ from scipy.stats import spearmanr
 
 from core.analysis.head_patterns import pattern_table
 from core.model import effects, load, trace_text
+from core.model.bundled import planted
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.lens import logit_lens
 from core.model.interventions.written import written_norms
@@ -18,6 +19,7 @@ from core.ui import python
 from core.ui.python import share
 from core.ui.python.writing import to_python
 from tests.opening import open_app
+from tests.page_tables import README
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.vision import open_image
 
@@ -107,13 +109,21 @@ def test_methods_are_judged_by_planted_heads_and_fall_into_the_traps() -> None:
     app = open_app("effect", part="trust")
     text = said(app)
     assert "finds 8 of 10 that are needed" in text
-    assert "| replaced by its mean | 0.82 | 8 of 10 | twin L1 H1, twin L1 H3" in text
+    assert "| replaced by its mean | 0.82 | 1.00 | 8 of 10 | twin L1 H1, twin L1 H3" in text
     row = next(line for line in text.splitlines() if line.startswith("| attribution patching"))
     assert "saturated L1 H3" in row
     row = next(line for line in text.splitlines() if line.startswith("| direct effect"))
     assert "previous L1 H3" in row
     row = next(line for line in text.splitlines() if line.startswith("| attention weight"))
+    assert "| 0.97 | 0.48 |" in row
     assert "empty L2 H1, sink L1 H1" in row
+    others = [
+        head.role for model in planted.PLANTED.values() for head in model.heads if not head.needed
+    ]
+    idle = others.count("idle")
+    assert f"{idle} of the {len(others)} heads that are not needed are" in " ".join(text.split())
+    readme = " ".join(README.read_text("utf-8").split())
+    assert f"Of the {len(others)} heads that are not needed {idle} are idle" in readme
 
 
 def test_looks_are_compared_with_the_effect_over_all_heads() -> None:

@@ -36,21 +36,24 @@ def judged_table() -> pd.DataFrame:
     return trust_table(list(map(judged, PLANTED.values())), *_truth())
 
 
-def _truth() -> tuple[list[list[bool]], list[list[str]]]:
-    """Of each planted model, whether each head is needed, and what it is called."""
+def _truth() -> tuple[list[list[bool]], list[list[bool]], list[list[str]]]:
+    """Of each planted model, whether each head is needed, or idle, and what it is called."""
     needed = [[head.needed for head in model.heads] for model in PLANTED.values()]
+    idle = [[head.role == "idle" for head in model.heads] for model in PLANTED.values()]
     names = [[f"{head.role} {head.label}" for head in model.heads] for model in PLANTED.values()]
-    return needed, names
+    return needed, idle, names
 
 
 def rows_of(table: pd.DataFrame) -> list[str]:
     """The table of methods as Markdown, a line each."""
+    active = f"against the {table.attrs['others'] - table.attrs['idle']} active ones"
     lines = [
-        "| method | area under ROC | finds | misses | points to in error |",
-        "|:--|--:|--:|:--|:--|",
+        f"| method | area under ROC | {active} | finds | misses | points to in error |",
+        "|:--|--:|--:|--:|:--|:--|",
     ]
     for row in table.to_dict("records"):
-        numbers = f"{row['auc']:.2f} | {row['found']} of {row['needed']}"
+        areas = f"{row['auc']:.2f} | {row['auc_active']:.2f}"
+        numbers = f"{areas} | {row['found']} of {row['needed']}"
         names = f"{row['missed'] or '–'} | {row['wrong'] or '–'}"
         lines.append(f"| {METHODS[row['method']]} | {numbers} | {names} |")
     return lines
@@ -66,8 +69,7 @@ def show_trust() -> None:
         python.call(dict.values, python.Constant("core.model.bundled.planted", "PLANTED")),
         lambda planted: python.call(judged, planted),
     )
-    needed, names = _truth()
-    python.made("table", table, python.call(trust_table, each, needed, names))
+    python.made("table", table, python.call(trust_table, each, *_truth()))
     rows = {row["method"]: row for row in table.to_dict("records")}
     ask(
         _words(
@@ -79,7 +81,7 @@ def show_trust() -> None:
         )
     )
     st.markdown("\n".join(rows_of(table)))
-    st.caption(_words("points", share=POINTS, weight=ATTENDS))
+    st.caption(_words("points", share=POINTS, weight=ATTENDS, **table.attrs))
     st.caption(_words("traps"))
     held = contents("effect", "planted", "trust", text=False)
     offer_csv(table.copy, held, index=False)
