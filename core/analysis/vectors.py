@@ -102,19 +102,18 @@ def principal_components(rows: Floats, components: int = 2) -> tuple[Floats, Flo
     """Coordinates along the principal components (row, component), and the shares of variance.
 
     Zeros stand for components that the rows do not have, and for all that is within their rounding.
+    The largest part of each component's axis is positive, as in scikit-learn.
     """
-    from sklearn.decomposition import PCA
-
     count = min(components, *rows.shape)
     coordinates, explained = np.zeros((rows.shape[0], components)), np.zeros(components)
-    floor = ROUNDING * np.linalg.norm(rows)
-    if np.linalg.norm(rows - rows.mean(axis=0)) > floor:
-        pca = PCA(n_components=count, svd_solver="full")
+    floor, centred = ROUNDING * np.linalg.norm(rows), rows - rows.mean(axis=0)
+    if np.linalg.norm(centred) > floor:
         with one_thread():
-            coordinates[:, :count] = pca.fit_transform(rows)
-        real = pca.singular_values_ > floor
-        explained[:count] = np.where(real, pca.explained_variance_ratio_, 0)
-        coordinates[:, :count] *= real
+            _, lengths, axes = np.linalg.svd(centred, full_matrices=False)
+        farthest = np.take_along_axis(axes, np.abs(axes).argmax(axis=1)[:, None], axis=1)
+        real = lengths > floor
+        explained[:count] = (np.where(real, lengths**2, 0) / (lengths @ lengths))[:count]
+        coordinates[:, :count] = centred @ (axes * np.sign(farthest) * real[:, None])[:count].T
         coordinates[np.linalg.norm(coordinates, axis=1) <= floor] = 0
     return coordinates, explained
 

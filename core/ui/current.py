@@ -9,7 +9,6 @@ import streamlit as st
 
 from core.analysis.found_link import FoundLink, find_link
 from core.model import catalog
-from core.model.bundled import first_trace
 from core.model.errors import (
     HubUnreachableError,
     ModelError,
@@ -27,6 +26,8 @@ from core.ui.words.pages import find, opened
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
+    from core.model.bundled.first import FirstInput
+    from core.model.image.facts import Vision
 
 MAX_FOUND = 64  # of eight numbers each, kept for all visitors
 _LAST_GOOD = "_last_good_models"  # by what they read
@@ -47,10 +48,12 @@ def current_trace() -> Trace:
 
 def _current_trace() -> Trace:
     _end_unless_shown_here()
-    if switch.modality() == "image":  # no pair, no decoder, no trace that comes with the app
+    if switch.modality() == "image":  # no pair, no decoder
         return _current_image()
-    if (shipped := _shipped_trace()) is not None:
-        return shipped
+    name = st.session_state["model"].strip()
+    if _awaits_model(name) and (shipped := cache.first_input(_text_key(name))) is not None:
+        _suggest_head(_draw_without_model(_text_key(name), shipped))
+        return shipped.trace
     model = current_model()
     model_chip.show_model_facts(model)
     if model.is_encoder_decoder:
@@ -73,36 +76,45 @@ def _current_trace() -> Trace:
     return trace
 
 
-def _shipped_trace() -> Trace | None:
-    """The trace that comes with the app, where it is the one asked for and its model is not here.
-
-    Then the page is drawn without the model, whose facts follow behind its name.
-    """
-    name, page = st.session_state["model"].strip(), opened()
+def _awaits_model(name: str) -> bool:
+    """Whether the model is one that pages begin with, not here yet, and the page does without."""
+    load = cache.first_loads.get((name, switch.modality()))
+    if load is None or load.is_ready or opened().needs_model:
+        return False
     failed, _ = st.session_state.get(_FAILED, (None, None))
-    if name != first_trace.MODEL or page.needs_model or failed == name or cache.first_load.is_ready:
-        return None
-    trace = cache.shipped_trace(_text_key(name))
-    if trace is None or name not in access().names:
-        return None
-    _note_success(name)
-    first_model.do_without()
-    model_chip.show_model_facts_later(trace, lambda: cache.model(name))
-    _suggest_head(trace)
-    return note_trace(_text_key(name), trace)
+    return failed != name and name in access(switch.modality()).names
+
+
+def _draw_without_model(key: cache.TraceKey, first: FirstInput) -> Trace:
+    """Begin a page from what comes with the app; its model's facts follow behind its name."""
+    _note_success(key.model)
+    first_model.do_without(key.model, key.modality)
+    model_chip.show_model_facts_later(first.trace, lambda: cache.model(key.model, key.modality))
+    return note_trace(key, first.trace)
 
 
 def _current_image() -> Trace:
     """The trace of the image; ends the page where the model refuses it."""
+    from core.model.bundled.first_image import first_image
     from core.ui.frame import image_row
 
     if question := opened().of_image:
         navigation.ask(question)
+    name = st.session_state["model"].strip()
+    shipped = first_image() if _awaits_model(name) else None
+    if shipped is not None:
+        image_row.pick_size(shipped.vision)
+        key = _image_key(name, shipped.vision)
+        if cache.first_input(key) is not None:
+            image_row.show_facts(_draw_without_model(key, shipped))
+            _suggest_known(name)
+            return shipped.trace
     model = current_model()
     model_chip.show_model_facts(model)
-    image_row.pick_size(model)
+    if shipped is None:
+        image_row.pick_size(model.vision)
     try:
-        key = _image_key(model)
+        key = _image_key(model.name, model.vision)
         trace = note_trace(key, cache.trace(*key))
     except ModelError as error:
         show_model_error(error)
@@ -185,7 +197,11 @@ def current_key(model_name: str) -> cache.TraceKey:
     Or the name of the image, and its size.
     """
     if switch.modality() == "image":  # a key names the image and its size, and has no text
-        return _image_key(cache.model(model_name, "image"))
+        from core.model.bundled.first_image import first_image
+
+        first = first_image() if first_model.is_awaited() else None
+        vision = cache.model(model_name, "image").vision if first is None else first.vision
+        return _image_key(model_name, vision)
     if first_model.is_awaited() or not cache.model(model_name).is_encoder_decoder:
         return _text_key(model_name)
     return _text_key(model_name, *attention_types.chosen())
@@ -199,11 +215,11 @@ def _text_key(
     return cache.TraceKey(model_name, text, pair.strip() or None, target, attention_type)
 
 
-def _image_key(model: LoadedModel) -> cache.TraceKey:
+def _image_key(model_name: str, vision: Vision | None) -> cache.TraceKey:
     from core.ui.frame import image_row
 
     return cache.TraceKey(
-        model.name, "", image=image_row.image_name(), size=image_row.size_of(model)
+        model_name, "", image=image_row.image_name(), size=image_row.size_of(vision)
     )
 
 
@@ -237,8 +253,7 @@ def _load(name: str) -> LoadedModel:
         raise error
     try:
         resolved = resolve(name, switch.modality())
-        if resolved == first_trace.MODEL:
-            first_model.wait()
+        first_model.wait(resolved, switch.modality())
         return cache.model(resolved, switch.modality())
     except NotDownloadedError as missing:
         from core.model.downloading.downloads import too_large

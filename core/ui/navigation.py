@@ -9,6 +9,7 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from core.model.errors import ModelError
 from core.ui import address, controls, python
 from core.ui.cache import first_model
 from core.ui.frame import switch
@@ -83,7 +84,12 @@ def run(page: StreamlitPage) -> None:
     token = _app_is_running.set(True)
     try:
         with python.recording():
-            page.run()
+            try:
+                page.run()
+            except ModelError as error:
+                if not first_model.is_awaited():
+                    raise
+                first_model.fail(error)  # of the model that the page was begun without
             controls.publish()
     finally:
         _app_is_running.reset(token)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.model.bundled.first_trace import first_trace
+from core.model.bundled.first import TEXT as MODEL
+from core.model.bundled.first import first_input
 from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow, reload
 from tests.model.families import FAMILIES, build
 
@@ -30,11 +31,11 @@ CANVAS = ".body canvas:not(.lines)"
 def trace() -> Trace:
     """What the page draws of this text, to the last bit: it came with the app.
 
-    On another processor the model itself rounds otherwise; how far is in test_first_trace.
+    On another processor the model itself rounds otherwise; how far is in test_first.
     """
-    shipped = first_trace()
+    shipped = first_input(MODEL)
     assert shipped is not None
-    return shipped
+    return shipped.trace
 
 
 def row(page: Page, position: int) -> Locator:

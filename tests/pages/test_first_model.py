@@ -12,7 +12,7 @@ from core.model.errors import OutOfMemoryError
 from core.ui import cache
 from core.ui.cache import first_model
 from core.ui.cache.first_load import FirstLoad
-from core.ui.words.pages import TEXT_PAGES
+from core.ui.words.pages import PAGES
 from tests.opening import open_app
 from tests.pages.conftest import alerts, model_facts, payload, said
 
@@ -22,24 +22,26 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from core.model import LoadedModel
+    from core.model.catalog import Modality
 
-FROM_A_TRACE = [page.name for page in TEXT_PAGES if not page.needs_model and page.name != "atlas"]
+FROM_A_TRACE = [page.name for page in PAGES if not page.needs_model and page.name != "atlas"]
 SHIPPED, CHECKED = "came with the app", "**Numbers checked**"
 
 
 @functools.cache
-def _load_once(name: str) -> LoadedModel:
-    return load(name)
+def _load_once(name: str, modality: Modality) -> LoadedModel:
+    return load(name, modality=modality)
 
 
 @pytest.fixture(autouse=True)
 def _cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A server that has loaded nothing."""
-    for cached in (cache.loaded_model, cache.forward_pass):
+    for cached in (cache.loaded_model, cache.forward_pass, cache.image_pass):
         cached.clear()
-    monkeypatch.setattr(cache, "first_load", FirstLoad())
+    for name in cache.first_loads:
+        monkeypatch.setitem(cache.first_loads, name, FirstLoad())
     monkeypatch.setattr(first_model, "DELAY_SECONDS", 0.0)
-    monkeypatch.setattr("core.model.load", lambda name, **_: _load_once(name))
+    monkeypatch.setattr("core.model.load", lambda name, modality, **_: _load_once(name, modality))
     yield
     cache.loaded_model.clear()
 
@@ -49,9 +51,9 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The models that were loaded."""
     loaded: list[str] = []
 
-    def note(name: str, **_: Any) -> object:
+    def note(name: str, modality: Modality, **_: Any) -> object:
         loaded.append(name)
-        return _load_once(name)
+        return _load_once(name, modality)
 
     monkeypatch.setattr("core.model.load", note)
     return loaded
@@ -143,12 +145,12 @@ def test_who_types_while_the_model_is_loading_is_told_what_is_done(
     told: list[str] = []
     watched = first_model._wait
 
-    def watch(show: Any) -> None:
+    def watch(name: str, modality: Modality, show: Any) -> None:
         def note(words: str) -> None:
             told.append(words)
             show(words)
 
-        watched(note)
+        watched(name, modality, note)
 
     monkeypatch.setattr(first_model, "_wait", watch)
     monkeypatch.setattr("core.model.load", load)

@@ -30,6 +30,8 @@ _MAX_TABLES = 16  # kept, of a few dozen numbers a head: 40 kB
 @st.cache_resource(max_entries=cache.MAX_MODELS, show_spinner=False)
 def _similarity_of(model_name: str, modality: Modality = "text") -> Array | None:
     """How similar W_Q and W_K of each head are, (layer, head); None where they are not known."""
+    if (shipped := cache.first_of(model_name)) is not None:
+        return shipped.similarity
     return weight_similarity(cache.model(model_name, modality))
 
 

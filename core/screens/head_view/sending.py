@@ -77,8 +77,6 @@ def pack_for_page(
     key, layers, shown = current_key(trace.model), range(trace.shape[0]), shown_layer(trace, view)
     sent, serial = state_to_send(KEY, view)
     whole = _size(trace) <= ALL_LAYERS_BYTES
-    if view["weigh"] == "transformed" and first_model.is_awaited():
-        first_model.wait()
     near = not whole and drawn_size(trace, shown) <= NEAR_LAYER_BYTES
     wanted = layers if whole else (shown, *(near_layers(trace.layer_labels, shown) if near else ()))
     packed = {layer: cached.view_layer(key, layer, view["weigh"]) for layer in wanted}

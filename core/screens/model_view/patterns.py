@@ -20,7 +20,6 @@ from core.components.model_view import Marks
 from core.model.weights.embeddings import sample_embeddings, token_embeddings
 from core.screens.model_view import cached
 from core.ui import cache, python
-from core.ui.cache import first_model
 from core.ui.words.messages import quote
 from core.ui.words.pattern_words import NO_SECOND, WORDS, words_for
 from core.vocabulary import head_name, percent
@@ -50,8 +49,6 @@ def highlight(trace: Trace, name: str, key: cache.TraceKey) -> Marks | None:
             "entropy" if pattern.measured == "entropy" else words_for(trace)[pattern.name].highlight
         )
         return Marks(score, search.scores, search.holds, search.ranked()[0][:2])
-    if first_model.is_awaited():
-        first_model.wait()
     related = _related(trace, _SCOPES[name], key)
     st.markdown(_describe_related(trace, related, name))
     if related is None or not (ranked := related[1].ranked()):

@@ -37,6 +37,9 @@ def measured_text(key: cache.TraceKey) -> Measured:
 @st.cache_resource(max_entries=cache.MAX_MODELS, show_spinner="Looking for heads that copy …")
 def _induction(model_name: str) -> Induction | None:
     """Induction scores on random sequences; None for a model that takes too few tokens."""
+    shipped = cache.first_of(model_name)
+    if shipped is not None and shipped.induction is not None:
+        return Induction(*shipped.induction)
     try:
         return induction_scores(trace_repeated(cache.model(model_name)))
     except ValueError:

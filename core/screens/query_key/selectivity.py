@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
@@ -39,6 +38,9 @@ from core.ui.place import choose_head
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
 from core.vocabulary import percent
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _words = Prose(__file__)
 MAX_P = LEVEL / len(FAMILIES)  # adjusted for all heads and the features of a family
@@ -174,6 +176,8 @@ def _twin_table(follows: Follows) -> pd.DataFrame:
 
 def _head_table(row: dict[str, Any]) -> pd.DataFrame:
     """The chosen head's correlations: alone, beyond the rest, and their p."""
+    import pandas as pd
+
     columns = {
         "correlation": [number(row[each]) for each in FEATURES],
         "beyond the rest": [number(row[f"{each}_beyond"]) for each in FEATURES],
@@ -184,6 +188,8 @@ def _head_table(row: dict[str, Any]) -> pd.DataFrame:
 
 
 def _show_table(follows: Follows) -> None:
+    import pandas as pd
+
     st.header("Every head", anchor=False)
     table = follows.table
     shown = pd.DataFrame({"head": names_of(table), "follows": table["class"].map(CLASS_NAMES)})

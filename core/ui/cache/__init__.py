@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
-from core.model.bundled import first_trace
-from core.model.catalog import CATALOG, Modality, bundled_problem
+from core.model.bundled import first
+from core.model.catalog import Modality
 from core.model.memory import return_freed_memory
 from core.model.trace import Array, AttentionType, Trace
 from core.ui.cache.first_load import FirstLoad
@@ -54,7 +54,11 @@ MAX_IMAGES = 6  # 3 MB of 145 tokens, 50 MB of 1,369 patches in 12 layers x 6 he
 MAX_TRACES = 8  # 20 MB at 512 tokens, 0.5 MB for a sentence
 MAX_NORMS = 8  # 150 kB at 512 tokens
 
-first_load: FirstLoad[LoadedModel] = FirstLoad()  # of the model that pages begin with
+# Of the models that pages begin with, by name and what they read.
+first_loads: dict[tuple[str, Modality], FirstLoad[LoadedModel]] = {
+    (first.TEXT, "text"): FirstLoad(),
+    (first.IMAGE, "image"): FirstLoad(),
+}
 
 
 def model(name: str, modality: Modality = "text") -> LoadedModel:
@@ -79,15 +83,15 @@ def model_of(trace: Trace) -> LoadedModel:
 )
 def loaded_model(name: str, modality: Modality) -> LoadedModel:
     """What :func:`model` gives, kept by both its arguments."""
-    if (name, modality) == (first_trace.MODEL, "text"):
-        begin_first_load()
-        return first_load.take()
+    if (name, modality) in first_loads:
+        begin_first_load(name, modality)
+        return first_loads[name, modality].take()
     return _load(name, modality, access.hub_token())
 
 
-def begin_first_load(delay: float = 0.0) -> None:
-    """Load the model that pages begin with in a thread, after so many seconds, if nobody does."""
-    first_load.begin(partial(_load, first_trace.MODEL, "text", None), delay)
+def begin_first_load(name: str, modality: Modality, delay: float = 0.0) -> None:
+    """Load a model that pages begin with in a thread, after so many seconds, if nobody does."""
+    first_loads[name, modality].begin(partial(_load, name, modality, None), delay)
 
 
 def _load(
@@ -112,12 +116,20 @@ def _load(
     )
 
 
-def shipped_trace(key: TraceKey) -> Trace | None:
-    """The trace that comes with the app, where it is this one; it needs no model."""
-    begin = TraceKey(first_trace.MODEL, first_trace.SENTENCE)
-    if key != begin or bundled_problem(CATALOG[0]) is not None:
-        return None
-    return first_trace.first_trace()
+def first_input(key: TraceKey) -> first.FirstInput | None:
+    """What comes with the app of this input, if anything does; it needs no model."""
+    text = TraceKey(first.TEXT, first.SENTENCE)
+    image = TraceKey(first.IMAGE, "", image=first.PICTURE)
+    return first_of(key.model) if key in (text, image) else None
+
+
+def first_of(model_name: str) -> first.FirstInput | None:
+    """What comes with the app of a model's first input, if anything does."""
+    if model_name != first.IMAGE:
+        return first.first_text() if model_name == first.TEXT else None
+    from core.model.bundled.first_image import first_image  # no text needs it
+
+    return first_image()
 
 
 def trace(
@@ -145,9 +157,9 @@ def forward_pass(
     model_name: str, text: str, pair: str | None, target: str | None, *, decode: bool
 ) -> Trace:
     """One forward pass of the text. Immutable, so sessions that ask the same may share it."""
-    shipped = shipped_trace(TraceKey(model_name, text, pair, target))
+    shipped = first_input(TraceKey(model_name, text, pair, target))
     if shipped is not None:
-        return shipped
+        return shipped.trace
     from core.model import trace_text
 
     return trace_text(model(model_name), text, pair, MAX_TOKENS, target, decode=decode)
@@ -156,7 +168,8 @@ def forward_pass(
 @st.cache_resource(max_entries=MAX_IMAGES, show_spinner="Running the image through the model …")
 def image_pass(model_name: str, image: str, size: int | None) -> Trace:
     """One forward pass of an image, shared by sessions as that of a text is."""
-    return pass_image(model_name, image, size)
+    shipped = first_input(TraceKey(model_name, "", image=image, size=size))
+    return shipped.trace if shipped is not None else pass_image(model_name, image, size)
 
 
 def pass_image(model_name: str, image: str, size: int | None) -> Trace:
@@ -171,6 +184,8 @@ def pass_image(model_name: str, image: str, size: int | None) -> Trace:
 @st.cache_resource(max_entries=MAX_NORMS, show_spinner=False)
 def transformed_norms(key: TraceKey) -> Array | None:
     """|f(v)| of every head and key token, (layer, head, token); None where W_O is not known."""
+    if (shipped := first_input(key)) is not None:
+        return shipped.norms
     from core.model.weights import output_projection
 
     return output_projection.transformed_norms(model(key.model, key.modality), trace(*key))

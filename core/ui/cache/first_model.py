@@ -1,18 +1,18 @@
-"""Pages while the default model is being loaded: what it has come to, and what is drawn later.
+"""Pages while a default model is being loaded: what it has come to, and what is drawn later.
 
-A page that needs no more than a trace is drawn from the one that comes with the app, and parts of
-it that need the model wait. When the page has ended, its run waits for the model and draws them.
+A page is drawn from what comes with the app of its first input, and parts of it that need the model
+wait. When the page has ended, its run waits for the model and draws them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.model.bundled import first_trace
+from core.model.catalog import Modality
 from core.model.errors import ModelError
 from core.ui import cache
 from core.ui.serve import turns
@@ -27,7 +27,7 @@ DELAY_SECONDS = 1.0
 FAILED = "_failed_model"  # of this visitor: its name, and why
 WORDS = "This needs the model itself, which is loading."
 _LOOK_SECONDS = 0.1  # how soon a run that waits notices that its visitor has moved on
-_LATER = "_drawn_with_the_model"
+_LATER, _AWAITED = "_drawn_with_the_model", "_awaited_model"
 _DOES: dict[Stage, str] = {
     "importing": "PyTorch is being imported (1 of 3)",
     "reading": "the weights are being read (2 of 3)",
@@ -40,9 +40,9 @@ def start() -> None:
     st.session_state.pop(_LATER, None)
 
 
-def do_without() -> None:
+def do_without(name: str, modality: Modality) -> None:
     """Draw this page without the model. The load begins once the page has ended."""
-    st.session_state[_LATER] = []
+    st.session_state.update({_LATER: [], _AWAITED: (name, modality)})
 
 
 def is_awaited() -> bool:
@@ -72,35 +72,42 @@ def finish() -> None:
     if not later:
         return
     slot, words, _ = later[0]
-    cache.begin_first_load(DELAY_SECONDS)
-    _wait(lambda stage: slot.caption(f"{words}\n\n{stage}"))
+    name, modality = st.session_state[_AWAITED]
+    cache.begin_first_load(name, modality, DELAY_SECONDS)
+    _wait(name, modality, lambda stage: slot.caption(f"{words}\n\n{stage}"))
     try:
-        cache.model(first_trace.MODEL)
+        cache.model(name, modality)
     except ModelError as error:
-        st.session_state[FAILED] = (first_trace.MODEL, error)
-        st.rerun()
+        fail(error)
     start()
     for slot, _, draw in later:
         with slot.container():
             draw()
 
 
-def wait() -> None:
-    """Where a page needs the default model at once: begin to load it, and say what is done."""
-    if cache.first_load.is_ready:
+def fail(error: ModelError) -> NoReturn:
+    """Draw the page again, with the reason why its model cannot be had."""
+    st.session_state[FAILED] = (st.session_state[_AWAITED][0], error)
+    st.rerun()
+
+
+def wait(name: str, modality: Modality) -> None:
+    """Where a page needs this model at once: begin to load it, and say what is done."""
+    load = cache.first_loads.get((name, modality))
+    if load is None or load.is_ready:
         return
-    cache.begin_first_load()
+    cache.begin_first_load(name, modality)
     slot = above_page().empty()
-    _wait(slot.info)
+    _wait(name, modality, slot.info)
     slot.empty()
 
 
-def _wait(show: Callable[[str], object]) -> None:
+def _wait(name: str, modality: Modality, show: Callable[[str], object]) -> None:
     """Until the load has ended, well or not. `show` gets each stage in words (Markdown)."""
-    shown = ""
+    shown, load = "", cache.first_loads[name, modality]
     with turns.long_work():
-        while not cache.first_load.wait(_LOOK_SECONDS):
-            stage = cache.first_load.stage
+        while not load.wait(_LOOK_SECONDS):
+            stage = load.stage
             words = (
                 f"**The model is loading:** {_DOES[stage]}." if stage else "The model is loading."
             )

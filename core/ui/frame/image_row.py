@@ -6,10 +6,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.images.patch_scores import patches_of
-from core.model import LoadedModel, Trace
+from core.model import Trace
 from core.model.box import BOX
+from core.model.bundled.first import PICTURE
 from core.model.errors import ModelError
-from core.model.image.facts import MAX_PATCHES
+from core.model.image.facts import MAX_PATCHES, Vision
 from core.model.trace import Patches
 from core.ui import controls
 from core.ui.serve import images
@@ -17,7 +18,6 @@ from core.ui.words.messages import escape, show_model_error
 from core.ui.words.prose import Prose
 
 MAX_MB = 20  # of a file
-_FIRST = "three-shapes"
 _OWN, _FILE = "own", "image_file"  # the option of an image that was brought, and its uploader
 _KEPT, _SLOT, _OPENED = "_own_image", "_image_facts", "_image_opened"
 _SCALES = (1.0, 1.5, 2.0, 3.0)  # of a model's own size, where it takes others
@@ -44,11 +44,11 @@ def declare(label: str = "") -> None:
         [*BOX, *([_OWN] if _KEPT in st.session_state else [])],
         label,
         subject="The images are",
-        default=_FIRST,
+        default=PICTURE,
         names=_title,
         menu=True,
         width=225,
-        gone={_OWN: _words("image_is_gone", other=escape(BOX[_FIRST].title))},
+        gone={_OWN: _words("image_is_gone", other=escape(BOX[PICTURE].title))},
         label_visibility="collapsed",
     )
 
@@ -72,11 +72,11 @@ def image_name() -> str:
     return str(name)
 
 
-def pick_size(model: LoadedModel) -> None:
+def pick_size(vision: Vision | None) -> None:
     """Let the visitor choose in what size the model gets the image, where it takes several."""
-    if (sizes := _sizes(model)) is None:
+    if vision is None or (sizes := _sizes(vision)) is None:
         return
-    patch = model.vision.patch_size if model.vision is not None else 1
+    patch = vision.patch_size
     with st.session_state[_SLOT]:
         controls.choice(
             "side",
@@ -91,16 +91,15 @@ def pick_size(model: LoadedModel) -> None:
         )
 
 
-def size_of(model: LoadedModel) -> int | None:
+def size_of(vision: Vision | None) -> int | None:
     """The side in pixels that was chosen; None for the model's own."""
-    sizes = _sizes(model)
+    sizes = _sizes(vision)
     chosen = int(st.session_state.get("side", 0))
     return chosen if sizes is not None and chosen in sizes[1:] else None
 
 
-def _sizes(model: LoadedModel) -> list[int] | None:
+def _sizes(vision: Vision | None) -> list[int] | None:
     """The sides in pixels, the model's own first; None where it takes one size alone."""
-    vision = model.vision
     if vision is None or not vision.interpolates or len(set(vision.image_size)) > 1:
         return None
     own, patch = vision.image_size[0], vision.patch_size

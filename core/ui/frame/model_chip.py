@@ -79,8 +79,8 @@ def _notice_missing_default(names: tuple[str, ...]) -> None:
 
 
 def show_model_facts_later(trace: Trace, load: Callable[[], LoadedModel]) -> None:
-    """Show the default model's facts once it is here; until then, what its trace says."""
-    spec = CATALOG[0]
+    """Show a default model's facts once it is here; until then, what its trace says."""
+    spec = find(trace.model) or CATALOG[0]
     layers, heads, _, dim = trace.shape
     words = (
         f"**{spec.title}.** {spec.good_for}\n\n{layers} layers × {heads} heads × {dim} dims. What"

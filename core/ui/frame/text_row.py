@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.model.bundled.first_trace import SENTENCE
+from core.model.bundled.first import SENTENCE
 from core.ui import controls
 from core.ui.words.glossary import TERMS
 

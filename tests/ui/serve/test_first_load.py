@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.model import ModelError
-from core.model.bundled import first_trace
+from core.model.bundled.first import TEXT
 from core.ui import cache
 from core.ui.cache.first_load import FirstLoad
 
@@ -26,7 +26,7 @@ class Model:
 @pytest.fixture
 def _nothing_is_loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     cache.loaded_model.clear()
-    monkeypatch.setattr(cache, "first_load", FirstLoad())
+    monkeypatch.setitem(cache.first_loads, (TEXT, "text"), FirstLoad())
     yield
     cache.loaded_model.clear()
 
@@ -41,14 +41,14 @@ def test_forty_visitors_at_once_wait_for_one_load(monkeypatch: pytest.MonkeyPatc
 
     def visit(_: int) -> object:
         come.wait(PATIENCE)
-        return cache.model(first_trace.MODEL)
+        return cache.model(TEXT)
 
     monkeypatch.setattr("core.model.load", load)
     with ThreadPoolExecutor(40) as visitors:
         given = set(visitors.map(visit, range(40)))
     assert len(given) == 1
     assert loads == [("bundled/minilm", "first load")]
-    assert cache.first_load.is_ready
+    assert cache.first_loads[TEXT, "text"].is_ready
 
 
 def test_whoever_waits_learns_each_stage() -> None:
@@ -104,6 +104,6 @@ def test_after_a_failure_the_next_visitor_loads_anew(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("core.model.load", load)
     with pytest.raises(ModelError, match="no memory"):
-        cache.model(first_trace.MODEL)
-    assert isinstance(cache.model(first_trace.MODEL), Model)
+        cache.model(TEXT)
+    assert isinstance(cache.model(TEXT), Model)
     assert loads == []

@@ -1,0 +1,68 @@
+"""What comes with the app of the inputs that pages begin with: a pass, and what takes the weights.
+
+Pages draw it while the model is still being loaded. ``python -m tests.tools.first`` writes the
+files again.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.model.catalog import bundled_problem, find
+from core.model.trace import Array, Trace
+from core.model.trace.stored import read_notes, read_record
+
+TEXT, IMAGE = "bundled/minilm", "bundled/vit-scenes"  # the models
+SENTENCE, PICTURE = "Oh, this book? I've enjoyed it.", "three-shapes"  # what they are given
+_FOLDER, _NAME = Path(__file__).parent, "first.safetensors"
+FILES = {TEXT: _FOLDER / "minilm" / _NAME, IMAGE: _FOLDER / "vit_scenes" / _NAME}
+
+
+First = TypeVar("First", bound="FirstInput")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FirstInput:
+    """A model's first input.
+
+    Attributes
+    ----------
+    norms : |f(v)| of every key token, (layer, head, token); None where W_O is not known.
+    similarity : of W_Q and W_K, (layer, head); None where they are not known.
+    induction : scores on random sequences and their uniform baseline, (2, layer, head); None for a
+        model of images.
+    """
+
+    trace: Trace
+    norms: Array | None
+    similarity: Array | None
+    induction: NDArray[np.float64] | None = None
+
+
+def first_text() -> FirstInput | None:
+    """That of the model of texts; None as for :func:`read`."""
+    return read(FirstInput, TEXT)
+
+
+def read(kind: type[First], model: str) -> First | None:
+    """What the model's file holds; None where it, or the model here, is of other weights."""
+    spec = find(model)
+    if spec is None or bundled_problem(spec) is not None:
+        return None
+    return _read(kind, model) if _weights(model) == spec.pins["model.safetensors"] else None
+
+
+@functools.cache
+def _weights(model: str) -> str:
+    return read_notes(FILES[model]).get("weights", "")
+
+
+@functools.cache
+def _read(kind: type[First], model: str) -> First:
+    return read_record(kind, FILES[model])

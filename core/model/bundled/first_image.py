@@ -1,0 +1,21 @@
+"""What comes with the app of the image that pages begin with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.model.bundled.first import IMAGE, FirstInput, read
+from core.model.image.facts import Vision
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FirstImage(FirstInput):
+    """Also what the model takes, and what it takes the image for, the likeliest class first."""
+
+    vision: Vision
+    classes: tuple[tuple[str, float], ...]
+
+
+def first_image() -> FirstImage | None:
+    """That of the model of images; None as for :func:`core.model.bundled.first.read`."""
+    return read(FirstImage, IMAGE)

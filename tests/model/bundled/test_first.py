@@ -1,0 +1,100 @@
+"""What comes with the app of pages' first inputs is what their models compute of them."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+
+import numpy as np
+import pytest
+
+from core.model import load
+from core.model.bundled.first import (
+    FILES,
+    IMAGE,
+    PICTURE,
+    SENTENCE,
+    TEXT,
+    FirstInput,
+    first_image,
+    first_input,
+)
+from core.model.bundled.first_image import FirstImage
+from core.model.catalog import bundled_folder, find
+from core.model.trace.stored import read_notes
+from core.model.weights.output_projection import output_projections
+from core.ui import cache
+from core.ui.cache import TraceKey
+from tests.tools.first import compute
+
+pytestmark = pytest.mark.slow
+
+ROUNDING = 2e-5  # of values up to 10, computed in float32 by another processor
+computed = functools.cache(compute)
+
+
+@pytest.fixture(params=FILES)
+def both(request: pytest.FixtureRequest) -> tuple[FirstInput, FirstInput]:
+    """What comes with the app, and what the model computes."""
+    shipped = first_input(request.param)
+    assert shipped is not None
+    return shipped, computed(request.param)
+
+
+def test_the_shipped_trace_is_what_the_model_computes(both: tuple[FirstInput, FirstInput]) -> None:
+    one, other = (each.trace for each in both)
+    assert one.tokens == other.tokens
+    assert (one.model, one.depth, one.attention_type) == (other.model, other.depth, "self")
+    assert (one.causal, one.dropped, one.layers) == (other.causal, other.dropped, other.layers)
+    for name in ("queries", "kv_keys", "kv_values", "hidden_states"):
+        values, expected = getattr(one, name), getattr(other, name)
+        np.testing.assert_allclose(values, expected, rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(one.attention(), other.attention(), rtol=0, atol=1e-5)
+    if one.patches is not None and other.patches is not None:
+        assert np.array_equal(one.patches.pixels, other.patches.pixels)
+        assert one.patches.given == other.patches.given
+
+
+def test_so_is_what_takes_the_weights(both: tuple[FirstInput, FirstInput]) -> None:
+    one, other = both
+    for name in ("norms", "similarity", "induction"):
+        values, expected = getattr(one, name), getattr(other, name)
+        assert (values is None) == (expected is None), name
+        if values is not None:
+            np.testing.assert_allclose(values, expected, rtol=0, atol=ROUNDING, err_msg=name)
+
+
+def test_so_are_the_classes_of_the_image() -> None:
+    one, other = first_image(), computed(IMAGE)
+    assert isinstance(one, FirstImage)
+    assert isinstance(other, FirstImage)
+    assert one.vision == other.vision
+    assert dict(one.classes) == pytest.approx(dict(other.classes), rel=0, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_its_file_names_the_weights_it_was_made_with(name: str) -> None:
+    spec = find(name)
+    assert spec is not None
+    weights = (bundled_folder(spec) / "model.safetensors").read_bytes()
+    assert read_notes(FILES[name])["weights"] == hashlib.sha256(weights).hexdigest()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_head_view_may_offer_transformed_values_before_the_model_is_here(name: str) -> None:
+    model = load(name, modality="image" if name == IMAGE else "text")
+    assert output_projections(model) is not None
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        TraceKey(TEXT, SENTENCE + " "),
+        TraceKey(TEXT, SENTENCE, "Was it good?"),
+        TraceKey("bundled/gpt2-novels", SENTENCE),
+        TraceKey(IMAGE, "", image="cat"),
+        TraceKey(IMAGE, "", image=PICTURE, size=144),
+    ],
+)
+def test_it_is_of_exactly_these_inputs(key: TraceKey) -> None:
+    assert cache.first_input(key) is None
