@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.model.bundled.first import TEXT as MODEL
-from core.model.bundled.first import first_input
+from core.model.bundled.first import first_text
 from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow, reload
 from tests.model.families import FAMILIES, build
 
@@ -33,7 +32,7 @@ def trace() -> Trace:
 
     On another processor the model itself rounds otherwise; how far is in test_first.
     """
-    shipped = first_input(MODEL)
+    shipped = first_text()
     assert shipped is not None
     return shipped.trace
 

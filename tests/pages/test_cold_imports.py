@@ -90,8 +90,8 @@ def test_a_first_picture_needs_few_modules_of_ours(imported: dict[str, set[str]]
     assert sum(lines) <= MAX_LINES
 
 
-LIGHT = ("home", "heatmap", "head_view", "model_view", "neuron_view", "vectors", "projection")
-LIGHT += ("query_key", "images")
+_SENTENCE = ("home", "heatmap", "head_view", "model_view", "neuron_view", "vectors", "projection")
+LIGHT = (*_SENTENCE, "query_key", "images")
 TABLES_OF_HEADS = ("class_attention", "patterns", "anomalies")
 
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from core.model.catalog import bundled_problem, find
+from core.model.catalog import find
 from core.model.trace import Array, Trace
 from core.model.trace.stored import read_notes, read_record
 
@@ -45,24 +45,14 @@ class FirstInput:
     induction: NDArray[np.float64] | None = None
 
 
+@functools.cache
 def first_text() -> FirstInput | None:
     """That of the model of texts; None as for :func:`read`."""
     return read(FirstInput, TEXT)
 
 
 def read(kind: type[First], model: str) -> First | None:
-    """What the model's file holds; None where it, or the model here, is of other weights."""
-    spec = find(model)
-    if spec is None or bundled_problem(spec) is not None:
-        return None
-    return _read(kind, model) if _weights(model) == spec.pins["model.safetensors"] else None
-
-
-@functools.cache
-def _weights(model: str) -> str:
-    return read_notes(FILES[model]).get("weights", "")
-
-
-@functools.cache
-def _read(kind: type[First], model: str) -> First:
-    return read_record(kind, FILES[model])
+    """What the model's file holds; None where it was made with other weights than those pinned."""
+    spec, file = find(model), FILES[model]
+    pinned = spec is not None and read_notes(file).get("weights") == spec.pins["model.safetensors"]
+    return read_record(kind, file) if pinned else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 from core.model.bundled.first import IMAGE, FirstInput, read
@@ -16,6 +17,7 @@ class FirstImage(FirstInput):
     classes: tuple[tuple[str, float], ...]
 
 
+@functools.cache
 def first_image() -> FirstImage | None:
     """That of the model of images; None as for :func:`core.model.bundled.first.read`."""
     return read(FirstImage, IMAGE)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import streamlit as st
 
 from core.model.bundled import first
-from core.model.catalog import Modality
+from core.model.catalog import Modality, bundled_problem, find
 from core.model.memory import return_freed_memory
 from core.model.trace import Array, AttentionType, Trace
 from core.ui.cache.first_load import FirstLoad
@@ -125,8 +125,11 @@ def first_input(key: TraceKey) -> first.FirstInput | None:
 
 def first_of(model_name: str) -> first.FirstInput | None:
     """What comes with the app of a model's first input, if anything does."""
-    if model_name != first.IMAGE:
-        return first.first_text() if model_name == first.TEXT else None
+    spec = find(model_name)
+    if spec is None or model_name not in first.FILES or bundled_problem(spec) is not None:
+        return None
+    if model_name == first.TEXT:
+        return first.first_text()
     from core.model.bundled.first_image import first_image  # no text needs it
 
     return first_image()

@@ -9,17 +9,8 @@ import numpy as np
 import pytest
 
 from core.model import load
-from core.model.bundled.first import (
-    FILES,
-    IMAGE,
-    PICTURE,
-    SENTENCE,
-    TEXT,
-    FirstInput,
-    first_image,
-    first_input,
-)
-from core.model.bundled.first_image import FirstImage
+from core.model.bundled.first import FILES, IMAGE, PICTURE, SENTENCE, TEXT, FirstInput
+from core.model.bundled.first_image import FirstImage, first_image
 from core.model.catalog import bundled_folder, find
 from core.model.trace.stored import read_notes
 from core.model.weights.output_projection import output_projections
@@ -36,7 +27,7 @@ computed = functools.cache(compute)
 @pytest.fixture(params=FILES)
 def both(request: pytest.FixtureRequest) -> tuple[FirstInput, FirstInput]:
     """What comes with the app, and what the model computes."""
-    shipped = first_input(request.param)
+    shipped = cache.first_of(request.param)
     assert shipped is not None
     return shipped, computed(request.param)
 
