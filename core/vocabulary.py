@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol
@@ -26,7 +27,8 @@ Modality = Literal["text", "image"]  # what a model reads
 
 PART = "\N{NO-BREAK SPACE}"  # between a character and which of its parts a token is: 日 1/3
 RING = "\N{DOTTED CIRCLE}"  # what an accent that is a token stands on
-_PARTS = re.compile(rf"(<U\+[0-9A-F]+>|.){PART}1/(\d)(?:\1{PART}[2-4]/\2)*")
+_TO_THE_RIGHT = "\N{LEFT-TO-RIGHT MARK}"
+_PARTS = re.compile(rf"((?:<U\+[0-9A-F]+>|.){_TO_THE_RIGHT}?){PART}1/(\d)(?:\1{PART}[2-4]/\2)*")
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -111,11 +113,26 @@ def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
         counts[display] += 1
         label = display
         if counts[display] > 1:
-            while (label := display + str(counts[display]).translate(_SUBSCRIPTS)) in taken:
+            while (
+                label := numbered(display, str(counts[display]).translate(_SUBSCRIPTS))
+            ) in taken:
                 counts[display] += 1
         taken.add(label)
         labels.append(label)
     return tuple(labels)
+
+
+def _subscript(number: int) -> str:
+    return str(number).translate(_SUBSCRIPTS)
+
+
+def numbered(word: str, number: str) -> str:
+    """A word and its number, on the right also of a word that runs to the left: U+200E sees to it.
+
+    The views' scripts then write the label from left to right (``dirOf``).
+    """
+    runs_left = any(unicodedata.bidirectional(char) in {"R", "AL"} for char in word)
+    return f"{word}{_TO_THE_RIGHT if runs_left else ''}{number}"
 
 
 def join_pieces(pieces: Sequence[Displayed]) -> str:
@@ -127,4 +144,4 @@ def join_pieces(pieces: Sequence[Displayed]) -> str:
     if not rest:
         return first
     word = first + "".join(piece.removeprefix("##").removeprefix(RING) for piece in rest)
-    return _PARTS.sub(r"\1", word).lstrip("␣▁") or word
+    return _PARTS.sub(lambda run: run[1].rstrip(_TO_THE_RIGHT), word).lstrip("␣▁") or word

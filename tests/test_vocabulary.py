@@ -38,3 +38,10 @@ def test_parts_of_one_character_become_it_when_merged() -> None:
     spelled = [token("a", 0, 0), *pieces, *pieces, token("##◌\u0308", 9, 0)]
     assert join_pieces(spelled) == "a😀😀\u0308"
     assert join_pieces([token("␣", 0, 0), token("cat", 1, 0)]) == "cat"
+
+
+def test_a_number_stands_on_the_right_of_words_that_run_to_the_left() -> None:
+    """Beside Hebrew letters a number alone would go to their left, also in an English line."""
+    assert unique_labels(("ים", "ים", "it", "it")) == ("ים", "ים\u200e₂", "it", "it₂")
+    pieces = [token(f"ש\u200e\u00a0{part}/2", part, 0) for part in (1, 2)]
+    assert join_pieces([*pieces, token("##לום", 3, 0)]) == "שלום"

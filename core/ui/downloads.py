@@ -156,7 +156,8 @@ def csv_later(
     """A function that makes a table when called, and returns it as CSV.
 
     `make` is a bound method or a `partial`, which hold on to nothing of a page; `options` are those
-    of :func:`core.analysis.csv_text.to_csv`.
+    of :func:`core.analysis.csv_text.to_csv`. The file begins with a byte-order mark, without which
+    spreadsheets take UTF-8 for the letters of their own country.
     """
     return partial(_csv, make, held.facts, options)
 
@@ -166,4 +167,4 @@ def _csv(
 ) -> str:
     from core.analysis.csv_text import to_csv
 
-    return to_csv(make(), facts, **options)
+    return "\N{ZERO WIDTH NO-BREAK SPACE}" + to_csv(make(), facts, **options)

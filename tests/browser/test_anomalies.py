@@ -73,7 +73,7 @@ def test_the_table_has_a_row_per_head_and_the_report_opens_from_disk_without_a_n
 ) -> None:
     page = goto(f"/anomalies?text={HOSTILE}")
     save_file(page, "Download CSV", tmp_path / "table.csv")
-    with (tmp_path / "table.csv").open(encoding="utf-8", newline="") as file:
+    with (tmp_path / "table.csv").open(encoding="utf-8-sig", newline="") as file:
         assert file.readline().startswith("#")  # what the file holds
         rows = [(int(row["layer"]), int(row["head"])) for row in csv.DictReader(file)]
     assert rows == [(layer + 1, head + 1) for layer in range(6) for head in range(12)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
 import zxingcpp
@@ -41,6 +41,20 @@ def test_enter_and_the_button_show_what_was_typed_and_lines_become_one(goto: Ope
     expect(page.get_by_role("columnheader", name="winter")).to_be_visible()
     page.get_by_role("button", name="Show", exact=True).hover()
     expect(page.get_by_text("Pasted lines become one text.")).to_be_visible()
+
+
+def test_a_link_of_the_menu_opens_the_same_text_in_a_new_tab_too(goto: Open) -> None:
+    page = goto(f"/heatmap?text={quote(TYPED)}&layer=2&head=mean")
+    link = page.get_by_test_id("stSidebarNavLink").filter(has_text="Head view")
+    assert "text" not in str(link.get_attribute("href"))
+    link.hover()
+    address = str(link.evaluate("each => each.href"))
+    query = {"model": ["bundled/minilm"], "text": [TYPED], "layer": ["2"]}
+    assert parse_qs(urlsplit(address).query) == query
+    expect(page.get_by_label("Text", exact=True)).to_have_value(TYPED)
+    page.goto(address)
+    expect(page.get_by_role("heading", name="Head view", level=1)).to_be_visible()
+    expect(page.get_by_label("Text", exact=True)).to_have_value(TYPED)
 
 
 def leave_by(page: Page, link: Locator, *, touch: bool) -> None:

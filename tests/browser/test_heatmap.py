@@ -134,7 +134,7 @@ def test_the_picture_shows_the_pair_on_hover(goto: Open) -> None:
 def test_the_saved_file_holds_exactly_what_is_shown(goto: Open, tmp_path: Path) -> None:
     page = goto(IT_BOOK + "&hide=1&renorm=1")
     save_file(page, "Download CSV", tmp_path / "attention.csv")
-    about, *rows = csv.reader((tmp_path / "attention.csv").open(encoding="utf-8"))
+    about, *rows = csv.reader((tmp_path / "attention.csv").open(encoding="utf-8-sig"))
     assert about[0].startswith("# {")
     assert len(rows) == 12
     assert page.locator(".cell").count() == 11 * 11

@@ -152,6 +152,20 @@ def test_words_lie_flat_and_none_is_cut_or_moves_away_from_the_pointer(
     assert [round(box["y"] + top) for box in before] == [round(box["y"]) for box in after]
 
 
+@pytest.mark.parametrize("text", ["", "שלום לכם מה שלומכם היום"])
+def test_the_last_word_never_stands_alone_in_its_line(goto: Open, text: str) -> None:
+    page = goto(f"/home?text={text}" if text else "/home")
+    words = page.locator(".words .word")
+    lines = set()
+    for width in range(1400, 380, -20):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(40)
+        tops = words.evaluate_all("nodes => nodes.map((node) => node.offsetTop)")
+        assert tops[-1] == tops[-2], f"{width} pixels: {tops}"
+        lines.add(len(set(tops)))
+    assert {1, 2} <= lines
+
+
 def test_a_text_from_right_to_left_runs_so(goto: Open) -> None:
     page = goto(f"/home?text={quote('مرحبا بالعالم')}", width=1280)
     words = page.locator(f"{PICTURE} .word")

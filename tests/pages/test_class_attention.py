@@ -67,7 +67,7 @@ def csv(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
 
     def keep(label: str, data: Any, *, file_name: str, **options: Any) -> bool:
         if file_name.endswith(".csv"):
-            files.append(pd.read_csv(io.StringIO(data()), comment="#"))
+            files.append(pd.read_csv(io.StringIO(data()), skiprows=1))
         return offer(label, data, file_name=file_name, **options)
 
     monkeypatch.setattr(st, "download_button", keep)

@@ -52,7 +52,7 @@ def rows_of(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Rows]:
         model = link.get("model", "bundled/minilm").split("/")[1]
         assert re.fullmatch(FILES[page].format(re.escape(model)), name)
         rows = list(csv.reader(io.StringIO(files[name], newline="")))
-        assert rows[0][0].startswith("# {")
+        assert rows[0][0].startswith("\ufeff# {")
         return rows
 
     return read

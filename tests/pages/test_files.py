@@ -46,8 +46,8 @@ def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], str]]:
 
 def facts_of(file: str) -> dict[str, Any]:
     """What a CSV file says in its first line, an HTML file in its head."""
-    if file.startswith("# "):
-        return dict(json.loads(file.splitlines()[0][2:]))
+    if file.startswith("\ufeff# "):
+        return dict(json.loads(file.splitlines()[0][3:]))
     (content,) = re.findall(r'<meta name="headscope" content="([^"]*)">', file)
     assert f"Headscope {VERSION}" in file.replace(content, "")  # for people too
     return dict(json.loads(html.unescape(content)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -64,7 +65,7 @@ IDLE, RUNS = "notRunning", "running"
 
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
-    return run_with("shell/quiet", "shell/links")
+    return run_with("shell/quiet", "shell/links", "shared/dom")
 
 
 @pytest.mark.parametrize(
@@ -111,3 +112,19 @@ def test_of_two_links_the_one_clicked_last_is_followed_last(
     run: Run, times: list[list[Any]], followed: list[str]
 ) -> None:
     assert run(CLICKS, times=times) == followed
+
+
+def test_a_link_of_the_menu_holds_what_every_page_reads(run: Run) -> None:
+    address = (
+        "?text=a+b%26%E6%97%A5%0Ac&pair=%20&model=org%2Fm&layer=2&head=mean&view=picture&hide=1"
+    )
+    assert parse_qsl(run("return commonOf(address)", address=address)) == [
+        *(("text", "a b&日\nc"), ("pair", " "), ("model", "org/m"), ("layer", "2")),
+    ]
+    assert run("return commonOf(address)", address="") == ""
+
+
+def test_pieces_and_numbered_labels_run_from_left_to_right_in_every_script(run: Run) -> None:
+    texts = ["##ים", "ים\u200e₂", "ש\u200e\u00a01/2", "ים", "it₂", "it is ים"]
+    sides = ["ltr", "ltr", "ltr", "auto", "auto", "auto"]
+    assert run("return texts.map(dirOf)", texts=texts) == sides

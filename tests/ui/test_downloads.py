@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import re
@@ -30,15 +31,16 @@ def test_a_table_is_made_when_it_is_wanted() -> None:
     assert made == []
     first, *rows = write().split("\r\n")
     assert rows == ["weight", "0.25", "0.33", ""]
-    assert json.loads(first.removeprefix("# ")) == HELD.facts
+    assert json.loads(first.removeprefix("\ufeff# ")) == HELD.facts
 
 
 @pytest.mark.parametrize("engine", ["c", "python"])
 def test_pandas_reads_the_table_below_the_first_line(engine: Literal["c", "python"]) -> None:
-    frame = pd.DataFrame({"token": ["#1", "it", 'say "x"'], "weight": [0.5, -1.0, 2.0]})
-    text = csv_later(frame.copy, HELD, index=False)()
-    read = pd.read_csv(io.StringIO(text), skiprows=1, engine=engine)
+    frame = pd.DataFrame({"token": ["#1", "日本", 'say "x"'], "weight": [0.5, -1.0, 2.0]})
+    file = csv_later(frame.copy, HELD, index=False)().encode()
+    read = pd.read_csv(io.BytesIO(file), skiprows=1, engine=engine)
     pd.testing.assert_frame_equal(read, frame)
+    assert file.startswith(codecs.BOM_UTF8)  # else spreadsheets show 日本 as æ—¥æœ¬
 
 
 @pytest.mark.parametrize(

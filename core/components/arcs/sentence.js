@@ -67,6 +67,7 @@ export function makeSentence(parent, view) {
     },
     /** Break the words into lines, give each its room, and note where the words are. */
     measure() {
+      keepCompany(line, nodes)
       const tops = new Set(nodes.map((node) => node.offsetTop))
       const room = tops.size === 1 ? ROOM.one : tops.size <= FEW_LINES ? ROOM.few : ROOM.many
       line.classList.toggle("one", tops.size === 1)
@@ -164,6 +165,20 @@ function drawWord(label, position, isSpecial) {
   make(node, "span", "text", label)
   place(make(node, "span", "share", ""), { height: SHARE })
   return node
+}
+
+/** A last word that would stand alone in its line, as [SEP] does: all move closer, or the one before it comes along. @param {HTMLElement} line @param {HTMLElement[]} nodes */
+function keepCompany(line, nodes) {
+  const [before, last] = nodes.slice(-2)
+  const isAlone = () => last && before.offsetTop !== last.offsetTop
+  line.classList.remove("tight")
+  line.style.paddingInlineEnd = ""
+  line.classList.toggle("tight", isAlone())
+  if (!isAlone()) return
+  const { direction } = getComputedStyle(line)
+  const right = line.clientWidth - before.offsetLeft - before.offsetWidth
+  const room = direction === "rtl" ? before.offsetLeft : right
+  line.style.paddingInlineEnd = `${room + 1}px`
 }
 
 /** The way that its letters run, as the browser decides it. @param {HTMLElement} parent @param {string[]} labels */

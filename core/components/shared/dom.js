@@ -3,7 +3,7 @@
 /** @typedef {{x: number, y: number}} Place in pixels */
 
 /**
- * A new element at the end of `parent`, if there is one. The letters of a text decide its direction.
+ * A new element at the end of `parent`, if there is one. The letters of a text decide its direction (`dirOf`).
  * @template {keyof HTMLElementTagNameMap} Tag @param {ParentNode | null} parent @param {Tag} tag @param {string} [className]
  * @param {string} [text] @returns {HTMLElementTagNameMap[Tag]}
  */
@@ -11,9 +11,14 @@ export function make(parent, tag, className = "", text) {
   const node = document.createElement(tag)
   if (className) node.className = className
   if (node instanceof HTMLButtonElement) node.type = "button"
-  if (text !== undefined) Object.assign(node, { textContent: text, dir: "auto" })
+  if (text !== undefined) Object.assign(node, { textContent: text, dir: dirOf(text) })
   parent?.append(node)
   return node
+}
+
+/** The direction of a text; In Hebrew too "##" stays on the left of a piece, and a number on the right, after the mark U+200E. @param {string} text */
+export function dirOf(text) {
+  return /^##|\u200e/.test(text) ? "ltr" : "auto"
 }
 
 /**

@@ -1,10 +1,10 @@
-// Watches the window, on every page: the theme, the history, clicks that end typing, and taps on what is explained.
+// Watches the window, on every page: the theme, the history, links, and taps on what is explained.
 
 import { make, whenGone } from "../shared/dom.js"
 import { openHintsOnTap } from "./hints.js"
 import { makeDrawer } from "./drawer.js"
 import { keepOneEntry } from "./history.js"
-import { makeLinksWait } from "./links.js"
+import { makeLinksCarry, makeLinksWait } from "./links.js"
 import { whenQuiet } from "./quiet.js"
 
 /** @type {WeakMap<HTMLElement, {paper: string, probe: HTMLElement, cleanUps: (() => void)[]}>} */
@@ -36,6 +36,7 @@ function start(parentElement) {
     cleanUps: [
       makeDrawer(parentElement),
       keepOneEntry(window),
+      makeLinksCarry(document),
       makeLinksWait(document),
       openHintsOnTap(document),
       leaveOnEnter(document),

@@ -1,6 +1,6 @@
 // The elements of the heatmap table: labels, cells and sums of one row, each in its place.
 
-import { describe, make, place } from "../shared/dom.js"
+import { describe, dirOf, make, place } from "../shared/dom.js"
 
 /** @import { Data, Scale, Side } from "./table.js" */
 /** @typedef {{width: number, rowHead: number, head: number, isTurned: boolean}} Sizes pixels of a cell and of the labels; whether those of columns are turned */
@@ -29,7 +29,7 @@ export function makeLine(parent, className, index, hasSum, height) {
 /** @param {HTMLElement} node @param {Side} side @param {number} index */
 function nameToken(node, { labels, special, positions }, index) {
   node.textContent = labels[index]
-  node.dir = "auto"
+  node.dir = dirOf(labels[index])
   node.classList.toggle("special", special[index])
   node.title = `${labels[index]} · position ${positions[index][0] + 1}`
 }

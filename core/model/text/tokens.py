@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from core.model.trace import Token
-from core.vocabulary import PART, RING
+from core.vocabulary import PART, RING, numbered
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
@@ -144,9 +144,11 @@ def _with_parts(tokens: list[Token], spelling: Spelling) -> tuple[Token, ...]:
         start += length
         for part, place in enumerate(own, start=1):
             byte = f"<0x{ord(char) - 0xDC00:02X}>" if 0xDC80 <= ord(char) <= 0xDCFF else ""
-            of_many = f"{PART}{part}/{len(own)}" if len(own) > 1 else ""
-            written[place] += byte or visible(char) + of_many
-            in_parts |= {place} if of_many else set()
+            if len(own) > 1:
+                written[place] += numbered(visible(char), f"{PART}{part}/{len(own)}")
+                in_parts.add(place)
+            else:
+                written[place] += byte or visible(char)
     return tuple(
         replace(token, display=written[place].removeprefix("␣")) if place in in_parts else token
         for place, token in enumerate(tokens)
