@@ -163,7 +163,7 @@ def test_the_last_word_never_stands_alone_in_its_line(goto: Open, text: str) -> 
         tops = words.evaluate_all("nodes => nodes.map((node) => node.offsetTop)")
         assert tops[-1] == tops[-2], f"{width} pixels: {tops}"
         lines.add(len(set(tops)))
-    assert {1, 2} <= lines
+    assert len(lines) > 1
 
 
 def test_a_text_from_right_to_left_runs_so(goto: Open) -> None:

@@ -125,6 +125,6 @@ def test_a_link_of_the_menu_holds_what_every_page_reads(run: Run) -> None:
 
 
 def test_pieces_and_numbered_labels_run_from_left_to_right_in_every_script(run: Run) -> None:
-    texts = ["##ים", "ים\u200e₂", "ש\u200e\u00a01/2", "ים", "it₂", "it is ים"]
-    sides = ["ltr", "ltr", "ltr", "auto", "auto", "auto"]
+    texts = ["##ים", "ים\u200e₂", "ש\u200e\u00a01/2", "ים", "it₂", "it is ים", "ים ים\u200e₂"]
+    sides = ["ltr", "ltr", "ltr", "auto", "auto", "auto", "auto"]
     assert run("return texts.map(dirOf)", texts=texts) == sides

@@ -18,7 +18,7 @@ export function make(parent, tag, className = "", text) {
 
 /** The direction of a text; In Hebrew too "##" stays on the left of a piece, and a number on the right, after the mark U+200E. @param {string} text */
 export function dirOf(text) {
-  return /^##|\u200e/.test(text) ? "ltr" : "auto"
+  return /^(##|[^ ]*\u200e)[^ ]*$/.test(text) ? "ltr" : "auto"
 }
 
 /**
