@@ -72,7 +72,7 @@ def test_the_card_says_what_a_head_writes_and_what_is_repaired() -> None:
     found = effects(model, BOOK, "mean", "logit_difference", draws=0)
     part = f"{parts.heads[1, 2]:.3g} logits; all parts add up to the {parts.value:.3g} logits"
     assert f"**Writes:** {part} by which `{parts.words[0]}` is ahead" in said(app)
-    up, down = written_words(model, BOOK, 1, 2) or ((), ())
+    up, down, _ = written_words(model, BOOK, 1, 2) or ((), (), 0)
     assert f"Likelier: `{up[0].display}` +{up[0].logit:.2g}" in said(app)
     assert f"Less likely: `{down[0].display}` −{-down[0].logit:.2g}" in said(app)
     effect, direct = found.values[1, 2], alone[1, 2]

@@ -23,7 +23,7 @@ from core.model.interventions.heads import (
     side_by_side,
 )
 from core.model.interventions.measures import Measure, Measured, measured, measures_of, words_of
-from core.model.language import display_names, rewired
+from core.model.language import display_names, is_text, rewired
 from core.model.refusal import refusing_to
 
 if TYPE_CHECKING:
@@ -73,6 +73,18 @@ class WrittenWord(NamedTuple):
     display: str
     id: int
     logit: float
+
+
+class WrittenWords(NamedTuple):
+    """Words that a head makes likelier, and less likely, those it moves most first.
+
+    `passed_over` are entries that it moves more than some of these, and that are no text: control
+    characters, parts of a character, rows that the tokenizer does not use.
+    """
+
+    likelier: tuple[WrittenWord, ...]
+    less_likely: tuple[WrittenWord, ...]
+    passed_over: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,11 +276,12 @@ def written_words(
     *,
     pair: str | None = None,
     max_tokens: int | None = None,
-) -> tuple[tuple[WrittenWord, ...], tuple[WrittenWord, ...]] | None:
+) -> WrittenWords | None:
     """The words that a head, from 0, makes likelier and less likely by what it writes itself.
 
     The `count` with the largest and the smallest of its parts of the logits, at the token whose
-    word is measured, above the mean of all words. None for a model without a head for words.
+    word is measured, above the mean of all words; entries that are no text are passed over. None
+    for a model without a head for words.
     """
     if "logit_difference" not in measures_of(model):
         return None
@@ -278,16 +291,25 @@ def written_words(
     absent = Intervention({layer: [Replacement(0, head, 0.0)]})
     (part,) = taken.again(Intervention()) - taken.again(absent)
     part = part - part.mean()
-    return _strongest(model, part, count), _strongest(model, -part, count, sign=-1)
+    (up, passed), (down, also_passed) = (_most_moved(model, part, count, s) for s in (1, -1))
+    return WrittenWords(up, down, passed + also_passed)
 
 
-def _strongest(
-    model: LoadedModel, part: torch.Tensor, count: int, sign: int = 1
-) -> tuple[WrittenWord, ...]:
-    values, ids = part.topk(count)
-    names = display_names(model.tokenizer, ids.tolist())
-    logits = (sign * values).tolist()
-    return tuple(map(WrittenWord, names, ids.tolist(), logits))
+def _most_moved(
+    model: LoadedModel, part: torch.Tensor, count: int, sign: int
+) -> tuple[tuple[WrittenWord, ...], int]:
+    """The words with the largest `part` times `sign`, and how many entries were passed over."""
+    words: list[int] = []
+    passed_over = 0
+    for entry in (sign * part).argsort(descending=True).tolist():
+        if len(words) == count:
+            break
+        if is_text(model.tokenizer, entry):
+            words.append(entry)
+        else:
+            passed_over += 1
+    names = display_names(model.tokenizer, words)
+    return tuple(map(WrittenWord, names, words, part[words].tolist())), passed_over
 
 
 def _repeatable(model: LoadedModel, way: Measured) -> _Taken:

@@ -12,8 +12,9 @@ from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError
 from core.model.refusal import refusing_to
 from core.model.text.inputs import Input, encode
-from core.model.text.tokens import display_name, marks_starts, spelling_of
+from core.model.text.tokens import display_name, marks_starts, spelling_of, visible
 from core.model.trace import Token
+from core.vocabulary import RING
 
 if TYPE_CHECKING:
     import torch
@@ -209,6 +210,16 @@ def display_names(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> lis
     """Entries of the vocabulary as people read them."""
     spelling = spelling_of(tokenizer)
     return [display_name(name, spelling) for name in tokenizer.convert_ids_to_tokens(list(ids))]
+
+
+def is_text(tokenizer: PreTrainedTokenizerFast, entry: int) -> bool:
+    """Whether an entry of the vocabulary can be printed: no control character, no half of one."""
+    text = str(tokenizer.decode([entry])).strip()
+    return (
+        bool(text)
+        and "\N{REPLACEMENT CHARACTER}" not in text
+        and visible(text) in {text, RING + text}
+    )
 
 
 def guesses_of(

@@ -81,7 +81,15 @@ def show_trust() -> None:
         )
     )
     st.markdown("\n".join(rows_of(table)))
-    st.caption(_words("points", share=POINTS, weight=ATTENDS, **table.attrs))
+    st.caption(
+        _words(
+            "points",
+            share=POINTS,
+            weight=ATTENDS,
+            idle=table.attrs["idle"],
+            others=table.attrs["others"],
+        )
+    )
     st.caption(_words("traps"))
     held = contents("effect", "planted", "trust", text=False)
     offer_csv(table.copy, held, index=False)

@@ -96,8 +96,9 @@ def what_it_writes(heads: HeadTable, key: TraceKey, asked: Asked) -> str:
         others=_amount(float(np.nanmedian(np.delete(own, heads.head))), parts)
         if len(own) > 1
         else "",
-        up="" if words is None else _listed(words[0]),
-        down="" if words is None else _listed(words[1]),
+        up="" if words is None else _listed(words.likelier),
+        down="" if words is None else _listed(words.less_likely),
+        passed_over=0 if words is None else words.passed_over,
     )
 
 
@@ -137,7 +138,7 @@ def _sums(parts: DirectParts) -> str:
 
 def _listed(words: Sequence[WrittenWord]) -> str:
     """Words with what is added to their logits (Markdown)."""
-    return in_a_row([f"{quote(each.display)} {number(each.logit, '+.2g')}" for each in words[:3]])
+    return in_a_row([f"{quote(each.display)} {number(each.logit, '+.2g')}" for each in words])
 
 
 def _show_map(heads: HeadTable, parts: DirectParts, colours: Palette) -> None:

@@ -14,13 +14,12 @@ from core.ui import python
 from core.ui.cache import TraceKey
 
 if TYPE_CHECKING:
-    from core.model.interventions.direct import DirectParts, WrittenWord
+    from core.model.interventions.direct import DirectParts, WrittenWords
     from core.model.interventions.heads import Doubles
     from core.model.interventions.lens import Lens
 
-    Words = tuple[tuple[WrittenWord, ...], tuple[WrittenWord, ...]]
-
 _MAX_KEPT = 64  # of a few dozen numbers a head
+_SHOWN = 3  # words that a head makes likelier, and less likely
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
@@ -80,7 +79,7 @@ def direct_of_head(key: TraceKey, replace: Replace, asked: Asked, layer: int, he
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def words_of_head(key: TraceKey, layer: int, head: int) -> Words | None:
+def words_of_head(key: TraceKey, layer: int, head: int) -> WrittenWords | None:
     """The words that a head, from 0, makes likelier and less likely; None without such words."""
     from core.model.interventions.direct import written_words
 
@@ -88,7 +87,13 @@ def words_of_head(key: TraceKey, layer: int, head: int) -> Words | None:
         return None
     try:
         return written_words(
-            model_of(key), key.text, layer, head, pair=key.pair, max_tokens=reading.MAX_TOKENS
+            model_of(key),
+            key.text,
+            layer,
+            head,
+            _SHOWN,
+            pair=key.pair,
+            max_tokens=reading.MAX_TOKENS,
         )
     except UnsupportedModelError:
         return None

@@ -13,6 +13,7 @@ from core.model import effects, load
 from core.model.box import BOX, open_box
 from core.model.bundled.planted import PLANTED
 from core.model.errors import UnsupportedModelError
+from core.model.interventions import direct
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.heads import as_input
 from core.model.interventions.reference import head_outputs
@@ -101,12 +102,42 @@ def test_by_hand_through_the_final_norm_of_a_decoder(tmp_path: Path) -> None:
         last = written[:, -1]
         expected = ((last - last.mean(-1, keepdim=True)) * scale) @ direction
         np.testing.assert_allclose(parts.heads[layer], expected.detach().numpy(), atol=1e-5)
-        up, down = written_words(model, TEXT, layer, 1) or ((), ())
+        up, down, _ = written_words(model, TEXT, layer, 1) or ((), (), 0)
         moved = ((last[1] - last[1].mean()) * scale) @ network.lm_head.weight.double().T
         moved = moved - moved.mean()
-        assert [each.id for each in up] == moved.topk(5).indices.tolist()
-        assert [each.id for each in down] == (-moved).topk(5).indices.tolist()
-        assert_same_pass([each.logit for each in up], moved.detach().topk(5).values)
+        names = {each: model.tokenizer.decode([each]).strip() for each in range(len(moved))}
+        order = [
+            each
+            for each in moved.argsort(descending=True).tolist()
+            if names[each].isprintable() and names[each] not in {"", "\ufffd"}
+        ]
+        assert [each.id for each in up] == order[:5]
+        assert [each.id for each in down] == order[:-6:-1]
+        assert_same_pass([each.logit for each in up], moved.detach()[order[:5]])
+
+
+def test_control_characters_and_halves_of_characters_are_no_words() -> None:
+    model = load("bundled/gpt2-novels")
+    control, half, blank = "ą", "æ", "Ġ"  # how the vocabulary spells the bytes 05, E6 and 20
+    order = [control, "Ġlady", half, "Ġvery", blank, "s"]
+    entries = model.tokenizer.convert_tokens_to_ids(order)
+    part = torch.zeros(model.network.config.vocab_size)
+    part[entries] = torch.arange(6.0, 0.0, -1.0)
+    words, passed_over = direct._most_moved(model, part, 3, 1)
+    assert [(each.display, each.logit) for each in words] == [("lady", 5), ("very", 3), ("s", 1)]
+    assert passed_over == 3
+    words, passed_over = direct._most_moved(model, -part, 2, -1)
+    assert [(each.display, each.logit) for each in words] == [("lady", -5), ("very", -3)]
+    assert passed_over == 2
+
+
+def test_what_a_head_writes_is_text_and_what_is_not_is_counted() -> None:
+    model = load("bundled/gpt2-novels")
+    shown = [written_words(model, TEXT, layer, head) for layer in range(4) for head in range(4)]
+    words = [word for each in shown if each for word in (*each.likelier, *each.less_likely)]
+    assert len(words) == 16 * 10
+    assert all(model.tokenizer.decode([word.id]).strip().isprintable() for word in words)
+    assert not any("<0x" in word.display or "<U+" in word.display for word in words)
 
 
 def test_by_hand_through_all_norms_after_a_head_of_an_encoder(model_of: ModelOf) -> None:
