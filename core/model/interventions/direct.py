@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakSet
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from core.model.interventions.heads import (
     side_by_side,
 )
 from core.model.interventions.measures import Measure, Measured, measured, measures_of, words_of
-from core.model.language import display_names, is_text, rewired
+from core.model.language import display_names, is_text
 from core.model.refusal import refusing_to
 
 if TYPE_CHECKING:
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     from core.model.interventions.stream import Leaf, Stream
     from core.model.interventions.words import Words
     from core.model.running.loaded import LoadedModel
+    from core.model.text.inputs import Input
 
 SUMS: tuple[Measure, ...] = ("logit_difference", "class", "sentence")
+_followed: WeakSet[LoadedModel] = WeakSet()  # models whose parts add up
 TOLERANCE = 1e-3  # of the value, or of 1: how far the sum of all parts may be from it
 
 
@@ -132,8 +135,6 @@ def direct_parts(
         Where the parts do not add up to the value within :data:`TOLERANCE`: something between
         them is not followed here.
     """
-    import torch
-
     chosen = summed_measure(model) if measure is None else measure
     if chosen not in SUMS:
         raise UnsupportedModelError(
@@ -141,8 +142,27 @@ def direct_parts(
             f"Measure it by {' or '.join(map(repr, SUMS))}.",
         )
     item = as_input(model, text, pair, size, max_tokens)
-    way = measured(model, item, chosen, words=words)
-    with torch.enable_grad():
+    return _summed(model, measured(model, item, chosen, words=words))
+
+
+def check_followed(model: LoadedModel, item: Input) -> None:
+    """Refuse a model whose parts do not add up; once a model, on the first input asked for.
+
+    Raises
+    ------
+    UnsupportedModelError
+        As :func:`direct_parts`.
+    """
+    if model not in _followed:
+        _summed(model, measured(model, item, summed_measure(model)))
+        _followed.add(model)
+
+
+def _summed(model: LoadedModel, way: Measured) -> DirectParts:
+    """The parts, which add up to the value."""
+    import torch
+
+    with torch.inference_mode(mode=False), torch.enable_grad():
         taken = _taken(model, way)
         value = _value(way, taken.before)
         shares = _shares(value, taken)
@@ -248,6 +268,7 @@ def direct_effects(
     difference to `effects` is what they make of the change. Parameters are as there.
     """
     item = as_input(model, text, pair, size, max_tokens)
+    check_followed(model, item)
     second = None if other is None else as_input(model, other, max_tokens=max_tokens)
     way = measured(model, item, measure, second, words)
     taken = [_repeatable(model, each) for each in way.texts]
@@ -286,6 +307,7 @@ def written_words(
     if "logit_difference" not in measures_of(model):
         return None
     item = as_input(model, text, pair, None, max_tokens)
+    check_followed(model, item)
     way = measured(model, item, "logit_difference")
     taken = _repeatable(model, way)
     absent = Intervention({layer: [Replacement(0, head, 0.0)]})
@@ -342,9 +364,7 @@ def _pass(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """What is read after a pass of the linear network, and what went into its first layer."""
     stream.rewind(intervention)
-    network = way.network
-    if network is not model.network:
-        network = rewired(network, model.network, stream.ends)
+    network = stream.follow(way.network, model.network)
     with (
         stream,
         recorded(model.way, copies, {way.tokens}, change=stream, keeps=False) as recorder,

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.model.capture.forward import recorded
+from core.model.interventions.direct import check_followed
 from core.model.interventions.heads import as_input
 from core.model.interventions.measures import Measured, measured, measures_of
-from core.model.language import Guess, guesses_of, rewired
+from core.model.language import Guess, guesses_of
 from core.model.refusal import refusing_to
 
 if TYPE_CHECKING:
@@ -46,11 +47,14 @@ def logit_lens(
 
     All later heads and layers write nothing; where norms stand on the residual stream, as in BERT,
     those of later layers stay. At the token whose word is measured, see
-    :func:`core.model.effects`. None for a model without a head for words.
+    :func:`core.model.effects`. None for a model without a head for words. Raises
+    `UnsupportedModelError` where what is written cannot be followed.
     """
     if "logit_difference" not in measures_of(model):
         return None
-    way = measured(model, as_input(model, text, pair, None, max_tokens), "logit_difference")
+    item = as_input(model, text, pair, None, max_tokens)
+    check_followed(model, item)
+    way = measured(model, item, "logit_difference")
     chances = [_chances(model, way, last) for last in range(-1, model.layers)]
     whole = chances[-1]
     best = int(whole.argmax())
@@ -74,7 +78,7 @@ def _chances(model: LoadedModel, way: Measured, last: int) -> torch.Tensor:
     from core.model.interventions.stream import UpTo
 
     cut = UpTo(last)
-    network = rewired(way.network, model.network, cut.ends)  # type: ignore[arg-type]
+    network = cut.follow(way.network, model.network)
     with (
         torch.inference_mode(),
         cut,

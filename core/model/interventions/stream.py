@@ -9,6 +9,7 @@ output over its input stays.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from core.model.interventions.changing import Intervention
+from core.model.language import Wrapped, rewired
 
 _NORMS = {functional.layer_norm, functional.rms_norm}
 _GATES = {"softmax", "sigmoid", "rsqrt"}
@@ -24,6 +26,8 @@ _POWERS = {"pow", "__pow__"}
 _ACTIVATIONS = {"gelu", "relu", "silu", "tanh"}
 _SOURCES = {"embedding", "conv2d"}
 _PRODUCTS = {"linear", "addmm"}
+_SUMS = {"add", "__add__"}
+_OF_EXPERTS = {"experts", "router"}  # modules that a mixture of experts has
 
 
 class Leaf(NamedTuple):
@@ -44,6 +48,41 @@ class _Inside(TorchFunctionMode):
         super().__init__()
         self._layer = -1  # the last attention call
         self._reads = False  # whether the network is done, and its head at work
+        self._mixes = False  # whether experts are at work
+
+    def follow(self, network: Any, base: torch.nn.Module) -> Any:  # noqa: ANN401 - a network
+        """A copy of `network`, for one call, whose `base` tells when it is done.
+
+        What its experts write is followed together (:meth:`mixture`): which tokens one of them
+        gets differs from pass to pass.
+        """
+
+        def copied(module: Any) -> Any:  # noqa: ANN401 - a module
+            if isinstance(module, Wrapped):
+                return module.within(copied)
+            children = {name: child for name, child in module._modules.items() if child is not None}  # noqa: SLF001 - shared by copies
+            if not _OF_EXPERTS.isdisjoint(children):
+                return Wrapped(module, self._mix)
+            found = {name: copied(child) for name, child in children.items()}
+            if all(found[name] is child for name, child in children.items()):
+                return module
+            twin = copy.copy(module)
+            twin.__dict__["_modules"] = module._modules | found  # noqa: SLF001 - likewise
+            return Wrapped(twin, lambda run: run(), base) if module is base else twin
+
+        own = copied(network)
+        return own if network is base else rewired(own, base, self.ends)  # type: ignore[arg-type]
+
+    def _mix(self, run: Callable[[], Any]) -> Any:  # noqa: ANN401 - a tensor, or it first
+        self._mixes = True
+        try:
+            return self.mixture(run)
+        finally:
+            self._mixes = False
+
+    def mixture(self, run: Callable[[], Any]) -> Any:  # noqa: ANN401 - a tensor, or it first
+        """What the experts of a layer write."""
+        raise NotImplementedError
 
     def ends(self, output: Any) -> Any:  # noqa: ANN401 - handed on
         """The network inside of the one with a head is done."""
@@ -73,6 +112,15 @@ class UpTo(_Inside):
         self._layer = number
         return output
 
+    def mixture(self, run: Callable[[], Any]) -> Any:  # noqa: ANN401 - a tensor, or it first
+        """As it is, or zero after the last layer."""
+        made = run()
+        if self._layer <= self._last:
+            return made
+        if isinstance(made, tuple):
+            return (torch.zeros_like(made[0]), *made[1:])
+        return torch.zeros_like(made)
+
     def __torch_function__(
         self,
         func: Callable[..., Any],
@@ -82,10 +130,11 @@ class UpTo(_Inside):
     ) -> Any:  # noqa: ANN401 - whatever the function returns
         """Compute as usual, and write zero after the last layer."""
         made = func(*args, **(kwargs or {}))
-        is_late = self._layer > self._last and not self._reads
-        if is_late and getattr(func, "__name__", "") in _PRODUCTS:
-            return torch.zeros_like(made)
-        return made
+        is_late = self._layer > self._last and not (self._reads or self._mixes)
+        name = getattr(func, "__name__", "")
+        if is_late and _is_biased(name, args):
+            return args[0]
+        return torch.zeros_like(made) if is_late and _is_product(name, args) else made
 
 
 class Stream(_Inside):
@@ -129,10 +178,12 @@ class Stream(_Inside):
     ) -> Any:  # noqa: ANN401 - whatever the function returns
         """Compute as the linear network does."""
         given = kwargs or {}
-        name = getattr(func, "__name__", "")
-        if name in _PRODUCTS:
+        name = "" if self._mixes else getattr(func, "__name__", "")
+        if _is_product(name, args):
             return self._product(func, args, given)
-        if func in _NORMS:
+        if _is_biased(name, args):
+            args = (args[0], self._leaf("bias", args[1]))
+        if func in _NORMS and not self._mixes:
             return self._norm(func, *args, **given)
         if name in _GATES or (name in _POWERS and _is_root(*args)):
             kept = self._keep(args[0], lambda: func(*args, **given))
@@ -142,6 +193,13 @@ class Stream(_Inside):
         if name in _SOURCES and self._layer < 0 and torch.is_grad_enabled():
             return func(*args, **given).detach().requires_grad_()
         return func(*args, **given)
+
+    def mixture(self, run: Callable[[], Any]) -> Any:  # noqa: ANN401 - a tensor, or it first
+        """A part of the sum, as it was in the recorded pass."""
+        made = run()
+        first, *rest = made if isinstance(made, tuple) else (made,)
+        kept = self._leaf("layer", self._keep(first, lambda: first))
+        return (kept, *rest) if isinstance(made, tuple) else kept
 
     def _product(
         self, func: Callable[..., torch.Tensor], args: tuple[Any, ...], given: dict[str, Any]
@@ -156,6 +214,8 @@ class Stream(_Inside):
             bias, states, weight = args
             return states @ weight + self._leaf("bias", bias)
         states, weight = args[:2]
+        if func.__name__ == "matmul":
+            return states @ weight
         bias = given.get("bias", args[2] if len(args) > 2 else None)
         made = functional.linear(states, weight)
         return made if bias is None else made + self._leaf("bias", bias)
@@ -188,20 +248,28 @@ class Stream(_Inside):
         """What is computed of these in the recorded pass, and in all others the same."""
         if self._intervention is None:
             self._kept.append(compute().detach())
-            return self._kept[-1]
+            return self._kept[-1].clone()
         kept = self._kept[self._at]
         self._at += 1
-        if len(kept) == 1:
-            return kept.expand(len(states), *kept.shape[1:])
         copies = len(states) // len(kept)  # 1 where the batch is not in the first axis
-        return kept if copies == 1 else kept.repeat(copies, *[1] * (kept.dim() - 1))
+        return kept.repeat(copies, *[1] * (kept.dim() - 1))  # networks add to them in place
 
     def _leaf(self, kind: str, values: torch.Tensor) -> torch.Tensor:
         if self._intervention is not None or not torch.is_grad_enabled():
             return values
         leaf = values.detach().clone().requires_grad_()
         self.leaves.append(Leaf(kind, self._layer, leaf))
-        return leaf
+        return leaf.clone()  # networks add to it in place
+
+
+def _is_product(name: str, args: tuple[Any, ...]) -> bool:
+    """Whether states are multiplied by weights, which are a matrix however they are written."""
+    return name in _PRODUCTS or (name == "matmul" and args[1].dim() == 2)
+
+
+def _is_biased(name: str, args: tuple[Any, ...]) -> bool:
+    """Whether a bias is added by itself, after its product."""
+    return name in _SUMS and len(args) == 2 and isinstance(args[1], torch.nn.Parameter)
 
 
 def _is_root(_base: object, exponent: object, *_rest: object) -> bool:

@@ -176,21 +176,33 @@ def rewired(
     rewired = copy.copy(whole)
     modules = whole._modules  # noqa: SLF001 - a shallow copy shares them
     rewired.__dict__["_modules"] = {
-        name: _Base(module, then) if base in (module, getattr(module, "inner", None)) else module
+        name: Wrapped(module, lambda run: then(run()))
+        if base in (module, getattr(module, "inner", None))
+        else module
         for name, module in modules.items()
     }
     return rewired
 
 
-class _Base:
-    """A network whose output is made into another; else as the network itself, `inner`."""
+class Wrapped:
+    """A module that is run by `around`; else as the module itself, and known by it as `inner`."""
 
-    def __init__(self, wrapped: Any, then: Callable[[Any], Any]) -> None:  # noqa: ANN401
-        self._wrapped, self._then = wrapped, then
-        self.inner = getattr(wrapped, "inner", wrapped)
+    def __init__(
+        self,
+        wrapped: Any,  # noqa: ANN401 - a module
+        around: Callable[[Callable[[], Any]], Any],
+        inner: Any = None,  # noqa: ANN401 - a module
+    ) -> None:
+        self._wrapped, self._around = wrapped, around
+        self.inner = getattr(wrapped, "inner", wrapped) if inner is None else inner
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - handed on
-        return self._then(self._wrapped(*args, **kwargs))
+        """What `around` makes of a run of the module."""
+        return self._around(lambda: self._wrapped(*args, **kwargs))
+
+    def within(self, copied: Callable[[Any], Any]) -> Wrapped:
+        """The same around a copy of what is wrapped."""
+        return Wrapped(copied(self._wrapped), self._around, self.inner)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - handed on
         return getattr(self._wrapped, name)

@@ -16,10 +16,13 @@ from core.model.errors import UnsupportedModelError
 from core.model.interventions import direct
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.heads import as_input
+from core.model.interventions.lens import logit_lens
+from core.model.interventions.measures import measured
 from core.model.interventions.reference import head_outputs
 from core.model.weights.output_projection import output_projections
 from tests.model.families import CAPTURED, SENTENCES
 from tests.model.language.checkpoints import build_with_head
+from tests.model.sweep.tiny import build, build_causal
 from tests.rounding import assert_same_pass
 
 if TYPE_CHECKING:
@@ -30,8 +33,8 @@ if TYPE_CHECKING:
     from tests.conftest import ModelOf
 
 TEXT = SENTENCES[1]
-# A mixture of experts adds up in a way that is not followed.
-FOLLOWED = [each.name for each in CAPTURED if " " not in each.name and each.name != "gpt_oss"]
+FINAL_NORMS = ("norm", "norm_f", "ln_f")
+FOLLOWED = [each.name for each in CAPTURED if " " not in each.name]
 WITH_WORDS = {
     "gpt2": "GPT2LMHeadModel",
     "llama": "LlamaForCausalLM",
@@ -195,11 +198,42 @@ def test_nothing_comes_after_the_heads_of_a_planted_model_s_last_layer() -> None
     assert abs(direct[0, first]) < 0.01 * abs(all_effects[0, first])  # a head of layer 2 reads it
 
 
-def test_what_is_not_followed_is_refused_and_what_is_not_linear_too(model_of: ModelOf) -> None:
-    with pytest.raises(UnsupportedModelError, match="does not add up"):
-        direct_parts(model_of("gpt_oss"), TEXT)
+def test_what_is_not_followed_is_refused_and_what_is_not_linear_too(tmp_path: Path) -> None:
+    build("squeezebert", tmp_path)  # its linear maps are convolutions
+    model = load(str(tmp_path))
+    for run in (direct_parts, direct_effects):
+        with pytest.raises(UnsupportedModelError, match="does not add up"):
+            run(model, TEXT)
     with pytest.raises(UnsupportedModelError, match="taken apart by 'kl'"):
         direct_parts(load("bundled/gpt2-novels"), TEXT, "kl")
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["mixtral", "qwen3_moe", "olmoe", "deepseek_v3", "dbrx", "granitemoe", "gpt_oss", "falcon"],
+)
+def test_mixtures_of_experts_and_bare_products_are_followed(kind: str, tmp_path: Path) -> None:
+    """By hand: the final norm and the head for words on the network's own hidden states."""
+    build_causal(kind, tmp_path)
+    model = load(str(tmp_path))
+    assert model.language_model is not None
+    way = measured(model, as_input(model, TEXT), "logit_difference")
+    with torch.inference_mode():
+        states = model.network(**way.inputs(1), output_hidden_states=True).hidden_states
+        norm = next(filter(None, (getattr(model.network, name, None) for name in FINAL_NORMS)))
+        head = model.language_model.get_output_embeddings()
+        chances = [head(norm(each[0, way.position])).softmax(-1) for each in states[:-1]]
+    lens = logit_lens(model, TEXT)
+    assert lens is not None
+    for each, expected in zip(lens[:-1], chances, strict=True):
+        values = [guess.probability for guess in each.guesses]
+        # Narrow models' experts are chosen by what stands there: the passes differ by rounding.
+        assert_same_pass(values, expected[[guess.id for guess in each.guesses]], 100)
+        assert_same_pass(values, expected.topk(3).values, 100)
+    parts = direct_parts(model, TEXT, "logit_difference")
+    assert _total(parts) == pytest.approx(parts.value, abs=1e-4)
+    alone = direct_effects(model, TEXT, "zero", "logit_difference")
+    np.testing.assert_allclose(alone, parts.heads, atol=1e-4 * np.abs(parts.heads).max())
 
 
 def test_other_threads_see_the_model_as_it_is(model_of: ModelOf) -> None:

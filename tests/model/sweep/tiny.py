@@ -45,6 +45,19 @@ def build(kind: str, folder: Path, **changes: Any) -> None:
     tokenizer_for(config).save_pretrained(folder)
 
 
+def build_causal(kind: str, folder: Path) -> None:
+    """Save the type's network with its head for words and a fast tokenizer into the folder."""
+    from transformers import AutoModelForCausalLM
+
+    config = tiny_config(kind)
+    config.tie_word_embeddings = False
+    torch.manual_seed(SEED)
+    network = AutoModelForCausalLM.from_config(config)
+    enlarge(network)
+    network.save_pretrained(folder)
+    tokenizer_for(config).save_pretrained(folder)
+
+
 def enlarge(network: PreTrainedModel) -> None:
     """Weights spread as in `tests.model.families`: attention far from uniform, yet not one-hot.
 
