@@ -7,10 +7,9 @@ not to a fixed number of decimals.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -21,16 +20,14 @@ EPS = float(np.finfo(np.float32).eps)
 ROUNDINGS = 64
 
 
-def rounding_of(*numbers: ArrayLike) -> float:
+def rounding_of(*numbers: Any) -> float:
     """What passes may differ by where the largest of these `numbers` were added up."""
     sizes = [np.abs(np.asarray(each, dtype=float)) for each in numbers]
     largest = max((float(each[np.isfinite(each)].max(initial=0.0)) for each in sizes), default=0.0)
     return ROUNDINGS * EPS * largest
 
 
-def assert_same_pass(
-    ours: ArrayLike, theirs: ArrayLike, *added: ArrayLike, where: str = ""
-) -> None:
+def assert_same_pass(ours: Any, theirs: Any, *added: Any, where: str = "") -> None:
     """The same numbers from two passes, up to rounding of the largest of them or of those `added`.
 
     `added` are larger numbers whose difference these are: two logits, the two ends of an effect.
@@ -39,7 +36,7 @@ def assert_same_pass(
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=atol, equal_nan=True, err_msg=where)
 
 
-def assert_same_shares(ours: ArrayLike, theirs: ArrayLike, trace: Trace, where: str = "") -> None:
+def assert_same_shares(ours: Any, theirs: Any, trace: Trace, where: str = "") -> None:
     """The same shares of attention: softmax passes on what scores of their size round off."""
     assert_same_pass(ours, theirs, 1 + largest_score(trace), where=where)
 

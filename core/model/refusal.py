@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, TypeVar
 
 from core.model.errors import FREE_MEMORY, ModelError, OutOfMemoryError, UnsupportedModelError
+from core.model.left_alone import left_alone
 from core.model.memory import is_out_of_memory
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def refusing_to(
     ) -> Callable[Concatenate[LoadedModel, P], T]:
         @functools.wraps(function)
         def guarded(model: LoadedModel, /, *args: P.args, **kwargs: P.kwargs) -> T:
-            with refusing(model.name, action):
+            with refusing(model.name, action), left_alone(model.network, model.network_lock):
                 return function(model, *args, **kwargs)
 
         return guarded

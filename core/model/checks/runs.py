@@ -23,6 +23,7 @@ from core.model.checks.agreement import (
 )
 from core.model.encoder_decoder.calls import Lengths, of_type
 from core.model.errors import ModelError, UnsupportedModelError, first_line
+from core.model.left_alone import ModuleStates
 from core.model.memory import is_out_of_memory
 from core.model.trace import AttentionType, Trace
 
@@ -89,6 +90,7 @@ class Runs(Generic[Item]):
     way: Way  # of the passes that others are compared with
     error: float = 0.0
     order: tuple[AttentionType, ...] = ()  # the kind of each call
+    changes: bool = False  # whether a pass has left something else in the network's modules
 
     @property
     def eps(self) -> float:
@@ -110,7 +112,7 @@ class Runs(Generic[Item]):
                 tokens = lengths.of_text(row, attention_type)
                 self.error = max(self.error, compare_call(call, output, weights, row, *tokens))
 
-        recorder, _ = self.samples.run(items, way or self.way, check)
+        recorder, _ = self._run(items, way or self.way, check)
         calls = recorder.calls
         if not calls and self.way == "exact":  # the network never asks for a function
             self.watch()
@@ -139,6 +141,14 @@ class Runs(Generic[Item]):
             for row in range(len(items))
             for kind in dict.fromkeys(attention_types)
         ]
+
+    def _run(self, items: Sequence[Item], way: Way, check: Check | None) -> tuple[Recorder, object]:
+        """A pass after which the network is what it was."""
+        states = ModuleStates(self.network)
+        try:
+            return self.samples.run(items, way, check)
+        finally:
+            self.changes |= states.put_back()
 
     def _uncaptured(self, why: str) -> UnsupportedModelError:
         """The refusal of a network whose attention was not seen."""
@@ -177,7 +187,7 @@ class Runs(Generic[Item]):
         states = []
         for name in ("eager", IMPLEMENTATION):
             self.network.set_attn_implementation(name)
-            _, output = self.samples.run([item], "exact", None)
+            _, output = self._run([item], "exact", None)
             given = [hidden_states(output, kind) or () for kind in dict.fromkeys(self.order)]
             states.append([state.float() for each in given for state in each])
         own, ours = states
@@ -189,7 +199,7 @@ class Runs(Generic[Item]):
         """The names of the modules that are W_O."""
         from core.model.capture.outputs import output_modules
 
-        return output_modules(self.network, lambda check: self.samples.run([item], self.way, check))
+        return output_modules(self.network, lambda check: self._run([item], self.way, check))
 
     def one_by_one(self, items: Sequence[Item]) -> list[Trace]:
         """The traces of items run each by itself."""

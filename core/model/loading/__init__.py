@@ -230,6 +230,7 @@ def _prove(name: str, samples: Texts | Pictures, whole: Whole | None, device: st
         batches=load_check.batches,
         number_type=str(base.dtype).removeprefix("torch."),
         checked_tokens=load_check.tokens,
+        network_lock=threading.RLock() if load_check.changes else None,
     )
     if isinstance(samples, Pictures):
         vision = replace(samples.vision, interpolates=load_check.further)

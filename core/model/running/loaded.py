@@ -74,6 +74,7 @@ class LoadedModel:
     classifier : of a model of images, the network with the classification head of the checkpoint,
         around the very weights of `network`; None without one.
     tokenizer_lock : fast tokenizers must not be called by two threads at once.
+    network_lock : of a network whose passes change it (:mod:`core.model.left_alone`).
     """
 
     name: str
@@ -95,6 +96,7 @@ class LoadedModel:
     vision: Vision | None = None
     classifier: PreTrainedModel | None = None
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    network_lock: threading.RLock | None = field(default=None, repr=False)
 
     @property
     def sees_images(self) -> bool:

@@ -32,6 +32,7 @@ class LoadCheck:
     further : whether the samples could be looked at further: pictures of another size ran too.
     tokens : of the longest sample.
     outputs : names of the modules that are W_O, one per call (:mod:`core.model.capture.outputs`).
+    changes : whether passes change the network, so that it must be put back after each.
     """
 
     traces: dict[AttentionType, Trace]
@@ -42,6 +43,7 @@ class LoadCheck:
     further: bool
     tokens: int
     outputs: tuple[str, ...] | None
+    changes: bool
 
 
 def probe(samples: Samples[Item]) -> LoadCheck:
@@ -81,6 +83,7 @@ def probe(samples: Samples[Item]) -> LoadCheck:
     ]
     passes += [(samples.all, together)] if together else []
     fast = run.way == "exact" and all(run.is_fast_the_same(*each) for each in (*passes, *further))
+    outputs = run.output_modules(first)
     return LoadCheck(
         traces=dict(zip(attention_types, alone, strict=False)),  # the first sample's come first
         order=run.order,
@@ -89,5 +92,6 @@ def probe(samples: Samples[Item]) -> LoadCheck:
         batches=bool(together),
         further=bool(further),
         tokens=max(samples.lengths(samples.all).sources),
-        outputs=run.output_modules(first),
+        outputs=outputs,
+        changes=run.changes,
     )

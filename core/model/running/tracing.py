@@ -24,6 +24,7 @@ from core.model.encoder_decoder.targets import (
 from core.model.errors import EmptyTextError, OutOfMemoryError, UnsupportedModelError
 from core.model.image.facts import Vision
 from core.model.image.forward import run_images
+from core.model.left_alone import left_alone
 from core.model.refusal import Action, refusing, refusing_to
 from core.model.text.inputs import Input, cut_characters, encode, token_lengths, usable_tokens
 from core.model.trace import Array, AttentionType, Layer, Trace
@@ -183,7 +184,7 @@ def trace_inputs(
     """
     action: Action = "see" if model.sees_images else "run"
     for items in [batch] if model.batches else [[item] for item in batch]:
-        with refusing(model.name, action):
+        with refusing(model.name, action), left_alone(model.network, model.network_lock):
             calls, output = _run(model, items, change)
             readers = {
                 attention_type: reader_of(own, whole=whole) for attention_type, own in calls.items()

@@ -91,7 +91,10 @@ def judge(kind: str, folder: Path) -> Verdict:
         verdict.outcome, verdict.reason = "crash", f"load: {crash}"
     else:
         verdict.way = model.way
+        before = _plain_state(model)
         _run_checks(verdict, model, eager)
+        if verdict.outcome == "opens" and (changed := _changed(before, _plain_state(model))):
+            verdict.outcome, verdict.reason = "wrong", f"left in its modules: {changed}"
         verdict.facts = _facts(model)
     return verdict
 
@@ -130,6 +133,21 @@ def _run_checks(verdict: Verdict, model: LoadedModel, eager: Eager) -> None:
         )
         if verdict.against != "output" and len({layer.shape for layer in layers}) == 1:
             verdict.peak = float(np.median(np.stack(layers).max(axis=-1)[..., 1:]))
+
+
+def _plain_state(model: LoadedModel) -> dict[str, object]:
+    """Every module's kind and plain attributes, by name."""
+    return {
+        f"{name}.{key}": value
+        for name, module in model.network.named_modules()
+        for key, value in [("class", type(module).__name__), *vars(module).items()]
+        if isinstance(value, str | int | float | bool | None)
+    }
+
+
+def _changed(before: dict[str, object], after: dict[str, object]) -> str:
+    names = {*before, *after}
+    return ", ".join(sorted(name for name in names if before.get(name) != after.get(name))[:3])
 
 
 def _facts(model: LoadedModel) -> dict[str, int]:
