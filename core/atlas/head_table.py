@@ -28,7 +28,7 @@ def pictures_of(atlas: Atlas, target: TargetKind) -> dict[str, Mapping[Stage, Mo
 def head_table(atlas: Atlas, measure: str, target: TargetKind = "centred") -> pd.DataFrame:
     """The measure of every head, a row each, and a column per picture and stage.
 
-    `measure` is a field of :class:`core.atlas.ModelFaithfulness`.
+    `measure` is a field of :class:`core.atlas.data.ModelFaithfulness`.
     """
     import pandas as pd
 

@@ -24,7 +24,8 @@ _TOLERANCE = 1e-5  # relative change of the largest singular value at which it s
 class Columns:
     """What each key token takes of a head's attention, and what it gives."""
 
-    attention: Floats  # mean attention to each, (layer, head, key token); sums to 1 over them
+    # Mean attention to each, (layer, head, key token); sums to 1, less a learned sink's share
+    attention: Floats
     uniform: Floats  # the same under uniform attention to all permitted keys
     # Of what the head moves, the sum over i of a_ij |f(v_j)|; sums to 1, or 0 where nothing moves
     contribution: Floats

@@ -16,6 +16,7 @@ from core.model.trace import Array, Trace
 
 Order = Literal["number", "entropy", "similarity"]
 ORDERS: tuple[Order, ...] = ("number", "entropy", "similarity")
+_ROUNDING = 1e-4  # a row lacks no more to one where nothing else takes a share of it
 MAX_LOGARITHMS = 60_000_000  # per comparison of all heads: about a second on a slow machine
 
 
@@ -48,8 +49,12 @@ def head_distances(rows: Array) -> Floats:
 
     The Jensen-Shannon distance of two heads' rows for a token is the square root of their
     divergence in bits (Endres and Schindelin 2003); this is its mean over the tokens compared,
-    whose attention `rows` is (head, compared token, key token).
+    whose attention `rows` is (head, compared token, key token). What a row lacks to one has gone
+    to the head's learned sink, which is one more key.
     """
+    sinks = np.maximum(1 - rows.sum(axis=-1, keepdims=True), 0)
+    if sinks.max(initial=0.0) > _ROUNDING:
+        rows = np.concatenate([rows, sinks], axis=-1)
     # Halves of two rows add up to their mean. No logarithm of zero: 0 log 0 counts as 0.
     halves = np.maximum(rows / 2, np.finfo(rows.dtype).tiny)
     entropies = _entropy(halves * 2)  # (head, token)

@@ -15,8 +15,6 @@ from core.analysis.arrays import Floats, Indices
 from core.analysis.images.patch_scores import patches_of
 from core.model.trace import Array, Patches, Trace
 
-# Below it a patch is grey and has no hue: CSS Color 4 takes 0.02 for the just noticeable
-# difference of OKLab. The strongest colours of sRGB have about 0.3.
 # Names of hues, and where they stand on OKLCh's circle, in degrees.
 HUES = {
     "red": 27.0,
@@ -28,6 +26,8 @@ HUES = {
     "purple": 305.0,
     "pink": 350.0,
 }
+# Below it a patch is grey and has no hue: CSS Color 4 takes 0.02 for the just noticeable
+# difference of OKLab. The strongest colours of sRGB have about 0.3.
 MIN_CHROMA = 0.02
 
 _SRGB_TO_LMS = np.array(

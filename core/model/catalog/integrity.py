@@ -13,7 +13,6 @@ _WOULD_BE_READ = (
     *("adapter_config.json", "added_tokens.json", "additional_chat_templates"),
     *("chat_template.jinja", "chat_template.json", "entity_vocab.json", "generation_config.json"),
     *("merges.txt", "model.safetensors.index.json", "normalizer.json", "tekken.json"),
-    "processor_config.json",
     *("tokenizer.model", "tiktoken.model", "vocab.json"),
     *("preprocessor_config.json", "processor_config.json"),
 )

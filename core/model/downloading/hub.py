@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MAX_FILES = 300  # of one model; the largest models come in about 200
+_INDEX = "model.safetensors.index.json"
 _COMMIT = re.compile("[0-9a-f]{40}")  # becomes the name of a folder
 ASK_SECONDS = 3.0  # the longest wait before a visitor hears that the hub is unreachable
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors")  # never pickle, never code
@@ -58,7 +60,10 @@ class HubModel:
 
 
 def cached_folder(repo: str) -> Path | None:
-    """Folder of a model in the local cache, if it has settings and safetensors weights."""
+    """Folder of a model in the local cache, if it has settings and all its safetensors weights.
+
+    A download that broke off has an index that names files which are not there.
+    """
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
@@ -69,6 +74,13 @@ def cached_folder(repo: str) -> Path | None:
     if not isinstance(config, str):
         return None
     folder = Path(config).parent
+    index = folder / _INDEX
+    if index.is_file():
+        try:
+            names = set(json.loads(index.read_text("utf-8"))["weight_map"].values())
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return folder  # the check of the folder says what is wrong with it
+        return folder if all((folder / str(name)).is_file() for name in names) else None
     return folder if any(folder.glob("*.safetensors")) else None
 
 

@@ -61,7 +61,7 @@ def trace_text(
     text, pair : the text and, optionally, a second one.
     max_tokens : cut the input, and the target, at this length if the model would take more.
     target : what the decoder of an encoder-decoder reads; without it, the answer that the model
-        itself gives, word by word the likeliest, of at most ``answers.MAX_ANSWER`` tokens. A model
+        itself gives, word by word the likeliest, of at most ``MAX_ANSWER`` tokens. A model
         without a decoder ignores it.
     decode : False runs the encoder of an encoder-decoder alone, and asks for no answer.
 

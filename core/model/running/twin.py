@@ -40,7 +40,7 @@ def untrained_twin(model: LoadedModel, seed: int = TWIN_SEED) -> LoadedModel:
     whole = model.classifier if model.sees_images else model.language_model
     numbers = sum(network.count_numbers(each) for each in (trained, whole) if each is not None)
     memory.check_fits(numbers, trained.dtype.itemsize)
-    with _DRAW_LOCK, torch.random.fork_rng(devices=[]):
+    with _DRAW_LOCK, torch.random.fork_rng(range(torch.cuda.device_count())):
         torch.manual_seed(seed)
         fresh = _drawn(trained)
         outer = None if whole is None else _around(fresh, trained, whole)

@@ -45,8 +45,9 @@ class Trace:
     hidden_states : float32 (layer + 1, token, width), read-only: what entered each layer, and what
         left the network; None if the model does not return them.
     cut_characters : characters at the end of a very long text that the tokenizer never saw.
-    kind : "self" unless the network has an encoder and a decoder: then whether the encoder's tokens
-        attend to one another, the decoder's do, or the decoder's attend to the encoder's ("cross").
+    attention_type : "self" unless the network has an encoder and a decoder: then whether the
+        encoder's tokens attend to one another, the decoder's do, or the decoder's attend to the
+        encoder's ("cross").
     source : the tokens that cross attention goes to; None where `tokens` attend to one another.
     origin : whose words a decoder read: "given", the model's own "answer", or none but its "start".
     others : of an encoder's trace, those of the decoder and of cross attention in the same pass.
@@ -184,7 +185,8 @@ class Trace:
         return scores if head is None else scores[0]
 
     def attention(self, layer: int | None = None, head: int | None = None) -> Array:
-        """Attention weights: softmax of the scores over the keys; every row sums to one.
+        """Attention weights: softmax of the scores over the keys. Every row sums to one, or,
+        where a head has a learned sink, to less by what the sink takes.
 
         Returns float32 (layer, head, token, key token) without the axes that are given. A full
         array takes 4 bytes x layers x heads x tokens squared.

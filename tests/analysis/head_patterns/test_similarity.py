@@ -46,6 +46,13 @@ def test_texts_count_by_their_tokens() -> None:
     assert (both.compared, both.tokens) == (12, 12)
 
 
+def test_what_a_sink_takes_counts_as_the_attention_to_one_more_key() -> None:
+    rows = np.array([[[0.5, 0.5]], [[0.25, 0.25]]], np.float32)  # of the second the sink has half
+    expected = jensenshannon([0.5, 0.5, 0], [0.25, 0.25, 0.5], base=2)
+    assert head_distances(rows)[0, 1] == pytest.approx(expected, abs=1e-4)
+    assert expected == pytest.approx(0.558, abs=1e-3)
+
+
 def test_equal_heads_have_distance_0_and_heads_without_overlap_1() -> None:
     left, right = np.zeros((2, 4, 4), np.float32)
     left[:, 0] = right[:, 3] = 1

@@ -254,3 +254,20 @@ _, constants.HF_HUB_CACHE, files = sys.argv[1:]
 files = tuple(tuple(each) for each in json.loads(files))
 downloads.fetch(hub.HubModel("slow/model", "a" * 40, files))
 """
+
+
+def test_a_download_that_broke_off_is_not_taken_for_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another tool fetched one of two shards: the rest is asked for, and not refused for ever."""
+    (tmp_path / "config.json").write_text("{}")
+    shards = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
+    index = {"weight_map": {"a": shards[0], "b": shards[1]}}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    monkeypatch.setattr(
+        "huggingface_hub.try_to_load_from_cache", lambda *_: str(tmp_path / "config.json")
+    )
+    (tmp_path / shards[0]).touch()
+    assert hub.cached_folder("half/fetched") is None
+    (tmp_path / shards[1]).touch()
+    assert hub.cached_folder("half/fetched") == tmp_path
