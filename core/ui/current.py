@@ -21,7 +21,7 @@ from core.ui.cache import first_model
 from core.ui.frame import model_chip, switch
 from core.ui.python.source import note_trace
 from core.ui.serve.access import access, default_model, max_download_mb, resolve
-from core.ui.words.messages import above_page, quote, show_model_error, show_trace_limits
+from core.ui.words.messages import above_page, show_model_error, show_stand_in, show_trace_limits
 from core.ui.words.pages import find, opened
 
 if TYPE_CHECKING:
@@ -265,8 +265,7 @@ def _load(name: str) -> LoadedModel:
 
 
 def _stand_in(name: str, error: ModelError) -> LoadedModel:
-    """The message, the way out, and the model shown until then."""
-    show_model_error(error)
+    """The model shown until then, in one line with what to do; where there is none, the refusal."""
     modality = switch.modality()
     default = default_model(modality)
     fallback = st.session_state.get(_LAST_GOOD, {}).get(modality, default)
@@ -274,6 +273,11 @@ def _stand_in(name: str, error: ModelError) -> LoadedModel:
         key = resolve(fallback, modality)  # access may have changed since
     except ModelError:
         key = fallback = default
+    model = None if fallback == name else cache.model(key, modality)
+    if model is None:
+        show_model_error(error)
+    else:
+        show_stand_in(error, model)
     with st.container(horizontal=True, vertical_alignment="center"):
         if isinstance(error, HubUnreachableError | OutOfMemoryError):
             _offer("Try again", _forget_failure)
@@ -282,10 +286,9 @@ def _stand_in(name: str, error: ModelError) -> LoadedModel:
             if st.session_state.pop(_WANTED, None) == name:  # once: a click elsewhere ends it
                 _download(name)
                 st.rerun()
-        if fallback == name:
+        if model is None:
             controls.end_page()
-        st.markdown(f"Until then the page shows {quote(fallback)}.")
-    return cache.model(key, modality)
+    return model
 
 
 def _offer(label: str, on_click: Callable[[], None]) -> None:

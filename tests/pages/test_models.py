@@ -86,7 +86,7 @@ def test_a_model_that_must_be_downloaded_is_not_fetched_by_a_link(
     monkeypatch.setattr(hub, "ask", lambda repo, _token: hub.HubModel(repo, "a" * 40, files))
     monkeypatch.setattr(downloads, "join", lambda *_: pytest.fail("a link started a download"))
     app = open_app("heatmap", model="bert-base-uncased")
-    if not app.error:
+    if not app.warning:
         pytest.skip("bert-base-uncased is in the local cache")
     assert "440 MB must be downloaded" in alerts(app)
     assert [button.label for button in app.button if button.key == "model_way_out"] == ["Download"]
@@ -147,3 +147,19 @@ def test_a_slow_load_does_not_hold_up_those_whose_model_is_loaded() -> None:
     with loading._LOAD_LOCK:  # as while another visitor's model is loaded
         app = open_app("heatmap", text="Another text.")
     assert "6 layers × 12 heads" in model_facts(app)
+
+
+def test_what_a_folder_holds_and_is_not_used_is_said_on_the_page(tmp_path: Path) -> None:
+    folder = build(FAMILIES["bert"], tmp_path)
+    (folder / "adapter_config.json").write_text("{}")
+    app = open_app("heatmap", model=str(folder))
+    assert "is not applied: merge it with PEFT" in alerts(app)
+
+
+def test_a_sheet_made_for_a_model_that_cannot_be_had_is_told_in_one_line() -> None:
+    app = open_app("heatmap", model="bert-base-uncased")
+    assert not app.error
+    (line,) = app.warning
+    assert line.value.startswith(
+        "**This is MiniLM (6 layers, 12 heads): a sheet made for `bert-base-uncased` has other"
+    )

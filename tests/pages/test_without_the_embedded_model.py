@@ -67,6 +67,6 @@ def test_a_page_shows_the_other_model_where_the_package_is_absent(name: str) -> 
 def test_a_tampered_model_is_refused_and_the_page_shows_the_other(link: dict[str, str]) -> None:
     cache.loaded_model.clear()  # what an earlier test loaded from the true files
     app = open_app("heatmap", **link)
-    assert bool(app.error) == bool(link)
+    assert ("a sheet made for" in alerts(app)) == bool(link)
     assert "is not the published one" in alerts(app)
     assert OTHER in model_facts(app)

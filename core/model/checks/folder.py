@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,10 @@ SPECIAL_TOKENS, ADDED_TOKENS = "special_tokens_map.json", "added_tokens.json"
 TOKENIZER = "tokenizer.json"
 IMAGE_PROCESSOR, _PROCESSOR = "preprocessor_config.json", "processor_config.json"
 _WEIGHTS, _INDEX = "model.safetensors", "model.safetensors.index.json"
+_ADAPTER = "adapter_config.json"
+_JOINED = {"encoder-decoder", "vision-encoder-decoder", "speech-encoder-decoder"}
+# A trainer's folder, and the old layout of sentence-transformers.
+_NESTED, _NUMBER = re.compile(r"checkpoint-\d{1,9}|0_Transformer"), re.compile(r"\d+")
 _MAX_SETTINGS_BYTES = 2_000_000  # the largest published config.json, with 20,000 labels, has 1 MB
 _MAX_INDEX_BYTES = 8_000_000  # 45,000 tensors of 100 characters take 5 MB
 # The largest published tokenizer.json (256,000 entries and their merges) has 34 MB.
@@ -55,6 +60,7 @@ class ModelFiles:
     weights : the folder's safetensors files.
     modality : whether the network, or the part of it that was asked for, reads texts or images.
     processor : of a model of images, the settings of its image processor; empty without a file.
+    notes : what the folder holds that is not used, a sentence each.
     """
 
     config: dict[str, object]
@@ -63,6 +69,7 @@ class ModelFiles:
     weights: tuple[Path, ...]
     modality: Modality = "text"
     processor: dict[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def check_folder(folder: Path, modality: Modality | None = None) -> ModelFiles:
@@ -76,13 +83,18 @@ def check_folder(folder: Path, modality: Modality | None = None) -> ModelFiles:
         With the file's name and what is wrong with it.
     """
     if not (folder / CONFIG).is_file():
-        raise UnknownModelError(
-            "The folder {name} holds no model: it has no config.json.", SAVE_AGAIN
-        )
+        raise _no_model(folder)
     config = _read_object(folder, CONFIG, _MAX_SETTINGS_BYTES)
+    if config.get("model_type") in _JOINED:
+        raise UnsupportedModelError(
+            "{name} joins two networks of their own, an encoder and a decoder (as BERT2BERT does),"
+            " and this app opens single networks.",
+            "Open the encoder's or the decoder's own model.",
+        )
     weights = _find_weights(folder)
     if (modality := what_it_reads(config, modality)) == "image":
-        return ModelFiles(config, {}, (), weights, modality, _read_processor(folder))
+        processor = _read_processor(folder)
+        return ModelFiles(config, {}, (), weights, modality, processor, _notes(folder, config))
     if not any(_exists(folder, file) for file in VOCABULARIES):
         raise UnsupportedModelError(
             "{name} has no tokenizer: its folder holds no vocabulary.",
@@ -101,7 +113,41 @@ def check_folder(folder: Path, modality: Modality | None = None) -> ModelFiles:
     for path in vocabularies:
         if path.suffix == ".json":
             _check_expansion(path)
-    return ModelFiles(config, settings, vocabularies, weights)
+    notes = _notes(folder, config)
+    return ModelFiles(config, settings, vocabularies, weights, notes=notes)
+
+
+def _no_model(folder: Path) -> UnknownModelError:
+    """Why a folder without config.json is refused: what it holds instead."""
+    if _exists(folder, _ADAPTER):
+        return UnknownModelError(
+            "The folder {name} holds an adapter (such as LoRA) without the model it belongs to.",
+            "Load both with PEFT, call merge_and_unload(), save the result with save_pretrained,"
+            " and open that folder.",
+        )
+    inner = [path.parent.name for path in folder.glob(f"*/{CONFIG}") if path.is_file()]
+    nested = sorted(
+        filter(_NESTED.fullmatch, inner), key=lambda name: int(_NUMBER.findall(name)[0])
+    )
+    if nested:
+        return UnknownModelError(
+            "The folder {name} holds no model itself: it has no config.json.",
+            f"Open the folder {nested[-1]} inside it.",
+        )
+    return UnknownModelError("The folder {name} holds no model: it has no config.json.", SAVE_AGAIN)
+
+
+def _notes(folder: Path, config: dict[str, object]) -> tuple[str, ...]:
+    """What a person would expect of the folder that this app does not do."""
+    notes = {
+        "Its folder brings code of its own (auto_map), which this app never runs: what you see is"
+        f" the {str(config.get('model_type'))[:40]} of transformers with these weights.": (
+            "auto_map" in config
+        ),
+        "An adapter (such as LoRA) lies beside its weights and is not applied: merge it with PEFT"
+        " (merge_and_unload), save, and open that folder.": _exists(folder, _ADAPTER),
+    }
+    return tuple(note for note, applies in notes.items() if applies)
 
 
 def _read_processor(folder: Path) -> dict[str, object]:

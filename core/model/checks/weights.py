@@ -74,12 +74,25 @@ def number_type(files: Iterable[Path]) -> NumberType:
 
 
 def read_weights(files: Iterable[Path]) -> dict[str, torch.Tensor]:
-    """All tensors by name, mapped from their files, not copied. Check the headers first."""
+    """All tensors by name, mapped from their files, not copied. Check the headers first.
+
+    Raises
+    ------
+    NoWeightsError
+        For weights that are not numbers.
+    """
     from safetensors.torch import load_file
 
     weights: dict[str, torch.Tensor] = {}
     for path in files:
         weights |= load_file(path)
+    for name, tensor in weights.items():
+        if tensor.is_floating_point() and not bool(tensor.float().sum().isfinite()):
+            raise NoWeightsError(
+                "The weights of {name} hold numbers that are not finite (NaN or infinity), for"
+                f" example in {name[:100]}: training failed, or the file is damaged.",
+                "Open an earlier checkpoint.",
+            )
     return weights
 
 

@@ -124,7 +124,7 @@ def _load(
     device = pick_device()
     (base if whole is None else whole.network).to(device)  # type: ignore[arg-type]
     samples = _pictures(base, whole, files) if tokenizer is None else _texts(base, tokenizer)
-    return _prove(name, samples, whole, device)
+    return replace(_prove(name, samples, whole, device), notes=files.notes)
 
 
 def import_libraries() -> None:

@@ -74,6 +74,7 @@ class LoadedModel:
     classifier : of a model of images, the network with the classification head of the checkpoint,
         around the very weights of `network`; None without one.
     tokenizer_lock : fast tokenizers must not be called by two threads at once.
+    notes : what its folder holds that is not used, a sentence each.
     network_lock : of a network whose passes change it (:mod:`core.model.left_alone`).
     """
 
@@ -96,6 +97,7 @@ class LoadedModel:
     vision: Vision | None = None
     classifier: PreTrainedModel | None = None
     tokenizer_lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    notes: tuple[str, ...] = ()
     network_lock: threading.RLock | None = field(default=None, repr=False)
 
     @property

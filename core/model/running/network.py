@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,15 +52,18 @@ def _why_not(folder: Path, error: Exception) -> str:
             " app never runs such code."
         )
     if isinstance(error, ImportError):
-        return _missing_package(kind)
+        return _missing_package(kind, error)
     return (
         f"config.json of {{name}} does not describe a valid {kind} network"
         f" ({type(error).__name__})."
     )
 
 
-def _missing_package(kind: str) -> str:
-    return f"{{name}} ({kind}) needs a Python package that is not installed here."
+def _missing_package(kind: str, error: Exception) -> str:
+    named = re.search(r"requires the ([\w.-]+) library", str(error))
+    package = named[1] if named else getattr(error, "name", None)
+    which = f"the Python package {str(package)[:40]}" if package else "a Python package"
+    return f"{{name}} ({kind}) needs {which}, which is not installed here."
 
 
 def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
@@ -81,11 +85,11 @@ def build_empty(config: PreTrainedConfig) -> PreTrainedModel:
     except (ValueError, KeyError, AttributeError):
         pass  # it does not know the name: it never asks for a function, or cannot be built at all
     except ImportError as error:
-        raise UnsupportedModelError(_missing_package(config.model_type)) from error
+        raise UnsupportedModelError(_missing_package(config.model_type, error)) from error
     try:
         return _build(config, "eager")
     except ImportError as error:
-        raise UnsupportedModelError(_missing_package(config.model_type)) from error
+        raise UnsupportedModelError(_missing_package(config.model_type, error)) from error
     except Exception as error:
         raise UnsupportedModelError(
             f"{{name}} ({config.model_type}) cannot be built: its settings do not fit together, or"

@@ -93,6 +93,8 @@ def show_model_facts_later(trace: Trace, load: Callable[[], LoadedModel]) -> Non
 def show_model_facts(model: LoadedModel) -> None:
     """Show what was loaded, behind its name."""
     spec = find(model.name)
+    for note in model.notes:
+        notice(escape(note))
     with st.session_state[_FACTS]:
         if st.session_state.get(_STANDS_IN, False):
             st.caption(f"Shown instead: {quote(model.name)}")

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.model.catalog import find
 from core.model.errors import ModelError
 from core.model.trace import Token, Trace
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose
+
+if TYPE_CHECKING:
+    from core.model import LoadedModel
 
 _SLOT, _BOX, _NOTICES = "_notice_slot", "_notice_box", "_notices"
 _MAX_QUOTE = 60  # characters
@@ -78,6 +83,23 @@ def show_model_error(error: ModelError) -> None:
     """What is wrong, and what to do."""
     problem = quote(error.name).join(escape(part) for part in error.problem.split("{name}"))
     st.error(f"{problem}\n\n{escape(error.advice)}")
+
+
+def show_stand_in(error: ModelError, model: LoadedModel) -> None:
+    """That another model is shown than was asked for, why, and how to get that one."""
+    spec = find(model.name)
+    problem = quote(error.name).join(escape(part) for part in error.problem.split("{name}"))
+    st.warning(
+        _words(
+            "stands_in",
+            title=escape(model.name if spec is None else re.split(r"[(,]", spec.title)[0].strip()),
+            layers=model.layers,
+            heads=model.heads,
+            asked=quote(error.name),
+            problem=problem,
+            advice=escape(error.advice),
+        )
+    )
 
 
 def show_trace_limits(trace: Trace) -> None:
