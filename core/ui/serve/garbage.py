@@ -3,9 +3,10 @@
 torch, transformers and a model bring half a million objects that live as long as the server. To
 search them takes 0.3 s with the interpreter's lock held, and finds the few hundred that one run of
 a page has left. So what a full search finds in use is frozen, and later searches skip it, until a
-model is dropped, as many objects have come as are frozen, or after many answers: what died frozen
-in a cycle, such as a session, goes then. Every few answers glibc's free memory goes back to the
-system too: 300 visitors would leave 40 MB there.
+model is dropped, or after many answers: what died frozen in a cycle, such as a session, goes then.
+What is in use is never asked for (``gc.get_objects``): a list of it holds tuples that other threads
+are still building, and growing one that somebody else holds is a SystemError. Every few answers
+glibc's free memory goes back to the system too: 300 visitors would leave 40 MB there.
 
 Python calls ``gc.callbacks`` before and after each search, one at a time: no lock is needed.
 """
@@ -31,16 +32,12 @@ class _State:
     ----------
     due : whether the next full search must cover everything.
     everything : whether the current search does.
-    searches, passed : full searches since the last one of everything, and the objects that they
-        found in use, added up.
-    frozen : objects frozen by the last search of everything.
+    searches : full searches since the last one of everything.
     """
 
     due: bool = True
     everything: bool = False
     searches: int = 0
-    passed: int = 0
-    frozen: int = 0
 
 
 _state = _State()
@@ -69,13 +66,12 @@ def _watch(phase: Literal["start", "stop"], info: dict[str, int]) -> None:
     elif _state.everything:
         gc.freeze()
         _return_free_memory()
-        _state.searches, _state.passed, _state.frozen = 0, 0, gc.get_freeze_count()
+        _state.searches = 0
     else:
         _state.searches += 1
-        _state.passed += len(gc.get_objects(_FULL))
         if _state.searches % TRIM_AFTER == 0:
             _return_free_memory()
-        if _state.searches >= EVERYTHING_AFTER or _state.passed > _state.frozen:
+        if _state.searches >= EVERYTHING_AFTER:
             _state.due = True
 
 

@@ -1,4 +1,4 @@
-"""What a browser may say of its widgets; what is freed once a visitor has left.
+"""Widget states that a browser may send; what is freed once a visitor has left.
 
 Streamlit takes 25 MB of states in a message, parses what components and charts say as JSON, which
 makes 25 times its size of it, and keeps that for two minutes after a visit, or until somebody else
@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from typing import Any
 
 from streamlit import runtime
@@ -54,21 +55,33 @@ def guard() -> None:
             warn_once(f"States of widgets are not limited: {error}")
 
 
-def is_possible(state: WidgetState, widgets: Mapping[str, Any]) -> bool:
-    """Whether a state is short enough, and can be read.
+def possible(states: Iterable[WidgetState], widgets: Mapping[str, Any]) -> list[WidgetState]:
+    """The states of `widgets`, by id, that these can read.
 
-    `widgets` are those that Streamlit knows, by id. A state that its widget cannot read (of another
-    kind, or nested thousands deep) would end the page.
+    Of a session without widgets yet, as when a browser comes back to a server that was started
+    anew, states that together are as short as one may be: they are not read before a widget is
+    there.
     """
+    if widgets:
+        return [state for state in states if is_possible(state, widgets.get(state.id))]
+    sizes = accumulate(state.ByteSize() for state in states)
+    return [state for state, size in zip(states, sizes, strict=True) if size <= MOST_BYTES]
+
+
+def is_possible(state: WidgetState, widget: Any) -> bool:  # noqa: ANN401 - of Streamlit
+    """Whether there is such a widget, and the state is short enough, of its kind, and readable.
+
+    Another (of another kind, or nested thousands deep) would end the page.
+    """
+    kind = state.WhichOneof("value")
+    if widget is None or kind not in (widget.value_type, None):
+        return False
     if state.ByteSize() > MOST_BYTES:
-        return state.WhichOneof("value") == "string_value" and state.id.endswith(f"-{LONG_TEXT}")
-    widget = widgets.get(state.id)
-    if widget is not None and widget.value_type == _UPLOAD:  # looked up in the run alone
-        return state.WhichOneof("value") in (_UPLOAD, None)
+        return kind == "string_value" and state.id.endswith(f"-{LONG_TEXT}")
+    if kind == _UPLOAD:  # looked up in the run alone
+        return True
     try:
-        value = unpack_widget_state_value(state)
-        if widget is not None:
-            widget.deserializer(value)
+        widget.deserializer(unpack_widget_state_value(state))
     except Exception:  # noqa: BLE001 - whatever it is, it would be raised again in the run
         return False
     return True
@@ -85,11 +98,11 @@ def _refuse_states(server: Runtime) -> None:
         if info is not None and msg.WhichOneof("type") == "rerun_script":
             known = info.session.session_state._new_widget_state.widget_metadata  # noqa: SLF001
             states = msg.rerun_script.widget_states.widgets
-            possible = [state for state in states if is_possible(state, known)]
-            if len(possible) < len(states):
-                _LOGGER.warning("%d impossible states were refused", len(states) - len(possible))
+            readable = possible(states, known)
+            if len(readable) < len(states):
+                _LOGGER.warning("%d impossible states were refused", len(states) - len(readable))
                 del states[:]
-                states.extend(possible)
+                states.extend(readable)
         handle(session_id, msg, client=client)
 
     server.handle_backmsg = handle_possible  # type: ignore[method-assign]

@@ -13,7 +13,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.caching.ttl_cache import TTLCache
 
 from core.ui.serve import sessions
-from core.ui.serve.sessions import LONG_TEXT, MOST_BYTES, is_possible
+from core.ui.serve.sessions import LONG_TEXT, MOST_BYTES, is_possible, possible
 from tests.server import process_at
 from tests.test_visitor import table
 from tests.tools.visitors import ConnectionLostError, Visitor
@@ -24,8 +24,8 @@ pytestmark = pytest.mark.slow
 MEGABYTE = 10**6
 
 
-def known(reader: Any) -> dict[str, Any]:
-    return {"one": SimpleNamespace(deserializer=reader, value_type="json_value")}
+def widget(reader: Any, kind: str = "json_value") -> Any:
+    return SimpleNamespace(deserializer=reader, value_type=kind)
 
 
 def test_a_long_state_is_refused_before_it_is_parsed() -> None:
@@ -35,41 +35,60 @@ def test_a_long_state_is_refused_before_it_is_parsed() -> None:
         WidgetState(id="one", json_trigger_value=long),
         WidgetState(id="one", string_value=long),
     ):
-        assert not is_possible(state, known(pytest.fail))
+        assert not is_possible(state, widget(pytest.fail, state.WhichOneof("value") or ""))
 
 
 def test_what_a_lasso_around_all_points_chooses_is_not_too_long() -> None:
     """20,000 points, and a line of 10,000 px with a corner every three."""
     chosen = {"points": list(range(20_000)), "outline": [-0.1234567] * 2 * (10_000 // 3)}
     sent = json.dumps([{"event": "choose", "value": chosen}], separators=(",", ":"))
-    assert is_possible(WidgetState(id="one", json_trigger_value=sent), known(json.loads))
+    reader = widget(json.loads, "json_trigger_value")
+    assert is_possible(WidgetState(id="one", json_trigger_value=sent), reader)
 
 
 def test_pasted_lines_may_be_longer() -> None:
     text = "€" * 1_000_000
-    assert is_possible(WidgetState(id=f"$$ID-1-{LONG_TEXT}", string_value=text), {})
-    assert not is_possible(WidgetState(id="$$ID-1-text", string_value=text), {})
-    assert not is_possible(WidgetState(id=f"$$ID-1-{LONG_TEXT}", json_value=text), {})
+    box = widget(str, "string_value")
+    assert is_possible(WidgetState(id=f"$$ID-1-{LONG_TEXT}", string_value=text), box)
+    assert not is_possible(WidgetState(id="$$ID-1-text", string_value=text), box)
+    assert not is_possible(WidgetState(id=f"$$ID-1-{LONG_TEXT}", json_value=text), box)
+
+
+@pytest.mark.parametrize(
+    ("kind", "state"),
+    [
+        ("json_value", {"int_value": 5}),
+        ("string_value", {"double_value": 1.5}),
+        ("string_value", {"bytes_value": b"text"}),
+        ("double_array_value", {"trigger_value": True}),
+    ],
+)
+def test_a_state_of_another_kind_than_its_widget_is_refused(kind: str, state: Any) -> None:
+    assert not is_possible(WidgetState(id="one", **state), widget(lambda value: value, kind))
+
+
+def test_states_that_no_widget_has_are_dropped_unread_and_bounded_together() -> None:
+    states = [WidgetState(id=f"of nobody {i}", json_value=" " * 100_000) for i in range(19)]
+    assert possible(states, {"one": widget(json.loads)}) == []
+    assert possible(states, {}) == states[:2]
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5_000, "{", "[1, 2"])
 def test_what_cannot_be_read_is_refused(text: str) -> None:
-    assert not is_possible(WidgetState(id="one", json_value=text), {})
-    assert not is_possible(WidgetState(id="one", string_value=text), known(json.loads))
+    assert not is_possible(WidgetState(id="one", json_value=text), widget(json.loads))
 
 
 def test_of_an_uploader_only_names_of_files_are_read_and_no_file_is_looked_up() -> None:
     """Streamlit looks files up in a run, and warns of each try outside of one."""
-    uploader = SimpleNamespace(deserializer=pytest.fail, value_type="file_uploader_state_value")
+    uploader = widget(pytest.fail, "file_uploader_state_value")
     files = WidgetState(id="one")
     files.file_uploader_state_value.uploaded_file_info.add(file_id="a", name="a.txt", size=1)
-    assert is_possible(files, {"one": uploader})
-    assert is_possible(WidgetState(id="one"), {"one": uploader})
-    assert not is_possible(WidgetState(id="one", string_value="a"), {"one": uploader})
+    assert is_possible(files, uploader)
+    assert not is_possible(WidgetState(id="one", string_value="a"), uploader)
 
 
 def test_a_widget_without_a_value_is_as_it_was() -> None:
-    assert is_possible(WidgetState(id="one"), {})
+    assert is_possible(WidgetState(id="one"), widget(lambda value: value))
 
 
 def test_forged_states_take_no_memory_and_end_no_page(quiet_app: str) -> None:
