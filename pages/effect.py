@@ -17,7 +17,7 @@ from core.screens.effect.away import pick_away, show_away
 from core.screens.effect.away_controls import measured_trace
 from core.screens.effect.corpus import measure_corpus, pick_over, show_corpus
 from core.screens.effect.fooled import show_fooled
-from core.screens.effect.heads import show_heads
+from core.screens.effect.heads import compare, show_heads
 from core.screens.effect.help import examples, mathematics
 from core.screens.effect.input import Asked
 from core.screens.effect.looks import pick_axes, show_looks
@@ -81,7 +81,9 @@ else:
         presets.show(partial(examples, heads))
         show_corpus(heads, twin, key, colours)
     else:
-        heads, found = measure(trace, key, replace, asked, layer, head)
+        heads, found = measure(trace, key, replace, asked, layer, head, waits=False)
         presets.show(partial(examples, heads))
-        show_heads(heads, found, key, colours)
+        place = show_heads(heads, found, key, colours)
 show_end(*mathematics(has_words=trace.input.has_words))
+if part == "heads" and not over_corpus:
+    compare(place, heads, found, key)

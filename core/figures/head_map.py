@@ -30,6 +30,7 @@ def head_map(
     logarithmic: bool = False,
     large: bool = False,
     within: Bools | None = None,
+    beyond: Bools | None = None,
 ) -> go.Figure:
     """Cells coloured by `values`; a clicked one's customdata begin with layer and head.
 
@@ -38,7 +39,7 @@ def head_map(
     colours have two sides around the middle of `bounds`; `reverse` gives the last colour to the
     lowest value; `logarithmic` colours by the logarithm (base 2) of positive values. Cells are as
     wide as there is room for; a `large` map is higher too. Cells that are `within` their control,
-    (layer, head), have no colour.
+    (layer, head), have no colour; those `beyond` chance have a dot.
     """
     layers, heads = values.shape
     place, head = np.meshgrid(rows.places, np.arange(1, heads + 1), indexing="ij")
@@ -73,6 +74,10 @@ def head_map(
             marker,
             f"{literal(name)} %{{customdata[2]:.3f}}{words}",
         )
+    if beyond is not None:
+        dot = {"size": 7, "color": colours.panel, "line": {"width": 1.5, "color": colours.ink}}
+        dots = {"x": head[beyond], "y": place[beyond], "mode": "markers", "hoverinfo": "skip"}
+        figure.add_scatter(**dots, **steady() | {"marker": dot | {"opacity": 1}})
     lay_out_heads(figure, rows, heads, colours)
     row = square_size(heads) + 6
     if large:

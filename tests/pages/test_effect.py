@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import streamlit as st
 from scipy.stats import spearmanr
 
+from core.analysis.effect import effect_table, leading_table
 from core.analysis.head_patterns import pattern_table
 from core.model import effects, load, trace_text
 from core.model.bundled import planted
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.lens import logit_lens
 from core.model.interventions.written import written_norms
+from core.screens.effect import heads, measuring
 from core.screens.effect import input as given
 from core.ui import python
 from core.ui.python import share
@@ -26,6 +29,8 @@ from tests.pages.vision import open_image
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from streamlit.testing.v1 import AppTest
+
     from tests.conftest import FolderOf
 
 NOVELS = "bundled/gpt2-novels"
@@ -33,31 +38,78 @@ PLANTED = "bundled/planted-induction"
 KING = "the king met a dog , and then the king"
 
 
-def test_the_map_and_the_card_say_what_the_floor_of_models_measures() -> None:
-    app = open_app("effect", text=BOOK, layer="4", head="10", replace="zero")
-    found = effects(load("bundled/minilm"), BOOK, "zero")
-    sizes = np.abs(found.values)
-    beyond = (sizes > found.control) & (sizes >= 0.01 * sizes.max())
-    assert f"{beyond.sum()} of 72 heads have a larger effect" in said(app)
-    assert "by luck about 14 would" in said(app)
-    best = np.unravel_index(np.argmax(np.where(beyond, np.abs(found.values), 0)), beyond.shape)
-    assert f"**L{best[0] + 1} H{best[1] + 1} matters most beyond chance:**" in said(app)
+def _leaders(name: str, text: str, **options: Any) -> Any:
+    """What 99 fresh directions say of the five heads of largest effect, by public names."""
+    model = load(name)
+    found = effects(model, text, draws=0, **options)
+    order = np.argsort(-np.abs(found.values), axis=None, kind="stable")[:5]
+    largest = [divmod(int(place), found.values.shape[1]) for place in order]
+    fresh = effects(model, text, heads=largest, draws=99, seed=1, **options)
+    return leading_table(trace_text(model, text), fresh)
+
+
+def _answer(app: AppTest) -> str:
+    """The bold sentence that begins the page."""
+    return next(line for line in said(app).splitlines() if "on this text" in line)
+
+
+@pytest.mark.parametrize("replace", ["zero", "mean"])
+def test_the_answer_the_map_and_the_card_say_what_the_floor_of_models_measures(
+    replace: str,
+) -> None:
+    app = open_app("effect", text=BOOK, layer="4", head="10", replace=replace)
+    leaders = _leaders("bundled/minilm", BOOK, replace=replace)
+    passing = leaders[leaders["matters"]]
+    first = (passing if len(passing) else leaders).iloc[0]
+    beyond = f"in 99 random directions by {first['low']:.3g} to {first['high']:.3g}"
+    assert f"L{first['layer']} H{first['head']}" in _answer(app)
+    assert beyond in _answer(app)
+    assert "13 tokens: a hint" in _answer(app)
+    none = "No head matters more than chance on this text."
+    assert (none in _answer(app)) == (len(passing) == 0)
+    found = effects(load("bundled/minilm"), BOOK, replace)
+    table = effect_table(trace_text(load("bundled/minilm"), BOOK), found)
+    assert f"({table['exceeds'].sum()} of 72 heads; 8 directions each" in said(app)
+    found = effects(load("bundled/minilm"), BOOK, replace, heads=[(3, 9)], draws=19, seed=1)
     effect, control = found.values[3, 9], found.control[3, 9]
     shown = f"**{effect:.3g}**" if abs(effect) > control else f"{effect:.3g}"
-    assert f"| zero | {shown} | ≤ {control:.3g} |" in said(app)
+    name = {"zero": "zero", "mean": "its mean"}[replace]
+    assert f"| {name} | {shown} | ≤ {control:.3g} |" in said(app)
     assert "**L4 H10** looks like **first token**" in said(app)
+
+
+def test_the_values_are_drawn_before_what_chance_does_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each step is measured once; the map stands, with its head named, before the next begins."""
+    steps: list[tuple[int, str]] = []
+    plain = measuring._run
+
+    def run(*arguments: Any, **options: Any) -> Any:
+        if "progress" in options:
+            steps.append((options["draws"], st.session_state["_question_seen"]))
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(measuring, "_run", run)
+    shown = heads.ask
+    monkeypatch.setattr(
+        heads, "ask", lambda text: (shown(text), st.session_state.update(_question_seen=text))
+    )
+    app = open_app("effect", text="It rains in the north again.")
+    assert [draws for draws, _ in steps] == [0, 99, 8]
+    assert "is not measured yet" in steps[1][1]
+    assert "in 99 random directions" in steps[2][1]
+    assert "not measured yet" not in said(app)
 
 
 def test_a_planted_head_is_needed_and_an_idle_one_is_not() -> None:
     app = open_app("effect", model=PLANTED, text=KING, layer="2", head="2")
-    assert "**L2 H2** writes **as others do** and is **needed here**" in said(app).replace(
-        " looks like **no pattern**,", ""
-    )
+    assert "is **needed here**" in said(app)
     assert "The model's likeliest word is `met`" in said(app)
     app.session_state["head"] = "1"
     app.run()
     assert "**L2 H1**" in said(app)
-    assert "is **not needed here**" in said(app)
+    assert "is **not shown to be needed here**" in said(app)
 
 
 def test_the_card_says_what_a_head_writes_and_what_is_repaired() -> None:
@@ -77,8 +129,9 @@ def test_the_card_says_what_a_head_writes_and_what_is_repaired() -> None:
     assert f"Less likely: `{down[0].display}` −{-down[0].logit:.2g}" in said(app)
     effect, direct = found.values[1, 2], alone[1, 2]
     assert f"alone it changes {direct:.3g}, with the rest of the model {effect:.3g}:" in said(app)
-    less = f"make up for {direct - effect:.3g}" if abs(effect) < abs(direct) else "add to it"
-    assert less in said(app)
+    less = abs(effect) < abs(direct)
+    what = f"make up for {direct - effect:.3g}" if less else f"add {abs(direct - effect):.3g}"
+    assert ("what follows turns the sign" if direct * effect < 0 else what) in said(app)
 
 
 def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> None:
@@ -142,8 +195,8 @@ def test_looks_are_compared_with_the_effect_over_all_heads() -> None:
 def test_heads_of_a_lasso_or_a_link_are_looked_at_together() -> None:
     app = open_app("effect", text=BOOK, part="looks", group="46,1,72")
     found = effects(load("bundled/minilm"), BOOK, "mean")
-    sizes = np.abs(found.values)
-    beyond = ((sizes > found.control) & (sizes >= 0.01 * sizes.max())).ravel()
+    table = effect_table(trace_text(load("bundled/minilm"), BOOK), found)
+    beyond = table["exceeds"].to_numpy()
     count = beyond[[45, 0, 71]].sum()
     assert f"**3 heads together:** {count} beyond their control ({beyond.sum()} of all" in said(app)
     shown = app.dataframe[0].value
@@ -178,7 +231,7 @@ def test_only_the_encoder_of_an_encoder_decoder_is_measured(answering_bart: Path
     assert "read by the encoder alone" in said(app)
     assert "random directions" not in said(app)
     app.button(key="show_encoder").click().run()
-    assert "heads have a larger effect" in said(app)
+    assert "directions each, false discovery rate" in said(app)
     assert alerts(app) == ""
 
 
@@ -188,8 +241,9 @@ def test_the_similarity_to_another_sentence_is_measured_without_each_head() -> N
     found = effects(load("bundled/minilm"), BOOK, measure="similarity", other=other)
     assert f"The other sentence, without the same head, is `{other}`" in said(app)
     assert f"the cosine of the two is {found.before:.3g}" in said(app)
-    beyond = np.where(np.abs(found.values) > found.control, found.values, 0)
-    largest = beyond.flat[np.abs(beyond).argmax()]
+    leaders = _leaders("bundled/minilm", BOOK, measure="similarity", other=other)
+    passing = leaders[leaders["matters"]]
+    largest = float((passing if len(passing) else leaders)["effect"].iloc[0])
     assert f"two sentences {'falls' if largest > 0 else 'rises'} by {abs(largest):.3g}" in said(app)
     assert f"| {found.values[0, 11]:.3g}".replace("-", "−") in said(app).replace("**", "")
     app.text_input(key="other").set_value(" ").run()

@@ -39,7 +39,10 @@ def _tables() -> list[pd.DataFrame]:
     return [
         corpus_table(
             trace_text(gpt2, BOOK),
-            [effects(model, text, seed=place) for place, text in enumerate(texts)],
+            [
+                effects(model, text, draws=samples.DRAWS, seed=place)
+                for place, text in enumerate(texts)
+            ],
         )
         for model in (gpt2, untrained_twin(gpt2))
     ]

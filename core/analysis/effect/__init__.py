@@ -1,25 +1,29 @@
 """Whether heads matter: effects beside their controls, as a table, and a verdict in words."""
 
 from core.analysis.effect.table import (
+    FALSE_DISCOVERY,
     INACTIVE,
+    LEADERS,
+    LEVEL,
     LITTLE,
-    NEGLIGIBLE,
-    HeadEffects,
     effect_table,
-    expected_by_chance,
     largest_effect,
+    leading_heads,
+    leading_table,
     loudest_within,
     parts_table,
 )
 
 __all__ = [
+    "FALSE_DISCOVERY",
     "INACTIVE",
+    "LEADERS",
+    "LEVEL",
     "LITTLE",
-    "NEGLIGIBLE",
-    "HeadEffects",
     "effect_table",
-    "expected_by_chance",
     "largest_effect",
+    "leading_heads",
+    "leading_table",
     "loudest_within",
     "parts_table",
 ]

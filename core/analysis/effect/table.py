@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
+from core.analysis.statistics import false_discovery, holm, pooled_p, rank_p
 from core.vocabulary import Layered
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 # whatever its lines look like; below the second it writes little. Ours: sink mass alone misses
 # heads that write nothing (Sandoval-Segura et al. 2025), and their norms tell them.
 INACTIVE, LITTLE = 0.1, 0.5
-NEGLIGIBLE = (
-    0.01  # of the largest effect: what is smaller is taken for nothing, beyond control or not
-)
+FALSE_DISCOVERY = 0.1  # of the heads that exceed chance on the map, the share that may not
+LEADERS, LEVEL = 5, 0.05  # heads of largest effect, and the chance that any is wrongly claimed
+_ROUNDING = float(np.finfo(np.float32).eps)  # of the largest size: smaller ones cannot be told
 
 
 class HeadEffects(Protocol):
@@ -103,15 +104,14 @@ def effect_table(
     parts : (layer, head), ``heads`` of ``core.model.interventions.direct.direct_parts``.
 
     Columns ``layer`` and ``head`` (from 1); ``effect``; ``control``, the largest effect of a random
-    direction by size; ``exceeds``, whether the effect is larger than that by size, and no less than
-    `NEGLIGIBLE` of the largest effect; ``others``, the median size among the other heads of its
-    layer; with `written` ``written`` (a length), ``share`` (of the mean head of its layer) and
-    ``inactive`` (whether that is below `INACTIVE`); with `patterns` ``pattern``; with `direct`
+    direction by size; ``rate``, the false discovery rate at which the effect exceeds chance
+    (:func:`discovery_rates`), and ``exceeds``, whether that is at most `FALSE_DISCOVERY`;
+    ``others``, the median size among the other heads of its layer; with `written` ``written`` (a
+    length), ``share`` (of the mean head of its layer) and ``inactive`` (whether that is below
+    `INACTIVE`); with `patterns` ``pattern``; with `direct`
     ``direct`` and ``repaired``, the direct effect less the effect: what the rest of the model makes
     up for; with `parts` ``part``, what it writes of the value read at the end. A head that a
-    layer does not have is nan. ``table.attrs`` has "measure", "unit" and "replace" of the effects,
-    "least", the size below which an effect is negligible, and "chance", the share of heads that
-    exceed their control if they are no better than random directions.
+    layer does not have is nan. ``table.attrs`` has "measure", "unit" and "replace" of the effects.
     """
     import pandas as pd
 
@@ -119,13 +119,14 @@ def effect_table(
     layers, heads = values.shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
     sizes = np.abs(values)
-    least = NEGLIGIBLE * np.nanmax(sizes)
+    rates = discovery_rates(values, found.draws)
     columns: dict[str, NDArray[Any]] = {
         "layer": np.array(layered.layer_labels)[layer],
         "head": head + 1,
         "effect": values.ravel(),
         "control": found.control.ravel(),
-        "exceeds": ((sizes > found.control) & (sizes >= least)).ravel(),
+        "rate": rates.ravel(),
+        "exceeds": (rates <= FALSE_DISCOVERY).ravel(),
         "others": _median_of_others(sizes).ravel(),
     }
     if written is not None:
@@ -142,13 +143,68 @@ def effect_table(
     if parts is not None:
         columns["part"] = parts.ravel()
     table = pd.DataFrame(columns)
-    table.attrs |= {
-        "measure": found.measure,
-        "unit": found.unit,
-        "replace": found.replace,
-        "least": float(least),
-        "chance": expected_by_chance(len(found.draws)),
-    }
+    table.attrs |= _facts(found)
+    return table
+
+
+def _facts(found: HeadEffects) -> dict[str, Any]:
+    return {"measure": found.measure, "unit": found.unit, "replace": found.replace}
+
+
+def discovery_rates(values: Floats, draws: Floats) -> Floats:
+    """At which false discovery rate each head's effect exceeds chance, (layer, head).
+
+    A head's log |effect| less the mean log |effect| of its directions, against the same of each
+    direction and the others of its head, pooled over all heads; then Benjamini and Hochberg.
+    Heads differ in how much any change of theirs does, which the difference leaves out. All nan for
+    fewer than two `draws` (draw, layer, head).
+    """
+    count = len(draws)
+    if count < 2:
+        return np.full(values.shape, np.nan)
+    sizes = np.abs(np.concatenate([values[None], draws]))
+    logs = np.log(np.maximum(sizes, max(_ROUNDING * np.nanmax(sizes), np.finfo(float).tiny)))
+    effect, directions = logs[0], logs[1:]
+    total = directions.sum(axis=0)
+    left_out = directions - (total - directions) / (count - 1)
+    return false_discovery(pooled_p(effect - total / count, left_out))
+
+
+def leading_heads(values: Floats) -> list[tuple[int, int]]:
+    """The heads of largest effect by size, at most `LEADERS`: (layer, head), from 0."""
+    sizes = np.nan_to_num(np.abs(values), nan=-1.0)
+    order = np.argsort(-sizes, axis=None, kind="stable")[:LEADERS]
+    places = zip(*np.unravel_index(order, values.shape), strict=True)
+    return [(int(layer), int(head)) for layer, head in places if sizes[layer, head] >= 0]
+
+
+def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
+    """Which of the heads of largest effect matter more than chance, the largest first.
+
+    `found` has fresh random directions of :func:`leading_heads` alone: others are nan. Columns
+    ``layer`` and ``head`` (from 1); ``effect``; ``low`` and ``high``, the smallest and the largest
+    effect of a direction by size; ``p``, the rank of the effect among them by size; ``matters``,
+    by Holm's rule with a chance of at most `LEVEL` that any of the heads is wrongly claimed.
+    ``table.attrs`` has "measure", "unit" and "replace" of the effects, and "draws", how many.
+    """
+    import pandas as pd
+
+    layer, head = np.array(leading_heads(found.values)).T
+    effect = found.values[layer, head]  # noqa: PD011 - of no data frame
+    sizes = np.abs(found.draws[:, layer, head])  # (draw, leader)
+    p = rank_p(np.abs(effect), sizes)
+    table = pd.DataFrame(
+        {
+            "layer": np.array(layered.layer_labels)[layer],
+            "head": head + 1,
+            "effect": effect,
+            "low": sizes.min(axis=0),
+            "high": sizes.max(axis=0),
+            "p": p,
+            "matters": holm(p, LEVEL),
+        }
+    )
+    table.attrs |= _facts(found) | {"draws": len(sizes)}
     return table
 
 
@@ -179,7 +235,7 @@ def parts_table(layered: Layered, parts: HeadParts) -> pd.DataFrame:
 
 
 def largest_effect(table: pd.DataFrame) -> dict[str, Any] | None:
-    """The row whose effect is largest by size among those that exceed their control."""
+    """The row whose effect is largest by size among those that exceed chance."""
     return max(
         (row for row in _rows(table) if row["exceeds"]),
         key=lambda row: abs(row["effect"]),
@@ -188,7 +244,7 @@ def largest_effect(table: pd.DataFrame) -> dict[str, Any] | None:
 
 
 def loudest_within(table: pd.DataFrame) -> dict[str, Any] | None:
-    """The row that writes most among those within their control."""
+    """The row that writes most among those that do not exceed chance."""
     return max(
         (row for row in _rows(table) if not row["exceeds"] and "share" in row),
         key=lambda row: float(row["share"]),
@@ -198,17 +254,6 @@ def loudest_within(table: pd.DataFrame) -> dict[str, Any] | None:
 
 def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): each for name, each in row.items()} for row in table.to_dict("records")]
-
-
-def expected_by_chance(draws: int) -> float:
-    """The share of heads that exceed all of so many random directions by luck alone.
-
-    Where a head is one more random direction, it is the largest of all as often as any.
-
-    >>> expected_by_chance(4)
-    0.2
-    """
-    return 1 / (1 + draws)
 
 
 def _median_of_others(sizes: Floats) -> Floats:

@@ -42,8 +42,10 @@ if TYPE_CHECKING:
 Replace = Literal["mean", "zero", "resample"]
 REPLACEMENTS: tuple[Replace, ...] = get_args(Replace)
 Doubles = NDArray[np.float64]
-DRAWS = 4  # random directions that each head is compared with
-SEED = 0
+DRAWS = 8  # random directions of every head; what is left out of eight is pooled over heads
+SINGLE_DRAWS = 19  # of one head: by luck it changes more than in all of them once in 20
+FRESH_DRAWS = 99  # of each head that is claimed to matter: 1 in 100 by luck
+SEED, FRESH_SEED = 0, 1
 MAX_READ = 16_000_000  # float64 numbers of logits at once: 128 MB
 
 

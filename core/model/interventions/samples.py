@@ -13,6 +13,7 @@ from core.model.interventions.reference import reference_texts
 if TYPE_CHECKING:
     from core.model.running.loaded import LoadedModel
 
+DRAWS = 4  # random directions a head on each of them
 TEXTS = 16  # of the reference, evenly spread: with 4 draws 12 s for a small encoder on 2 cores
 
 
@@ -39,4 +40,6 @@ def sample_effects(
     """
     name = samples_of(model)[place]
     given = box.open_box(name) if model.sees_images else name
-    return effects(model, given, replace, measure, seed=SEED + place, progress=progress)
+    return effects(
+        model, given, replace, measure, draws=DRAWS, seed=SEED + place, progress=progress
+    )

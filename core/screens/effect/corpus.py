@@ -11,14 +11,14 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.bootstrap import LEVEL
-from core.analysis.effect import NEGLIGIBLE, largest_effect
-from core.analysis.effect.corpus import corpus_table
+from core.analysis.effect import largest_effect
+from core.analysis.effect.corpus import NEGLIGIBLE, corpus_table
 from core.figures.palette import Palette
 from core.model import Trace, untrained_twin
 from core.model.errors import ModelError
-from core.model.interventions.heads import DRAWS, Replace
+from core.model.interventions.heads import Replace
 from core.model.interventions.measures import Measure
-from core.model.interventions.samples import sample_effects, samples_of
+from core.model.interventions.samples import DRAWS, sample_effects, samples_of
 from core.model.memory import return_freed_memory
 from core.screens.effect.heads import show_map
 from core.ui import cache, controls, python
@@ -141,7 +141,8 @@ def show_corpus(heads: HeadTable, twin: pd.DataFrame, key: TraceKey, colours: Pa
     ask(_headline(heads.table, samples))
     left, right = st.columns([5, 4], gap="medium")
     with left:
-        show_map(heads, MEASURED[heads.table.attrs["measure"]], colours)
+        measured, within = MEASURED[heads.table.attrs["measure"]], ~heads.grid("exceeds")
+        show_map(heads, measured, colours, within=within)
         st.caption(_caption(heads.table, twin, samples))
     with right, st.container(border=True):
         _show_card(heads, samples)

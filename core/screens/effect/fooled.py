@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.attention_table import attention_table
-from core.analysis.effect import effect_table, expected_by_chance
+from core.analysis.effect import FALSE_DISCOVERY, effect_table
 from core.analysis.effect.corpus import EFFECT, thresholds_table
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
@@ -141,8 +141,7 @@ def _show_picture(
 def _show_thresholds(key: TraceKey, trained: Trace, untrained: Trace) -> None:
     """How many heads of both pass each threshold, as a table and a file."""
     table = _thresholds(key, trained, untrained)
-    chance = percent(expected_by_chance(DRAWS))
-    beyond = _words("beyond_directions", draws=DRAWS, chance=chance)
+    beyond = _words("beyond_directions", draws=DRAWS, rate=percent(FALSE_DISCOVERY))
     names = {**pattern_names(trained), EFFECT: beyond}
     short = too_short(len(trained.tokens))
     st.markdown(_words("thresholds", shown=key.modality, short=short, least=MIN_TOKENS))

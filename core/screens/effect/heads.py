@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
-from core.analysis.effect import INACTIVE, LITTLE, NEGLIGIBLE, largest_effect
+from core.analysis.arrays import Bools
+from core.analysis.effect import FALSE_DISCOVERY, INACTIVE, LEVEL, LITTLE
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.palette import Palette
+from core.model.interventions.heads import SINGLE_DRAWS
+from core.screens.effect import input as given
 from core.screens.effect.measuring import (
     FALLING,
     asked_of,
     effects_of_head,
+    leaders_of,
+    measured_effects,
     name_of,
     notes_of_effects,
 )
 from core.screens.effect.writes import what_it_writes
 from core.screens.effect.writing import direct_of_head
+from core.ui import controls
 from core.ui.downloads import contents
 from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable, offer_table
@@ -33,62 +40,114 @@ from core.vocabulary import percent
 
 if TYPE_CHECKING:
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
     from core.model import Effects
     from core.ui.cache import TraceKey
 
+SHORT = 50  # tokens: what is found on fewer is a hint
 _words = Prose(__file__)
 
 
-def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette) -> None:
-    """The answer, the map, the card of the chosen head; then the table and the file."""
-    replaced = replacements_of(key.modality)
-    ask(_headline(heads.table, found, replaced[found.replace]))
+def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette) -> DeltaGenerator:
+    """The answer, the map, the card of the chosen head; then the table and the file.
+
+    Of the effects alone, where what chance does is not measured yet: `compare` does that, in the
+    place that this gives.
+    """
+    leaders = leaders_of(heads.trace, key, found.replace, asked_of(found))
+    ask(_headline(heads, found, leaders))
     left, right = st.columns([5, 4], gap="medium")
     with left:
-        show_map(heads, name_of(found), colours)
+        beyond = heads.grid("exceeds") if len(found.draws) else None
+        show_map(heads, name_of(found), colours, beyond=beyond)
         st.caption(" ".join([_caption(heads.table, found), *notes_of_effects(heads.trace, found)]))
     with right, st.container(border=True):
         _show_card(heads, found, key)
+    place = st.empty()
     with st.container(horizontal=True):
         offer_table(heads, contents("effect", heads.trace.model, ""))
     with st.expander("Every head"):
         st.dataframe(heads.table, hide_index=True, height=420)
+    return place
 
 
-def _headline(table: pd.DataFrame, found: Effects, replaced: str) -> str:
-    """The head whose effect is largest beyond its control, or that there is none (Markdown)."""
-    first = largest_effect(table)
-    if first is None:
-        return _words("no_head", replaced=replaced)
+def compare(place: DeltaGenerator, heads: HeadTable, found: Effects, key: TraceKey) -> None:
+    """Measure what chance does, unless that is drawn, and draw it in the same picture."""
+    if len(found.draws):
+        return
+    asked = asked_of(found)
+    controls.publish()
+    with place.container():
+        leaders = leaders_of(heads.trace, key, found.replace, asked, waits=True)
+        ask(_headline(heads, found, leaders))
+        measured_effects(key, found.replace, asked)
+    st.rerun()
+
+
+def _headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) -> str:
+    """Whether a head matters on this text, and how much that can bear (Markdown)."""
+    tokens = min(len(heads.trace.tokens), given.MAX_TOKENS)
+    common = {
+        "measured": name_of(found),
+        "unit": found.unit,
+        "modality": heads.trace.input.modality,
+        "tokens": tokens if tokens < SHORT and heads.trace.input.has_words else 0,
+    }
+    if leaders is None:
+        first = heads.table.loc[heads.table["effect"].abs().idxmax()]
+        name = f"L{first['layer']} H{first['head']}"
+        return _words("comparing", head=name, effect=_size(first, found), **common)
+    passing = leaders[leaders["matters"]]
+    first = (passing if len(passing) else leaders).iloc[0]
     return _words(
-        "headline",
+        "headline" if len(passing) else "no_head",
         head=f"L{first['layer']} H{first['head']}",
-        measured=name_of(found),
         falls=found.measure in FALLING and first["effect"] > 0,
         rises=found.measure in FALLING and first["effect"] < 0,
-        effect=number(abs(first["effect"]) if found.measure in FALLING else first["effect"], ".3g"),
-        control=number(first["control"], ".3g"),
-        unit=found.unit,
+        effect=_size(first, found),
+        low=number(first["low"], ".3g"),
+        high=number(first["high"], ".3g"),
+        draws=leaders.attrs["draws"],
+        passing=len(passing),
+        leaders=len(leaders),
+        level=percent(LEVEL),
+        **common,
     )
+
+
+def _size(row: Mapping[str, float], found: Effects) -> str:
+    """An effect, without the sign where words say that something falls or rises."""
+    return number(abs(row["effect"]) if found.measure in FALLING else row["effect"], ".3g")
 
 
 def _caption(table: pd.DataFrame, found: Effects) -> str:
     return _words(
         "squares",
+        compared=len(found.draws) > 0,
         beyond=int(table["exceeds"].sum()),
         total=len(table),
         draws=len(found.draws),
-        chance=round(table.attrs["chance"] * len(table)),
-        negligible=percent(NEGLIGIBLE),
+        rate=percent(FALSE_DISCOVERY),
     )
 
 
-def show_map(heads: HeadTable, name: str, colours: Palette) -> None:
-    """A square for every head, coloured by its effect, on what is so called, beyond its control."""
-    values, within, facts = heads.grid("effect"), ~heads.grid("exceeds"), heads.table.attrs
-    reach = float(np.abs(values[~within]).max(initial=0.0)) or 1.0
-    signed = bool((values[~within] < 0).any())
+def show_map(
+    heads: HeadTable,
+    name: str,
+    colours: Palette,
+    *,
+    within: Bools | None = None,
+    beyond: Bools | None = None,
+) -> None:
+    """A square for every head, coloured by its effect on what is so called.
+
+    Those `within` their control, (layer, head), have no colour, those `beyond` chance a dot.
+    """
+    values = heads.grid("effect")
+    coloured = np.isfinite(values) if within is None else ~within & np.isfinite(values)
+    reach = float(np.abs(values[coloured]).max(initial=0.0)) or 1.0
+    signed = bool((values[coloured] < 0).any())
     show_head_map(
         heads.trace,
         values,
@@ -99,9 +158,10 @@ def show_map(heads: HeadTable, name: str, colours: Palette) -> None:
         chosen=(heads.layer, heads.head),
         bounds=(-reach, reach) if signed else (0.0, reach),
         signed=signed,
-        title=facts["unit"],
+        title=heads.table.attrs["unit"],
         large=True,
         within=within,
+        beyond=beyond,
     )
 
 
@@ -109,11 +169,10 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     """What it looks like, how much it writes, whether it is needed, each beside its control."""
     row, replaced, asked = heads.row, replacements_of(key.modality), asked_of(found)
     ways = {name: effects_of_head(key, name, asked, heads.layer, heads.head) for name in replaced}
-    least = heads.table.attrs["least"]
-    needed = sum(_counts(effect, control, least) for effect, control in ways.values())
     pattern, short = pattern_names(heads.trace)[row["pattern"]], row["pattern"] == TOO_SHORT
     named, known = row["pattern"] not in (NONE, TOO_SHORT), "share" in row
     share = row["share"] if known else 0.0
+    limits = {"inactive": INACTIVE, "little": LITTLE, "draws": SINGLE_DRAWS}
     verdict = _words(
         "verdict",
         head=heads.name,
@@ -121,15 +180,10 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
         named=named,
         known=known,
         share=share,
-        inactive=INACTIVE,
-        little=LITTLE,
-        needed=needed,
-        ways=len(ways),
+        needed=all(abs(effect) > control for effect, control in ways.values()),
+        **limits,
     )
-    rule = _words(
-        "rule", inactive=INACTIVE, little=LITTLE, ways=len(ways), negligible=percent(NEGLIGIBLE)
-    )
-    st.markdown(verdict, help=rule)
+    st.markdown(verdict, help=_words("rule", **limits))
     st.markdown(_words("looks", pattern=pattern, named=named, short=short))
     st.markdown(_words("carries", known=known, share=share))
     st.markdown(what_it_writes(heads, key, asked))
@@ -138,35 +192,35 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     for name, (effect, control) in ways.items():
         alone = direct_of_head(key, name, asked, heads.layer, heads.head)
         rows.append(
-            f"| {replaced[name]} | {_marked(effect, control, least)} | ≤ {number(control, '.3g')}"
+            f"| {replaced[name]} | {_marked(effect, control)} | ≤ {number(control, '.3g')}"
             f" | {number(alone, '.3g', missing='–')} |"
         )
     st.markdown("\n".join(rows))
     others = number(row["others"], ".3g", missing="–")
-    st.caption(_words("others", others=others, replaced=replaced[found.replace]))
-    st.markdown(_repair(row, replaced[found.replace]))
+    st.caption(
+        _words("others", draws=SINGLE_DRAWS, others=others, replaced=replaced[found.replace])
+    )
+    st.markdown(_after_head(heads, replaced[found.replace]))
 
 
-def _repair(row: dict[str, Any], replaced: str) -> str:
+def _after_head(heads: HeadTable, replaced: str) -> str:
     """What the rest of the model makes of a head that is replaced (Markdown)."""
-    direct, repaired = row.get("direct", float("nan")), row.get("repaired", float("nan"))
+    row = heads.row
+    direct, effect = row.get("direct", float("nan")), row["effect"]
     return _words(
         "is_repaired",
         known=math.isfinite(direct),
+        last=heads.layer == heads.trace.shape[0] - 1,
+        turns=direct * effect < 0,
         replaced=replaced,
         direct=number(direct, ".3g"),
-        effect=number(row["effect"], ".3g"),
-        repaired=number(abs(repaired), ".3g"),
-        less=abs(row["effect"]) < abs(direct),
+        effect=number(effect, ".3g"),
+        repaired=number(abs(direct - effect), ".3g"),
+        less=abs(effect) < abs(direct),
     )
 
 
-def _counts(effect: float, control: float, least: float) -> bool:
-    """Whether an effect is larger than its control, and not negligible."""
-    return abs(effect) > control and abs(effect) >= least
-
-
-def _marked(effect: float, control: float, least: float) -> str:
-    """The effect, in bold where it counts."""
+def _marked(effect: float, control: float) -> str:
+    """The effect, in bold where it is larger than its control."""
     text = number(effect, ".3g")
-    return f"**{text}**" if _counts(effect, control, least) else text
+    return f"**{text}**" if abs(effect) > control else text

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.analysis.bootstrap import LEVEL, RESAMPLES
-from core.analysis.effect import INACTIVE, LITTLE, NEGLIGIBLE, largest_effect, loudest_within
+from core.analysis import bootstrap
+from core.analysis.effect import (
+    FALSE_DISCOVERY,
+    INACTIVE,
+    LEADERS,
+    LEVEL,
+    LITTLE,
+    loudest_within,
+)
+from core.analysis.effect.corpus import NEGLIGIBLE
 from core.analysis.paths import LINES
-from core.model.interventions.heads import DRAWS
+from core.model.interventions.heads import DRAWS, FRESH_DRAWS
 from core.model.interventions.reference import TEXTS
 from core.model.interventions.samples import TEXTS as SAMPLES
 from core.model.running.twin import TWIN_SEED
@@ -21,11 +29,11 @@ _words = Prose(__file__)
 
 def examples(heads: HeadTable) -> list[Preset]:
     """Heads worth seeing of what was measured."""
-    first, loud = largest_effect(heads.table), loudest_within(heads.table)
-    presets: list[Preset] = []
-    if first is not None:
-        presets.append(Preset("Largest effect", _words("largest"), _place(first)))
-    if loud is not None:
+    table = heads.table
+    first = table.loc[table["effect"].abs().idxmax(), ["layer", "head"]].to_dict()
+    presets = [Preset("Largest effect", _words("largest"), _place(first))]
+    loud = loudest_within(table)
+    if loud is not None and table["rate"].notna().any():
         presets.append(Preset("Loud, not needed", _words("loud"), _place(loud)))
     return presets
 
@@ -47,16 +55,19 @@ def _mathematics_of_heads() -> str:
     of_one = _words(
         "mathematics",
         texts=TEXTS,
+        leaders=LEADERS,
+        fresh=FRESH_DRAWS,
+        level=percent(LEVEL),
         draws=DRAWS,
+        rate=percent(FALSE_DISCOVERY),
         inactive=INACTIVE,
         little=LITTLE,
-        negligible=percent(NEGLIGIBLE),
     )
     of_corpus = _words(
         "mathematics_corpus",
         samples=SAMPLES,
-        level=percent(LEVEL),
-        resamples=f"{RESAMPLES:,}",
+        level=percent(bootstrap.LEVEL),
+        resamples=f"{bootstrap.RESAMPLES:,}",
         negligible=percent(NEGLIGIBLE),
         seed=TWIN_SEED,
     )

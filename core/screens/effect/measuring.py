@@ -1,22 +1,32 @@
-"""The effects of all heads, measured under a bar and kept, and of one head in three ways."""
+"""The effects of all heads, measured under a bar in steps and kept, and of one head in three ways.
+
+First what replacing each head changes; then fresh random directions of the largest few, for the
+headline; then some of every head, for the map.
+"""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
-from core.analysis.effect import effect_table
+from core.analysis.effect import effect_table, leading_heads, leading_table
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.minimum_evidence import too_short
 from core.analysis.head_patterns.naming import TOO_SHORT
 from core.analysis.head_patterns.table import withhold_names
 from core.model import Trace
 from core.model.errors import ModelError
-from core.model.interventions.heads import Replace
+from core.model.interventions.heads import (
+    DRAWS,
+    FRESH_DRAWS,
+    FRESH_SEED,
+    SINGLE_DRAWS,
+    Replace,
+)
 from core.model.interventions.measures import MEASURES, Measure, measures_of
 from core.model.memory import return_freed_memory
 from core.screens.effect import input as given
@@ -33,9 +43,12 @@ from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from core.model import Effects
     from core.model.interventions.taking import Taken
 
+Step = Literal["values", "fresh", "map"]
 FALLING: tuple[Measure, ...] = ("logit_difference", "similarity")  # where an effect is positive
 OTHER = "I liked reading that novel."  # than the text, until one is typed
 _LEAD = "lead of a word"  # the likeliest, unless one is named
@@ -50,6 +63,7 @@ def _place(
     key: TraceKey,  # noqa: ARG001 - the key, as all of these
     replace: str,  # noqa: ARG001
     asked: Asked,  # noqa: ARG001
+    step: Step,  # noqa: ARG001
     untrained: bool,  # noqa: ARG001
 ) -> list[Effects]:
     """A place for what was measured, shared by all visitors; empty until a run has finished."""
@@ -60,9 +74,11 @@ def _place(
 def effects_of_head(
     key: TraceKey, replace: Replace, asked: Asked, layer: int, head: int
 ) -> tuple[float, float]:
-    """Effect and control of one head, from 0."""
-    found = _run(key, replace, asked, heads=[(layer, head)])
-    return float(found.values[layer, head]), float(found.control[layer, head])
+    """Effect and control of one head, from 0: the first of its fresh random directions."""
+    options = {"heads": [(layer, head)], "draws": SINGLE_DRAWS, "seed": FRESH_SEED}
+    found = _run(key, replace, asked, **options)
+    effect = found.values[layer, head]  # noqa: PD011 - of no data frame
+    return float(effect), float(found.control[layer, head])
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
@@ -100,35 +116,47 @@ def _run(
 
 
 def measured_effects(
-    key: TraceKey, replace: Replace, asked: Asked, *, untrained: bool = False
+    key: TraceKey, replace: Replace, asked: Asked, step: Step = "map", *, untrained: bool = False
 ) -> Effects:
-    """What replacing each head changes, of the model or of its untrained twin.
+    """What replacing heads changes, of the model or of its untrained twin, as far as that step.
 
     Ends the page where it is refused, or was cancelled.
     """
     if asked.other == "":
         st.info(_words("no_other"))
         controls.end_page()
-    place = _place(key, replace, asked, untrained)
+    place = _place(key, replace, asked, step, untrained)
     request = (key, replace, asked, untrained)
-    cancel = "effect_cancel_twin" if untrained else "effect_cancel"
+    cancel = f"effect_cancel_{'twin' if untrained else step}"
     if not place and st.session_state.get(_STOPPED) == request:
-        st.button(_words("measure"), key="effect_again", on_click=_go_on, type="primary")
+        st.button(_words("measure", step=step), key="effect_again", on_click=_go_on, type="primary")
         controls.end_page()
     if not place:
+        options = _options(key, replace, asked, step)
         try:
             with turns.long_work(), bar_with_cancel(cancel, _stop, request) as bar:
-                bar.show(0.0, _words("begins"))
-                progress = partial(_show, bar)
-                place.append(_run(key, replace, asked, untrained=untrained, progress=progress))
+                bar.show(0.0, _words("begins", step=step))
+                progress = partial(_show, bar, step)
+                found = _run(key, replace, asked, untrained=untrained, progress=progress, **options)
+                place.append(found)
         except ModelError as error:
             show_model_error(error)
             controls.end_page()
     return place[0]
 
 
-def _show(bar: Bar, done: int, total: int) -> None:
-    bar.step(done / total, _words("progress", done=f"{done:,}", total=f"{total:,}"))
+def _options(key: TraceKey, replace: Replace, asked: Asked, step: Step) -> dict[str, Any]:
+    """Of :func:`core.model.effects`: which heads, and how many random directions."""
+    if step == "map":
+        return {"draws": DRAWS}
+    if step == "values":
+        return {"draws": 0}
+    values = measured_effects(key, replace, asked, "values").values  # noqa: PD011 - no data frame
+    return {"heads": leading_heads(values), "draws": FRESH_DRAWS, "seed": FRESH_SEED}
+
+
+def _show(bar: Bar, step: Step, done: int, total: int) -> None:
+    bar.step(done / total, _words("progress", step=step, done=f"{done:,}", total=f"{total:,}"))
 
 
 def _stop(request: object) -> None:
@@ -203,16 +231,27 @@ def name_of(found: Effects) -> str:
 
 
 def measure(
-    trace: Trace, key: TraceKey, replace: Replace, asked: Asked, layer: int, head: int
+    trace: Trace,
+    key: TraceKey,
+    replace: Replace,
+    asked: Asked,
+    layer: int,
+    head: int,
+    *,
+    waits: bool = True,
 ) -> tuple[HeadTable, Effects]:
-    """The effect table with the chosen head, and what it was made of."""
-    from core.model import effects
+    """The effect table with the chosen head, and what it was made of.
+
+    Without random directions if they are not measured yet and nobody `waits` for them.
+    """
     from core.model.interventions.written import written_norms
 
-    found = measured_effects(key, replace, asked)
+    ready = waits or _place(key, replace, asked, "map", untrained=False)
+    step: Step = "map" if ready else "values"
+    found = measured_effects(key, replace, asked, step)
+    options = {} if ready else {"draws": 0}
+    python.made("found", found, _call(key, replace, asked, **options))
     read = (python.MODEL, source_of(key))
-    call = python.call(effects, *read, replace, asked.measure, **limits(key), **asked.printed())
-    python.made("found", found, call)
     written = _written(key)
     python.made("written", written, python.call(written_norms, *read, **limits(key)))
     patterns = _patterns(key)
@@ -225,6 +264,25 @@ def measure(
     heads = None if parts is None else parts.heads
     table = python.shown("table", effect_table, trace, found, written, patterns, direct, heads)
     return HeadTable(trace=trace, table=table, layer=layer, head=head), found
+
+
+def _call(key: TraceKey, replace: Replace, asked: Asked, **options: Any) -> python.Call:  # noqa: ANN401
+    from core.model import effects
+
+    own = {**limits(key), **asked.printed(), **options}
+    return python.call(effects, python.MODEL, source_of(key), replace, asked.measure, **own)
+
+
+def leaders_of(
+    trace: Trace, key: TraceKey, replace: Replace, asked: Asked, *, waits: bool = False
+) -> pd.DataFrame | None:
+    """The heads of largest effect with their fresh directions; None before they are measured."""
+    if not (waits or _place(key, replace, asked, "fresh", untrained=False)):
+        return None
+    fresh = measured_effects(key, replace, asked, "fresh")
+    call = _call(key, replace, asked, **_options(key, replace, asked, "fresh"))
+    python.made("fresh", fresh, call)
+    return python.shown("leaders", leading_table, trace, fresh)
 
 
 def notes(trace: Trace, found: Effects | Taken, lead: str = "") -> list[str]:

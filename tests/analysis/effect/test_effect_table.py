@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from core.analysis.effect import effect_table, expected_by_chance, parts_table
+from core.analysis.effect import effect_table, leading_table, parts_table
+from core.analysis.effect.table import discovery_rates
 
 
 @dataclass(frozen=True)
@@ -32,26 +33,55 @@ VALUES = np.array([[0.5, -0.4, 0.1], [0.0, 0.2, np.nan]])
 DRAWS = np.array([[[0.1, 0.3, -0.2], [0.1, 0.1, np.nan]], [[-0.4, 0.1, 0.1], [0.0, 0.3, np.nan]]])
 
 
-def test_a_head_exceeds_the_largest_of_its_random_directions_or_not() -> None:
+def test_a_row_has_the_effect_of_a_head_beside_the_largest_of_its_directions() -> None:
     table = effect_table(Layers(), Made(VALUES, DRAWS))
     assert table["layer"].tolist() == [2, 2, 2, 5, 5, 5]
     assert table["head"].tolist() == [1, 2, 3, 1, 2, 3]
     assert table["control"].tolist()[:5] == [0.4, 0.3, 0.2, 0.1, 0.3]
-    assert table["exceeds"].tolist() == [True, True, False, False, False, False]
     assert table["others"].tolist()[:5] == pytest.approx([0.25, 0.3, 0.45, 0.2, 0.0])
     assert np.isnan(table["effect"][5])
-    assert table.attrs == {
-        "measure": "kl",
-        "unit": "nats",
-        "replace": "mean",
-        "least": pytest.approx(0.005),
-        "chance": pytest.approx(1 / 3),
-    }
+    assert table.attrs == {"measure": "kl", "unit": "nats", "replace": "mean"}
 
 
-def test_what_is_less_than_a_hundredth_of_the_largest_effect_counts_for_nothing() -> None:
-    values, draws = np.array([[1.0, 0.009, 0.011]]), np.full((1, 1, 3), 0.001)
-    assert effect_table(Layers(), Made(values, draws))["exceeds"].tolist() == [True, False, True]
+def test_rates_are_those_of_benjamini_and_hochberg_over_left_out_directions() -> None:
+    """By hand: logs of (effect; directions) are (3; 0, 1), (0; 2, 0), (1; 1, 1) to base e."""
+    values = np.exp([[3.0, 0.0, 1.0, np.nan]])
+    draws = np.exp([[[0.0, 2.0, 1.0, np.nan]], [[1.0, 0.0, 1.0, np.nan]]])
+    # Effects less means: 2.5, -1, 0. Left out: -1, 1; 2, -2; 0, 0. So p = 1/7, 6/7, 5/7.
+    p = np.array([1 / 7, 6 / 7, 5 / 7])
+    expected = [3 * p[0], max(p), min(3 / 2 * p[2], max(p))]
+    assert discovery_rates(values, draws)[0, :3] == pytest.approx(expected)
+    assert np.isnan(discovery_rates(values, draws)[0, 3])
+    assert np.isnan(discovery_rates(values, draws[:1])).all()
+    signs = discovery_rates(-values, draws)[0, :3]
+    assert signs == pytest.approx(expected)
+
+
+def test_heads_that_change_nothing_exceed_nothing() -> None:
+    values, draws = np.zeros((2, 8)), np.zeros((8, 2, 8))
+    values[0, :2], draws[:, 0, :2] = 1.0, 0.01
+    values[1, 0] = 1e-9  # under float32's rounding of the largest, beside directions of nothing
+    table = effect_table(Layers(), Made(values, draws))
+    assert table["exceeds"].tolist() == [True, True, *[False] * 14]
+
+
+def test_a_head_matters_by_holm_among_the_five_of_largest_effect() -> None:
+    values = np.array([[5.0, -4.0, 3.0], [2.0, 1.0, 0.1]])
+    draws = np.zeros((99, 2, 3))
+    draws[:, 0, 0] = [6.0, *[1.0] * 98]  # one as large, so p = 0.02 > 0.05 / 4
+    draws[:, 0, 1] = -3.9
+    draws[:, 1, 1] = 2.0
+    table = leading_table(Layers(), Made(values, draws))
+    assert (table["layer"] * 10 + table["head"]).tolist() == [21, 22, 23, 51, 52]
+    assert table["p"].tolist() == pytest.approx([0.02, 0.01, 0.01, 0.01, 1.0])
+    assert table["matters"].tolist() == [True, True, True, True, False]
+    assert table.loc[1, ["effect", "low", "high"]].tolist() == [-4.0, 3.9, 3.9]
+    assert table.attrs["draws"] == 99
+    draws[:2, [0, 1], [1, 0]] = 7.0
+    assert (
+        leading_table(Layers(), Made(values, draws))["matters"].tolist()
+        == [False] * 2 + [True] + [False] * 2
+    )
 
 
 def test_what_a_head_writes_is_a_share_of_the_mean_head_of_its_layer() -> None:
@@ -65,14 +95,16 @@ def test_what_a_head_writes_is_a_share_of_the_mean_head_of_its_layer() -> None:
     assert table["pattern"].tolist() == patterns
 
 
-def test_as_many_heads_exceed_as_chance_says_where_heads_are_random_directions() -> None:
+def test_heads_that_are_no_better_than_random_directions_exceed_chance_in_one_map_of_ten() -> None:
+    """At most: each is found with a chance of a tenth where nothing is to be found."""
     generator = np.random.default_rng(0)
-    drawn = generator.standard_normal((5, 100, 20))
-    table = effect_table(
-        type("All", (), {"layer_labels": tuple(range(1, 101)), "depth": 100})(),
-        Made(drawn[0], drawn[1:]),
-    )
-    assert table["exceeds"].mean() == pytest.approx(expected_by_chance(4), abs=0.03)
+    maps = 200
+    drawn = np.exp(generator.standard_normal((maps, 9, 6, 12)) + 3 * generator.random((6, 12)))
+    some = sum(bool((discovery_rates(each[0], each[1:]) <= 0.1).any()) for each in drawn)
+    assert some <= 0.1 * maps + 3 * np.sqrt(0.09 * maps)
+    moved = drawn[0].copy()
+    moved[0, 2, :4] *= 100
+    assert np.argwhere(discovery_rates(moved[0], moved[1:]) <= 0.1)[:, 0].tolist() == [2] * 4
 
 
 def test_what_is_repaired_is_the_direct_effect_less_the_effect() -> None:

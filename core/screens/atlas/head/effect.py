@@ -11,7 +11,7 @@ import streamlit as st
 from core.analysis.arrays import Bools, Floats, Indices
 from core.atlas import Atlas
 from core.model.errors import UnsupportedModelError
-from core.model.interventions.heads import DRAWS, Replace
+from core.model.interventions.heads import SINGLE_DRAWS, Replace
 from core.model.interventions.measures import Measure
 from core.screens.atlas.screen import Screen
 from core.screens.atlas.wording import number
@@ -47,9 +47,9 @@ class Replaced:
     share: float | None
 
     @property
-    def needed(self) -> int:
-        """In how many ways it changes more than random directions in most of the sentences."""
-        return sum(bool(np.mean(_beyond(each)) > 0.5) for each in self.sizes.values())
+    def is_needed(self) -> bool:
+        """Whether every way changes more than random directions in most of the sentences."""
+        return all(np.mean(_beyond(each)) > 0.5 for each in self.sizes.values())
 
 
 def _beyond(sizes: Floats) -> Bools:
@@ -72,7 +72,9 @@ def replace_head(screen: Screen, model: LoadedModel, read: Indices) -> Replaced 
         with st.spinner(_words("replacing", name=screen.name, count=len(sentences))):
             for sentence in sentences:
                 for replace, pairs in sizes.items():
-                    found = effects(model, texts[sentence], replace, heads=[head])
+                    found = effects(
+                        model, texts[sentence], replace, heads=[head], draws=SINGLE_DRAWS
+                    )
                     pairs.append((abs(float(found.values[head])), float(found.control[head])))
                 norms = written_norms(model, texts[sentence])
                 if norms is not None:
@@ -101,9 +103,9 @@ def facts_of(replaced: Replaced | None) -> list[tuple[str, str]]:
     count, ways = len(replaced.sentences), replacements_of("text")
     verdict = _words(
         "needed",
-        needed=replaced.needed,
+        needed=replaced.is_needed,
         ways=len(ways),
-        draws=DRAWS,
+        draws=SINGLE_DRAWS,
         count=count,
         sentences=in_a_row([f"{each + 1:,}" for each in replaced.sentences]),
     )
