@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
-from core.analysis.statistics import false_discovery, holm, pooled_p, rank_p
+from core.analysis.statistics import false_discovery, gamma_p, holm, pooled_p, rank_p
 from core.vocabulary import Layered
 
 if TYPE_CHECKING:
@@ -183,8 +183,10 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
 
     `found` has fresh random directions of :func:`leading_heads` alone: others are nan. Columns
     ``layer`` and ``head`` (from 1); ``effect``; ``low`` and ``high``, the smallest and the largest
-    effect of a direction by size; ``p``, the rank of the effect among them by size; ``matters``,
-    by Holm's rule with a chance of at most `LEVEL` that any of the heads is wrongly claimed.
+    effect of a direction by size; ``p``, the rank of the effect among them by size; ``tail``, its
+    chance by :func:`core.analysis.statistics.gamma_p` times the heads of the model, since these are
+    its largest; ``matters``, by Holm's rule over p with a chance of at most `LEVEL` that any of the
+    heads is wrongly claimed, and a tail of at most that.
     ``table.attrs`` has "measure", "unit" and "replace" of the effects, and "draws", how many.
     """
     import pandas as pd
@@ -193,6 +195,8 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
     effect = found.values[layer, head]  # noqa: PD011 - of no data frame
     sizes = np.abs(found.draws[:, layer, head])  # (draw, leader)
     p = rank_p(np.abs(effect), sizes)
+    power = 2 if (found.draws[:, layer, head] < 0).any() else 1  # what has no sign is a square
+    tail = gamma_p(np.abs(effect) ** power, sizes**power) * np.isfinite(found.values).sum()
     table = pd.DataFrame(
         {
             "layer": np.array(layered.layer_labels)[layer],
@@ -201,7 +205,8 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
             "low": sizes.min(axis=0),
             "high": sizes.max(axis=0),
             "p": p,
-            "matters": holm(p, LEVEL),
+            "tail": np.minimum(tail, 1),
+            "matters": holm(p, LEVEL) & (tail <= LEVEL),
         }
     )
     table.attrs |= _facts(found) | {"draws": len(sizes)}

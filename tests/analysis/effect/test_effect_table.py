@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from core.analysis.effect import effect_table, leading_table, parts_table
 from core.analysis.effect.table import discovery_rates
@@ -67,8 +68,8 @@ def test_heads_that_change_nothing_exceed_nothing() -> None:
 
 def test_a_head_matters_by_holm_among_the_five_of_largest_effect() -> None:
     values = np.array([[5.0, -4.0, 3.0], [2.0, 1.0, 0.1]])
-    draws = np.zeros((99, 2, 3))
-    draws[:, 0, 0] = [6.0, *[1.0] * 98]  # one as large, so p = 0.02 > 0.05 / 4
+    draws = np.full((99, 2, 3), -0.1)
+    draws[0, 0, 0] = 6.0  # one as large, so p = 0.02 > 0.05 / 4
     draws[:, 0, 1] = -3.9
     draws[:, 1, 1] = 2.0
     table = leading_table(Layers(), Made(values, draws))
@@ -77,11 +78,25 @@ def test_a_head_matters_by_holm_among_the_five_of_largest_effect() -> None:
     assert table["matters"].tolist() == [True, True, True, True, False]
     assert table.loc[1, ["effect", "low", "high"]].tolist() == [-4.0, 3.9, 3.9]
     assert table.attrs["draws"] == 99
-    draws[:2, [0, 1], [1, 0]] = 7.0
-    assert (
-        leading_table(Layers(), Made(values, draws))["matters"].tolist()
-        == [False] * 2 + [True] + [False] * 2
-    )
+    draws[0, 0, 1:], draws[0, 1, 0] = 6.0, 6.0
+    assert not leading_table(Layers(), Made(values, draws))["matters"].any()
+
+
+def test_of_many_heads_the_largest_must_be_out_of_reach_for_all_of_them() -> None:
+    """Of 1 - cosine or KL with 8 degrees of freedom: the largest of 72 is no surprise, yet of 1."""
+    generator = np.random.default_rng(0)
+    draws = np.full((99, 6, 12), 1e-9)
+    draws[:, 0, 0] = generator.chisquare(8, 99)
+    values = np.full((6, 12), 1e-9)
+    values[0, 0] = chi2.isf(0.002, 8)  # above all 99, and 72 times that chance is 0.14
+    assert values[0, 0] > draws.max()
+    layers = type("All", (), {"layer_labels": tuple(range(1, 7)), "depth": 6})()
+    table = leading_table(layers, Made(values, draws))
+    assert table.loc[0, "p"] == 0.01
+    assert table.loc[0, "tail"] == pytest.approx(0.14, abs=0.1)
+    assert not table.loc[0, "matters"]
+    values[0, 0] = chi2.isf(0.0001, 8)
+    assert leading_table(layers, Made(values, draws)).loc[0, "matters"]
 
 
 def test_what_a_head_writes_is_a_share_of_the_mean_head_of_its_layer() -> None:

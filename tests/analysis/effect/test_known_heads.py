@@ -2,44 +2,63 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
-from typing import TYPE_CHECKING
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
+from scipy.stats import binom
 
-from core.analysis.effect import effect_table
-from core.model import effects, load, trace_text
+from core.analysis.effect import LEVEL, effect_table, leading_heads, leading_table
+from core.model import effects, load, untrained_twin
+from core.model.box import BOX, open_box
 from core.model.bundled.planted import PLANTED
 from core.model.bundled.planted.judging import JUDGES, judged
-from tests.model.families import SENTENCES
+from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
+from tests.model.families import FAMILIES, SENTENCES, build
+from tests.model.image import families as vision
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from core.model import LoadedModel
+    from core.model.bundled.planted import PlantedModel
     from core.model.interventions.heads import Replace
-    from tests.conftest import ModelOf
+    from core.model.interventions.measures import Measure
 
 opened = cache(load)
 ALONE = [each for name, each in PLANTED.items() if not name.endswith("twins")]
 
 
+def _leaders(model: LoadedModel, given: Any, measure: Measure | None = None, **options: Any) -> Any:
+    """What the page claims of the heads of largest effect."""
+    found = effects(model, given, measure=measure, draws=0, **options)
+    fresh = {"heads": leading_heads(found.values), "draws": FRESH_DRAWS, "seed": FRESH_SEED}
+    return leading_table(model, effects(model, given, measure=measure, **fresh, **options))
+
+
 @pytest.mark.parametrize("planted", ALONE, ids=lambda each: each.name)
 @pytest.mark.parametrize("replace", ["mean", "zero"])
-def test_planted_heads_are_first_by_effect_and_all_others_under_their_control(
-    planted: object, replace: Replace
+def test_planted_heads_are_first_by_effect_and_no_other_is_claimed(
+    planted: PlantedModel, replace: Replace
 ) -> None:
-    model: LoadedModel = opened(planted.name)  # type: ignore[attr-defined]
-    examples = planted.examples  # type: ignore[attr-defined]
-    texts = tuple(text for each in examples for text in (each.text, each.contrast))
-    for example in examples:
-        found = effects(model, example.text, replace, "logit_difference", reference=texts)
-        table = effect_table(trace_text(model, example.text), found)
-        needed = np.array([head.needed for head in planted.heads])  # type: ignore[attr-defined]
-        first = table["effect"].abs().nlargest(int(needed.sum())).index
-        assert set(first) == set(np.flatnonzero(needed))
-        assert not table["exceeds"][~needed].any()
-        if replace == "mean":
-            assert table["exceeds"][needed].all()
+    model = opened(planted.name)
+    texts = tuple(text for each in planted.examples for text in (each.text, each.contrast))
+    needed = [head.place for head in planted.heads if head.needed]
+    for example in planted.examples:
+        options: Any = {"replace": replace, "reference": texts}
+        table = _leaders(model, example.text, "logit_difference", **options)
+        places = list(zip(table["layer"], table["head"], strict=True))
+        assert set(places[: len(needed)]) == set(needed)
+        assert not table["matters"][len(needed) :].any()
+
+
+def test_a_planted_head_is_claimed_where_random_directions_do_much_less() -> None:
+    planted = PLANTED["bundled/planted-duplicate"]
+    for example in planted.examples:
+        table = _leaders(opened(planted.name), example.text)
+        assert table["matters"].tolist() == [True] + [False] * 4
 
 
 def test_no_method_that_takes_one_head_sees_twins_and_no_gradient_what_is_saturated() -> None:
@@ -55,14 +74,40 @@ def test_no_method_that_takes_one_head_sees_twins_and_no_gradient_what_is_satura
     assert max(sink[method][0, 0] for method in JUDGES if method != "attention") < 1e-3
 
 
-@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
-def test_of_random_weights_no_more_heads_exceed_than_is_said(name: str, model_of: ModelOf) -> None:
-    model = model_of(name)
-    exceeds, chance = [], 0.0
-    for text in SENTENCES:
-        found = effects(model, text, "mean", "sentence", reference=SENTENCES)
-        table = effect_table(trace_text(model, text), found)
-        exceeds += table["exceeds"].tolist()
-        chance = table.attrs["chance"]
-    spread = 3 * np.sqrt(chance * (1 - chance) / len(exceeds))
-    assert np.mean(exceeds) < chance + spread
+def _random_model(name: str, spread: float, folder: Path) -> LoadedModel:
+    """Four layers of eight heads; its untrained twins have weights of that deviation."""
+    sizes = {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 8}
+    if name == "vit":
+        settings = sizes | {"image_size": 16, "initializer_range": spread}
+        vision.build(vision.FAMILIES[name], folder, **settings)
+        vision.write_processor(folder, size={"height": 16, "width": 16})
+        return load(str(folder), modality="image")
+    if name == "gpt2":
+        sizes = {"n_embd": 64, "n_layer": 4, "n_head": 8}
+    family = FAMILIES[name]
+    settings = family.settings | sizes | {"initializer_range": spread}
+    return load(str(build(dataclasses.replace(family, settings=settings), folder)))
+
+
+def most_by_chance(rate: float, trials: int) -> int:
+    """What is exceeded in one run of a hundred at that rate."""
+    return int(binom.isf(0.01, trials, rate))
+
+
+def test_of_random_weights_headline_and_map_claim_no_more_than_is_said(tmp_path: Path) -> None:
+    """Five seeds of three families, weights small and large, three texts or images each.
+
+    Heads of random weights are random directions, nearly: a claim in 1 of 20 texts, and as the map
+    pools over all heads, a dot in 1 of 50. Without the tail, 1 of 7 texts has a claim.
+    """
+    claimed, dotted = [], []
+    for name, spread in product(("bert", "gpt2", "vit"), (0.02, 0.2)):
+        model = _random_model(name, spread, tmp_path / f"{name}-{spread}")
+        items = [open_box(each) for each in islice(BOX, 3)] if name == "vit" else SENTENCES[:3]
+        for seed, item in product(range(5), items):
+            twin = untrained_twin(model, seed)
+            claimed.append(_leaders(twin, item)["matters"].any())
+            dotted.append(effect_table(twin, effects(twin, item))["exceeds"].any())
+    assert len(claimed) == 90
+    assert sum(claimed) <= most_by_chance(LEVEL, 90) == 10
+    assert sum(dotted) <= most_by_chance(0.02, 90) == 5
