@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from scipy.stats import spearmanr
 
 from core.analysis.effect import effect_table, leading_table
@@ -81,25 +80,23 @@ def test_the_answer_the_map_and_the_card_say_what_the_floor_of_models_measures(
 def test_the_values_are_drawn_before_what_chance_does_is_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each step is measured once; the map stands, with its head named, before the next begins."""
-    steps: list[tuple[int, str]] = []
-    plain = measuring._run
+    """Each step is measured once; the largest head is named before the next step begins."""
+    events: list[int | str] = []
+    run, ask = measuring._run, heads.ask
 
-    def run(*arguments: Any, **options: Any) -> Any:
+    def noted(*arguments: Any, **options: Any) -> Any:
         if "progress" in options:
-            steps.append((options["draws"], st.session_state["_question_seen"]))
-        return plain(*arguments, **options)
+            events.append(options["draws"])
+        return run(*arguments, **options)
 
-    monkeypatch.setattr(measuring, "_run", run)
-    shown = heads.ask
-    monkeypatch.setattr(
-        heads, "ask", lambda text: (shown(text), st.session_state.update(_question_seen=text))
-    )
+    monkeypatch.setattr(measuring, "_run", noted)
+    monkeypatch.setattr(heads, "ask", lambda text: (events.append(text), ask(text)))
     app = open_app("effect", text="It rains in the north again.")
-    assert [draws for draws, _ in steps] == [0, 99, 8]
-    assert "is not measured yet" in steps[1][1]
-    assert "in 99 random directions" in steps[2][1]
-    assert "not measured yet" not in said(app)
+    values, largest, fresh, answer, every, _ = events
+    assert [values, fresh, every] == [0, 99, 8]
+    assert "not measured yet" in str(largest)
+    assert "in 99 random directions" in str(answer)
+    assert str(answer) in said(app)
 
 
 def test_a_planted_head_is_needed_and_an_idle_one_is_not() -> None:

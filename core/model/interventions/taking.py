@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.changing import Intervention, Replacement
 from core.model.interventions.heads import (
-    DRAWS,
     SEED,
     Doubles,
     Replace,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from core.model.running.loaded import LoadedModel
     from core.model.text.inputs import Input
 
+DRAWS = 4  # controls, at most: of an edge, the keys whose weights are nearest
 TOP = 5  # words or classes: the likeliest before, and the likeliest after
 _OF_WORDS = {"kl", "logit_difference"}  # measures that read the logits of all words
 
