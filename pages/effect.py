@@ -33,6 +33,7 @@ from core.screens.effect.writes import pick_sum, show_writes
 from core.ui.place import pick_head
 
 trace = current_trace()
+place = None  # of what is measured once the page stands
 row = control_row()
 with row:
     part = pick_part(menu=True, width=180)
@@ -85,5 +86,5 @@ else:
         presets.show(partial(examples, heads))
         place = show_heads(heads, found, key, colours)
 show_end(*mathematics(has_words=trace.input.has_words))
-if part == "heads" and not over_corpus:
+if place is not None:
     compare(place, heads, found, key)

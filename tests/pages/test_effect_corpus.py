@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from core.analysis.effect import effect_table
 from core.analysis.effect.corpus import corpus_table
 from core.analysis.head_patterns import pattern_table
 from core.model import effects, load, trace_text, untrained_twin
@@ -175,10 +176,9 @@ def test_heads_of_both_that_pass_each_threshold_are_counted() -> None:
         assert f"| {title} | {trained} of 72 | {untrained} of 72 |" in said(app)
     beyond = []
     for model in (minilm, twin):
-        found = effects(model, BOOK)
-        sizes = np.abs(found.values)
-        beyond.append(((sizes > found.control) & (sizes >= 0.01 * sizes.max())).sum())
-    assert f"(by luck 20 %) | {beyond[0]} of 72 | {beyond[1]} of 72 |" in said(app)
+        table = effect_table(trace_text(model, BOOK), effects(model, BOOK))
+        beyond.append(table["exceeds"].sum())
+    assert f"false discovery rate 10 %) | {beyond[0]} of 72 | {beyond[1]} of 72 |" in said(app)
 
 
 def test_a_short_text_names_no_patterns_and_a_long_one_is_cut(

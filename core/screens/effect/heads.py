@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.arrays import Bools
-from core.analysis.effect import FALSE_DISCOVERY, INACTIVE, LEVEL, LITTLE
+from core.analysis.effect import FALSE_DISCOVERY, INACTIVE, LITTLE
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.palette import Palette
 from core.model.interventions.heads import SINGLE_DRAWS
@@ -29,7 +29,7 @@ from core.screens.effect.writing import direct_of_head
 from core.ui import controls
 from core.ui.downloads import contents
 from core.ui.head_maps import show_head_map
-from core.ui.head_tables import HeadTable, offer_table
+from core.ui.head_tables import HeadTable, names_of, offer_table
 from core.ui.navigation import ask
 from core.ui.place import choose_head
 from core.ui.words.effects import replacements_of
@@ -109,9 +109,7 @@ def _headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) ->
         low=number(first["low"], ".3g"),
         high=number(first["high"], ".3g"),
         draws=leaders.attrs["draws"],
-        passing=len(passing),
-        leaders=len(leaders),
-        level=percent(LEVEL),
+        others=names_of(passing).tolist()[1:],
         **common,
     )
 

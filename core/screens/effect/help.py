@@ -34,7 +34,7 @@ def examples(heads: HeadTable) -> list[Preset]:
     presets = [Preset("Largest effect", _words("largest"), _place(first))]
     loud = loudest_within(table)
     if loud is not None and table["rate"].notna().any():
-        presets.append(Preset("Loud, not needed", _words("loud"), _place(loud)))
+        presets.append(Preset("Loud, within chance", _words("loud"), _place(loud)))
     return presets
 
 
