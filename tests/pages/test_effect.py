@@ -131,6 +131,23 @@ def test_the_card_says_what_a_head_writes_and_what_is_repaired() -> None:
     assert ("what follows turns the sign" if direct * effect < 0 else what) in said(app)
 
 
+def test_nothing_makes_up_for_a_head_of_the_last_layer_or_where_the_sign_turns() -> None:
+    model, measure = load(NOVELS), "logit_difference"
+    effect = effects(model, BOOK, measure=measure, draws=0).values
+    alone = direct_effects(model, BOOK, "mean", measure)
+    assert alone is not None
+    turned = np.argwhere(effect[:-1] * alone[:-1] < 0)[0]
+    less = np.argwhere(np.abs(effect[-1]) < np.abs(alone[-1]))[0]
+    for layer, head, words in (
+        (turned[0], turned[1], "what follows turns the sign"),
+        (len(effect) - 1, less[0], "No later head can make up for it"),
+    ):
+        place = {"layer": str(layer + 1), "head": str(head + 1)}
+        app = open_app("effect", model=NOVELS, text=BOOK, measure=measure, **place)
+        assert words in said(app)
+        assert "make up for" not in said(app).replace(words, "")
+
+
 def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> None:
     app = open_app("effect", model=NOVELS, text=BOOK, part="writes")
     parts = direct_parts(load(NOVELS), BOOK)
