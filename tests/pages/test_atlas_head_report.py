@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -99,9 +99,8 @@ def test_a_dossier_says_whether_the_head_is_needed_in_sentences_of_the_corpus() 
     assert len(set(sentences)) == 4
     needed = 0
     for name, other in (("its mean", "mean"), ("zero", "zero"), ("another text's", "resample")):
-        found = [
-            effects(minilm, LINES[each], other, heads=[(3, 9)], draws=19) for each in sentences
-        ]  # type: ignore[arg-type]
+        options: Any = {"replace": other, "heads": [(3, 9)], "draws": 19}
+        found = [effects(minilm, LINES[each], **options) for each in sentences]
         sizes = [(abs(each.values[3, 9]), each.control[3, 9]) for each in found]
         effect, control = np.mean(sizes, axis=0)
         beyond = sum(size > most for size, most in sizes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from core.model.interventions.lens import logit_lens
 from core.model.interventions.written import written_norms
 from core.screens.effect import heads, measuring
 from core.screens.effect import input as given
-from core.ui import python
+from core.ui import navigation, python
 from core.ui.python import share
 from core.ui.python.writing import to_python
 from tests.opening import open_app
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
+    from core.model.interventions.heads import Replace
+    from core.model.interventions.measures import Measure
     from tests.conftest import FolderOf
 
 NOVELS = "bundled/gpt2-novels"
@@ -54,7 +56,7 @@ def _answer(app: AppTest) -> str:
 
 @pytest.mark.parametrize("replace", ["zero", "mean"])
 def test_the_answer_the_map_and_the_card_say_what_the_floor_of_models_measures(
-    replace: str,
+    replace: Replace,
 ) -> None:
     app = open_app("effect", text=BOOK, layer="4", head="10", replace=replace)
     leaders = _leaders("bundled/minilm", BOOK, replace=replace)
@@ -82,15 +84,19 @@ def test_the_values_are_drawn_before_what_chance_does_is_measured(
 ) -> None:
     """Each step is measured once; the largest head is named before the next step begins."""
     events: list[int | str] = []
-    run, ask = measuring._run, heads.ask
+    run = measuring._run
 
     def noted(*arguments: Any, **options: Any) -> Any:
         if "progress" in options:
             events.append(options["draws"])
         return run(*arguments, **options)
 
+    def ask(text: str) -> None:
+        events.append(text)
+        navigation.ask(text)
+
     monkeypatch.setattr(measuring, "_run", noted)
-    monkeypatch.setattr(heads, "ask", lambda text: (events.append(text), ask(text)))
+    monkeypatch.setattr(heads, "ask", ask)
     app = open_app("effect", text="It rains in the north again.")
     values, largest, fresh, answer, every, _ = events
     assert [values, fresh, every] == [0, 99, 8]
@@ -132,7 +138,7 @@ def test_the_card_says_what_a_head_writes_and_what_is_repaired() -> None:
 
 
 def test_nothing_makes_up_for_a_head_of_the_last_layer_or_where_the_sign_turns() -> None:
-    model, measure = load(NOVELS), "logit_difference"
+    model, measure = load(NOVELS), cast("Measure", "logit_difference")
     effect = effects(model, BOOK, measure=measure, draws=0).values
     alone = direct_effects(model, BOOK, "mean", measure)
     assert alone is not None

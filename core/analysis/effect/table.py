@@ -240,18 +240,16 @@ def parts_table(layered: Layered, parts: HeadParts) -> pd.DataFrame:
 
 
 def largest_effect(table: pd.DataFrame) -> dict[str, Any] | None:
-    """The row whose effect is largest by size among those that exceed chance."""
-    return max(
-        (row for row in _rows(table) if row["exceeds"]),
-        key=lambda row: abs(row["effect"]),
-        default=None,
-    )
+    """The row whose effect is largest by size; None where there is none."""
+    known = (row for row in _rows(table) if np.isfinite(row["effect"]))
+    return max(known, key=lambda row: abs(row["effect"]), default=None)
 
 
 def loudest_within(table: pd.DataFrame) -> dict[str, Any] | None:
-    """The row that writes most among those that do not exceed chance."""
+    """The row that writes most among those compared with chance that do not exceed it."""
+    compared = (row for row in _rows(table) if np.isfinite(row.get("rate", 0.0)))
     return max(
-        (row for row in _rows(table) if not row["exceeds"] and "share" in row),
+        (row for row in compared if not row["exceeds"] and "share" in row),
         key=lambda row: float(row["share"]),
         default=None,
     )

@@ -154,7 +154,7 @@ def show_corpus(heads: HeadTable, twin: pd.DataFrame, key: TraceKey, colours: Pa
 
 def _headline(table: pd.DataFrame, samples: str) -> str:
     """The head that matters most of those that pass, or that none does (Markdown)."""
-    first, count = largest_effect(table), table.attrs["texts"]
+    first, count = largest_effect(table[table["exceeds"]]), table.attrs["texts"]
     if first is None:
         replaced = replacements_of("text")[table.attrs["replace"]]
         return _words("none_over", count=count, samples=samples, replaced=replaced)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
 
 from core.analysis.arrays import Bools
-from core.analysis.effect import FALSE_DISCOVERY, INACTIVE, LITTLE
+from core.analysis.effect import FALSE_DISCOVERY, INACTIVE, LITTLE, largest_effect
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.palette import Palette
 from core.model.interventions.heads import SINGLE_DRAWS
@@ -94,15 +94,17 @@ def _headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) ->
         "modality": heads.trace.input.modality,
         "tokens": tokens if tokens < SHORT and heads.trace.input.has_words else 0,
     }
+    rows = heads.table if leaders is None else leaders
+    passing = leaders[leaders["matters"]] if leaders is not None else rows[:0]
+    first = largest_effect(passing if len(passing) else rows)
+    if first is None:
+        raise AssertionError  # a model without heads has no such page
+    name = f"L{first['layer']} H{first['head']}"
     if leaders is None:
-        first = heads.table.loc[heads.table["effect"].abs().idxmax()]
-        name = f"L{first['layer']} H{first['head']}"
         return _words("comparing", head=name, effect=_size(first, found), **common)
-    passing = leaders[leaders["matters"]]
-    first = (passing if len(passing) else leaders).iloc[0]
     return _words(
         "headline" if len(passing) else "no_head",
-        head=f"L{first['layer']} H{first['head']}",
+        head=name,
         falls=found.measure in FALLING and first["effect"] > 0,
         rises=found.measure in FALLING and first["effect"] < 0,
         effect=_size(first, found),
@@ -114,7 +116,7 @@ def _headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) ->
     )
 
 
-def _size(row: Mapping[str, float], found: Effects) -> str:
+def _size(row: Mapping[str, Any], found: Effects) -> str:
     """An effect, without the sign where words say that something falls or rises."""
     return number(abs(row["effect"]) if found.measure in FALLING else row["effect"], ".3g")
 

@@ -11,6 +11,7 @@ from core.analysis.effect import (
     LEADERS,
     LEVEL,
     LITTLE,
+    largest_effect,
     loudest_within,
 )
 from core.analysis.effect.corpus import NEGLIGIBLE
@@ -29,11 +30,11 @@ _words = Prose(__file__)
 
 def examples(heads: HeadTable) -> list[Preset]:
     """Heads worth seeing of what was measured."""
-    table = heads.table
-    first = table.loc[table["effect"].abs().idxmax(), ["layer", "head"]].to_dict()
-    presets = [Preset("Largest effect", _words("largest"), _place(first))]
-    loud = loudest_within(table)
-    if loud is not None and table["rate"].notna().any():
+    first, loud = largest_effect(heads.table), loudest_within(heads.table)
+    presets: list[Preset] = []
+    if first is not None:
+        presets.append(Preset("Largest effect", _words("largest"), _place(first)))
+    if loud is not None:
         presets.append(Preset("Loud, within chance", _words("loud"), _place(loud)))
     return presets
 

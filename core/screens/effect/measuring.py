@@ -75,8 +75,8 @@ def effects_of_head(
     key: TraceKey, replace: Replace, asked: Asked, layer: int, head: int
 ) -> tuple[float, float]:
     """Effect and control of one head, from 0: the first of its fresh random directions."""
-    options = {"heads": [(layer, head)], "draws": SINGLE_DRAWS, "seed": FRESH_SEED}
-    found = _run(key, replace, asked, **options)
+    drawn: dict[str, Any] = {"draws": SINGLE_DRAWS, "seed": FRESH_SEED}
+    found = _run(key, replace, asked, heads=[(layer, head)], **drawn)
     effect = found.values[layer, head]  # noqa: PD011 - of no data frame
     return float(effect), float(found.control[layer, head])
 

@@ -73,7 +73,13 @@ def test_a_head_matters_by_holm_among_the_five_of_largest_effect() -> None:
     draws[:, 0, 1] = -3.9
     draws[:, 1, 1] = 2.0
     table = leading_table(Layers(), Made(values, draws))
-    assert (table["layer"] * 10 + table["head"]).tolist() == [21, 22, 23, 51, 52]
+    assert (10 * table["layer"].to_numpy() + table["head"].to_numpy()).tolist() == [
+        21,
+        22,
+        23,
+        51,
+        52,
+    ]
     assert table["p"].tolist() == pytest.approx([0.02, 0.01, 0.01, 0.01, 1.0])
     assert table["matters"].tolist() == [True, True, True, True, False]
     assert table.loc[1, ["effect", "low", "high"]].tolist() == [-4.0, 3.9, 3.9]

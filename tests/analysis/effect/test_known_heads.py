@@ -34,7 +34,7 @@ ALONE = [each for name, each in PLANTED.items() if not name.endswith("twins")]
 def _leaders(model: LoadedModel, given: Any, measure: Measure | None = None, **options: Any) -> Any:
     """What the page claims of the heads of largest effect."""
     found = effects(model, given, measure=measure, draws=0, **options)
-    fresh = {"heads": leading_heads(found.values), "draws": FRESH_DRAWS, "seed": FRESH_SEED}
+    fresh: Any = {"heads": leading_heads(found.values), "draws": FRESH_DRAWS, "seed": FRESH_SEED}
     return leading_table(model, effects(model, given, measure=measure, **fresh, **options))
 
 
@@ -103,7 +103,9 @@ def test_of_random_weights_headline_and_map_claim_no_more_than_is_said(tmp_path:
     claimed, dotted = [], []
     for name, spread in product(("bert", "gpt2", "vit"), (0.02, 0.2)):
         model = _random_model(name, spread, tmp_path / f"{name}-{spread}")
-        items = [open_box(each) for each in islice(BOX, 3)] if name == "vit" else SENTENCES[:3]
+        items: list[Any] = (
+            [open_box(each) for each in islice(BOX, 3)] if name == "vit" else [*SENTENCES[:3]]
+        )
         for seed, item in product(range(5), items):
             twin = untrained_twin(model, seed)
             claimed.append(_leaders(twin, item)["matters"].any())
