@@ -249,7 +249,7 @@ def test_a_long_text_is_cut_and_that_is_said(monkeypatch: pytest.MonkeyPatch) ->
 def test_only_the_encoder_of_an_encoder_decoder_is_measured(answering_bart: Path) -> None:
     app = open_app("effect", model=str(answering_bart), attention="decoder")
     assert "read by the encoder alone" in said(app)
-    assert "random directions" not in said(app)
+    assert "Is needed?" not in said(app)
     app.button(key="show_encoder").click().run()
     assert "directions each, false discovery rate" in said(app)
     assert alerts(app) == ""

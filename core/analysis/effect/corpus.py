@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
 from core.analysis.bootstrap import interval_of_mean
-from core.analysis.effect.table import HeadEffects
+from core.analysis.effect.table import NEGLIGIBLE, HeadEffects
 from core.analysis.head_patterns.naming import NAMING
 from core.vocabulary import Layered
 
 if TYPE_CHECKING:
     import pandas as pd
 
-NEGLIGIBLE = 0.01  # of the largest effect: what is smaller is taken for nothing
 EFFECT = "effect"  # the row of `thresholds_table` that is of the effect
 
 

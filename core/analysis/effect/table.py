@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 INACTIVE, LITTLE = 0.1, 0.5
 FALSE_DISCOVERY = 0.1  # of the heads that exceed chance on the map, the share that may not
 LEADERS, LEVEL = 5, 0.05  # heads of largest effect, and the chance that any is wrongly claimed
+NEGLIGIBLE = 0.01  # of the largest effect: what is smaller is taken for nothing
 _ROUNDING = float(np.finfo(np.float32).eps)  # of the largest size: smaller ones cannot be told
 
 
@@ -186,7 +187,7 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
     effect of a direction by size; ``p``, the rank of the effect among them by size; ``tail``, its
     chance by :func:`core.analysis.statistics.gamma_p` times the heads of the model, since these are
     its largest; ``matters``, by Holm's rule over p with a chance of at most `LEVEL` that any of the
-    heads is wrongly claimed, and a tail of at most that.
+    heads is wrongly claimed, a tail of at most that, and no less than `NEGLIGIBLE` of the largest.
     ``table.attrs`` has "measure", "unit" and "replace" of the effects, and "draws", how many.
     """
     import pandas as pd
@@ -206,7 +207,9 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
             "high": sizes.max(axis=0),
             "p": p,
             "tail": np.minimum(tail, 1),
-            "matters": holm(p, LEVEL) & (tail <= LEVEL),
+            "matters": holm(p, LEVEL)
+            & (tail <= LEVEL)
+            & (np.abs(effect) >= NEGLIGIBLE * np.abs(effect).max()),
         }
     )
     table.attrs |= _facts(found) | {"draws": len(sizes)}

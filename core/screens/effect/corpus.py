@@ -11,8 +11,8 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.bootstrap import LEVEL
-from core.analysis.effect import largest_effect
-from core.analysis.effect.corpus import NEGLIGIBLE, corpus_table
+from core.analysis.effect import NEGLIGIBLE, largest_effect
+from core.analysis.effect.corpus import corpus_table
 from core.figures.palette import Palette
 from core.model import Trace, untrained_twin
 from core.model.errors import ModelError
@@ -76,7 +76,7 @@ def _measured(key: TraceKey, replace: Replace, measure: Measure) -> Measured:
         return place
     try:
         with turns.long_work(), bar_with_cancel("effect_corpus_cancel", _back_to_text) as bar:
-            bar.show(len(place) / (2 * total), _words("begins"))
+            bar.show(len(place) / (2 * total), _words("begins", step="values"))
             for untrained in (False, True):
                 show = partial(_show, bar, untrained, total, _SAMPLES[key.modality])
                 runs = untrained_twin(model) if untrained else model

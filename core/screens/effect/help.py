@@ -11,10 +11,10 @@ from core.analysis.effect import (
     LEADERS,
     LEVEL,
     LITTLE,
+    NEGLIGIBLE,
     largest_effect,
     loudest_within,
 )
-from core.analysis.effect.corpus import NEGLIGIBLE
 from core.analysis.paths import LINES
 from core.model.interventions.heads import DRAWS, FRESH_DRAWS
 from core.model.interventions.reference import TEXTS
@@ -61,6 +61,7 @@ def _mathematics_of_heads() -> str:
         level=percent(LEVEL),
         draws=DRAWS,
         rate=percent(FALSE_DISCOVERY),
+        negligible=percent(NEGLIGIBLE),
         inactive=INACTIVE,
         little=LITTLE,
     )

@@ -88,6 +88,14 @@ def test_a_head_matters_by_holm_among_the_five_of_largest_effect() -> None:
     assert not leading_table(Layers(), Made(values, draws))["matters"].any()
 
 
+def test_an_effect_under_a_hundredth_of_the_largest_is_not_claimed() -> None:
+    values, draws = np.array([[1.0, 0.011, 0.009]]), np.full((99, 1, 3), 1e-6)
+    draws[:, 0, 0] = 2.0
+    table = leading_table(Layers(), Made(values, draws))
+    assert table["p"].tolist() == pytest.approx([1.0, 0.01, 0.01])
+    assert table["matters"].tolist() == [False, True, False]
+
+
 def test_of_many_heads_the_largest_must_be_out_of_reach_for_all_of_them() -> None:
     """Of 1 - cosine or KL with 8 degrees of freedom: the largest of 72 is no surprise, yet of 1."""
     generator = np.random.default_rng(0)

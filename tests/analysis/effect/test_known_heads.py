@@ -31,11 +31,16 @@ opened = cache(load)
 ALONE = [each for name, each in PLANTED.items() if not name.endswith("twins")]
 
 
+class Layers:
+    layer_labels = (1, 2, 3, 4)
+    depth = 4
+
+
 def _leaders(model: LoadedModel, given: Any, measure: Measure | None = None, **options: Any) -> Any:
     """What the page claims of the heads of largest effect."""
     found = effects(model, given, measure=measure, draws=0, **options)
     fresh: Any = {"heads": leading_heads(found.values), "draws": FRESH_DRAWS, "seed": FRESH_SEED}
-    return leading_table(model, effects(model, given, measure=measure, **fresh, **options))
+    return leading_table(Layers(), effects(model, given, measure=measure, **fresh, **options))
 
 
 @pytest.mark.parametrize("planted", ALONE, ids=lambda each: each.name)
@@ -109,7 +114,7 @@ def test_of_random_weights_headline_and_map_claim_no_more_than_is_said(tmp_path:
         for seed, item in product(range(5), items):
             twin = untrained_twin(model, seed)
             claimed.append(_leaders(twin, item)["matters"].any())
-            dotted.append(effect_table(twin, effects(twin, item))["exceeds"].any())
+            dotted.append(effect_table(Layers(), effects(twin, item))["exceeds"].any())
     assert len(claimed) == 90
     assert sum(claimed) <= most_by_chance(LEVEL, 90) == 10
     assert sum(dotted) <= most_by_chance(0.02, 90) == 5
