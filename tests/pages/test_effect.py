@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -138,7 +138,8 @@ def test_the_card_says_what_a_head_writes_and_what_is_repaired() -> None:
 
 
 def test_nothing_makes_up_for_a_head_of_the_last_layer_or_where_the_sign_turns() -> None:
-    model, measure = load(NOVELS), cast("Measure", "logit_difference")
+    model = load(NOVELS)
+    measure: Measure = "logit_difference"
     effect = effects(model, BOOK, measure=measure, draws=0).values
     alone = direct_effects(model, BOOK, "mean", measure)
     assert alone is not None

@@ -82,7 +82,7 @@ def test_a_head_matters_by_holm_among_the_five_of_largest_effect() -> None:
     ]
     assert table["p"].tolist() == pytest.approx([0.02, 0.01, 0.01, 0.01, 1.0])
     assert table["matters"].tolist() == [True, True, True, True, False]
-    assert table.loc[1, ["effect", "low", "high"]].tolist() == [-4.0, 3.9, 3.9]
+    assert [table[name][1] for name in ("effect", "low", "high")] == [-4.0, 3.9, 3.9]
     assert table.attrs["draws"] == 99
     draws[0, 0, 1:], draws[0, 1, 0] = 6.0, 6.0
     assert not leading_table(Layers(), Made(values, draws))["matters"].any()
