@@ -21,7 +21,7 @@ def _verdict(page: Page, head: str) -> None:
 
 def test_a_clicked_head_has_its_card_and_another_replacement_keeps_it(goto: Open) -> None:
     page = goto(f"/effect?text={BOOK}")
-    expect(page.get_by_text("random directions by")).to_be_visible()
+    expect(page.get_by_text("99 random directions")).to_be_visible()
     expect(page.get_by_text("A dot: more than random directions")).to_be_visible()
     click_head(page, "effect_map", 6, 1)
     follow(page, "layer=6&head=1")

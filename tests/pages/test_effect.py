@@ -62,14 +62,15 @@ def test_the_answer_the_map_and_the_card_say_what_the_floor_of_models_measures(
     leaders = _leaders("bundled/minilm", BOOK, replace=replace)
     passing = leaders[leaders["matters"]]
     first = (passing if len(passing) else leaders).iloc[0]
-    beyond = f"in 99 random directions by {first['low']:.3g} to {first['high']:.3g}"
+    beyond = f"{first['low']:.3g} to {first['high']:.3g}; 13 tokens: a hint."
     assert f"L{first['layer']} H{first['head']}" in _answer(app)
     assert beyond in _answer(app)
-    assert "13 tokens: a hint" in _answer(app)
-    none = "No head matters more than chance on this text."
-    assert (none in _answer(app)) == (len(passing) == 0)
     found = effects(load("bundled/minilm"), BOOK, replace)
     table = effect_table(trace_text(load("bundled/minilm"), BOOK), found)
+    largest = table["effect"].abs().nlargest(5).index
+    smaller = int(table["exceeds"].drop(largest).sum())
+    none = f"beyond chance on this text, {smaller} smaller" if smaller else "No head matters more"
+    assert (none in _answer(app)) == (len(passing) == 0)
     assert f"({table['exceeds'].sum()} of 72 heads; 8 directions each" in said(app)
     found = effects(load("bundled/minilm"), BOOK, replace, heads=[(3, 9)], draws=19, seed=1)
     effect, control = found.values[3, 9], found.control[3, 9]
@@ -101,8 +102,8 @@ def test_the_values_are_drawn_before_what_chance_does_is_measured(
     values, largest, fresh, answer, every, _ = events
     assert [values, fresh, every] == [0, 99, 8]
     assert "not measured yet" in str(largest)
-    assert "in 99 random directions" in str(answer)
-    assert str(answer) in said(app)
+    assert "99 random directions" in str(answer)
+    assert "not measured yet" not in said(app)
 
 
 def test_a_planted_head_is_needed_and_an_idle_one_is_not() -> None:
@@ -265,7 +266,9 @@ def test_the_similarity_to_another_sentence_is_measured_without_each_head() -> N
     leaders = _leaders("bundled/minilm", BOOK, measure="similarity", other=other)
     passing = leaders[leaders["matters"]]
     largest = float((passing if len(passing) else leaders)["effect"].iloc[0])
-    assert f"two sentences {'falls' if largest > 0 else 'rises'} by {abs(largest):.3g}" in said(app)
+    way = f"two sentences {'falls' if largest > 0 else 'rises'} by {abs(largest):.3g}"
+    most = f"changes most: {largest:.3g} (cosine)".replace("-", "−")
+    assert (way if len(passing) else most) in said(app)
     assert f"| {found.values[0, 11]:.3g}".replace("-", "−") in said(app).replace("**", "")
     app.text_input(key="other").set_value(" ").run()
     assert "Type another sentence under **More**" in alerts(app)
@@ -278,7 +281,6 @@ def test_words_that_a_link_names_are_compared_and_one_that_is_no_token_is_refuse
     found = effects(load(PLANTED), KING, measure="logit_difference", words=("dog", "met"))
     lead = f"{found.before:.3g}".replace("-", "−")
     assert f"how far `dog` is ahead of `met`, with all heads by {lead} logits" in said(app)
-    assert "the lead of the first word rises by" in said(app)
     assert "The model's likeliest word" not in said(app)
     app.text_input(key="word").set_value("").run()
     assert "how far `met`" not in said(app)

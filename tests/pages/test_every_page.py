@@ -29,9 +29,9 @@ pytestmark = pytest.mark.slow
 # A question that names the tokens on the screen, or its answer in its place.
 NAMED = {
     "effect": (
-        "**No head matters more than chance on this text.** L6 H1 has the largest effect: the"
-        " sentence vector changes by 0.0482 (1 − cosine), in 99 random directions by 0.0431 to"
-        " 0.0691; 13 tokens: a hint."
+        "**None of the 5 largest effects is beyond chance on this text, 11 smaller ones are.**"
+        " L6 H1 changes most: 0.0482 (1 − cosine), 99 random directions 0.0431 to 0.0691;"
+        " 13 tokens: a hint."
     ),
     "anomalies": "**1 of 72 heads is unusual** on this text: **L1 H8**, for its alike weights",
     "projection": "**Only in layer 6 do `it` and `book` attend to the same words** (in the plane).",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -87,38 +86,44 @@ def compare(place: DeltaGenerator, heads: HeadTable, found: Effects, key: TraceK
 
 def _headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) -> str:
     """Whether a head matters on this text, and how much that can bear (Markdown)."""
-    tokens = min(len(heads.trace.tokens), given.MAX_TOKENS)
-    common = {
-        "measured": name_of(found),
-        "unit": found.unit,
-        "modality": heads.trace.input.modality,
-        "tokens": tokens if tokens < SHORT and heads.trace.input.has_words else 0,
-    }
-    rows = heads.table if leaders is None else leaders
-    passing = leaders[leaders["matters"]] if leaders is not None else rows[:0]
+    trace, rows = heads.trace, heads.table if leaders is None else leaders
+    passing = rows[:0] if leaders is None else leaders[leaders["matters"]]
     first = largest_effect(passing if len(passing) else rows)
     if first is None:
         raise AssertionError  # a model without heads has no such page
-    name = f"L{first['layer']} H{first['head']}"
+    tokens, effect = min(len(trace.tokens), given.MAX_TOKENS), first["effect"]
+    common = {
+        "head": f"L{first['layer']} H{first['head']}",
+        "unit": found.unit,
+        "modality": trace.input.modality,
+        "tokens": tokens if tokens < SHORT and trace.input.has_words else 0,
+    }
     if leaders is None:
-        return _words("comparing", head=name, effect=_size(first, found), **common)
+        return _words("comparing", effect=number(effect, ".3g"), **common)
+    common |= {
+        "low": number(first["low"], ".3g"),
+        "high": number(first["high"], ".3g"),
+        "draws": leaders.attrs["draws"],
+    }
+    if not len(passing):
+        dots = set(names_of(heads.table[heads.table["exceeds"]])) - set(names_of(leaders))
+        return _words(
+            "no_head",
+            effect=number(effect, ".3g"),
+            leaders=len(leaders),
+            dots=len(dots) if len(found.draws) else None,
+            **common,
+        )
+    signed = found.measure in FALLING
     return _words(
-        "headline" if len(passing) else "no_head",
-        head=name,
-        falls=found.measure in FALLING and first["effect"] > 0,
-        rises=found.measure in FALLING and first["effect"] < 0,
-        effect=_size(first, found),
-        low=number(first["low"], ".3g"),
-        high=number(first["high"], ".3g"),
-        draws=leaders.attrs["draws"],
+        "headline",
+        measured=name_of(found),
+        falls=signed and effect > 0,
+        rises=signed and effect < 0,
+        effect=number(abs(effect) if signed else effect, ".3g"),
         others=names_of(passing).tolist()[1:],
         **common,
     )
-
-
-def _size(row: Mapping[str, Any], found: Effects) -> str:
-    """An effect, without the sign where words say that something falls or rises."""
-    return number(abs(row["effect"]) if found.measure in FALLING else row["effect"], ".3g")
 
 
 def _caption(table: pd.DataFrame, found: Effects) -> str:
