@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui.navigation import open_page
+from core.ui.navigation import ask, open_page
 
 open_page("atlas")
 
@@ -27,7 +27,7 @@ from core.screens.atlas.screen import (
     pick_switches,
 )
 from core.screens.atlas.similar import show_similar
-from core.screens.atlas.wording import MATHEMATICS
+from core.screens.atlas.wording import MATHEMATICS, headline
 from core.ui import presets
 from core.ui.current import suggest_head
 from core.ui.frame.layout import control_row, more, pick_part, show_end
@@ -75,6 +75,8 @@ with own:
 screen = Screen(
     entry, atlas, layer, head, projection, stage, colour, search, counted, axes, switches
 )
+if answer := headline(atlas, stage, (layer, head) if part == "one" else None):
+    ask(answer, "Click a head to enlarge it." if part == "heads" else "")
 presets.show(lambda: examples_for(entry))
 with st.container():
     show_result(search, source)

@@ -13,8 +13,9 @@ from core.ui import presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
 from core.ui.frame.layout import control_row, show_end
+from core.ui.navigation import ask
 from core.ui.place import pick_head
-from core.screens.images.help import examples, explain, mathematics
+from core.screens.images.help import examples, explain, headline, mathematics
 from core.screens.images.sending import file_later, pack_for_page
 from core.screens.images.state import KEY, restore_view, take_report
 
@@ -22,9 +23,10 @@ trace = current_trace()
 held = contents("patches", trace.model, "")  # the picture adds what is chosen in it
 
 with control_row():
-    pick_head(trace, heads=("mean", "max"))
+    layer, head = pick_head(trace, heads=("mean", "max"))
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 view = restore_view(trace)
+ask(headline(trace, int(layer), head), "Click a patch to see where it looks.")
 
 show_patches(pack_for_page(trace, view, held), key=KEY, on_view=take_report)
 with st.container(horizontal=True, vertical_alignment="center"):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui.navigation import lead_on, open_page
+from core.ui.navigation import ask, lead_on, open_page
 
 open_page("model_view")
 
@@ -24,6 +24,7 @@ from core.screens.model_view.help import (
     SORTED,
     STYLES,
     examples,
+    headline,
     explain,
     hidden,
     hide_heads,
@@ -77,6 +78,8 @@ with st.spinner("Drawing every head …"):
 if shown is None:
     st.info("No token of this text is left: show special tokens, or other pairs of sentences.")
     controls.end_page()
+if answer := headline(trace, current_key(trace.model)):
+    ask(answer, "Click a head to enlarge it.", tokens=len(trace.tokens))
 marks = highlight(trace, pattern, current_key(trace.model))
 look = Look(style, current, SORTED[sort], off_layers, off_heads)
 held = contents("model-view", trace.model, "")

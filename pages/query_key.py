@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui.navigation import open_page
+from core.ui.navigation import ask, open_page
 
 open_page("query_key")
 
@@ -11,9 +11,10 @@ from functools import partial
 from core.figures.palette import palette
 from core.ui import presets
 from core.ui.place import pick_head
-from core.screens.query_key.choice import Choice, has_looks
+from core.screens.query_key.choice import Choice, has_looks, head_scaling
 from core.screens.query_key.faithfulness import show_faithfulness
 from core.screens.query_key.controls import pick_measure, pick_slow
+from core.screens.query_key.wording import headline
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, pick_part, show_end
 from core.screens.query_key.controls import chosen_tokens, search_range
@@ -55,6 +56,16 @@ choice = Choice(
     sources,
     targets,
 )
+
+if part != "follow":
+    stage = options.stage if part == "picture" else "best"
+    scaling = head_scaling(
+        key, choice.layer, choice.head, measure.distance, measure.criterion, measure.target
+    )
+    answer = headline(trace, scaling, choice, stage)
+    if answer:
+        first = "Hover over a query to see its keys." if part == "picture" else ""
+        ask(answer, first, tokens=len(trace.tokens))
 
 table = table_for(key, source) if part == "follow" else None
 known = known_table(key) if of_image else None

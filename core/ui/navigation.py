@@ -33,6 +33,7 @@ MARK = str(_PICTURES / "mark.svg")  # arcs of attention over a row of tokens
 LOGO = str(_PICTURES / "logo.svg")  # the same beside the name
 
 _QUESTION = "_question"  # the place of the question beside the title
+MIN_TOKENS = 50  # of a text; what fewer say of a head may be otherwise on the next
 _app_is_running: ContextVar[bool] = ContextVar("headscope_app_is_running", default=False)
 
 
@@ -107,9 +108,14 @@ def is_led_on() -> bool:
     return GO_TO in st.session_state
 
 
-def ask(question: str) -> None:
-    """Put another question (Markdown) in place of the page's own, once its words are known."""
-    st.session_state[_QUESTION].markdown(question)
+def ask(answer: str, first: str = "", *, tokens: int = MIN_TOKENS) -> None:
+    """Put another question, or the answer (Markdown), in place of the page's own.
+
+    `first` is what to do first, in grey; `tokens` how many were measured: few are only a hint.
+    """
+    hint = f"{tokens} tokens: a hint." if tokens < MIN_TOKENS else ""
+    grey = f":gray[{first}]" if first else ""
+    st.session_state[_QUESTION].markdown(" ".join(filter(None, (answer, hint, grey))))
 
 
 def open_page(name: str) -> None:

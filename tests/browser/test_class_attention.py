@@ -177,7 +177,7 @@ def test_the_saved_file_measures_regions_without_the_server(
 
 def test_on_a_phone_a_finger_drags(goto: Open) -> None:
     page = goto(f"{VIEW}&layer=4&head=3", width=390, height=844)
-    expect(page.get_by_text("60 % of what CLS gives patches")).to_be_visible()  # the answer stays
+    expect(page.get_by_text("get 60 % of CLS’s attention")).to_be_visible()  # the answer stays
     over = page.locator("canvas.over")
     over.scroll_into_view_if_needed()
     assert box_of(over)["width"] <= 390 - 2 * 10

@@ -31,6 +31,7 @@ from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, atlas_ent
 from core.screens.atlas.corpus.source import max_tokens
 from core.ui import cache
 from core.ui.serve import turns, uploads
+from core.vocabulary import percent
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, file_of, of_lines, opened, paste, small
 from tests.pages.conftest import alerts, said
@@ -57,6 +58,23 @@ HOSTILE = [
     "שלום עולם",
 ]
 SHE_HER = {"part": "words", "first": "she", "second": "her"}
+
+
+def test_the_page_opens_with_how_often_near_means_attended() -> None:
+    """In the plane, of the queries that have a choice, by the points that are drawn."""
+    atlas, nearest = small(), []
+    count = len(atlas.tokens)
+    points = atlas.points["raw"][3, 1, :, :2].astype(np.float64)
+    for number, trace in enumerate(trace_corpus(load("bundled/minilm"), LINES)):
+        inside = np.flatnonzero(atlas.tokens.sentence == number)
+        ways = points[inside][:, None] - points[count + inside]
+        strongest = trace.attention(3, 1).argmax(axis=1)
+        nearest += list(np.linalg.norm(ways, axis=-1).argmin(axis=1) == strongest)
+    share = percent(float(np.mean(nearest))).replace("\xa0", " ")
+    app = opened(atlas, part="one", layer="4", head="2")
+    assert f"**Near means attended for {share} of the queries of L4 H2**" in said(app)
+    assert f"in the plane, raw; {count} tokens." in said(app)
+    assert "of the queries, the mean of all heads**" in said(opened(atlas))
 
 
 def show_part(app: AppTest, part: str) -> str:

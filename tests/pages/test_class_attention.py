@@ -87,9 +87,9 @@ def test_the_title_says_how_few_patches_a_map_is_on(vit: str, trace: Trace) -> N
     app = visit(vit, layer="2", head="3", mass="60")
     row = np.sort(given(trace)[1, 2])[::-1]
     count = int(np.searchsorted(np.cumsum(row), 0.6 * row.sum()) + 1)
-    answer = f"of what CLS gives patches goes to **{count} of the {ROWS * ROWS}**"
-    assert f"**L2 H3**: {percent(0.6)} {answer}" in [each.value for each in app.markdown]
-    assert "**The mean of layer 2**: 60 %" in said(visit(vit, layer="2", head="mean"))
+    answer = f"**L2 H3: {count} of {ROWS * ROWS} patches get 60 % of CLS’s attention**"
+    assert f"{answer}; spread evenly it would take {-(-6 * ROWS * ROWS // 10)}." in said(app)
+    assert "**The mean of layer 2: " in said(visit(vit, layer="2", head="mean"))
 
 
 def test_rollouts_are_sent_and_explained_when_they_are_asked_for(vit: str) -> None:

@@ -35,6 +35,10 @@ NAMED = {
     ),
     "anomalies": "**1 of 72 heads is unusual** on this text: **L1 H8**, for its alike weights",
     "projection": "**Only in layer 6 do `it` and `book` attend to the same words** (in the plane).",
+    "model_view": "**38 of 72 heads rest on special tokens, full stops and commas; L1 H3 gives",
+    "patterns": "**55 of 72 heads follow a pattern**: 1 previous token, 1 next token, 42 first",
+    "query_key": "**L4 H2: near means attended for 92\xa0% of the queries** (raw, the best stage",
+    "atlas": "**Near means attended for 52\xa0% of the queries, the mean of all heads** (uniform",
     "vectors": "**`it` and `book` attend most alike in layer 6**: cosine 0.73 (median pair −0.11)",
 }
 OF_TEXTS = [page.name for page in PAGES if page.name != "atlas"]  # it is of a corpus
@@ -45,7 +49,7 @@ def test_a_page_opens_with_its_title_and_question_and_hints_at_an_empty_text(pag
     app = open_app(page.name, budget="1000")
     assert [title.value for title in app.title] == [page.title]
     question = NAMED.get(page.name, page.question)
-    assert question in [text.value for text in app.markdown]
+    assert any(text.value.startswith(question) for text in app.markdown)
     assert alerts(app) == ""
     if page.name in OF_TEXTS:
         app.text_input(key="text").set_value("  \n ").run()

@@ -12,6 +12,7 @@ from core.model import load, trace_image
 from core.model.box import open_box
 from core.screens.images import sending
 from core.screens.images.state import take_report
+from core.vocabulary import percent
 from tests.model.image.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages.conftest import alerts, hints, payload, press_example, said, sent
@@ -39,6 +40,18 @@ def trace(folder: str) -> Trace:
 
 def open_page(folder: str, **link: str) -> AppTest:
     return open_app("images", model=folder, image="three-shapes", **link)
+
+
+def test_the_page_opens_with_where_a_patch_looks(folder: str, trace: Trace) -> None:
+    patches = patches_of(trace).tokens
+    weights = trace.attention()[:, :, patches]
+    itself = np.diagonal(weights[..., patches], 0, 2, 3).mean(axis=-1)
+    cls = weights[..., 0].mean(axis=-1)
+    for head, where in (("3", "L2 H3"), ("mean", "layer 2")):
+        heads = slice(None) if head == "mean" else 2
+        shares = [percent(float(np.mean(each[1, heads]))) for each in (itself, cls)]
+        answer = f"**In {where} a patch gives {shares[0]} to itself and {shares[1]} to CLS; "
+        assert answer.replace("\xa0", " ") in said(open_page(folder, layer="2", head=head))
 
 
 def test_all_layers_of_a_small_image_are_sent_as_vectors(folder: str, trace: Trace) -> None:

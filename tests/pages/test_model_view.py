@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import streamlit as st
 
+from core.model import load, trace_text
+from core.vocabulary import percent
 from tests.opening import open_app
-from tests.pages.conftest import PAIR, alerts, said
+from tests.pages.conftest import BOOK, PAIR, alerts, said
 
 
 @pytest.mark.slow
@@ -49,6 +52,19 @@ def test_the_page_says_how_to_read_the_grid_and_counts_the_heads_of_a_pattern(
     for sentence in sentences:
         assert sentence in said(app)
     assert ("Drawn: the strongest" in said(app)) == ("the book and" in state.get("text", ""))
+
+
+def test_the_page_opens_with_what_the_heads_do_most() -> None:
+    trace = trace_text(load("bundled/minilm"), BOOK)
+    marks = [token.special or token.text in {".", ","} for token in trace.tokens]
+    resting = (trace.attention()[..., marks].sum(axis=-1).mean(axis=-1) > 0.6).sum()
+    before = np.diagonal(trace.attention(), -1, 2, 3).mean(axis=-1)
+    layer, head = np.unravel_index(before.argmax(), before.shape)
+    page = said(open_app("model_view", text=BOOK))
+    assert f"**{resting} of 72 heads rest on special tokens, full stops and commas; " in page
+    share = percent(float(before.max())).replace("\xa0", " ")
+    reader = f"L{layer + 1} H{head + 1} gives {share} to the token before.**"
+    assert f"{reader} {len(trace.tokens)} tokens: a hint." in page
 
 
 def test_a_link_that_hides_everything_hides_nothing() -> None:

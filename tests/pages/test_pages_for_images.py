@@ -26,7 +26,7 @@ def trace_of(kind: str, image: str = "three-shapes") -> Trace:
 
 
 def test_a_question_of_a_page_for_both_follows_what_is_shown() -> None:
-    assert "What do all heads of all layers do with this image?" in said(open_image("model_view"))
+    assert "Which dimensions make one patch attend to another?" in said(open_image("neuron_view"))
 
 
 @pytest.mark.slow

@@ -161,6 +161,18 @@ def test_the_mathematics_names_the_patterns_in_order_and_what_is_ours() -> None:
     assert "**Coreference** (Clark et al. 2019, section 4.3)" in text
 
 
+def test_the_page_opens_with_how_many_heads_follow_a_pattern_and_how_much_that_can_bear() -> None:
+    app = open_app("patterns")
+    counts = table(app)["pattern"].value_counts()
+    named = 72 - counts["no pattern"]
+    answer = next(each.value for each in app.markdown if "follow a pattern**" in each.value)
+    assert answer.startswith(f"**{named} of 72 heads follow a pattern**: ")
+    patterns = counts.drop("no pattern").items()
+    assert all(f"{count} {name}" in answer for name, count in patterns)
+    assert "13 tokens: a hint. :gray[" in answer
+    assert "a hint" not in said(open_app("patterns", text="the book and the cat " * 10))
+
+
 @pytest.mark.parametrize("words", [9, 10])
 def test_a_text_that_is_too_short_names_no_pattern_and_says_so(words: int) -> None:
     """Ten words and two special tokens are twelve; one word fewer is too short."""
@@ -170,7 +182,7 @@ def test_a_text_that_is_too_short_names_no_pattern_and_says_so(words: int) -> No
     short = words == 9
     assert ("**Too short to say.** Your text (11 tokens)" in alerts(app)) is short
     assert ("L1 H3: too short to say." in said(app)) is short
-    assert ("heads** follow a pattern" in said(app)) is not short
+    assert ("heads follow a pattern**" in said(app)) is not short
     assert (set(table(app)["pattern"]) == {"too short to say"}) is short
     assert table(app)["previous"].iloc[2] > 0.9
 

@@ -50,6 +50,18 @@ def test_the_page_names_its_criterion_and_distance(distance: str, criterion: str
     assert too_few == (criterion == "weighted")
 
 
+def test_the_page_opens_with_how_often_near_means_attended() -> None:
+    trace = trace_text(load("bundled/minilm"), BOOK)
+    queries, keys = (each[1, 4].astype(np.float64) for each in (trace.queries, trace.keys))
+    distances = np.linalg.norm(queries[:, None] - keys, axis=-1)
+    share = (distances.argmin(axis=1) == trace.attention(1, 4).argmax(axis=1)).mean()
+    page = said(open_app("query_key", text=BOOK, layer="2", head="5", stage="raw"))
+    count = len(trace.tokens)
+    near, uniform = (percent(float(each)).replace("\xa0", " ") for each in (share, 1 / count))
+    assert f"**L2 H5: near means attended for {near} of the queries** (raw" in page
+    assert f"by the uniform baseline for {uniform}. {count} tokens: a hint." in page
+
+
 def test_red_lines_lead_from_brown_to_capybara_and_another_text_gets_its_own() -> None:
     app = open_app("query_key", text=CAPYBARA)
     chosen = (app.multiselect(key="from"), app.multiselect(key="to"))

@@ -31,6 +31,7 @@ import {
   STRONGEST,
   hasSamePoints,
   isChosen,
+  LOOKS,
   lookOf,
   nextPoint,
   pointOf,
@@ -525,16 +526,20 @@ class CloudsView extends View {
       ...kinds,
       ...sizeEntries(data),
       make(null, "span", "", "— thicker lines: more attention"),
-      legendEntry([legendMark("dash", theme.series[STRONGEST])], "each query's strongest"),
     ]
+    const looks = new Set(this.panels.flatMap(({ lines }) => lines.map(lookOf)))
+    if (looks.has(LOOKS.strongest))
+      entries.push(
+        legendEntry([legendMark("dash", theme.series[STRONGEST])], "each query's strongest"),
+      )
     if (data.sources.length || data.targets.length)
       entries.push(legendEntry([legendMark("ring", theme.ink)], "chosen token"))
-    if (data.sources.length && data.targets.length) {
+    if (looks.has(LOOKS.red))
       entries.push(
         legendEntry([legendMark("dash", theme.alert)], "chosen pair, a source's strongest"),
-        legendEntry([legendMark("dash dashed", theme.ink)], "other chosen pairs"),
       )
-    }
+    if (looks.has(LOOKS.chosen))
+      entries.push(legendEntry([legendMark("dash dashed", theme.ink)], "other chosen pairs"))
     this.legend.replaceChildren(...entries)
   }
 }

@@ -98,7 +98,7 @@ export function lookOf({ isChosen, isStrongest }) {
 }
 
 /** @type {Record<string, {layer: number, opacity: number, dash: number[], colour: (theme: Theme) => string}>} */
-const LOOKS = {
+export const LOOKS = {
   other: { layer: 0, opacity: 0.42, dash: [], colour: ({ ink }) => ink },
   strongest: { layer: 1, opacity: 0.6, dash: [], colour: ({ series }) => series[STRONGEST] },
   chosen: { layer: 2, opacity: 0.8, dash: [4, 4], colour: ({ ink }) => ink },

@@ -10,7 +10,7 @@ from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.ui.words import numbers
 from core.ui.words.prose import Prose
-from core.vocabulary import percent
+from core.vocabulary import Stage, head_name, percent
 
 PROJECTIONS: tuple[Projection, ...] = ("PCA", "UMAP", "t-SNE")
 number = partial(numbers.number, missing="—")
@@ -39,6 +39,27 @@ def faithfulness_note(atlas: Atlas, head: tuple[int, int], correlation: float, t
         baseline=percent(baseline),
     )
     return f" {note}"
+
+
+def headline(atlas: Atlas, stage: Stage, head: tuple[int, int] | None) -> str:
+    """How often the nearest key in the plane is the most attended one, of a head or of all.
+
+    Markdown; empty where nothing is measured.
+    """
+    shares, uniform = atlas.faithfulness[stage].top1, atlas.measured.top1
+    if not np.isfinite(shares).any():
+        return ""
+    best = divmod(int(np.nanargmax(shares)), shares.shape[1])
+    return _words(
+        "headline",
+        head="" if head is None else head_name(atlas, *head),
+        share=float(np.nanmean(shares) if head is None else shares[head]),
+        uniform=float(np.nanmean(uniform) if head is None else uniform[head]),
+        best=head_name(atlas, *best) if head is None else "",
+        most=float(shares[best]),
+        stage=stage,
+        tokens=atlas.measured.tokens,
+    )
 
 
 MATHEMATICS = _words("mathematics")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,7 @@ def headline(maps: ClsMaps, view: View) -> str:
         share=view.share,
         count=int(top_mass(values, view.share).sum()),
         patches=values.size,
+        even=math.ceil(round(view.share * values.size, 6)),
         cls=maps.source == "CLS",
     )
 

@@ -36,6 +36,21 @@ def explain(trace: Trace, view: Mapping[str, Any]) -> str:
     return " ".join(sentences)
 
 
+def headline(trace: Trace, layer: int, head: int | str) -> str:
+    """What the head on screen gives to the patch itself and to CLS, and which heads see colour."""
+    marks = head_marks(trace)
+    alike = _strongest(marks.colour)
+    heads = slice(None) if isinstance(head, str) else slice(head, head + 1)
+    whole = f"layer {trace.layer_labels[layer]}"
+    return _words(
+        "headline",
+        head=whole if isinstance(head, str) else head_name(trace, layer, head),
+        itself=float(marks.itself[layer, heads].mean()),
+        cls=None if marks.cls is None else float(marks.cls[layer, heads].mean()),
+        alike=head_name(trace, *alike),
+    )
+
+
 def mathematics(trace: Trace) -> str:
     """The definitions behind the picture."""
     grid = trace.patches

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.analysis.head_patterns.search import Search, find_heads
 from core.analysis.related_words import words
 from core.analysis.related_words.heads import RelatedHeads, Scope, related_heads
 from core.model.weights import embeddings
@@ -11,7 +12,14 @@ from core.ui import cache
 from core.ui.cache import TraceKey
 
 # How many of each; sizes are of one, for the bundled model.
+MAX_SEARCHES = 32  # two numbers a head
 MAX_RELATED = 8  # a byte a pair of tokens, 1 MB at 1,024 tokens, and 3 numbers a head
+
+
+@st.cache_resource(max_entries=MAX_SEARCHES, show_spinner=False)
+def heads_that(key: TraceKey, pattern: str) -> Search:
+    """The heads of a text or an image that follow a pattern of `HIGHLIGHTED`."""
+    return find_heads(cache.trace(*key), pattern)
 
 
 @st.cache_resource(max_entries=cache.MAX_MODELS, show_spinner=False)

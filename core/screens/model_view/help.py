@@ -13,7 +13,9 @@ from core.analysis.head_patterns.similarity import token_step
 from core.analysis.model_map import ModelMap
 from core.analysis.related_words.words import ONE_PAIR_IN
 from core.components.model_view import MAX_ENLARGED_LINES, MAX_LINES, Look
+from core.screens.model_view.cached import heads_that
 from core.ui import controls
+from core.ui.cache import TraceKey
 from core.ui.frame.text_row import EXAMPLES
 from core.ui.head_maps import gaps_note
 from core.ui.presets import Preset
@@ -34,6 +36,28 @@ SORTED = {
     "similarity": "similar heads stand side by side; the number is the head's",
 }
 _words = Prose(__file__)
+
+
+def headline(trace: Trace, key: TraceKey) -> str:
+    """How many heads rest where nothing is read, and which looks at the neighbour most (Markdown).
+
+    Empty where none can be measured.
+    """
+    words, offered = words_for(trace), highlight_names(trace)
+    if "delimiters" not in offered:
+        return ""
+    resting = heads_that(key, "delimiters")
+    before = heads_that(key, "previous") if "previous" in offered else None
+    ranked = before.ranked() if before is not None and before.holds.any() else []
+    return _words(
+        "headline",
+        resting=int(resting.holds.sum()),
+        total=resting.holds.size,
+        where=words["delimiter"].where,
+        reader=head_name(trace, *ranked[0][:2]) if ranked else "",
+        share=ranked[0][2] if ranked else None,
+        previous=words["previous"].where,
+    )
 
 
 def hidden(key: str, layer_labels: Sequence[int], name: str) -> list[int]:

@@ -27,6 +27,7 @@ from core.ui.corpus_walk import reads_corpora
 from core.ui.downloads import contents
 from core.ui.head_maps import show_gaps, show_head_map, show_heads
 from core.ui.head_tables import names_of, offer_table, show_rows
+from core.ui.navigation import ask
 from core.ui.place import choose_head
 from core.ui.words.pattern_words import has_meaning, pattern_names, score_names, score_words
 from core.ui.words.prose import Prose
@@ -104,11 +105,9 @@ def _summarise(view: View) -> None:
     total = len(view.table)
     if named := total - counts.get(NONE, 0):
         parts = [f"{counts[name]} {names[name]}" for name in NAMING if name in counts]
-        st.markdown(
-            _words(
-                "followed", where=view.where, named=named, total=total, patterns=", ".join(parts)
-            )
-        )
+        corpus, patterns = view.corpus is not None, ", ".join(parts)
+        answer = _words("followed", corpus=corpus, named=named, total=total, patterns=patterns)
+        ask(answer, "Click a square to see its head.", tokens=view.tokens)
     tokens = view.query_tokens
     scarce = [
         f"{names[name]} ({tokens[name]:.0f} of {pattern.min_query_tokens})"

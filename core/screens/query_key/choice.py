@@ -118,7 +118,7 @@ def kept_clouds(
         trace,
         choice.layer,
         choice.head,
-        scale_head(trace, choice.layer, choice.head, *measure),
+        head_scaling(choice.key, choice.layer, choice.head, *measure),
         search=search,
         stages=stages,
         projection=projection,
@@ -128,6 +128,19 @@ def kept_clouds(
     )
 
 
+@st.cache_resource(max_entries=_MAX_CLOUDS, show_spinner=False)
+def head_scaling(
+    key: TraceKey,
+    layer: int,
+    head: int,
+    distance: Metric,
+    criterion: Criterion,
+    target: TargetKind,
+) -> HeadScaling:
+    """The constants of one head."""
+    return scale_head(cache.trace(*key), layer, head, distance, criterion, target)
+
+
 def scaling_of_heads(choice: Choice) -> ModelScaling:
     """The constants of all heads, and what they do to each."""
     measure = choice.distance, choice.criterion, choice.target
@@ -135,10 +148,11 @@ def scaling_of_heads(choice: Choice) -> ModelScaling:
     return python.made("heads", _model_scaling(choice.key, *measure), run)
 
 
-def scaling_of(trace: Trace, choice: Choice, head: int) -> HeadScaling:
+def scaling_of(choice: Choice, head: int) -> HeadScaling:
     """The constants of a head of the layer on screen."""
-    run = _scaling(choice, head)
-    return python.shown("scaling", scale_head, trace, *run.arguments[1:])
+    measure = choice.distance, choice.criterion, choice.target
+    scaling = head_scaling(choice.key, choice.layer, head, *measure)
+    return python.made("scaling", scaling, _scaling(choice, head))
 
 
 def search_of(choice: Choice) -> GridSearch:

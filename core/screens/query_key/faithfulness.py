@@ -126,7 +126,7 @@ def _conclusion(rows: list[_Row]) -> str:
 
 def _show_proof(trace: Trace, choice: Choice, search: GridSearch) -> None:
     st.header("Does attention stay the same?", anchor=False)
-    scaling = scaling_of(trace, choice, choice.head)
+    scaling = scaling_of(choice, choice.head)
     stages = stage_vectors(trace, choice.layer, choice.head, scaling, search)
     change = max(
         attention_change(trace, choice.layer, choice.head, *vectors) for vectors in stages.values()

@@ -105,7 +105,7 @@ def _measured(scaling: ModelScaling, choice: Choice) -> str:
 def _show_pairs(trace: Trace, choice: Choice, stage: HeadStage, colours: Palette) -> None:
     """A point for every pair, the line, r, and the pair that was clicked."""
     pair, layer, head = _chosen_pair(trace), choice.layer, choice.head
-    scaling = scaling_of(trace, choice, head)
+    scaling = scaling_of(choice, head)
     stages = python.shown("stages", stage_vectors, trace, layer, head, scaling)
     pairs = python.shown(
         "pairs",

@@ -77,7 +77,7 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions) -> None:
             st.info(search_note)
             return
     heads = range(choice.head, choice.head + 1) if one_head else range(trace.shape[1])
-    stages = _stages_of(trace, choice, options)
+    stages = _stages_of(choice, options)
     try:
         with st.spinner(
             _SLOW.get(options.projection, "Projecting queries and keys …"), show_time=True
@@ -98,7 +98,7 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions) -> None:
     )
     _show_line_notes(trace, choice, options, dict(zip(heads, lines, strict=True)))
     if one_head:
-        st.markdown(verdict(scaling_of(trace, choice, choice.head), choice))
+        st.markdown(verdict(scaling_of(choice, choice.head), choice))
     if search_note and options.projection != "biplot":
         st.markdown(search_note)
     caption = caption_of(
@@ -123,9 +123,9 @@ def head_lines(trace: Trace, choice: Choice, head: int, threshold: float | None 
     return with_chosen(lines, weights, choice.sources, choice.targets)
 
 
-def _stages_of(trace: Trace, choice: Choice, options: PictureOptions) -> tuple[HeadStage, ...]:
+def _stages_of(choice: Choice, options: PictureOptions) -> tuple[HeadStage, ...]:
     if options.stage == BEST_STAGE:
-        return (best_stage(scaling_of(trace, choice, choice.head)),)
+        return (best_stage(scaling_of(choice, choice.head)),)
     if options.stage == ALL_STAGES:
         return head_stages(search_of(choice))
     several: dict[str, tuple[HeadStage, ...]] = {ALL_THREE: STAGES, BOTH: ("raw", "searched")}

@@ -60,7 +60,7 @@ def make_report(trace: Trace, choice: Choice, facts: Mapping[str, Any]) -> str:
         picture=picture,
         undefined=why_undefined(trace),
         stages=Stages._fields,
-        scalings=[scaling_of(trace, choice, head) for head in range(trace.shape[1])],
+        scalings=[scaling_of(choice, head) for head in range(trace.shape[1])],
         reading=f"{MEAN_DISTANCE} Blue lines join both. {RED_RULE}. {DASHED}",
     )
     title = f"Queries and keys of layer {choice.number} · {trace.model}"

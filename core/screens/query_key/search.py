@@ -88,7 +88,7 @@ def _evidence(trace: Trace, choice: Choice, search: GridSearch) -> str:
 
 
 def _show_paper(trace: Trace, choice: Choice, colours: Palette) -> None:
-    scaling = scaling_of(trace, choice, choice.head)
+    scaling = scaling_of(choice, choice.head)
     st.markdown(verdict(scaling, choice))
     for warning in warnings_of(scaling, choice):
         st.warning(warning)

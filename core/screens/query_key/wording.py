@@ -9,9 +9,10 @@ import numpy as np
 
 from core.analysis.images.frequency import RADIUS
 from core.analysis.normalization import GridSearch
-from core.analysis.query_key.clouds import Cloud, Lines
-from core.analysis.query_key.faithfulness import MIN_CHANGE, Faithfulness
+from core.analysis.query_key.clouds import Cloud, Lines, best_stage
+from core.analysis.query_key.faithfulness import MIN_CHANGE, Faithfulness, uniform_baseline
 from core.analysis.query_key.scaling import MIN_RELIABLE, HeadScaling, few_pairs
+from core.analysis.query_key.target import head_target
 from core.model.trace import Layer
 from core.screens.query_key.choice import BEST_STAGE, Choice, PictureOptions
 from core.ui.words.formulas import BIAS
@@ -19,7 +20,7 @@ from core.ui.words.messages import quote
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 from core.ui.words.scores import DISTANCES, SCORES
-from core.vocabulary import STAGE_NAMES, HeadStage, labels_of, percent
+from core.vocabulary import STAGE_NAMES, STAGES, HeadStage, labels_of, percent
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -199,6 +200,29 @@ def verdict(scaling: HeadScaling, choice: Choice) -> str:
         modality=choice.key.modality,
         pooled=choice.target != "raw",
         intervals=[interval(raw), interval(normalized)] if measured else [],
+    )
+
+
+def headline(trace: Trace, scaling: HeadScaling, choice: Choice, stage: str) -> str:
+    """How often the nearest key is the most attended one, at the stage on screen (Markdown).
+
+    At the best one where several are, or that of the search; empty where it is not defined.
+    """
+    best = best_stage(scaling)
+    shown = stage if stage in STAGES else best
+    share = getattr(scaling.faithfulness, shown).top1
+    uniform = uniform_baseline(head_target(trace, choice.layer, choice.head).rows).top1
+    return (
+        ""
+        if not np.isfinite(share + uniform)
+        else _words(
+            "headline",
+            head=choice.name(),
+            share=float(share),
+            stage=STAGE_NAMES[shown],
+            best=shown == best,
+            uniform=uniform,
+        )
     )
 
 
