@@ -35,7 +35,7 @@ def examples(heads: HeadTable) -> list[Preset]:
     if first is not None:
         presets.append(Preset("Largest effect", _words("largest"), _place(first)))
     if loud is not None:
-        presets.append(Preset("Loud, within chance", _words("loud"), _place(loud)))
+        presets.append(Preset("Loud, no dot", _words("loud"), _place(loud)))
     return presets
 
 
