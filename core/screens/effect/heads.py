@@ -185,6 +185,7 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
         named=named,
         known=known,
         share=share,
+        ways=len(ways),
         needed=all(abs(effect) > control for effect, control in ways.values()),
         **limits,
     )
