@@ -15,6 +15,8 @@ from tests.opening import open_app
 from tests.pages.conftest import alerts, said
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from streamlit.testing.v1 import AppTest
 
 NOVELS = "bundled/gpt2-novels"
@@ -109,3 +111,25 @@ def test_hostile_words_stay_words(bert: str) -> None:
         assert "`y" in page
         outside = re.sub(r"(?<!`)(`+)(?!`).*?(?<!`)\1(?!`)", "", page)
         assert not any(mark in outside for mark in (":red[", "<b>", "$x$", "`y"))
+
+
+@pytest.mark.parametrize("labels", [{0: "sad", 1: ":red[x]"}, {0: "stars"}])
+def test_a_classifier_names_its_class(labels: dict[int, str], tmp_path: Path) -> None:
+    kind = "BertForSequenceClassification"
+    network = build_with_head("bert", kind, tmp_path, stir=0.3, id2label=labels)
+    app = open_app("home", model=str(tmp_path), text="The cat sat.")
+    assert not app.exception
+    assert "Which class the model picks" in _sections(app)
+    tokenizer = load(str(tmp_path)).tokenizer
+    with torch.no_grad():
+        logits = network(**tokenizer("The cat sat.", return_tensors="pt")).logits[0]
+    best = int(logits.argmax())
+    value = f"{float(logits[0]):.3g}".replace("-", "−")
+    share = f"{100 * float(logits.softmax(-1)[best]):.0f}"
+    written = f"the number **{value}**" if len(labels) == 1 else f"for `{labels[best]}`"
+    assert written in said(app)
+    assert len(labels) == 1 or f"a probability of **{share}" in said(app)
+    app = open_app("effect", model=str(tmp_path), text="The cat sat.")
+    assert not app.exception
+    assert app.selectbox(key="measure").value == "class"
+    assert labels[best].strip(":") in said(app)

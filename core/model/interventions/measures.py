@@ -13,6 +13,7 @@ from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.image.forward import image_inputs
 from core.model.interventions.words import Tokens, Words, lead, tokens_of, two_tokens
 from core.model.language import display_names, length_to_continue, narrowed
+from core.model.running.classes import classifier_of
 
 if TYPE_CHECKING:
     import torch
@@ -87,6 +88,8 @@ def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
     """What can be measured of this model, its default first."""
     if model.sees_images:
         return ("class",)
+    if model.classifier is not None:
+        return ("class", *_OF_TEXT)
     if model.language_model is None or model.is_encoder_decoder:
         return _OF_TEXT
     return (*_OF_TASK[model.task], *_OF_TEXT)
@@ -128,7 +131,7 @@ def measured(
             "Measure by 'similarity', and give the other as `other`.",
         )
     if chosen == "class":
-        return _of_image(model, item)
+        return _of_image(model, item) if model.sees_images else _of_text(model, item)
     if chosen == "sentence":
         return _of_sentence(model, item)
     if other is not None:
@@ -159,9 +162,6 @@ def _of_image(model: LoadedModel, item: Input) -> Measured:
         states = output.last_hidden_state
         return (states[:, 0] if vision.has_cls else states[:, vision.first :].mean(1)).double()
 
-    def best(before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
-        return read[:, before[0].argmax()]
-
     own = model.classifier is None
     return Measured(
         "class",
@@ -169,12 +169,32 @@ def _of_image(model: LoadedModel, item: Input) -> Measured:
         network,
         inputs,
         read,
-        _turn if own else partial(_fall, best),
+        _turn if own else partial(_fall, _likeliest),
         len(item.tokens),
-        len(vision.labels),
+        len(model.labels),
         is_vector=own,
-        value=None if own else best,
+        value=None if own else _likeliest,
     )
+
+
+def _of_text(model: LoadedModel, item: Input) -> Measured:
+    """The logit of the likeliest class."""
+    return Measured(
+        "class",
+        UNITS["class"],
+        classifier_of(model),
+        _texts(model, item.ids, item.segments),
+        lambda output: output.logits.double(),
+        partial(_fall, _likeliest),
+        len(item.ids),
+        len(model.labels),
+        value=_likeliest,
+    )
+
+
+def _likeliest(before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
+    """The logit of the class that was likeliest before."""
+    return read[:, before[0].argmax()]
 
 
 def _of_sentence(model: LoadedModel, item: Input) -> Measured:
@@ -312,6 +332,6 @@ def words_of(model: LoadedModel, read: torch.Tensor, measured: Measured) -> tupl
     """The two words, or the likeliest class, from what was read before."""
     if measured.measure in {"kl", "logit_difference"}:
         return tuple(display_names(model.tokenizer, two_tokens(measured.words, read)))
-    if measured.measure == "class" and model.classifier is not None and model.vision is not None:
-        return (model.vision.labels[int(read[0].argmax())],)
+    if measured.measure == "class" and model.labels:
+        return (model.labels[int(read[0].argmax())],)
     return ()

@@ -344,6 +344,8 @@ def _expected(taking: _Taking, read: _Read) -> tuple[Expected, ...]:
         read = read if read.way.measure in _OF_WORDS else taking.read("kl", 0)
     elif model.classifier is None:
         return ()
+    elif read.way.measure != "class":
+        read = taking.read("class", 0)
     before, after = (each[0].softmax(-1) for each in (read.before, read.after[0]))
     count = min(TOP, len(before))
     ids = [*before.topk(count).indices.tolist(), *after.topk(count).indices.tolist()]
@@ -356,6 +358,6 @@ def _expected(taking: _Taking, read: _Read) -> tuple[Expected, ...]:
 
 def _names(model: LoadedModel, ids: list[int]) -> list[str]:
     """What classes, or words of the vocabulary, are called."""
-    if model.vision is not None:
-        return [model.vision.labels[each] for each in ids]
+    if model.labels:
+        return [model.labels[each] for each in ids]
     return display_names(model.tokenizer, ids)

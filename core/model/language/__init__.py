@@ -11,6 +11,7 @@ from core.model.capture.forward import inputs_of
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError
 from core.model.refusal import refusing_to
+from core.model.running.classes import classifier_of, likeliest_classes
 from core.model.text.inputs import Input, encode
 from core.model.text.tokens import display_name, marks_starts, spelling_of, visible
 from core.model.trace import Token
@@ -120,6 +121,25 @@ def masked_words(
         Masked(position, _likeliest(model.tokenizer, row, count))
         for position, row in zip(positions, logits, strict=True)
     )
+
+
+@refusing_to("run")
+def text_classes(
+    model: LoadedModel, text: str, pair: str | None = None, max_tokens: int | None = None
+) -> list[tuple[str, float]]:
+    """The likeliest classes of a text, or of two, with their probabilities, the likeliest first.
+
+    As :func:`core.model.running.classes.likeliest_classes`. Raises `UnsupportedModelError` when the
+    checkpoint has no head for classes.
+    """
+    import torch
+
+    whole = classifier_of(model)
+    item = encode(model, text, pair, max_tokens)
+    check_ids(model.network, item.ids, item.segments)
+    inputs = inputs_of(model.network, model.tokenizer, [item.ids], [item.segments])
+    with torch.inference_mode():
+        return likeliest_classes(model, whole(**inputs).logits[0])
 
 
 def length_to_continue(tokens: Sequence[Token]) -> int:

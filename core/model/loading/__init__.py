@@ -27,10 +27,10 @@ from core.model.errors import NotDownloadedError, UnknownModelError, Unsupported
 from core.model.image.facts import describe_vision, image_geometry
 from core.model.image.kinds import vision_config
 from core.model.image.settings import read_processing
-from core.model.loading.head import Whole, describe_answers, fits_task, labels_of, read_whole
+from core.model.loading.head import Whole, describe_answers, fits_task, read_whole
 from core.model.refusal import refusing
 from core.model.running import network
-from core.model.running.loaded import Heads, LoadedModel
+from core.model.running.loaded import Heads, LoadedModel, labels_of
 from core.model.running.probe import LoadCheck, probe
 from core.model.trace import AttentionType
 
@@ -249,6 +249,7 @@ def _prove(name: str, samples: Texts | Pictures, whole: Whole | None, device: st
         text_tokenizer=samples.tokenizer,
         language_model=entire if speaks else None,
         task=task if speaks else None,
+        classifier=entire if whole is not None and task is None else None,
     )
 
 

@@ -30,7 +30,6 @@ _IDS = (
     *("bos_token_id", "eos_token_id", "pad_token_id"),
 )
 _LISTS = ("suppress_tokens", "begin_suppress_tokens")
-_MAX_LABEL = 100  # characters of a class's name
 _log = logging.getLogger(__name__)
 
 
@@ -63,30 +62,40 @@ def read_whole(
     on_disk : number of weights in the files.
     weights : their tensors by name.
     dtype : of the network.
-    sees : whether it reads images: then a head tells classes.
+    sees : whether it reads images: then a head tells classes; one of a text may too.
     """
     try:
-        for kind, task in _classes_of_images(config) if sees else _language_models(config):
+        for kind, task in _kinds(config, sees=sees):
             whole = read_as(kind, config, empty, on_disk, weights, dtype)
             base = None if whole is None else base_of(whole, empty)
-            if whole is not None and base is not None:
-                return Whole(finish(base), finish(whole), task)
+            if whole is None or base is None or (task is None and _lacks_pooler(whole, weights)):
+                continue
+            return Whole(finish(base), finish(whole), task)
     except Exception as error:  # noqa: BLE001 - a model whose head cannot be used is still a model
         _log.info("A head cannot be used (%s).", type(error).__name__)
     return None
 
 
-def _classes_of_images(config: PreTrainedConfig) -> Iterator[tuple[Kind, None]]:
-    """The classes with a head for classes that the checkpoint says it was saved from."""
-    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING
+def _kinds(config: PreTrainedConfig, *, sees: bool) -> Iterator[tuple[Kind, Task | None]]:
+    """The classes with a head that the checkpoint may be of, each with what its head does."""
+    from transformers.models.auto import modeling_auto as auto
 
-    for kind in _mapped(MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING, config):
-        if kind.__name__ in (config.architectures or ()):
+    if not sees:
+        yield from _language_models(config)
+    classes = auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING
+    for kind in _mapped(auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING if sees else classes, config):
+        if kind.__name__ in (config.architectures or ()) and not config.is_encoder_decoder:
             yield kind, None
 
 
+def _lacks_pooler(whole: PreTrainedModel, weights: Mapping[str, torch.Tensor]) -> bool:
+    """Whether the classes of texts depend on a pooler that the files lack."""
+    own = (name for name, _ in whole.named_parameters() if "pooler" in name)
+    return whole.main_input_name == "input_ids" and not set(own) <= set(weights)
+
+
 def _language_models(config: PreTrainedConfig) -> Iterator[tuple[Kind, Task]]:
-    """The classes with a head that the checkpoint may be of, each with what its head does."""
+    """The classes with a head for words that the checkpoint may be of."""
     from transformers.models.auto import modeling_auto as auto
 
     named = config.architectures or []
@@ -121,12 +130,6 @@ def fits_task(task: Task, tokenizer: PreTrainedTokenizerFast, *, causal: bool) -
     if task == "masked":
         return not causal and tokenizer.mask_token_id is not None
     return causal or task != "next"
-
-
-def labels_of(config: PreTrainedConfig) -> tuple[str, ...]:
-    """The names of the classes by their number, shortened where they are very long."""
-    names = config.id2label or {}
-    return tuple(str(names.get(number, number))[:_MAX_LABEL] for number in range(config.num_labels))
 
 
 def describe_answers(language_model: PreTrainedModel, settings: Settings) -> None:

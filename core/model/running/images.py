@@ -12,12 +12,11 @@ from core.model.image.facts import Size, Vision, image_tokens
 from core.model.image.forward import image_inputs, size_of
 from core.model.image.pixels import Pixels, as_rgb, middle, process, seen_of
 from core.model.refusal import refusing, refusing_to
+from core.model.running.classes import likeliest_classes
 from core.model.running.loaded import LoadedModel
 from core.model.running.tracing import trace_inputs
 from core.model.text.inputs import Input
 from core.model.trace import Patches, Trace
-
-TOP = 5  # classes that are named
 
 
 def trace_image(model: LoadedModel, image: Image.Image | Pixels, size: Size | None = None) -> Trace:
@@ -108,12 +107,8 @@ def classify(model: LoadedModel, image: Image.Image | Pixels) -> list[tuple[str,
     patches = _prepare(model, vision, image, vision.image_size)
     with torch.inference_mode():
         inputs = image_inputs(model.classifier, vision, [patches.pixels])
-        logits = model.classifier(**inputs).logits[0].double()
-    chances, numbers = logits.softmax(-1).topk(min(TOP, len(logits)))
-    return [
-        (vision.labels[number], chance)
-        for number, chance in zip(numbers.tolist(), chances.tolist(), strict=True)
-    ]
+        logits = model.classifier(**inputs).logits[0]
+    return likeliest_classes(model, logits)
 
 
 def vision_of(model: LoadedModel) -> Vision:

@@ -13,7 +13,7 @@ from core.model.image.facts import Vision
 from core.model.trace import AttentionType
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Heads:
     outputs: tuple[str, ...] | None = None
 
 
+_MAX_LABEL = 100  # characters of a class's name
 # What a language-model head was trained for: the next word, words behind a mask, or an answer.
 Task = Literal["next", "masked", "answer"]
 
@@ -71,7 +72,7 @@ class LoadedModel:
     task : what that head was trained for.
     text_tokenizer : transformers' own; None for a model of images.
     vision : how a model of images sees; None for a model of texts.
-    classifier : of a model of images, the network with the classification head of the checkpoint,
+    classifier : the network with the head of the checkpoint that tells classes of images or texts,
         around the very weights of `network`; None without one.
     tokenizer_lock : fast tokenizers must not be called by two threads at once.
     notes : what its folder holds that is not used, a sentence each.
@@ -104,6 +105,11 @@ class LoadedModel:
     def sees_images(self) -> bool:
         """Whether it is given images and not texts."""
         return self.vision is not None
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the classes by their number; none where no head tells them."""
+        return () if self.classifier is None else labels_of(self.classifier.config)
 
     @property
     def tokenizer(self) -> PreTrainedTokenizerFast:
@@ -173,3 +179,9 @@ class LoadedModel:
     def outputs(self) -> tuple[str, ...] | None:
         """Names of the modules that are W_O, one per layer; None if unknown."""
         return self._main.outputs
+
+
+def labels_of(config: PreTrainedConfig) -> tuple[str, ...]:
+    """The names of the classes by their number, shortened where they are very long."""
+    names = config.id2label or {}
+    return tuple(str(names.get(number, number))[:_MAX_LABEL] for number in range(config.num_labels))

@@ -37,7 +37,7 @@ def untrained_twin(model: LoadedModel, seed: int = TWIN_SEED) -> LoadedModel:
     import torch
 
     trained = model.network
-    whole = model.classifier if model.sees_images else model.language_model
+    whole = model.language_model if model.classifier is None else model.classifier
     numbers = sum(network.count_numbers(each) for each in (trained, whole) if each is not None)
     memory.check_fits(numbers, trained.dtype.itemsize)
     with _DRAW_LOCK, torch.random.fork_rng(range(torch.cuda.device_count())):
@@ -45,7 +45,7 @@ def untrained_twin(model: LoadedModel, seed: int = TWIN_SEED) -> LoadedModel:
         fresh = _drawn(trained)
         outer = None if whole is None else _around(fresh, trained, whole)
     (fresh if outer is None else outer).to(model.device)  # type: ignore[arg-type]
-    heads = {"classifier" if model.sees_images else "language_model": outer}
+    heads = {"language_model" if model.classifier is None else "classifier": outer}
     name = f"{model.name} (untrained twin)"
     return replace(model, name=name, network=network.finish(fresh), **heads)  # type: ignore[arg-type]
 

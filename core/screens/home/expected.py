@@ -1,4 +1,4 @@
-"""What the model expects to read, if it has a language-model head: a section of Home."""
+"""What the model expects to read, or the class of what it read: a section of Home."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import streamlit as st
 from core.figures.guesses import GuessBar, guess_bars
 from core.figures.palette import Palette
 from core.model import ModelError, Token, Trace
-from core.model.language import Guess, Masked, masked_words, next_words
+from core.model.language import Guess, Masked, masked_words, next_words, text_classes
 from core.ui import cache, python
 from core.ui.cache import first_model
 from core.ui.charts import show_chart
 from core.ui.current import current_key
 from core.ui.words.messages import quote, show_model_error
+from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 from core.vocabulary import percent
 
@@ -39,6 +40,11 @@ def _masked_words(model_name: str, text: str, pair: str | None) -> tuple[Masked,
     return masked_words(cache.model(model_name), text, pair, max_tokens=cache.MAX_TOKENS)
 
 
+@st.cache_resource(max_entries=_MAX_GUESSES, show_spinner="Asking the model for the class …")
+def _classes(model_name: str, text: str, pair: str | None) -> list[tuple[str, float]]:
+    return text_classes(cache.model(model_name), text, pair, max_tokens=cache.MAX_TOKENS)
+
+
 def show_expected(trace: Trace, colours: Palette) -> None:
     """Draw the section for the model on screen; nothing for one without a fitting head."""
     first_model.when_here(partial(_show_expected, trace, colours))
@@ -51,6 +57,8 @@ def _show_expected(trace: Trace, colours: Palette) -> None:
             _show_next(model, trace, colours)
         elif model.task == "masked":
             _show_masked(model, trace, colours)
+        elif model.labels:
+            _show_class(model)
     except ModelError as error:
         show_model_error(error)
 
@@ -76,6 +84,32 @@ def _show_next(model: LoadedModel, trace: Trace, colours: Palette) -> None:
     together = percent(sum(guess.probability for guess in guesses))
     pieces = any(guess.continues for guess in guesses)
     st.caption(_words("likeliest", count=len(guesses), together=together, pieces=pieces))
+
+
+def _show_class(model: LoadedModel) -> None:
+    st.header("Which class the model picks", anchor=False)
+    typed = current_key(model.name)[:3]
+    classes = python.made(
+        "classes",
+        _classes(*typed),
+        python.call(text_classes, python.MODEL, *typed[1:], max_tokens=cache.MAX_TOKENS),
+    )
+    name, value = classes[0]
+    alone = len(model.labels) == 1
+    chance = "" if alone else percent(value)
+    st.markdown(_words("class", name=quote(name), chance=chance, value=number(value, ".3g")))
+    if alone:
+        return
+    names, chances = zip(*classes, strict=True)
+    bar = st.column_config.ProgressColumn(format="percent", min_value=0.0, max_value=1.0)
+    st.dataframe(
+        {"class": names, "probability": chances},
+        column_config={"probability": bar},
+        hide_index=True,
+        width=_NEXT,
+        key="home_class",
+    )
+    st.caption(_words("classes", shown=len(classes), classes=len(model.labels)))
 
 
 def _show_masked(model: LoadedModel, trace: Trace, colours: Palette) -> None:

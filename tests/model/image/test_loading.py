@@ -262,7 +262,7 @@ def test_classes_are_those_of_the_models_own_softmax(
     expected = sorted(zip(LABELS.values(), chances, strict=True), key=lambda each: -each[1])[:5]
     model = load(str(tmp_path))
     assert model.vision is not None
-    assert model.vision.labels == tuple(LABELS.values())
+    assert model.labels == tuple(LABELS.values())
     named = classify(model, image())
     assert [label for label, _ in named] == [label for label, _ in expected]
     np.testing.assert_allclose([p for _, p in named], [p for _, p in expected], atol=1e-5)
@@ -277,7 +277,7 @@ def test_a_head_without_its_weights_names_nothing(tmp_path: Path) -> None:
     model = load(str(tmp_path))
     assert classify(model, image()) == []
     assert model.vision is not None
-    assert model.vision.labels == ()
+    assert model.labels == ()
 
 
 def test_a_checkpoint_of_a_classifier_shows_the_same_attention(tmp_path: Path) -> None:
