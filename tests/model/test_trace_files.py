@@ -17,6 +17,7 @@ from safetensors.numpy import load_file, save_file
 from core.model import Trace, load, trace_by_length, trace_image, trace_text
 from core.model.box import open_box
 from core.model.errors import TraceFileError
+from core.model.trace import stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,6 +130,19 @@ ATTACKS: dict[str, Callable[[dict[str, Any], dict[str, Any]], object]] = {
     ),
     "queries without an axis": lambda arrays, _: arrays.update(queries=arrays["queries"][0]),
     "no number": lambda arrays, _: arrays["queries"].fill(np.nan),
+    "queries whose scores are infinite": lambda arrays, _: arrays["queries"].fill(3e38),
+    "values whose squares are infinite": lambda arrays, _: arrays["kv_values"].fill(3e38),
+    "hidden states that are no numbers": lambda arrays, _: arrays["hidden_states"].fill(np.nan),
+    "a query that may attend to nothing": lambda arrays, _: arrays["layers.0.mask"][1].fill(
+        -np.inf
+    ),
+    "a soft cap of nothing": lambda _, content: content["layers"][0].update(softcap=0.0),
+    "a scaling of nothing": lambda _, content: content["layers"][0].update(scaling=0.0),
+    "a network without depth": lambda _, content: content.update(depth=-1),
+    "fewer than no tokens cut off": lambda _, content: content.update(dropped=-1),
+    "fewer than no characters cut off": lambda _, content: content.update(cut_characters=-1),
+    "a word that no text has": lambda _, content: content["tokens"][0].update(word=2**52),
+    "an entry that no vocabulary has": lambda _, content: content["tokens"][0].update(id=-2),
     "a mask that permits infinity": lambda arrays, _: arrays["layers.0.mask"].fill(np.inf),
     "a mask of another size": lambda arrays, _: arrays.update(
         {"layers.0.mask": np.zeros((2, 2), np.float32)}
@@ -169,6 +183,36 @@ def test_what_is_no_file_of_a_trace_is_refused(saved: Path, tmp_path: Path) -> N
     for path in (cut, long, other, tmp_path, Path("/dev/zero")):
         with pytest.raises(TraceFileError):
             Trace.open(path)
+
+
+def test_a_file_that_is_no_trace_or_too_large_is_refused_before_its_arrays_are_read(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sparse file takes no disk, and declares as many bytes as it likes."""
+    header = {"x": {"dtype": "F32", "shape": [2**31], "data_offsets": [0, 2**33]}}
+    with safe_open(saved, framework="np") as file:
+        about = dict(file.metadata())
+    for other, said in (
+        ({}, "does not describe itself"),
+        (about | {"version": "7"}, "version '7'"),
+        (about, "8,590 MB"),
+    ):
+        monkeypatch.setattr(stored, "available_bytes", lambda: 10**10)
+        content = json.dumps(header | {"__metadata__": other}).encode()
+        path = tmp_path / "sparse"
+        with path.open("wb") as sparse:
+            sparse.write(len(content).to_bytes(8, "little") + content)
+            sparse.truncate(8 + len(content) + 2**33)
+        with pytest.raises(TraceFileError, match=said):
+            Trace.open(path)
+
+
+def test_a_file_of_the_user_with_an_ending_of_ours_stays(saved: Path, tmp_path: Path) -> None:
+    own = tmp_path / "x.part"
+    own.write_text("mine")
+    Trace.open(saved).save(tmp_path / "x")
+    assert own.read_text() == "mine"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["x", "x.part"]
 
 
 def test_every_number_of_a_token_is_checked() -> None:

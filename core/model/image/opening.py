@@ -14,6 +14,7 @@ from PIL import Image
 
 from core.model.errors import ImageError
 from core.model.image.formats.exif import turn_of
+from core.model.image.formats.icc import is_srgb
 from core.model.image.formats.jpeg import START, read_jpeg
 from core.model.image.formats.png import SIGNATURE, read_png
 from core.model.image.formats.stored import Decoded, Stored
@@ -29,7 +30,6 @@ MAX_DECODING_BYTES = 150_000_000
 # The longer side of what is kept: models see some 200 to 800 pixels, and each visitor's image
 # stays in memory (8 MB at most).
 MAX_KEPT_SIDE = 1_600
-_SRGB = (b"sRGB", "sRGB".encode("utf-16-be"))  # as profiles of version 2 and 4 write it
 _SAVE_AGAIN = "Save it again as PNG, JPEG or WebP, and upload that."
 _DAMAGED = "The image cannot be read: its file is incomplete or damaged."
 _SHRINK = "Make it smaller first."
@@ -136,7 +136,7 @@ def _notes_on_file(decoded: Decoded) -> list[str]:
     notes = []
     if decoded.image.mode == "CMYK":
         notes.append("Its printing colours (CMYK) were converted to RGB, without a profile.")
-    elif decoded.profile and not any(name in decoded.profile for name in _SRGB):
+    elif decoded.profile and not is_srgb(decoded.profile):
         notes.append("It names a colour profile of its own; its colours are read as sRGB.")
     if decoded.sixteen_bits:
         notes.append("Its 16 bits a channel were rounded to 8.")

@@ -26,6 +26,11 @@ from core.model.trace.parts import (
 )
 from core.model.trace.stored import read_record, write_record
 
+# Above what any network computes (float16 ends at 65,504); the scores of such queries and keys, and
+# their squares, fit float32.
+_MOST = 1e12
+_MOST_SCALING = 1e3
+
 
 @dataclass(frozen=True, eq=False)
 class Trace:
@@ -224,19 +229,30 @@ class Trace:
 def _check_parts(trace: Trace) -> None:
     """Raise `TraceFileError` for the first part that no forward pass gives with the others."""
     _check_shapes(trace)
-    if not all(np.isfinite(each).all() for each in (trace.queries, trace.kv_keys, trace.kv_values)):
-        raise TraceFileError("Queries, keys or values are not finite numbers.")
+    if not all(map(_is_usual, (trace.queries, trace.kv_keys, trace.kv_values))):
+        raise TraceFileError("Queries, keys or values are no numbers that a network computes.")
     if any(after <= before for before, after in pairwise((0, *trace.layer_labels))):
         raise TraceFileError("The numbers of the layers do not ascend.")
     states, layers, tokens = trace.hidden_states, len(trace.layers), len(trace.tokens)
     if states is not None and (states.ndim != 3 or states.shape[:2] != (layers + 1, tokens)):
         raise TraceFileError("The hidden states are not those of the layers and tokens.")
+    if states is not None and not _is_usual(states):
+        raise TraceFileError("The hidden states are no numbers that a network computes.")
+    if min(trace.dropped, trace.cut_characters) < 0 or (
+        trace.depth is not None and trace.depth < 1
+    ):
+        raise TraceFileError("A number of tokens, characters or layers is none that a pass counts.")
     for layer in trace.layers:
         _check_layer(layer, trace.queries.shape[1], tokens, len(trace.key_tokens))
     for each in (trace.tokens, trace.key_tokens):
         _check_tokens(each)
     if trace.patches is not None:
         _check_patches(trace.patches, tokens)
+
+
+def _is_usual(array: Array) -> bool:
+    """Whether these are numbers that a network computes; none is infinite, or NaN."""
+    return bool((np.abs(array) < _MOST).all())
 
 
 def _check_shapes(trace: Trace) -> None:
@@ -262,9 +278,13 @@ def _check_layer(layer: Layer, heads: int, queries: int, keys: int) -> None:
     if mask is not None:
         if mask.shape not in {(queries, keys), (heads, queries, keys)}:
             raise TraceFileError("A mask is not one number for each query and key.")
-        if not (mask < np.inf).all():  # nor NaN
-            raise TraceFileError("A mask adds something that is not a finite number.")
-    if sink is not None and (sink.shape != (heads,) or not np.isfinite(sink).all()):
+        if not (mask < _MOST).all():  # nor NaN
+            raise TraceFileError("A mask adds something that is no number of a network.")
+        if sink is None and not (mask > -np.inf).any(axis=-1).all():
+            raise TraceFileError("A mask permits a query to attend to nothing.")
+    if not 0 < layer.scaling <= _MOST_SCALING or (layer.softcap is not None and layer.softcap <= 0):
+        raise TraceFileError("Scores are scaled or capped by a number that no model has.")
+    if sink is not None and (sink.shape != (heads,) or not _is_usual(sink)):
         raise TraceFileError("A sink is not one number for each head.")
 
 
@@ -273,6 +293,8 @@ def _check_tokens(tokens: Sequence[Token]) -> None:
         first, end = token.span
         if token.position != place or token.segment not in (0, 1) or not 0 <= first <= end:
             raise TraceFileError(f"Token {place + 1} says that it stands elsewhere.")
+        if not (-1 <= token.word <= place and token.id >= -1):  # images have no vocabulary
+            raise TraceFileError(f"Token {place + 1} has a number that no text gives it.")
 
 
 def _check_patches(patches: Patches, tokens: int) -> None:

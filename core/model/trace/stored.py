@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import secrets
 import stat
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -20,12 +21,14 @@ from numpy.typing import NDArray
 
 from core import VERSION
 from core.model.errors import TraceFileError
+from core.model.memory import available_bytes
 
 Tensors = dict[str, NDArray[Any]]
 
 Record = TypeVar("Record")
 FORMAT, FORMAT_VERSION = "headscope-trace", "1"
 MAX_HEADER_BYTES = 8_000_000  # 40,000 tokens
+MAX_SHARE = 0.5  # of the free memory that the arrays of a file may take
 _LENGTH_BYTES = 8  # in front of a safetensors header, little-endian
 _MAX_INTEGER = 2**53  # what JSON carries exactly
 
@@ -53,7 +56,7 @@ def write_record(record: object, path: str | Path, notes: Mapping[str, str]) -> 
         "trace": content,
         "notes": json.dumps(dict(notes)),
     }
-    part = Path(f"{path}.part")
+    part = Path(f"{path}.{secrets.token_hex(8)}.part")  # no file of the user's own
     try:
         save_file(tensors, part, about)
         part.replace(path)
@@ -97,7 +100,7 @@ def read_notes(path: str | Path) -> dict[str, str]:
 
 
 def _contents(path: Path, *, with_tensors: bool) -> tuple[dict[str, str], Tensors]:
-    """The metadata of a file, and its arrays by name, once its header is known to be bounded.
+    """The metadata of a file, and its arrays by name, once it is known to be bounded and a trace.
 
     The library compares each array's shape with its bytes, and all of them with the file's size.
     """
@@ -107,12 +110,20 @@ def _contents(path: Path, *, with_tensors: bool) -> tuple[dict[str, str], Tensor
     try:
         with safe_open(path, framework="np") as file:
             about = file.metadata() or {}
-            names = file.keys() if with_tensors else ()
-            tensors = {name: file.get_tensor(name) for name in names}
+            _check_format(about)
+            if not with_tensors:
+                return about, {}
+            _check_size(path)
+            return about, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except TraceFileError:
+        raise
     except Exception as error:  # of the library, which has no class of its own for all of them
         raise TraceFileError(
             f"The file is not a safetensors file of plain arrays ({type(error).__name__})."
         ) from error
+
+
+def _check_format(about: Mapping[str, str]) -> None:
     if about.get("format") != FORMAT:
         raise TraceFileError("The file does not describe itself as a trace of Headscope.")
     if (version := about.get("version", "")) != FORMAT_VERSION:
@@ -120,7 +131,15 @@ def _contents(path: Path, *, with_tensors: bool) -> tuple[dict[str, str], Tensor
             f"The file has version {version[:20]!r} of the format; this program opens version"
             f" {FORMAT_VERSION}: save the trace again."
         )
-    return about, tensors
+
+
+def _check_size(path: Path) -> None:
+    """The arrays are as large as the file says, which may have holes that take no disk."""
+    size, free = path.stat().st_size, available_bytes()
+    if size > MAX_SHARE * free:
+        raise TraceFileError(
+            f"The file has {size / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB of memory are free."
+        )
 
 
 def _check_header_length(path: Path) -> None:

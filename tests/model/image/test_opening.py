@@ -14,6 +14,7 @@ from PIL import Image, ImageCms
 from core.model import open_image
 from core.model.errors import ImageError
 from core.model.image import opening
+from core.model.image.formats.icc import is_srgb
 
 RED, GREEN = (255, 0, 0), (0, 255, 0)
 
@@ -259,6 +260,28 @@ def test_a_colour_profile_of_its_own_is_told() -> None:
     other = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
     (note,) = open_image(encoded(two_halves(), "PNG", icc_profile=other)).notes
     assert "colour profile" in note
+
+
+def test_a_profile_is_srgb_by_its_description_alone() -> None:
+    """Any other may be compared with sRGB in its copyright, or behind its end."""
+    usual = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    other = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
+    named = (b"sRGB", "sRGB".encode("utf-16-be"))
+    for profile in (*(other + name for name in named), *named, usual[:140], b"\xff" * 200):
+        assert not is_srgb(profile)
+        assert open_image(encoded(two_halves(), "PNG", icc_profile=profile)).notes
+    text = b"sRGB IEC61966-2.1\0"
+    second = bytes(128) + struct.pack(">I4sII", 1, b"desc", 144, 12 + len(text))
+    assert is_srgb(usual)
+    assert is_srgb(second + b"desc" + bytes(4) + struct.pack(">I", len(text)) + text)
+
+
+def test_only_pictures_that_are_there_are_counted() -> None:
+    """An animation may claim 2^31 - 1 of them in 111 bytes."""
+    whole = encoded(two_halves(), "PNG")
+    body = struct.pack(">II", 2**31 - 1, 0)
+    claim = struct.pack(">I", 8) + b"acTL" + body + struct.pack(">I", zlib.crc32(b"acTL" + body))
+    assert open_image(whole[:33] + claim + whole[33:]).notes == ()
 
 
 def test_nothing_is_written_to_disk(monkeypatch: pytest.MonkeyPatch) -> None:

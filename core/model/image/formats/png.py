@@ -43,7 +43,7 @@ def _chunks(data: bytes) -> tuple[bytearray, int, bytes]:
 
     Of several headers the first counts: another size may be in the next.
     """
-    kept, frames, exif = bytearray(SIGNATURE), 1, b""
+    kept, frames, exif, declared = bytearray(SIGNATURE), 0, b"", 1
     position = len(SIGNATURE)
     while position + _FRAMING_BYTES <= len(data):
         length, name = struct.unpack_from(">I4s", data, position)
@@ -51,10 +51,12 @@ def _chunks(data: bytes) -> tuple[bytearray, int, bytes]:
         if name in _KEPT and (name != b"IHDR" or position == len(SIGNATURE)):
             kept += memoryview(data)[position:end]
         elif name == b"acTL":
-            frames = struct.unpack_from(">I", data, position + 8)[0] or 1
+            declared = struct.unpack_from(">I", data, position + 8)[0]
+        elif name == b"fcTL":  # in front of each picture of an animation
+            frames += 1
         elif name == b"eXIf":
             exif = data[position + 8 : end - 4]
         if name == b"IEND":
             break
         position = end
-    return kept, frames, exif
+    return kept, max(1, min(frames, declared)), exif
