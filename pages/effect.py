@@ -15,7 +15,7 @@ from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.screens.effect.away import pick_away, show_away
 from core.screens.effect.away_controls import measured_trace
-from core.screens.effect.corpus import measure_corpus, pick_over, show_corpus
+from core.screens.effect.corpus import Corpus, measure_corpus, pick_over, show_corpus
 from core.screens.effect.fooled import show_fooled
 from core.screens.effect.heads import compare, show_heads
 from core.screens.effect.help import examples, mathematics
@@ -33,7 +33,7 @@ from core.screens.effect.writes import pick_sum, show_writes
 from core.ui.place import pick_head
 
 trace = current_trace()
-place = None  # of what is measured once the page stands
+measure_next = None  # once the page stands
 row = control_row()
 with row:
     part = pick_part(menu=True, width=180)
@@ -78,13 +78,14 @@ else:
             asked = Asked(pick_own_measure(key)) if over_corpus else pick_measure(key)
     colours = palette(st.context.theme.type)
     if over_corpus:
-        heads, twin = measure_corpus(trace, key, replace, asked.measure, layer, head)
+        corpus = Corpus(key, replace, asked.measure)
+        heads = measure_corpus(trace, corpus, layer, head)
         presets.show(partial(examples, heads))
-        show_corpus(heads, twin, key, colours)
+        measure_next = show_corpus(heads, corpus, colours)
     else:
         heads, found = measure(trace, key, replace, asked, layer, head, waits=False)
         presets.show(partial(examples, heads))
-        place = show_heads(heads, found, key, colours)
+        measure_next = partial(compare, show_heads(heads, found, key, colours), heads, found, key)
 show_end(*mathematics(has_words=trace.input.has_words))
-if place is not None:
-    compare(place, heads, found, key)
+if measure_next is not None:
+    measure_next()

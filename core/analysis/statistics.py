@@ -1,10 +1,57 @@
-"""Tests of many heads at once: ranks among random directions, and their error rates."""
+"""Intervals by the bootstrap, and tests of many heads at once with their error rates."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from core.analysis.arrays import Bools, Floats
+
+RESAMPLES = 1000
+CONFIDENCE = 0.95
+MIN_VALUES = 5  # of fewer, too many resamples are one value again and again
+SEED = 20_190_611  # so that the same values give the same intervals
+
+
+def times_drawn(count: int, resamples: int = RESAMPLES) -> Floats:
+    """How often each of `count` is drawn with replacement, float64 (resample, count)."""
+    drawn = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), resamples)
+    return drawn.astype(np.float64)
+
+
+def percentiles(resampled: Floats) -> Floats:
+    """The middle `CONFIDENCE` of the resamples (resample, ...), (2, ...); nan where all are nan.
+
+    Efron and Tibshirani 1993, chapter 13.
+    """
+    tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
+    if np.isfinite(resampled).all():
+        return np.quantile(resampled, tails, axis=0)
+    defined = np.isfinite(resampled).any(axis=0)
+    bounds = np.full((2, *resampled.shape[1:]), np.nan)
+    bounds[:, defined] = np.nanquantile(resampled[:, defined], tails, axis=0)
+    return bounds
+
+
+def interval_of_mean(values: Floats) -> Floats:
+    """The interval of the mean over the first axis, (2, ...); nan for fewer than `MIN_VALUES`.
+
+    The bootstrap-t (Efron and Tibshirani 1993, section 12.5): how far each resample's mean is off,
+    in its own standard errors. It covers the mean of skewed values as often as it says where the
+    percentile bootstrap does not, but no method does for one that a few huge values decide: take
+    their logarithm first.
+
+    >>> interval_of_mean(np.array([2.0] * 5))
+    array([2., 2.])
+    """
+    count, mean, spread = len(values), values.mean(axis=0), values.std(axis=0)
+    if count < MIN_VALUES:
+        return np.full((2, *mean.shape), np.nan)
+    shares = times_drawn(count) / count
+    scaled = (values - mean) / np.where(spread > 0, spread, 1)
+    off = np.tensordot(shares, scaled, axes=1)  # (resample, ...)
+    variance = np.tensordot(shares, scaled**2, axes=1) - off**2
+    low, high = percentiles(off / np.sqrt(np.maximum(variance, np.finfo(np.float32).eps)))
+    return np.stack([mean - high * spread, mean - low * spread])
 
 
 def rank_p(values: Floats, draws: Floats) -> Floats:

@@ -1,10 +1,9 @@
-"""Effects over the sample corpus beside the untrained twin, and the riddle of the two."""
+"""Effects over the sample corpus, and the riddle of a model and its untrained twin."""
 
 from __future__ import annotations
 
 import math
 from base64 import b64decode
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,88 +31,96 @@ if TYPE_CHECKING:
 NOVELS = "bundled/gpt2-novels"
 
 
-@cache
-def _tables() -> list[pd.DataFrame]:
-    """Of the model and of its twin, from the names that notebooks use."""
-    gpt2 = load(NOVELS)
-    texts = reference_texts()[::3][:16]
-    return [
-        corpus_table(
-            trace_text(gpt2, BOOK),
-            [
-                effects(model, text, draws=samples.DRAWS, seed=place)
-                for place, text in enumerate(texts)
-            ],
-        )
-        for model in (gpt2, untrained_twin(gpt2))
-    ]
+def _table() -> pd.DataFrame:
+    """From the names that notebooks use."""
+    gpt2, texts = load(NOVELS), reference_texts()
+    found = [effects(gpt2, text, draws=0) for text in texts]
+    compared = [effects(gpt2, text, draws=10) for text in texts[::3]]
+    return corpus_table(trace_text(gpt2, BOOK), found, compared)
 
 
-def test_the_map_over_the_corpus_says_how_many_heads_pass_and_how_many_of_the_twin() -> None:
+def test_the_map_over_the_corpus_says_what_is_typical_and_which_heads_exceed_chance() -> None:
     app = open_app("effect", model=NOVELS, text=BOOK, over="corpus", layer="2", head="3")
-    table, twin = _tables()
-    passing, untrained = (int(each["exceeds"].sum()) for each in (table, twin))
-    assert passing > untrained
-    assert f"**{passing} of 16 heads pass, and {untrained} of 16 of its untrained twin:**" in said(
-        app
-    )
+    table = _table()
+    passing = int(table["exceeds"].sum())
+    assert passing >= 8
+    assert f"**{passing} of 16 heads (dot) matter more than chance,**" in said(app)
+    assert "against 10 random directions on 16 of the sentences" in " ".join(said(app).split())
     first = table[table["exceeds"]].nlargest(1, "effect").iloc[0]
-    assert f"**Over 16 sentences, L{first['layer']} H{first['head']} matters most:**" in said(app)
+    assert f"**Over 48 sentences, L{first['layer']} H{first['head']} matters most:**" in said(app)
     assert f"95 % interval {first['low']:.3g} to {first['high']:.3g}" in said(app)
+    assert f"{first['times']:.3g} times as much as in random directions" in said(app)
     row = table[(table["layer"] == 2) & (table["head"] == 3)].iloc[0]
-    needed = "needed" if row["exceeds"] else "not shown to be needed"
-    assert f"**L2 H3** is **{needed}** over 16 sentences" in said(app)
-    assert f"on {round(row['often'] * 16)} of 16 sentences" in said(app)
-    assert f"than {100 * row['others']:.0f} % of the other heads of its layer" in said(app)
+    matters = "matters" if row["exceeds"] else "not shown to matter"
+    assert f"**{matters}** more than chance" in said(app)
     digits = 2 - math.floor(math.log10(row["high"]))
-    low, high = (f"{row[each]:.{digits}f}" for each in ("low", "high"))
-    assert f"| effect | {row['effect']:.{digits}f} | {low} to {high} |" in said(app)
+    effect, low, high = (f"{row[each]:.{digits}f}" for each in ("effect", "low", "high"))
+    assert f"by **{effect}** (nats; 95 % interval over 48 sentences: {low} to {high})" in said(app)
+    assert f"larger than that of {row['others']:.0%}".replace("%", " %") in said(app)
+    assert "The change is positive" not in said(app)
+    np.testing.assert_allclose(_drawn_values(app), table["effect"], rtol=1e-4)
+
+
+def _drawn_values(app: AppTest) -> list[float]:
     bars = [each for each in charts(app)[0]["data"] if each["type"] == "bar"]
-    coloured = [len(_decoded(each["x"])) for each in bars if "cmin" in each["marker"]]
-    assert coloured == [passing]
+    coloured = [each for each in bars if "cmin" in each["marker"]]
+    return [value for each in coloured for value in _decoded(each["marker"]["color"])]
 
 
 @pytest.fixture
-def two_samples(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Two sentences or images in place of sixteen."""
+def few_samples(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Eight sentences or images in place of all, six of which are drawn first."""
     original = samples.samples_of
     for module in (samples, corpus):
-        monkeypatch.setattr(module, "samples_of", lambda model: original(model)[:2])
-    corpus._place.clear()
+        monkeypatch.setattr(module, "samples_of", lambda model: original(model)[:8])
+    monkeypatch.setattr(corpus, "_FIRST", 4)
+    corpus._measured.clear()
     yield
-    corpus._place.clear()
+    corpus._measured.clear()
 
 
-@pytest.mark.usefixtures("two_samples")
+@pytest.mark.usefixtures("few_samples")
 def test_images_are_measured_over_the_sample_images() -> None:
     app = open_image("effect", over="corpus")
-    assert "Over 2 images, " in said(app)
-    assert "of its untrained twin:**" in said(app)
+    assert "Over 8 images, " in said(app)
+    assert "on 8 of the images" in " ".join(said(app).split())
+    assert "The change is positive on" in said(app)
     assert alerts(app) == ""
 
 
-@pytest.mark.usefixtures("two_samples")
-def test_what_was_measured_is_not_measured_again_and_what_was_left_goes_on(
+@pytest.mark.usefixtures("few_samples")
+def test_the_first_few_are_drawn_at_once_and_what_was_measured_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    measured: list[tuple[str, int]] = []
-    original = samples.sample_effects
+    measured: list[tuple[int, int]] = []
+    headlines: list[str] = []
+    original, headline = samples.sample_effects, corpus._headline
 
-    def counted(model: object, place: int, *options: object, **more: object) -> object:
-        measured.append((model.name, place))  # type: ignore[attr-defined]
-        if len(measured) == 2:
+    def counted(model: object, place: int, *given: object, draws: int, **more: object) -> object:
+        measured.append((draws, place))
+        if len(measured) == 6:
             raise ModelError("Stopped here.")
-        return original(model, place, *options, **more)  # type: ignore[arg-type]
+        return original(model, place, *given, draws=draws, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(corpus, "sample_effects", counted)
+
+    def shown(*given: object) -> str:
+        headlines.append(headline(*given))  # type: ignore[arg-type]
+        return headlines[-1]
+
+    monkeypatch.setattr(corpus, "_headline", shown)
     app = open_app("effect", model=NOVELS, text=BOOK, over="corpus", replace="zero")
     assert "Stopped here." in alerts(app)
+    assert "Over 4 sentences, " in headlines[0]
+    assert "changes most" in headlines[0]
+    assert [place for _, place in measured] == [0, 2, 4, 6, 1, 3]
     app.run()
-    assert "of its untrained twin:**" in said(app)
-    twin = f"{NOVELS} (untrained twin)"
-    assert measured == [(NOVELS, 0), (NOVELS, 1), (NOVELS, 1), (twin, 0), (twin, 1)]
+    rest = [(0, 3), (0, 5), (0, 7), *((10, place) for place in range(8))]
+    assert measured[6:] == rest
+    assert "Over 8 sentences, " in headlines[-1]
+    assert "matters most" in headlines[-1] or "no head" in headlines[-1]
     app.run()
-    assert len(measured) == 5
+    assert len(measured) == 6 + len(rest)
 
 
 def _heatmaps(app: AppTest) -> list[np.ndarray]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.analysis.arrays import Floats, Indices
-from core.analysis.bootstrap import LEVEL, percentiles, times_drawn
+from core.analysis.statistics import CONFIDENCE, percentiles, times_drawn
 
 RESAMPLES = 2000
 
@@ -65,4 +65,4 @@ def lower_bounds(values: Floats, draws: Draws) -> Floats:
     if not varies.any():
         return np.asarray(mean, dtype=np.float64)
     largest = ((resampled - mean)[:, varies] / error[varies]).max(axis=1)
-    return np.asarray(mean - np.quantile(largest, LEVEL) * error, dtype=np.float64)
+    return np.asarray(mean - np.quantile(largest, CONFIDENCE) * error, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Effects over the texts of a corpus, with intervals over texts, and what untrained heads pass."""
+"""Effects over the texts of a corpus, with intervals over texts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
-from core.analysis.bootstrap import interval_of_mean
-from core.analysis.effect.table import NEGLIGIBLE, HeadEffects
+from core.analysis.effect.table import (
+    FALSE_DISCOVERY,
+    NEGLIGIBLE,
+    HeadEffects,
+    log_sizes,
+    rates_of_logs,
+)
 from core.analysis.head_patterns.naming import NAMING
+from core.analysis.statistics import interval_of_mean
 from core.vocabulary import Layered
 
 if TYPE_CHECKING:
@@ -20,23 +26,29 @@ if TYPE_CHECKING:
 EFFECT = "effect"  # the row of `thresholds_table` that is of the effect
 
 
-def corpus_table(layered: Layered, found: Sequence[HeadEffects]) -> pd.DataFrame:
+def corpus_table(
+    layered: Layered, found: Sequence[HeadEffects], compared: Sequence[HeadEffects] = ()
+) -> pd.DataFrame:
     """Whether each head matters over several texts, a row per head.
 
     Parameters
     ----------
     layered : a trace whose layers these are.
     found : of :func:`core.model.effects`, one a text, all with the same measure.
+    compared : the same of texts on which random directions were tried too, the same on all.
 
-    Columns ``layer`` and ``head`` (from 1); ``effect``, the mean over texts, with ``low`` and
-    ``high``, its 95 % bootstrap interval over texts; ``size``, the mean without signs;
-    ``control``, the mean over texts of the largest effect of a random direction by size;
-    ``beyond``, the mean over texts of size less control, with ``beyond_low`` and ``beyond_high``;
-    ``exceeds``, whether ``beyond_low`` is above 0 and ``size`` no less than `NEGLIGIBLE` of the
-    largest; ``often``, the share of texts on which the effect is larger than its control;
+    Columns ``layer`` and ``head`` (from 1); ``effect``, its typical size: the geometric mean over
+    texts, with ``low`` and ``high``, the 95 % interval over texts
+    (:func:`core.analysis.statistics.interval_of_mean` of the logarithms: of sizes themselves, a few
+    texts decide the mean); ``positive``, the share of texts on which the effect is above 0;
     ``others``, the share of the other heads of its layer whose effect is smaller, mean over texts:
-    one half for a head like the others. A head that a layer does not have is nan. ``table.attrs``
-    has "measure", "unit" and "replace" of the effects, and "texts", how many.
+    one half for a head like the others. With `compared` ``times``, how many times the typical size
+    of its directions it is on these texts; ``rate``, the false discovery rate at which it exceeds
+    chance (:func:`core.analysis.effect.table.rates_of_logs` of the means over texts); ``exceeds``,
+    whether that is at most `FALSE_DISCOVERY`, and ``effect`` no less than `NEGLIGIBLE` of the
+    largest. A head that a layer does not have is nan.
+    ``table.attrs`` has "measure", "unit" and "replace" of the effects, "texts" and "compared", how
+    many, and "draws", the number of directions.
 
     Raises
     ------
@@ -48,26 +60,27 @@ def corpus_table(layered: Layered, found: Sequence[HeadEffects]) -> pd.DataFrame
     if not found:
         raise ValueError("there is no text")
     values = np.stack([each.values for each in found])  # noqa: PD011 - of no data frame
-    control = np.stack([each.control for each in found])  # (text, layer, head)
-    sizes = np.abs(values)
-    size, beyond = sizes.mean(axis=0), sizes - control
-    low, high = interval_of_mean(values)
-    beyond_low, beyond_high = interval_of_mean(beyond)
-    layers, heads = size.shape
+    logs = np.concatenate([log_sizes(each, values[:0]) for each in values])  # (text, layer, head)
+    effect = np.exp(logs.mean(axis=0))
+    low, high = np.exp(interval_of_mean(logs))
+    layers, heads = values.shape[1:]
     layer, head = np.divmod(np.arange(layers * heads), heads)
+    known = np.isfinite(values).all(axis=0)
     grids: dict[str, NDArray[Any]] = {
-        "effect": values.mean(axis=0),
+        "effect": effect,
         "low": low,
         "high": high,
-        "size": size,
-        "control": control.mean(axis=0),
-        "beyond": beyond.mean(axis=0),
-        "beyond_low": beyond_low,
-        "beyond_high": beyond_high,
-        "exceeds": (beyond_low > 0) & (size >= NEGLIGIBLE * np.nanmax(size)),
-        "often": np.where(np.isfinite(size), (beyond > 0).mean(axis=0), np.nan),
-        "others": _above_others(sizes).mean(axis=0),
+        "positive": np.where(known, (values > 0).mean(axis=0), np.nan),
+        "others": _above_others(np.abs(values)).mean(axis=0),
     }
+    if compared:
+        beside = np.mean([log_sizes(each.values, each.draws) for each in compared], axis=0)
+        rate = rates_of_logs(beside)
+        grids |= {
+            "times": np.exp(beside[0] - beside[1:].mean(axis=0)),
+            "rate": rate,
+            "exceeds": (rate <= FALSE_DISCOVERY) & (effect >= NEGLIGIBLE * np.nanmax(effect)),
+        }
     labels = np.array(layered.layer_labels)[layer]
     columns = {name: grid.ravel() for name, grid in grids.items()}
     table = pd.DataFrame({"layer": labels, "head": head + 1, **columns})
@@ -76,6 +89,8 @@ def corpus_table(layered: Layered, found: Sequence[HeadEffects]) -> pd.DataFrame
         "unit": found[0].unit,
         "replace": found[0].replace,
         "texts": len(found),
+        "compared": len(compared),
+        "draws": len(compared[0].draws) if compared else 0,
     }
     return table
 

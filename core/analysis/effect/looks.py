@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.analysis.bootstrap import RESAMPLES, SEED, percentiles
 from core.analysis.head_patterns.table import SCORES
+from core.analysis.statistics import RESAMPLES, SEED, percentiles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ def looks_table(
 def rank_correlation(first: ArrayLike, second: ArrayLike) -> RankCorrelation | None:
     """How two measures of the same heads go together; heads without one of them are left out.
 
-    The interval is the percentile bootstrap over heads (:mod:`core.analysis.bootstrap`). None for
+    The interval is the percentile bootstrap over heads (:mod:`core.analysis.statistics`). None for
     fewer than four heads, or where one of the measures is the same for all.
     """
     pairs = np.column_stack([np.asarray(each, dtype=float) for each in (first, second)])

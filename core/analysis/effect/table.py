@@ -160,12 +160,21 @@ def discovery_rates(values: Floats, draws: Floats) -> Floats:
     Heads differ in how much any change of theirs does, which the difference leaves out. All nan for
     fewer than two `draws` (draw, layer, head).
     """
-    count = len(draws)
-    if count < 2:
-        return np.full(values.shape, np.nan)
+    return rates_of_logs(log_sizes(values, draws))
+
+
+def log_sizes(values: Floats, draws: Floats) -> Floats:
+    """Log |effect| of each head, then of each of its directions, (1 + draw, layer, head)."""
     sizes = np.abs(np.concatenate([values[None], draws]))
-    logs = np.log(np.maximum(sizes, max(_ROUNDING * np.nanmax(sizes), np.finfo(float).tiny)))
+    return np.log(np.maximum(sizes, max(_ROUNDING * np.nanmax(sizes), np.finfo(float).tiny)))
+
+
+def rates_of_logs(logs: Floats) -> Floats:
+    """:func:`discovery_rates` of :func:`log_sizes`, or of their means over texts."""
     effect, directions = logs[0], logs[1:]
+    count = len(directions)
+    if count < 2:
+        return np.full(effect.shape, np.nan)
     total = directions.sum(axis=0)
     left_out = directions - (total - directions) / (count - 1)
     return false_discovery(pooled_p(effect - total / count, left_out))
@@ -252,7 +261,7 @@ def loudest_within(table: pd.DataFrame) -> dict[str, Any] | None:
     """The row that writes most among those compared with chance that do not exceed it."""
     compared = (row for row in _rows(table) if np.isfinite(row.get("rate", 0.0)))
     return max(
-        (row for row in compared if not row["exceeds"] and "share" in row),
+        (row for row in compared if "share" in row and not row["exceeds"]),
         key=lambda row: float(row["share"]),
         default=None,
     )

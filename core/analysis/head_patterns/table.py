@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
-from core.analysis.bootstrap import percentiles, times_drawn
 from core.analysis.head_patterns.induction import Induction
 from core.analysis.head_patterns.measure import (
     MEASURED,
@@ -21,6 +20,7 @@ from core.analysis.head_patterns.measure import (
 )
 from core.analysis.head_patterns.naming import TOO_SHORT, assign_patterns
 from core.analysis.head_patterns.registry import PATTERNS
+from core.analysis.statistics import percentiles, times_drawn
 from core.model.trace import Trace
 
 if TYPE_CHECKING:

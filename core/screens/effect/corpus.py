@@ -1,26 +1,31 @@
-"""All heads by their effect over the sample corpus, beside those of the untrained twin."""
+"""All heads by their effect over the sample corpus, or the sample images."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 
-from core.analysis.bootstrap import LEVEL
-from core.analysis.effect import NEGLIGIBLE, largest_effect
+from core.analysis.effect import FALSE_DISCOVERY, largest_effect
 from core.analysis.effect.corpus import corpus_table
+from core.analysis.statistics import CONFIDENCE
 from core.figures.palette import Palette
-from core.model import Trace, untrained_twin
+from core.model import Trace
 from core.model.errors import ModelError
 from core.model.interventions.heads import Replace
 from core.model.interventions.measures import Measure
-from core.model.interventions.samples import DRAWS, sample_effects, samples_of
-from core.model.memory import return_freed_memory
+from core.model.interventions.samples import (
+    DRAWS,
+    compared_with_chance,
+    sample_effects,
+    samples_of,
+)
 from core.screens.effect.heads import show_map
+from core.screens.effect.measuring import FALLING
 from core.ui import cache, controls, python
 from core.ui.cache import TraceKey
 from core.ui.downloads import contents
@@ -36,15 +41,21 @@ from core.vocabulary import percent
 
 if TYPE_CHECKING:
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
-    from core.model import Effects, LoadedModel
+    from core.model import Effects
 
-    Measured = dict[tuple[bool, int], Effects]  # by whether of the twin, and the sample's place
-
-_MAX_KEPT = 8  # of 32 times a few dozen numbers a head: 120 kB
+_MAX_KEPT = 8  # of 64 times a few dozen numbers a head, ten times as many on 16: 2 MB
+_FIRST = 6  # samples that are drawn before the others are measured
 _SAMPLES = {"text": "sentences", "image": "images"}
-_TO = "\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}"
 _words = Prose(__file__)
+
+
+class Step(NamedTuple):
+    """Samples by their places, and the random directions of every head on each of them."""
+
+    draws: int
+    places: Sequence[int]
 
 
 def pick_over(key: TraceKey) -> bool:
@@ -62,167 +73,197 @@ def pick_over(key: TraceKey) -> bool:
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _place(model: str, modality: str, replace: str, measure: str) -> Measured:  # noqa: ARG001 - the key
-    """A place for what was measured, shared by all visitors; a run that was left stays in it."""
+def _measured(
+    model: str,  # noqa: ARG001 - the key, as all of these
+    modality: str,  # noqa: ARG001
+    replace: str,  # noqa: ARG001
+    measure: str,  # noqa: ARG001
+) -> dict[tuple[int, int], Effects]:
+    """What was measured, by directions and place, for all visitors; a run that was left stays."""
     return {}
 
 
-def _measured(key: TraceKey, replace: Replace, measure: Measure) -> Measured:
-    """The effects on all samples, from the cache or measured now; ends the page on an error."""
-    place = _place(key.model, key.modality, replace, measure)
-    model = cache.model(key.model, key.modality)
-    total = len(samples_of(model))
-    if len(place) == 2 * total:
-        return place
-    try:
-        with turns.long_work(), bar_with_cancel("effect_corpus_cancel", _back_to_text) as bar:
-            bar.show(len(place) / (2 * total), _words("begins", step="values"))
-            for untrained in (False, True):
-                show = partial(_show, bar, untrained, total, _SAMPLES[key.modality])
-                runs = untrained_twin(model) if untrained else model
-                _measure(runs, untrained, place, (replace, measure), show)
-    except ModelError as error:
-        show_model_error(error)
-        controls.end_page()
-    finally:
-        return_freed_memory()  # the twin is as large as the model
-    return place
+class Corpus(NamedTuple):
+    """What is measured over all samples, in steps: the first few, all, then random directions."""
 
+    key: TraceKey
+    replace: Replace
+    measure: Measure
 
-def _measure(
-    model: LoadedModel,
-    untrained: bool,
-    place: Measured,
-    asked: tuple[Replace, Measure],
-    show: partial[None],
-) -> None:
-    """The effects on the samples that are not in their place yet."""
-    for sample in range(len(samples_of(model))):
-        if (untrained, sample) not in place:
-            progress = partial(show, sample)
-            place[untrained, sample] = sample_effects(model, sample, *asked, progress=progress)
+    @property
+    def effects(self) -> dict[tuple[int, int], Effects]:
+        """What is known, by directions and place."""
+        return _measured(self.key.model, self.key.modality, self.replace, self.measure)
 
+    def steps(self) -> list[Step]:
+        """In their order."""
+        model = cache.model(self.key.model, self.key.modality)
+        count = len(samples_of(model))
+        few = range(0, count, max(1, count // _FIRST))
+        return [Step(0, few), Step(0, range(count)), Step(DRAWS, compared_with_chance(model))]
 
-def _show(
-    bar: Bar, untrained: bool, total: int, samples: str, sample: int, done: int, passes: int
-) -> None:
-    share = (total * untrained + sample + done / passes) / (2 * total)
-    bar.step(share, _words("over", untrained=untrained, done=sample, total=total, samples=samples))
+    def left_of(self, step: Step) -> list[int]:
+        """Places that are not measured yet."""
+        return [place for place in step.places if (step.draws, place) not in self.effects]
+
+    def run(self, step: Step) -> None:
+        """Measure what is left of a step under a bar; ends the page on an error."""
+        if not self.left_of(step):
+            return
+        try:
+            cancel = f"effect_corpus_cancel_{step.draws}_{len(step.places)}"
+            with turns.long_work(), bar_with_cancel(cancel, _back_to_text) as bar:
+                for place in self.left_of(step):
+                    self._measure(step, place, bar)
+        except ModelError as error:
+            show_model_error(error)
+            controls.end_page()
+
+    def _measure(self, step: Step, place: int, bar: Bar) -> None:
+        done, total = len(step.places) - len(self.left_of(step)), len(step.places)
+
+        def show(passes: int, of: int) -> None:
+            samples = _SAMPLES[self.key.modality]
+            words = _words("over", draws=step.draws, done=done, total=total, samples=samples)
+            bar.step((done + passes / of) / total, words)
+
+        show(0, 1)
+        model = cache.model(self.key.model, self.key.modality)
+        self.effects[step.draws, place] = sample_effects(
+            model, place, self.replace, self.measure, draws=step.draws, progress=show
+        )
 
 
 def _back_to_text() -> None:
     st.session_state["over"] = "text"
 
 
-def measure_corpus(
-    trace: Trace, key: TraceKey, replace: Replace, measure: Measure, layer: int, head: int
-) -> tuple[HeadTable, pd.DataFrame]:
-    """The table over the sample corpus with the chosen head, and that of the untrained twin."""
-    place = _measured(key, replace, measure)
-    total = len(place) // 2
-    twin = python.Variable("twin")
+def measure_corpus(trace: Trace, corpus: Corpus, layer: int, head: int) -> HeadTable:
+    """The table over the samples that are measured, with the chosen head; the first few at once."""
+    few, whole, compared = corpus.steps()
+    corpus.run(few)
+    over = few if corpus.left_of(whole) else whole
 
-    def over(name: str, model: python.Variable, untrained: bool) -> list[Effects]:
-        one = partial(python.call, sample_effects, model)
-        calls = python.each_of("place", range(total), lambda each: one(each, replace, measure))
-        return python.made(name, [place[untrained, each] for each in range(total)], calls)
+    def listed(name: str, step: Step) -> list[Effects]:
+        call = partial(python.call, sample_effects, python.MODEL)
+        given = (corpus.replace, corpus.measure)
+        draws = {"draws": step.draws} if step.draws else {}
+        calls = python.each_of("place", step.places, lambda place: call(place, *given, **draws))
+        return python.made(name, [corpus.effects[step.draws, each] for each in step.places], calls)
 
-    python.made(twin.name, None, python.call(untrained_twin, python.MODEL))
-    untrained = over("untrained", twin, untrained=True)
-    twin_table = python.shown("twin_table", corpus_table, trace, untrained)
-    found = over("found", python.MODEL, untrained=False)
-    table = python.shown("table", corpus_table, trace, found)
-    return HeadTable(trace=trace, table=table, layer=layer, head=head), twin_table
+    found = [listed("found", over)]
+    if not corpus.left_of(compared):
+        found.append(listed("compared", compared))
+    table = python.shown("table", corpus_table, trace, *found)
+    return HeadTable(trace=trace, table=table, layer=layer, head=head)
 
 
-def show_corpus(heads: HeadTable, twin: pd.DataFrame, key: TraceKey, colours: Palette) -> None:
-    """The answer, the map of means, the chosen head's numbers; then the table and the file."""
-    samples = _SAMPLES[key.modality]
+def show_corpus(heads: HeadTable, corpus: Corpus, colours: Palette) -> Callable[[], None]:
+    """The answer, the map, the chosen head's numbers; then the table and the file.
+
+    What it gives measures the next step, below these, and draws them again.
+    """
+    samples, facts = _SAMPLES[corpus.key.modality], heads.table.attrs
     ask(_headline(heads.table, samples))
     left, right = st.columns([5, 4], gap="medium")
     with left:
-        measured, within = MEASURED[heads.table.attrs["measure"]], ~heads.grid("exceeds")
-        show_map(heads, measured, colours, within=within)
-        st.caption(_caption(heads.table, twin, samples))
+        beyond = heads.grid("exceeds") if facts["compared"] else None
+        show_map(heads, MEASURED[facts["measure"]], colours, beyond=beyond)
+        if facts["compared"]:
+            st.caption(_caption(heads.table, samples))
     with right, st.container(border=True):
         _show_card(heads, samples)
+    place = st.empty()
     with st.container(horizontal=True):
         offer_table(heads, contents("effect", heads.trace.model, "corpus", text=False))
     with st.expander("Every head"):
         st.dataframe(heads.table, hide_index=True, height=420)
+    return partial(_go_on, place, corpus)
+
+
+def _go_on(place: DeltaGenerator, corpus: Corpus) -> None:
+    for step in corpus.steps():
+        if corpus.left_of(step):
+            controls.publish()
+            with place.container():
+                corpus.run(step)
+            st.rerun()
 
 
 def _headline(table: pd.DataFrame, samples: str) -> str:
-    """The head that matters most of those that pass, or that none does (Markdown)."""
-    first, count = largest_effect(table[table["exceeds"]]), table.attrs["texts"]
+    """The head that matters most of those that exceed chance, or that none does (Markdown)."""
+    facts = table.attrs
+    first = largest_effect(table[table["exceeds"]] if facts["compared"] else table)
     if first is None:
-        replaced = replacements_of("text")[table.attrs["replace"]]
-        return _words("none_over", count=count, samples=samples, replaced=replaced)
+        replaced = replacements_of("text")[facts["replace"]]
+        return _words("none_over", count=facts["texts"], samples=samples, replaced=replaced)
     return _words(
         "over_corpus",
         head=f"L{first['layer']} H{first['head']}",
-        count=count,
+        count=facts["texts"],
         samples=samples,
-        measured=MEASURED[table.attrs["measure"]],
+        measured=MEASURED[facts["measure"]],
         effect=_short(first["effect"]),
         low=_short(first["low"]),
         high=_short(first["high"]),
-        level=percent(LEVEL),
-        control=_short(first["control"]),
-        unit=table.attrs["unit"],
+        level=percent(CONFIDENCE),
+        compared=facts["compared"],
+        times=_times(first),
+        unit=facts["unit"],
     )
 
 
-def _caption(table: pd.DataFrame, twin: pd.DataFrame, samples: str) -> str:
+def _caption(table: pd.DataFrame, samples: str) -> str:
     return _words(
         "passing",
         passing=int(table["exceeds"].sum()),
         total=len(table),
-        untrained=int(twin["exceeds"].sum()),
-        count=table.attrs["texts"],
+        compared=table.attrs["compared"],
         samples=samples,
-        draws=DRAWS,
-        level=percent(LEVEL),
-        negligible=percent(NEGLIGIBLE),
+        draws=table.attrs["draws"],
+        rate=percent(FALSE_DISCOVERY),
     )
 
 
 def _show_card(heads: HeadTable, samples: str) -> None:
-    """The mean effect of the chosen head, its control and the difference, with their intervals."""
+    """The typical effect of the chosen head with its interval, beside chance and its layer."""
     row, facts = heads.row, heads.table.attrs
-    count = facts["texts"]
+    form = _form(max(row["effect"], row["high"]))
+    effect, low, high = (number(row[name], form, missing="–") for name in ("effect", "low", "high"))
     st.markdown(
-        _words("over_head", head=heads.name, passes=row["exceeds"], count=count, samples=samples)
+        _words(
+            "over_head",
+            head=heads.name,
+            passes=row.get("exceeds", False),
+            compared=facts["compared"],
+            times=_times(row),
+            draws=facts["draws"],
+            effect=effect,
+            low=low,
+            high=high,
+            level=percent(CONFIDENCE),
+            measured=MEASURED[facts["measure"]],
+            unit=facts["unit"],
+            count=facts["texts"],
+            samples=samples,
+        )
     )
-    st.markdown("\n".join(_lines(row, facts["unit"])))
-    if np.isfinite(row["often"]):
+    if np.isfinite(row["effect"]):
         st.caption(
             _words(
                 "how_often",
-                often=round(row["often"] * count),
-                count=count,
+                signed=facts["measure"] in FALLING or facts["measure"] in ("loss", "class"),
+                positive=round(row["positive"] * facts["texts"]),
+                count=facts["texts"],
                 samples=samples,
-                others=percent(row["others"], missing="–"),
+                others="–" if math.isnan(row["others"]) else percent(row["others"]),
             )
         )
 
 
-def _lines(row: dict[str, Any], unit: str) -> Iterator[str]:
-    """A Markdown table of means, each with its interval where it has one."""
-    yield f"| {unit} | mean | {percent(LEVEL)} interval |"
-    yield "|:--|--:|--:|"
-    is_signed = row["size"] != abs(row["effect"])
-    columns = {
-        "effect": ("effect", "low", "high"),
-        **({"its size": ("size",)} if is_signed else {}),
-        f"largest of {DRAWS} random directions": ("control",),
-        f"{'size' if is_signed else 'effect'} less that": ("beyond", "beyond_low", "beyond_high"),
-    }
-    shown = {name: [row[each] for each in own] for name, own in columns.items()}
-    form = _form(max(abs(each) for values in shown.values() for each in values))
-    for name, values in shown.items():
-        mean, *ends = (number(each, form, missing="–") for each in values)
-        yield f"| {name} | {mean} | {_TO.join(ends)} |"
+def _times(row: Any) -> str:  # noqa: ANN401 - a row of the table
+    """How many times the effect of random directions an effect is; empty where none were tried."""
+    return number(row["times"], ".3g") if "times" in row else ""
 
 
 def _form(largest: float) -> str:

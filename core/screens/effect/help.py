@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.analysis import bootstrap
+from core.analysis import statistics
 from core.analysis.effect import (
     FALSE_DISCOVERY,
     INACTIVE,
@@ -16,10 +16,9 @@ from core.analysis.effect import (
     loudest_within,
 )
 from core.analysis.paths import LINES
+from core.model.interventions import samples
 from core.model.interventions.heads import DRAWS, FRESH_DRAWS
 from core.model.interventions.reference import TEXTS
-from core.model.interventions.samples import TEXTS as SAMPLES
-from core.model.running.twin import TWIN_SEED
 from core.ui.head_tables import HeadTable
 from core.ui.presets import Preset
 from core.ui.words.prose import Prose
@@ -67,10 +66,10 @@ def _mathematics_of_heads() -> str:
     )
     of_corpus = _words(
         "mathematics_corpus",
-        samples=SAMPLES,
-        level=percent(bootstrap.LEVEL),
-        resamples=f"{bootstrap.RESAMPLES:,}",
-        negligible=percent(NEGLIGIBLE),
-        seed=TWIN_SEED,
+        samples=TEXTS,
+        resamples=f"{statistics.RESAMPLES:,}",
+        draws=samples.DRAWS,
+        compared=samples.COMPARED,
+        rate=percent(FALSE_DISCOVERY),
     )
     return f"{of_one}\n\n{of_corpus}"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.bootstrap import RESAMPLES
 from core.analysis.head_patterns.measure import MEASURED
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING, NONE
 from core.analysis.head_patterns.registry import PATTERNS
 from core.analysis.layers import rows_of
+from core.analysis.statistics import RESAMPLES
 from core.figures.head_map import ring
 from core.figures.palette import Palette
 from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars, spoken_icons

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.bootstrap import SEED
 from core.analysis.coreference.grouped import RESAMPLES, draw_groups, interval, lower_bounds
+from core.analysis.statistics import SEED
 
 VALUES = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0])[:, None]
 GROUPS = np.array([0, 0, 1, 2, 2, 2, 3])

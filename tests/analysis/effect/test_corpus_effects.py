@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import gmean
 
 from core.analysis.effect.corpus import corpus_table, thresholds_table
+from core.analysis.effect.table import FALSE_DISCOVERY
 from core.analysis.head_patterns.naming import NAMING
+from core.analysis.statistics import interval_of_mean
 from core.model import effects, load, trace_text, untrained_twin
 from core.model.bundled.planted import PLANTED
+from core.model.interventions.reference import reference_texts
+from core.model.interventions.samples import DRAWS
 from tests.analysis.effect.test_effect_table import Made
-from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from core.model.bundled.planted import PlantedModel
 
 NOUNS = "cat dog bird fox king queen boy girl river garden house tree"
+KING = "the king met a dog , and then the king"
 VERBS = "saw met heard followed found liked"
 
 
@@ -30,68 +35,67 @@ class Two:
     depth = 6
 
 
-def _made(values: Sequence[float], controls: Sequence[float]) -> Made:
-    return Made(
-        np.array([values[:3], [*values[3:], np.nan]]),
-        np.array([[controls[:3], [*controls[3:], np.nan]]]),
-    )
+# Five texts; five heads and one that its layer does not have.
+VALUES = np.array(
+    [
+        [1.0, -0.5, 0.2, 0.004, 0.3],
+        [0.8, -0.7, 0.1, 0.004, 0.3],
+        [1.2, 0.6, 0.3, 0.004, -0.3],
+        [0.9, 0.4, 0.2, 0.004, 0.1],
+        [1.1, -0.8, 0.1, 0.004, 0.2],
+    ]
+)
 
 
-# Three texts; five heads and one that its layer does not have.
-TEXTS = [
-    _made([1.0, -0.5, 0.2, 0.004, 0.3], [0.4, 0.1, 0.3, 0.0, 0.3]),
-    _made([0.8, -0.7, 0.1, 0.004, 0.3], [0.5, 0.1, 0.0, 0.0, 0.2]),
-    _made([1.2, 0.6, 0.3, 0.004, -0.3], [0.3, 0.2, 0.4, 0.0, 0.4]),
-]
+def _made(values: np.ndarray, draws: np.ndarray = VALUES[:0]) -> Made:
+    grids = [np.array([each[:3], [*each[3:], np.nan]]) for each in (values, *draws)]
+    return Made(grids[0], np.array(grids[1:]).reshape(len(draws), 2, 3))
 
 
-def _bounds(values: Sequence[float]) -> tuple[float, float]:
-    """The interval of the mean, from every way to draw three of three, by their chances."""
-    drawn = sorted(
-        float(np.mean([values[i], values[j], values[k]]))
-        for i in range(3)
-        for j in range(3)
-        for k in range(3)
-    )
-    return drawn[0], drawn[-1]  # each has a chance of 1 in 27, more than one tail
+TEXTS = [_made(each) for each in VALUES]
 
 
-def test_means_intervals_shares_and_ranks_are_those_of_the_texts() -> None:
+def test_typical_sizes_intervals_shares_and_ranks_are_those_of_the_texts() -> None:
     table = corpus_table(Two(), TEXTS)
     assert table["layer"].tolist() == [2, 2, 2, 5, 5, 5]
     assert table["head"].tolist() == [1, 2, 3, 1, 2, 3]
-    assert table["effect"].tolist()[:5] == pytest.approx([1.0, -0.2, 0.2, 0.004, 0.1])
-    assert table["size"].tolist()[:5] == pytest.approx([1.0, 0.6, 0.2, 0.004, 0.3])
-    assert table["control"].tolist()[:5] == pytest.approx([0.4, 0.4 / 3, 0.7 / 3, 0.0, 0.3])
-    assert table["often"].tolist()[:5] == pytest.approx([1, 1, 1 / 3, 1, 1 / 3])
+    assert table["effect"].tolist()[:5] == pytest.approx(gmean(np.abs(VALUES)).tolist())
+    assert table["positive"].tolist()[:5] == pytest.approx([1, 0.4, 1, 1, 0.8])
     assert table["others"].tolist()[:5] == pytest.approx([1, 0.5, 0, 0, 1])
-    for head, each in enumerate([(1.0, 0.8, 1.2), (-0.5, -0.7, 0.6), (0.2, 0.1, 0.3)]):
-        assert tuple(table.loc[head, ["low", "high"]]) == pytest.approx(_bounds(each))
-    assert table.loc[2, "beyond_low"] == pytest.approx(-0.1)
-    assert table.loc[1, "beyond_low"] == pytest.approx(0.4)
-    assert table[["effect", "often", "others"]].isna().all(axis=1).tolist() == [False] * 5 + [True]
-    assert table.attrs == {"measure": "kl", "unit": "nats", "replace": "mean", "texts": 3}
+    intervals = np.exp(interval_of_mean(np.log(np.abs(VALUES))))
+    np.testing.assert_allclose(table[["low", "high"]].to_numpy()[:5].T, intervals)
+    assert table[["low", "high"]].to_numpy()[3] == pytest.approx(0.004)
+    columns = ["effect", "low", "positive", "others"]
+    assert table[columns].isna().all(axis=1).tolist() == [False] * 5 + [True]
+    facts = {"measure": "kl", "unit": "nats", "replace": "mean", "texts": 5}
+    assert table.attrs == facts | {"compared": 0, "draws": 0}
+    assert "exceeds" not in table
 
 
-def test_a_head_passes_beyond_its_control_and_a_hundredth_of_the_largest() -> None:
-    table = corpus_table(Two(), TEXTS)
-    assert table["exceeds"].tolist() == [True, True, False, False, False, False]
+def test_a_head_is_compared_with_its_directions_over_the_texts() -> None:
+    drawn = np.random.default_rng(0)
+    compared = [_made(each, 0.1 * np.exp(drawn.normal(0, 0.1, (10, 5)))) for each in VALUES[:3]]
+    table = corpus_table(Two(), TEXTS, compared)
+    directions = gmean([each.draws for each in compared], axis=(0, 1)).ravel()[:5]
+    times = gmean(np.abs(VALUES[:3])) / directions
+    assert table["times"].tolist()[:5] == pytest.approx(times.tolist())
+    assert table["exceeds"].tolist() == [True, True, True, False, True, False]
+    assert table["rate"].isna().tolist() == [False] * 5 + [True]
+    assert (table.attrs["compared"], table.attrs["draws"]) == (3, 10)
 
 
-def test_one_text_has_no_interval_and_none_no_table() -> None:
-    table = corpus_table(Two(), TEXTS[:1])
-    assert table["low"].isna().all()
-    assert not table["exceeds"].any()
+def test_few_texts_have_no_interval_and_none_no_table() -> None:
+    assert corpus_table(Two(), TEXTS[:1])["low"].isna().all()
     with pytest.raises(ValueError, match="no text"):
         corpus_table(Two(), [])
 
 
 def _table(model: LoadedModel, texts: Sequence[str], measure: str) -> pd.DataFrame:
     found = [
-        effects(model, text, "mean", measure, reference=texts, draws=4, seed=place)  # type: ignore[arg-type]
-        for place, text in enumerate(texts)
+        effects(model, text, "mean", measure, reference=texts, draws=DRAWS)  # type: ignore[arg-type]
+        for text in texts
     ]
-    return corpus_table(trace_text(model, texts[0]), found)
+    return corpus_table(trace_text(model, texts[0]), found, found)
 
 
 def _other_words(text: str, step: int) -> str:
@@ -109,16 +113,27 @@ def _other_words(text: str, step: int) -> str:
 def test_planted_heads_pass_and_idle_ones_do_not(planted: PlantedModel) -> None:
     texts = [_other_words(each.text, step) for step in range(6) for each in planted.examples]
     table = _table(load(planted.name), texts, "logit_difference")
-    twins = [head.role == "twin" for head in planted.heads]  # either can go
-    needed = [head.needed for head in planted.heads]
-    assert table["exceeds"].tolist() == (np.array(needed) & ~np.array(twins)).tolist()
+    needed = [
+        head.needed and head.role != "twin" for head in planted.heads
+    ]  # of two, either can go
+    if planted.name.endswith("saturated"):  # where directions of L1 H3 differ a hundredfold
+        needed[5] = False
+    assert table["exceeds"].tolist() == needed
 
 
-@pytest.mark.parametrize("name", ["bundled/gpt2-novels", "bundled/planted-induction"])
-def test_of_an_untrained_twin_no_more_heads_pass_than_one_in_twenty(name: str) -> None:
-    twins = [untrained_twin(load(name), seed) for seed in range(3)]
-    exceeds = np.concatenate([_table(twin, SENTENCES, "kl")["exceeds"] for twin in twins])
-    assert len(exceeds) >= 24
+@pytest.mark.parametrize(
+    ("name", "seeds"), [("bundled/gpt2-novels", 5), ("bundled/planted-induction", 20)]
+)
+def test_of_untrained_twins_hardly_any_has_a_head_beyond_chance(name: str, seeds: int) -> None:
+    texts, model = reference_texts()[::4], load(name)
+    if "planted" in name:
+        texts = tuple(_other_words(KING, step) for step in range(12))
+    twins = [untrained_twin(model, seed) for seed in range(seeds)]
+    exceeds = np.array([_table(twin, texts, "kl")["exceeds"] for twin in twins])
+    # At a false discovery rate of 10 % at most one twin in ten has any; by luck three standard
+    # errors more.
+    limit = FALSE_DISCOVERY + 3 * np.sqrt(FALSE_DISCOVERY * (1 - FALSE_DISCOVERY) / seeds)
+    assert exceeds.any(axis=1).mean() <= limit
     assert exceeds.mean() <= 0.05
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.bootstrap import RESAMPLES, SEED
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.induction import Induction
 from core.analysis.head_patterns.measure import measure_text
 from core.analysis.head_patterns.naming import NAMING, THRESHOLDS
 from core.analysis.head_patterns.registry import MIN_QUERY_TOKENS
 from core.analysis.head_patterns.table import SCORES, withhold_names
+from core.analysis.statistics import RESAMPLES, SEED
 from core.model.trace import Array, Layer, Trace
 from tests.analysis.traces import (
     causal,
