@@ -43,7 +43,15 @@ class PairProjection:
 
     @property
     def same_way(self) -> tuple[int, ...]:
-        """Layers, from 0, in whose plane A and B are alike: within 45 degrees."""
+        """Layers, from 0, in which A and B are alike in full space: within 45 degrees.
+
+        Of pairs that are alike in a plane most are not in what the plane leaves out.
+        """
+        return tuple(np.flatnonzero(self.in_full >= SAME_WAY).tolist())
+
+    @property
+    def same_way_in_plane(self) -> tuple[int, ...]:
+        """Layers, from 0, in whose plane A and B look alike."""
         return tuple(np.flatnonzero(self.in_plane >= SAME_WAY).tolist())
 
     def frame(self) -> pd.DataFrame:

@@ -35,8 +35,8 @@ def layers_figure(
     a_to_b, b_to_a = projection.a_to_b, projection.b_to_a
     figure = go.Figure()
     for axis, name, values, colour, dash, symbol in (
-        ("y", "cosine in the plane", projection.in_plane, colours.accent, "solid", "circle"),
-        ("y", "in full space", projection.in_full, colours.accent, "dash", "circle-open"),
+        ("y", "cosine in full space", projection.in_full, colours.accent, "solid", "circle"),
+        ("y", "in the plane", projection.in_plane, colours.accent, "dash", "circle-open"),
         ("y2", f"{a} → {b}, strongest head", a_to_b.max(axis=1), colours.query, "solid", "square"),
         ("y2", f"{b} → {a}, strongest head", b_to_a.max(axis=1), colours.key, "solid", "diamond"),
         ("y2", "uniform baseline", projection.uniform, colours.ink, "dot", None),

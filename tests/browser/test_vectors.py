@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from playwright.sync_api import FloatRect, Locator, Page
 
 BOOK = quote(TEXT)
-LIKE = "Only in layer 6 do it and book attend to the same words (in the plane)."
+LIKE = (
+    "Only in layer 6 do it and book attend to the same words: cosine 0.73 in full space (layer 6)."
+    " Planes keep 71 % of the variance."
+)
 
 
 # A text's box reaches beyond its letters, in pixels: the halo of 1.5 around each of the two texts

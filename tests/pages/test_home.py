@@ -33,7 +33,7 @@ def test_the_picture_begins_with_a_pronoun_and_its_noun() -> None:
     app = open_app("home")
     said_of = "L4 H2, it to book: a pronoun that looks back at a noun, 6 tokens away."
     assert claim(app) == said_of
-    assert "`it` attends to `book` in L4 H2 is not a matter of position" in said(app)
+    assert "Position does not explain it: for other pairs like this one L4 H2 averages" in said(app)
     assert sent(app, "arcs")["view"] == {"layer": "4", "head": 2, "cell": []}
     assert {"layer", "head", "cell"}.isdisjoint(app.query_params)
 
@@ -127,7 +127,7 @@ def test_an_odd_or_long_text_gets_a_sentence_about_position(text: str, reason: s
     assert "of a token's attention to the token before it, on average" in claim(app)
     assert "above 0.50, the threshold of a head that follows position" in claim(app)
     assert "longer sentence" not in said(app) + alerts(app)
-    assert "not a matter of position" not in said(app)
+    assert "Position does not explain it" not in said(app)
 
 
 def test_a_short_sentence_joins_its_words() -> None:

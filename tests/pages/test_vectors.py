@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,7 +41,10 @@ def test_of_many_tokens_the_page_says_which_are_named() -> None:
 @pytest.mark.parametrize(
     ("state", "answer"),
     [
-        ({}, "**`it` and `book` attend most alike in layer 6**: cosine 0.73 (median pair −0.11)"),
+        (
+            {},
+            "**`it` and `book` attend most alike in layer 6**: cosine 0.73 in full space (",
+        ),
         ({"pick": "5"}, "**In layer 3, `book` attends most like `oh`**: cosine 0.88"),
         ({"show": "one layer", "layer": "4"}, "**`it` and `book` in layer 4**: cosine −0.29"),
         ({"pick": "2,3,12"}, "**In layer 6, `oh` and `.` attend most alike**: cosine 0.97"),
@@ -168,7 +173,7 @@ def test_more_sentences_than_fit_are_said() -> None:
 
 
 NAN = float("nan")
-LIKE = "**Only in layer 6 do `it` and `book` attend to the same words** (in the plane)."
+LIKE = "**Only in layer 6 do `it` and `book` attend to the same words**: cosine 0.73 in full space"
 
 
 @pytest.mark.parametrize(
@@ -186,7 +191,18 @@ def test_the_answer_names_the_layers_in_which_two_tokens_are_alike(
     in_plane: list[float], where: str
 ) -> None:
     answer = headline("like", a_pair(in_plane, 0.9), "it", "book")
-    assert answer == f"**{where} it and book attend to the same words** (in the plane)."
+    assert answer.startswith(f"**{where} it and book attend to the same words**: cosine ")
+
+
+def test_what_only_a_plane_shows_does_not_decide() -> None:
+    """Of pairs that are alike in a plane, most are not in full space."""
+    pair = a_pair([-0.08, 0.07, 0.43, 0.1, NAN, 0.2], 0.9)
+    pair = replace(pair, in_plane=np.array([0.9, 0.8, 0.1, 0.1, NAN, 0.2]))
+    assert (pair.same_way, pair.same_way_in_plane) == ((), (0, 1))
+    assert headline("like", pair, "graz", "##s") == (
+        "**In no layer do graz and ##s attend to the same words**: cosine at most 0.43 in full"
+        " space (layer 3). The planes of layers 1–2 look so, but planes keep 66 % of the variance."
+    )
 
 
 @pytest.mark.parametrize(
@@ -204,6 +220,7 @@ def a_pair(in_plane: list[float], weight: float) -> PairProjection:
     a_to_b = np.full((6, 3), 0.001)
     a_to_b[3, 1] = weight
     lengths = np.array(in_plane)
-    same = {"in_plane": lengths, "in_full": lengths, "uniform": lengths, "kept": lengths}
+    same = {"in_plane": lengths, "in_full": lengths, "uniform": lengths}
     weights = {"a_to_b": a_to_b, "b_to_a": a_to_b}
-    return PairProjection(np.zeros((6, 3, 2)), layer_labels=tuple(range(1, 7)), **same, **weights)
+    kept, numbers = np.full(6, 0.66), tuple(range(1, 7))
+    return PairProjection(np.zeros((6, 3, 2)), kept=kept, layer_labels=numbers, **same, **weights)

@@ -157,3 +157,11 @@ def test_what_is_attended_to_by_itself_is_called_so(run: Run) -> None:
     parts = run('return pairWords(4, 1, 0.5, "it", "it")')
     said = "".join(text for text, _ in parts)
     assert said == "Layer 4, head 2 gives 0.50 of the attention of it to itself."
+
+
+def test_rounded_shares_add_up_and_so_do_the_products_that_are_drawn(run: Run) -> None:
+    shares = [0.932, 0.026, 0.026, 0.006, 0.0051, 0.0049]
+    body = "return [shareWords(shares), partWords(Float32Array.from(products), 2)]"
+    written, parts = run(body, shares=shares, products=[1.5, 2.25, -3, 0.5])
+    assert written == ["0.93", "0.03", "0.02", "0.01", "0.01", "0.00"]
+    assert parts == [["2 drawn + 2 more", "3.75 − 2.50"]]

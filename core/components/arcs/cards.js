@@ -2,7 +2,7 @@
 
 import { make } from "../shared/dom.js"
 import { aroundPair, stepsOf, vectorsOf } from "./reading.js"
-import { cardWords, othersWords, scoreWords, signed } from "./wording.js"
+import { cardWords, othersWords, partWords, scoreWords, shareWords, signed } from "./wording.js"
 
 /** @import { Layer } from "../shared/layer.js" */
 /** @import { Steps } from "./reading.js" */
@@ -72,7 +72,8 @@ function drawScore(steps, { scaling, dim }, { query, key }) {
   const products = query.map((value, index) => value * key[index])
   body.append(drawVector("products", "product", products, reachOf(products)))
   const list = make(body, "dl", "score")
-  for (const [computed, result] of scoreWords(steps, scaling, dim)) {
+  const lines = [...partWords(products, BARS), ...scoreWords(steps, scaling, dim)]
+  for (const [computed, result] of lines) {
     make(list, "dt", "", computed)
     make(list, "dd", "", result)
   }
@@ -89,19 +90,26 @@ function drawShares({ rows, rest, sink }, { key, labels }) {
   const body = make(null, "div", "weights")
   const head = make(body, "div", "weight names")
   for (const name of ["", "score", "", "share"]) make(head, "span", "", name)
-  for (const row of rows)
-    drawShare(body, labels[row.key], signed(row.score), row.share, row.key === key)
-  if (rest.count > 0) drawShare(body, othersWords(rest.count), "", rest.share, false)
-  if (sink > 0) drawShare(body, "the sink", "", sink, false)
+  const lines = rows.map((row) => ({
+    label: labels[row.key],
+    score: signed(row.score),
+    share: row.share,
+    isKey: row.key === key,
+  }))
+  const other = { score: "", isKey: false }
+  if (rest.count > 0) lines.push({ ...other, label: othersWords(rest.count), share: rest.share })
+  if (sink > 0) lines.push({ ...other, label: "the sink", share: sink })
+  const written = shareWords(lines.map(({ share }) => share))
+  lines.forEach((line, i) => drawShare(body, line, written[i]))
   return body
 }
 
-/** @param {HTMLElement} body @param {string} label @param {string} score @param {number} share @param {boolean} isKey */
-function drawShare(body, label, score, share, isKey) {
+/** @param {HTMLElement} body @param {{label: string, score: string, share: number, isKey: boolean}} line @param {string} written its share in digits */
+function drawShare(body, { label, score, share, isKey }, written) {
   const row = make(body, "div", isKey ? "weight key" : "weight")
   make(row, "span", "label", label)
   make(row, "span", "number", score)
   const track = make(row, "span", "track")
   make(track, "i").style.width = `${100 * share}%`
-  make(row, "span", "number", share.toFixed(2))
+  make(row, "span", "number", written)
 }

@@ -58,6 +58,29 @@ export function scoreWords({ product, scaled, score, isPlain }, scaling, dim) {
   return isPlain ? lines : [...lines, ["with what this model adds", signed(score)]]
 }
 
+/** What the products that are drawn as bars add up to, and the others; nothing where all are drawn. @param {Float32Array} products @param {number} drawn @returns {[string, string][]} */
+export function partWords(products, drawn) {
+  if (products.length <= drawn) return []
+  /** @type {(part: Float32Array) => number} */
+  const sum = (part) => part.reduce((total, value) => total + value, 0)
+  const [shown, rest] = [products.subarray(0, drawn), products.subarray(drawn)]
+  const sums = `${signed(sum(shown))} + ${signed(sum(rest))}`
+  return [[`${drawn} drawn + ${rest.length} more`, sums.replace("+ −", "− ")]]
+}
+
+/** Shares in two digits that add up as the shares do: those that lose most by rounding are rounded up. @param {number[]} shares */
+export function shareWords(shares) {
+  const hundredths = shares.map((share) => 100 * share)
+  const whole = hundredths.map(Math.floor)
+  const total = Math.round(hundredths.reduce((sum, value) => sum + value, 0))
+  const order = [...whole.keys()].sort(
+    (a, b) => hundredths[b] - whole[b] - hundredths[a] + whole[a],
+  )
+  const missing = total - whole.reduce((sum, value) => sum + value, 0)
+  for (const index of order.slice(0, missing)) whole[index] += 1
+  return whole.map((value) => (value / 100).toFixed(2))
+}
+
 /** @param {number} count */
 export function othersWords(count) {
   return count === 1 ? "1 other" : `${count} others`

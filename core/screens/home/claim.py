@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.analysis.found_link import FoundLink
+from core.analysis.found_link import RANDOM_LINKS, FoundLink
 from core.analysis.found_link.words import read_words
 from core.analysis.head_patterns.search import HIGHLIGHTED
 from core.components.arcs import Claim
@@ -45,6 +45,8 @@ def beyond_position(trace: Trace, link: FoundLink) -> str:
             name=head_name(trace, link.layer, link.head),
             query=quote(labels[link.query]),
             key=quote(key_labels[link.key]),
+            sharp=RANDOM_LINKS[0.2],
+            usual=RANDOM_LINKS[0.02],
         )
     words = read_words(trace.tokens)
     pronouns = words.pronouns.any()

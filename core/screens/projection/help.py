@@ -52,7 +52,12 @@ def headline(part: str, projection: PairProjection, a: str, b: str) -> str:
     """One sentence that answers the part's question; `a` and `b` as they stand in it (Markdown)."""
     layer, head = projection.strongest_head
     every = projection.layer_labels
-    alike = tuple(every[layer] for layer in projection.same_way)
+    alike, looks = (
+        tuple(every[layer] for layer in layers)
+        for layers in (projection.same_way, projection.same_way_in_plane)
+    )
+    full = np.nan_to_num(projection.in_full, nan=-np.inf)
+    best = int(full.argmax())
     return _words(
         "headline",
         part=part,
@@ -61,6 +66,11 @@ def headline(part: str, projection: PairProjection, a: str, b: str) -> str:
         single=len(alike) == 1,
         in_all=alike == every,
         to_the_end=alike == every[-len(alike) :],
+        cosine=projection.in_full[best],
+        best=every[best],
+        kept=percent(projection.kept.mean()),
+        looks="" if looks == alike else listed(looks) or "none",
+        plane="plane" if len(looks) == 1 else "planes",
         weight=f"{projection.a_to_b[layer, head]:.2f}",
         layer=every[layer],
         head=head + 1,
@@ -164,7 +174,7 @@ def _draw_sentences(model_name: str, lines: str, colours: Palette) -> None:
             st.warning(f"{quote(line)}: {result}")
         else:
             names.append(f"{len(names) + 1}. {result[0]}")
-            lengths.append(result[1].in_plane)
+            lengths.append(result[1].in_full)
             layer_labels = result[1].layer_labels
     if len(sentences) > MAX_SENTENCES:
         st.info(_words("not_shown", count=len(sentences) - MAX_SENTENCES))

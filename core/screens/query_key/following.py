@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.images import follow_images, follow_table
-from core.analysis.images.follow.table import Followed, followed, table_of
+from core.analysis.images.follow.table import FOLLOWED, Followed, followed, followers, table_of
 from core.analysis.images.patch_scores import patches_of
 from core.model import Trace, trace_patches, untrained_twin
 from core.model.box import BOX
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 NAME = "query_key"
 SOURCES = {"image": "this image", "box": "all sample images"}
 WHERE = {"image": "this image", "box": f"the {len(BOX)} sample images"}
+TWINS = 5  # seeds of the untrained twin, for one image: their counts differ by a factor of two
 MAX_TABLES = 16  # a dozen numbers a head: 30 kB
 _MEASURED = "_follows_measured"  # what this session has measured
 
@@ -35,11 +36,16 @@ _MEASURED = "_follows_measured"  # what this session has measured
 )
 def _of_image(key: TraceKey) -> pd.DataFrame:
     trace = cache.trace(*key)
-    try:
-        twin = untrained_twin(cache.model_of(trace))
-        return follow_table(trace, twin=_seen_by(twin, trace))
+    model = cache.model_of(trace)
+    try:  # one twin at a time: each is as large as the model; a few numbers a head are kept
+        seen = [_seen_by(untrained_twin(model, seed), trace) for seed in range(TWINS)]
     finally:
-        return_freed_memory()  # the twin is as large as the model; a few numbers a head are kept
+        return_freed_memory()
+    own, *twins = followed(trace, *seen)
+    table = table_of([own], twins[:1])
+    counted = [table_of([twin]) for twin in twins]
+    table.attrs["twins"] = {what: [followers(each, what) for each in counted] for what in FOLLOWED}
+    return table
 
 
 def table_for(key: TraceKey, source: str) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from core.analysis.images.colour import MIN_CHROMA, patch_looks
 from core.analysis.images.follow.by_place import MAX_BY_PLACE
 from core.analysis.images.follow.following import FEATURES, LOOKS
 from core.analysis.images.follow.table import (
@@ -21,7 +22,6 @@ from core.analysis.images.follow.table import (
     MIN_CORRELATION,
     MIN_ITSELF,
     beside_twin,
-    followers,
 )
 from core.analysis.layers import rows_of
 from core.figures.head_map import ring
@@ -108,8 +108,9 @@ def show_selectivity(follows: Follows, colouring: str, colours: Palette) -> None
             on_click=_open_points,
             args=(follows.trace.layer_labels[follows.layer], follows.head + 1),
         )
-    notes = (follow_caption, by_place_note, missing_hue)
-    st.caption(" ".join(filter(None, (note(follows.table) for note in notes))))
+    notes = [note(follows.table) for note in (follow_caption, by_place_note, missing_hue)]
+    grey = grey_note(follows.trace) if follows.source == "image" and not notes[-1] else ""
+    st.caption(" ".join(filter(None, (*notes, grey))))
     _show_table(follows)
 
 
@@ -170,7 +171,12 @@ def _twin_table(follows: Follows) -> pd.DataFrame:
     """How many heads follow each feature, here and in the untrained twin."""
     counts = beside_twin(follows.table).rename(index=CLASS_NAMES)
     excess = [f"{each:+d}".replace("-", "−") for each in counts["excess"]]
-    counts = counts.astype(str).assign(excess=excess)  # words all, so that columns align alike
+    counts = counts.astype(str)  # words all, so that columns align alike
+    twin = [
+        least if least == most else f"{least}–{most}"
+        for least, most in zip(counts["twin"], counts["most"], strict=True)
+    ]
+    counts = counts.assign(twin=twin, excess=excess).drop(columns="most")
     return counts.rename(columns={"heads": "trained", "twin": "untrained twin"})
 
 
@@ -267,7 +273,18 @@ def twin_sentence(table: pd.DataFrame, what: str) -> str:
     """How many heads of the untrained twin follow it as well; empty for what is not followed."""
     if what not in FOLLOWED:
         return ""
-    return _words("of_twin", heads=len(table), count=followers(table, what, "twin_"))
+    row = beside_twin(table).loc[what]
+    seeds = len(table.attrs.get("twins", {}).get(what, [0]))
+    return _words("of_twin", heads=len(table), least=row["twin"], most=row["most"], seeds=seeds)
+
+
+def grey_note(trace: Trace) -> str:
+    """How many patches hue is not asked about; empty where all have a colour."""
+    chroma = patch_looks(trace).chroma
+    grey = int((chroma < MIN_CHROMA).sum())
+    if not grey:
+        return ""
+    return _words("grey", coloured=len(chroma) - grey, patches=len(chroma), least=MIN_CHROMA)
 
 
 def missing_hue(table: pd.DataFrame) -> str:

@@ -14,6 +14,7 @@ from core.ui.examples import written
 from core.ui.presets import Preset
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
+from core.vocabulary import percent
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -64,6 +65,7 @@ def headline(planes: Planes, source: Source, layer: int | None, held: int) -> st
         second=quote(planes.labels[pair.second]),
         cosine=pair.cosine,
         median=pair.median,
+        kept=percent(planes.explained[best].sum()),
         source=source,
     )
 

@@ -7,11 +7,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+import torch
 
 from core.analysis.corpus.sample import sample_sentences
-from core.analysis.found_link import FoundLink, find_link
+from core.analysis.found_link import RANDOM_LINKS, FoundLink, find_link
 from core.analysis.found_link.words import read_words
-from core.model import Trace, load, trace_text
+from core.model import Trace, load, trace_text, untrained_twin
+from core.model.interventions.reference import reference_texts
 from core.model.text.inputs import encode
 from tests.analysis.traces import crossing, plain_tokens, spelled, trace_with_attention
 
@@ -264,3 +266,19 @@ def test_nearly_all_sentences_of_the_sample_corpus_are_recognised_however_tokens
         tokens = (encode(loaded(model), text, None, None).tokens for text in sentences)
         recognised = sum(read_words(each).prose for each in tokens)
         assert recognised >= 0.95 * len(sentences), model
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spread", RANDOM_LINKS)
+def test_random_weights_join_words_as_often_as_is_said(spread: float) -> None:
+    """A pair near a threshold may fall on its other side on another processor."""
+    twin = untrained_twin(load("bundled/minilm"))
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(0)
+        for weight in twin.network.parameters():
+            if weight.dim() > 1:
+                weight.copy_(torch.randn(weight.shape) * spread)
+    links = [find_link(trace_text(twin, text)) for text in reference_texts()]
+    joined, texts = RANDOM_LINKS[spread]
+    assert len(links) == texts
+    assert abs(sum(link is not None and link.joins_words for link in links) - joined) <= 2
