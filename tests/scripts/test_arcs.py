@@ -163,5 +163,5 @@ def test_rounded_shares_add_up_and_so_do_the_products_that_are_drawn(run: Run) -
     shares = [0.932, 0.026, 0.026, 0.006, 0.0051, 0.0049]
     body = "return [shareWords(shares), partWords(Float32Array.from(products), 2)]"
     written, parts = run(body, shares=shares, products=[1.5, 2.25, -3, 0.5])
-    assert written == ["0.93", "0.03", "0.02", "0.01", "0.01", "0.00"]
+    assert written == ["0.93", "0.03", "0.03", "0.01", "0.00", "0.00"]
     assert parts == [["2 drawn + 2 more", "3.75 − 2.50"]]
