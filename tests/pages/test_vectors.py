@@ -201,7 +201,8 @@ def test_what_only_a_plane_shows_does_not_decide() -> None:
     assert (pair.same_way, pair.same_way_in_plane) == ((), (0, 1))
     assert headline("like", pair, "graz", "##s") == (
         "**In no layer do graz and ##s attend to the same words**: cosine at most 0.43 in full"
-        " space (layer 3). The planes of layers 1–2 look so, but planes keep 66\xa0% of the variance."
+        " space (layer 3). The planes of layers 1–2 look so, but planes keep 66\xa0% of the"
+        " variance."
     )
 
 
