@@ -147,7 +147,7 @@ def first_by_layer(
         marker={"size": 9, "color": colours.accent, "opacity": 0.75},
         **steady(opacity=0.75),
         hovertemplate="L%{customdata[0]} H%{customdata[1]}: %{y:.3f}"
-        "<br>click to see what it moves<extra></extra>",
+        "<br>press to see what it moves<extra></extra>",
     )
     for name, line, dash, colour in (
         ("mean of the layer", values.mean(axis=1), "solid", colours.ink),

@@ -51,7 +51,7 @@ def heads_against(
             **{key: each for key, each in steady().items() if key != "marker"},
             hovertemplate=(
                 f"{HOVERED}: {literal(names[0])} %{{x:.3g}}, {literal(names[1])} %{{y:.3g}}"
-                f"<br>{label}; click to open this head<extra></extra>"
+                f"<br>{label}; press to open this head<extra></extra>"
             ),
         )
     if np.isfinite(x[chosen]) and np.isfinite(y[chosen]):

@@ -99,7 +99,7 @@ def _add_cells(
         customdata=cells,
         marker=marker,
         **steady(),
-        hovertemplate=f"{HOVERED}: {words}<br>click to open this head<extra></extra>",
+        hovertemplate=f"{HOVERED}: {words}<br>press to open this head<extra></extra>",
     )
 
 

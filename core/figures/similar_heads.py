@@ -109,7 +109,7 @@ def similar_by_layer(
             },
         },
         **steady(colours.ink),
-        hovertemplate="%{customdata[2]}<br>click to choose<extra></extra>",
+        hovertemplate="%{customdata[2]}<br>press to choose<extra></extra>",
     )
     _lay_out(figure)
     figure.update_layout(showlegend=False)

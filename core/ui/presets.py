@@ -13,7 +13,6 @@ from core.ui.frame.layout import drawer
 from core.ui.words.pages import opened
 
 _MADE = "_examples_made"
-_IN_ROW = 4
 
 
 @dataclass(frozen=True)
@@ -31,31 +30,27 @@ class Preset:
 def show(make: Callable[[], Sequence[Preset]], *, measured_on: Hashable | None = None) -> None:
     """Draw a row of chips; each sets the page's controls for the next run.
 
-    They stand directly above the picture, so that one sees what they change; a few in a row, the
-    others behind a button. `make` measures the
-    text to find what is worth showing, once for what it is `measured_on`, if that is given.
+    They stand directly above the picture, so that one sees what they change: all behind "Try", and
+    beside it those that have room in one line. `make` measures the text to find what is worth
+    showing, once for what it is `measured_on`, if that is given.
     """
     page = opened().name
     presets = make() if measured_on is None else remembered(_MADE, (page, measured_on), make)
     with drawer().container(key="example_chips", horizontal=True, vertical_alignment="center"):
-        st.caption("Try", width="content")
-        in_row = presets if len(presets) <= _IN_ROW else presets[: _IN_ROW - 1]
-        for index, preset in enumerate(in_row):
-            _draw(page, index, preset)
-        if len(presets) > len(in_row):
-            with st.popover("Others", key="more_examples"):
-                for index in range(len(in_row), len(presets)):
-                    _draw(page, index, presets[index])
+        with st.popover("Try", help="All examples"):
+            _draw(f"{page}_preset_all", presets)
+        _draw(f"{page}_preset", presets)
 
 
-def _draw(page: str, index: int, preset: Preset) -> None:
-    st.button(
-        preset.title,
-        key=f"{page}_preset_{index}",
-        help=preset.sentence,
-        on_click=_set,
-        args=(preset,),
-    )
+def _draw(key: str, presets: Sequence[Preset]) -> None:
+    for index, preset in enumerate(presets):
+        st.button(
+            preset.title,
+            key=f"{key}_{index}",
+            help=preset.sentence,
+            on_click=_set,
+            args=(preset,),
+        )
 
 
 def _set(preset: Preset) -> None:

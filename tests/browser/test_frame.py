@@ -137,6 +137,9 @@ def test_a_phone_shows_the_picture_and_has_the_rest_in_a_drawer(goto: Open) -> N
     page.get_by_role("button", name="Controls").click()
     for control in (stepper, page.get_by_role("button", name="Examples")):
         expect(control).to_be_visible()
+    expect(page.get_by_label("Text", exact=True)).to_be_hidden()
+    grid, drawer = page.get_by_role("grid"), page.locator(".st-key-drawer")
+    assert box_of(drawer)["y"] - box_of(grid)["y"] > 250, "the picture stays in sight"
     for arrow in ("Previous layer", "Next head"):
         assert box_of(page.get_by_role("button", name=arrow))["height"] >= 40
     page.get_by_role("button", name="Next head").click()

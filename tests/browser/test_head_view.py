@@ -73,12 +73,12 @@ def test_a_token_shows_its_exact_weights_on_hover_and_stays_when_it_is_clicked(
     token(page, "keys", BOOK_AT).hover()
     expect(sentence).to_contain_text("book gets ")
     page.mouse.move(5, 5)
-    expect(sentence).to_contain_text("Hover over a token")
+    expect(sentence).to_contain_text("Point at a token")
     drawn(page, 4)
     assert ink(page) == everything
 
     token(page, "queries", IT).click()
-    expect(sentence).to_contain_text("pinned; click again or press Escape")
+    expect(sentence).to_contain_text("pinned; press again")
     follow(page, f"from={IT + 1}(&|$)")
     token(page, "keys", BOOK_AT).hover()
     expect(page.locator(".tip")).to_contain_text("it → book")

@@ -77,7 +77,7 @@ def test_the_link_of_home_is_outlined_and_read_before_anyone_points(goto: Open) 
     cell(page, 5, 3).hover()
     expect(sentence).to_have_text("book → ,  0.004, L4 H2")
     page.mouse.move(5, 5)
-    expect(sentence).to_contain_text("Hover over a cell")
+    expect(sentence).to_contain_text("Point at a cell")
 
 
 def test_a_cell_is_held_by_a_click_or_a_key_and_travels_in_the_link(goto: Open) -> None:
@@ -99,7 +99,7 @@ def test_a_cell_is_held_by_a_click_or_a_key_and_travels_in_the_link(goto: Open) 
     expect(page.locator(".cell.marked")).to_have_attribute("id", "cell-9-2")  # the same two tokens
     page.get_by_role("grid").focus()
     page.keyboard.press("Escape")
-    expect(sentence).to_contain_text("Hover over a cell")
+    expect(sentence).to_contain_text("Point at a cell")
     settle(page)
     expect(page).not_to_have_url(re.compile("cell="))
 

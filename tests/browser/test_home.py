@@ -194,7 +194,7 @@ def test_a_layer_that_is_not_in_the_browser_is_fetched_when_its_head_is_picked(g
     expect(away).to_have_count(60)
     name = square(page, "L5 H7")
     expect(name).to_have_attribute(
-        "aria-label", "L5 H7: not in the browser yet: click to fetch this layer"
+        "aria-label", "L5 H7: not in the browser yet: press to fetch this layer"
     )
     name.click()
     expect(page.locator(f"{PICTURE} .cards")).to_contain_text("In L5 H7 each token")

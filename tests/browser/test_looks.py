@@ -13,6 +13,7 @@ from tests.looks.visit import (
     OF_COLOURS,
     STREAMLITS_OWN,
     Exemption,
+    cut_labels,
     picture_top,
     texts_of,
     unreadable,
@@ -30,8 +31,12 @@ PAPERS: dict[Literal["light", "dark"], str] = {
     "light": "rgb(255, 255, 255)",
     "dark": "rgb(16, 19, 28)",
 }
-SIZES = ((1280, 720), (390, 844))  # a projector and a phone
-HIGHEST = {1280: 190, 390: 260}  # pixels from the top by width, where a picture has to begin
+SIZES = ((1280, 720), (1366, 768), (390, 844))  # a projector, a laptop and a phone
+HIGHEST = {
+    1280: 190,
+    1366: 190,
+    390: 260,
+}  # pixels from the top by width, where a picture has to begin
 OPENED = {"atlas": "?budget=1000"}  # addresses that make a page quick to open
 
 
@@ -56,6 +61,18 @@ def test_texts_are_readable_and_axe_finds_nothing(app: str, open_page: Open, nam
             rules = () if scheme == "light" else OF_COLOURS
             problems = [*unreadable(texts), *violations_of(page, rules=rules)]
             assert not problems, f"{scheme}, {width} x {height}\n" + "\n".join(map(str, problems))
+
+
+@pytest.mark.parametrize("name", [page.name for page in PAGES])
+def test_no_label_is_cut(app: str, open_page: Open, name: str) -> None:
+    page = open_page("light", *SIZES[0])
+    page.goto(f"{app}/{name}{OPENED.get(name, '')}")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    settle(page)
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        wait_until_drawn(page)
+        assert cut_labels(page) == [], f"{width} x {height}"
 
 
 def test_what_is_excused_is_there_and_is_streamlits(goto: Open) -> None:

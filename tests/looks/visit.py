@@ -155,6 +155,36 @@ def violations_of(page: Page, *, exempt: bool = True, rules: Sequence[str] = ())
     return [each for each in violations if not any(own.covers(each) for own in exemptions)]
 
 
+def cut_labels(page: Page) -> list[str]:
+    """Labels of controls that are cut, options of menus and what is behind "More" included."""
+    cut = [*_labels(page, "cutLabels()"), *_cut_options(page)]
+    for more in page.get_by_test_id("stPopoverButton").filter(has_text=re.compile("^More")).all():
+        if not more.is_visible():
+            continue
+        more.evaluate("(node) => node.click()")  # no tip is left behind
+        page.get_by_test_id("stPopoverBody").wait_for()
+        cut += _labels(page, "cutLabels()")
+        page.keyboard.press("Escape")
+    return cut
+
+
+def _cut_options(page: Page) -> list[str]:
+    """What is cut of the options of all menus in view."""
+    cut: list[str] = []
+    for menu in page.locator("[data-testid=stSelectbox] input").all():
+        if menu.is_visible():
+            menu.click()
+            page.locator("[role=option]").first.wait_for()
+            cut += _labels(page, "cutOptions()")
+            page.keyboard.press("Escape")
+    return cut
+
+
+def _labels(page: Page, call: str) -> list[str]:
+    found: list[str] = page.evaluate(f"() => {{ {_script('labels.js')}; return {call} }}")
+    return found
+
+
 def picture_top(page: Page) -> int | None:
     """Where the first picture begins, in pixels from the top of the screen; None without one."""
     top: int | None = page.evaluate(_PICTURE)

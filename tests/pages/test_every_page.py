@@ -151,6 +151,33 @@ def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, s
         assert "own special token" not in alerts(app)
 
 
+def test_the_chosen_head_travels_to_every_part_of_every_page() -> None:
+    """On pages that choose one head; that of the head view, of which several may be on, too."""
+    app = open_app("heatmap", layer="3", head="8")
+    state, compared = app.session_state, 0
+    for page in PAGES:
+        for part in page.parts_of("text") or {"": ""}:
+            if part:
+                state[page.part_key] = part
+            app.switch_page(f"pages/{page.name}.py").run()
+            assert not app.exception
+            if page.name == "head_view":
+                assert (state["layer"], state["heads"]) == ("3", [8])
+            elif {"layer", "head"} <= set(app.query_params) and page.name != "vectors":
+                assert (state["layer"], state["head"]) == ("3", "8"), (page.name, part)
+                compared += 1
+    assert compared > 12
+
+
+def test_the_head_that_the_head_view_shows_alone_is_that_of_other_pages() -> None:
+    app = open_app("head_view", layer="3", heads="8")
+    app.switch_page("pages/heatmap.py").run()
+    assert (app.session_state["layer"], app.session_state["head"]) == ("3", "8")
+    app.session_state["layer"], app.session_state["head"] = "1", "12"
+    app.switch_page("pages/head_view.py").run()
+    assert (app.session_state["layer"], app.session_state["heads"]) == ("1", [12])
+
+
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> list[presets.Preset]:
     """The examples that the page offers."""

@@ -117,13 +117,13 @@ def test_a_chosen_pair_shows_its_own_numbers() -> None:
 def test_a_dot_that_is_no_pair_of_this_text_is_told(dot: str) -> None:
     app = open_app("query_key", text=BOOK, part="heads", dot=dot)
     assert "dot" in alerts(app)
-    assert "Click a point to see its pair" in said(app)
+    assert "Press a point to see its pair" in said(app)
 
 
 def test_a_dot_of_another_text_is_forgotten() -> None:
     app = open_app("query_key", text=BOOK, part="heads", dot="11,5")
     app.text_input(key="text").set_value(CAPYBARA).run()
-    assert "Click a point to see its pair" in said(app)
+    assert "Press a point to see its pair" in said(app)
     assert alerts(app) == ""
 
 

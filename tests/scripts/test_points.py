@@ -177,7 +177,7 @@ def test_a_head_alone_fills_its_window_and_its_middle_stays_near(run: Run) -> No
 def test_a_cloud_says_what_a_point_shows(run: Run, side: int, what: str) -> None:
     cloud = TWO_TEXTS | {"spriteSide": side, "searching": False}
     said = run("return readCloud(cloud, { picked: -1, chosen: new Set() })", cloud=cloud)
-    assert said.endswith(f"Hover over one for its {what}.")
+    assert said.endswith(f"Point at one for its {what}.")
 
 
 def test_a_lasso_holds_what_is_inside_and_has_not_faded(run: Run) -> None:

@@ -137,7 +137,7 @@ export class HeadMap {
   about(index, head) {
     const { view } = this
     const weight = view.weightOfHead(index, head)
-    if (weight === null) return ["not in the browser yet: click to fetch this layer"]
+    if (weight === null) return ["not in the browser yet: press to fetch this layer"]
     const { linkPairs, heads } = view.data
     const start = 2 * (index * heads + head)
     const pair = view.isPairMap ? view.pair : linkPairs.subarray(start, start + 2)

@@ -5,7 +5,7 @@ import { strongestWords } from "../shared/weight_words.js"
 /** @import { Steps } from "./reading.js" */
 
 export const HINT =
-  "Hover over a word to see where its attention goes, click to pin it, Escape to unpin it. Each square is a head: click it to see that head. Arrow keys and Enter do the same."
+  "Point at a word to see where its attention goes, press to pin it. Each square is a head: press it to see that head."
 
 /** What a head gives from one token to another, as [text, class] parts. @param {number} layer its number @param {number} head @param {number} weight @param {string} query @param {string} key @param {string} [tail] */
 export function pairWords(layer, head, weight, query, key, tail = ".") {

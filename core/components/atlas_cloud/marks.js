@@ -61,7 +61,7 @@ export function readCloud(data, { picked, chosen }) {
     return `“${data.labels[picked]}”${attends}, position ${data.positions[picked] + 1} of: ${data.texts[data.sentence[picked]]}`
   }
   if (!data.searching)
-    return `${format(count)} tokens: ${format(count)} queries and as many keys. Hover over one for its ${data.spriteSide ? "image" : "sentence"}.`
+    return `${format(count)} tokens: ${format(count)} queries and as many keys. Point at one for its ${data.spriteSide ? "image" : "sentence"}.`
   return `${format(data.found)} of ${format(count)} tokens match; the others have faded.`
 }
 

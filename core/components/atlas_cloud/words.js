@@ -12,10 +12,10 @@ import { endsOf, format } from "./marks.js"
 const HINTS = {
   plane: {
     mouse:
-      "Click a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (after a click or a drag here, the wheel alone); arrow keys step from head to head.",
+      "Press a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (after a click or a drag here, the wheel alone).",
     touch:
       "Tap a head for its name, tap it again to open it. Pinch to zoom, then move with one finger.",
-    file: "Click a head to enlarge it; drag to move; Ctrl and wheel, pinch, or + and − to zoom; arrow keys step from head to head.",
+    file: "Press a head to enlarge it; drag to move; Ctrl and wheel, pinch, or + and − to zoom.",
   },
   single: {
     mouse:
@@ -26,10 +26,10 @@ const HINTS = {
   },
   space: {
     mouse:
-      "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, or + and −, to zoom. Click a head to open it; arrow keys step from head to head.",
+      "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, or + and −, to zoom. Press a head to open it.",
     touch:
       "Drag sideways to turn all heads. Tap a head for its name, tap it again to open it. Pinch to zoom.",
-    file: "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, pinch, or + and − to zoom. Click a head to enlarge it.",
+    file: "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, pinch, or + and − to zoom. Press a head to enlarge it.",
   },
 }
 

@@ -67,8 +67,7 @@ const RADIUS = { few: 5, many: 3, manyFrom: 150 } // pixels; tokens
 const REACH = 14 // pixels from a point to the pointer
 const MAX_LABELS = 150 // per panel
 const WIDTH = { min: 0.7, weight: 6 } // pixels of a line: at weight 0, and what a weight of 1 adds
-const READING =
-  "Hover over a point for its lines, click to pin them; arrow keys step from point to point."
+const READING = "Point at a dot for its lines, press to pin them."
 
 /** @param {Component} component */
 export default function (component) {

@@ -82,7 +82,7 @@ export class ImageMap {
         textAlign: "center",
         textBaseline: "middle",
       })
-      pen.fillText("Hover over a patch, here or in the cloud", width / 2, height + PAIR.height / 2)
+      pen.fillText("Point at a patch, here or in the cloud", width / 2, height + PAIR.height / 2)
     }
   }
 

@@ -44,7 +44,7 @@ const LABELLED = 26 // pixels of a tile that has room for its share
 const LINES = { outline: 1.5, region: 2 } // pixels, on rollouts
 const ROLLOUTS = ["Rollout", "Rollout by norms"]
 const HINT =
-  "Drag over the large image to mark a region and see every map's share of mass on it. Click a small map to enlarge it."
+  "Drag over the large image to mark a region and see every map's share of mass on it. Press a small map to enlarge it."
 
 /** @param {Component} component */
 export default function (component) {

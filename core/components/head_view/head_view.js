@@ -618,7 +618,7 @@ export class HeadView extends View {
     if (!this.on.length) return "No head is on: turn one on above."
     if (!this.shown.queries.length || !this.shown.keys.length)
       return "Every token is hidden: show some of them again."
-    return "Hover over a token for its lines and weights, click to pin it."
+    return "Point at a token for its lines and weights, press to pin it."
   }
 }
 

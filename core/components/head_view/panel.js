@@ -184,7 +184,7 @@ function drawAbout(
       node,
       "span",
       "hint",
-      "Hover over a head's number, or double-click it to see that head alone.",
+      "Point at a head's number, or double-click it to see that head alone.",
     )
   else {
     make(node, "b", "", `L${layer.number} H${head + 1}`)

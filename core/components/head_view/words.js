@@ -37,7 +37,7 @@ export function tokenSentence({ side, position }, profile, state) {
     place: on.length > 1 ? ` in H${head + 1}` : "",
   }))
   const parts = strongestWords(name, isQuery, named)
-  if (isPinned) parts.push([" · pinned; click again or press Escape to unpin", "where"])
+  if (isPinned) parts.push([" · pinned; press again to unpin", "where"])
   return parts
 }
 

@@ -33,7 +33,7 @@ const LABEL = { min: 30, max: 92, row: 12.5, maxRows: 26, gap: 6 } // pixels; te
 const PADDING = 7
 const PATCH = 18 // pixels of a patch beside its name
 const WAITING = "Pause here to read single tokens."
-const READY = "Hover over a token to see its attention alone."
+const READY = "Point at a token to see its attention alone."
 
 /** @param {HTMLElement} parent @param {ModelView} view */
 export function createPanel(parent, view) {

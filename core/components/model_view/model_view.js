@@ -44,9 +44,9 @@ const MIN_APART = 0.09 // of the legend's length, between two of them
 const REST = { ms: 300, pixels: 4 } // how long and how still a pointer rests until the enlargement stays
 const GRACE_MS = 400 // to cross other tiles on the way into an enlargement that stays
 const HINT = {
-  app: "Hover over a tile to enlarge it, click to open its head. Click a label to hide it, Shift-click to show only that one.",
+  app: "Point at a tile to enlarge it, press to open its head. Press a label to hide it, Shift-click to show only that one.",
   touch: "Tap a tile to enlarge it, tap it again to open its head. Tap a label to hide it.",
-  file: "Hover over a tile to enlarge it; arrow keys move. Click a label to hide it, Shift-click to show only that one.",
+  file: "Point at a tile to enlarge it. Press a label to hide it, Shift-click to show only that one.",
 }
 
 /** @param {Component} component */
@@ -116,7 +116,7 @@ export class ModelView extends View {
   }
 
   get emptyHint() {
-    return `${this.isTouchScreen ? "Tap" : "Hover over"} a tile to enlarge it here.`
+    return `Point at a tile to enlarge it here.`
   }
 
   destroy() {

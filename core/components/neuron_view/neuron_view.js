@@ -26,7 +26,7 @@ import { cellWords, pairWords } from "./words.js"
 const OVERSCAN = 4 // rows drawn beyond the edge
 const WORK_MS = 10 // of a frame, for drawing lines
 const HINT =
-  "Hover over a query on the left to break it down, click to pin it. Hover over a cell to read it, click a row to choose that pair. Arrow keys move, Enter selects."
+  "Point at a query on the left to break it down, press to pin it. Point at a cell to read it, press a row to choose that pair."
 
 /** @param {Component} component */
 export default function (component) {

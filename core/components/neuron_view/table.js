@@ -141,7 +141,7 @@ export function drawStripRow(shown) {
     )
     return
   }
-  make(label, "small", "", query === view.keptQuery ? "query i" : "query i, click to pin")
+  make(label, "small", "", query === view.keptQuery ? "query i" : "query i, press to pin")
   const name = head.tokens.queries.labels[query]
   make(label, "span", "q", name).title = name
   if (view.folded) return
@@ -186,7 +186,7 @@ export function drawRow({ ui, head, view, layout }, row) {
   if (query !== undefined) {
     const isKept = query === view.keptQuery
     addPatch(asking, labels[query], head.patches, PATCH, true)
-    asking.title = `${labels[query]} · position ${query + 1} · ${isKept ? "click to unpin it" : "click to pin it"}`
+    asking.title = `${labels[query]} · position ${query + 1} · ${isKept ? "press to unpin it" : "press to pin it"}`
     describe(asking, { "aria-selected": isKept })
     asking.classList.toggle("query", query === view.query)
     asking.classList.toggle("second", isSecond("queries"))

@@ -19,7 +19,7 @@ export function cellWords(head, view, row, { kind, dim: place }) {
   const keyValue = () => exactly(head.keys[key * head.dim + dim])
   if (row >= 0 && kind === "vector") return [`k of ${keys[key]}`, `${dimension}: ${keyValue()}`]
   const { query, row: numbers } = view
-  if (query === null || !numbers) return ["No query is chosen", "Hover over one on the left"]
+  if (query === null || !numbers) return ["No query is chosen", "Point at one on the left"]
   const value = () => exactly(head.queries[query * head.dim + dim])
   if (row < 0) {
     if (kind === "vector") return [`q of ${queries[query]}`, `${dimension}: ${value()}`]
@@ -67,7 +67,7 @@ export function pairWords(head, view) {
   if (query === null || key === null || !row) {
     return [
       [
-        "All queries at once: each line is the attention of a token on the left to one on the right; darker means more. Hover over a token on the left to break its attention down.",
+        "All queries at once: each line is the attention of a token on the left to one on the right; darker means more. Point at a token on the left to break its attention down.",
         "",
       ],
     ]

@@ -233,8 +233,8 @@ export class PatchesView extends View {
     setParts(ui.sentence, parts)
     const isHeld = pinned !== null
     ui.hint.textContent = isHeld
-      ? `${names[active]} is pinned: click again or press Escape to unpin.`
-      : "Hover over a patch, click to pin it. Arrow keys move, Enter pins, Escape unpins."
+      ? `${names[active]} is pinned: press again to unpin.`
+      : "Point at a patch, press to pin it."
     ui.high.textContent = weightText(best.weight)
     ui.uniform.textContent = `uniform baseline ${weightText(1 / (asked.onlyPatches ? data.grid.count : names.length))}`
     const verb = asked.direction === "from" ? "attends to" : "gets"

@@ -364,9 +364,9 @@ export class TableView extends View {
     if (!active)
       part(
         "hint",
-        `${cell ? "  · the pair shown on Home. " : ""}Hover over a cell to read it, click to pin it.`,
+        `${cell ? "  · the pair shown on Home. " : ""}Point at a cell to read it, press to pin it.`,
       )
-    else if (heldCell) part("hint", "  · pinned; click again or press Escape to unpin")
+    else if (heldCell) part("hint", "  · pinned; press again to unpin")
   }
 
   /** @param {KeyboardEvent} event */

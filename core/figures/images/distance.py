@@ -34,7 +34,7 @@ def distance_figure(pixels: Floats, uniform: float, rows: Rows, colours: Palette
         mode="markers",
         marker={"size": 10, "color": colours.accent, "opacity": 0.8},
         **steady(opacity=0.8),
-        hovertemplate=f"{HOVERED}: %{{y:.1f}} px<br>click to see its CLS map<extra></extra>",
+        hovertemplate=f"{HOVERED}: %{{y:.1f}} px<br>press to see its CLS map<extra></extra>",
     )
     figure.add_scatter(
         x=rows.places,

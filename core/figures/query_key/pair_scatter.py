@@ -51,7 +51,7 @@ def pair_scatter_figure(
                 f"{words[query]} → {others[key]}<br>attention {weight:.3f}"
                 for (query, key), weight in zip(places, pairs.attention[chosen], strict=True)
             ],
-            hovertemplate="%{text}<br>click to see the pair<extra></extra>",
+            hovertemplate="%{text}<br>press to see the pair<extra></extra>",
             **look,
         )
 

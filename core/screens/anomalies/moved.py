@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.anomalies import FLAGS, Row, head_row, hollow_head
+from core.analysis.anomalies import FLAGS, Row, head_row
 from core.analysis.anomalies.contribution import (
     contributions,
     lengths_and_sum,
@@ -21,7 +21,7 @@ from core.figures.palette import Palette
 from core.model import Trace
 from core.model.trace import Array
 from core.model.weights.output_projection import transformed_values
-from core.screens.anomalies.open_head import begin_with, open_buttons
+from core.screens.anomalies.open_head import open_buttons
 from core.screens.anomalies.wording import show_flag_definition, values_note
 from core.ui import cache, controls, python
 from core.ui.charts import show_chart
@@ -44,7 +44,6 @@ _LITTLE = 0.01  # of a row; what remains of it is magnified a hundred times
 def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
     """Pickers, the sentence, the two matrices."""
     transformed = cache.transformed_norms(current_key(trace.model))
-    begin_with(hollow_head(table))
     with row:
         layer, head = pick_head(trace)
         hide = controls.flag(

@@ -13,7 +13,7 @@ from core.analysis.arrays import Floats
 from core.figures.anomalies import norm_plane, norms_by_position
 from core.figures.palette import Palette
 from core.model import Trace
-from core.screens.anomalies.open_head import begin_with, show_lengths
+from core.screens.anomalies.open_head import show_lengths
 from core.screens.anomalies.wording import (
     longer_side,
     row_name,
@@ -41,8 +41,6 @@ QUANTITIES = {"ratio": "log2 ratio of medians", "difference": "difference of mea
 
 def show_norms(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
     """The map, |q| against |k| of all heads, and the lengths of one head by position."""
-    if table["norm_log_ratio"].notna().any():
-        begin_with(max_row(table, "norm_log_ratio"))
     with row:
         layer, head = pick_head(trace)
         with more():

@@ -6,15 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from core.analysis.anomalies import Row
-from core.ui import controls
 from core.ui.place import choose_head
 from core.ui.words.pages import go_to
-
-
-def begin_with(row: Row) -> None:
-    """Show this head until the visitor picks one, here or on another page."""
-    controls.suggest(layer=str(row["layer"]), head=str(row["head"]))
 
 
 def open_buttons(layer: int, head: int) -> None:

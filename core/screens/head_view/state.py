@@ -24,6 +24,7 @@ _SWITCHES = ("hide", "renorm", "what")
 _NUMBERS = ("heads", "without", "without_keys", "from", "to")
 _NEAR = "_head_view_near"
 _FIRST = "_head_view_first"  # the heads that were on before anyone picked
+_SEEN = "_head_view_seen"  # the head of all pages when this one was last open
 
 
 def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
@@ -59,6 +60,8 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
         [] if layer_labels["from"] else layer_labels["to"][:1]
     )  # at most one token is pinned
     st.session_state.update(layer_labels)
+    if len(on) == 1:
+        st.session_state["head"] = st.session_state[_SEEN] = str(on[0])
     return {**choices, **switches, **layer_labels}
 
 
@@ -69,15 +72,15 @@ def _show_one_head(trace: Trace, layer: int) -> None:
     kept.
     """
     state, found = st.session_state, found_head(trace)
-    if "heads" in state and state["heads"] != state.get(_FIRST):
-        return
     picked = state.get("head", "")
-    if found is not None and found.layer == layer:
-        state["heads"] = [found.head + 1]
-    elif "heads" not in state and not (trace.input.has_words or picked):
-        state["heads"] = [_head_of_catalogue(trace, layer) or 1]
-    elif "heads" not in state and picked in map(str, range(1, trace.shape[1] + 1)):
+    if picked in map(str, range(1, trace.shape[1] + 1)) and picked != state.get(_SEEN):
         state["heads"] = [int(picked)]
+    elif "heads" in state and state["heads"] != state.get(_FIRST):
+        return
+    elif found is not None and found.layer == layer:
+        state["heads"] = [found.head + 1]
+    elif "heads" not in state and not trace.input.has_words:
+        state["heads"] = [_head_of_catalogue(trace, layer) or 1]
     else:
         return
     state[_FIRST] = state["heads"]

@@ -32,6 +32,8 @@ _NAMED = {"model", "text", "pair", "layer", "head"}  # in every link, as they ar
 _SUGGESTED, _FOLLOWED = "_suggested", "_followed"
 _DECLARED, _DEFAULTS = "_controls", "_defaults"  # of this run; all that ever were, by key
 _OF_PAGES = "_defaults_of_pages"  # the same by page, without those of the frame
+# Pixels of a menu: beside its text, of a letter, and at most, where options are tokens.
+_AROUND_OPTION, _LETTER, _WIDEST = 54, 6.6, 320
 _MAX_NAMED = 8  # options that a message names; of more, the first three and the last
 
 
@@ -156,7 +158,7 @@ def choice(
     options : names in links, or a mapping from those to what people read.
     subject : what has these options, for the message on a bad link: "This model's layers are".
     names : what people read, where `options` does not say it.
-    width : of the column it stands in, in pixels.
+    width : of the column it stands in, in pixels; of a menu at least that of its longest option.
     gone : options that links may ask for after they are gone, and what to say then (Markdown).
     """
     allowed = list(options)
@@ -166,6 +168,9 @@ def choice(
     if names is None:
         names = options.__getitem__ if isinstance(options, Mapping) else str
     widget = st.selectbox if menu else functools.partial(st.segmented_control, required=True)
+    if menu and width:
+        longest = _LETTER * max(len(names(each)) for each in allowed)
+        width = max(width, min(_WIDEST, round(_AROUND_OPTION + longest)))
     _draw(widget, label, allowed, key=key, column=width, format_func=names, **look)
     return cast("Option", st.session_state[key])
 
@@ -267,7 +272,8 @@ def number(
             )
             asked = default
         state[key] = type(default)(asked)
-    if not low <= state.setdefault(key, default) <= high:  # of another model or image
+    shown = state.get(key)  # of another model or image, or of another page's control
+    if not (isinstance(shown, int | float) and low <= shown <= high):
         state[key] = default
     widget = st.slider if slider else st.number_input
     _draw(widget, label, low, high, key=key, column=width, **look)
@@ -299,7 +305,8 @@ def tokens(
         if not set(wanted) <= set(possible):
             notice(f"This link asks for {key} {quote(value)}; some of it is not {place}.")
         state[key] = [possible[part] for part in wanted if part in possible]
-    state[key] = [number for number in state.get(key, []) if number in allowed]
+    shown = state.get(key)
+    state[key] = [each for each in shown if each in allowed] if isinstance(shown, list) else []
     _draw(st.multiselect, label, list(allowed), key=key, column=column, format_func=names, **look)
     return list(state[key])
 
