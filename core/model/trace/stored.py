@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from core import VERSION
 from core.model.errors import TraceFileError
-from core.model.memory import available_bytes
 
 Tensors = dict[str, NDArray[Any]]
 
@@ -135,6 +134,8 @@ def _check_format(about: Mapping[str, str]) -> None:
 
 def _check_size(path: Path) -> None:
     """The arrays are as large as the file says, which may have holes that take no disk."""
+    from core.model.memory import available_bytes
+
     size, free = path.stat().st_size, available_bytes()
     if size > MAX_SHARE * free:
         raise TraceFileError(

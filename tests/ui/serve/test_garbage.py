@@ -71,7 +71,12 @@ def test_what_was_frozen_is_found_when_asked_for_or_after_so_many_answers(asked:
 def test_no_search_lists_what_other_threads_are_building(monkeypatch: pytest.MonkeyPatch) -> None:
     """A tuple that somebody else holds cannot grow: its thread would end with a SystemError."""
     listed: list[object] = []
-    monkeypatch.setattr(gc, "get_objects", lambda *wanted: listed.append(wanted) or [])
+
+    def list_objects(*wanted: object) -> list[object]:
+        listed.append(wanted)
+        return []
+
+    monkeypatch.setattr(gc, "get_objects", list_objects)
     garbage.freeze_long_lived()
     for _ in range(4):
         gc.collect()
