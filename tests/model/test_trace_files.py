@@ -17,7 +17,6 @@ from safetensors.numpy import load_file, save_file
 from core.model import Trace, load, trace_by_length, trace_image, trace_text
 from core.model.box import open_box
 from core.model.errors import TraceFileError
-from core.model.trace import stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -197,7 +196,7 @@ def test_a_file_that_is_no_trace_or_too_large_is_refused_before_its_arrays_are_r
         (about | {"version": "7"}, "version '7'"),
         (about, "8,590 MB"),
     ):
-        monkeypatch.setattr(stored, "available_bytes", lambda: 10**10)
+        monkeypatch.setattr("core.model.memory.available_bytes", lambda: 10**10)
         content = json.dumps(header | {"__metadata__": other}).encode()
         path = tmp_path / "sparse"
         with path.open("wb") as sparse:
