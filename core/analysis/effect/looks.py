@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from core.analysis.arrays import Floats
 from core.analysis.head_patterns.table import SCORES
-from core.analysis.statistics import RESAMPLES, SEED, percentiles
+from core.analysis.statistics import SEED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
 ODD = ("sink_attention", "null_attention", "norm_log_ratio", "rank")  # of the anomaly table
 
 
+SHUFFLES, ROUNDING = 999, 1e-9
+
+
 @dataclass(frozen=True)
 class RankCorrelation:
-    """Spearman's rho, its bootstrap interval over heads, and over how many heads."""
+    """Spearman's rho within layers, how often shuffled heads have as large a one, of how many."""
 
     rho: float
-    low: float
-    high: float
+    p: float
     heads: int
 
 
@@ -41,30 +44,42 @@ def looks_table(
     return sized.join(patterns[scores]).join(anomalies[list(ODD)])
 
 
-def rank_correlation(first: ArrayLike, second: ArrayLike) -> RankCorrelation | None:
+def rank_correlation(
+    first: ArrayLike, second: ArrayLike, layers: ArrayLike
+) -> RankCorrelation | None:
     """How two measures of the same heads go together; heads without one of them are left out.
 
-    The interval is the percentile bootstrap over heads (:mod:`core.analysis.statistics`). None for
-    fewer than four heads, or where one of the measures is the same for all.
+    Heads of a layer are alike in much, so ranks are taken within each layer of `layers`, a number
+    for each head, and shuffled within it for p, of either sign. None for fewer than four heads, or
+    where one of the measures is the same for all of every layer.
     """
-    pairs = np.column_stack([np.asarray(each, dtype=float) for each in (first, second)])
-    pairs = pairs[np.isfinite(pairs).all(axis=1)]
-    rho = _rho(pairs)
-    if len(pairs) < 4 or not np.isfinite(rho):
+    columns = (first, second, layers)
+    rows = np.column_stack([np.asarray(each, dtype=float) for each in columns])
+    rows = rows[np.isfinite(rows).all(axis=1)]
+    own, other = (_ranks_within(rows[:, column], rows[:, 2]) for column in (0, 1))
+    size = np.sqrt((own**2).sum() * (other**2).sum())
+    if len(rows) < 4 or not size:
         return None
     generator = np.random.default_rng(SEED)
-    drawn = generator.integers(len(pairs), size=(RESAMPLES, len(pairs)))
-    resampled = np.array([_rho(pairs[rows]) for rows in drawn])
-    low, high = percentiles(resampled)
-    return RankCorrelation(rho, float(low), float(high), len(pairs))
+    # A sort by layer, then by chance, is a shuffle within layers.
+    ordered = own[np.argsort(rows[:, 2], kind="stable")]
+    shuffled = [
+        ordered @ other[np.lexsort((generator.random(len(rows)), rows[:, 2]))]
+        for _ in range(SHUFFLES)
+    ]
+    product = float(own @ other)
+    as_large = np.abs(shuffled) >= abs(product) * (1 - ROUNDING)
+    return RankCorrelation(
+        product / float(size), (1 + int(as_large.sum())) / (1 + SHUFFLES), len(rows)
+    )
 
 
-def _rho(pairs: np.ndarray) -> float:
+def _ranks_within(values: Floats, layers: Floats) -> Floats:
+    """The rank of each value in its layer, less the layer's mean rank."""
     from scipy.stats import rankdata
 
-    if len(pairs) < 2:
-        return float("nan")
-    ranks = rankdata(pairs, axis=0)
-    centred = ranks - ranks.mean(axis=0)
-    spread = np.sqrt((centred**2).sum(axis=0))
-    return float(centred.prod(axis=1).sum() / spread.prod()) if spread.all() else float("nan")
+    ranks = np.zeros(len(values))
+    for layer in np.unique(layers):
+        own = layers == layer
+        ranks[own] = rankdata(values[own]) - (own.sum() + 1) / 2
+    return ranks

@@ -142,15 +142,14 @@ def show_map(
     name: str,
     colours: Palette,
     *,
-    within: Bools | None = None,
     beyond: Bools | None = None,
 ) -> None:
     """A square for every head, coloured by its effect on what is so called.
 
-    Those `within` their control, (layer, head), have no colour, those `beyond` chance a dot.
+    Those `beyond` chance, (layer, head), have a dot.
     """
     values = heads.grid("effect")
-    coloured = np.isfinite(values) if within is None else ~within & np.isfinite(values)
+    coloured = np.isfinite(values)
     reach = float(np.abs(values[coloured]).max(initial=0.0)) or 1.0
     signed = bool((values[coloured] < 0).any())
     show_head_map(
@@ -165,7 +164,6 @@ def show_map(
         signed=signed,
         title=heads.table.attrs["unit"],
         large=True,
-        within=within,
         beyond=beyond,
     )
 

@@ -12,6 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from core.analysis.anomalies import anomaly_table
+from core.analysis.effect import LEVEL
 from core.analysis.effect.looks import looks_table, rank_correlation
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.table import SCORES
@@ -93,23 +94,22 @@ def show_looks(heads: HeadTable, key: TraceKey, axes: tuple[str, str], colours: 
     looks = _looks(heads.table, key)
     names = _names(heads.trace)
     x, y = (looks[axis].to_numpy(dtype=float) for axis in axes)
-    found = rank_correlation(x, y)
-    drawn = (python.call(operator.getitem, python.Variable("looks"), axis) for axis in axes)
+    found = rank_correlation(x, y, looks["layer"])
+    columns = (*axes, "layer")
+    drawn = (python.call(operator.getitem, python.Variable("looks"), name) for name in columns)
     python.made("correlation", found, python.call(rank_correlation, *drawn))
     across, up = names[axes[0]], names[axes[1]]
     if found is None:
         ask(_words("no_correlation", across=across, up=up))
     else:
-        rho, low, high = (number(each) for each in (found.rho, found.low, found.high))
         ask(
             _words(
                 "looks_go",
                 across=across,
                 up=up,
-                rho=rho,
-                low=low,
-                high=high,
-                apart=found.low < 0 < found.high,
+                rho=number(found.rho),
+                p=number(found.p, ".3f"),
+                apart=found.p > LEVEL,
                 falls=found.rho < 0,
             )
         )
