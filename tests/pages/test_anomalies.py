@@ -12,7 +12,7 @@ from core.screens.anomalies import source
 from core.screens.anomalies.report import make_report
 from core.ui import cache
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, alerts, charts, said, sent
+from tests.pages.conftest import BOOK, NEED, alerts, charts, said, sent
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -47,6 +47,7 @@ def test_an_unusual_head_is_drawn_in_its_card_as_the_head_view_draws_it() -> Non
     app = open_app("anomalies")
     drawn = sent(app, "head_view")
     assert (drawn["view"]["layer"], drawn["view"]["heads"], drawn["bare"]) == ("1", [8], True)
+    assert f"on this text. {NEED}" in said(app)
     app.button(key="open_1_8_head_view").click().run()
     assert (app.query_params["layer"], app.query_params["heads"]) == ("1", "8")
 

@@ -12,7 +12,7 @@ from core.screens.home.state import take_report
 from core.ui import controls
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, PAIR, alerts, said, sent
+from tests.pages.conftest import BOOK, NEED, PAIR, alerts, said, sent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,6 +34,7 @@ def test_the_picture_begins_with_a_pronoun_and_its_noun() -> None:
     said_of = "L4 H2, it to book: a pronoun that looks back at a noun, 6 tokens away."
     assert claim(app) == said_of
     assert "Position does not explain it: for other pairs like this one L4 H2 averages" in said(app)
+    assert f"L4 H2 follows no head pattern on this text. {NEED}" in said(app)
     assert sent(app, "arcs")["view"] == {"layer": "4", "head": 2, "cell": []}
     assert {"layer", "head", "cell"}.isdisjoint(app.query_params)
 

@@ -15,7 +15,7 @@ from core.model import load, trace_by_length, trace_text
 from core.screens.patterns import corpus as corpus_source
 from core.ui import corpus_walk
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, FEW, SENTENCES, alerts, said
+from tests.pages.conftest import BOOK, FEW, NEED, SENTENCES, alerts, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -113,6 +113,8 @@ def test_a_head_that_home_shows_but_that_follows_no_pattern_is_said_to_be_shown_
     text = said(open_app("patterns", layer="4", head="2"))
     assert "L4 H2** follows no pattern" in text
     assert shown in text
+    assert NEED in text
+    assert NEED in said(open_app("patterns", layer="1", head="3"))  # which follows a pattern
     assert "Home shows" not in said(open_app("patterns", layer="4", head="3"))
 
 

@@ -15,6 +15,7 @@ from core.screens.anomalies.open_head import open_buttons
 from core.screens.anomalies.wording import row_name
 from core.ui import controls
 from core.ui.words.prose import Prose
+from core.ui.words.remarkable import looks_and_need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ def show_cards(trace: Trace, odd: pd.DataFrame, flag: str | None) -> None:
         shown = shown.head(_LISTED if flag or len(unusual) else 1)
     for place, row in enumerate(shown.to_dict("records")):
         with st.container(border=True, gap="xsmall"):
-            _show_head(row, flag)
+            _show_head(trace, row, flag)
             if place < _LISTED:
                 _show_lines(trace, row)
     if every or len(odd) > len(shown):
@@ -42,13 +43,14 @@ def show_cards(trace: Trace, odd: pd.DataFrame, flag: str | None) -> None:
         controls.flag("every", label, optional=True, help=_words("every"))
 
 
-def _show_head(row: Row, flag: str | None) -> None:
+def _show_head(trace: Trace, row: Row, flag: str | None) -> None:
     unusual = row["unusual_by"] if flag is None else flag in row["unusual_by"].split(", ")
     z = row["unusual"] if flag is None else row[f"z_{FLAGS[flag].measure}"]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(_words("far", head=row_name(row), z=z, unusual=unusual), width="stretch")
         open_buttons(row["layer"], row["head"])
-    st.caption(_reasons(row))
+    layer = trace.layer_labels.index(row["layer"])
+    st.caption(f"{_reasons(row)}  \n{looks_and_need(trace, layer, row['head'] - 1)}")
 
 
 def _reasons(row: Row) -> str:

@@ -9,6 +9,7 @@ from core.components.arcs import Claim
 from core.model import Trace
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
+from core.ui.words.remarkable import looks_and_need
 from core.vocabulary import head_name, labels_of
 
 _words = Prose(__file__)
@@ -61,4 +62,5 @@ def one_word() -> str:
 def about_arcs(trace: Trace, link: FoundLink, missing: int) -> str:
     """What the arcs are, and what is not in the browser (Markdown)."""
     beyond = beyond_position(trace, link)
-    return _words("arcs", beyond=beyond, missing=missing, layers=trace.shape[0])
+    need = looks_and_need(trace, link.layer, link.head)
+    return _words("arcs", beyond=beyond, need=need, missing=missing, layers=trace.shape[0])

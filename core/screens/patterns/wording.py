@@ -20,6 +20,7 @@ from core.ui.words.messages import quote
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names, score_names, words_for
 from core.ui.words.prose import Prose
+from core.ui.words.remarkable import looks_and_need
 from core.vocabulary import labels_of
 
 _words = Prose(__file__)
@@ -72,6 +73,7 @@ def verdict(view: View) -> str:
         confidence=row["confidence"],
         just=row["confidence"] < ABOVE,
         far=row["confidence"] >= FAR_ABOVE,
+        need=_need(view),
     )
 
 
@@ -113,7 +115,13 @@ def _pair_on_home(view: View) -> str:
         return ""
     query = quote(labels_of(trace.tokens)[link.query])
     key = quote(labels_of(trace.key_tokens)[link.key])
-    return _words("pair_on_home", query=query, key=key, weight=number(link.weight))
+    weight = number(link.weight)
+    return _words("pair_on_home", query=query, key=key, weight=weight, need=_need(view))
+
+
+def _need(view: View) -> str:
+    """Where to see whether it matters; the pattern is said already (Markdown)."""
+    return looks_and_need(view.trace, view.layer, view.head, with_pattern=False)
 
 
 def nearest_pattern(
