@@ -26,8 +26,8 @@ def looks_and_need(trace: Trace, layer: int, head: int, *, with_pattern: bool = 
         head=head_name(trace, layer, head),
         pattern=(pattern := _pattern(trace, layer, head) if with_pattern else ""),
         name=pattern_names(trace).get(pattern, ""),
-        none=NONE,
-        short=TOO_SHORT,
+        follows=pattern != NONE,
+        short=pattern == TOO_SHORT,
         this=trace.input.this,
         page=find("effect").title,
     )
