@@ -105,7 +105,7 @@ def _summarise(view: View) -> None:
     total = len(view.table)
     if named := total - counts.get(NONE, 0):
         parts = [f"{counts[name]} {names[name]}" for name in NAMING if name in counts]
-        corpus, patterns = view.corpus is not None, ", ".join(parts)
+        corpus, patterns = view.where if view.corpus is not None else "", ", ".join(parts)
         answer = _words("followed", corpus=corpus, named=named, total=total, patterns=patterns)
         ask(answer, "Click a square to see its head.", tokens=view.tokens)
     tokens = view.query_tokens
