@@ -62,7 +62,7 @@ def test_a_click_on_the_map_of_lengths_shows_that_heads_positions(goto: Open) ->
 
 
 def test_a_flagged_head_opens_in_query_key_space(goto: Open) -> None:
-    page = goto(f"/anomalies?text={BOOK}&flag=alike+weights")
+    page = goto(f"/anomalies?text={BOOK}&flag=opposite+weights")
     page.get_by_role("button", name="Open in Queries and keys").click()
     follow(page, r"/query_key\?.*layer=1&head=8&part=picture")
     expect(page.locator("figure").first).to_contain_text("L1 H8 · normalized: mean")

@@ -28,13 +28,16 @@ def listed(app: AppTest) -> list[str]:
 def test_the_title_answers_and_unusual_means_one_thing() -> None:
     app = open_app("anomalies")
     text = said(app)
-    # Of 72 heads only this one is an outlier; 54 have a flag, which makes none unusual.
-    answer = "**1 of 72 heads is unusual** on this text: **L1 H8**, for its alike weights"
+    # Of 72 heads only this one is an outlier; 54 are past a threshold, which makes none unusual.
+    answer = "**1 of 72 heads of this model is unusual**: **L1 H8**, for its opposite weights"
     assert answer in [each.value for each in app.markdown]
     assert "Which heads are unusual" not in text
     assert text.count("unusual from") == 1
     assert charts(app)[0]["data"][0]["marker"]["colorbar"]["title"]["text"] == "robust z"
     assert "**L1 H8** · z = 4.2" in text
+    reason = "**Opposite weights:** the weights of queries and keys correlate at −0.48."
+    assert reason in text
+    assert "List all 54 heads past a threshold" in [each.label for each in app.toggle]
     assert listed(app) == ["L1 H8"]
     app = open_app("anomalies", every="1")
     assert listed(app)[0] == "L1 H8"
@@ -52,18 +55,17 @@ def test_an_unusual_head_is_drawn_in_its_card_as_the_head_view_draws_it() -> Non
     assert (app.query_params["layer"], app.query_params["heads"]) == ("1", "8")
 
 
-def test_where_no_head_is_unusual_the_farthest_is_shown() -> None:
+def test_what_a_text_decides_is_said_of_the_text() -> None:
     app = open_app("anomalies", model="bundled/gpt2-novels", text=BOOK)
-    assert "is unusual** on this text" in said(app)
-    assert "**None of " in said(app)
-    assert len(listed(app)) == 1
-    assert ", not unusual" in said(app)
+    answer = "**1 of 16 heads is unusual** on this text: **L1 H3**, for its null attention"
+    assert answer in said(app)
+    assert listed(app) == ["L1 H3"]
 
 
 def test_the_menu_counts_the_heads_with_each_flag_and_its_map_has_a_unit() -> None:
     app = open_app("anomalies", flag="first-token sink")
     names = next(each for each in app.selectbox if each.key == "flag").options
-    assert {"all measures", "first-token sink (42)", "null attention (43)"} <= set(names)
+    assert {"all measures", "first-token sink (42)", "null attention (36)"} <= set(names)
     assert "**42 of 72 heads** have first-token sink on this text" in said(app)
     assert "determined by the model's attention itself" in said(app)
     for flag in FLAGS.values():
@@ -80,9 +82,8 @@ def test_a_link_to_a_kind_of_flags_opens_with_all_measures_and_says_so(of: str) 
 def test_a_flag_has_its_reason_and_the_sentence_of_one_head_its_numbers() -> None:
     first, share = "0.85", "0.08"
     null = (
-        "85 % of its attention has almost no effect (values under a tenth of the head's median"
-        " length), and the values it attends to average 0.16 of the head's median length (longer"
-        " ones count as the median)"
+        "85 % of its attention goes to values that are nearly zero (under a tenth of the head's"
+        " median length)"
     )
     app = open_app("anomalies", flag="first-token sink", every="1")
     reason = f"{first} of its attention rests on the first token (uniform baseline: 0.08), which"
@@ -119,7 +120,10 @@ def test_a_head_that_looks_one_token_back_is_no_entropy_collapse() -> None:
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        ({}, "**Too short to say** which heads are unusual on this text"),
+        (
+            {},
+            "**1 of 72 heads of this model is unusual**: **L1 H8**, for its opposite weights (too",
+        ),
         (
             {"flag": "first-token sink"},
             "**First-token sink: too short to say.** Attention to the first token",
@@ -128,12 +132,13 @@ def test_a_head_that_looks_one_token_back_is_no_entropy_collapse() -> None:
         ({"anomaly": "norms"}, "The most extreme is L"),
     ],
 )
-def test_a_text_that_is_too_short_flags_no_head_and_says_so(
+def test_a_text_that_is_too_short_flags_weights_alone_and_says_so(
     link: dict[str, str], words: str
 ) -> None:
     app = open_app("anomalies", text=SHORT, **link)
     text = said(app) + alerts(app)
     assert "**Too short to say.** With 8 tokens" in text
+    assert "below 12 tokens only weights, which no text changes, raise a flag" in text
     assert words in text
     assert "**No head" not in text
 
@@ -191,7 +196,7 @@ def test_the_report_escapes_the_text_and_holds_every_head() -> None:
     assert "&lt;img src=x&gt;" in report
     assert "<img" not in report
     assert report.count('<table class="map">') == 6
-    assert report.count("<dt>") == 8
+    assert report.count("<dt>") == len(FLAGS)
     assert "L3 H10" in report
 
 

@@ -15,7 +15,7 @@ from core.analysis.head_patterns.measure import mean_relative_entropy
 from core.analysis.pairs import permitted_pairs
 from core.model.trace import Array, Trace
 
-NO_EFFECT = 0.1  # of the head's median length: shorter values have almost no effect
+NEARLY_ZERO = 0.1  # of the head's median length: values under it
 _MAX_STEPS = 200  # of the power iteration
 _TOLERANCE = 1e-5  # relative change of the largest singular value at which it stops
 
@@ -102,26 +102,16 @@ def lengths_and_sum(weights: Array, vectors: Array) -> tuple[Floats, Floats]:
     return exact @ np.linalg.norm(parts, axis=-1), np.linalg.norm(exact @ parts, axis=-1)
 
 
-def null_score(attention: Floats, norms: Floats) -> Floats:
-    """Attention to short values: sum over tokens of attention times (1 - norm / median norm).
+def null_attention(attention: Floats, norms: Floats) -> Floats:
+    """Attention to values under `NEARLY_ZERO` of the head's median norm, (..., token) to (...).
 
-    From (..., token) to (...). Values at or above the head's median count as 0. So the score is 0
-    where all values have one length, 0.8 where 0.8 of the attention rests on a token with no value,
-    and 1 where all are zero. After Vig and Belinkov 2019 ("null attention") and Kobayashi et al.
-    2020, section 4.
+    So it is 0 where all values have one length, 0.8 where 0.8 of the attention rests on a token
+    with no value, and 1 where all are zero; where the median is 0, any value with a length counts
+    as one. After Vig and Belinkov 2019 ("null attention") and Kobayashi et al. 2020, section 4.
     """
-    return np.asarray((attention * np.clip(1 - _relative(norms), 0, 1)).sum(axis=-1))
-
-
-def empty_attention(attention: Floats, norms: Floats) -> Floats:
-    """Attention to values under `NO_EFFECT` of the head's median norm; axes as above."""
-    return np.asarray((attention * (_relative(norms) < NO_EFFECT)).sum(axis=-1))
-
-
-def _relative(norms: Floats) -> Floats:
-    """Norms over the head's median; where that is 0, 1 for any value with a length."""
     relative = over_median(norms)
-    return np.where(np.isnan(relative), norms > 0, relative)
+    relative = np.where(np.isnan(relative), norms > 0, relative)
+    return np.asarray((attention * (relative < NEARLY_ZERO)).sum(axis=-1))
 
 
 def over_median(norms: Floats) -> Floats:

@@ -115,15 +115,9 @@ def _sink_reason(row: Row, column: str, token: str) -> str:
 
 
 def _null_attention_reason(row: Row) -> str:
-    """How short the attended values are; "almost no effect" only of those under a tenth."""
-    mean = f"average {1 - row['null_attention']:.2f} of the head's median length"
-    short = f"the values it attends to {mean} (longer ones count as the median)"
-    empty = row["empty_attention"]
-    if round(empty, 2) == 0:
-        return short
     return (
-        f"{percent(empty)} of its attention has almost no effect (values under a tenth of the"
-        f" head's median length), and {short}"
+        f"{percent(row['null_attention'])} of its attention goes to values that are nearly zero"
+        " (under a tenth of the head's median length)"
     )
 
 

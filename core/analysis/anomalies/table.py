@@ -10,8 +10,7 @@ import numpy as np
 from core.analysis.anomalies.contribution import (
     Columns,
     columns,
-    empty_attention,
-    null_score,
+    null_attention,
     over_median,
 )
 from core.analysis.anomalies.flags import (
@@ -158,8 +157,7 @@ def measure_heads(
     - ``first_value``: the first token's value norm over the head's median.
     - ``sink``: position from 1 of the column with the most attention; ``sink_attention``,
       ``sink_uniform``, ``sink_contribution``, ``sink_value``: the same for it.
-    - ``null_attention``: attention to values shorter than the head's median, by how much they are
-      (`contribution.null_score`); ``empty_attention``: to values under a tenth of the median.
+    - ``null_attention``: to values that are nearly zero (`contribution.null_attention`).
     - ``entropy``: H(row) / ln(permitted keys), mean over rows.
     - ``offset_attention``: the largest mean attention to the previous token, itself or the next.
     - ``rank``: stable rank of the attention matrix, 1 to the number of tokens.
@@ -175,8 +173,7 @@ def measure_heads(
         **_column(FIRST, totals, np.zeros(shape, dtype=np.intp)),
         "sink": sink + 1.0,
         **_column("sink", totals, sink),
-        "null_attention": null_score(totals.attention, totals.norms),
-        "empty_attention": empty_attention(totals.attention, totals.norms),
+        "null_attention": null_attention(totals.attention, totals.norms),
         "entropy": totals.entropy,
         "offset_attention": totals.offset,
         "rank": totals.rank,

@@ -39,7 +39,7 @@ def show_cards(trace: Trace, odd: pd.DataFrame, flag: str | None) -> None:
             if place < _LISTED:
                 _show_lines(trace, row)
     if every or len(odd) > len(shown):
-        label = f"List all {len(odd)} heads with {flag or 'a flag'}"
+        label = f"List all {len(odd)} heads {f'with {flag}' if flag else 'past a threshold'}"
         controls.flag("every", label, optional=True, help=_words("every"))
 
 

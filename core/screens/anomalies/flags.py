@@ -67,7 +67,7 @@ def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
             show_flag_definition(flag, trace)
         if trace.source is not None:
             st.caption(_words("of_your_text"))
-        if table.attrs["too_short"]:
+        if table.attrs["too_short"] and (flag is None or FLAGS[flag].kind != "weights"):
             st.info(too_short_note(table, trace))
     with right:
         show_cards(trace, odd, flag)
@@ -80,12 +80,16 @@ def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
 def _of_all(table: pd.DataFrame) -> str:
     """Which heads are unusual, and by what the first of them is (Markdown)."""
     unusual = flagged(table).query("unusual_by != ''").to_dict("records")
+    by = [name for row in unusual for name in row["unusual_by"].split(", ")]  # the first's first
+    kinds = [FLAGS[name].kind for name in by]
     return _words(
         "headline",
         count=len(unusual),
         total=len(table),
         first=row_name(unusual[0]) if unusual else "",
-        by=unusual[0]["unusual_by"].split(", ")[0] if unusual else "",
+        by=by[0] if by else "",
+        of_model=kinds[:1] == ["weights"],
+        all_of_model=set(kinds) == {"weights"},
         where=table.attrs["where"],
         short=table.attrs["too_short"],
     )
@@ -93,8 +97,9 @@ def _of_all(table: pd.DataFrame) -> str:
 
 def _of_flag(table: pd.DataFrame, odd: pd.DataFrame, name: str) -> str:
     """How many heads have a flag; where none has, between what numbers they are (Markdown)."""
-    flag, where = FLAGS[name], table.attrs["where"]
-    short = table.attrs["too_short"] and flag.kind != "weights"
+    flag = FLAGS[name]
+    where = table.attrs["where"] if flag.kind != "weights" else ""  # they are the model's own
+    short = bool(where) and table.attrs["too_short"]
     if len(odd) and not short:
         return _words("heads_with", count=len(odd), total=len(table), flag=name, where=where)
     values = table[flag.measure].dropna()
@@ -113,12 +118,10 @@ def _show_map(trace: Trace, table: pd.DataFrame, name: str | None, colours: Pale
     )
     look: dict[str, Any] = {"bounds": (0.0, reach), "title": "robust z"}
     if flag is not None:
-        look = {
-            "bounds": flag.bounds or (-reach, reach),
-            "title": flag.unit,
-            "signed": flag.limits.side == "both",
-            "reverse": flag.limits.side == "below",
-        }
+        bounds = flag.bounds or (-reach, reach)
+        signed = bounds[0] < 0
+        reverse = flag.limits.side == "below" and not signed
+        look = {"bounds": bounds, "title": flag.unit, "signed": signed, "reverse": reverse}
     show_head_map(
         trace,
         values,

@@ -100,7 +100,7 @@ def _sentence(trace: Trace, row: Row) -> str:
         first=trace.input.first,
         token=quote(trace.key_tokens[0].display),
         sink=quote(row["sink_token"]) if row["sink"] != 1 else "",
-        flagged=FLAG.name in row["flags"],
+        flagged=FLAG.name in row["flags"].split(", "),
         reason=FLAG.explain(row),
     )
 

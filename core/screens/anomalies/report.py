@@ -30,7 +30,7 @@ _MAPS = {
     "norm_log_ratio": "log2 of median |q| over median |k|",
     "first_attention": "Attention to the first token",
     "first_contribution": "The first token's share of what the head moves",
-    "null_attention": "Null attention: attention to short values",
+    "null_attention": "Null attention: attention to values nearly zero",
     "entropy": "Relative entropy",
 }
 

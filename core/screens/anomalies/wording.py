@@ -41,7 +41,7 @@ def threshold(name: str, trace: Trace) -> str:
         parts.append(flag.condition)
     if flag.kind != "weights":
         parts.append(f"with {MIN_TOKENS} {trace.input.queries} or more")
-    return ", ".join(parts)
+    return ", ".join(parts).replace("-0", "−0")
 
 
 def show_definition(parts: str) -> None:

@@ -43,7 +43,7 @@ _OWN = {
 }
 _ODD = {
     "sink_attention": "attention to its strongest column",
-    "null_attention": "attention to short values",
+    "null_attention": "attention to values nearly zero",
     "norm_log_ratio": "log2 of |q| over |k|",
     "rank": "rank of its attention",
 }

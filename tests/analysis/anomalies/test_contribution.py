@@ -11,7 +11,7 @@ import pytest
 from core.analysis.anomalies.contribution import (
     columns,
     contributions,
-    null_score,
+    null_attention,
     stable_rank,
     without_first,
 )
@@ -40,12 +40,20 @@ def test_contributions_sum_to_the_attention_and_an_empty_row_stays_empty() -> No
 
 
 @pytest.mark.parametrize(
-    ("norms", "score"), [((0.0, 1.0, 2.0), 0.5), ((1.0, 1.0, 1.0), 0.0), ((0.0, 0.0, 0.0), 1.0)]
+    ("norms", "score"),
+    [
+        ((0.0, 1.0, 2.0), 0.5),
+        ((0.09, 1.0, 2.0), 0.5),
+        ((0.3, 1.0, 2.0), 0.0),
+        ((1.0, 1.0, 1.0), 0.0),
+        ((0.0, 0.0, 0.0), 1.0),
+        ((0.0, 0.0, 1.0), 0.8),
+    ],
 )
-def test_null_attention_is_the_mass_on_values_shorter_than_the_median(
+def test_null_attention_is_the_mass_on_values_that_are_nearly_zero(
     norms: tuple[float, ...], score: float
 ) -> None:
-    assert null_score(np.array([0.5, 0.3, 0.2]), np.array(norms)) == pytest.approx(score)
+    assert null_attention(np.array([0.5, 0.3, 0.2]), np.array(norms)) == pytest.approx(score)
 
 
 def test_without_the_first_token_rows_are_divided_by_what_remains() -> None:

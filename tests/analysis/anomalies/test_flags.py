@@ -100,10 +100,8 @@ def test_attention_to_a_first_token_without_value_is_null() -> None:
     assert attention_flags(odd) == {"first-token sink", "null attention"}
     assert odd["null_attention"] == pytest.approx(sink, abs=1e-5)
     assert odd["first_contribution"] == 0
-    assert (
-        f"{100 * sink:.0f}\N{NO-BREAK SPACE}% of its attention has almost no effect"
-        in odd["reasons"]
-    )
+    share = f"{100 * sink:.0f}\N{NO-BREAK SPACE}% of its attention"
+    assert f"{share} goes to values that are nearly zero" in odd["reasons"]
     full = anomaly_table(plain).iloc[3]
     assert attention_flags(full) == {"first-token sink"}
     assert full["null_attention"] == 0
@@ -171,22 +169,30 @@ def test_what_c_changes_leaves_attention_alone() -> None:
         np.testing.assert_allclose(plain[name], scaled[name], atol=1e-5)
 
 
-@pytest.mark.parametrize(("length", "empty"), [(0.5, False), (0.11, False), (0.09, True)])
-def test_only_values_under_a_tenth_of_the_median_are_said_to_have_almost_no_effect(
-    length: float, empty: bool
+@pytest.mark.parametrize(("length", "share"), [(0.3, 0), (0.11, 0), (0.09, 0.95)])
+def test_only_values_under_a_tenth_of_the_median_are_nearly_zero(
+    length: float, share: float
 ) -> None:
     weights = np.full((1, 1, 14, 14), 0.05 / 13, dtype=np.float32)
     weights[..., 3] = 0.95
     lengths = [1.0, 1.0, 1.0, length, *[1.0] * 10]
     (row,) = anomaly_table(with_values(trace_with_attention(weights), lengths)).to_dict("records")
-    score = 0.95 * (1 - length)
-    assert ("null attention" in row["flags"]) is (score >= 0.5)
-    assert row["null_attention"] == pytest.approx(score, abs=1e-5)
-    assert row["empty_attention"] == pytest.approx(0.95 if empty else 0, abs=1e-5)
+    assert ("null attention" in row["flags"]) is (share > 0)
+    assert row["null_attention"] == pytest.approx(share, abs=1e-5)
     reason = FLAGS["null attention"].explain(row)
-    assert f"average {1 - score:.2f} of the head's median" in reason
-    assert ("95\N{NO-BREAK SPACE}% of its attention has almost no effect" in reason) is empty
-    assert ("almost no effect" in reason) is empty
+    assert f"{100 * share:.0f}\N{NO-BREAK SPACE}% of its attention goes to values" in reason
+
+
+@pytest.mark.parametrize(("value", "name"), [(0.6, "alike weights"), (-0.6, "opposite weights")])
+def test_a_correlation_of_weights_is_named_by_its_sign(value: float, name: str) -> None:
+    trace = random_trace(0)
+    similarity = np.zeros(trace.shape[:2], dtype=np.float32)
+    similarity[0, 1] = value
+    table = anomaly_table(trace, similarity=similarity)
+    assert list(table["flags"]) == ["", name, *[""] * 10]
+    assert table["unusual_by"][1] == name
+    assert table["unusual"][1] == pytest.approx(abs(table["z_weight_similarity"][1]))
+    assert f"correlate at {value:+.2f}".replace("-", "−") in table["reasons"][1]
 
 
 def test_under_twelve_tokens_only_what_no_text_decides_is_flagged() -> None:

@@ -61,14 +61,13 @@ def test_the_strongest_column_is_named_by_its_position_and_its_token() -> None:
     weights = np.full((1, 1, 12, 12), 0.2 / 11, dtype=np.float32)
     weights[..., 5] = 0.8
     tokens = tuple(token(name, i, i) for i, name in enumerate("abcde.ghijkl"))
-    trace = with_values(trace_with_attention(weights, tokens), [2.0] * 5 + [0.5] + [2.0] * 6)
+    trace = with_values(trace_with_attention(weights, tokens), [2.0] * 5 + [0.1] + [2.0] * 6)
     row = anomaly_table(trace).iloc[0]
     assert (row["sink"], row["sink_token"]) == (6, ".")
     assert row["sink_attention"] == pytest.approx(0.8, abs=1e-6)
-    assert row["sink_contribution"] == pytest.approx(0.8 * 0.5 / (0.8 * 0.5 + 0.2 * 2), abs=1e-6)
-    assert row["sink_value"] == pytest.approx(0.25)
-    # Only this token is shorter than the median: it moves a quarter of what it is given.
-    assert row["null_attention"] == pytest.approx(0.8 * 0.75, abs=1e-6)
+    assert row["sink_contribution"] == pytest.approx(0.8 * 0.1 / (0.8 * 0.1 + 0.2 * 2), abs=1e-6)
+    assert row["sink_value"] == pytest.approx(0.05)
+    assert row["null_attention"] == pytest.approx(0.8, abs=1e-6)
     assert {"column sink", "null attention"} <= set(row["flags"].split(", "))
     assert "0.80 of its attention rests on token 6 (uniform baseline: 0.08)" in row["reasons"]
 
