@@ -36,7 +36,7 @@ NAMED = {
     "anomalies": "**1 of 72 heads of this model is unusual**: **L1 H8**, for its opposite weights",
     "projection": "**Only in layer 6 do `it` and `book` attend to the same words**: cosine 0.73",
     "model_view": "**38 of 72 heads rest on special tokens, full stops and commas; L1 H3 gives",
-    "patterns": "**55 of 72 heads follow a pattern**: 1 previous token, 1 next token, 42 first",
+    "patterns": "**44 of 72 heads follow a pattern**: 1 previous token, 1 next token, 42 first",
     "query_key": "**L4 H2: near means attended for 92\xa0% of the queries** (raw, the best stage",
     "atlas": "**Near means attended for 52\xa0% of the queries, the mean of all heads** (uniform",
     "vectors": "**`it` and `book` attend most alike in layer 6**: cosine 0.73 in full space",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
 
 from core.analysis.anomalies import FLAGS, as_map, flagged, with_flag
-from core.analysis.anomalies.flags import KINDS, OUTLIER
+from core.analysis.anomalies.flags import KINDS, OUTLIER, RANDOM_SHARE
 from core.figures.palette import Palette
 from core.model import Trace
 from core.screens.anomalies.cards import show_cards
@@ -86,6 +87,7 @@ def _of_all(table: pd.DataFrame) -> str:
         "headline",
         count=len(unusual),
         total=len(table),
+        random=math.ceil(RANDOM_SHARE * len(table)),
         first=row_name(unusual[0]) if unusual else "",
         by=by[0] if by else "",
         of_model=kinds[:1] == ["weights"],

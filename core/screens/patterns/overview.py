@@ -103,10 +103,13 @@ def _summarise(view: View) -> None:
         return
     counts, names = view.table["class"].value_counts().to_dict(), pattern_names(view.trace)
     total = len(view.table)
-    if named := total - counts.get(NONE, 0):
+    broad = counts.pop("broad", 0)
+    named = total - counts.get(NONE, 0) - broad
+    if named or broad:
         parts = [f"{counts[name]} {names[name]}" for name in NAMING if name in counts]
         corpus, patterns = view.where if view.corpus is not None else "", ", ".join(parts)
-        answer = _words("followed", corpus=corpus, named=named, total=total, patterns=patterns)
+        found = {"named": named, "total": total, "patterns": patterns, "broad": broad}
+        answer = _words("followed", corpus=corpus, **found)
         ask(answer, "Click a square to see its head.", tokens=view.tokens)
     tokens = view.query_tokens
     scarce = [

@@ -79,7 +79,7 @@ def test_no_method_that_takes_one_head_sees_twins_and_no_gradient_what_is_satura
     assert max(sink[method][0, 0] for method in JUDGES if method != "attention") < 1e-3
 
 
-def _random_model(name: str, spread: float, folder: Path) -> LoadedModel:
+def random_model(name: str, spread: float, folder: Path) -> LoadedModel:
     """Four layers of eight heads; its untrained twins have weights of that deviation."""
     sizes = {"hidden_size": 64, "num_hidden_layers": 4, "num_attention_heads": 8}
     if name == "vit":
@@ -107,7 +107,7 @@ def test_of_random_weights_headline_and_map_claim_no_more_than_is_said(tmp_path:
     """
     claimed, dotted = [], []
     for name, spread in product(("bert", "gpt2", "vit"), (0.02, 0.2)):
-        model = _random_model(name, spread, tmp_path / f"{name}-{spread}")
+        model = random_model(name, spread, tmp_path / f"{name}-{spread}")
         items: list[Any] = (
             [open_box(each) for each in islice(BOX, 3)] if name == "vit" else [*SENTENCES[:3]]
         )
