@@ -60,7 +60,7 @@ with control_row():
             help="Off: the darkest colour is the largest value shown. On: it is 1, so that layers"
             " and heads can be compared.",
         )
-        decimals = controls.flag("decimals", "Three decimals", disabled=view != "table")
+        decimals = view == "table" and controls.flag("decimals", "Three decimals")
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 
 table = python.shown(
