@@ -35,10 +35,11 @@ An impossible value is reported and replaced; a control that is not on the scree
 link. Numbers of layers, heads and positions of tokens begin at 1. Beside these, `packed` carries a
 text that would make the address longer than 7,500 bytes. With an encoder-decoder, `attention` is
 `encoder`, `decoder` or `cross`, and `decoder` is what its decoder reads (empty: the model's own
-answer). In cross attention, positions of queries (`from`, `query`, `without`) count the decoder's
-tokens, those of keys (`to`, `key_token`, `without_keys`) the text's. A link to `/patch_space` opens
-the same image at `/query_key`. Made from the controls that the pages declare, with the embedded
-models, the first sentence and the first image, by `python -m tests.page_tables`.
+answer). A translator whose tokenizer has languages also has `from_language` and `to_language`, by
+their codes (`eng_Latn`). In cross attention, positions of queries (`from`, `query`, `without`)
+count the decoder's tokens, those of keys (`to`, `key_token`, `without_keys`) the text's. A link to
+`/patch_space` opens the same image at `/query_key`. Made from the controls that the pages declare,
+with the embedded models, the first sentence and the first image, by `python -m tests.page_tables`.
 """
 _MAX_NAMED = 11  # options; of more, the first two and the last
 

@@ -13,12 +13,14 @@ from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
     from core.model import LoadedModel, Trace
+    from core.model.text.languages import Languages
 
 NAMES: dict[AttentionType, str] = {
     "encoder": "Encoder",
     "decoder": "Decoder",
     "cross": "Cross attention",
 }
+_LANGUAGES = ("from_language", "to_language")
 _MAX_SHOWN = 12  # words of an answer that the page quotes
 _words = Prose(__file__)
 
@@ -47,16 +49,38 @@ def choose(model: LoadedModel, *, cross: bool) -> None:
             column=420,
             placeholder=f"Empty: {answers}",
         )
+        _choose_languages(model, decodes=attention_type != "encoder")
 
 
-def chosen() -> tuple[str | None, AttentionType]:
-    """What the decoder reads, and the kind that is shown.
+def _choose_languages(model: LoadedModel, *, decodes: bool) -> None:
+    """Draw the menus of what a translator reads and writes; none for any other model."""
+    from core.model.text.languages import codes, own_languages
+
+    if (own := own_languages(model)) is None:
+        return
+    for key, label, default in zip(_LANGUAGES, ("From", "To" if decodes else ""), own, strict=True):
+        controls.choice(
+            key,
+            codes(model),
+            label,
+            subject="The languages of this model are",
+            default=default,
+            menu=True,
+            width=130,
+        )
+
+
+def chosen() -> tuple[str | None, AttentionType, Languages | None]:
+    """What the decoder reads, the kind that is shown, and a translator's languages.
 
     Nothing (None) is read by the encoder's own attention; else None is the model's own answer.
     """
     attention_type = cast("AttentionType", st.session_state["attention"])
     target = None if attention_type == "encoder" else st.session_state["decoder"].strip() or None
-    return target, attention_type
+    if not set(_LANGUAGES) <= set(controls.declared()):
+        return target, attention_type, None
+    source, target_language = (st.session_state[key] for key in _LANGUAGES)
+    return target, attention_type, (source, target_language)
 
 
 def explain(trace: Trace) -> None:

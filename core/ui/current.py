@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from core.model import LoadedModel
     from core.model.bundled.first import FirstInput
     from core.model.image.facts import Vision
+    from core.model.text.languages import Languages
 
 MAX_FOUND = 64  # of eight numbers each, kept for all visitors
 _LAST_GOOD = "_last_good_models"  # by what they read
@@ -208,11 +209,15 @@ def current_key(model_name: str) -> cache.TraceKey:
 
 
 def _text_key(
-    model_name: str, target: str | None = None, attention_type: AttentionType | None = None
+    model_name: str,
+    target: str | None = None,
+    attention_type: AttentionType | None = None,
+    languages: Languages | None = None,
 ) -> cache.TraceKey:
     pair = st.session_state["pair"] if st.session_state["two"] else ""
     text = st.session_state["text"]
-    return cache.TraceKey(model_name, text, pair.strip() or None, target, attention_type)
+    pair = pair.strip() or None
+    return cache.TraceKey(model_name, text, pair, target, attention_type, languages=languages)
 
 
 def _image_key(model_name: str, vision: Vision | None) -> cache.TraceKey:

@@ -13,6 +13,7 @@ from core.model import load, trace_text
 from core.model.running import tracing
 from core.ui.words.messages import quote
 from core.vocabulary import labels_of
+from tests.model.translators import build_translator
 from tests.opening import open_app
 from tests.pages.conftest import alerts, hints, press_example, said, sent
 
@@ -171,9 +172,35 @@ def test_the_encoders_attention_asks_for_no_answer(
     assert sent(app, "table")["rows"] == sent(app, "table")["columns"]
 
 
+def test_a_translator_offers_its_languages_and_reads_and_writes_those_chosen(
+    tmp_path: Path,
+) -> None:
+    _, (source, target, third) = build_translator("nllb", tmp_path)
+    app = opened("heatmap", tmp_path, attention="cross", decoder="the mat")
+    menus = {each.label: each for each in app.selectbox if each.label in ("From", "To")}
+    assert {label: menu.value for label, menu in menus.items()} == {"From": source, "To": target}
+    assert sent(app, "table")["columns"]["labels"][0] == source
+    assert sent(app, "table")["rows"]["labels"][1] == target
+    menus["To"].set_value(third).run()
+    assert sent(app, "table")["rows"]["labels"][1] == third
+    app = opened("heatmap", tmp_path, attention="cross", from_language=target, to_language=third)
+    assert sent(app, "table")["columns"]["labels"][0] == target
+    assert sent(app, "table")["rows"]["labels"][1] == third, "its own answer begins so, too"
+    assert app.query_params["to_language"] == third
+    app = opened("heatmap", tmp_path, attention="cross", to_language="xx_XX")
+    assert "asks for to_language" in alerts(app)
+    assert sent(app, "table")["rows"]["labels"][1] == target
+
+
 def test_other_models_have_no_such_choice() -> None:
     app = open_app("heatmap")
-    assert {"attention", "decoder"}.isdisjoint(app.query_params)
+    assert {"attention", "decoder", "to_language"}.isdisjoint(app.query_params)
+
+
+def test_an_encoder_decoder_without_languages_offers_none(folder: Path) -> None:
+    app = opened("heatmap", folder, attention="cross", decoder=ANSWER)
+    assert not [each for each in app.selectbox if each.label in ("From", "To")]
+    assert "to_language" not in app.query_params
 
 
 def test_home_draws_both_stacks_with_the_head_on_the_decoder(folder: Path) -> None:

@@ -26,6 +26,7 @@ from core.model.errors import (
 from core.model.image.kinds import what_it_reads
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
+GENERATION_CONFIG = "generation_config.json"
 SPECIAL_TOKENS, ADDED_TOKENS = "special_tokens_map.json", "added_tokens.json"
 TOKENIZER = "tokenizer.json"
 IMAGE_PROCESSOR, _PROCESSOR = "preprocessor_config.json", "processor_config.json"
@@ -61,6 +62,7 @@ class ModelFiles:
     modality : whether the network, or the part of it that was asked for, reads texts or images.
     processor : of a model of images, the settings of its image processor; empty without a file.
     notes : what the folder holds that is not used, a sentence each.
+    generation : content of generation_config.json, on how a network answers; empty without it.
     """
 
     config: dict[str, object]
@@ -70,6 +72,7 @@ class ModelFiles:
     modality: Modality = "text"
     processor: dict[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    generation: dict[str, object] = field(default_factory=dict)
 
 
 def check_folder(folder: Path, modality: Modality | None = None) -> ModelFiles:
@@ -102,7 +105,7 @@ def check_folder(folder: Path, modality: Modality | None = None) -> ModelFiles:
         )
     settings = {
         file: _read_object(folder, file, _MAX_SETTINGS_BYTES)
-        for file in (TOKENIZER_CONFIG, SPECIAL_TOKENS)
+        for file in (TOKENIZER_CONFIG, SPECIAL_TOKENS, GENERATION_CONFIG)
         if _exists(folder, file)
     }
     vocabularies = tuple(
@@ -113,8 +116,8 @@ def check_folder(folder: Path, modality: Modality | None = None) -> ModelFiles:
     for path in vocabularies:
         if path.suffix == ".json":
             _check_expansion(path)
-    notes = _notes(folder, config)
-    return ModelFiles(config, settings, vocabularies, weights, notes=notes)
+    generation, notes = settings.pop(GENERATION_CONFIG, {}), _notes(folder, config)
+    return ModelFiles(config, settings, vocabularies, weights, notes=notes, generation=generation)
 
 
 def _no_model(folder: Path) -> UnknownModelError:

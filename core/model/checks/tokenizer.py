@@ -24,7 +24,10 @@ Settings = dict[str, object]
 
 NOT_FAST = "{name} has no fast tokenizer, which is needed to tell words from word pieces."
 _VOCABULARY_KEYS = ("vocab", "merges", "init_inputs")  # could name a file
-_TEXTS = frozenset({"padding_side", "truncation_side", "tokenizer_class", "backend", "errors"})
+_TEXTS = frozenset(
+    {"padding_side", "truncation_side", "tokenizer_class", "backend", "errors"}
+    | {"src_lang", "tgt_lang"}
+)
 _LISTS = frozenset({"additional_special_tokens", "extra_special_tokens", "model_input_names"})
 _OBJECTS = frozenset({"extra_special_tokens", "model_specific_special_tokens"})
 _MAX_ID = 2**22  # entries of a vocabulary

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+from core.model.text.languages import Languages, speaking
 from core.model.text.tokens import describe_ids, read_tokens
 from core.model.trace import Token
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from core.model.running.loaded import LoadedModel
 
 MAX_ANSWER = 64  # tokens
+_WRAPPED = {"mbart", "plbart"}  # their decoders begin with the last label, a language or the end
 # Whose words the decoder read: those that were given, the model's own, or none but its start token.
 Origin = Literal["given", "answer", "start"]
 
@@ -42,21 +44,23 @@ class Target:
 
 
 def start_id(config: PreTrainedConfig, label_ids: Sequence[int] = ()) -> int:
-    """The token that a decoder begins with: by the settings, else the last label (mBART)."""
+    """The token that a decoder begins with: by the settings, in MBart the last label."""
+    if config.model_type in _WRAPPED and label_ids:
+        return label_ids[-1]
     settings = (config, getattr(config, "decoder", None))
     for part, name in zip(settings, ("decoder_start_token_id", "bos_token_id"), strict=True):
         given = getattr(part, name, None)
         if isinstance(given, int):
             return given
-    if label_ids:
-        return label_ids[-1]
     fallback = getattr(config, "pad_token_id", None)
     return fallback if isinstance(fallback, int) else 0
 
 
-def read_target(model: LoadedModel, text: str, limit: int) -> Target:
+def read_target(
+    model: LoadedModel, text: str, limit: int, languages: Languages | None = None
+) -> Target:
     """A text as the decoder gets it, at most `limit` tokens of it."""
-    with model.tokenizer_lock:
+    with speaking(model, languages):
         encoding: Encoding = model.tokenizer(text_target=text, verbose=False).encodings[0]
         tokens = read_tokens(model.tokenizer, encoding, text, None)
         first = start_id(model.network.config, encoding.ids)
@@ -84,10 +88,20 @@ def answered(model: LoadedModel, ids: Sequence[int]) -> Target:
     return Target(ids, tokens, "answer" if len(ids) > 1 else "start")
 
 
-def greedy_ids(language_model: PreTrainedModel, ids: list[int], max_tokens: int) -> list[int]:
+def start_of(model: LoadedModel, languages: Languages | None) -> int:
+    """The token that the decoder begins with, in MBart the language that it writes."""
+    with speaking(model, languages):
+        labels = model.tokenizer(text_target="", verbose=False)["input_ids"]
+    return start_id(model.network.config, labels)
+
+
+def greedy_ids(
+    language_model: PreTrainedModel, ids: list[int], max_tokens: int, **begin: int
+) -> list[int]:
     """Ids of the answer to one text, of at most `max_tokens`, the decoder's start token first.
 
     Greedy: each token is the likeliest after those before it, so the answer is always the same.
+    `begin` is as :func:`first_words` gives it.
     """
     import torch
 
@@ -100,6 +114,21 @@ def greedy_ids(language_model: PreTrainedModel, ids: list[int], max_tokens: int)
             do_sample=False,
             num_beams=1,
             use_cache=True,
+            **begin,
         )
     answer: list[int] = written[0].tolist()
     return answer
+
+
+def first_words(model: LoadedModel, languages: Languages | None) -> dict[str, int]:
+    """How an answer in a language begins, as an argument of `generate`.
+
+    The language follows the start token (NLLB, MBart-50), or stands in its place (MBart).
+    """
+    if languages is None or model.language_model is None:
+        return {}
+    with model.tokenizer_lock:
+        language: int = model.tokenizer.convert_tokens_to_ids(languages[1])
+    settings: Any = model.language_model.generation_config
+    leads = settings.forced_bos_token_id is None and start_of(model, languages) == language
+    return {"decoder_start_token_id" if leads else "forced_bos_token_id": language}

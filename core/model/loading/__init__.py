@@ -119,7 +119,7 @@ def _load(
         base = network.fill(empty, own, weights, dtype) if whole is None else whole.base
     del weights
     if whole is not None and not sees:
-        describe_answers(whole.network, settings)
+        describe_answers(whole.network, settings | files.generation)
     on_stage("checking")
     device = pick_device()
     (base if whole is None else whole.network).to(device)  # type: ignore[arg-type]

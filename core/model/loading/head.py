@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Checkpoints say what they were saved from. A head made for training several tasks holds that for
 # masked words under the same names.
 _SEVERAL_TASKS = "ForPreTraining"
-# What config.json may say about a greedy answer; one id each, and then lists of ids.
+# What the settings may say about a greedy answer; one id each, and then lists of ids.
 _IDS = (
     *("decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id"),
     *("bos_token_id", "eos_token_id", "pad_token_id"),
@@ -133,9 +133,10 @@ def fits_task(task: Task, tokenizer: PreTrainedTokenizerFast, *, causal: bool) -
 
 
 def describe_answers(language_model: PreTrainedModel, settings: Settings) -> None:
-    """Tell the network what its checked config.json says about answers, which transformers drops.
+    """Tell the network what its settings say about answers, which transformers drops.
 
-    Only what names tokens of its vocabulary.
+    `settings` are those of config.json, and over them those of generation_config.json; used is only
+    what names tokens of the vocabulary.
     """
     generation = getattr(language_model, "generation_config", None)
     if generation is None:

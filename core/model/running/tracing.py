@@ -17,9 +17,10 @@ from core.model.encoder_decoder.targets import (
     MAX_ANSWER,
     Target,
     answered,
+    first_words,
     greedy_ids,
     read_target,
-    start_id,
+    start_of,
 )
 from core.model.errors import EmptyTextError, OutOfMemoryError, UnsupportedModelError
 from core.model.image.facts import Vision
@@ -27,6 +28,7 @@ from core.model.image.forward import run_images
 from core.model.left_alone import left_alone
 from core.model.refusal import Action, refusing, refusing_to
 from core.model.text.inputs import Input, cut_characters, encode, token_lengths, usable_tokens
+from core.model.text.languages import Languages, checked
 from core.model.trace import Array, AttentionType, Layer, Trace
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ def trace_text(
     target: str | None = None,
     *,
     decode: bool = True,
+    languages: Languages | None = None,
 ) -> Trace:
     """One forward pass of a text, or of two texts joined as the model's tokenizer joins them.
 
@@ -64,6 +67,8 @@ def trace_text(
         itself gives, word by word the likeliest, of at most ``MAX_ANSWER`` tokens. A model
         without a decoder ignores it.
     decode : False runs the encoder of an encoder-decoder alone, and asks for no answer.
+    languages : codes of the languages that a translator reads and writes, of those that its
+        tokenizer has; without them, those of its settings.
 
     Raises
     ------
@@ -71,24 +76,35 @@ def trace_text(
         When the text has only special tokens.
     OutOfMemoryError
         When the text is too long for the free memory.
+    WrongInputError
+        When the model has no such language.
     """
-    item = encode(model, text, pair, max_tokens)
+    languages = checked(model, languages)
+    item = encode(model, text, pair, max_tokens, languages)
     if model.is_encoder_decoder and decode:
-        item = replace(item, target=_target(model, item, target, max_tokens))
+        item = replace(item, target=_target(model, item, target, max_tokens, languages))
     (trace,) = trace_inputs(model, [item])
     return trace
 
 
 @refusing_to("run")
-def _target(model: LoadedModel, item: Input, text: str | None, max_tokens: int | None) -> Target:
+def _target(
+    model: LoadedModel,
+    item: Input,
+    text: str | None,
+    max_tokens: int | None,
+    languages: Languages | None,
+) -> Target:
     """What the decoder reads: the text, or the model's own answer."""
     limit = usable_tokens(model, max_tokens)
     if text and text.strip():
-        return read_target(model, cut_characters(text, limit), limit)
+        return read_target(model, cut_characters(text, limit), limit, languages)
     if model.language_model is not None and model.task == "answer":
         check_ids(model.network, item.ids)
-        return answered(model, greedy_ids(model.language_model, item.ids, min(limit, MAX_ANSWER)))
-    return answered(model, [start_id(model.network.config, item.ids)])
+        begin, longest = first_words(model, languages), min(limit, MAX_ANSWER)
+        ids = greedy_ids(model.language_model, item.ids, longest, **begin)
+        return answered(model, ids)
+    return answered(model, [start_of(model, languages)])
 
 
 def trace_corpus(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.model.errors import EmptyTextError
 from core.model.refusal import refusing_to
+from core.model.text.languages import Languages, speaking
 from core.model.text.tokens import read_tokens
 from core.model.trace import Patches, Token
 
@@ -48,14 +49,20 @@ class Input:
 
 
 @refusing_to("run")
-def encode(model: LoadedModel, text: str, pair: str | None, max_tokens: int | None) -> Input:
+def encode(
+    model: LoadedModel,
+    text: str,
+    pair: str | None,
+    max_tokens: int | None,
+    languages: Languages | None = None,
+) -> Input:
     """A text or a pair as the model gets it; parameters and errors as for :func:`trace_text`."""
     limit = usable_tokens(model, max_tokens)
     pair = pair if pair and pair.strip() else None
     whole = len(text) + len(pair or "")
     text, pair = cut_characters(text, limit), None if pair is None else cut_characters(pair, limit)
     cut = whole - len(text) - len(pair or "")
-    with model.tokenizer_lock:
+    with speaking(model, languages):
         encoded = model.tokenizer(text, pair, verbose=False)
         length = len(encoded["input_ids"])
         if length > limit:

@@ -22,6 +22,7 @@ from core.ui.serve import access, deployment, garbage
 if TYPE_CHECKING:
     from core.model import LoadedModel
     from core.model.loading import Stage
+    from core.model.text.languages import Languages
 
 
 class TraceKey(NamedTuple):
@@ -30,7 +31,8 @@ class TraceKey(NamedTuple):
     `target` is what the decoder of an encoder-decoder reads, None for the model's own answer, and
     `attention_type` which of its attention is shown, None for a model's only or first. `image` is a
     name that :mod:`core.ui.serve.images` knows, and then there is no text; `size` the side in
-    pixels that the model gets it in, None for the model's own.
+    pixels that the model gets it in, None for the model's own. `languages` are those that a
+    translator reads and writes.
     """
 
     model: str
@@ -40,6 +42,7 @@ class TraceKey(NamedTuple):
     attention_type: AttentionType | None = None
     image: str | None = None
     size: int | None = None
+    languages: Languages | None = None
 
     @property
     def modality(self) -> Modality:
@@ -143,6 +146,7 @@ def trace(
     attention_type: AttentionType | None = None,
     image: str | None = None,
     size: int | None = None,
+    languages: Languages | None = None,
 ) -> Trace:
     """The attention of one type in one forward pass of the text; without a type, the first.
 
@@ -151,13 +155,19 @@ def trace(
     if image is not None:
         return image_pass(model_name, image, size)
     decode = attention_type in {"decoder", "cross"}
-    trace = forward_pass(model_name, text, pair, target, decode=decode)
+    trace = forward_pass(model_name, text, pair, target, decode=decode, languages=languages)
     return trace if attention_type is None else trace.of_type(attention_type)
 
 
 @st.cache_resource(max_entries=MAX_TRACES, show_spinner="Running the text through the model …")
 def forward_pass(
-    model_name: str, text: str, pair: str | None, target: str | None, *, decode: bool
+    model_name: str,
+    text: str,
+    pair: str | None,
+    target: str | None,
+    *,
+    decode: bool,
+    languages: Languages | None = None,
 ) -> Trace:
     """One forward pass of the text. Immutable, so sessions that ask the same may share it."""
     shipped = first_input(TraceKey(model_name, text, pair, target))
@@ -165,7 +175,8 @@ def forward_pass(
         return shipped.trace
     from core.model import trace_text
 
-    return trace_text(model(model_name), text, pair, MAX_TOKENS, target, decode=decode)
+    own = model(model_name)
+    return trace_text(own, text, pair, MAX_TOKENS, target, decode=decode, languages=languages)
 
 
 @st.cache_resource(max_entries=MAX_IMAGES, show_spinner="Running the image through the model …")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from core.model.catalog import Modality
 from core.model.trace import Trace
@@ -34,7 +35,9 @@ def _text(key: TraceKey) -> Call:
     from core.model import trace_text
 
     decoded = key.attention_type in {"decoder", "cross"}
-    options = {} if key.attention_type is None else {"decode": decoded}
+    options: dict[str, Any] = {} if key.attention_type is None else {"decode": decoded}
+    if key.languages is not None:
+        options["languages"] = key.languages
     run = call(trace_text, MODEL, key.text, key.pair, MAX_TOKENS, key.target, **options)
     return call(Trace.of_type, run, key.attention_type) if decoded else run
 

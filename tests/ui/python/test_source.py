@@ -37,6 +37,12 @@ def test_of_an_encoder_decoder_it_is_the_kind_that_is_shown(kind: str, ending: s
     assert written == f'trace = trace_text(model, "Hi.", max_tokens=1024{ending}'
 
 
+def test_of_a_translator_it_is_from_and_to_the_languages_that_are_chosen() -> None:
+    key = TraceKey("m", "Hi.", languages=("eng_Latn", "deu_Latn"))
+    languages = 'languages=("eng_Latn", "deu_Latn")'
+    assert lines_of(key)[1] == f'trace = trace_text(model, "Hi.", max_tokens=1024, {languages})'
+
+
 def test_an_image_is_that_of_the_box_or_a_file_in_the_size_that_the_model_gets() -> None:
     box = lines_of(TraceKey("m", "", image="crowd", size=144))
     assert box == [

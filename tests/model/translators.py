@@ -1,0 +1,88 @@
+"""Tiny random translators, saved with tokenizers of their own families."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+import transformers
+
+from tests.model.families import SEED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from transformers import PreTrainedModel
+
+_WORDS = ["▁the", "▁cat", "▁mat", "▁sat"]
+_LETTERS = ["▁", *"thecams"]
+_SIZES = {
+    **{f"{part}_{name}": size for part in ("encoder", "decoder") for name, size in (
+        ("layers", 2), ("attention_heads", 2), ("ffn_dim", 32))},
+    "d_model": 16,
+    "max_position_embeddings": 64,
+}  # fmt: skip
+
+
+class Translator(NamedTuple):
+    """A family: its classes of transformers, and three of its languages."""
+
+    network: str
+    tokenizer: str
+    languages: tuple[str, str, str]
+
+
+_MBART_LANGUAGES = ("en_XX", "de_DE", "ro_RO")
+TRANSLATORS = {
+    "nllb": Translator("M2M100", "NllbTokenizer", ("eng_Latn", "deu_Latn", "fra_Latn")),
+    "mbart": Translator("MBart", "MBartTokenizer", _MBART_LANGUAGES),
+    "mbart50": Translator("MBart", "MBart50Tokenizer", _MBART_LANGUAGES),
+}
+
+
+def build_translator(kind: str, folder: Path) -> tuple[PreTrainedModel, tuple[str, str, str]]:
+    """Save a network and its tokenizer, from the first language to the second.
+
+    Returns the network, in evaluation mode, and three languages.
+    """
+    family = TRANSLATORS[kind]
+    source, target, _ = family.languages
+    tokenizer = getattr(transformers, family.tokenizer)(
+        vocab=_vocabulary(kind), src_lang=source, tgt_lang=target
+    )
+    config = getattr(transformers, f"{family.network}Config")(
+        vocab_size=len(tokenizer),
+        decoder_start_token_id=tokenizer.convert_tokens_to_ids(
+            target if kind == "mbart" else "</s>"
+        ),
+        **_SIZES,
+    )
+    torch.manual_seed(SEED)
+    network: PreTrainedModel = getattr(
+        transformers, f"{family.network}ForConditionalGeneration"
+    )._from_config(config, attn_implementation="eager")
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(torch.randn_like(parameter) * (0.3 if parameter.ndim > 1 else 0.1))
+    network.generation_config.max_length = None
+    network.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    (folder / "generation_config.json").unlink()
+    return network.eval(), family.languages
+
+
+def _vocabulary(kind: str) -> Any:
+    """Pieces as each class takes them: its special tokens first."""
+    named = ["<s>", "<pad>", "</s>", "<unk>"]
+    if kind == "nllb":
+        return {piece: place for place, piece in enumerate([*named, *_LETTERS, *_WORDS])}
+    languages = [*getattr(_module(kind), "FAIRSEQ_LANGUAGE_CODES"), "<mask>"]  # noqa: B009
+    pieces = [*named, *_LETTERS, *_WORDS, *languages]
+    return [(piece, 0.0 if piece in named else -float(len(piece) < 3) - 1) for piece in pieces]
+
+
+def _module(kind: str) -> Any:
+    from transformers.models.mbart import tokenization_mbart
+    from transformers.models.mbart50 import tokenization_mbart50
+
+    return {"mbart": tokenization_mbart, "mbart50": tokenization_mbart50}[kind]
