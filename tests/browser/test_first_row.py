@@ -67,9 +67,9 @@ def leave_by(page: Page, link: Locator, *, touch: bool) -> None:
         page.touchscreen.tap(*place)
     else:
         page.mouse.click(*place)
-    page.wait_for_url(re.compile(r"/neuron_view\?.*text=The.brown.capybara"))
+    page.wait_for_url(re.compile(r"/vectors\?.*text=The.brown.capybara"))
     settle(page)
-    expect(page.get_by_role("heading", name="Neuron view", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name="Vector grid", level=1)).to_be_visible()
 
 
 @pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
@@ -77,7 +77,7 @@ def test_a_link_that_ends_typing_opens_its_page_with_the_text(
     browser_at: OpenHome, touch: bool
 ) -> None:
     page = browser_at(touch)
-    card = page.get_by_test_id("stMain").locator("a[href*=neuron_view] >> visible=true").first
+    card = page.get_by_test_id("stMain").locator("a[href*=vectors] >> visible=true").first
     leave_by(page, card, touch=touch)
     if touch:
         return  # on a phone the menu lies over the field
@@ -86,7 +86,7 @@ def test_a_link_that_ends_typing_opens_its_page_with_the_text(
     menu.get_by_text("Home").click()
     page.wait_for_url(re.compile("/home"))
     settle(page)
-    leave_by(page, menu.locator("a[href*=neuron_view]"), touch=False)
+    leave_by(page, menu.locator("a[href*=vectors]"), touch=False)
 
 
 def test_words_and_question_marks_open_under_a_finger_and_the_next_tap_shuts_them(
@@ -129,7 +129,7 @@ def browser_at(browser: Browser, app: str) -> Iterator[OpenHome]:
         page = context.new_page()
         page.goto(f"{app}/home")
         arrive(page)
-        expect(page.get_by_test_id("stMain").locator("a[href*=neuron_view]").first).to_be_attached()
+        expect(page.get_by_test_id("stMain").locator("a[href*=vectors]").first).to_be_attached()
         settle(page)
         return page
 
@@ -156,7 +156,7 @@ def test_one_press_of_back_leaves_a_page_however_much_was_changed_there(goto: Op
 
 
 def test_no_press_of_an_arrow_is_lost(goto: Open) -> None:
-    page = goto("/neuron_view?layer=2&head=10")
+    page = goto("/vectors?layer=2&head=10")
     after = page.get_by_role("button", name="Next head")
     for _ in range(5):
         after.click()

@@ -46,11 +46,13 @@ def show_cards(trace: Trace, odd: pd.DataFrame, flag: str | None) -> None:
 def _show_head(trace: Trace, row: Row, flag: str | None) -> None:
     unusual = row["unusual_by"] if flag is None else flag in row["unusual_by"].split(", ")
     z = row["unusual"] if flag is None else row[f"z_{FLAGS[flag].measure}"]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(_words("far", head=row_name(row), z=z, unusual=unusual), width="stretch")
-        open_buttons(row["layer"], row["head"])
     layer = trace.layer_labels.index(row["layer"])
-    st.caption(f"{_reasons(row)}  \n{looks_and_need(trace, layer, row['head'] - 1)}")
+    looks = looks_and_need(trace, layer, row["head"] - 1)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        far = _words("far", head=row_name(row), z=z, unusual=unusual)
+        st.markdown(far, width="stretch", help=looks)
+        open_buttons(row["layer"], row["head"])
+    st.caption(_reasons(row))
 
 
 def _reasons(row: Row) -> str:

@@ -7,17 +7,14 @@ from functools import partial
 import streamlit as st
 
 from core.ui.place import choose_head
-from core.ui.words.pages import find, go_to
-
-_PARTS = {"effect": "heads"}  # what opens, where it is not the picture
+from core.ui.words.pages import go_to
 
 
 def open_buttons(layer: int, head: int) -> None:
-    """Buttons that show this head, by its numbers: lines, clouds, and whether it matters."""
+    """Buttons that show this head, by its numbers, as lines and as clouds."""
     pages = (
         ("head_view", "Open in Head view", "lines"),
         ("query_key", "Open in Queries and keys", "clouds"),
-        ("effect", find("effect").title, "a square of the map"),
     )
     with st.container(horizontal=True, width="content"):
         for page, label, kind in pages:
@@ -33,7 +30,7 @@ def open_buttons(layer: int, head: int) -> None:
 
 def _open(page: str, layer: int, head: int) -> None:
     """Choose this head on all pages, and go to one of them."""
-    choose_head(layer, head, heads=[head], part=_PARTS.get(page, "picture"), span="one head")
+    choose_head(layer, head, heads=[head], part="picture", span="one head")
     go_to(page)
 
 
