@@ -48,7 +48,7 @@ TOKENS = re.escape(f"The decoder reads what you typed, {quote('W here is it ?')}
 DECODER = [Row("decoder", page, says=READS, never=(TOKENS,)) for page in SQUARE]
 
 NOT_CROSS = ("few keys decide", r"your text \((?!the keys\))")
-FEW_QUERIES = "no flags are raised below 12 query tokens"
+FEW_QUERIES = "below 12 query tokens only weights, which no text changes, raise a flag"
 FLAGGED = [{"anomaly": part} for part in ("flags", "norms", "first")]
 UNFLAGGED = [{"anomaly": part} for part in ("moved", "states")]
 SHORT = {"decoder": "On."}
