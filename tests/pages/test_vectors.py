@@ -85,7 +85,7 @@ def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
     trace = trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
     queries, keys = (each[3, 1, 1:-1].astype(float) for each in (trace.queries, trace.keys))
     written = {each.value.strip("$\n ").split(" = ")[0]: each.value for each in app.latex}
-    assert list(written) == [rf"\small {each}" for each in ("Q", "K", r"K^{\top}", "S")]
+    assert list(written) == ["Q", "K", r"K^{\top}", "S"]
     q, k, transposed, s = written.values()
     assert (r"_{11\times32}" in q.replace("underset{", "_{"), "32\\times11" in transposed) == (1, 1)
     assert f"bmatrix}}{queries[0, 0]:.2f} & {queries[0, 1]:.2f} & \\cdots" in q

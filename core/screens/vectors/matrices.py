@@ -38,7 +38,7 @@ def show_matrices(
     )
     columns = [*st.columns(2), *st.columns(2)]  # two in a row have room
     for column, (name, matrix) in zip(columns, written, strict=True):
-        column.latex(rf"\small {name} = {matrix_latex(matrix)}")
+        column.latex(rf"{name} = {matrix_latex(matrix)}")
     st.caption(_words("matrices", head=head_name(trace, layer, head), scaling=scaling))
 
 
