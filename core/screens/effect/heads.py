@@ -92,19 +92,16 @@ def _headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) ->
     if first is None:
         raise AssertionError  # a model without heads has no such page
     tokens, effect = min(len(trace.tokens), given.MAX_TOKENS), first["effect"]
-    common = {
-        "head": f"L{first['layer']} H{first['head']}",
-        "unit": found.unit,
-        "modality": trace.input.modality,
-        "tokens": tokens if tokens < SHORT and trace.input.has_words else 0,
-    }
+    head, modality = f"L{first['layer']} H{first['head']}", trace.input.modality
+    few = tokens if tokens < SHORT and trace.input.has_words else 0
     if leaders is None:
-        return _words("comparing", effect=number(effect, ".3g"), **common)
-    common |= {
-        "low": number(first["low"], ".3g"),
-        "high": number(first["high"], ".3g"),
-        "draws": leaders.attrs["draws"],
-    }
+        size = number(effect, ".3g")
+        return _words("comparing", effect=size, head=head, unit=found.unit, modality=modality)
+    low, high, draws = (
+        number(first["low"], ".3g"),
+        number(first["high"], ".3g"),
+        leaders.attrs["draws"],
+    )
     if not len(passing):
         dots = set(names_of(heads.table[heads.table["exceeds"]])) - set(names_of(leaders))
         return _words(
@@ -112,7 +109,13 @@ def _headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) ->
             effect=number(effect, ".3g"),
             leaders=len(leaders),
             dots=len(dots) if len(found.draws) else None,
-            **common,
+            head=head,
+            unit=found.unit,
+            modality=modality,
+            tokens=few,
+            low=low,
+            high=high,
+            draws=draws,
         )
     signed = found.measure in FALLING
     return _words(
@@ -121,8 +124,15 @@ def _headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) ->
         falls=signed and effect > 0,
         rises=signed and effect < 0,
         effect=number(abs(effect) if signed else effect, ".3g"),
-        others=names_of(passing).tolist()[1:],
-        **common,
+        others=", ".join(names_of(passing).tolist()[1:]),
+        alone=len(passing) == 2,
+        head=head,
+        unit=found.unit,
+        modality=modality,
+        tokens=few,
+        low=low,
+        high=high,
+        draws=draws,
     )
 
 
@@ -175,7 +185,6 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     pattern, short = pattern_names(heads.trace)[row["pattern"]], row["pattern"] == TOO_SHORT
     named, known = row["pattern"] not in (NONE, TOO_SHORT), "share" in row
     share = row["share"] if known else 0.0
-    limits = {"inactive": INACTIVE, "little": LITTLE, "draws": SINGLE_DRAWS}
     verdict = _words(
         "verdict",
         head=heads.name,
@@ -185,9 +194,11 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
         share=share,
         ways=len(ways),
         needed=all(abs(effect) > control for effect, control in ways.values()),
-        **limits,
+        inactive=INACTIVE,
+        little=LITTLE,
     )
-    st.markdown(verdict, help=_words("rule", **limits))
+    rule = _words("rule", inactive=INACTIVE, little=LITTLE, draws=SINGLE_DRAWS)
+    st.markdown(verdict, help=rule)
     st.markdown(_words("looks", pattern=pattern, named=named, short=short))
     st.markdown(_words("carries", known=known, share=share))
     st.markdown(what_it_writes(heads, key, asked))

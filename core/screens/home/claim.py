@@ -39,12 +39,11 @@ def claim_of(trace: Trace, link: FoundLink) -> Claim:
 def beyond_position(trace: Trace, link: FoundLink) -> str:
     """What the head gives such pairs whatever their words, or why no words are named (Markdown)."""
     if link.joins_words:
-        labels, key_labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
+        key_labels = labels_of(trace.key_tokens)
         return _words(
             "beyond_position",
             link=link,
             name=head_name(trace, link.layer, link.head),
-            query=quote(labels[link.query]),
             key=quote(key_labels[link.key]),
             sharp=RANDOM_LINKS[0.2],
             usual=RANDOM_LINKS[0.02],

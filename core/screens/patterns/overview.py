@@ -108,8 +108,9 @@ def _summarise(view: View) -> None:
     if named or broad:
         parts = [f"{counts[name]} {names[name]}" for name in NAMING if name in counts]
         corpus, patterns = view.where if view.corpus is not None else "", ", ".join(parts)
-        found = {"named": named, "total": total, "patterns": patterns, "broad": broad}
-        answer = _words("followed", corpus=corpus, **found)
+        answer = _words(
+            "followed", corpus=corpus, named=named, total=total, patterns=patterns, broad=broad
+        )
         ask(answer, "Click a square to see its head.", tokens=view.tokens)
     tokens = view.query_tokens
     scarce = [

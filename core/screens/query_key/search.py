@@ -69,7 +69,8 @@ def _show_notebook(trace: Trace, choice: Choice, search: GridSearch, colours: Pa
             search.a_values,
             search.c_values,
         )
-        st.markdown(_words("logs", ours=len(search.history), printed=printed))
+        last = printed[-1].c if printed else 0.0
+        st.markdown(_words("logs", ours=len(search.history), lines=len(printed), last=last))
         logs = {"This page": search.history, "As the notebook prints it": printed}
         for column, (title, log) in zip(st.columns(2), logs.items(), strict=True):
             steps = [(f"{a:.4g}", f"{c:.4g}", f"{abs(r):.6f}") for a, c, r in log]
