@@ -105,7 +105,7 @@ def test_the_menu_leads_to_every_page_and_the_text_comes_along(quiet_app: str) -
     async def visit() -> None:
         async with Visitor(quiet_app) as visitor:
             await visitor.open("home", text=text_of("banjo"))
-            for page in map(find, ("heatmap", "model_view", "home")):
+            for page in map(find, ("heatmap", "neuron_view", "home")):
                 await visitor.go(page.name)
                 assert page.question in visitor.texts()
                 assert "banjo" in visitor.query

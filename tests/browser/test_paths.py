@@ -34,7 +34,7 @@ def test_pointing_lights_the_paths_and_a_click_follows_another_token(
     expect(targets.nth(10)).to_have_attribute("aria-pressed", "true")
     assert box_of(page.locator(VIEW))["y"] < below
     pointed = sources.nth(4).evaluate(AT_ONCE)
-    assert pointed["tip"] == "27 % of “it” comes from “book”"
+    assert pointed["tip"] == "27\xa0% of “it” comes from “book”"
     assert len(pointed["dim"]) == 12
     assert "book" not in pointed["dim"]
     page.mouse.move(5, 5)
