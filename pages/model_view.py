@@ -88,7 +88,9 @@ opened = show_model_view(
     data, *trace.shape[:2], key="model_view", on_hide=partial(hide_heads, trace.layer_labels)
 )
 if opened is not None:
-    controls.pick(layer=str(trace.layer_labels[opened[0]]), heads=[opened[1] + 1])
+    controls.pick(
+        layer=str(trace.layer_labels[opened[0]]), head=str(opened[1] + 1), heads=[opened[1] + 1]
+    )
     lead_on("head_view")
 title = f"{trace.model}: {trace.input.quoted(switch.row().title())}"
 note = explain(shown, trace, look, hidden_special=hide, renormalised=renormalise)
