@@ -87,7 +87,7 @@ def read_weights(files: Iterable[Path]) -> dict[str, torch.Tensor]:
     for path in files:
         weights |= load_file(path)
     for name, tensor in weights.items():
-        if tensor.is_floating_point() and not bool(tensor.float().sum().isfinite()):
+        if tensor.is_floating_point() and not bool(tensor.float().isfinite().all()):
             raise NoWeightsError(
                 "The weights of {name} hold numbers that are not finite (NaN or infinity), for"
                 f" example in {name[:100]}: training failed, or the file is damaged.",

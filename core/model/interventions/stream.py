@@ -10,6 +10,7 @@ output over its input stays.
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -41,7 +42,7 @@ class Leaf(NamedTuple):
     values: torch.Tensor
 
 
-class _Inside(TorchFunctionMode):
+class _Inside(TorchFunctionMode, ABC):
     """Follows a pass of a network with a head, as a :class:`core.model.capture.Change` of it."""
 
     def __init__(self) -> None:
@@ -80,9 +81,9 @@ class _Inside(TorchFunctionMode):
         finally:
             self._mixes = False
 
+    @abstractmethod
     def mixture(self, run: Callable[[], Any]) -> Any:  # noqa: ANN401 - a tensor, or it first
         """What the experts of a layer write."""
-        raise NotImplementedError
 
     def ends(self, output: Any) -> Any:  # noqa: ANN401 - handed on
         """The network inside of the one with a head is done."""

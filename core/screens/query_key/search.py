@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.normalization import GridSearch, correlation_along_c, printed_log
-from core.analysis.query_key.layer_search import regression_of
+from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, regression_of
 from core.analysis.query_key.scaling import (
     C_VALUES,
     PUBLISHED_GRID,
@@ -63,16 +63,14 @@ def _show_notebook(trace: Trace, choice: Choice, search: GridSearch, colours: Pa
     best = search.history[-1]  # a, c and r
     st.markdown(_words("notebook", layer=choice.number, best=best, evidence=evidence))
     with st.expander(f"The log of improvements ({len(search.history)})"):
-        printed = printed_log(
-            trace.queries[choice.layer],
-            trace.keys[choice.layer],
-            search.a_values,
-            search.c_values,
-        )
-        last = printed[-1].c if printed else 0.0
-        st.markdown(_words("logs", ours=len(search.history), lines=len(printed), last=last))
-        logs = {"This page": search.history, "As the notebook prints it": printed}
-        for column, (title, log) in zip(st.columns(2), logs.items(), strict=True):
+        logs = {"This page": search.history}
+        if choice.ranges == NOTEBOOK_RANGE:  # others no notebook has printed, and they may be large
+            queries, keys = trace.queries[choice.layer], trace.keys[choice.layer]
+            printed = printed_log(queries, keys, search.a_values, search.c_values)
+            last = printed[-1].c if printed else 0.0
+            st.markdown(_words("logs", ours=len(search.history), lines=len(printed), last=last))
+            logs["As the notebook prints it"] = printed
+        for column, (title, log) in zip(st.columns(2), logs.items(), strict=False):
             steps = [(f"{a:.4g}", f"{c:.4g}", f"{abs(r):.6f}") for a, c, r in log]
             index = range(1, len(steps) + 1)
             column.markdown(f"**{title}**")
