@@ -124,7 +124,7 @@ def test_one_head_changes_and_turns_as_the_effect_of_that_head_says() -> None:
     for name, text in (("minilm", BOOK), ("gpt2-novels", "The young lady was very happy")):
         model = load(f"bundled/{name}")
         for replace in ("mean", "resample"):
-            found = effects(model, text, replace, heads=[(2, 1)])  # type: ignore[arg-type]
+            found = effects(model, text, replace, heads=[(2, 1)], draws=4)  # type: ignore[arg-type]
             taken = taken_away(model, text, heads=[(2, 1)], replace=replace)  # type: ignore[arg-type]
             assert taken.change == pytest.approx(found.values[2, 1], rel=1e-4)
             assert taken.draws == pytest.approx(found.draws[:, 2, 1], rel=1e-3)
