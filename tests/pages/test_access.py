@@ -58,7 +58,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandI
     monkeypatch.setattr(hub, "ASK_SECONDS", 5.0)
     monkeypatch.setattr(downloads, "_queue", [])
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    hub.check_public.cache_clear()
+    hub.check_public_once.cache_clear()
     _models.clear()
     with running_hub() as known:
         known.publish("some/novels", NOVELS)

@@ -14,7 +14,7 @@ from core.model.image.opening import open_image
 from core.model.memory import available_bytes
 
 ENDINGS = (".png", ".jpg", ".jpeg", ".webp")
-_USABLE_SHARE = 0.6  # of the free memory: vectors, then a copy of each head while it is projected
+_USABLE_SHARE = 0.6  # of the free memory: the rest is for the copy of a head that is projected
 
 
 def files_of(folder: Path) -> list[Path]:
@@ -48,10 +48,9 @@ def atlas_of_images(
     BuildError
         When no file can be opened, or the images need more memory than there is.
     """
-    tokens = 0 if model.vision is None else model.vision.tokens()
-    vectors = 4 * model.layers * (model.heads + model.kv_heads) * model.dim * tokens
+    vectors = _bytes_of_image(model)
     free = available_bytes()
-    if free is not None and vectors * len(files) > _USABLE_SHARE * free:
+    if vectors * len(files) > _USABLE_SHARE * free:
         raise BuildError(
             f"{len(files):,} images need about {vectors * len(files) / 1e9:.1f} GB of memory, and"
             f" {free / 1e9:.1f} GB are free: take fewer."
@@ -72,3 +71,10 @@ def atlas_of_images(
     if not traces:
         raise BuildError("None of the files is an image that can be opened.")
     return build_atlas(traces, names)
+
+
+def _bytes_of_image(model: LoadedModel) -> int:
+    """What is held of an image: float32 queries and keys, copied once, values, hidden states."""
+    tokens = 0 if model.vision is None else model.vision.tokens()
+    heads = 2 * (model.heads + model.kv_heads) + model.kv_heads
+    return 4 * tokens * model.dim * (model.layers * heads + (model.layers + 1) * model.heads)

@@ -105,10 +105,11 @@ def merge(parts: Iterable[Sums]) -> Sums:
 
     Raises `ValueError` when there is none, or when they are of different models.
     """
-    try:
-        return reduce(_merge_two, parts)
-    except TypeError as error:
-        raise ValueError("an atlas needs at least one sentence") from error
+    remaining = iter(parts)
+    first = next(remaining, None)
+    if first is None:
+        raise ValueError("an atlas needs at least one sentence")
+    return reduce(_merge_two, remaining, first)
 
 
 def _merge_two(one: Sums, other: Sums) -> Sums:

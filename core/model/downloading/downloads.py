@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 import threading
 import time
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,7 +61,7 @@ class Download:
         _start_first(self)
         self._over.wait(seconds)
         if isinstance(self._result, ModelError):
-            raise self._result
+            raise copy(self._result)  # each waits in a thread of its own, with its own traceback
         return self._result
 
     def renew(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -29,6 +30,7 @@ _MAX_FILES = 300  # of one model; the largest models come in about 200
 _INDEX = "model.safetensors.index.json"
 _COMMIT = re.compile("[0-9a-f]{40}")  # becomes the name of a folder
 ASK_SECONDS = 3.0  # the longest wait before a visitor hears that the hub is unreachable
+PUBLIC_SECONDS = 600.0  # for which a model that was public counts as such
 _WANTED = ("*.json", "*.txt", "*.model", "*.safetensors")  # never pickle, never code
 LOCAL_ADVICE = "Pick a bundled model, or one that was downloaded before."
 
@@ -115,9 +117,17 @@ def ask(repo: str, token: bool | None = None) -> HubModel:
     return _read_info(repo, answer)
 
 
-@lru_cache(maxsize=256)  # public ids; failures are not cached
 def check_public(repo: str) -> None:
-    """Raise what :func:`ask` raises without a token: the cache may hold a private model."""
+    """Raise what :func:`ask` raises without a token: the cache may hold a private model.
+
+    Asks again every `PUBLIC_SECONDS`, as a model may become private.
+    """
+    check_public_once(repo, int(time.monotonic() // PUBLIC_SECONDS))
+
+
+@lru_cache(maxsize=256)  # public ids; failures are not cached
+def check_public_once(repo: str, _period: int) -> None:
+    """The same, not asked twice in one period."""
     ask(repo, token=False)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
 
 from core.atlas.blocks import MAX_PAIRS
+from core.atlas.engine import sums
 from core.atlas.engine.attention import share_to_measure
 from core.atlas.engine.sample import sampled_numbers
 from core.atlas.engine.shard import Shard
@@ -166,6 +167,17 @@ def test_sums_of_nothing_or_of_two_models_are_refused() -> None:
     assert other is not None
     with pytest.raises(ValueError, match="cannot be merged"):
         merge([one.sums, other.sums])
+
+
+def test_a_fault_of_a_merge_is_not_told_as_a_lack_of_sentences(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fault(*_: object) -> Sums:
+        raise TypeError("a fault")
+
+    monkeypatch.setattr(sums, "_merge_two", fault)
+    with pytest.raises(TypeError, match="a fault"):
+        merge(cast("list[Sums]", [None, None]))
 
 
 def test_a_part_without_a_sentence_is_none() -> None:

@@ -271,3 +271,16 @@ def test_a_download_that_broke_off_is_not_taken_for_the_model(
     assert hub.cached_folder("half/fetched") is None
     (tmp_path / shards[1]).touch()
     assert hub.cached_folder("half/fetched") == tmp_path
+
+
+def test_each_who_waits_gets_an_error_of_their_own(novels: hub.HubModel) -> None:
+    """One that many threads raise would grow by the traceback of each, and keep their frames."""
+    download = downloads.Download(novels, None)
+    download._finish(HubUnreachableError("It broke.", "Try again."))
+    caught = []
+    for _ in range(2):
+        with pytest.raises(HubUnreachableError, match=r"It broke\. Try again\.") as error:
+            download.wait(0)
+        caught.append(error.value)
+    assert caught[0] is not caught[1]
+    assert caught[0].__traceback__ is not caught[1].__traceback__
