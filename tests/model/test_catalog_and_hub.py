@@ -248,7 +248,7 @@ def test_a_model_that_becomes_private_is_found_out(
 ) -> None:
     """It was public when it was asked about first, which counts for a while only."""
     asked: list[str] = []
-    monkeypatch.setattr(hub, "ask", lambda repo, token: asked.append(repo))
+    monkeypatch.setattr(hub, "ask", lambda repo, **_: asked.append(repo))
     now = [0.0]
     monkeypatch.setattr(hub.time, "monotonic", lambda: now[0])
     for now[0] in (0.0, hub.PUBLIC_SECONDS / 2, hub.PUBLIC_SECONDS + 1):

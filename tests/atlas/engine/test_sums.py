@@ -177,7 +177,7 @@ def test_a_fault_of_a_merge_is_not_told_as_a_lack_of_sentences(
 
     monkeypatch.setattr(sums, "_merge_two", fault)
     with pytest.raises(TypeError, match="a fault"):
-        merge(cast("list[Sums]", [None, None]))
+        merge(cast("list[Sums]", [1, 2]))
 
 
 def test_a_part_without_a_sentence_is_none() -> None:
