@@ -156,7 +156,7 @@ def test_one_press_of_back_leaves_a_page_however_much_was_changed_there(goto: Op
 
 
 def test_no_press_of_an_arrow_is_lost(goto: Open) -> None:
-    page = goto("/vectors?layer=2&head=10")
+    page = goto("/heatmap?layer=2&head=10")
     after = page.get_by_role("button", name="Next head")
     for _ in range(5):
         after.click()

@@ -222,7 +222,7 @@ def test_a_clicked_square_opens_that_heads_picture(goto: Open) -> None:
     page = goto(f"/query_key?text={BOOK}&part=heads")
     click_head(page, "query_key_map", 4, 2)
     follow(page, "layer=4&head=2&part=picture")
-    expect(panel(page, 0)).to_contain_text("L4 H2 · normalized")
+    expect(panel(page, 0)).to_contain_text("L4 H2 · raw")  # its best stage
     page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("radio", name="3-D").click()
     follow(page, "dims=3-D")

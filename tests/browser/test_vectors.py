@@ -137,7 +137,7 @@ def test_the_animation_plays_and_the_plane_of_one_layer_is_large(goto: Open) -> 
     expect(page.locator(".slider-label").first).to_contain_text("layer 6")
     page.get_by_role("radio", name="one layer").click()
     follow(page, "show=one")
-    expect(page.locator("figcaption")).to_have_text(re.compile(r"^Layer 4\d+% \+ \d+%$"))
+    expect(page.locator("figcaption")).to_have_text(re.compile(r"^Layer 4\d+\s% \+ \d+\s%$"))
     assert box_of(page.locator("figure"))["height"] > 450
     page.locator('.arrow[data-index="0"] .hit').click(force=True)
     follow(page, r"pick=2(&|$)")
