@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -13,6 +15,7 @@ from core.model import ModelError, Trace, trace_by_length, trace_image
 from core.model.box import BOX, open_box
 from core.ui import cache, controls
 from core.ui.serve import turns
+from core.ui.serve.once import Shared
 from core.ui.serve.progress import bar_with_cancel
 from core.ui.words.messages import show_model_error
 
@@ -81,19 +84,26 @@ def _back_to_text() -> None:
 
 
 @st.cache_resource(max_entries=MAX_CORPORA, show_spinner=False)
-def _places(name: str, model_name: str, digest: str) -> list[Any]:  # noqa: ARG001 - the key
+def _places(name: str, model_name: str, digest: str) -> Shared[list[Any]]:  # noqa: ARG001 - the key
     """A place for what was measured, shared by all visitors; empty until a run has finished."""
-    return []
+    return Shared([])
 
 
 def measured_once(
     name: str, model_name: str, sentences: Sequence[str], measure: Callable[[], Measured]
 ) -> Measured:
     """What a page (`name`) measures with a model on a corpus: from the cache, or measured now."""
-    place: list[Measured] = _places(name, model_name, corpus_digest(sentences))
-    if not place:
-        place.append(measure())
-    return place[0]
+    place: Shared[list[Measured]] = _places(name, model_name, corpus_digest(sentences))
+    if not place.kept:
+        slot = st.empty()
+        waiting = partial(slot.caption, "Another visitor is having this measured …")
+        with ExitStack() as stack:
+            with turns.long_work():
+                stack.enter_context(place.turn(waiting))
+            slot.empty()
+            if not place.kept:
+                place.kept.append(measure())
+    return place.kept[0]
 
 
 def walk_corpus(

@@ -32,6 +32,7 @@ from core.ui.downloads import contents
 from core.ui.head_tables import HeadTable, offer_table
 from core.ui.navigation import ask
 from core.ui.serve import turns
+from core.ui.serve.once import Shared
 from core.ui.serve.progress import Bar, bar_with_cancel
 from core.ui.words.effects import MEASURED, replacements_of
 from core.ui.words.messages import show_model_error
@@ -78,9 +79,9 @@ def _measured(
     modality: str,  # noqa: ARG001
     replace: str,  # noqa: ARG001
     measure: str,  # noqa: ARG001
-) -> dict[tuple[int, int], Effects]:
+) -> Shared[dict[tuple[int, int], Effects]]:
     """What was measured, by directions and place, for all visitors; a run that was left stays."""
-    return {}
+    return Shared({})
 
 
 class Corpus(NamedTuple):
@@ -93,6 +94,10 @@ class Corpus(NamedTuple):
     @property
     def effects(self) -> dict[tuple[int, int], Effects]:
         """What is known, by directions and place."""
+        return self._shared.kept
+
+    @property
+    def _shared(self) -> Shared[dict[tuple[int, int], Effects]]:
         return _measured(self.key.model, self.key.modality, self.replace, self.measure)
 
     def steps(self) -> list[Step]:
@@ -112,7 +117,11 @@ class Corpus(NamedTuple):
             return
         try:
             cancel = f"effect_corpus_cancel_{step.draws}_{len(step.places)}"
-            with turns.long_work(), bar_with_cancel(cancel, _back_to_text) as bar:
+            with (
+                turns.long_work(),
+                bar_with_cancel(cancel, _back_to_text) as bar,
+                self._shared.turn(waiting=lambda: self._show(step, bar, 0, 1)),
+            ):
                 for place in self.left_of(step):
                     self._measure(step, place, bar)
         except ModelError as error:
@@ -120,18 +129,18 @@ class Corpus(NamedTuple):
             controls.end_page()
 
     def _measure(self, step: Step, place: int, bar: Bar) -> None:
-        done, total = len(step.places) - len(self.left_of(step)), len(step.places)
-
-        def show(passes: int, of: int) -> None:
-            samples = _SAMPLES[self.key.modality]
-            words = _words("over", draws=step.draws, done=done, total=total, samples=samples)
-            bar.step((done + passes / of) / total, words)
-
+        show = partial(self._show, step, bar)
         show(0, 1)
         model = cache.model(self.key.model, self.key.modality)
         self.effects[step.draws, place] = sample_effects(
             model, place, self.replace, self.measure, draws=step.draws, progress=show
         )
+
+    def _show(self, step: Step, bar: Bar, passes: int, of: int) -> None:
+        done, total = len(step.places) - len(self.left_of(step)), len(step.places)
+        samples = _SAMPLES[self.key.modality]
+        words = _words("over", draws=step.draws, done=done, total=total, samples=samples)
+        bar.step((done + passes / of) / total, words)
 
 
 def _back_to_text() -> None:

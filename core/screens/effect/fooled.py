@@ -32,6 +32,7 @@ from core.ui.corpus_walk import show_unread
 from core.ui.current import current_key
 from core.ui.downloads import contents, offer_csv
 from core.ui.navigation import ask
+from core.ui.serve.once import room_for_twin
 from core.ui.words.pattern_words import pattern_names
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name, labels_of, percent
@@ -91,15 +92,16 @@ def _traces(key: TraceKey) -> tuple[Trace, Trace]:
     """What the model and its untrained twin attend to."""
     model = cache.model(key.model, key.modality)
     try:
-        twin = untrained_twin(model)
-        if key.image is not None:
-            trace = cache.trace(*key)
-            return trace, trace_patches(twin, patches_of(trace))
-        first, second = (
-            trace_text(each, key.text, key.pair, reading.MAX_TOKENS, decode=False)
-            for each in (model, twin)
-        )
-        return first, second
+        with room_for_twin():
+            twin = untrained_twin(model)
+            if key.image is not None:
+                trace = cache.trace(*key)
+                return trace, trace_patches(twin, patches_of(trace))
+            first, second = (
+                trace_text(each, key.text, key.pair, reading.MAX_TOKENS, decode=False)
+                for each in (model, twin)
+            )
+            return first, second
     finally:
         return_freed_memory()  # the twin is as large as the model
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection
+from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,6 +37,7 @@ from core.ui import cache, controls, python
 from core.ui.cache import TraceKey
 from core.ui.head_tables import HeadTable
 from core.ui.serve import turns
+from core.ui.serve.once import Shared, room_for_twin
 from core.ui.serve.progress import Bar, bar_with_cancel
 from core.ui.words.effects import MEASURED, replacements_of
 from core.ui.words.messages import quote, show_model_error
@@ -65,9 +67,9 @@ def _place(
     asked: Asked,  # noqa: ARG001
     step: Step,  # noqa: ARG001
     untrained: bool,  # noqa: ARG001
-) -> list[Effects]:
+) -> Shared[list[Effects]]:
     """A place for what was measured, shared by all visitors; empty until a run has finished."""
-    return []
+    return Shared([])
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Replacing the head in every way …")
@@ -107,9 +109,9 @@ def _run(
 
     model, given = model_of(key), {**limits(key), "other": asked.other, "words": asked.words}
     try:
-        if untrained:
-            model = untrained_twin(model)
-        return effects(model, text_of(key), replace, asked.measure, **given, **options)
+        with room_for_twin() if untrained else nullcontext():
+            model = untrained_twin(model) if untrained else model
+            return effects(model, text_of(key), replace, asked.measure, **given, **options)
     finally:
         if untrained:
             return_freed_memory()  # the twin is as large as the model
@@ -128,21 +130,24 @@ def measured_effects(
     place = _place(key, replace, asked, step, untrained)
     request = (key, replace, asked, untrained)
     cancel = f"effect_cancel_{'twin' if untrained else step}"
-    if not place and st.session_state.get(_STOPPED) == request:
+    if not place.kept and st.session_state.get(_STOPPED) == request:
         st.button(_words("measure", step=step), key="effect_again", on_click=_go_on, type="primary")
         controls.end_page()
-    if not place:
+    if not place.kept:
         options = _options(key, replace, asked, step)
         try:
             with turns.long_work(), bar_with_cancel(cancel, _stop, request) as bar:
-                bar.show(0.0, _words("begins", step=step))
+                begins = partial(bar.show, 0.0, _words("begins", step=step))
+                begins()
                 progress = partial(_show, bar, step)
-                found = _run(key, replace, asked, untrained=untrained, progress=progress, **options)
-                place.append(found)
+                asked_for = partial(_run, key, replace, asked, untrained=untrained)
+                with place.turn(waiting=begins):
+                    if not place.kept:
+                        place.kept.append(asked_for(progress=progress, **options))
         except ModelError as error:
             show_model_error(error)
             controls.end_page()
-    return place[0]
+    return place.kept[0]
 
 
 def _options(key: TraceKey, replace: Replace, asked: Asked, step: Step) -> dict[str, Any]:
@@ -246,7 +251,7 @@ def measure(
     """
     from core.model.interventions.written import written_norms
 
-    ready = waits or _place(key, replace, asked, "map", untrained=False)
+    ready = waits or _place(key, replace, asked, "map", untrained=False).kept
     step: Step = "map" if ready else "values"
     found = measured_effects(key, replace, asked, step)
     options = {} if ready else {"draws": 0}
@@ -277,7 +282,7 @@ def leaders_of(
     trace: Trace, key: TraceKey, replace: Replace, asked: Asked, *, waits: bool = False
 ) -> pd.DataFrame | None:
     """The heads of largest effect with their fresh directions; None before they are measured."""
-    if not (waits or _place(key, replace, asked, "fresh", untrained=False)):
+    if not (waits or _place(key, replace, asked, "fresh", untrained=False).kept):
         return None
     fresh = measured_effects(key, replace, asked, "fresh")
     call = _call(key, replace, asked, **_options(key, replace, asked, "fresh"))

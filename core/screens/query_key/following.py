@@ -15,6 +15,7 @@ from core.model.memory import return_freed_memory
 from core.ui import cache, controls, corpus_walk, python
 from core.ui.cache import TraceKey
 from core.ui.python.source import traces_of_box
+from core.ui.serve.once import room_for_twin
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,8 @@ def _of_image(key: TraceKey) -> pd.DataFrame:
     trace = cache.trace(*key)
     model = cache.model_of(trace)
     try:  # one twin at a time: each is as large as the model; a few numbers a head are kept
-        seen = [_seen_by(untrained_twin(model, seed), trace) for seed in range(TWINS)]
+        with room_for_twin():
+            seen = [_seen_by(untrained_twin(model, seed), trace) for seed in range(TWINS)]
     finally:
         return_freed_memory()
     own, *twins = followed(trace, *seen)
@@ -72,14 +74,14 @@ def known_table(key: TraceKey) -> pd.DataFrame | None:
 
 
 def _measure_box(key: TraceKey) -> pd.DataFrame:
-    twin = untrained_twin(cache.model(key.model, "image"))
-
     def take(parts: dict[int, list[Followed]], index: int, trace: Trace) -> None:
         parts[index] = followed(trace, _seen_by(twin, trace))
 
-    parts: dict[int, list[Followed]] = corpus_walk.walk_box(
-        NAME, key.model, key.size, dict, take, on_cancel=_back_to_image
-    )
+    with room_for_twin():
+        twin = untrained_twin(cache.model(key.model, "image"))
+        parts: dict[int, list[Followed]] = corpus_walk.walk_box(
+            NAME, key.model, key.size, dict, take, on_cancel=_back_to_image
+        )
     images, twins = zip(*(parts[index] for index in sorted(parts)), strict=True)
     return table_of(images, twins)
 
