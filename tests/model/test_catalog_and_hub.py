@@ -250,7 +250,7 @@ def test_a_model_that_becomes_private_is_found_out(
     asked: list[str] = []
     monkeypatch.setattr(hub, "ask", lambda repo, **_: asked.append(repo))
     now = [0.0]
-    monkeypatch.setattr(hub.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("core.model.downloading.hub.time.monotonic", lambda: now[0])
     for now[0] in (0.0, hub.PUBLIC_SECONDS / 2, hub.PUBLIC_SECONDS + 1):
         hub.check_public("some/model")
     assert asked == ["some/model"] * 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from core.model.interventions.written import written_norms
 from core.screens.effect import heads, measuring
 from core.screens.effect import input as given
 from core.ui import navigation, python
+from core.ui.cache import TraceKey
 from core.ui.python import share
 from core.ui.python.writing import to_python
 from tests.model.sweep.tiny import build
@@ -104,6 +107,27 @@ def test_the_values_are_drawn_before_what_chance_does_is_measured(
     assert "not measured yet" in str(largest)
     assert "99 random directions" in str(answer)
     assert "not measured yet" not in said(app)
+
+
+def test_ten_visitors_of_one_text_have_it_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All ask before the first run is over; the others wait, and get what it found."""
+    runs = []
+
+    def run(*_: object, **__: object) -> object:
+        runs.append(object())
+        time.sleep(1)
+        return runs[-1]
+
+    monkeypatch.setattr(measuring, "_run", run)
+    key = TraceKey(NOVELS, "Ten of us read this at once.")
+    with ThreadPoolExecutor(10) as pool:
+        asked = [
+            pool.submit(measuring.measured_effects, key, "zero", given.Asked("kl"), "values")
+            for _ in range(10)
+        ]
+        found = [each.result(60) for each in asked]
+    assert len(runs) == 1
+    assert all(each is runs[0] for each in found)
 
 
 def test_a_planted_head_is_needed_and_an_idle_one_is_not() -> None:

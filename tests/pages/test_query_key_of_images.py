@@ -17,6 +17,7 @@ from core.model import ModelError, load, trace_image
 from core.model.box import BOX, open_box
 from core.screens.query_key import following, selectivity
 from core.ui import corpus_walk
+from core.ui.serve.once import Shared
 from tests.analysis.images.pictures import image_trace, picture
 from tests.model.image.families import FAMILIES, build
 from tests.opening import open_app
@@ -301,7 +302,7 @@ def test_what_was_measured_of_the_box_is_not_measured_again(
         return open_box(name)
 
     monkeypatch.setattr(corpus_walk, "open_box", open_next)
-    monkeypatch.setattr(corpus_walk, "_places", lambda *_: [])  # as nobody had measured it
+    monkeypatch.setattr(corpus_walk, "_places", lambda *_: Shared([]))  # as nobody had measured it
     app = opened(model, part="follow", on="box")
     assert "had no memory left" in alerts(app)
     app.selectbox(key="on").set_value("image").run()

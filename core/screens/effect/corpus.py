@@ -120,7 +120,7 @@ class Corpus(NamedTuple):
             with (
                 turns.long_work(),
                 bar_with_cancel(cancel, _back_to_text) as bar,
-                self._shared.turn(waiting=lambda: self._show(step, bar, 0, 1)),
+                self._shared.turn(waiting=lambda: bar.show(*self._so_far(step))),
             ):
                 for place in self.left_of(step):
                     self._measure(step, place, bar)
@@ -129,18 +129,21 @@ class Corpus(NamedTuple):
             controls.end_page()
 
     def _measure(self, step: Step, place: int, bar: Bar) -> None:
-        show = partial(self._show, step, bar)
+        def show(passes: int, of: int) -> None:
+            bar.step(*self._so_far(step, passes / of))
+
         show(0, 1)
         model = cache.model(self.key.model, self.key.modality)
         self.effects[step.draws, place] = sample_effects(
             model, place, self.replace, self.measure, draws=step.draws, progress=show
         )
 
-    def _show(self, step: Step, bar: Bar, passes: int, of: int) -> None:
+    def _so_far(self, step: Step, share: float = 0.0) -> tuple[float, str]:
+        """The share of a step that is done, with this much of a sample, and its words."""
         done, total = len(step.places) - len(self.left_of(step)), len(step.places)
         samples = _SAMPLES[self.key.modality]
         words = _words("over", draws=step.draws, done=done, total=total, samples=samples)
-        bar.step((done + passes / of) / total, words)
+        return (done + share) / total, words
 
 
 def _back_to_text() -> None:

@@ -26,7 +26,8 @@ class Shared(Generic[Kept]):
         """Enclose the work; within, look first whether another has done it.
 
         Whoever has the turn and fails or leaves gives it to one of those that wait. Meanwhile these
-        call `waiting`, which may raise: touching a bar does when its visitor has left.
+        call `waiting`, which may raise: touching a bar does when its visitor has left. It must not
+        give way, as the one who works does: the door would close for each who waits.
         """
         while not self._turn.acquire(timeout=POLL_SECONDS):
             waiting()
