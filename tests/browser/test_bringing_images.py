@@ -44,7 +44,7 @@ def test_patches_leads_to_the_head_view_with_the_image_and_home_shows_the_senten
     page.go_back()
     follow(page, "/images")
     expect(page.get_by_role("heading", name="Patches")).to_be_visible()
-    page.locator('[data-testid="stSidebarNavLink"][href$="/home"]').click()
+    page.locator('[data-testid="stSidebarNavLink"][href*="/home"]').click()
     expect(page.locator(".st-key-home_arcs .word.query")).to_be_visible()
 
 

@@ -185,10 +185,9 @@ def _labels(page: Page, call: str) -> list[str]:
     return found
 
 
-def picture_top(page: Page) -> int | None:
-    """Where the first picture begins, in pixels from the top of the screen; None without one."""
-    top: int | None = page.evaluate(_PICTURE)
-    return top
+def picture_top(page: Page) -> int:
+    """Where the first picture begins, in pixels from the top of the screen, once there is one."""
+    return int(page.wait_for_function(_PICTURE).json_value())
 
 
 def controls_above(page: Page) -> int:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import torch
+from transformers import LlamaConfig, LlamaForCausalLM
 
 from core.analysis.corpus.sample import sample_sentences
 from core.analysis.found_link import RANDOM_LINKS, FoundLink, find_link
@@ -16,6 +18,11 @@ from core.model import Trace, load, trace_text, untrained_twin
 from core.model.interventions.reference import reference_texts
 from core.model.text.inputs import encode
 from tests.analysis.traces import crossing, plain_tokens, spelled, trace_with_attention
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from core.model import LoadedModel
 
 SENTENCE = "[CLS] the dog saw a book and we all said that it was good [SEP]"
 IT, DOG, BOOK, WAS = 11, 2, 5, 12
@@ -268,17 +275,31 @@ def test_nearly_all_sentences_of_the_sample_corpus_are_recognised_however_tokens
         assert recognised >= 0.95 * len(sentences), model
 
 
+def _llama(folder: Path) -> LoadedModel:
+    """A network of LLaMA's kind that reads words as GPT-2 does."""
+    novels = load("bundled/gpt2-novels")
+    novels.tokenizer.save_pretrained(folder)
+    sizes = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12}
+    tokens = {"vocab_size": novels.network.config.vocab_size, "bos_token_id": 0, "eos_token_id": 0}
+    LlamaForCausalLM(LlamaConfig(intermediate_size=768, **sizes, **tokens)).save_pretrained(folder)
+    return load(str(folder))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("spread", RANDOM_LINKS)
-def test_random_weights_join_words_as_often_as_is_said(spread: float) -> None:
+def test_random_weights_join_words_as_often_as_is_said(spread: float, tmp_path: Path) -> None:
     """A pair near a threshold may fall on its other side on another processor."""
-    twin = untrained_twin(load("bundled/minilm"))
-    with torch.random.fork_rng(), torch.no_grad():
-        torch.manual_seed(0)
-        for weight in twin.network.parameters():
-            if weight.dim() > 1:
-                weight.copy_(torch.randn(weight.shape) * spread)
-    links = [find_link(trace_text(twin, text)) for text in reference_texts()]
-    joined, texts = RANDOM_LINKS[spread]
-    assert len(links) == texts
-    assert abs(sum(link is not None and link.joins_words for link in links) - joined) <= 2
+    joined = texts = 0
+    for model in (load("bundled/minilm"), load("bundled/gpt2-novels"), _llama(tmp_path)):
+        for seed in range(5):
+            twin = untrained_twin(model, seed)
+            generator = torch.Generator().manual_seed(seed)
+            with torch.no_grad():
+                for weight in twin.network.parameters():
+                    if weight.dim() > 1:
+                        weight.copy_(torch.randn(weight.shape, generator=generator) * spread)
+            links = [find_link(trace_text(twin, text)) for text in reference_texts()[::6]]
+            joined += sum(link is not None and link.joins_words for link in links)
+            texts += len(links)
+    assert texts == RANDOM_LINKS[spread][1]
+    assert abs(joined - RANDOM_LINKS[spread][0]) <= 4

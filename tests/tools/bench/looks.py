@@ -64,7 +64,7 @@ def _show(browser: Browser, url: str, name: str, theme: str, size: tuple[int, in
     close(page)
     smallest, lowest = min(text.size for text in texts), min(text.contrast for text in texts)
     marks = [
-        f"y = {top}" + (" LOW" if (top or 0) > MAX_TOP.get(width, math.inf) else ""),
+        f"y = {top}" + (" LOW" if top > MAX_TOP.get(width, math.inf) else ""),
         f"{controls} controls" + (" MANY" if controls > MAX_CONTROLS else ""),
         f"{words} words",
         f"{smallest:.1f} px" + (" SMALL" if smallest < MIN_SIZE - 0.01 else ""),

@@ -67,7 +67,7 @@ def _open(page: Page, target: AtlasPage) -> None:
         same_view.click()
         page.get_by_role("menuitem", name=target.title, exact=True).click()
     else:
-        page.locator(f'[data-testid="stSidebarNavLink"][href$="/{target.name}"]').click()
+        page.locator(f'[data-testid="stSidebarNavLink"][href*="/{target.name}"]').click()
     _wait_for(page, target)
 
 
