@@ -1,14 +1,19 @@
-"""Widget states that a browser may send; what is freed once a visitor has left.
+"""Widget states that a browser may send; what is freed once a visitor, or the server, leaves.
 
 Streamlit takes 25 MB of states in a message, parses what components and charts say as JSON, which
 makes 25 times its size of it, and keeps that for two minutes after a visit, or until somebody else
-leaves. ``server.maxWidgetStateSize`` (in ``.streamlit/config.toml``) limits the whole message.
+leaves. ``server.maxWidgetStateSize`` (in ``.streamlit/config.toml``) limits the whole message. It
+keeps three file descriptors of a visit as long.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
+import contextlib
 import gc
+import os
+import sys
 import threading
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
@@ -18,7 +23,7 @@ from streamlit import runtime
 from streamlit.logger import get_logger
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from streamlit.runtime import Runtime
+from streamlit.runtime import Runtime, RuntimeState
 from streamlit.runtime.caching.ttl_cache import TTLCache
 from streamlit.runtime.session_manager import SessionClient
 from streamlit.runtime.state.common import unpack_widget_state_value
@@ -29,6 +34,7 @@ from core.ui.serve.deployment import warn_once
 MOST_BYTES = 256_000  # of a state; a lasso around all points of a cloud takes half of it
 LONG_TEXT = "pasted_lines"  # key of the one text box whose state may be longer
 _UPLOAD = "file_uploader_state_value"  # what Streamlit calls the state of a file uploader
+DESCRIPTORS = 8192  # enough for 2,700 visits in two minutes; the system may allow fewer
 _SPARE_SECONDS = 1.0  # after the two minutes for which Streamlit keeps a session for its return
 _LOGGER = get_logger(__name__)
 _turn = threading.Lock()
@@ -36,7 +42,7 @@ _guarded: Runtime | None = None
 
 
 def guard() -> None:
-    """Refuse states that no page of ours sends, and free what visits leave. Safe to repeat.
+    """Refuse states that no page sends, free what visits leave, end well. Safe to repeat.
 
     If Streamlit's internals have changed, states stay unlimited, with a warning in the log.
     """
@@ -48,11 +54,38 @@ def guard() -> None:
         if server is _guarded:
             return
         _guarded = server
+        allow_descriptors()
+        atexit.register(_end_at_once, server)
         try:
             _refuse_states(server)
             _free_after_visits(server)
         except AttributeError as error:
             warn_once(f"States of widgets are not limited: {error}")
+
+
+def allow_descriptors() -> None:
+    """Let this process have `DESCRIPTORS` files open, or as many as the system allows it.
+
+    Not on Windows, which has no such limit.
+    """
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        allowed = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+        if soft != resource.RLIM_INFINITY and soft < allowed:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+
+
+def _end_at_once(server: Runtime) -> None:
+    """End the process of a server that has stopped, with status 0, though its runs still work.
+
+    As Python ends it takes their threads away; one that comes back from torch then aborts.
+    """
+    if server.state is RuntimeState.STOPPED:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def possible(states: Iterable[WidgetState], widgets: Mapping[str, Any]) -> list[WidgetState]:

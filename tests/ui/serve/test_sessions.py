@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import weakref
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ from streamlit.runtime.caching.ttl_cache import TTLCache
 
 from core.ui.serve import sessions
 from core.ui.serve.sessions import LONG_TEXT, MOST_BYTES, is_possible, possible
-from tests.server import process_at
+from tests.server import process_at, running_process
 from tests.test_visitor import table
 from tests.tools.visitors import ConnectionLostError, Visitor
 from tests.tools.visitors.running import run_visit
@@ -145,3 +146,34 @@ def test_what_a_visitor_leaves_is_freed_though_nobody_else_comes(
                 await asyncio.sleep(0.02)
 
     run_visit(leave())
+
+
+def test_a_server_that_is_asked_to_end_while_it_measures_ends_well() -> None:
+    """Threads that are in torch as Python ends would abort it."""
+    with running_process(subprocess.DEVNULL, "--server.address=127.0.0.1") as (address, process):
+
+        def end(message: bytes) -> None:
+            if b"Random directions of the largest" in message:
+                process.terminate()
+
+        async def visit() -> None:
+            async with Visitor(address, on_message=end) as visitor:
+                await visitor.open("effect", text="the king met a dog , and then " * 8)
+
+        with pytest.raises(ConnectionLostError):
+            run_visit(visit())
+        assert process.wait(60) == 0
+
+
+def test_as_many_files_may_be_open_as_visits_need() -> None:
+    """Streamlit keeps three of each visit for two minutes: the 82nd was refused with 256."""
+    resource = pytest.importorskip("resource", reason="no such limit on Windows")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+    try:
+        sessions.allow_descriptors()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert hard == before[1]
+    assert soft == min(sessions.DESCRIPTORS, hard if hard > 0 else sessions.DESCRIPTORS)
