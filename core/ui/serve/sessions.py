@@ -82,7 +82,8 @@ def _end_at_once(server: Runtime) -> None:
 
     As Python ends it takes their threads away; one that comes back from torch then aborts.
     """
-    if server.state is RuntimeState.STOPPED:
+    works = any(thread.name.startswith("ScriptRunner") for thread in threading.enumerate())
+    if works and server.state is RuntimeState.STOPPED:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
