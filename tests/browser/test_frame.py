@@ -5,18 +5,45 @@ from __future__ import annotations
 import io
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import pytest
 import zxingcpp
 from PIL import Image
 from playwright.sync_api import expect
 
+from core.ui.words.pages import PAGES
 from tests.browser.conftest import Open, box_of, follow, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 # Of the names of rows and columns, as large as the screen shows them.
+PRESENTED = """() => {
+  const kinds = "PlotlyChart BidiComponentRegular BidiComponentIsolated DataFrame".split(" ")
+  const pictures = kinds.map((kind) => `[data-testid=stMain] [data-testid=st${kind}]`).join()
+  const first = [...document.querySelectorAll(pictures)]
+    .find((node) => node.getBoundingClientRect().height > 90)
+  let whole = first
+  for (let node = first; node; node = node.parentElement)
+    if (node.matches("[data-testid=stHorizontalBlock]")) whole = node
+  const below = (node) => [...node.children, ...(node.shadowRoot?.children ?? [])]
+    .flatMap((each) => [each, ...below(each)])
+  return [document.querySelector(".st-key-page_title"), whole].flatMap(below)
+    .filter((node) => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
+    .flatMap((node) => {
+      const { width, height, bottom, right } = node.getBoundingClientRect()
+      const words = [...node.childNodes].filter(({ nodeType }) => nodeType === 3)
+        .map(({ data }) => data.trim()).join("")
+      if (width < 3 || height < 3 || node.closest("style, script")) return []
+      if (!words && !node.matches("canvas, svg, td, button")) return []
+      const letters = words ? parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom : 99
+      return [{ what: words || `${node.tagName}.${node.className}`, bottom, right, letters }]
+    })
+}"""
+ZOOM = "() => document.querySelector('[data-testid=stMainBlockContainer]').currentCSSZoom"
+OPENED = {"atlas": "?budget=1000"}  # addresses that make a page quick to open
+LONG = "The old sailor told the children that the sea had taken his ship and his brother. " * 3
 LETTERS = """() => Math.min(...[...document.querySelectorAll("*")]
   .flatMap(({ shadowRoot }) => [...(shadowRoot?.querySelectorAll("[role=rowheader]") ?? [])])
   .map((node) => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom))"""
@@ -101,9 +128,52 @@ def test_the_picture_is_presented_alone_and_as_large_as_the_window(goto: Open) -
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
+@pytest.mark.parametrize("name", [page.name for page in PAGES])
+def test_a_presented_picture_fits_in_the_window(goto: Open, name: str) -> None:
+    """With its headline and what stands beside it, in letters of at least 1/60 of the height."""
+    page = goto(f"/{name}{OPENED.get(name, '')}", width=1920, height=1080)
+    page.keyboard.press("p")
+    for width, height in ((1920, 1080), (1280, 720)):
+        page.set_viewport_size({"width": width, "height": height})
+        zoom_at_rest(page)
+        shown = page.evaluate(PRESENTED)
+        assert len(shown) > 10, "the picture is not there"
+        cut = [each for each in shown if each["bottom"] > height + 1 or each["right"] > width + 1]
+        assert not cut
+        small = [each for each in shown if each["letters"] < height / 60 - 0.01]
+        assert not small
+
+
+def test_a_presented_picture_grows_and_shrinks_with_what_is_shown(goto: Open) -> None:
+    page = goto(f"/heatmap?text={quote(LONG)}", width=1920, height=1080)
+    page.get_by_role("link", name="Model view").click()
+    follow(page, "/model_view")
+    page.keyboard.press("p")
+    assert 1.75 < zoom_at_rest(page) <= 2
+    page.go_back()
+    follow(page, "/heatmap")
+    assert zoom_at_rest(page) == 1.5  # the rows of so many tokens fit at no zoom
+    page.go_forward()
+    follow(page, "/model_view")
+    assert 1.75 < zoom_at_rest(page) <= 2
+
+
+def zoom_at_rest(page: Page) -> float:
+    """The zoom of what is presented, once it has stayed for half a second."""
+    page.wait_for_timeout(300)
+    settle(page)
+    zooms = [-1.0]
+    for _ in range(100):
+        zooms.append(page.evaluate(ZOOM))
+        if len(zooms) > 6 and len(set(zooms[-6:])) == 1:
+            return zooms[-1]
+        page.wait_for_timeout(100)
+    pytest.fail(f"the picture never rests: {zooms}")
+
+
 def test_charts_are_drawn_larger_where_they_are_presented(goto: Open) -> None:
-    page = goto("/patterns", width=1920, height=1080)
-    legend = page.locator(".js-plotly-plot").first.get_by_text("first token")
+    page = goto("/projection", width=1920, height=1080)
+    legend = page.locator(".js-plotly-plot").first.get_by_text("uniform baseline")
     small = box_of(legend)["height"]
     page.keyboard.press("p")
     expect(legend).to_have_css("font-size", "24px")

@@ -154,9 +154,10 @@ def test_a_sentence_says_where_attention_goes(run: Run) -> None:
 
 @pytest.mark.parametrize("width", [320, 700, 960, 1400])
 @pytest.mark.parametrize(("side", "heads"), [(12, 6), (37, 6), (14, 12), (16, 16)])
-def test_pictures_fit_the_width(run: Run, width: int, side: int, heads: int) -> None:
-    body = "return sizesFor(width, { rows: side, columns: side, first: 0, count: 1 }, heads)"
-    sizes = run(body, width=width, side=side, heads=heads)
-    assert side * sizes["cell"] <= min(520, width)
+def test_pictures_fit_the_window(run: Run, width: int, side: int, heads: int) -> None:
+    grid = {"rows": side, "columns": side, "first": 0, "count": 1}
+    body = "return sizesFor(width, 720, grid, heads)"
+    sizes = run(body, width=width, grid=grid, heads=heads)
+    assert side * sizes["cell"] <= min(520, width, 720 * 0.56 if sizes["isWide"] else width)
     if sizes["isWide"] and heads <= 12:
         assert sizes["stage"] + 28 + 34 + heads * (sizes["small"] + 3) <= width + 3

@@ -1,7 +1,7 @@
 // The words of the text in lines, as elements of the page, with room for arcs above each line. One of them is in the tab
 // order.
 
-import { clamp, describe, make, place } from "../shared/dom.js"
+import { clamp, describe, make, place, windowFor } from "../shared/dom.js"
 
 /** @import { Tokens } from "../shared/sentences.js" */
 /** @import { ArcsView } from "./arcs.js" */
@@ -79,7 +79,7 @@ export function makeSentence(parent, view) {
         width: offsetWidth,
         height: offsetHeight + SHARE,
       }))
-      const most = Math.max(MIN_HEIGHT, MAX_SHARE * window.innerHeight)
+      const most = Math.max(MIN_HEIGHT, MAX_SHARE * windowFor(reel).height)
       reel.style.maxHeight = field.offsetHeight > most ? `${Math.round(most)}px` : ""
     },
     /** Mark the query and the key, and write shares below words. @param {number} query @param {number} key @param {Map<number, number>} shares @param {boolean} isHeld */

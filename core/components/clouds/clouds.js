@@ -52,10 +52,10 @@ import { drawSprite, makeSprites, spriteSide } from "./sprites.js"
 /** @import { Component } from "../shared/view.js" */
 
 const PANEL = { minWidth: 250, narrow: 212, maxWidth: 620, gap: 14, margin: { x: 40, y: 24 } } // pixels
+const HEIGHT = { max: 500, least: 300, window: 0.52 } // pixels; share of the window, with notes below it
 const WITH_IMAGE = {
   minWidth: 212,
   maxWidth: 900,
-  height: 500,
   beside: 640,
   map: { one: 290, several: 220 },
   border: { type: 2, tone: 3 },
@@ -153,10 +153,8 @@ class CloudsView extends View {
     const columns = max > data.together ? max - (max % data.together) : max
     const maxWidth = sprites ? WITH_IMAGE.maxWidth : PANEL.maxWidth
     const width = Math.min(maxWidth, Math.floor((room - PANEL.gap * (columns - 1)) / columns) - 2)
-    const inWindow = Math.max(300, 0.52 * windowFor(this.root).height) // with its notes below it
-    const height = Math.round(
-      Math.min(width * (columns === 1 ? 0.8 : 0.92), sprites ? WITH_IMAGE.height : inWindow),
-    )
+    const inWindow = Math.max(HEIGHT.least, HEIGHT.window * windowFor(this.root).height)
+    const height = Math.round(Math.min(width * (columns === 1 ? 0.8 : 0.92), inWindow, HEIGHT.max))
     return { columns, width, height }
   }
 

@@ -12,6 +12,7 @@ import {
   setParts,
   textWidths,
   windowFor,
+  zoomOf,
 } from "../shared/dom.js"
 import { readLayer } from "../shared/layer.js"
 import { patchWidth } from "../shared/patches.js"
@@ -72,7 +73,7 @@ import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.j
 const FRAME_MS = 14 // of drawing before the screen gets its turn
 const MAP_WIDTH = { wide: 60, phone: 30 } // pixels
 const SCROLLBAR = 12 // pixels
-const MAX_HEIGHT = 0.6 // of the window; longer texts scroll
+const MAX_HEIGHT = { page: 0.6, presented: 0.7 } // of the window; longer texts scroll
 const REPORT_AFTER_MS = 250 // of quiet, so that the server is not asked at every click
 const MAX_LAYERS = 12 // kept in the browser, of those sent one or three at a time
 
@@ -445,7 +446,8 @@ export class HeadView extends View {
         0,
       ) + patchWidth(data.patches, PATCH)
     let layout = layOut(this.width, widest, shown, on, data.bare)
-    const maxHeight = Math.max(240, windowFor(this.root).height * MAX_HEIGHT)
+    const share = zoomOf(root) > 1 ? MAX_HEIGHT.presented : MAX_HEIGHT.page
+    const maxHeight = Math.max(240, windowFor(root).height * share)
     const mapWidth =
       layout.height <= maxHeight ? 0 : layout.phone ? MAP_WIDTH.phone : MAP_WIDTH.wide
     if (mapWidth) layout = layOut(this.width - mapWidth - SCROLLBAR, widest, shown, on, data.bare)

@@ -1,7 +1,16 @@
 // The image with its grid. Whatever patch is pointed at, its row or its column of attention lies over the image as heat, and
 // beside it stand the same token in every head. State and events are here; nothing but a layer that is not here needs the server.
 
-import { clamp, describe, place, placeOf, setParts, sizeCanvas, zoomOf } from "../shared/dom.js"
+import {
+  clamp,
+  describe,
+  place,
+  placeOf,
+  setParts,
+  sizeCanvas,
+  windowFor,
+  zoomOf,
+} from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { readLayer } from "../shared/layer.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
@@ -158,7 +167,8 @@ export class PatchesView extends View {
     const { ui, root, data, width, state } = this
     const { grid, pixels, heat } = data
     readTheme(root)
-    const { isWide, cell, stage, columns, small } = sizesFor(width, grid, data.heads)
+    const { height } = windowFor(root)
+    const { isWide, cell, stage, columns, small } = sizesFor(width, height, grid, data.heads)
     Object.assign(this, { cell, columns, small })
     root.classList.toggle("narrow", !isWide)
     place(ui.stage, { width: stage })

@@ -1,9 +1,17 @@
 // The picture alone, as large as the window: a mark on the document, which style sheets and views follow.
 
-import { describe, make, place, whenGone, windowFor } from "../shared/dom.js"
+import { describe, make, place, whenGone, windowFor, zoomOf } from "../shared/dom.js"
+import { limits, nextZoom } from "./fit.js"
 
 const MARK = "data-present"
-const ZOOM = { times: 2, width: 1920, height: 1080 } // 13-pixel words become 26 on a projector
+const PATIENCE = { view: 60, server: 300 } // milliseconds without a change until views are redrawn, until the server draws charts
+const OTHER = 0.05 // of the window's height: as much more or less is another picture, not another number in it
+const PICTURES = ["PlotlyChart", "BidiComponentRegular", "BidiComponentIsolated", "DataFrame"]
+  .map((kind) => `[data-testid=stMain] [data-testid=st${kind}]`)
+  .join()
+const CONTROL = 90 // pixels: what is lower is no picture
+const ROW = "[data-testid=stHorizontalBlock]"
+const EDGE = 10 // pixels below the picture
 const QR = 0.92 // of the window
 const FIELD = "input, textarea, select, [contenteditable], [role=combobox]"
 
@@ -27,7 +35,14 @@ export default function (component) {
 class Present {
   ending = new AbortController()
   isAsked = false
+  zoom = 1
   told = 1 // the zoom that the server knows
+  failed = Infinity // the smallest zoom at which the picture was too high
+  filled = 0 // share of the window's height that it took when it was judged last
+  address = "" // of what was judged last
+  judging = 0 // timers
+  telling = 0
+  changes = new ResizeObserver(() => this.judgeSoon())
   /** @type {Component["setStateValue"]} */ send = () => {}
 
   /** @param {HTMLElement} parent */
@@ -51,7 +66,9 @@ class Present {
   /** @param {Component} component */
   update({ data: { code }, setStateValue }) {
     this.send = setStateValue
-    this.show(isOn()) // it stays from page to page
+    if (isOn() && this.zoom === 1)
+      this.show(true) // it stays from page to page
+    else this.follow()
     this.sheet.hidden = !this.isAsked || !code
     if (!this.sheet.hidden) {
       const image = make(null, "img")
@@ -76,19 +93,50 @@ class Present {
 
   /** @param {boolean} on */
   show(on) {
-    const root = document.documentElement
-    root.toggleAttribute(MARK, on)
-    const fits = Math.min(window.innerWidth / ZOOM.width, window.innerHeight / ZOOM.height)
-    const zoom = Math.max(1, ZOOM.times * fits)
-    root.style.setProperty("--present-zoom", String(zoom))
-    this.tell(on ? zoom : 1)
+    document.documentElement.toggleAttribute(MARK, on)
     this.button.hidden = on
+    this.failed = Infinity
+    this.enlarge(on ? limits(window.innerWidth, window.innerHeight).max : 1)
+    this.follow()
   }
 
-  /** Charts are drawn anew: they measure the screen. @param {number} zoom */
-  tell(zoom) {
-    if (zoom !== this.told) this.send("zoom", zoom)
-    this.told = zoom
+  /** Judge the picture when anything on the page has changed its size. */
+  follow() {
+    this.changes.disconnect()
+    const page = document.querySelector("[data-testid=stMainBlockContainer]")
+    if (page && isOn()) this.changes.observe(page)
+  }
+
+  judgeSoon() {
+    clearTimeout(this.judging)
+    this.judging = window.setTimeout(() => this.judge(), PATIENCE.view)
+  }
+
+  /** Enlarge the picture as far as it fits; a smaller one may grow where the address is another. */
+  judge() {
+    if (!isOn()) return
+    if (isRunning()) return this.judgeSoon()
+    const filled = endOfPicture() / (window.innerHeight - EDGE)
+    if (!filled) return
+    const isOther = location.href !== this.address && Math.abs(filled - this.filled) > OTHER
+    if (filled > 1) this.failed = this.zoom
+    else if (isOther) this.failed = Infinity
+    this.address = location.href
+    const range = limits(window.innerWidth, window.innerHeight)
+    const zoom = nextZoom(this.zoom, filled, this.failed, range)
+    if (zoom === this.zoom) this.filled = filled
+    else this.enlarge(zoom)
+  }
+
+  /** Charts are drawn anew by the server: they measure the screen. @param {number} zoom */
+  enlarge(zoom) {
+    this.zoom = zoom
+    document.documentElement.style.setProperty("--present-zoom", String(zoom))
+    clearTimeout(this.telling)
+    this.telling = window.setTimeout(() => {
+      if (zoom !== this.told) this.send("zoom", zoom)
+      this.told = zoom
+    }, PATIENCE.server)
   }
 
   /** The server makes the code when it is asked for. @param {boolean} asked */
@@ -100,6 +148,9 @@ class Present {
 
   end() {
     this.ending.abort()
+    this.changes.disconnect()
+    clearTimeout(this.judging)
+    clearTimeout(this.telling)
     this.button.remove()
     this.sheet.remove()
   }
@@ -107,4 +158,27 @@ class Present {
 
 function isOn() {
   return document.documentElement.hasAttribute(MARK)
+}
+
+function isRunning() {
+  return document.querySelector("[data-testid=stApp][data-test-script-state=running]") !== null
+}
+
+/**
+ * Where the first picture ends, with what stands beside it and what its views scroll, in pixels of the window; 0 before
+ * there is one.
+ */
+function endOfPicture() {
+  const first = [...document.querySelectorAll(PICTURES)].find(
+    (node) => node.getBoundingClientRect().height > CONTROL,
+  )
+  if (!first) return 0
+  let picture = first
+  for (let row = first.closest(ROW); row; row = row.parentElement?.closest(ROW) ?? null)
+    picture = row
+  const scrolled = [picture, ...picture.querySelectorAll("*")]
+    .flatMap(({ shadowRoot }) => [...(shadowRoot?.querySelectorAll(".scroller") ?? [])])
+    .map((node) => (node.scrollHeight - node.clientHeight) * zoomOf(node))
+  const main = first.closest("[data-testid=stMain]")
+  return picture.getBoundingClientRect().bottom + (main?.scrollTop ?? 0) + Math.max(0, ...scrolled)
 }

@@ -32,7 +32,7 @@ THEMES = ("light", "dark")[: few(None, 1)]
 # Asked: pixels above the picture by width, controls above it, characters of a link, and pixels of
 # the smallest letters while the picture is presented on a large screen.
 MAX_TOP = {1280: 190, 390: 260}
-MAX_CONTROLS, MAX_LINK, MIN_PRESENTED = 8, 150, 24
+MAX_CONTROLS, MAX_LINK, MIN_PRESENTED = 8, 150, 18
 LARGE: ViewportSize = {"width": 1920, "height": 1080}
 
 
