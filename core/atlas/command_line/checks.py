@@ -74,11 +74,13 @@ def locked(folder: Path) -> Iterator[None]:
     Raises
     ------
     BuildError
-        When another process has it.
+        When another process has it, or a file of the lock's name is not one: locks are empty.
     """
     from filelock import FileLock, Timeout
 
     path = folder.with_name(f"{folder.name}.lock")
+    if path.is_symlink() or (path.exists() and not (path.is_file() and path.stat().st_size == 0)):
+        raise BuildError(f"{path} is not a lock of this command: move it away first.")
     lock = FileLock(path)
     try:
         lock.acquire(timeout=0)

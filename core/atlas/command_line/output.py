@@ -29,6 +29,9 @@ from core.atlas.engine.sample import sampled_numbers, shown_numbers
 from core.atlas.engine.sums import Sums
 from core.atlas.files import finish_folder, write_part
 from core.atlas.files import write_file as write_sentences
+from core.atlas.files.archive import DESCRIPTION
+from core.atlas.files.description import FORMAT
+from core.atlas.whole_file import UNFINISHED
 from core.vocabulary import STAGES
 
 Settings = Mapping[str, str | int]
@@ -115,7 +118,7 @@ def write_folder(
     has the name, `OSError` when it cannot be written.
     """
     constants = constants_of(store, sums)
-    folder = out.with_name(f"{out.name}.writing")
+    folder = out.with_name(f"{out.name}{UNFINISHED}")
     _remove(folder)
     folder.mkdir()
     bounds = all_bounds(list(_reported(draw(store, constants, folder.resolve()), on_progress)))
@@ -147,4 +150,4 @@ def constants_of(store: FolderStore, sums: Sums) -> HeadConstants:
 
 def _remove(folder: Path) -> None:
     """Remove the folder of an atlas; `ForeignFileError` where anything else is in it."""
-    remove_own(folder, _OWN, "an atlas")
+    remove_own(folder, _OWN, "an atlas", DESCRIPTION, lambda own: own.get("format") == FORMAT)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -145,10 +145,7 @@ def open_folder(folder: Path, run: Run) -> None:
             raise ShardsError(f"{folder} holds parts of an unknown run.")
         write_whole(manifest, json.dumps(wanted).encode(), shared=True)
         return
-    try:
-        stored = json.loads(manifest.read_text("utf-8"))
-    except ValueError:
-        stored = {}
+    stored = _read_manifest(manifest)
     differing = next((key for key in wanted if stored.get(key) != wanted[key]), None)
     if differing is not None:
         was, now = (str(each.get(differing))[:_MAX_SHOWN] for each in (stored, wanted))
@@ -161,20 +158,42 @@ def open_folder(folder: Path, run: Run) -> None:
 
 def remove_folder(folder: Path) -> None:
     """Remove the parts of any run; `ForeignFileError` for what is no folder of them."""
-    remove_own(folder, _OWN, "parts of an atlas")
+    remove_own(folder, _OWN, "parts of an atlas", _MANIFEST, {"format", "model"}.issubset)
 
 
-def remove_own(folder: Path, own: re.Pattern[str], what: str) -> None:
+def remove_own(
+    folder: Path,
+    own: re.Pattern[str],
+    what: str,
+    manifest: str,
+    is_ours: Callable[[Mapping[str, object]], bool],
+) -> None:
     """Remove a folder in which all files have names of our `own`; `what` they are, in words.
 
-    Raises `ForeignFileError`, and removes nothing, where there is anything else.
+    Raises `ForeignFileError`, and removes nothing, where there is anything else, or the fields of
+    the `manifest` are not ours. An unfinished folder, or one of unfinished files, has none.
     """
     if not folder.exists():
         return
     paths = _own_files(folder, own, what)
-    for path in paths:
+    finished = any(not path.name.endswith(UNFINISHED) for path in paths)
+    whole = finished and not folder.name.endswith(UNFINISHED)
+    if whole and not is_ours(_read_manifest(folder / manifest)):
+        raise ForeignFileError(
+            f"{folder} has the names of {what}, but no {manifest} of one: move it away first."
+        )
+    for path in sorted(paths, key=lambda path: path.name == manifest):  # last: it says whose it is
         path.unlink()
     folder.rmdir()
+
+
+def _read_manifest(path: Path) -> Mapping[str, object]:
+    """Its fields; none where it is missing or no JSON object."""
+    try:
+        stored = json.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return {}
+    return stored if isinstance(stored, dict) else {}
 
 
 def _own_files(folder: Path, own: re.Pattern[str], what: str) -> list[Path]:

@@ -438,6 +438,33 @@ def test_a_folder_of_something_else_is_never_removed(
         precious.unlink()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("manifest", ["mine", "[]", '{"format": "A4"}'])
+def test_a_folder_whose_files_only_have_our_names_is_never_removed(
+    manifest: str,
+    folder_of: FolderOf,
+    corpus: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Where parts are kept, and where the atlas is to be."""
+    out = tmp_path / "mine.atlas"
+    given = command(folder_of("bert"), corpus, out, "--restart")
+    for folder, part, said in (
+        (partial(out), "part-00000.safetensors", "run.json"),
+        (out, "points-00000.parquet", "atlas.json"),
+    ):
+        folder.mkdir()
+        (folder / said).write_text(manifest)
+        (folder / part).write_text("mine")
+        assert atlas_build.main(given) == 2
+        assert f"no {said} of one: move it away first" in last_line(capsys)
+        assert (folder / part).read_text() == "mine"
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+
+
 def test_wrong_arguments_exit_as_command_lines_do(capsys: pytest.CaptureFixture[str]) -> None:
     for given in ([], ["--model", "m", "--corpus", "c", "--out", "o", "--tokens", "0"]):
         with pytest.raises(SystemExit) as stopped:

@@ -44,3 +44,16 @@ def test_a_second_process_is_refused_until_the_first_is_done_or_dead(tmp_path: P
         with locked(folder):
             pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_only_has_the_name_of_a_lock_stays(tmp_path: Path) -> None:
+    folder, own = tmp_path / "atlas.partial", tmp_path / "atlas.partial.lock"
+    own.write_text("mine")
+    with pytest.raises(BuildError, match="is not a lock of this command"), locked(folder):
+        pass
+    assert own.read_text() == "mine"
+    link = tmp_path / "other.partial.lock"
+    link.symlink_to(own)
+    with pytest.raises(BuildError, match="move it away"), locked(tmp_path / "other.partial"):
+        pass
+    assert link.is_symlink()
