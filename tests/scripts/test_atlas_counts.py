@@ -1,7 +1,8 @@
-"""Cells of a matrix drawn from counts, as the scripts work them out."""
+"""Cells of a matrix drawn from counts, as the scripts work them out, and how to use a picture."""
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,8 @@ INSIDE = 200 * 0.9  # pixels of the frame: the tile has a margin of a twentieth
 
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
-    return run_with("atlas_cloud/density", "atlas_cloud/counts", "points/oklab")
+    names = ("density", "counts", "words")
+    return run_with(*(f"atlas_cloud/{name}" for name in names), "points/oklab")
 
 
 def counts(seed: int = 0, cells: int = 32) -> np.ndarray:
@@ -170,3 +172,16 @@ def test_most_of_a_head_is_no_part(run: Run) -> None:
         spot=SPOT,
     )
     assert whole is None
+
+
+def test_a_finger_is_told_of_no_key_wheel_or_click(run: Run) -> None:
+    hints = """
+      globalThis.window = { matchMedia: () => ({ matches: isCoarse }) }
+      const tiles = [[2, false], [3, false], [2, true]]
+      return [...tiles.map(([dims, single]) => hintFor({ dims, single })),
+        ...["lasso", 2, 3].map((mode) => hintAlone(mode))]
+    """
+    mouse, touch = (run(hints, isCoarse=coarse) for coarse in (False, True))
+    keys = re.compile("click|shift|ctrl|wheel|key|escape|hover|press", re.IGNORECASE)
+    assert all(keys.search(each) for each in mouse)
+    assert not any(keys.search(each) for each in touch)

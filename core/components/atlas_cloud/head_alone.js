@@ -14,7 +14,7 @@ import { lassoWith, outlineOf, pointsInside } from "./lasso.js"
 import { linesShown, markPoints, readCloud } from "./marks.js"
 import { radiusFor, showsPictures } from "./paint.js"
 import { freeGrid, turnedView } from "./viewport.js"
-import { noteAlone } from "./words.js"
+import { hintAlone, noteAlone } from "./words.js"
 
 /** @import { Placed } from "../points/labels.js" */
 /** @import { Pen } from "../points/scatter.js" */
@@ -28,11 +28,6 @@ const STAGE = { maxHeight: 600, minHeight: 360, share: 0.75, ofWindow: 0.54, mar
 const FADED = { strong: 0.16, weak: 0.4 } // share of its colour that a faded point keeps: beside what was chosen, beside a sentence
 const AXES = { away: 38, names: ["1", "2", "3"] } // pixels from the corner
 const TILE = { row: 0, column: 0 } // the only one
-const HINTS = {
-  lasso: "Draw around points to choose them (Shift adds more). Faded points are left out.",
-  2: "Drag to move, two fingers or the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
-  3: "Drag to turn, Shift and drag (or two fingers) to move, the wheel to zoom (click or tap the cloud first). Keys: + − 0 and arrows; Escape clears.",
-}
 
 export class HeadAlone extends CloudView {
   /** @type {"move" | "lasso"} */ mode = "move"
@@ -124,7 +119,7 @@ export class HeadAlone extends CloudView {
     for (const name of /** @type {const} */ (["move", "lasso"]))
       describe(this.buttons[name], { "aria-pressed": mode === name })
     this.over.classList.toggle("lassoing", mode === "lasso")
-    this.hint.textContent = HINTS[mode === "lasso" ? "lasso" : this.data.dims]
+    this.hint.textContent = hintAlone(mode === "lasso" ? "lasso" : this.data.dims)
   }
 
   /** Where its points are on the screen. */

@@ -33,11 +33,37 @@ const HINTS = {
   },
 }
 
+const ALONE = {
+  lasso: {
+    mouse: "Draw around points to choose them (Shift adds more). Faded points are left out.",
+    touch: "Draw around points to choose them. Faded points are left out.",
+  },
+  2: {
+    mouse:
+      "Drag to move, the wheel to zoom (press the cloud first). Keys: + − 0 and arrows; Escape clears.",
+    touch: "Tap the cloud, then drag to move it; two fingers zoom.",
+  },
+  3: {
+    mouse:
+      "Drag to turn, Shift and drag to move, the wheel to zoom (press the cloud first). Keys: + − 0 and arrows; Escape clears.",
+    touch: "Tap the cloud, then drag to turn it; two fingers move and zoom it.",
+  },
+}
+
 /** How to use it, with a mouse, a finger, or in a saved file. @param {Sent} data @param {boolean} [isFile] */
 export function hintFor({ dims, single }, isFile = false) {
   const hints = single ? HINTS.single : dims === 3 ? HINTS.space : HINTS.plane
   if (isFile) return hints.file
-  return window.matchMedia("(pointer: coarse)").matches ? hints.touch : hints.mouse
+  return hints[pointer()]
+}
+
+/** How to use a head alone: a lasso, or a cloud in so many dimensions. @param {"lasso" | 2 | 3} mode */
+export function hintAlone(mode) {
+  return ALONE[mode][pointer()]
+}
+
+function pointer() {
+  return window.matchMedia("(pointer: coarse)").matches ? "touch" : "mouse"
 }
 
 /** @param {Data} data */

@@ -170,7 +170,7 @@ class CloudsView extends View {
     make(figure, "figcaption", "", data.titles[index])
     const canvas = make(figure, "canvas")
     const queries = data.shown.filter((i) => i < data.queries).length
-    const label = `${data.titles[index]}: ${queries} queries and ${data.shown.length - queries} keys; arrow keys step from point to point, Enter pins one, Escape unpins`
+    const label = `${data.titles[index]}: ${queries} queries and ${data.shown.length - queries} keys; arrow keys step from point to point${data.dims === 3 ? ", with Shift they turn" : ""}, Enter pins one, Escape unpins`
     describe(canvas, { tabindex: 0, role: "img", "aria-label": label })
     const notes = make(figure, "div", "notes")
     for (const note of data.notes[index]) make(notes, "div", "", note)

@@ -40,12 +40,12 @@ _SWITCHES = {  # default, label, help
     LABELS: (
         True,
         "Labels",
-        "Tokens next to points. Hover over a point to see its token either way.",
+        "Tokens next to points. Point at one to see its token either way.",
     ),
     LINES: (
         True,
         "Attention lines",
-        "In the clicked sentence: from each query to its two strongest keys.",
+        "In the sentence of the pressed point: from each query to its two strongest keys.",
     ),
     CLUSTERS: (
         False,

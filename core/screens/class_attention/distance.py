@@ -127,6 +127,6 @@ def _explain(over: str) -> str:
     images = "this image" if over == "image" else f"the {len(BOX)} sample images, each alike"
     return (
         f"Each dot is a head: mean distance from a patch to those it attends to, on {images}, in"
-        " pixels of the image as the model gets it. CLS and registers do not count. Click a dot for"
+        " pixels of the image as the model gets it. CLS and registers do not count. Press a dot for"
         " its CLS map."
     )

@@ -69,7 +69,7 @@ def show_maps(trace: Trace, patches: Patches, view: View) -> None:
     """The picture, how to read it, and its files."""
     key = current_key(trace.model)
     maps = cached.cls_maps(key)
-    ask(headline(maps, view), "Click a small map to enlarge it.")
+    ask(headline(maps, view), "Press a small map to enlarge it.")
     held = contents("class-attention", trace.model)
     picture = held.titled("CLS attention")
     show_cls_maps(

@@ -79,7 +79,7 @@ def _pick_shown(trace: Trace) -> tuple[int, int] | None:
         "Attention of",
         subject="Heads are",
         menu=True,
-        help="Or click a head on the map below.",
+        help="Or press a head on the map below.",
     )
     return None if shown == MOST else divmod([*options].index(shown) - 1, trace.shape[1])
 

@@ -46,7 +46,7 @@ def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
         names=_titles(trace.tokens, ALL, "all at once").__getitem__,
         menu=True,
         width=190,
-        help="Or click a token on the left of the picture; pointing at one shows it.",
+        help="Or press a token on the left of the picture; pointing at one shows it.",
     )
     key_token = controls.choice(
         "key_token",
@@ -57,7 +57,7 @@ def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
         menu=True,
         width=190,
         help="The pair whose score is taken apart into dimensions: the key that the query"
-        " attends to most, of those shown, or one of your choice. Or click its row in the picture.",
+        " attends to most, of those shown, or one of your choice. Or press its row in the picture.",
     )
     sort = controls.choice("sort", _SORTS, subject="Dimensions are sorted by")
     return NeuronState(

@@ -111,7 +111,7 @@ def _summarise(view: View) -> None:
         answer = _words(
             "followed", corpus=corpus, named=named, total=total, patterns=patterns, broad=broad
         )
-        ask(answer, "Click a square to see its head.", tokens=view.tokens)
+        ask(answer, "Press a square to see its head.", tokens=view.tokens)
     tokens = view.query_tokens
     scarce = [
         f"{names[name]} ({tokens[name]:.0f} of {pattern.min_query_tokens})"
