@@ -35,6 +35,7 @@ from core.analysis.arrays import Floats
 Arrays = dict[str, NDArray[np.generic]]
 
 IDLE_SECONDS = 300
+LIMIT_SECONDS = 600  # of one request, and of the wait for those of others
 ATTEMPTS = 3  # per request: the process may have just gone idle, and be killed once
 # From this many rows on UMAP searches neighbours approximately, which first compiles for half a
 # minute; an exact search takes less than a second.
@@ -47,6 +48,8 @@ _PROBLEMS = {
     "points": "UMAP refused these points.",
     "killed": f"UMAP was stopped {ATTEMPTS} times before it was done, probably because the server"
     " has too little memory for it.",
+    "late": "UMAP of these points took too long.",
+    "busy": "UMAP is busy with the points of others: try again later.",
 }
 _ROOT = Path(__file__).parents[3]
 _LENGTH = struct.Struct("<Q")
@@ -65,13 +68,17 @@ def fit_umap(
 ) -> Floats:
     """UMAP of the rows, float64 (row, dimension); the same for the same input.
 
-    Raises `ProjectionError` when the process cannot be started, is killed every time, or UMAP
-    refuses the points. The next call starts it again.
+    Raises `ProjectionError` when the process cannot be started, is killed every time, takes too
+    long or is busy for too long, or UMAP refuses the points. The next call starts it again.
     """
     settings = np.array([dimensions, neighbours, seed])
     request = _pack(rows=rows, settings=settings, metric=np.array(metric))
-    with _lock:
+    if not _lock.acquire(timeout=LIMIT_SECONDS):
+        raise ProjectionError(_PROBLEMS["busy"])
+    try:
         answer = _ask_until_answered(request)
+    finally:
+        _lock.release()
     if "error" in answer:
         raise ProjectionError(_PROBLEMS[str(answer["error"])])
     return np.asarray(answer["points"], dtype=np.float64)
@@ -82,15 +89,21 @@ def _ask_until_answered(request: bytes) -> Arrays:
     for attempt in range(1, ATTEMPTS + 1):
         if _process is None or _process.poll() is not None:
             _process = _start()
+        limit = threading.Timer(LIMIT_SECONDS, _process.kill)
+        limit.daemon = True
+        limit.start()
         try:
             return _ask(_process, request)
         except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
             _process.kill()
             status = _process.wait()
             _process = None
-            if _ending.is_set():
-                raise ProjectionError(_PROBLEMS["start"]) from None
+            if _ending.is_set() or limit.finished.is_set():
+                problem = "start" if _ending.is_set() else "late"
+                raise ProjectionError(_PROBLEMS[problem]) from None
             _log.warning("UMAP ended, status %d, attempt %d: %s", status, attempt, error)
+        finally:
+            limit.cancel()
     raise ProjectionError(_PROBLEMS["killed"])
 
 

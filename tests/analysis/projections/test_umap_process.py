@@ -12,6 +12,7 @@ import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,27 @@ def test_a_process_that_is_always_killed_is_given_up_and_the_next_request_works(
     assert stand_in.starts() == ATTEMPTS
     stand_in.does("")
     check_works()
+
+
+def test_a_layout_that_hangs_is_ended_and_holds_up_others_for_a_while_only(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check_works()  # it has started
+    monkeypatch.setattr(umap_process, "LIMIT_SECONDS", 5.0)
+    stand_in.does("(HERE / 'hangs').touch(); import time; time.sleep(300)")
+    with ThreadPoolExecutor(1) as pool:
+        hanging = pool.submit(fit)
+        assert wait_for((stand_in.folder / "hangs").exists)
+        monkeypatch.setattr(umap_process, "LIMIT_SECONDS", 0.1)
+        with pytest.raises(ProjectionError, match="busy with the points of others"):
+            fit()
+        with pytest.raises(ProjectionError, match="took too long"):
+            hanging.result(60)
+    monkeypatch.undo()
+    monkeypatch.setenv("PYTHONPATH", str(stand_in.folder))
+    stand_in.does("")
+    check_works()
+    assert stand_in.starts() == 2
 
 
 def test_a_process_killed_between_requests_is_started_again(stand_in: StandIn) -> None:
