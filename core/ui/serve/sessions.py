@@ -90,28 +90,36 @@ def _end_at_once(server: Runtime) -> None:
 
 
 def possible(states: Iterable[WidgetState], widgets: Mapping[str, Any]) -> list[WidgetState]:
-    """The states of `widgets`, by id, that these can read.
+    """The states of `widgets`, by id, that these can read, while all are as long as two may be.
 
-    Of a session without widgets yet, as when a browser comes back to a server that was started
-    anew, states that together are as short as one may be: they are not read before a widget is
-    there.
+    The server reads them between two messages of all visitors. In a session without widgets yet, as
+    when a browser comes back to a server that was started anew, none is read.
     """
-    if widgets:
-        return [state for state in states if is_possible(state, widgets.get(state.id))]
-    sizes = accumulate(state.ByteSize() for state in states)
-    return [state for state, size in zip(states, sizes, strict=True) if size <= MOST_BYTES]
+    known = [state for state in states if not widgets or state.id in widgets]
+    sizes = accumulate(0 if widgets and _is_long(state) else state.ByteSize() for state in known)
+    return [
+        state
+        for state, size in zip(known, sizes, strict=True)
+        if size <= 2 * MOST_BYTES and (not widgets or is_possible(state, widgets[state.id]))
+    ]
+
+
+def _is_long(state: WidgetState) -> bool:
+    """Whether it is the text that may be longer."""
+    is_text = state.WhichOneof("value") == "string_value"
+    return is_text and state.id.endswith(f"-{LONG_TEXT}")
 
 
 def is_possible(state: WidgetState, widget: Any) -> bool:  # noqa: ANN401 - of Streamlit
-    """Whether there is such a widget, and the state is short enough, of its kind, and readable.
+    """Whether the state is short enough, of the widget's kind, and readable.
 
     Another (of another kind, or nested thousands deep) would end the page.
     """
     kind = state.WhichOneof("value")
-    if widget is None or kind not in (widget.value_type, None):
+    if kind not in (widget.value_type, None):
         return False
     if state.ByteSize() > MOST_BYTES:
-        return kind == "string_value" and state.id.endswith(f"-{LONG_TEXT}")
+        return _is_long(state)
     if kind == _UPLOAD:  # looked up in the run alone
         return True
     try:

@@ -68,10 +68,16 @@ def test_a_state_of_another_kind_than_its_widget_is_refused(kind: str, state: An
     assert not is_possible(WidgetState(id="one", **state), widget(lambda value: value, kind))
 
 
-def test_states_that_no_widget_has_are_dropped_unread_and_bounded_together() -> None:
-    states = [WidgetState(id=f"of nobody {i}", json_value=" " * 100_000) for i in range(19)]
-    assert possible(states, {"one": widget(json.loads)}) == []
-    assert possible(states, {}) == states[:2]
+def test_states_that_no_widget_has_are_dropped_unread_and_all_are_bounded_together() -> None:
+    states = [WidgetState(id=f"of nobody {i}", json_value=f"{0:100000}") for i in range(19)]
+    assert possible(states, {"one": widget(pytest.fail)}) == []
+    assert possible(states, {}) == states[:5]
+    read: list[str] = []
+    widgets = {state.id: widget(read.append) for state in states}
+    text = WidgetState(id=f"$$ID-1-{LONG_TEXT}", string_value="€" * MOST_BYTES)
+    widgets[text.id] = widget(str, "string_value")
+    assert possible([text, *states * 2], widgets) == [text, *states[:5]]
+    assert len(read) == 5
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5_000, "{", "[1, 2"])
