@@ -46,6 +46,7 @@ def choose(model: LoadedModel, *, cross: bool) -> None:
             "decoder",
             "",
             "" if attention_type == "encoder" else "The decoder reads",
+            height="content",
             column=420,
             placeholder=f"Empty: {answers}",
         )

@@ -12,7 +12,15 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Open, arrive, box_of, follow, settle, step_to
+from tests.browser.conftest import (
+    Open,
+    arrive,
+    box_of,
+    count_messages,
+    follow,
+    settle,
+    step_to,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,23 +32,54 @@ if TYPE_CHECKING:
 TYPED = "The brown capybara is sleeping now."
 
 
-def test_enter_and_the_button_show_what_was_typed_and_lines_become_one(goto: Open) -> None:
-    page = goto("/heatmap")
+def test_enter_and_the_button_show_what_was_typed_with_its_lines(goto: Open) -> None:
+    page = goto("/heatmap?model=bundled/gpt2-novels")
     text = page.get_by_label("Text", exact=True)
     text.fill(TYPED)
     text.press("Enter")
     follow(page, "text=The.brown.capybara")
-    expect(page.get_by_role("columnheader", name="brown")).to_be_visible()
+    expect(text).not_to_be_focused()
+    expect(page.get_by_role("columnheader", name="now", exact=True)).to_be_visible()
     page.evaluate("navigator.clipboard.writeText('leaves fall\\nin autumn\\r\\nand winter')")
     text.click()
     page.keyboard.press("Control+A")
     page.keyboard.press("Control+V")
-    expect(text).to_have_value("leaves fall in autumn and winter")
+    expect(text).to_have_value("leaves fall\nin autumn\nand winter")
     page.get_by_role("button", name="Show", exact=True).click()
-    follow(page, "text=leaves.fall.in.autumn.and.winter")
-    expect(page.get_by_role("columnheader", name="winter")).to_be_visible()
+    follow(page, "text=leaves.fall%0Ain.autumn%0Aand.winter")
+    expect(page.get_by_role("columnheader", name="↵₂")).to_be_visible()
     page.get_by_role("button", name="Show", exact=True).hover()
-    expect(page.get_by_text("Pasted lines become one text.")).to_be_visible()
+    expect(page.get_by_text("Shift + Enter begins a new line.")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("width", "key"), [(1280, "Enter"), (1280, "Control+Enter"), (390, "Enter")]
+)
+def test_a_text_grows_with_its_lines_and_enter_applies_it_once(
+    goto: Open, width: int, key: str
+) -> None:
+    page = goto(f"/heatmap?text={quote('in autumn ' * 30)}", width=width)
+    text = page.get_by_label("Text", exact=True)
+    field = page.get_by_test_id("stTextAreaRootElement")
+    assert box_of(field)["height"] == pytest.approx(40, abs=0.1)
+    asked = count_messages(page)
+    text.fill("leaves fall")
+    for line, lines in enumerate((2, 3, 4, 5, 5, 5), start=1):
+        text.press("Shift+Enter")
+        page.keyboard.type(f"in autumn {line}")
+        grown = box_of(field)["height"]
+        assert grown == pytest.approx(40 + (lines - 1) * 19.6, abs=0.5), line
+    assert text.evaluate("each => each.scrollTop") > 0
+    assert asked() == 0
+    text.press(key)
+    follow(page, "text=leaves.fall%0Ain.autumn.1%0A.*%0Ain.autumn.6&")
+    assert asked() == 1
+    expect(text).not_to_be_focused()
+    assert text.evaluate("each => [each.scrollTop, each.scrollLeft]") == [0, 0]
+    asked_before = asked()
+    text.press("Enter")
+    settle(page)
+    assert asked() == asked_before, "nothing new was typed"
 
 
 def test_a_link_of_the_menu_opens_the_same_text_in_a_new_tab_too(goto: Open) -> None:

@@ -52,7 +52,7 @@ def test_a_page_opens_with_its_title_and_question_and_hints_at_an_empty_text(pag
     assert any(text.value.startswith(question) for text in app.markdown)
     assert alerts(app) == ""
     if page.name in OF_TEXTS:
-        app.text_input(key="text").set_value("  \n ").run()
+        app.text_area(key="text").set_value("  \n ").run()
         assert "Type a sentence" in alerts(app)
 
 
@@ -68,7 +68,7 @@ def test_what_is_said_above_a_page_moves_nothing_below_it(name: str) -> None:
     """Else the browser draws widgets anew, and sends the values they had before a pick."""
     app = open_app(name)
     before = _index_of_what_follows(app)
-    app.text_input(key="text").set_value("It rains. [SEP] " + "book " * 700).run()
+    app.text_area(key="text").set_value("It rains. [SEP] " + "book " * 700).run()
     assert "were cut" in alerts(app)
     assert _index_of_what_follows(app) == before
 
@@ -137,13 +137,13 @@ OF_A_TEXT = [
 def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, str]) -> None:
     app = open_app(name, **state)
     for text in (
-        "<b>x</b> $x$ :red[x] 😀 مرحبا بالعالم it it it '''\"\"\" \u202eabc\u200b \ufeff\x00 a",
+        "<b>x</b> $x$ :red[x] 😀 مرحبا بالعالم it it it '''\"\"\"\n\n \u202eabc\u200b \ufeff\x00 a",
         "x",
         "=cmd|' /C calc'!A0",
         "a" * 3000,
         "book " * 90,
     ):
-        app.text_input(key="text").set_value(text).run()
+        app.text_area(key="text").set_value(text).run()
         assert not re.search(r"\bnan\b", said(app)), text
         assert not re.search(r"\d%", said(app)), "a share is written another way"
         assert app.query_params["text"] == text

@@ -86,7 +86,7 @@ def test_a_masked_model_offers_to_hide_the_longest_word(
     (button,) = [each for each in app.main.button if each.label.startswith("Hide")]
     assert button.label == "Hide `everything`"
     button.click().run()
-    assert app.text_input(key="text").value == f"The cat sat on {mask}."
+    assert app.text_area(key="text").value == f"The cat sat on {mask}."
     assert app.query_params["text"] == f"The cat sat on {mask}."
     assert "`cat sat on` **?** `.`" in said(app)
     assert not [each for each in app.main.button if each.label.startswith("Hide")]

@@ -97,7 +97,7 @@ def test_a_report_reaches_the_link_and_a_state_from_elsewhere_the_component() ->
 
 def test_a_shorter_text_drops_the_positions_it_lacks() -> None:
     app = open_app("head_view", **{"from": "11", "without": "2,12"})
-    app.text_input(key="text").set_value("two words").run()
+    app.text_area(key="text").set_value("two words").run()
     view = sent(app)["view"]
     assert not app.exception
     assert (view["from"], view["without"]) == ([], [2])

@@ -67,7 +67,7 @@ def test_the_menu_opens_each_page_with_what_its_section_is_for() -> None:
     app = open_app("images")
     menu(app, "home")
     assert sent(app, "arcs")["view"]
-    assert app.text_input(key="text").value == "Oh, this book? I've enjoyed it."
+    assert app.text_area(key="text").value == "Oh, this book? I've enjoyed it."
     for page in ("class_attention", "head_view", "images", "projection"):
         menu(app, page)
         assert app.session_state["input"] == ("text" if find(page) in TEXT_PAGES else "image")

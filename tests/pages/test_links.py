@@ -10,7 +10,7 @@ import pytest
 from core.ui.address import MAX_ADDRESS
 from core.ui.address.link_text import pack
 from tests.opening import open_app
-from tests.pages.conftest import alerts
+from tests.pages.conftest import alerts, sent
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
@@ -33,22 +33,44 @@ def test_a_long_text_travels_packed_and_opens_the_same(text: str) -> None:
     assert "text" not in link
     assert len(f"GET /home?{urlencode(link)} HTTP/1.1") < PROXY_LINE
     again = open_app("home", **link)
-    assert again.text_input(key="text").value == text
+    assert again.text_area(key="text").value == text
     assert address(again) == link
 
 
 def test_a_packed_pair_opens_with_both_texts() -> None:
     app = open_app("home", packed=pack({"text": "leaves fall", "pair": "in autumn"}))
-    assert app.text_input(key="text").value == "leaves fall"
-    assert app.text_input(key="pair").value == "in autumn"
+    assert app.text_area(key="text").value == "leaves fall"
+    assert app.text_area(key="pair").value == "in autumn"
     assert address(app) == {"model": "bundled/minilm", "text": "leaves fall", "pair": "in autumn"}
+
+
+@pytest.mark.parametrize(
+    ("model", "ends"), [("bundled/minilm", []), ("bundled/gpt2-novels", ["↵", "↵₂", "↵₃"])]
+)
+def test_a_text_keeps_its_lines_and_its_link_carries_them(model: str, ends: list[str]) -> None:
+    lines = "leaves fall\nin autumn\n\nand winter"
+    app = open_app("heatmap", model=model, text=lines.replace("\n", "\r\n"), two="1", pair="a\rb")
+    assert alerts(app) == ""
+    assert app.text_area(key="text").value == address(app)["text"] == lines
+    assert app.text_area(key="pair").value == address(app)["pair"] == "a\nb"
+    assert "%0Ain+autumn%0A%0Aand" in urlencode(address(app))
+    app.toggle(key="two").set_value(False).run()
+    labels = sent(app, "table")["columns"]["labels"]
+    assert [label for label in labels if "↵" in label] == ends
+    again = open_app("heatmap", packed=pack({"text": lines}))
+    assert again.text_area(key="text").value == address(again)["text"] == lines
+
+
+def test_what_is_one_line_stays_one() -> None:
+    app = open_app("effect", measure="similarity", other="leaves fall\r\nin autumn")
+    assert app.text_input(key="other").value == "leaves fall in autumn"
 
 
 def test_a_damaged_packed_text_is_reported_and_the_page_works() -> None:
     app = open_app("heatmap", packed="AAAA", layer="4")
     assert "cannot be read: the link is damaged" in alerts(app)
     assert app.session_state["layer"] == "4"
-    assert app.text_input(key="text").value == "Oh, this book? I've enjoyed it."
+    assert app.text_area(key="text").value == "Oh, this book? I've enjoyed it."
 
 
 @pytest.mark.slow
@@ -63,7 +85,7 @@ def test_a_text_that_does_not_fit_even_packed_is_left_out_and_that_is_said() -> 
 def test_no_address_is_longer_than_proxies_take() -> None:
     app = open_app("home")
     for text in ("word " * 1_300, "w%20" * 2_000, "本" * 790, "本" * 840):
-        app.text_input(key="text").set_value(text).run()
+        app.text_area(key="text").set_value(text).run()
         assert 0 < len(urlencode(address(app))) <= MAX_ADDRESS < PROXY_LINE - len("GET  HTTP/1.1")
 
 

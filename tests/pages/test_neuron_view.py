@@ -45,7 +45,7 @@ def test_the_strongest_key_is_shown_until_another_is_picked() -> None:
     assert app.selectbox(key="query").value == "11"  # "it"
     assert app.selectbox(key="key_token").value == "strongest"
     assert "filter" not in app.query_params
-    app.text_input(key="text").set_value("A cat.").run()
+    app.text_area(key="text").set_value("A cat.").run()
     assert app.selectbox(key="query").value == "3"
     assert alerts(app) == ""
 

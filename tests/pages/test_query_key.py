@@ -66,7 +66,7 @@ def test_red_lines_lead_from_brown_to_capybara_and_another_text_gets_its_own() -
     app = open_app("query_key", text=CAPYBARA)
     chosen = (app.multiselect(key="from"), app.multiselect(key="to"))
     assert [each.value for each in chosen] == [[3], [4, 5, 6]]
-    app.text_input(key="text").set_value(BOOK).run()
+    app.text_area(key="text").set_value(BOOK).run()
     assert (app.multiselect(key="from").value, app.multiselect(key="to").value) == ([11], [5])
     assert alerts(app) == ""
 

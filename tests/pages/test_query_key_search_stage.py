@@ -122,7 +122,7 @@ def test_a_dot_that_is_no_pair_of_this_text_is_told(dot: str) -> None:
 
 def test_a_dot_of_another_text_is_forgotten() -> None:
     app = open_app("query_key", text=BOOK, part="heads", dot="11,5")
-    app.text_input(key="text").set_value(CAPYBARA).run()
+    app.text_area(key="text").set_value(CAPYBARA).run()
     assert "Press a point to see its pair" in said(app)
     assert alerts(app) == ""
 

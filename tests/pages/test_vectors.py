@@ -119,7 +119,7 @@ def test_a_link_may_name_the_heads_of_a_summary() -> None:
 
 def test_picks_go_when_their_tokens_go() -> None:
     app = open_app("vectors", pick="5,11")
-    app.text_input(key="text").set_value("one two").run()
+    app.text_area(key="text").set_value("one two").run()
     assert not app.exception
     assert app.multiselect(key="pick").value == []
 
@@ -152,7 +152,7 @@ def test_a_badge_says_how_far_a_part_can_be_trusted() -> None:
 
 def test_another_text_gets_a_pair_of_its_own() -> None:
     app = open_app("projection")
-    app.text_input(key="text").set_value("The brown capybara is sleeping now.").run()
+    app.text_area(key="text").set_value("The brown capybara is sleeping now.").run()
     assert app.selectbox(key="a").value != app.selectbox(key="b").value
     assert alerts(app) == ""
 

@@ -60,12 +60,29 @@ const [performance, setTimeout, clearTimeout] = real
 Object.assign(globalThis, { performance, setTimeout, clearTimeout })
 return followed
 """
+# Keys that are pressed in a field which matches `kind`: those that leave it.
+KEYS = """
+class HTMLElement {}
+class HTMLTextAreaElement extends HTMLElement {}
+Object.assign(globalThis, { HTMLElement, HTMLTextAreaElement })
+const listeners = {}, left = []
+leaveOnEnter({ addEventListener: (name, run) => { listeners[name] = run } })
+const { setTimeout: before } = globalThis
+globalThis.setTimeout = (run) => run()
+for (const key of keys) {
+  const field = { matches: (selector) => selector.includes(kind), blur: () => left.push(key.name) }
+  const target = Object.assign(new HTMLTextAreaElement(), field)
+  listeners.keydown({ target, ...key, preventDefault() {}, stopPropagation() {} })
+}
+globalThis.setTimeout = before
+return left
+"""
 IDLE, RUNS = "notRunning", "running"
 
 
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
-    return run_with("shell/quiet", "shell/links", "shared/dom")
+    return run_with("shell/quiet", "shell/links", "shell/fields", "shared/dom")
 
 
 @pytest.mark.parametrize(
@@ -112,6 +129,27 @@ def test_of_two_links_the_one_clicked_last_is_followed_last(
     run: Run, times: list[list[Any]], followed: list[str]
 ) -> None:
     assert run(CLICKS, times=times) == followed
+
+
+@pytest.mark.parametrize(
+    ("kind", "left"),
+    [
+        ("stTextInputField", ["plain", "shift"]),
+        (".st-key-text", ["plain"]),
+        (".st-key-lines", []),
+    ],
+)
+def test_enter_leaves_a_field_but_not_while_it_ends_a_word_of_an_input_method(
+    run: Run, kind: str, left: list[str]
+) -> None:
+    keys = [
+        {"name": "letter", "key": "a"},
+        {"name": "composing", "key": "Enter", "isComposing": True},
+        {"name": "just composed", "key": "Enter", "keyCode": 229},
+        {"name": "plain", "key": "Enter"},
+        {"name": "shift", "key": "Enter", "shiftKey": True},
+    ]
+    assert run(KEYS, kind=kind, keys=keys) == left
 
 
 def test_a_link_of_the_menu_holds_what_every_page_reads(run: Run) -> None:

@@ -1,6 +1,7 @@
 // Watches the window, on every page: the theme, the history, links, and taps on what is explained.
 
 import { make, whenGone } from "../shared/dom.js"
+import { leaveOnEnter } from "./fields.js"
 import { openHintsOnTap } from "./hints.js"
 import { makeDrawer } from "./drawer.js"
 import { keepOneEntry } from "./history.js"
@@ -42,17 +43,6 @@ function start(parentElement) {
       leaveOnEnter(document),
     ],
   }
-}
-
-/** Keys belong to the page again once a text is typed: Enter, which applies it, leaves the field. @param {Document} document */
-function leaveOnEnter(document) {
-  /** @param {KeyboardEvent} event */
-  function onKey({ key, target }) {
-    if (key !== "Enter" || !(target instanceof HTMLInputElement)) return
-    if (target.dataset.testid === "stTextInputField") setTimeout(() => target.blur())
-  }
-  document.addEventListener("keydown", onKey)
-  return () => document.removeEventListener("keydown", onKey)
 }
 
 /** The theme's background. @param {HTMLElement} probe */

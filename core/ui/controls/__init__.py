@@ -317,26 +317,28 @@ def text(
     default: str,
     label: str = "",
     *,
-    height: int | None = None,
+    height: int | Literal["content"] | None = None,
     max_chars: int = address.MAX_TEXT,
     column: int | None = None,
     optional: bool = False,
     **look: Any,  # noqa: ANN401 - of the widget: placeholder, width, label_visibility
 ) -> str:
-    """What is typed: a line, or a box of a `height` in pixels; cut to what the pages take."""
+    """What is typed, cut to what the pages take.
+
+    It is one line, or has a box of a `height` in pixels, or one that grows with its lines: see
+    ``shell/fields.js``.
+    """
     _declare(Control("text", key, default, optional=optional))
     value, state = address.take(key), st.session_state
     if value is not None:
+        value = value.replace("\r\n", "\n").replace("\r", "\n")  # as a browser's fields do
         if len(value) > address.MAX_TEXT:
             notice(
                 f"The text in this link has {len(value):,} characters;"
                 f" the first {address.MAX_TEXT:,} are used."
             )
         value = value[: address.MAX_TEXT]
-        if height is None and (lines := len(value.splitlines())) > 1:
-            notice(f"The text in this link has {lines} lines, which are shown as one.")
-            value = " ".join(value.splitlines())
-        state[key] = value
+        state[key] = " ".join(value.splitlines()) if height is None else value
     state.setdefault(key, default)
     if height is not None:
         look["height"] = height

@@ -18,7 +18,7 @@ EXAMPLES: tuple[tuple[str, str | None, tuple[str, str] | None], ...] = (
     ("astronomers discovered a new planet", None, ("1", "9")),
 )
 _SECOND = "Second sentence: fed together"
-_LINES = "Or press Enter. Pasted lines become one text."
+_KEYS = "Or press Enter. Shift + Enter begins a new line."
 
 
 def draw() -> DeltaGenerator:
@@ -26,7 +26,7 @@ def draw() -> DeltaGenerator:
     row = st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small")
     with row:
         declare("Text", _SECOND)
-        st.button("Show", key="show_text", type="primary", help=_LINES)
+        st.button("Show", key="show_text", type="primary", help=_KEYS)
         st.menu_button(
             "Examples",
             range(len(EXAMPLES)),
@@ -44,6 +44,7 @@ def declare(label: str = "", label_of_second: str = "") -> None:
         "text",
         EXAMPLES[0][0],
         label,
+        height="content",
         label_visibility="collapsed",
         placeholder="Type a sentence",
     )
@@ -53,6 +54,7 @@ def declare(label: str = "", label_of_second: str = "") -> None:
             "pair",
             "",
             label_of_second,
+            height="content",
             label_visibility="collapsed",
             placeholder="e.g. It was a gift from my friend.",
         )
