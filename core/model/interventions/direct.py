@@ -24,7 +24,7 @@ from core.model.interventions.heads import (
     side_by_side,
 )
 from core.model.interventions.measures import Measure, Measured, measured, measures_of, words_of
-from core.model.language import display_names, is_text
+from core.model.language import display_names, first_words
 from core.model.refusal import refusing_to
 
 if TYPE_CHECKING:
@@ -321,15 +321,8 @@ def _most_moved(
     model: LoadedModel, part: torch.Tensor, count: int, sign: int
 ) -> tuple[tuple[WrittenWord, ...], int]:
     """The words with the largest `part` times `sign`, and how many entries were passed over."""
-    words: list[int] = []
-    passed_over = 0
-    for entry in (sign * part).argsort(descending=True).tolist():
-        if len(words) == count:
-            break
-        if is_text(model.tokenizer, entry):
-            words.append(entry)
-        else:
-            passed_over += 1
+    order = (sign * part).argsort(descending=True).tolist()
+    words, passed_over = first_words(model.tokenizer, order, count)
     names = display_names(model.tokenizer, words)
     return tuple(map(WrittenWord, names, words, part[words].tolist())), passed_over
 

@@ -9,7 +9,7 @@ from core.model.capture.forward import recorded
 from core.model.interventions.direct import check_followed
 from core.model.interventions.heads import as_input
 from core.model.interventions.measures import Measured, measured, measures_of
-from core.model.language import Guess, guesses_of
+from core.model.language import Guess, first_words, guesses_of
 from core.model.refusal import refusing_to
 
 if TYPE_CHECKING:
@@ -25,11 +25,13 @@ class Lens:
     Attributes
     ----------
     guesses : the likeliest words, the likeliest first.
+    passed_over : entries that are likelier than the last of them, and no text.
     probability : of the word that the whole model finds likeliest.
     kl : KL(what the whole model says || what is said here), in nats.
     """
 
     guesses: tuple[Guess, ...]
+    passed_over: int
     probability: float
     kl: float
 
@@ -60,10 +62,12 @@ def logit_lens(
     best = int(whole.argmax())
     found = []
     for each in chances:
-        values, ids = each.exp().topk(count)
+        order = each.argsort(descending=True).tolist()
+        words, passed_over = first_words(model.tokenizer, order, count, blanks=True)
         found.append(
             Lens(
-                guesses_of(model.tokenizer, ids.tolist(), values.tolist()),
+                guesses_of(model.tokenizer, words, each[words].exp().tolist()),
+                passed_over,
                 float(each[best].exp()),
                 max(0.0, float((whole.exp() * (whole - each)).sum())),
             )

@@ -244,14 +244,31 @@ def display_names(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> lis
     return [display_name(name, spelling) for name in tokenizer.convert_ids_to_tokens(list(ids))]
 
 
-def is_text(tokenizer: PreTrainedTokenizerFast, entry: int) -> bool:
-    """Whether an entry of the vocabulary can be printed: no control character, no half of one."""
-    text = str(tokenizer.decode([entry])).strip()
+def is_text(tokenizer: PreTrainedTokenizerFast, entry: int, *, blanks: bool = False) -> bool:
+    """Whether an entry of the vocabulary can be printed: no control character, no half of one.
+
+    Nor a blank or the end of a line, unless `blanks` count.
+    """
+    decoded = str(tokenizer.decode([entry]))
+    text = decoded.strip()
     return (
-        bool(text)
+        bool(decoded if blanks else text)
         and "\N{REPLACEMENT CHARACTER}" not in text
         and visible(text) in {text, RING + text}
     )
+
+
+def first_words(
+    tokenizer: PreTrainedTokenizerFast, order: Sequence[int], count: int, *, blanks: bool = False
+) -> tuple[list[int], int]:
+    """The first `count` of these entries that are text, and how many before the last are not."""
+    words: list[int] = []
+    for place, entry in enumerate(order):
+        if len(words) == count:
+            return words, place - count
+        if is_text(tokenizer, entry, blanks=blanks):
+            words.append(entry)
+    return words, len(order) - len(words)
 
 
 def guesses_of(

@@ -170,5 +170,5 @@ def _show_lens(trace: Trace, key: TraceKey) -> None:
         )
         place = name if name == "embeddings" else f"layer {name}"
         rows.append(f"| {place} | {words} | {number(each.kl, '.3g')} nats |")
-    st.markdown(_words("lens"))
+    st.markdown(_words("lens", passed_over=sum(each.passed_over for each in lens)))
     st.markdown("\n".join(rows))

@@ -229,7 +229,9 @@ def test_mixtures_of_experts_and_bare_products_are_followed(kind: str, tmp_path:
         values = [guess.probability for guess in each.guesses]
         # Narrow models' experts are chosen by what stands there: the passes differ by rounding.
         assert_same_pass(values, expected[[guess.id for guess in each.guesses]], 100)
-        assert_same_pass(values, expected.topk(3).values, 100)
+        texts = [model.tokenizer.decode([each]) for each in expected.argsort().tolist()]
+        printed = [each.strip().isprintable() and each not in {"", "\ufffd"} for each in texts]
+        assert_same_pass(values[::-1], expected.sort().values[printed][-3:], 100)
     parts = direct_parts(model, TEXT, "logit_difference")
     assert _total(parts) == pytest.approx(parts.value, abs=1e-4)
     alone = direct_effects(model, TEXT, "zero", "logit_difference")
