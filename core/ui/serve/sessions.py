@@ -78,11 +78,11 @@ def allow_descriptors() -> None:
 
 
 def _end_at_once(server: Runtime) -> None:
-    """End the process of a server that has stopped, with status 0, though its runs still work.
+    """End the process of a server that has stopped, with status 0, though threads still work.
 
-    As Python ends it takes their threads away; one that comes back from torch then aborts.
+    As Python ends it takes those away; one that comes back from torch then aborts.
     """
-    works = any(thread.name.startswith("ScriptRunner") for thread in threading.enumerate())
+    works = any(thread.daemon for thread in threading.enumerate())  # such as the first load
     if works and server.state is RuntimeState.STOPPED:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
+import threading
 import weakref
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime import RuntimeState
 from streamlit.runtime.caching.ttl_cache import TTLCache
 
 from core.ui.serve import sessions
@@ -169,6 +171,18 @@ def test_a_server_that_is_asked_to_end_while_it_measures_ends_well() -> None:
         with pytest.raises(ConnectionLostError):
             run_visit(visit())
         assert process.wait(60) == 0
+
+
+def test_a_server_ends_well_while_its_first_model_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that loads belongs to no visitor's run."""
+    loaded, statuses = threading.Event(), list[int]()
+    thread = threading.Thread(target=loaded.wait, name="first load", daemon=True)
+    thread.start()
+    monkeypatch.setattr("os._exit", statuses.append)
+    server: Any = SimpleNamespace(state=RuntimeState.STOPPED)
+    sessions._end_at_once(server)
+    loaded.set()
+    assert statuses == [0]
 
 
 def test_as_many_files_may_be_open_as_visits_need() -> None:
