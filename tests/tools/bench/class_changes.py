@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from tests.components.received import received
+from tests.tools.bench.extent import few
 from tests.tools.bench.texts import sentence_of
 
 if TYPE_CHECKING:
@@ -24,7 +25,10 @@ WORDS = """
 _ANY_WORD = re.compile(rb"\b(" + "|".join(WORDS).encode() + rb")\b")
 
 TOKENS = 16  # of a text, its own word and the special ones included
-CHANGES = ("layer", "head", "switch", "layer", "head", "text", "layer", "head", "switch", "text")
+CHANGES = few(
+    ("layer", "head", "switch", "layer", "head", "text", "layer", "head", "switch", "text"),
+    ("layer", "switch", "text"),
+)
 # Beside layer and head: what asks for another model, for a corpus of one's own or for a minute of
 # the processor is another benchmark's.
 _LEFT_ALONE = {"model", "corpus", "source", "projection", "example"}
@@ -48,7 +52,8 @@ def foreign_words(data: bytes, own: str) -> set[str]:
 def change(visitor: Visitor, page: str, word: str, turn: int) -> tuple[str, Any]:
     """The key and the value of a visitor's next change, for `visitor.set`.
 
-    A page without that control gets another of its own, and one without any a text.
+    A page without that control gets another of its own: one without any a text, one without a text
+    a picker.
     """
     kind = CHANGES[turn % len(CHANGES)]
     if page == "head_view" and kind in {"layer", "head"}:
@@ -59,7 +64,7 @@ def change(visitor: Visitor, page: str, word: str, turn: int) -> tuple[str, Any]
         if switches:
             key = switches[turn % len(switches)].key
             return key, not visitor.value(key)
-    elif kind != "text":
+    elif kind != "text" or all(each.key != "text" for each in usable):
         pickers = [each for each in usable if each.kind in _PICKERS]
         named = [each for each in pickers if each.key == kind] or pickers
         if named:
