@@ -51,7 +51,7 @@ _WORDS = """() => {
   let words = 0
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const parent = node.parentElement
-    if (!parent.checkVisibility() || parent.closest("button, label, svg, style")) continue
+    if (!parent.checkVisibility() || parent.closest("button, label, textarea, svg, style")) continue
     const { top, bottom } = parent.getBoundingClientRect()
     if (bottom <= 0 || top >= innerHeight) continue
     words += node.textContent.split(/\\s+/).filter(Boolean).length
