@@ -30,11 +30,14 @@ from core.screens.effect.measuring import (
 from core.screens.effect.paths import pick_share, show_origin
 from core.screens.effect.trust import show_trust
 from core.screens.effect.writes import pick_sum, show_writes
+from core.screens.effect.first import show_first
 from core.ui.place import pick_head
 
-trace = current_trace()
-measure_next = None  # once the page stands
 row = control_row()
+first = show_first()
+trace = current_trace()
+first.empty()
+measure_next = None  # once the page stands
 with row:
     part = pick_part(menu=True, width=180)
 if part == "trust":

@@ -52,7 +52,7 @@ def _current_trace() -> Trace:
     if switch.modality() == "image":  # no pair, no decoder
         return _current_image()
     name = st.session_state["model"].strip()
-    if _awaits_model(name) and (shipped := cache.first_input(_text_key(name))) is not None:
+    if not opened().needs_model and (shipped := awaited_text()) is not None:
         _suggest_head(_draw_without_model(_text_key(name), shipped))
         return shipped.trace
     model = current_model()
@@ -77,10 +77,17 @@ def _current_trace() -> Trace:
     return trace
 
 
+def awaited_text() -> FirstInput | None:
+    """What comes with the app of the text on screen, while the model that reads it is not here."""
+    name = st.session_state["model"].strip()
+    awaited = switch.modality() == "text" and _awaits_model(name)
+    return cache.first_input(_text_key(name)) if awaited else None
+
+
 def _awaits_model(name: str) -> bool:
-    """Whether the model is one that pages begin with, not here yet, and the page does without."""
+    """Whether the model is one that pages begin with, and not here yet."""
     load = cache.first_loads.get((name, switch.modality()))
-    if load is None or load.is_ready or opened().needs_model:
+    if load is None or load.is_ready:
         return False
     failed, _ = st.session_state.get(_FAILED, (None, None))
     return failed != name and name in access(switch.modality()).names
@@ -102,7 +109,7 @@ def _current_image() -> Trace:
     if question := opened().of_image:
         navigation.ask(question)
     name = st.session_state["model"].strip()
-    shipped = first_image() if _awaits_model(name) else None
+    shipped = None if opened().needs_model or not _awaits_model(name) else first_image()
     if shipped is not None:
         image_row.pick_size(shipped.vision)
         key = _image_key(name, shipped.vision)

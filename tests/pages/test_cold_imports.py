@@ -50,12 +50,14 @@ def test_every_pages_imports_stand_alone() -> None:
 DRAWING = """
 import json, os, sys
 import streamlit.web.bootstrap
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 from core.ui.cache import first_model
 from tests.opening import open_app
 
 assert "numpy" in sys.modules and not {"torch", "transformers", "pandas"} & sys.modules.keys()
 first_model.finish = lambda: None
+first_model.wait = lambda *_: st.stop()
 for page in sys.argv[1:]:
     sys.stdout.flush()
     if not (child := os.fork()):
@@ -92,7 +94,7 @@ def test_a_first_picture_needs_few_modules_of_ours(imported: dict[str, set[str]]
 
 _SENTENCE = ("home", "heatmap", "head_view", "model_view", "neuron_view", "vectors", "projection")
 LIGHT = (*_SENTENCE, "query_key", "images")
-TABLES_OF_HEADS = ("class_attention", "patterns", "anomalies")
+TABLES_OF_HEADS = ("class_attention", "patterns", "anomalies", "effect")
 
 
 def test_pages_that_need_only_a_trace_are_drawn_before_torch_is_imported(

@@ -5,9 +5,12 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+import streamlit as st
 
-from core.model import load
+from core.model import effects, load
+from core.model.bundled.first import SENTENCE
 from core.model.errors import OutOfMemoryError
 from core.ui import cache
 from core.ui.cache import first_model
@@ -82,6 +85,28 @@ def test_a_page_that_needs_only_a_trace_is_drawn_before_the_model_is_loaded(
     assert CHECKED not in model_facts(app)
     assert content(app)
     assert not app.error
+
+
+@pytest.mark.parametrize("link", [{}, {"replace": "zero"}, {"part": "away"}, {"text": "It rains."}])
+def test_effects_of_the_first_text_are_drawn_before_the_model_is_loaded(
+    link: dict[str, str], loads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(first_model, "wait", lambda *_: st.stop())
+        app = open_app("effect", **link)
+    assert loads == []
+    if link:
+        assert not app.get("plotly_chart")
+        return
+    values = effects(_load_once("bundled/minilm", "text"), SENTENCE, draws=0).values
+    layer, head = np.unravel_index(values.argmax(), values.shape)
+    assert f"**L{layer + 1} H{head + 1} has the largest effect on this text:**" in said(app)
+    assert f"{values.max():.3g} (1 − cosine)" in said(app)
+    assert len(app.get("plotly_chart")) == 1
+    app = open_app("effect")
+    assert loads == ["bundled/minilm"]
+    assert "has the largest effect" not in said(app)
+    assert len(app.get("plotly_chart")) == 1
 
 
 def test_when_the_model_has_come_its_facts_are_there_and_the_picture_stays(

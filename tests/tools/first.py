@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 
 from core.analysis.head_patterns.induction import induction_scores
-from core.model import LoadedModel, Trace, classify, load, trace_image, trace_repeated, trace_text
+from core.model import (
+    LoadedModel,
+    Trace,
+    classify,
+    effects,
+    load,
+    trace_image,
+    trace_repeated,
+    trace_text,
+)
 from core.model.box import open_box
 from core.model.bundled.first import FILES, IMAGE, PICTURE, SENTENCE, FirstInput
 from core.model.bundled.first_image import FirstImage
@@ -27,6 +36,7 @@ def compute(name: str) -> FirstInput:
     return FirstInput(
         **_common(model, trace_text(model, SENTENCE)),
         induction=np.stack([induction.scores, induction.uniform]),
+        effects=effects(model, SENTENCE, draws=0).values,
     )
 
 

@@ -37,12 +37,15 @@ class FirstInput:
     similarity : of W_Q and W_K, (layer, head); None where they are not known.
     induction : scores on random sequences and their uniform baseline, (2, layer, head); None for a
         model of images.
+    effects : of each head on the sentence vector when its mean replaces it, (layer, head); None
+        for a model of images.
     """
 
     trace: Trace
     norms: Array | None
     similarity: Array | None
     induction: NDArray[np.float64] | None = None
+    effects: NDArray[np.float64] | None = None
 
 
 @functools.cache

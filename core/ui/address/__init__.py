@@ -75,9 +75,10 @@ def may_leave_out(key: str) -> None:
     st.session_state[_OPTIONAL].add(key)
 
 
-def asks_for(key: str) -> bool:
-    """Whether the link has a value for this parameter that nobody has taken yet."""
-    return bool(st.session_state[_LINK].get(key))
+def asks_for(key: str) -> str:
+    """The link's value for this parameter that nobody has taken yet; "" without one."""
+    value: str = st.session_state[_LINK].get(key, "")
+    return value
 
 
 def links_are_on() -> bool:
