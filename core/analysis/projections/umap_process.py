@@ -2,7 +2,7 @@
 
 Importing UMAP compiles for seconds, holding Python's lock, and takes 350 MB: a server that did so
 itself would freeze every visitor. Run as ``python -m``, this module is the process that answers one
-request after another, ends after half a minute without one, and is started again when it is needed.
+request after another, ends after minutes without one, and is started again if the system kills it.
 
 Ours, not loky's: after its idle end loky keeps 55 MB of helpers, and a server that ends waits for
 the layout in hand. A spawned ``concurrent.futures`` pool has no idle end and runs the page again.
@@ -34,7 +34,7 @@ from core.analysis.arrays import Floats
 
 Arrays = dict[str, NDArray[np.generic]]
 
-IDLE_SECONDS = 30  # meanwhile it keeps 350 to 440 MB
+IDLE_SECONDS = 300
 LIMIT_SECONDS = 600  # of one request, and of the wait for those of others
 ATTEMPTS = 3  # per request: the process may have just gone idle, and be killed once
 # From this many rows on UMAP searches neighbours approximately, which first compiles for half a

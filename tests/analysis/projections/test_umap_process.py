@@ -260,16 +260,6 @@ def nothing_writable(fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 @pytest.mark.slow
-def test_a_process_that_nobody_asks_ends_and_is_started_again(stand_in: StandIn) -> None:
-    check_works()
-    process = umap_process._process
-    assert process is not None
-    assert process.wait(timeout=60) == 0
-    check_works()
-    assert stand_in.starts() == 2
-
-
-@pytest.mark.slow
 def test_umap_itself_where_nothing_can_be_written_is_steady_and_keeps_neighbours(
     nothing_writable: None,
 ) -> None:
