@@ -59,12 +59,11 @@ def change(visitor: Visitor, page: str, word: str, turn: int) -> tuple[str, Any]
     if page == "head_view" and kind in {"layer", "head"}:
         return "head_view", {"view": _head_view(visitor, kind, turn)}
     usable = [each for each in visitor.screen if _is_usable(each)]
-    if kind == "switch":
-        switches = [each for each in usable if each.kind == "checkbox" and each.key != "two"]
-        if switches:
-            key = switches[turn % len(switches)].key
-            return key, not visitor.value(key)
-    elif kind != "text" or all(each.key != "text" for each in usable):
+    switches = [each for each in usable if each.kind == "checkbox" and each.key != "two"]
+    if kind == "switch" and switches:
+        key = switches[turn % len(switches)].key
+        return key, not visitor.value(key)
+    if kind in {"layer", "head"} or all(each.key != "text" for each in usable):
         pickers = [each for each in usable if each.kind in _PICKERS]
         named = [each for each in pickers if each.key == kind] or pickers
         if named:
