@@ -130,6 +130,14 @@ def test_ten_visitors_of_one_text_have_it_measured_once(monkeypatch: pytest.Monk
     assert all(each is runs[0] for each in found)
 
 
+def test_the_headline_is_measured_after_a_part_that_has_the_map_alone() -> None:
+    app = open_app("effect", part="looks", text="It rains in the west.")
+    app.session_state["part"] = "heads"
+    app.run()
+    assert "random directions" in _answer(app)
+    assert "not measured yet" not in said(app)
+
+
 def test_a_planted_head_is_needed_and_an_idle_one_is_not() -> None:
     app = open_app("effect", model=PLANTED, text=KING, layer="2", head="2")
     assert "is **needed here**" in said(app)

@@ -251,7 +251,8 @@ def measure(
     """
     from core.model.interventions.written import written_norms
 
-    ready = waits or _place(key, replace, asked, "map", untrained=False).kept
+    steps: tuple[Step, ...] = ("fresh", "map")
+    ready = waits or all(_place(key, replace, asked, each, untrained=False).kept for each in steps)
     step: Step = "map" if ready else "values"
     found = measured_effects(key, replace, asked, step)
     options = {} if ready else {"draws": 0}
