@@ -80,7 +80,7 @@ def _current_trace() -> Trace:
 def awaited_text() -> FirstInput | None:
     """What comes with the app of the text on screen, while the model that reads it is not here."""
     name = st.session_state["model"].strip()
-    awaited = switch.modality() == "text" and _awaits_model(name)
+    awaited = (name, "text") in cache.first_loads and _awaits_model(name)
     return cache.first_input(_text_key(name)) if awaited else None
 
 

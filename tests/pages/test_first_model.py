@@ -87,7 +87,10 @@ def test_a_page_that_needs_only_a_trace_is_drawn_before_the_model_is_loaded(
     assert not app.error
 
 
-@pytest.mark.parametrize("link", [{}, {"replace": "zero"}, {"part": "away"}, {"text": "It rains."}])
+@pytest.mark.parametrize(
+    "link",
+    [{}, {"replace": "zero"}, {"part": "away"}, {"text": "It rains."}, {"input": "image"}],
+)
 def test_effects_of_the_first_text_are_drawn_before_the_model_is_loaded(
     link: dict[str, str], loads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
