@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 import zipfile
 from pathlib import Path
@@ -89,6 +90,7 @@ def _ask_until_answered(request: bytes) -> Arrays:
     for attempt in range(1, ATTEMPTS + 1):
         if _process is None or _process.poll() is not None:
             _process = _start()
+        late = time.monotonic() + LIMIT_SECONDS
         limit = threading.Timer(LIMIT_SECONDS, _process.kill)
         limit.daemon = True
         limit.start()
@@ -98,9 +100,10 @@ def _ask_until_answered(request: bytes) -> Arrays:
             _process.kill()
             status = _process.wait()
             _process = None
-            if _ending.is_set() or limit.finished.is_set():
-                problem = "start" if _ending.is_set() else "late"
-                raise ProjectionError(_PROBLEMS[problem]) from None
+            if _ending.is_set():
+                raise ProjectionError(_PROBLEMS["start"]) from None
+            if time.monotonic() >= late:
+                raise ProjectionError(_PROBLEMS["late"]) from None
             _log.warning("UMAP ended, status %d, attempt %d: %s", status, attempt, error)
         finally:
             limit.cancel()

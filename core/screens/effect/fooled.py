@@ -92,7 +92,7 @@ def _traces(key: TraceKey) -> tuple[Trace, Trace]:
     """What the model and its untrained twin attend to."""
     model = cache.model(key.model, key.modality)
     try:
-        with room_for_twin():
+        with room_for_twin:
             twin = untrained_twin(model)
             if key.image is not None:
                 trace = cache.trace(*key)

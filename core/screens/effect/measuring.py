@@ -109,7 +109,7 @@ def _run(
 
     model, given = model_of(key), {**limits(key), "other": asked.other, "words": asked.words}
     try:
-        with room_for_twin() if untrained else nullcontext():
+        with room_for_twin if untrained else nullcontext():
             model = untrained_twin(model) if untrained else model
             return effects(model, text_of(key), replace, asked.measure, **given, **options)
     finally:

@@ -39,7 +39,7 @@ def _of_image(key: TraceKey) -> pd.DataFrame:
     trace = cache.trace(*key)
     model = cache.model_of(trace)
     try:  # one twin at a time: each is as large as the model; a few numbers a head are kept
-        with room_for_twin():
+        with room_for_twin:
             seen = [_seen_by(untrained_twin(model, seed), trace) for seed in range(TWINS)]
     finally:
         return_freed_memory()
@@ -77,7 +77,7 @@ def _measure_box(key: TraceKey) -> pd.DataFrame:
     def take(parts: dict[int, list[Followed]], index: int, trace: Trace) -> None:
         parts[index] = followed(trace, _seen_by(twin, trace))
 
-    with room_for_twin():
+    with room_for_twin:
         twin = untrained_twin(cache.model(key.model, "image"))
         parts: dict[int, list[Followed]] = corpus_walk.walk_box(
             NAME, key.model, key.size, dict, take, on_cancel=_back_to_image

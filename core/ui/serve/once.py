@@ -11,7 +11,8 @@ from typing import Generic, TypeVar
 POLL_SECONDS = 0.3  # between two looks whether a visitor who waits has left
 MAX_TWINS = 2  # untrained twins alive at once, each as large as its model
 Kept = TypeVar("Kept")
-_twins = threading.BoundedSemaphore(MAX_TWINS)
+# Encloses the life of an untrained twin, which waits while so many others are alive.
+room_for_twin = threading.BoundedSemaphore(MAX_TWINS)
 
 
 @dataclass(eq=False)
@@ -35,10 +36,3 @@ class Shared(Generic[Kept]):
             yield
         finally:
             self._turn.release()
-
-
-@contextmanager
-def room_for_twin() -> Iterator[None]:
-    """Enclose the life of an untrained twin: it waits while `MAX_TWINS` others are alive."""
-    with _twins:
-        yield

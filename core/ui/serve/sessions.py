@@ -90,10 +90,10 @@ def _end_at_once(server: Runtime) -> None:
 
 
 def possible(states: Iterable[WidgetState], widgets: Mapping[str, Any]) -> list[WidgetState]:
-    """The states of `widgets`, by id, that these can read, while all are as long as two may be.
+    """The states that these `widgets`, by id, can read: together no longer than two may be.
 
-    The server reads them between two messages of all visitors. In a session without widgets yet, as
-    when a browser comes back to a server that was started anew, none is read.
+    The server reads them between two messages of all visitors. A session without widgets yet, as
+    when a browser comes back to a server that was started anew, keeps them unread.
     """
     known = [state for state in states if not widgets or state.id in widgets]
     sizes = accumulate(0 if widgets and _is_long(state) else state.ByteSize() for state in known)

@@ -88,7 +88,7 @@ def test_two_twins_are_alive_at_most() -> None:
 
     def visit() -> None:
         nonlocal alive, most
-        with room_for_twin():
+        with room_for_twin:
             with lock:
                 alive += 1
                 most = max(most, alive)
