@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import plotly.graph_objects as go
 from core.analysis.arrays import Bools, Floats
 from core.analysis.layers import GAP, Rows
 from core.figures.labels import literal
-from core.figures.palette import Palette, scale
+from core.figures.palette import Palette, scale, shaded
 
 _CELL = (0.88, 0.82)  # width and height of a head, of what is between two
 _ROW, _HEIGHT = 44, 340  # pixels of a layer in a large map, at most, and of all its layers
@@ -57,11 +58,8 @@ def head_map(
             hovertemplate=f"{HOVERED}: {literal(name)} is not defined<extra></extra>",
         )
     coloured = defined if within is None else defined & ~within
-    colour = {
-        "colorscale": scale(colours.diverging if signed else colours.sequential),
-        "reversescale": reverse,
-        **_shades(values[coloured], bounds, title, logarithmic=logarithmic),
-    }
+    ramp = (colours.diverging if signed else colours.sequential)[:: -1 if reverse else 1]
+    colour = _shades(values[coloured], ramp, bounds, title, logarithmic=logarithmic)
     looks: dict[str, tuple[Bools, dict[str, Any]]] = {"": (coloured, colour)}
     if within is not None:
         looks[", within its control"] = (defined & within, {"color": colours.panel})
@@ -104,16 +102,30 @@ def _add_cells(
 
 
 def _shades(
-    values: Floats, bounds: tuple[float, float], title: str, *, logarithmic: bool
+    values: Floats,
+    ramp: Sequence[str],
+    bounds: tuple[float, float],
+    title: str,
+    *,
+    logarithmic: bool,
 ) -> dict[str, Any]:
-    """Of a marker: what is coloured, from where to where, and the bar that explains it."""
+    """Of a marker: a colour a value, and the bar that explains them.
+
+    Plotly takes the numbers of bars for colours where it asks whether they are opaque, and warns.
+    """
     bar: dict[str, Any] = {"title": {"text": title}, "thickness": 12}
-    if not logarithmic:
-        return {"color": values, "cmin": bounds[0], "cmax": bounds[1], "colorbar": bar}
-    low, high = np.log2(bounds)
-    ticks = np.arange(np.ceil(low), np.floor(high) + 1)
-    bar |= {"tickvals": ticks, "ticktext": [f"{2.0**tick:g}" for tick in ticks]}
-    return {"color": np.log2(values), "cmin": low, "cmax": high, "colorbar": bar}
+    low, high = bounds
+    if logarithmic:
+        values, low, high = np.log2(values), np.log2(low), np.log2(high)
+        ticks = np.arange(np.ceil(low), np.floor(high) + 1)
+        bar |= {"tickvals": ticks, "ticktext": [f"{2.0**tick:g}" for tick in ticks]}
+    return {
+        "color": shaded(ramp, (values - low) / ((high - low) or 1)),
+        "colorscale": scale(ramp),
+        "cmin": low,
+        "cmax": high,
+        "colorbar": bar,
+    }
 
 
 def lay_out_heads(figure: go.Figure, rows: Rows, heads: int, colours: Palette) -> None:

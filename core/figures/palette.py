@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+import numpy as np
+
+from core.analysis.arrays import Floats
 
 _TAB20 = (
     "1f77b4aec7e8ff7f0effbb782ca02c98df8ad62728ff98969467bdc5b0d5"
@@ -59,10 +64,18 @@ def palette(theme: str | None) -> Palette:
     )
 
 
-def scale(colours: tuple[str, ...]) -> list[list[float | str]]:
+def scale(colours: Sequence[str]) -> list[list[float | str]]:
     """Colours as a plotly colour scale, evenly spaced from 0 to 1."""
     last = len(colours) - 1
     return [[index / last, colour] for index, colour in enumerate(colours)]
+
+
+def shaded(colours: Sequence[str], places: Floats) -> list[str]:
+    """Colours at `places`, (value,), of that scale, ``#rrggbb``; the nearest end outside it."""
+    ends = np.array([list(bytes.fromhex(colour[1:])) for colour in colours])
+    steps = np.linspace(0, 1, len(colours))
+    channels = np.stack([np.interp(places, steps, channel) for channel in ends.T], axis=-1)
+    return [f"#{bytes(row).hex()}" for row in np.rint(channels).astype(np.uint8)]
 
 
 def token_colours(count: int, theme: str | None) -> list[str]:

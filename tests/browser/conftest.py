@@ -260,11 +260,11 @@ def open_saved(open_context: Callable[..., BrowserContext], tmp_path: Path) -> I
 
 
 def watch(page: Page, base: str, troubles: list[str]) -> None:
-    """Note console errors, script errors, dialogs, and requests that leave the machine."""
+    """Note console errors, Plotly's warnings (traces), script errors, dialogs, outside requests."""
 
     def on_console(message: ConsoleMessage) -> None:
         probed = _PROBED.search(message.location.get("url", ""))
-        if message.type == "error" and not probed:
+        if message.type in {"error", "trace"} and not probed:
             troubles.append(f"console: {message.text}")
 
     def on_request(request: Request) -> None:

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from plotly.colors import sample_colorscale
 
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
 from core.analysis.layers import rows_of
@@ -86,6 +87,21 @@ def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_pattern() ->
     assert first.customdata.tolist() == [[1, 1, 0.1], [1, 3, 0.3]]
     ring(figure, rows, (1, 2), 3, colours)
     assert (list(figure.data[-1].x), list(figure.data[-1].y)) == ([3], [2])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_squares_have_colours_of_the_bar_beside_them_and_no_numbers(*, reverse: bool) -> None:
+    values = np.array([[-3.0, -2.0, -0.7], [0.0, 1.3, 2.0]])
+    rows, colours = rows_of(Stack.of(2)), palette("light")
+    figure = head_map(values, rows, "x", colours, bounds=(-2, 2), signed=True, reverse=reverse)
+    marker = figure.data[0].marker
+    assert (marker.cmin, marker.cmax) == (-2, 2)
+    places = np.clip(values.ravel() / 4 + 0.5, 0, 1)
+    expected = sample_colorscale(list(map(list, marker.colorscale)), places, colortype="tuple")
+    drawn = [list(bytes.fromhex(colour[1:])) for colour in marker.color]
+    np.testing.assert_allclose(drawn, np.array(expected) * 255, atol=0.51)
+    ends = colours.diverging[:: -1 if reverse else 1]
+    assert (marker.color[1], marker.color[5]) == (ends[0].lower(), ends[-1].lower())
 
 
 def test_layers_that_do_not_attend_are_thin_rows_and_those_that_do_keep_their_numbers() -> None:

@@ -64,7 +64,7 @@ def test_the_map_over_the_corpus_says_what_is_typical_and_which_heads_exceed_cha
 def _drawn_values(app: AppTest) -> list[float]:
     bars = [each for each in charts(app)[0]["data"] if each["type"] == "bar"]
     coloured = [each for each in bars if "cmin" in each["marker"]]
-    return [value for each in coloured for value in _decoded(each["marker"]["color"])]
+    return [value for each in coloured for value in _decoded(each["customdata"])[:, 2]]
 
 
 @pytest.fixture
