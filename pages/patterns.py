@@ -14,7 +14,7 @@ from core.analysis.head_patterns.naming import THRESHOLDS
 from core.ui import presets
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
-from core.screens.patterns.corpus import show_cancelled
+from core.screens.patterns.corpus import measure_rest, show_cancelled
 from core.screens.patterns.help import examples, mathematics
 from core.screens.patterns.one_head import pick_view, show_one
 from core.screens.patterns.overview import pick_colouring, show_overview
@@ -53,7 +53,9 @@ with settings:
     if part != "pronouns":
         thresholds = pick_thresholds(trace, drawn=part in ("heads", "alike"))
 
-view = measure_view(trace, current_key(trace.model), source, layer, head, thresholds)
+key, few = current_key(trace.model), part == "heads"
+view = measure_view(trace, key, source, layer, head, thresholds, few=few)
+place = st.empty()
 presets.show(partial(examples, view))
 PARTS[part](view, colours, *options)
 if part != "pronouns":
@@ -61,3 +63,5 @@ if part != "pronouns":
     if source == "text":
         show_cancelled(trace.model)
 show_end(mathematics(trace))
+if view.corpus is not None:
+    measure_rest(trace.model, view.corpus, place)

@@ -20,8 +20,9 @@ from core.ui.serve.progress import bar_with_cancel
 from core.ui.words.messages import show_model_error
 
 SOURCES = {"text": "your text", "corpus": "sample corpus"}
-# Two models on three pages: sums of every head on some 300 sentences, 7 MB, 13 MB for BERT base.
-MAX_CORPORA = 6
+# Two models on three pages: sums of every head on some 300 sentences, 7 MB, 13 MB for BERT base;
+# and a few sentences of each on one.
+MAX_CORPORA = 8
 _OF_CORPORA = {"self", "encoder"}  # types of attention that the texts of a corpus have
 
 Result = TypeVar("Result")
@@ -87,6 +88,11 @@ def _back_to_text() -> None:
 def _places(name: str, model_name: str, digest: str) -> Shared[list[Any]]:  # noqa: ARG001 - the key
     """A place for what was measured, shared by all visitors; empty until a run has finished."""
     return Shared([])
+
+
+def is_measured(name: str, model_name: str, sentences: Sequence[str]) -> bool:
+    """Whether :func:`measured_once` has it."""
+    return bool(_places(name, model_name, corpus_digest(sentences)).kept)
 
 
 def measured_once(

@@ -29,14 +29,16 @@ from core.analysis.head_patterns.similarity import (
     map_heads,
 )
 from core.model import Trace, trace_corpus
-from core.ui import corpus_walk, python
-from core.ui.corpus_walk import measured_once, walk_corpus
+from core.ui import controls, corpus_walk, python
+from core.ui.corpus_walk import is_measured, measured_once, walk_corpus
 
 if TYPE_CHECKING:
     import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
 
 
 NAME = "patterns"
+_FEW = 48  # sentences, or a few more, that are drawn before all are measured
 _TRACES = python.call(trace_corpus, python.MODEL, python.call(sample_sentences))
 
 
@@ -77,22 +79,41 @@ class _Gathered:
     distances: list[Distances] = field(default_factory=list)
 
 
-def measured_corpus(model_name: str) -> Corpus:
-    """The sample corpus, from the cache or measured now, with a progress bar."""
-    sentences = sample_sentences()
-    corpus = measured_once(NAME, model_name, sentences, lambda: _measure(model_name, sentences))
-    measured = python.each_of("each", _TRACES, lambda each: python.call(measure_text, each))
+def measured_corpus(model_name: str, *, few: bool) -> Corpus:
+    """The sample corpus, from the cache or measured now, with a progress bar.
+
+    As long as it is not measured, `few` gives sentences evenly spaced in it.
+    """
+    name, sentences, texts = NAME, sample_sentences(), python.call(sample_sentences)
+    spaced = slice(None, None, len(sentences) // _FEW or 1)
+    if few and spaced.step > 1 and not is_measured(name, model_name, sentences):
+        name, sentences = f"{name}_few", sentences[spaced]
+        texts = python.call(operator.getitem, texts, spaced)
+    corpus = measured_once(
+        name, model_name, sentences, lambda: _measure(name, model_name, sentences)
+    )
+    traces = python.call(trace_corpus, python.MODEL, texts)
+    measured = python.each_of("each", traces, lambda each: python.call(measure_text, each))
     python.made("measured", corpus.measured, measured)
     return corpus
 
 
-def _measure(model_name: str, sentences: tuple[str, ...]) -> Corpus:
+def measure_rest(model_name: str, corpus: Corpus, place: DeltaGenerator) -> None:
+    """After a page that shows a few sentences: measure all, under a bar in `place`, and draw it."""
+    if len(corpus.sentences) < len(sample_sentences()):
+        controls.publish()
+        with place.container():
+            measured_corpus(model_name, few=False)
+        st.rerun()
+
+
+def _measure(name: str, model_name: str, sentences: tuple[str, ...]) -> Corpus:
     def take(gathered: _Gathered, index: int, trace: Trace) -> None:
         distances = compare_heads(trace, MAX_LOGARITHMS // len(sentences))
         gathered.distances = [add_distances([*gathered.distances, distances])]
         gathered.measured[index] = measure_text(trace)
 
-    gathered = walk_corpus(NAME, model_name, sentences, _Gathered, take)
+    gathered = walk_corpus(name, model_name, sentences, _Gathered, take)
     indices = sorted(gathered.measured)
     return Corpus(
         tuple(sentences[index] for index in indices),

@@ -102,8 +102,13 @@ def measure_view(
     layer: int,
     head: int,
     thresholds: dict[str, float],
+    *,
+    few: bool,
 ) -> View:
-    """Measure, or take what was measured; the table for these thresholds."""
+    """Measure, or take what was measured; the table for these thresholds.
+
+    With `few` sentences as long as the sample corpus is not measured.
+    """
     induction = _induction(trace.model) if reads_corpora(trace) else None
     if induction is not None:
         repeated = python.call(trace_repeated, python.MODEL)
@@ -117,7 +122,7 @@ def measure_view(
         if too_short(measured.tokens):
             table = python.shown("unnamed", withhold_names, table)
         return view(measured=[measured], table=table)
-    corpus = measured_corpus(trace.model)
+    corpus = measured_corpus(trace.model, few=few)
     table = corpus.table(thresholds, induction)
     python.made("table", table, python.call(pattern_table, corpus.measured, moved, induction))
     return view(corpus=corpus, measured=corpus.measured, table=table)

@@ -144,7 +144,7 @@ def _literal(value: object) -> str | None:
     if value is ...:
         return "..."
     if isinstance(value, slice):
-        return f"{_end(value.start)}:{_end(value.stop)}"
+        return ":".join(map(_end, (value.start, value.stop, value.step))).removesuffix(":")
     written = repr(value)
     if isinstance(value, str) and '"' not in written and "\\'" not in written:
         return f'"{written[1:-1]}"'

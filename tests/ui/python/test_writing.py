@@ -52,10 +52,12 @@ def test_a_result_is_written_as_the_variable_that_holds_it() -> None:
         ("vectors", stages["raw"], python.call(operator.getitem, stages, "raw")),
         ("a", None, python.call(key_translation, queries, keys)),
         ("rest", None, python.call(operator.getitem, queries, (..., slice(1, None)))),
+        ("third", None, python.call(operator.getitem, queries, (slice(None, 9, 3), slice(4)))),
     )
     assert 'vectors = stages["raw"]' in code
     assert "a = key_translation(vectors[0], vectors[1])" in code
     assert "rest = vectors[0][..., 1:]" in code
+    assert "third = vectors[0][:9:3, :4]" in code
 
 
 def test_methods_attributes_and_loops() -> None:
