@@ -7,6 +7,7 @@ from core.ui.frame import model_chip, switch, window
 from core.ui.serve import deployment, sessions, turns, uploads
 
 deployment.stay_offline()
+deployment.share_processors()
 uploads.limit()
 sessions.guard()
 navigation.configure()

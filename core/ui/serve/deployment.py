@@ -61,3 +61,12 @@ def stay_offline() -> None:
     such connections are refused unless ``server.corsAllowedOrigins`` lists them.
     """
     net_util.get_external_ip = lambda: None
+
+
+def share_processors() -> None:
+    """Let threads that wait for each other sleep; call before PyTorch is imported.
+
+    OpenMP's wait by spinning: where others use the processors too, as visitors do, a pass through
+    a small model then takes five to ten times as long.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

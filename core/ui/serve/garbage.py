@@ -4,6 +4,8 @@ torch, transformers and a model bring half a million objects that live as long a
 search them takes 0.3 s with the interpreter's lock held, and finds the few hundred that one run of
 a page has left. So what a full search finds in use is frozen, and later searches skip it, until a
 model is dropped, or after many answers: what died frozen in a cycle, such as a session, goes then.
+A search that took long has met many new objects that last, such as modules imported since: these
+are frozen at once.
 What is in use is never asked for (``gc.get_objects``): a list of it holds tuples that other threads
 are still building, and growing one that somebody else holds is a SystemError. Every few answers
 glibc's free memory goes back to the system too: 300 visitors would leave 40 MB there.
@@ -16,11 +18,13 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import time
 from dataclasses import dataclass
 from typing import Literal
 
 EVERYTHING_AFTER = 100  # searches, one per answer; searching everything takes 0.3 s: 3 ms an answer
 TRIM_AFTER = 2  # searches; trimming takes 20 ms without the interpreter's lock: 10 ms an answer
+LONG_SECONDS = 0.02  # of the processor, for one search: as long as a page's own work
 _FULL = 2  # the generation of a search of everything that is not frozen
 
 
@@ -33,11 +37,13 @@ class _State:
     due : whether the next full search must cover everything.
     everything : whether the current search does.
     searches : full searches since the last one of everything.
+    began : when the current search did, by the clock of its thread, in seconds.
     """
 
     due: bool = True
     everything: bool = False
     searches: int = 0
+    began: float = 0.0
 
 
 _state = _State()
@@ -63,11 +69,14 @@ def _watch(phase: Literal["start", "stop"], info: dict[str, int]) -> None:
         if _state.everything:
             _state.due = False
             gc.unfreeze()
+        _state.began = time.thread_time()
     elif _state.everything:
         gc.freeze()
         _return_free_memory()
         _state.searches = 0
     else:
+        if time.thread_time() - _state.began > LONG_SECONDS:
+            gc.freeze()
         _state.searches += 1
         if _state.searches % TRIM_AFTER == 0:
             _return_free_memory()

@@ -52,6 +52,15 @@ def test_what_has_lasted_is_searched_once() -> None:
     assert unfrozen() < len(lasting) / 10
 
 
+def test_what_came_later_and_lasts_is_searched_once_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    garbage.freeze_long_lived()
+    gc.collect()
+    lasting = [[number] for number in range(100_000)]
+    monkeypatch.setattr(garbage, "LONG_SECONDS", 0.0)  # how long it takes is the machine's
+    gc.collect()
+    assert unfrozen() < len(lasting) / 10
+
+
 @pytest.mark.parametrize("asked", [True, False])
 def test_what_was_frozen_is_found_when_asked_for_or_after_so_many_answers(asked: bool) -> None:
     kept = InACycle()
