@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -32,8 +33,10 @@ if TYPE_CHECKING:
     import torch
     from PIL import Image
 
+    from core.model.capture import Change
     from core.model.image.facts import Size
     from core.model.image.pixels import Pixels
+    from core.model.interventions.prefix import SharedPrefix
     from core.model.interventions.reference import Outputs, Source
     from core.model.running.loaded import LoadedModel
 
@@ -141,6 +144,8 @@ def effects(
     WrongInputError
         When `other` or `words` do not belong to the measure, or a word is not one token.
     """
+    from core.model.interventions.prefix import SharedPrefix
+
     item = as_input(model, text, pair, size, max_tokens)
     second = None if other is None else encode(model, other, None, max_tokens)
     way = measured(model, item, measure, second, words)
@@ -152,7 +157,7 @@ def effects(
         list(rows_of(own, replacements(model, source, own, replace, reference), heads, draws, seed))
         for source, own in zip(sources, owns, strict=True)
     ]
-    runs = [partial(run_changed, model, each) for each in way.texts]
+    runs = [partial(run_changed, model, each, prefix=SharedPrefix()) for each in way.texts]
     before = side_by_side([run(Intervention()) for run in runs])
     rows, done = tables[0], 0
     for changes in changes_of(way, before, tables, runs, copies_of(model, way)):
@@ -283,9 +288,16 @@ def copies_of(model: LoadedModel, way: Measured) -> int:
 
 @refusing_to("run")
 def run_changed(
-    model: LoadedModel, way: Measured, intervention: Intervention, copies: int = 1
+    model: LoadedModel,
+    way: Measured,
+    intervention: Intervention,
+    copies: int = 1,
+    prefix: SharedPrefix | None = None,
 ) -> torch.Tensor:
     """What is read after an intervention, (copy, number), of so many copies of the input.
+
+    A `prefix` is one object for all passes over this input, the first of them of one copy without
+    an intervention.
 
     Raises
     ------
@@ -296,9 +308,14 @@ def run_changed(
 
     # The fast function takes no mask of its own making.
     attends = "exact" if model.way == "fast" and intervention.cells else model.way
+    change: Change = intervention
+    if prefix is not None:
+        prefix.begin(intervention, copies)
+        change = prefix
     with (
         torch.inference_mode(),
-        recorded(attends, copies, {way.tokens}, change=intervention, keeps=False) as recorder,
+        recorded(attends, copies, {way.tokens}, change=change, keeps=False) as recorder,
+        nullcontext() if prefix is None else prefix,
     ):
         output = way.network(**way.inputs(copies))
     if recorder.missed or recorder.count != model.layers:

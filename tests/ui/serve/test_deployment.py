@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from core.model import catalog
 from core.ui.serve.access import read_offer
 
+ROOT = Path(__file__).parents[3]
 CATALOGUE = tuple(spec.name for spec in catalog.reading("text"))
 
 
@@ -26,3 +32,18 @@ CATALOGUE = tuple(spec.name for spec in catalog.reading("text"))
 )
 def test_an_operator_lists_models(setting: str, names: tuple[str, ...], any_hub_id: bool) -> None:
     assert read_offer(setting) == (names, any_hub_id)
+
+
+def test_threads_of_a_pass_sleep_while_they_wait() -> None:
+    """As OpenMP says when PyTorch is imported, which the app's first page does later."""
+    opened = "from streamlit.testing.v1 import AppTest; AppTest.from_file('app.py').run(timeout=60)"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{opened}; import torch"],
+        cwd=ROOT,
+        env={k: v for k, v in os.environ.items() if k != "OMP_WAIT_POLICY"}
+        | {"OMP_DISPLAY_ENV": "true"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "OMP_WAIT_POLICY = 'PASSIVE'" in done.stderr

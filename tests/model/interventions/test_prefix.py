@@ -1,0 +1,78 @@
+"""What copies of an input share is computed once, and changes no effect."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from core.model import effects, load
+from core.model.interventions.changing import Intervention, Replacement
+from core.model.interventions.heads import as_input, replacements, rows_of, run_changed
+from core.model.interventions.measures import measured
+from core.model.interventions.reference import outputs_of
+from tests.model.sweep.tiny import build
+from tests.rounding import assert_same_pass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+TEXT = "the cat sat on the mat and the dog ran"
+REFERENCE = ["the dog sat on the cat", "a mat and a dog and a cat ran on"]
+KINDS = """
+    bert albert gpt2 llama gemma2 modernbert t5 bart bloom falcon gptj deberta mpnet xlnet
+    mixtral qwen3_moe gpt_oss deepseek_v3 dbrx
+""".split()  # noqa: SIM905 - attention of every way, and experts
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_effects_are_those_of_passes_by_themselves(kind: str, tmp_path: Path) -> None:
+    build(kind, tmp_path)
+    model = load(str(tmp_path))
+    way = measured(model, as_input(model, TEXT), "sentence")
+    (own,) = (outputs_of(model, each.network, each.inputs(1), each.tokens) for each in way.texts)
+    given = replacements(model, TEXT, own, "mean", REFERENCE)
+    before = run_changed(model, way.texts[0], Intervention())
+    expected = np.full((len(own), max(layer.shape[1] for layer in own)), np.nan)
+    for row in rows_of(own, given):
+        change = Intervention({row.layer: [Replacement(0, row.head, row.values)]})
+        after = run_changed(model, way.texts[0], change)
+        expected[row.layer, row.head] = way.compare(before, after).item()
+    found = effects(model, TEXT, "mean", "sentence", reference=REFERENCE, draws=0)
+    assert_same_pass(found.values, expected, 1, where=kind)
+
+
+class _Counted(TorchFunctionMode):
+    """How many numbers linear maps really made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: Counter[int] = Counter()
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        made = func(*args, **(kwargs or {}))
+        if func is functional.linear:
+            self.made[len(made)] += made.numel()
+        return made
+
+
+def test_layers_before_the_replaced_head_are_not_computed_again() -> None:
+    model = load("bundled/minilm")
+    made = []
+    for layer in (0, 5):
+        with _Counted() as counted, torch.inference_mode():
+            effects(model, TEXT, "zero", heads=[(layer, 0)], draws=19)
+        made.append(counted.made[20])  # of the pass of its twenty copies
+    assert made[1] < 0.2 * made[0]
