@@ -107,8 +107,10 @@ def _tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
 
 
 def _fit_tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:
-    from openTSNE import TSNE
+    from openTSNE import TSNE, affinity
 
+    # It would import pynndescent only to see whether it is there: 15 s of compiling and 120 MB.
+    affinity.is_package_installed = lambda _: False
     exact = len(rows) < 3000 or dimensions > 2  # openTSNE's own rule; its grid is flat
     with one_thread():
         fitted = TSNE(

@@ -1,8 +1,10 @@
 """UMAP in a process of its own.
 
-Importing UMAP compiles for seconds, holding Python's lock, and takes 350 MB: a server that did so
-itself would freeze every visitor. Run as ``python -m``, this module is the process that answers one
-request after another, ends after minutes without one, and is started again if the system kills it.
+UMAP compiles for seconds, holding Python's lock, and takes 250 MB: a server that did so itself
+would freeze every visitor. Run as ``python -m``, this module is the process that answers one
+request after another, ends after half a minute without one, and is started again when it is needed.
+What it compiled is kept in a folder: a process that had to compile, which takes 100 MB more, ends
+after its answer, and the next is ready in two seconds.
 
 Ours, not loky's: after its idle end loky keeps 55 MB of helpers, and a server that ends waits for
 the layout in hand. A spawned ``concurrent.futures`` pool has no idle end and runs the page again.
@@ -24,9 +26,10 @@ import tempfile
 import threading
 import time
 import traceback
+import types
 import zipfile
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +38,7 @@ from core.analysis.arrays import Floats
 
 Arrays = dict[str, NDArray[np.generic]]
 
-IDLE_SECONDS = 300
+IDLE_SECONDS = 30
 LIMIT_SECONDS = 600  # of one request, and of the wait for those of others
 ATTEMPTS = 3  # per request: the process may have just gone idle, and be killed once
 # From this many rows on UMAP searches neighbours approximately, which first compiles for half a
@@ -104,7 +107,8 @@ def _ask_until_answered(request: bytes) -> Arrays:
                 raise ProjectionError(_PROBLEMS["start"]) from None
             if time.monotonic() >= late:
                 raise ProjectionError(_PROBLEMS["late"]) from None
-            _log.warning("UMAP ended, status %d, attempt %d: %s", status, attempt, error)
+            if status:  # else it has just ended by itself
+                _log.warning("UMAP ended, status %d, attempt %d: %s", status, attempt, error)
         finally:
             limit.cancel()
     raise ProjectionError(_PROBLEMS["killed"])
@@ -216,8 +220,16 @@ def serve() -> None:
             idle.start()
             request = _unpack(sys.stdin.buffer)
             idle.cancel()
+            compiled = _count_compiled()
             answers.write(_answer(request))
             answers.flush()
+            if _count_compiled() > compiled:
+                break
+
+
+def _count_compiled() -> int:
+    """Functions in the folder of what numba compiles; 0 without one."""
+    return sum(1 for _ in Path(os.environ[CACHE]).rglob("*.nbc")) if CACHE in os.environ else 0
 
 
 def _compile_without_cache() -> None:
@@ -234,14 +246,38 @@ def _answer(request: Arrays) -> bytes:
     """The points, or a key of `_PROBLEMS`; the log has the details."""
     problem = "start"
     try:
-        from umap import UMAP
-
+        umap = lean_umap()
         problem = "points"
-        return _pack(points=_fit(UMAP, request))
+        return _pack(points=_fit(umap, request))
     except Exception as error:  # noqa: BLE001 - nothing may end the process
         traceback.print_exc()
         out_of_memory = problem == "points" and isinstance(error, MemoryError)
         return _pack(error=np.array("memory" if out_of_memory else problem))
+
+
+@functools.cache
+def lean_umap() -> type:
+    """UMAP without what arrays of known neighbours never need; all it compiles is kept.
+
+    Of pynndescent, which compiles for 15 s, `nearest_rows` takes the place, and scikit-learn looks
+    for pandas, of 60 MB, only to know its tables.
+    """
+    import numba
+
+    numba.njit = functools.partial(numba.njit, cache=True)
+    unused: dict[str, dict[str, object]] = {
+        "pynndescent": {"NNDescent": type("NNDescent", (), {})},
+        "pynndescent.distances": {"named_distances": {}},
+        "pynndescent.sparse": {"sparse_named_distances": {}},
+    }
+    for name, names in unused.items():
+        sys.modules[name] = types.ModuleType(name)
+        vars(sys.modules[name]).update(names)
+    sys.modules["pandas"] = None  # type: ignore[assignment]  # importing it fails
+    from umap import UMAP
+
+    del sys.modules["pandas"]
+    return cast("type", UMAP)
 
 
 def _fit(umap: type, request: Arrays) -> NDArray[np.generic]:

@@ -260,6 +260,56 @@ def nothing_writable(fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 @pytest.mark.slow
+def test_a_process_that_nobody_asks_ends_and_is_started_again(stand_in: StandIn) -> None:
+    check_works()
+    process = umap_process._process
+    assert process is not None
+    assert process.wait(timeout=60) == 0
+    check_works()
+    assert stand_in.starts() == 2
+
+
+@pytest.mark.slow
+def test_what_was_compiled_is_kept_and_the_process_that_compiled_it_is_not(
+    fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(CACHE, str(tmp_path))
+    first = fit()
+    compiling = umap_process._process
+    assert compiling is not None
+    assert compiling.wait(timeout=20) == 0
+    kept = set(tmp_path.rglob("*.nbc"))
+    assert kept
+    for _ in range(2):
+        np.testing.assert_array_equal(fit(), first)
+    assert umap_process._process is not None
+    assert umap_process._process.poll() is None  # both times the same
+    assert set(tmp_path.rglob("*.nbc")) == kept
+
+
+@pytest.mark.parametrize(
+    ("does", "never_used"),
+    [
+        ("umap_process.lean_umap()", {"torch", "streamlit", "pandas.core", "pynndescent.rp_trees"}),
+        ("embed(rows[:9], rows[9:], 't-SNE')", {"torch", "numba", "pynndescent.rp_trees"}),
+    ],
+)
+def test_a_layout_imports_nothing_that_it_never_uses(does: str, never_used: set[str]) -> None:
+    script = f"""
+import sys
+import numpy as np
+from core.analysis.projections import umap_process
+from core.analysis.projections.joint_embedding import embed
+rows = np.random.default_rng(0).normal(size=(20, 5))
+{does}
+print(*sys.modules)
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=umap_process._ROOT, capture_output=True, check=True)
+    assert not never_used & set(done.stdout.decode().split())
+
+
+@pytest.mark.slow
 def test_umap_itself_where_nothing_can_be_written_is_steady_and_keeps_neighbours(
     nothing_writable: None,
 ) -> None:
