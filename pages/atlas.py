@@ -76,7 +76,7 @@ screen = Screen(
     entry, atlas, layer, head, projection, stage, colour, search, counted, axes, switches
 )
 if answer := headline(atlas, stage, (layer, head) if part == "one" else None):
-    ask(answer, "Click a head to enlarge it." if part == "heads" else "")
+    ask(answer, "Press a head to enlarge it." if part == "heads" else "")
 presets.show(lambda: examples_for(entry))
 with st.container():
     show_result(search, source)

@@ -26,7 +26,7 @@ with control_row():
     layer, head = pick_head(trace, heads=("mean", "max"))
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 view = restore_view(trace)
-ask(headline(trace, int(layer), head), "Click a patch to see where it looks.")
+ask(headline(trace, int(layer), head), "Press a patch to see where it looks.")
 
 show_patches(pack_for_page(trace, view, held), key=KEY, on_view=take_report)
 with st.container(horizontal=True, vertical_alignment="center"):

@@ -79,7 +79,7 @@ if shown is None:
     st.info("No token of this text is left: show special tokens, or other pairs of sentences.")
     controls.end_page()
 if answer := headline(trace, current_key(trace.model)):
-    ask(answer, "Click a head to enlarge it.", tokens=len(trace.tokens))
+    ask(answer, "Press a head to enlarge it.", tokens=len(trace.tokens))
 marks = highlight(trace, pattern, current_key(trace.model))
 look = Look(style, current, SORTED[sort], off_layers, off_heads)
 held = contents("model-view", trace.model, "")
@@ -101,6 +101,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         partial(standalone_page, "model_view", data, title, note, facts=held.facts),
         held,
         ".html",
-        help="One file that opens offline, with the hover intact.",
+        help="One file that opens offline, with what pointing shows.",
     )
 show_end(mathematics(trace))

@@ -64,7 +64,7 @@ if part != "follow":
     )
     answer = headline(trace, scaling, choice, stage)
     if answer:
-        first = "Hover over a query to see its keys." if part == "picture" else ""
+        first = "Point at a query to see its keys." if part == "picture" else ""
         ask(answer, first, tokens=len(trace.tokens))
 
 table = table_for(key, source) if part == "follow" else None

@@ -1,6 +1,7 @@
 // What clouds say of themselves: how to use them, what they are for those who do not see them, what is under the pointer.
 
 import { inContext, startAfter, startNear } from "../points/texts.js"
+import { pointer } from "../shared/dom.js"
 import { css } from "../shared/scales.js"
 import { inWords } from "./counts.js"
 import { endsOf, format } from "./marks.js"
@@ -60,10 +61,6 @@ export function hintFor({ dims, single }, isFile = false) {
 /** How to use a head alone: a lasso, or a cloud in so many dimensions. @param {"lasso" | 2 | 3} mode */
 export function hintAlone(mode) {
   return ALONE[mode][pointer()]
-}
-
-function pointer() {
-  return window.matchMedia("(pointer: coarse)").matches ? "touch" : "mouse"
 }
 
 /** @param {Data} data */

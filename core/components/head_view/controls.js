@@ -21,7 +21,7 @@ export function makeSwatches(count, onHeads, onPoint) {
     onHeads(on.includes(head) ? on.filter((each) => each !== head) : [...on, head])
   const buttons = all.map((head) => {
     const button = make(line, "button", "swatch", String(head + 1))
-    button.title = `Head ${head + 1}: click to turn it on or off, double-click or Shift-click to show it alone`
+    button.title = `Head ${head + 1}: press to turn it on or off, twice to show it alone`
     button.onclick = (event) => (event.shiftKey ? isolate(head) : toggle(head))
     button.ondblclick = () => isolate(head)
     button.onpointerenter = (event) => {

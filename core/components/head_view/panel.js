@@ -1,7 +1,7 @@
 // The head view's controls: layer, sentences and heads in a row, and behind a button the others.
 
 import { makeSegments, makeSlider, makeSwitch } from "../shared/controls.js"
-import { describe, make } from "../shared/dom.js"
+import { describe, make, pointer } from "../shared/dom.js"
 import { SIDES, offeredPairs } from "../shared/sentences.js"
 import { makeStepper, stepped } from "../shared/stepper.js"
 import { makeSwatches } from "./controls.js"
@@ -184,7 +184,7 @@ function drawAbout(
       node,
       "span",
       "hint",
-      "Point at a head's number, or double-click it to see that head alone.",
+      `${pointer() === "mouse" ? "Point at a head's number, or press it" : "Press a head's number"} twice to see that head alone.`,
     )
   else {
     make(node, "b", "", `L${layer.number} H${head + 1}`)

@@ -1,7 +1,7 @@
 // The model view: every head of a model as a tile, layers down, heads across. State and structure are here, pixels in
 // tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
 
-import { clamp, describe, make, sizeCanvas, windowFor, zoomOf } from "../shared/dom.js"
+import { clamp, describe, make, pointer, sizeCanvas, windowFor, zoomOf } from "../shared/dom.js"
 import { HeadGrid, placeIn } from "../shared/head_grid.js"
 import { parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
@@ -44,7 +44,8 @@ const MIN_APART = 0.09 // of the legend's length, between two of them
 const REST = { ms: 300, pixels: 4 } // how long and how still a pointer rests until the enlargement stays
 const GRACE_MS = 400 // to cross other tiles on the way into an enlargement that stays
 const HINT = {
-  app: "Point at a tile to enlarge it, press to open its head. Press a label to hide it, Shift-click to show only that one.",
+  mouse:
+    "Point at a tile to enlarge it, press to open its head. Press a label to hide it, Shift-click to show only that one.",
   touch: "Tap a tile to enlarge it, tap it again to open its head. Tap a label to hide it.",
   file: "Point at a tile to enlarge it. Press a label to hide it, Shift-click to show only that one.",
 }
@@ -109,10 +110,6 @@ export class ModelView extends View {
       },
       { passive: true },
     )
-  }
-
-  get isTouchScreen() {
-    return window.matchMedia("(hover: none)").matches
   }
 
   get emptyHint() {
@@ -198,7 +195,7 @@ export class ModelView extends View {
 
   /** @param {HTMLElement} parent @param {string} role @param {string} text @param {Place} place @param {string} name */
   addLabel(parent, role, text, place, name) {
-    const title = `Click: hide ${name}. Shift-click: show only ${name}.`
+    const title = `Press to hide ${name}${pointer() === "mouse" ? ", with Shift to show only it" : ""}`
     const label = `${name}: Enter hides it, Shift and Enter show only it`
     const attributes = { class: `label ${role}`, role, title, "aria-label": label }
     this.grid.addCell(parent, place, attributes, text)
@@ -308,8 +305,7 @@ export class ModelView extends View {
       [hidden.layers.length, "layer"],
       [hidden.heads.length, "head"],
     ]).filter(([count]) => count)
-    this.hint.textContent =
-      HINT[this.component.standalone ? "file" : this.isTouchScreen ? "touch" : "app"]
+    this.hint.textContent = HINT[this.component.standalone ? "file" : pointer()]
     this.restore.hidden = counts.length === 0
     this.restore.textContent = `Show all (${counts.map(([count, name]) => `${count} ${name}${count > 1 ? "s" : ""}`).join(", ")} hidden)`
     legend.replaceChildren()

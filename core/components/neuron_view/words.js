@@ -45,7 +45,7 @@ function askingWords(queries, view, row) {
   const isKept = query === view.keptQuery
   return [
     `Query ${queries[query]}, position ${query + 1} of ${queries.length}`,
-    isKept ? "pinned; Enter or a click unpins it" : "Enter or a click pins it",
+    isKept ? "pinned; Enter or a press unpins it" : "Enter or a press pins it",
   ]
 }
 

@@ -59,7 +59,7 @@ export function legendEntries(data, shades, only = -1, onOnly = null) {
       )
       if (onOnly) {
         Object.assign(entry, {
-          title: "Click: only these",
+          title: "Press to show only these",
           onclick: () => onOnly(only === i ? -1 : i),
         })
         entry.setAttribute("aria-pressed", String(only === i))

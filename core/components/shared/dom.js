@@ -114,6 +114,11 @@ export function placeOf(node, { clientX, clientY }) {
   return { x: (clientX - left) / zoom, y: (clientY - top) / zoom }
 }
 
+/** What the reader mostly points with. @returns {"mouse" | "touch"} */
+export function pointer() {
+  return window.matchMedia("(pointer: coarse)").matches ? "touch" : "mouse"
+}
+
 /** @param {number} value @param {number} low @param {number} high */
 export function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value))

@@ -92,7 +92,7 @@ def _draw(screen: Screen) -> None:
             "All heads over a corpus",
             f"{atlas.model}: {note}",
             held,
-            help="One file that opens offline and pans, zooms and hovers like this picture.",
+            help="One file that opens offline, and moves, zooms and tells like this picture.",
         )
 
 

@@ -102,7 +102,7 @@ def pick_held(trace: Trace, *, special: bool, pair: bool = True) -> list[int]:
         list(names),
         "Held tokens",
         names=names.__getitem__,
-        placeholder="As on Home; or click arrows",
+        placeholder="As on Home; or press arrows",
     )
     named = default_pair(trace, found_head(trace)) if pair else None
     return [each - 1 for each in picks] or list(named or ())

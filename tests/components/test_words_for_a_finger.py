@@ -1,0 +1,53 @@
+"""Words that reach a phone speak of pressing and pointing, which a finger can do as well."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+OF_A_MOUSE = re.compile(r"\b(double-|shift-)?(click(s|ed|ing)?|hover(s|ed|ing)?)\b", re.IGNORECASE)
+# What is in quotation marks, which comments and names of one word are not
+QUOTED = re.compile(r'/\*.*?\*/|//[^\n]*|"((?:[^"\\\n]|\\.)*)"|`([^`]*)`', re.DOTALL)
+# What a script says where there is a mouse, or in a file, which is opened on a desk
+ELSEWHERE = re.compile(r'\b(mouse|file):\s*"[^"]*"')
+
+
+def _texts(path: Path) -> Iterator[str]:
+    source = path.read_text("utf-8")
+    if path.suffix == ".js":
+        quoted = map(" ".join, QUOTED.findall(ELSEWHERE.sub("", source)))
+        yield from (text for text in quoted if " " in text.strip())
+    elif path.suffix == ".py":
+        tree = ast.parse(source)
+        described = {
+            node.body[0].value
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+            and isinstance(node.body[0], ast.Expr)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and node not in described:
+                yield node.value if isinstance(node.value, str) and " " in node.value else ""
+    else:
+        yield re.sub(r"{%.*?%}|^name = .*$", "", source, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("kind", ["js", "py", "md", "toml"])
+def test_nobody_is_told_to_click_or_hover(kind: str) -> None:
+    paths = [path for folder in ("core", "pages") for path in (ROOT / folder).rglob(f"*.{kind}")]
+    assert paths
+    found = {
+        f"{path.relative_to(ROOT)}: {text}"
+        for path in paths
+        for text in _texts(path)
+        if OF_A_MOUSE.search(text)
+    }
+    assert found == set()
