@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 # Of the names of rows and columns, as large as the screen shows them.
+NOTICE = """() => {
+  const notice = document.createElement("div")
+  notice.id = "notice"
+  notice.style.cssText = "height: 150px; flex: none"
+  document.querySelector("[data-testid=stMainBlockContainer] > *").prepend(notice)
+}"""
 PRESENTED = """() => {
   const kinds = "PlotlyChart BidiComponentRegular BidiComponentIsolated DataFrame".split(" ")
   const pictures = kinds.map((kind) => `[data-testid=stMain] [data-testid=st${kind}]`).join()
@@ -156,6 +162,19 @@ def test_a_presented_picture_grows_and_shrinks_with_what_is_shown(goto: Open) ->
     page.go_forward()
     follow(page, "/model_view")
     assert 1.75 < zoom_at_rest(page) <= 2
+
+
+def test_a_presented_picture_is_as_large_as_before_once_a_notice_above_it_is_gone(
+    goto: Open,
+) -> None:
+    page = goto("/head_view", width=1920, height=1080)
+    page.keyboard.press("p")
+    alone = zoom_at_rest(page)
+    for _ in range(2):
+        page.evaluate(NOTICE)
+        assert zoom_at_rest(page) < alone - 0.1
+        page.evaluate("document.getElementById('notice').remove()")
+        assert zoom_at_rest(page) == pytest.approx(alone, abs=0.05)
 
 
 def zoom_at_rest(page: Page) -> float:

@@ -1,11 +1,10 @@
 // The picture alone, as large as the window: a mark on the document, which style sheets and views follow.
 
 import { describe, make, place, whenGone, windowFor, zoomOf } from "../shared/dom.js"
-import { limits, nextZoom } from "./fit.js"
+import { Search, limits } from "./fit.js"
 
 const MARK = "data-present"
 const PATIENCE = { view: 60, server: 300 } // milliseconds without a change until views are redrawn, until the server draws charts
-const OTHER = 0.05 // of the window's height: as much more or less is another picture, not another number in it
 const PICTURES = ["PlotlyChart", "BidiComponentRegular", "BidiComponentIsolated", "DataFrame"]
   .map((kind) => `[data-testid=stMain] [data-testid=st${kind}]`)
   .join()
@@ -37,9 +36,7 @@ class Present {
   isAsked = false
   zoom = 1
   told = 1 // the zoom that the server knows
-  failed = Infinity // the smallest zoom at which the picture was too high
-  filled = 0 // share of the window's height that it took when it was judged last
-  address = "" // of what was judged last
+  search = new Search()
   judging = 0 // timers
   telling = 0
   changes = new ResizeObserver(() => this.judgeSoon())
@@ -95,7 +92,7 @@ class Present {
   show(on) {
     document.documentElement.toggleAttribute(MARK, on)
     this.button.hidden = on
-    this.failed = Infinity
+    this.search.failed = Infinity
     this.enlarge(on ? limits(window.innerWidth, window.innerHeight).max : 1)
     this.follow()
   }
@@ -112,20 +109,15 @@ class Present {
     this.judging = window.setTimeout(() => this.judge(), PATIENCE.view)
   }
 
-  /** Enlarge the picture as far as it fits; a smaller one may grow where the address is another. */
+  /** Enlarge the picture as far as it fits. */
   judge() {
     if (!isOn()) return
     if (isRunning()) return this.judgeSoon()
-    const filled = endOfPicture() / (window.innerHeight - EDGE)
-    if (!filled) return
-    const isOther = location.href !== this.address && Math.abs(filled - this.filled) > OTHER
-    if (filled > 1) this.failed = this.zoom
-    else if (isOther) this.failed = Infinity
-    this.address = location.href
+    const picture = placeOfPicture()
+    if (!picture) return
     const range = limits(window.innerWidth, window.innerHeight)
-    const zoom = nextZoom(this.zoom, filled, this.failed, range)
-    if (zoom === this.zoom) this.filled = filled
-    else this.enlarge(zoom)
+    const zoom = this.search.next(this.zoom, { ...picture, address: location.href }, range)
+    if (zoom !== this.zoom) this.enlarge(zoom)
   }
 
   /** Charts are drawn anew by the server: they measure the screen. @param {number} zoom */
@@ -165,14 +157,14 @@ function isRunning() {
 }
 
 /**
- * Where the first picture ends, with what stands beside it and what its views scroll, in pixels of the window; 0 before
- * there is one.
+ * Where the first picture begins and ends, with what stands beside it and what its views scroll, in shares of the
+ * window's height; null before there is one.
  */
-function endOfPicture() {
+function placeOfPicture() {
   const first = [...document.querySelectorAll(PICTURES)].find(
     (node) => node.getBoundingClientRect().height > CONTROL,
   )
-  if (!first) return 0
+  if (!first) return null
   let picture = first
   for (let row = first.closest(ROW); row; row = row.parentElement?.closest(ROW) ?? null)
     picture = row
@@ -180,5 +172,11 @@ function endOfPicture() {
     .flatMap(({ shadowRoot }) => [...(shadowRoot?.querySelectorAll(".scroller") ?? [])])
     .map((node) => (node.scrollHeight - node.clientHeight) * zoomOf(node))
   const main = first.closest("[data-testid=stMain]")
-  return picture.getBoundingClientRect().bottom + (main?.scrollTop ?? 0) + Math.max(0, ...scrolled)
+  const { top, bottom } = picture.getBoundingClientRect()
+  const above = main?.scrollTop ?? 0
+  const height = window.innerHeight - EDGE
+  return {
+    top: (top + above) / height,
+    bottom: (bottom + above + Math.max(0, ...scrolled)) / height,
+  }
 }
