@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 import streamlit as st
 
-from core.model import effects, load
-from core.model.bundled.first import SENTENCE
+from core.model import load
 from core.model.errors import OutOfMemoryError
+from core.screens.effect import measuring
 from core.ui import cache
 from core.ui.cache import first_model
 from core.ui.cache.first_load import FirstLoad
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from core.model import LoadedModel
+    from core.model import Effects, LoadedModel
     from core.model.catalog import Modality
 
 FROM_A_TRACE = [page.name for page in PAGES if not page.needs_model and page.name != "atlas"]
@@ -101,14 +100,22 @@ def test_effects_of_the_first_text_are_drawn_before_the_model_is_loaded(
     if link:
         assert not app.get("plotly_chart")
         return
-    values = effects(_load_once("bundled/minilm", "text"), SENTENCE, draws=0).values
-    layer, head = np.unravel_index(values.argmax(), values.shape)
-    assert f"**L{layer + 1} H{head + 1} has the largest effect on this text:**" in said(app)
-    assert f"{values.max():.3g} (1 − cosine)" in said(app)
+    claims = [line for line in said(app).splitlines() if "on this text" in line]
+    assert "random directions" in claims[0]
     assert len(app.get("plotly_chart")) == 1
+    runs: list[Any] = []
+    run = measuring._run
+
+    def noted(*args: Any, **options: Any) -> Effects:
+        runs.append(options)
+        return run(*args, **options)
+
+    monkeypatch.setattr(measuring, "_run", noted)
+    measuring._place.clear()
     app = open_app("effect")
     assert loads == ["bundled/minilm"]
-    assert "has the largest effect" not in said(app)
+    assert {len(each["heads"]) for each in runs} <= {1}  # of the chosen head's card
+    assert claims == [line for line in said(app).splitlines() if "on this text" in line]
     assert len(app.get("plotly_chart")) == 1
 
 

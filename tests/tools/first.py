@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from core.analysis.effect import leading_heads
 from core.analysis.head_patterns.induction import induction_scores
 from core.model import (
     LoadedModel,
@@ -21,6 +22,7 @@ from core.model.box import open_box
 from core.model.bundled.first import FILES, IMAGE, PICTURE, SENTENCE, FirstInput
 from core.model.bundled.first_image import FirstImage
 from core.model.catalog import find
+from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
 from core.model.running.images import vision_of
 from core.model.trace.stored import write_record
 from core.model.weights.output_projection import transformed_norms
@@ -33,10 +35,15 @@ def compute(name: str) -> FirstInput:
         return _image()
     model = load(name)
     induction = induction_scores(trace_repeated(model))
+    measured = effects(model, SENTENCE)
+    leaders = leading_heads(measured.values)
+    fresh = effects(model, SENTENCE, heads=leaders, draws=FRESH_DRAWS, seed=FRESH_SEED)
     return FirstInput(
         **_common(model, trace_text(model, SENTENCE)),
         induction=np.stack([induction.scores, induction.uniform]),
-        effects=effects(model, SENTENCE, draws=0).values,
+        effects=measured.values,
+        directions=measured.draws,
+        fresh=fresh.draws[:, *np.array(leaders).T],
     )
 
 

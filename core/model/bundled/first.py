@@ -37,8 +37,9 @@ class FirstInput:
     similarity : of W_Q and W_K, (layer, head); None where they are not known.
     induction : scores on random sequences and their uniform baseline, (2, layer, head); None for a
         model of images.
-    effects : of each head on the sentence vector when its mean replaces it, (layer, head); None
-        for a model of images.
+    effects, directions, fresh : of :func:`core.model.effects` on the sentence vector, the mean for
+        each head: values (layer, head), draws of all heads (draw, layer, head), and 99 fresh ones
+        of the heads of largest effect, the largest first (draw, head); None for a model of images.
     """
 
     trace: Trace
@@ -46,6 +47,8 @@ class FirstInput:
     similarity: Array | None
     induction: NDArray[np.float64] | None = None
     effects: NDArray[np.float64] | None = None
+    directions: NDArray[np.float64] | None = None
+    fresh: NDArray[np.float64] | None = None
 
 
 @functools.cache

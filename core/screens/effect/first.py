@@ -4,27 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import streamlit as st
 
+from core.analysis.effect import effect_table, leading_table
 from core.figures.palette import palette
-from core.model.interventions.measures import UNITS
+from core.model.bundled.first import SENTENCE
+from core.screens.effect.heads import headline
+from core.screens.effect.input import Asked
+from core.screens.effect.measuring import Step, name_of, shipped_effects
 from core.ui import address
-from core.ui.cache import first_model
+from core.ui.cache import TraceKey, first_model
 from core.ui.current import awaited_text
 from core.ui.head_maps import show_head_map
+from core.ui.head_tables import HeadTable
 from core.ui.navigation import ask
 from core.ui.place import choose_head
-from core.ui.words.effects import MEASURED
-from core.ui.words.numbers import number
-from core.ui.words.prose import Prose
-from core.vocabulary import head_name
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 _SHOWN = {"part": "heads", "over": "text", "replace": "mean", "measure": "sentence"}
-_words = Prose(__file__)
 
 
 def show_first() -> DeltaGenerator:
@@ -40,22 +39,25 @@ def show_first() -> DeltaGenerator:
     )
     if shipped is None or shipped.effects is None or others:
         return place
-    trace, values = shipped.trace, shipped.effects
-    layer, head = np.unravel_index(int(np.argmax(np.abs(values))), values.shape)
-    name, effect = head_name(trace, int(layer), int(head)), number(values[layer, head], ".3g")
-    unit = UNITS["sentence"]
-    ask(_words("comparing", effect=effect, head=name, unit=unit, modality="text"))
+    trace, key = shipped.trace, TraceKey(shipped.trace.model, SENTENCE)
+    steps: tuple[Step, ...] = ("map", "fresh")
+    found, fresh = (shipped_effects(key, "mean", Asked("sentence"), step) for step in steps)
+    if found is None or fresh is None:
+        return place
+    heads = HeadTable(trace=trace, table=effect_table(trace, found), layer=0, head=0)
+    ask(headline(heads, found, leading_table(trace, fresh)))
     with place.container(), st.columns([5, 4], gap="medium")[0]:
         show_head_map(
             trace,
-            values,
-            f"effect on the {MEASURED['sentence']}",
+            found.values,
+            f"effect on the {name_of(found)}",
             palette(st.context.theme.type),
             key="effect_first",
             on_open=choose_head,
-            bounds=(0.0, float(values.max())),
-            title=unit,
+            bounds=(0.0, float(found.values.max())),
+            title=found.unit,
             large=True,
+            beyond=heads.grid("exceeds"),
         )
     first_model.wait(trace.model, "text", first_model.DELAY_SECONDS)
     return place

@@ -55,7 +55,7 @@ def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette
     place that this gives.
     """
     leaders = leaders_of(heads.trace, key, found.replace, asked_of(found))
-    ask(_headline(heads, found, leaders))
+    ask(headline(heads, found, leaders))
     left, right = st.columns([5, 4], gap="medium")
     with left:
         beyond = heads.grid("exceeds") if len(found.draws) else None
@@ -79,12 +79,12 @@ def compare(place: DeltaGenerator, heads: HeadTable, found: Effects, key: TraceK
     controls.publish()
     with place.container():
         leaders = leaders_of(heads.trace, key, found.replace, asked, waits=True)
-        ask(_headline(heads, found, leaders))
+        ask(headline(heads, found, leaders))
         measured_effects(key, found.replace, asked)
     st.rerun()
 
 
-def _headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) -> str:
+def headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) -> str:
     """Whether a head matters on this text, and how much that can bear (Markdown)."""
     trace, rows = heads.trace, heads.table if leaders is None else leaders
     passing = rows[:0] if leaders is None else leaders[leaders["matters"]]

@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import streamlit as st
 
 from core.analysis.effect import effect_table, leading_heads, leading_table
@@ -26,9 +27,10 @@ from core.model.interventions.heads import (
     FRESH_DRAWS,
     FRESH_SEED,
     SINGLE_DRAWS,
+    Effects,
     Replace,
 )
-from core.model.interventions.measures import MEASURES, Measure, measures_of
+from core.model.interventions.measures import MEASURES, UNITS, Measure, measures_of
 from core.model.memory import return_freed_memory
 from core.screens.effect import input as given
 from core.screens.effect.input import Asked, limits, model_of, source_of, text_of
@@ -47,7 +49,6 @@ from core.ui.words.prose import Prose
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.model import Effects
     from core.model.interventions.taking import Taken
 
 Step = Literal["values", "fresh", "map"]
@@ -62,14 +63,32 @@ _words = Prose(__file__)
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
 def _place(
-    key: TraceKey,  # noqa: ARG001 - the key, as all of these
-    replace: str,  # noqa: ARG001
-    asked: Asked,  # noqa: ARG001
-    step: Step,  # noqa: ARG001
-    untrained: bool,  # noqa: ARG001
+    key: TraceKey, replace: Replace, asked: Asked, step: Step, untrained: bool
 ) -> Shared[list[Effects]]:
-    """A place for what was measured, shared by all visitors; empty until a run has finished."""
-    return Shared([])
+    """A place for what was measured, shared by all visitors; empty until a run has finished.
+
+    Of the text that the page begins with, what comes with the app.
+    """
+    shipped = None if untrained else shipped_effects(key, replace, asked, step)
+    return Shared([] if shipped is None else [shipped])
+
+
+def shipped_effects(key: TraceKey, replace: Replace, asked: Asked, step: Step) -> Effects | None:
+    """What comes with the app of these, if anything does; it needs no model."""
+    first = cache.first_input(key)
+    if first is None or first.directions is None or first.fresh is None:
+        return None
+    if first.effects is None or (replace, asked) != ("mean", Asked("sentence")):
+        return None
+    values, draws = first.effects, first.directions[: DRAWS if step == "map" else 0]
+    if step == "fresh":  # of these heads alone, as a run of theirs
+        leaders = tuple(np.array(leading_heads(values)).T)
+        values = np.full_like(values, np.nan)
+        draws = np.full((len(first.fresh), *values.shape), np.nan)
+        values[leaders], draws[:, *leaders] = first.effects[leaders], first.fresh
+    control = np.abs(draws).max(axis=0) if len(draws) else np.full_like(values, np.nan)
+    measure = asked.measure
+    return Effects(values, control, draws, measure, UNITS[measure], replace, (), None, False)  # noqa: FBT003
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Replacing the head in every way …")

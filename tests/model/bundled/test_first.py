@@ -48,7 +48,7 @@ def test_the_shipped_trace_is_what_the_model_computes(both: tuple[FirstInput, Fi
 
 def test_so_is_what_takes_the_weights(both: tuple[FirstInput, FirstInput]) -> None:
     one, other = both
-    for name in ("norms", "similarity", "induction", "effects"):
+    for name in ("norms", "similarity", "induction", "effects", "directions", "fresh"):
         values, expected = getattr(one, name), getattr(other, name)
         assert (values is None) == (expected is None), name
         if values is not None:
