@@ -29,7 +29,7 @@ def test_the_title_answers_and_unusual_means_one_thing() -> None:
     app = open_app("anomalies")
     text = said(app)
     # Of 72 heads only this one is an outlier; 54 are past a threshold, which makes none unusual.
-    answer = "**1 of 72 heads of this model is unusual**: **L1 H8**, for its opposite weights"
+    answer = "**1 of 72 heads of this model is unusual**: **L1 H8**, for its opposite weights."
     assert answer in [each.value for each in app.markdown]
     assert "Which heads are unusual" not in text
     assert text.count("unusual from") == 1

@@ -233,7 +233,7 @@ def _column(trace: Trace, name: str) -> ColumnConfig:
         words = score_words(trace).get(name)
         label, explanation = (words.short, words.score) if words else (name, "")
     return st.column_config.NumberColumn(
-        label, format="%.3f", width="small", help=explanation or None
+        label, format="%.3f", width="small" if len(label) < 12 else None, help=explanation or None
     )
 
 
