@@ -54,7 +54,8 @@ def test_cancel_leaves_the_sample_corpus_and_it_can_be_resumed(goto: Open) -> No
     follow(page, "source=text")
     expect(page.get_by_text("You left the sample corpus after")).to_be_visible()
     page.get_by_role("radio", name="sample corpus").click()
-    expect(page.get_by_text("On the sample corpus (")).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("on the sample corpus (49 sentences")).to_be_visible()
+    expect(page.get_by_text("on the sample corpus (392 sentences")).to_be_visible(timeout=120_000)
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
 
 

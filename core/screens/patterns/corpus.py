@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 
-NAME = "patterns"
+NAME, _OF_FEW = "patterns", "patterns_few"
 _FEW = 48  # sentences, or a few more, that are drawn before all are measured
 _TRACES = python.call(trace_corpus, python.MODEL, python.call(sample_sentences))
 
@@ -87,7 +87,7 @@ def measured_corpus(model_name: str, *, few: bool) -> Corpus:
     name, sentences, texts = NAME, sample_sentences(), python.call(sample_sentences)
     spaced = slice(None, None, len(sentences) // _FEW or 1)
     if few and spaced.step > 1 and not is_measured(name, model_name, sentences):
-        name, sentences = f"{name}_few", sentences[spaced]
+        name, sentences = _OF_FEW, sentences[spaced]
         texts = python.call(operator.getitem, texts, spaced)
     corpus = measured_once(
         name, model_name, sentences, lambda: _measure(name, model_name, sentences)
@@ -124,7 +124,8 @@ def _measure(name: str, model_name: str, sentences: tuple[str, ...]) -> Corpus:
 
 def show_cancelled(model_name: str) -> None:
     """After a Cancel: how far it got."""
-    corpus_walk.show_cancelled(NAME, model_name, len(sample_sentences()))
+    for name in (_OF_FEW, NAME):
+        corpus_walk.show_cancelled(name, model_name, len(sample_sentences()))
 
 
 @dataclass(frozen=True, eq=False)
