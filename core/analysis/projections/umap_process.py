@@ -2,7 +2,7 @@
 
 UMAP compiles for seconds, holding Python's lock, and takes 250 MB: a server that did so itself
 would freeze every visitor. Run as ``python -m``, this module is the process that answers one
-request after another, ends after half a minute without one, and is started again when it is needed.
+request after another, ends after ten seconds without one, and is started again when it is needed.
 What it compiled is kept in a folder: a process that had to compile, which takes 100 MB more, ends
 after its answer, and the next is ready in two seconds.
 
@@ -38,12 +38,9 @@ from core.analysis.arrays import Floats
 
 Arrays = dict[str, NDArray[np.generic]]
 
-IDLE_SECONDS = 30
+IDLE_SECONDS = 10  # meanwhile it keeps 240 MB
 LIMIT_SECONDS = 600  # of one request, and of the wait for those of others
 ATTEMPTS = 3  # per request: the process may have just gone idle, and be killed once
-# From this many rows on UMAP searches neighbours approximately, which first compiles for half a
-# minute; an exact search takes less than a second.
-EXACT_NEIGHBOURS_FROM = 4096
 MAX_LINE = 500  # characters of the process's output per line of the log
 CACHE = "NUMBA_CACHE_DIR"  # of what is compiled, for the next process
 _PROBLEMS = {
@@ -61,6 +58,10 @@ _lock = threading.Lock()
 _process: subprocess.Popen[bytes] | None = None
 _ending = threading.Event()  # the server is ending: nothing is started any more
 _log = logging.getLogger(__name__)
+
+
+class NoSearch:
+    """Where UMAP expects pynndescent's index: it searches for no neighbour itself."""
 
 
 class ProjectionError(RuntimeError):
@@ -257,20 +258,21 @@ def _answer(request: Arrays) -> bytes:
 
 @functools.cache
 def lean_umap() -> type:
-    """UMAP without what arrays of known neighbours never need; all it compiles is kept.
+    """UMAP without what finding a layout never calls; all it compiles is kept.
 
-    Of pynndescent, which compiles for 15 s, `nearest_rows` takes the place, and scikit-learn looks
-    for pandas, of 60 MB, only to know its tables.
+    Of pynndescent, which compiles for 15 s, `nearest_rows` takes the place. scikit-learn looks for
+    pandas only to know its tables; with it and statistics the process would take 120 MB more.
     """
     import numba
 
     numba.njit = functools.partial(numba.njit, cache=True)
-    unused: dict[str, dict[str, object]] = {
-        "pynndescent": {"NNDescent": type("NNDescent", (), {})},
+    uncalled: dict[str, dict[str, object]] = {
+        "pynndescent": {"NNDescent": NoSearch},
         "pynndescent.distances": {"named_distances": {}},
         "pynndescent.sparse": {"sparse_named_distances": {}},
+        "scipy.stats": {"__getattr__": lambda _: None},
     }
-    for name, names in unused.items():
+    for name, names in uncalled.items():
         sys.modules[name] = types.ModuleType(name)
         vars(sys.modules[name]).update(names)
     sys.modules["pandas"] = None  # type: ignore[assignment]  # importing it fails
@@ -284,9 +286,6 @@ def _fit(umap: type, request: Arrays) -> NDArray[np.generic]:
     dimensions, neighbours, seed = (int(value) for value in request["settings"])
     rows = np.asarray(request["rows"], dtype=np.float32)
     metric = str(request["metric"])
-    options = {}
-    if len(rows) >= EXACT_NEIGHBOURS_FROM:
-        options["precomputed_knn"] = (*nearest_rows(rows, neighbours, metric), None)
     spectral = len(rows) >= 4 * (dimensions + 1)  # it needs more points than dimensions
     fitted = umap(
         n_components=dimensions,
@@ -295,7 +294,7 @@ def _fit(umap: type, request: Arrays) -> NDArray[np.generic]:
         init="spectral" if spectral else "random",
         random_state=seed,
         n_jobs=1,
-        **options,
+        precomputed_knn=(*nearest_rows(rows, neighbours, metric), NoSearch()),
     ).fit_transform(rows)
     return np.asarray(fitted)
 
@@ -303,12 +302,17 @@ def _fit(umap: type, request: Arrays) -> NDArray[np.generic]:
 def nearest_rows(
     rows: NDArray[np.float32], neighbours: int, metric: str
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Each row's nearest rows, itself first, and their distances, (row, neighbour) each."""
+    """Each row's nearest rows, itself first, and their distances, (row, neighbour) each.
+
+    Its distance to itself is 0, not what rounding makes of it: UMAP takes the least above 0 for the
+    nearest other's.
+    """
     from sklearn.neighbors import NearestNeighbors
 
-    fitted = NearestNeighbors(n_neighbors=neighbours, metric=metric, algorithm="brute").fit(rows)
-    distances, indices = fitted.kneighbors(rows)
-    return indices, distances
+    fitted = NearestNeighbors(n_neighbors=neighbours - 1, metric=metric, algorithm="brute")
+    distances, indices = fitted.fit(rows).kneighbors()  # others
+    own = np.arange(len(rows))[:, None]
+    return np.hstack([own, indices]), np.hstack([np.zeros(own.shape), distances])
 
 
 if __name__ == "__main__":

@@ -290,7 +290,10 @@ def test_what_was_compiled_is_kept_and_the_process_that_compiled_it_is_not(
 @pytest.mark.parametrize(
     ("does", "never_used"),
     [
-        ("umap_process.lean_umap()", {"torch", "streamlit", "pandas.core", "pynndescent.rp_trees"}),
+        (
+            "umap_process.lean_umap()",
+            {"torch", "streamlit", "pandas.core", "pynndescent.rp_trees", "scipy.stats._stats_py"},
+        ),
         ("embed(rows[:9], rows[9:], 't-SNE')", {"torch", "numba", "pynndescent.rp_trees"}),
     ],
 )
