@@ -28,6 +28,7 @@ METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
 # Settings of an atlas of some sentences of a larger one: how many tokens and sentences that has.
 SAMPLED = ("corpus_tokens", "corpus_sentences")
 TOKEN_COLUMNS = ("sentence", "position", "word", "special", "spans")  # of numbers
+ONE_HEAD_TOKENS = 2_500  # most of a layout, and kept with vectors: UMAP takes about ten seconds
 DIMENSIONS = 3  # components stored; a plane uses the first two
 
 
@@ -100,6 +101,26 @@ class CorpusVectors:
             self.queries[layer, head].astype(np.float64),
             self.kv_keys[layer, head // group].astype(np.float64),
         )
+
+
+@dataclass(frozen=True, eq=False)
+class SampledVectors(CorpusVectors):
+    """Those of some tokens of an atlas, all that a layout takes.
+
+    Attributes
+    ----------
+    tokens : which of the atlas's, ascending.
+    q_mean, k_mean : of all its queries and keys, float64 (layer, head, dim), keys' heads as theirs.
+    """
+
+    tokens: Indices
+    q_mean: Floats
+    k_mean: Floats
+
+    def translation(self, layer: int, head: int) -> Floats:
+        """As :func:`core.analysis.normalization.key_translation` of all the atlas's tokens."""
+        group = self.q_mean.shape[1] // self.k_mean.shape[1]
+        return np.asarray(self.q_mean[layer, head] - self.k_mean[layer, head // group])
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +220,7 @@ class Atlas(CorpusTexts, Measures):
     norms: Array  # lengths of the vectors before projection, (layer, head, 2 token)
     masks: Mapping[int, Masks] = field(default_factory=dict)  # of sentences with unusual ones
     rules: tuple[Layer, ...] = ()  # without masks; empty for an atlas opened from a file
-    vectors: CorpusVectors | None = None  # None for an atlas opened from a file
+    vectors: SampledVectors | None = None  # None for an atlas opened from a file
 
     @property
     def shape(self) -> tuple[int, int, int]:

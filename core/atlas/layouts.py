@@ -7,17 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.analysis.arrays import Indices
-from core.analysis.normalization import key_translation, normalize
+from core.analysis.normalization import normalize
 from core.analysis.projections.joint_embedding import Projection, embed
 from core.analysis.query_key.faithfulness import Faithfulness
 from core.analysis.query_key.target import TARGET_KINDS
 from core.atlas.blocks import CorpusPairs, blocks_of
-from core.atlas.data import Atlas
-from core.atlas.priority import first_within
+from core.atlas.data import ONE_HEAD_TOKENS, Atlas
+from core.atlas.priority import tokens_within
 from core.model.trace import Array
 from core.vocabulary import Stage
 
-ONE_HEAD_TOKENS = 2_500  # of the head on screen: UMAP takes about ten seconds
 EVERY_HEAD_TOKENS = 500  # of each head, in the background: about two seconds each
 
 
@@ -48,18 +47,15 @@ def lay_out_head(
     """
     if atlas.vectors is None:
         raise ValueError("this atlas has no vectors")
-    lengths = np.bincount(atlas.tokens.sentence)
-    sentences = np.sort(first_within(np.arange(lengths.size), lengths, max_tokens))
-    sample = np.flatnonzero(np.isin(atlas.tokens.sentence, sentences))
-    queries, keys = atlas.vectors.of_head(layer, head)
-    a = key_translation(queries, keys)
-    queries, keys = queries[sample], keys[sample]
+    sentences, sample = tokens_within(atlas.tokens.sentence, min(max_tokens, ONE_HEAD_TOKENS))
+    kept = np.isin(atlas.vectors.tokens, sample)
+    queries, keys = (vectors[kept] for vectors in atlas.vectors.of_head(layer, head))
     staged = queries, keys
     if stage != "raw":
         c = float(atlas.scaling.c[layer, head]) if stage == "normalized" else 1.0
-        staged = normalize(queries, keys, a, c)
+        staged = normalize(queries, keys, atlas.vectors.translation(layer, head), c)
     picture = embed(*staged, projection, dimensions=dimensions)
-    blocks = blocks_of(lengths, sentences, atlas.masks.get, atlas.causal)
+    blocks = blocks_of(np.bincount(atlas.tokens.sentence), sentences, atlas.masks.get, atlas.causal)
     pairs = CorpusPairs([block.within(sample) for block in blocks])
     centred, raw = (
         pairs.faithfulness(

@@ -31,3 +31,13 @@ def first_within(numbers: NDArray[np.integer], sizes: NDArray[np.integer], budge
     order = np.argsort(priorities(numbers))
     fitting = int(np.searchsorted(np.cumsum(sizes[order]), budget, side="right"))
     return order[: max(1, fitting)]
+
+
+def tokens_within(sentence: NDArray[np.integer], budget: int) -> tuple[Indices, Indices]:
+    """The sentences that come first with up to `budget` tokens, and these; ascending both.
+
+    `sentence` is that of each token, numbered without gaps.
+    """
+    lengths = np.bincount(sentence)
+    sentences = np.sort(first_within(np.arange(lengths.size), lengths, budget))
+    return sentences, np.flatnonzero(np.isin(sentence, sentences))

@@ -441,9 +441,15 @@ def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(laye
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_a_layout_is_of_the_vectors_as_the_whole_corpus_moves_them(stage: Stage) -> None:
+def test_a_layout_is_of_the_vectors_as_the_whole_corpus_moves_them(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of which the atlas keeps those of as many tokens as a layout takes at most."""
+    monkeypatch.setattr("core.atlas.engine.atlas.ONE_HEAD_TOKENS", 15)
     traces = corpus_of(LENGTHS, causal=True, window=3)
     atlas = build_atlas(traces)
+    assert atlas.vectors is not None
+    assert atlas.vectors.queries.shape[2] == atlas.vectors.tokens.size <= 15
     layout = lay_out_head(atlas, 1, 3, stage, "PCA", max_tokens=12)
     sentences = np.unique(atlas.tokens.sentence[layout.tokens])
     assert layout.tokens.size == sum(LENGTHS[i] for i in sentences) <= 12

@@ -7,13 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.atlas.data import Atlas, Measures, values_of
+from core.atlas.data import (
+    ONE_HEAD_TOKENS,
+    Atlas,
+    CorpusVectors,
+    Ints,
+    Measures,
+    SampledVectors,
+    values_of,
+)
 from core.atlas.engine.constants import facts_of_sums, find_constants
 from core.atlas.engine.project import project_part
 from core.atlas.engine.sample import sample_of, sampled_numbers
 from core.atlas.engine.shard import Shard, ShardBuilder, join_shards
 from core.atlas.engine.sums import Sums
 from core.atlas.pixels import join_images
+from core.atlas.priority import tokens_within
 from core.model.trace import Trace
 
 
@@ -111,9 +120,20 @@ def atlas_of(
         tokens=replace(part.tokens, sentence=places),
         masks={place: part.masks[n] for place, n in enumerate(numbers) if n in part.masks},
         rules=part.sums.rules,
-        vectors=part.vectors,
+        vectors=_sampled(part, places),
         points=projected.points,
         norms=projected.norms,
+    )
+
+
+def _sampled(part: Shard, sentence: Ints) -> SampledVectors:
+    """The vectors of as many tokens as a layout takes at most; `sentence` is that of each token."""
+    _, tokens = tokens_within(sentence, ONE_HEAD_TOKENS)
+    vectors, sums = part.vectors, part.sums
+    if tokens.size < sentence.size:
+        vectors = CorpusVectors(vectors.queries[:, :, tokens], vectors.kv_keys[:, :, tokens])
+    return SampledVectors(
+        **vars(vectors), tokens=tokens, q_mean=sums.queries.mean, k_mean=sums.keys.mean
     )
 
 

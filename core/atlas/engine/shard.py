@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
+import mmap
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -25,7 +27,7 @@ from core.atlas.engine.sums import Sums, first_candidates, merge, moments_of
 from core.model.trace import Patches, Token, Trace
 
 Texts = Sequence[str] | Mapping[int, str]
-_FREE_EVERY = 2**26  # bytes of sentences' vectors, after which memory goes back to the system
+_FREE_EVERY = 2**24  # bytes of sentences' vectors, after which memory goes back to the system
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,11 +212,15 @@ def join_shards(parts: list[Shard]) -> Shard:
 
 
 def join_vectors(parts: list[CorpusVectors]) -> CorpusVectors:
-    """Side by side along the tokens; the list is emptied, so that nothing is held twice."""
+    """Side by side along the tokens; the list is emptied, so that nothing is held twice.
+
+    Nor do they get NumPy's huge pages, of which the first few texts would fill all.
+    """
     shapes = [(each.queries.shape, each.kv_keys.shape) for each in parts]
     total = sum(queries[2] for queries, _ in shapes)
     queries, kv_keys = (
-        np.empty((*shape[:2], total, shape[3]), dtype=np.float32) for shape in shapes[0]
+        np.ndarray(shape, np.float32, mmap.mmap(-1, 4 * math.prod(shape)))
+        for shape in ((layers, heads, total, dim) for layers, heads, _, dim in shapes[0])
     )
     end = freed = 0
     parts.reverse()

@@ -13,12 +13,8 @@ from numpy.typing import NDArray
 
 from core.analysis.projections.umap_process import ProjectionError
 from core.atlas import Atlas
-from core.atlas.layouts import (
-    EVERY_HEAD_TOKENS,
-    ONE_HEAD_TOKENS,
-    Layout,
-    lay_out_head,
-)
+from core.atlas.data import ONE_HEAD_TOKENS
+from core.atlas.layouts import EVERY_HEAD_TOKENS, Layout, lay_out_head
 from core.model.trace import Array
 from core.screens.atlas.corpus.entry import AtlasEntry, LayoutJob
 from core.screens.atlas.screen import Screen

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +28,7 @@ from core.atlas.engine.sums import Sums
 from core.vocabulary import STAGES
 from tests.atlas.corpora import corpus_of
 from tests.atlas.engine.parts import trace_part
+from tests.server import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -359,3 +362,24 @@ def test_a_folder_belongs_to_one_run_and_loses_what_was_left_unfinished(tmp_path
     with pytest.raises(ForeignFileError, match="something other"):
         remove_folder(other)
     assert (other / "thesis.txt").read_text() == "mine"
+
+
+def test_joined_vectors_are_held_once() -> None:
+    """Texts are run by length and joined in the corpus's order, so memory is freed in any."""
+    script = """
+import random, resource
+import numpy as np
+from core.atlas.engine.shard import CorpusVectors, join_vectors
+from core.model.memory import return_freed_memory
+return_freed_memory()
+shapes = [(6, 12, tokens, 32) for tokens in range(5, 25) for _ in range(16)]
+parts = [CorpusVectors(*(np.ones(shape, np.float32) for _ in range(2))) for shape in shapes]
+random.Random(0).shuffle(parts)
+size = sum(each.queries.nbytes + each.kv_keys.nbytes for each in parts)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+joined = join_vectors(parts)
+print(1024 * (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / size)
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    assert float(done.stdout) < 0.5

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from core.atlas.sources import Source  # plainly, it would lengthen the longest chain of imports
 
 _TOKEN_BYTES = 400  # of a traced token beside its vectors: its texts
-# An atlas of 5,000 tokens of the bundled model takes 122 MB: 92 of vectors, 30 of points. So two of
-# the usual size fit, or six of 1,800 tokens, in a server that takes 0.65 GB without any and should
+# An atlas of 5,000 tokens of the bundled model takes 76 MB: 46 of vectors, 30 of points. So two of
+# the usual size fit, or four of 1,800 tokens, in a server that takes 0.65 GB without any and should
 # stay under 1 GB. One that is larger than all of them may be has a place of its own.
-ATLASES_BYTES = 300 * 10**6
+ATLASES_BYTES = 200 * 10**6
 _ATLASES_SHARE = 1 / 3  # of the memory that is free when the first is made, where that is less
 _MAX_RATES = 64  # models whose seconds per token are remembered
 
