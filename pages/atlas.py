@@ -7,6 +7,7 @@ from core.ui.navigation import ask, open_page
 open_page("atlas")
 
 from core.figures.palette import palette
+from core.screens.atlas.first import first_entry, show_until_made
 from core.screens.atlas.corpus.opening import open_entry
 from core.screens.atlas.corpus.saving import show_about
 from core.screens.atlas.corpus.source import pick_source, shows_images
@@ -14,7 +15,6 @@ from core.screens.atlas.drawn import pick_counted
 from core.screens.atlas.examples import examples_for
 from core.screens.atlas.faithfulness import pick_measure, show_faithfulness
 from core.screens.atlas.find import draw_search, find, show_result
-from core.screens.atlas.head.single import show_one_head
 from core.screens.atlas.matrix import show_all_heads
 from core.screens.atlas.meeting import pick_words, show_meeting
 from core.screens.atlas.positions import show_positions
@@ -29,6 +29,7 @@ from core.screens.atlas.screen import (
 from core.screens.atlas.similar import show_similar
 from core.screens.atlas.wording import MATHEMATICS, headline
 from core.ui import presets
+from core.ui.cache import first_model
 from core.ui.current import suggest_head
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.ui.place import pick_head
@@ -44,7 +45,7 @@ with control_row():
 with settings:
     picked, budget = pick_source()
 with st.container():  # one place, however long: what moves down the page is redrawn
-    entry = open_entry(picked, budget, settings)
+    entry = first_entry(picked, budget) or open_entry(picked, budget, settings)
 atlas, source = entry.atlas, entry.source
 assert atlas is not None and source is not None  # noqa: S101, PT018 - else the page has ended
 
@@ -84,6 +85,8 @@ with st.container():
 if part == "heads":
     show_all_heads(screen, colours)
 elif part == "one":
+    from core.screens.atlas.head.single import show_one_head  # all heads need no statistics
+
     show_one_head(screen)
 elif part == "words":
     show_meeting(screen, words, colours)
@@ -93,5 +96,8 @@ elif part == "alike":
     show_similar(screen, colours)
 else:
     show_faithfulness(screen, choice, colours)
-show_about(entry)
+if first_model.is_awaited():
+    show_until_made()
+else:
+    show_about(entry)
 show_end(MATHEMATICS)

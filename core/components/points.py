@@ -155,6 +155,13 @@ def quantise(
     return steps, frames.astype(np.float32)
 
 
+def restore(steps: NDArray[np.uint16], frames: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The points that :func:`quantise` gave these of, in the plane: (head, point, 2)."""
+    middle, half = frames[:, None, :2], frames[:, None, 2:]
+    points: NDArray[np.float32] = middle + half * (2 / _STEPS * steps.astype(np.float32) - 1)
+    return points
+
+
 def packed_sizes(norms: NDArray[np.floating[Any]]) -> tuple[NDArray[np.uint8], list[float]]:
     """A byte per point from the smallest size to the largest, and the norms at both ends.
 

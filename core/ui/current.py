@@ -86,19 +86,40 @@ def awaited_text() -> FirstInput | None:
 
 def _awaits_model(name: str) -> bool:
     """Whether the model is one that pages begin with, and not here yet."""
-    load = cache.first_loads.get((name, switch.modality()))
-    if load is None or load.is_ready:
-        return False
+    return _is_first(name) and not cache.first_loads[name, switch.modality()].is_ready
+
+
+def _is_first(name: str) -> bool:
+    """Whether the model is one that pages begin with, and has not failed."""
     failed, _ = st.session_state.get(_FAILED, (None, None))
-    return failed != name and name in access(switch.modality()).names
+    known = (name, switch.modality()) in cache.first_loads
+    return known and failed != name and name in access(switch.modality()).names
+
+
+def begin_corpus(model_name: str) -> Trace | None:
+    """Begin a page of a corpus from what comes with the app, whether its model is here or not.
+
+    Gives the model's first trace; None where the model is needed for the head to begin with.
+    """
+    key = _text_key(model_name)
+    first = cache.first_of(model_name) if _is_first(model_name) else None
+    if first is None or (_awaits_model(model_name) and cache.first_input(key) is None):
+        return None
+    _do_without_model(key, first)
+    return first.trace
 
 
 def _draw_without_model(key: cache.TraceKey, first: FirstInput) -> Trace:
-    """Begin a page from what comes with the app; its model's facts follow behind its name."""
+    """Begin a page from what comes with the app of its input."""
+    _do_without_model(key, first)
+    return note_trace(key, first.trace)
+
+
+def _do_without_model(key: cache.TraceKey, first: FirstInput) -> None:
+    """The model follows when the page has ended, and its facts behind its name."""
     _note_success(key.model)
     first_model.do_without(key.model, key.modality)
     model_chip.show_model_facts_later(first.trace, lambda: cache.model(key.model, key.modality))
-    return note_trace(key, first.trace)
 
 
 def _current_image() -> Trace:
@@ -190,7 +211,10 @@ def _suggest_head(trace: Trace) -> None:
 def suggest_head(model_name: str) -> None:
     """On a page of a corpus: begin with the head that Home names, if it is the same model's."""
     controls.suggest()
-    if model_name != shown_model() or cache.model(model_name, switch.modality()).is_encoder_decoder:
+    if model_name != shown_model():
+        return
+    is_known = first_model.is_awaited()  # that it is none
+    if not is_known and cache.model(model_name, switch.modality()).is_encoder_decoder:
         return  # a corpus goes through the encoder alone
     key = current_key(model_name)
     if key.image is not None:

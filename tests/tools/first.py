@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.analysis.effect import leading_heads
 from core.analysis.head_patterns.induction import induction_scores
+from core.atlas import build_atlas
+from core.atlas.sources import InMemory
+from core.components.points import quantise
 from core.model import (
     LoadedModel,
     Trace,
+    choose_texts,
     classify,
     effects,
     load,
+    trace_chosen,
     trace_image,
     trace_repeated,
     trace_text,
 )
 from core.model.box import open_box
-from core.model.bundled.first import FILES, IMAGE, PICTURE, SENTENCE, FirstInput
+from core.model.bundled.first import FILES, IMAGE, PICTURE, SENTENCE, TEXT, FirstInput
 from core.model.bundled.first_image import FirstImage
 from core.model.catalog import find
 from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
@@ -27,6 +32,18 @@ from core.model.running.images import vision_of
 from core.model.trace.stored import write_record
 from core.model.weights.output_projection import transformed_norms
 from core.model.weights.query_key import weight_similarity
+from core.screens.atlas.corpus.entry import AtlasEntry
+from core.screens.atlas.corpus.noting import BATCH_TOKENS
+from core.screens.atlas.corpus.source import DEFAULT_TOKENS, corpus_of
+from core.screens.atlas.first import FILE, FirstAtlas
+from core.screens.atlas.layouts import tile_points, tile_tokens
+from core.screens.atlas.meeting import strongest_head
+from core.ui.cache import MAX_TOKENS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from core.atlas import Atlas
 
 
 def compute(name: str) -> FirstInput:
@@ -58,8 +75,38 @@ def _common(model: LoadedModel, trace: Trace) -> dict[str, Any]:
     return {"trace": trace, "norms": transformed_norms(model, trace), "similarity": similarity}
 
 
+def compute_atlas() -> tuple[FirstAtlas, Atlas]:
+    """What the atlas page begins with, and the whole atlas that it is of."""
+    model, corpus = load(TEXT), corpus_of("sample")
+    plan = choose_texts(model, corpus.texts, DEFAULT_TOKENS, MAX_TOKENS)
+    traces = trace_chosen(
+        model, corpus.texts, plan, batch_tokens=BATCH_TOKENS, max_tokens=MAX_TOKENS
+    )
+    atlas = build_atlas(traces, corpus.texts, corpus.labels)
+    steps, frames = quantise(tile_points(atlas, "raw", tile_tokens(atlas, None)))
+    found = strongest_head(AtlasEntry(InMemory(atlas)))
+    assert found is not None
+    first = FirstAtlas(
+        plan=plan,
+        tokens=atlas.tokens,
+        steps=steps,
+        frames=frames,
+        shares=atlas.shares["raw"],
+        scaling=atlas.scaling,
+        faithfulness=atlas.faithfulness["raw"],
+        measured=atlas.measured,
+        meeting=found[0],
+    )
+    return first, atlas
+
+
+def _write(record: object, file: Path, name: str) -> None:
+    spec = find(name)
+    assert spec is not None
+    write_record(record, file, {"weights": spec.pins["model.safetensors"]})
+
+
 if __name__ == "__main__":
     for each, file in FILES.items():
-        spec = find(each)
-        if spec is not None:
-            write_record(compute(each), file, {"weights": spec.pins["model.safetensors"]})
+        _write(compute(each), file, each)
+    _write(compute_atlas()[0], FILE, TEXT)

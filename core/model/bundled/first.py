@@ -24,7 +24,7 @@ _FOLDER, _NAME = Path(__file__).parent, "first.safetensors"
 FILES = {TEXT: _FOLDER / "minilm" / _NAME, IMAGE: _FOLDER / "vit_scenes" / _NAME}
 
 
-First = TypeVar("First", bound="FirstInput")
+First = TypeVar("First")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,11 +54,11 @@ class FirstInput:
 @functools.cache
 def first_text() -> FirstInput | None:
     """That of the model of texts; None as for :func:`read`."""
-    return read(FirstInput, TEXT)
+    return read(FirstInput, TEXT, FILES[TEXT])
 
 
-def read(kind: type[First], model: str) -> First | None:
-    """What the model's file holds; None where it was made with other weights than those pinned."""
-    spec, file = find(model), FILES[model]
+def read(kind: type[First], model: str, file: Path) -> First | None:
+    """What a file holds of a model; None where it was made with other weights than its pinned."""
+    spec = find(model)
     pinned = spec is not None and read_notes(file).get("weights") == spec.pins["model.safetensors"]
     return read_record(kind, file) if pinned else None

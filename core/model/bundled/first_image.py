@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from core.model.bundled.first import IMAGE, FirstInput, read
+from core.model.bundled.first import FILES, IMAGE, FirstInput, read
 from core.model.image.facts import Vision
 
 
@@ -20,4 +20,4 @@ class FirstImage(FirstInput):
 @functools.cache
 def first_image() -> FirstImage | None:
     """That of the model of images; None as for :func:`core.model.bundled.first.read`."""
-    return read(FirstImage, IMAGE)
+    return read(FirstImage, IMAGE, FILES[IMAGE])

@@ -12,7 +12,7 @@ from core.model.bundled.first import SENTENCE
 from core.screens.effect.heads import headline
 from core.screens.effect.input import Asked
 from core.screens.effect.measuring import Step, name_of, shipped_effects
-from core.ui import address
+from core.ui import controls
 from core.ui.cache import TraceKey, first_model
 from core.ui.current import awaited_text
 from core.ui.head_maps import show_head_map
@@ -33,11 +33,7 @@ def show_first() -> DeltaGenerator:
     """
     place = st.empty()
     shipped = awaited_text()
-    others = any(
-        (address.asks_for(key) or st.session_state.get(key, shown)) != shown
-        for key, shown in _SHOWN.items()
-    )
-    if shipped is None or shipped.effects is None or others:
+    if shipped is None or shipped.effects is None or not controls.stand_at(**_SHOWN):
         return place
     trace, key = shipped.trace, TraceKey(shipped.trace.model, SENTENCE)
     steps: tuple[Step, ...] = ("map", "fresh")

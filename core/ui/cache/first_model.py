@@ -73,7 +73,8 @@ def finish() -> None:
         return
     slot, words, _ = later[0]
     name, modality = st.session_state[_AWAITED]
-    cache.begin_first_load(name, modality, DELAY_SECONDS)
+    if not cache.first_loads[name, modality].is_ready:
+        cache.begin_first_load(name, modality, DELAY_SECONDS)
     _wait(name, modality, lambda stage: slot.caption(f"{words}\n\n{stage}"))
     try:
         cache.model(name, modality)

@@ -58,14 +58,26 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasEntry:
     model = current_model()
     show_model_facts(model)
     note_corpus(model)
-    if not corpus.images:
-        budget = fitted(budget, model)
-    digest = f"{corpus.digest} {budget}"
-    request = (model.name, digest)
+    return make_atlas(model, corpus, budget if corpus.images else fitted(budget, model))
+
+
+def is_waiting(model_name: str, corpus: Corpus, budget: int) -> bool:
+    """Whether the atlas is still to be made, and the visitor has not pressed Cancel."""
+    request = _request(model_name, corpus, budget)
+    return atlas_entry(*request).atlas is None and st.session_state.get(_STOPPED) != request
+
+
+def _request(model_name: str, corpus: Corpus, budget: int) -> tuple[str, str]:
+    return model_name, f"{corpus.digest} {budget}"
+
+
+def make_atlas(model: LoadedModel, corpus: Corpus, budget: int) -> AtlasEntry:
+    """The atlas of a model that is here; as :func:`atlas_of_corpus`."""
+    request = _request(model.name, corpus, budget)
     state = st.session_state
     if state.pop(_PRESSED, False):
         state[_ASKED] = request
-    entry = atlas_entry(model.name, digest)
+    entry = atlas_entry(*request)
     if entry.atlas is not None:
         return note_made(entry, model.name, corpus, budget)
     if state.get(_STOPPED) == request:

@@ -1,0 +1,139 @@
+"""All heads of the atlas that the page begins with: they come with the app.
+
+The page draws them while the model is loaded and the atlas is made. ``python -m tests.tools.first``
+writes the file again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from core.analysis.arrays import Floats
+from core.analysis.head_patterns.similarity import Distances
+from core.analysis.query_key.scaling import ModelScaling
+from core.atlas import Atlas
+from core.atlas.data import (
+    CorpusTokens,
+    CorpusVectors,
+    Kept,
+    Measured,
+    ModelFaithfulness,
+    Positions,
+)
+from core.atlas.meeting import Meeting
+from core.atlas.sources import InMemory
+from core.components.points import restore
+from core.model import Chosen, Trace
+from core.model.bundled.first import TEXT, read
+from core.screens.atlas.corpus.entry import AtlasEntry
+from core.screens.atlas.corpus.making import is_waiting, make_atlas
+from core.screens.atlas.corpus.noting import note_made
+from core.screens.atlas.corpus.source import DEFAULT_TOKENS, Corpus, corpus_of, max_tokens
+from core.screens.atlas.layouts import tile_tokens
+from core.ui import cache, controls
+from core.ui.cache import first_model
+from core.ui.current import begin_corpus
+from core.ui.words.prose import Prose
+
+FILE = Path(__file__).with_name("first.safetensors")
+_PICKED = "sample"
+_SHOWN = {
+    "model": TEXT,
+    "part": "heads",
+    "find": "",
+    "projection": "PCA",
+    "stage": "raw",
+    "colour": "type",
+    "dims": "2",
+}
+_words = Prose(__file__)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FirstAtlas:
+    """What all heads are drawn from: raw vectors in the plane.
+
+    Attributes
+    ----------
+    plan, tokens : which sentences of the sample corpus, and all their tokens.
+    steps, frames : of the tokens that tiles draw, (layer * head, 2 token, 2), as
+        :func:`core.components.points.quantise` gives them.
+    meeting : of the words that the part of words begins with.
+    """
+
+    plan: Chosen
+    tokens: CorpusTokens
+    steps: NDArray[np.uint16]
+    frames: NDArray[np.float32]
+    shares: Floats
+    scaling: ModelScaling
+    faithfulness: ModelFaithfulness
+    measured: Measured
+    meeting: Meeting
+
+
+def first_entry(picked: str, budget: int) -> AtlasEntry | None:
+    """Begin the page from what comes with the app; None where another picture is asked for.
+
+    Or where the atlas is there. Only the picture of all heads can be drawn from the entry.
+    """
+    if (picked, budget) != (_PICKED, DEFAULT_TOKENS) or not controls.stand_at(**_SHOWN):
+        return None
+    corpus = corpus_of(picked)
+    if not is_waiting(TEXT, corpus, budget):
+        return None
+    first = read(FirstAtlas, TEXT, FILE)
+    if first is None or max_tokens(len(first.frames)) < budget:
+        return None
+    trace = begin_corpus(TEXT)
+    if trace is None:
+        return None
+    source = InMemory(_atlas(first, corpus, trace))
+    entry = AtlasEntry(source, plan=first.plan, meetings=[first.meeting])
+    return note_made(entry, TEXT, corpus, budget)
+
+
+def _atlas(first: FirstAtlas, corpus: Corpus, trace: Trace) -> Atlas:
+    """The atlas, without what other pictures need."""
+    heads, size = trace.shape[:2], len(first.tokens)
+    nothing, points = np.zeros((*heads, 0, 0)), np.zeros((*heads, 2 * size, 2), np.float32)
+    empty = nothing.astype(np.float32)
+    atlas = Atlas(
+        model=trace.model,
+        causal=trace.causal,
+        depth=trace.depth,
+        tokens=first.tokens,
+        sentences=tuple(corpus.texts[place] for place in first.plan.places),
+        labels=tuple(corpus.labels[place] for place in first.plan.places),
+        points={"raw": points},
+        settings={"tokens_cut": 0},  # no sentence is that long
+        norms=empty,
+        vectors=CorpusVectors(empty, empty),
+        shares={"raw": first.shares},
+        scaling=first.scaling,
+        faithfulness={"raw": first.faithfulness},
+        measured=first.measured,
+        full={},
+        raw_scores=Kept({}, {}),
+        distances=Distances(nothing, 0, 0),
+        positions=Positions(nothing, nothing),
+    )
+    drawn = tile_tokens(atlas, None)
+    both = np.concatenate([drawn, drawn + size])
+    points[:, :, both] = restore(first.steps, first.frames).reshape(*heads, both.size, 2)
+    return atlas
+
+
+def show_until_made() -> None:
+    """How far the atlas is, in the place of what it is made of; then draw the page with it."""
+    first_model.when_here(_make, _words("first"))
+
+
+def _make() -> None:
+    make_atlas(cache.model(TEXT), corpus_of(_PICKED), DEFAULT_TOKENS)
+    st.rerun()
