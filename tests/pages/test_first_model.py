@@ -122,12 +122,12 @@ def test_effects_of_the_first_text_are_drawn_before_the_model_is_loaded(
     assert len(app.get("plotly_chart")) == 1
 
 
-@pytest.mark.parametrize("link", [{}, {"text": "It rains."}])
+@pytest.mark.parametrize("link", [{}, {"text": "It rains."}, {"layer": "99"}])
 def test_the_first_atlas_is_drawn_until_the_real_one_is_made_and_looks_the_same(
     link: dict[str, str], loads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a text that the visitor brings, once the model is here that suggests a head."""
-    if link:
+    if "text" in link:
         open_app("vectors")  # which loads it
     before = list(loads)
     with monkeypatch.context() as patch:
@@ -136,6 +136,8 @@ def test_the_first_atlas_is_drawn_until_the_real_one_is_made_and_looks_the_same(
     assert loads == before
     assert "This picture came with the app" in said(first)
     live = open_app("atlas", **link)
+    assert alerts(first) == alerts(live)
+    assert ("`99`" in alerts(live)) == ("layer" in link)
     assert loads == ["bundled/minilm"]
     assert CHECKED in model_facts(live)
     assert "Atlas of `bundled/minilm`" in said(live)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
@@ -38,6 +37,7 @@ from core.screens.atlas.layouts import tile_tokens
 from core.ui import cache, controls
 from core.ui.cache import first_model
 from core.ui.current import begin_corpus
+from core.ui.words.messages import run_again
 from core.ui.words.prose import Prose
 
 FILE = Path(__file__).with_name("first.safetensors")
@@ -78,9 +78,9 @@ class FirstAtlas:
 
 
 def first_entry(picked: str, budget: int) -> AtlasEntry | None:
-    """Begin the page from what comes with the app; None where another picture is asked for.
+    """Begin the page from what comes with the app; only all heads can be drawn of it.
 
-    Or where the atlas is there. Only the picture of all heads can be drawn from the entry.
+    None where another picture is asked for, or the atlas is there.
     """
     if (picked, budget) != (_PICKED, DEFAULT_TOKENS) or not controls.stand_at(**_SHOWN):
         return None
@@ -136,4 +136,4 @@ def show_until_made() -> None:
 
 def _make() -> None:
     make_atlas(cache.model(TEXT), corpus_of(_PICKED), DEFAULT_TOKENS)
-    st.rerun()
+    run_again()

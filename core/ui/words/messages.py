@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from core.model import LoadedModel
 
 _SLOT, _BOX, _NOTICES = "_notice_slot", "_notice_box", "_notices"
+_KEPT = "_kept_notices"
 _MAX_QUOTE = 60  # characters
 _MAX_UNKNOWN = 5  # words that a message names
 _words = Prose(__file__)
@@ -41,10 +42,16 @@ def escape(text: str) -> str:
 
 
 def start_notices() -> None:
-    """Forget the notices of the previous run, and where they stood."""
+    """Forget the notices of the previous run, but for those it kept, and where they stood."""
     st.session_state.pop(_SLOT, None)
     st.session_state.pop(_BOX, None)
-    st.session_state[_NOTICES] = []
+    st.session_state[_NOTICES] = st.session_state.pop(_KEPT, [])
+
+
+def run_again() -> NoReturn:
+    """Draw the page once more, with the notices of this run: a link is read in the first one."""
+    st.session_state[_KEPT] = st.session_state[_NOTICES]
+    st.rerun()
 
 
 def place_notices() -> None:
@@ -65,7 +72,8 @@ def above_page() -> DeltaGenerator:
 
 def notice(text: str) -> None:
     """Point out something odd at the top of the page (Markdown; quote what people typed)."""
-    st.session_state[_NOTICES].append(text)
+    if text not in st.session_state[_NOTICES]:
+        st.session_state[_NOTICES].append(text)
     _draw_notices()
 
 
