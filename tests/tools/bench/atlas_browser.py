@@ -67,10 +67,10 @@ class Spot(NamedTuple):
 
 
 def show_page() -> None:
-    """One server: the first visitor waits for the atlas, the others find it made."""
+    """One server: the first visitor sees what comes with the app, the others the atlas itself."""
     with running_app() as server, running_browser() as browser:
         first = arrive(browser, server.url, **STATE)
-        show("page, nothing cached: atlas made, matrix painted", [_open(first)[0]], "s")
+        show("page, nothing cached: matrix painted", [_open(first)[0]], "s")
         close(first)
         visits = []
         for visit in range(VISITS):
