@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 import streamlit as st
 
@@ -147,6 +148,8 @@ def test_the_first_atlas_is_drawn_until_the_real_one_is_made_and_looks_the_same(
         for app in (first, live)
     )
     assert words == same
+    tried, offered = ([(each.label, each.help) for each in app.button] for app in (first, live))
+    assert tried == offered
     shown, drawn = (sent(app, "atlas_cloud") for app in (first, live))
     places, expected = (np.asarray(each.pop("places"), np.float64) for each in (shown, drawn))
     frames, others = (np.asarray(each.pop("frames")) for each in (shown, drawn))

@@ -43,8 +43,6 @@ from core.ui.cache import MAX_TOKENS
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from core.atlas import Atlas
-
 
 def compute(name: str) -> FirstInput:
     """The first input of a model, from the model itself."""
@@ -75,8 +73,8 @@ def _common(model: LoadedModel, trace: Trace) -> dict[str, Any]:
     return {"trace": trace, "norms": transformed_norms(model, trace), "similarity": similarity}
 
 
-def compute_atlas() -> tuple[FirstAtlas, Atlas]:
-    """What the atlas page begins with, and the whole atlas that it is of."""
+def compute_atlas() -> FirstAtlas:
+    """What the atlas page begins with, from the model itself."""
     model, corpus = load(TEXT), corpus_of("sample")
     plan = choose_texts(model, corpus.texts, DEFAULT_TOKENS, MAX_TOKENS)
     traces = trace_chosen(
@@ -86,7 +84,7 @@ def compute_atlas() -> tuple[FirstAtlas, Atlas]:
     steps, frames = quantise(tile_points(atlas, "raw", tile_tokens(atlas, None)))
     found = strongest_head(AtlasEntry(InMemory(atlas)))
     assert found is not None
-    first = FirstAtlas(
+    return FirstAtlas(
         plan=plan,
         tokens=atlas.tokens,
         steps=steps,
@@ -97,7 +95,6 @@ def compute_atlas() -> tuple[FirstAtlas, Atlas]:
         measured=atlas.measured,
         meeting=found[0],
     )
-    return first, atlas
 
 
 def _write(record: object, file: Path, name: str) -> None:
@@ -109,4 +106,4 @@ def _write(record: object, file: Path, name: str) -> None:
 if __name__ == "__main__":
     for each, file in FILES.items():
         _write(compute(each), file, each)
-    _write(compute_atlas()[0], FILE, TEXT)
+    _write(compute_atlas(), FILE, TEXT)
