@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from streamlit.testing.v1.element_tree import Block
 
+from core.screens.effect import input as effect_input
 from core.ui import presets
 from core.ui.controls import SHARED
 from core.ui.words.pages import PAGES as ALL
@@ -134,7 +135,10 @@ OF_A_TEXT = [
 
 
 @pytest.mark.parametrize(("name", "state"), OF_A_TEXT)
-def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, str]) -> None:
+def test_every_part_of_every_page_takes_every_text(
+    name: str, state: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(effect_input, "MAX_TOKENS", 32)  # the whole is cut above: a minute a text
     app = open_app(name, **state)
     for text in (
         "<b>x</b> $x$ :red[x] 😀 مرحبا بالعالم it it it '''\"\"\"\n\n \u202eabc\u200b \ufeff\x00 a",
