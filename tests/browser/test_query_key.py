@@ -213,6 +213,9 @@ def test_the_picture_is_drawn_with_the_ranges_of_the_search(goto: Open) -> None:
     page.get_by_label("a from − to +").fill("50")
     page.get_by_label("a from − to +").press("Enter")
     follow(page, "a_range=50")
+    page.get_by_label("Steps of each").fill("9")  # a whole number, sent as such
+    page.get_by_label("Steps of each").press("Enter")
+    follow(page, "steps=9")
     choose(page, "Part", "Picture")
     follow(page, "part=picture.*a_range=50")
     expect(page.get_by_text("(−50 to 50)").first).to_be_visible()

@@ -18,11 +18,11 @@ from core.analysis.query_key.scaling import ModelScaling
 from core.atlas import Atlas
 from core.atlas.data import (
     CorpusTokens,
-    CorpusVectors,
     Kept,
     Measured,
     ModelFaithfulness,
     Positions,
+    SampledVectors,
 )
 from core.atlas.meeting import Meeting
 from core.atlas.sources import InMemory
@@ -113,7 +113,7 @@ def _atlas(first: FirstAtlas, corpus: Corpus, trace: Trace) -> Atlas:
         points={"raw": points},
         settings={"tokens_cut": 0},  # no sentence is that long
         norms=empty,
-        vectors=CorpusVectors(empty, empty),
+        vectors=SampledVectors(empty, empty, np.zeros(0, int), nothing, nothing),
         shares={"raw": first.shares},
         scaling=first.scaling,
         faithfulness={"raw": first.faithfulness},

@@ -116,7 +116,10 @@ def is_possible(state: WidgetState, widget: Any) -> bool:  # noqa: ANN401 - of S
     Another (of another kind, or nested thousands deep) would end the page.
     """
     kind = state.WhichOneof("value")
-    if kind not in (widget.value_type, None):
+    kinds = {widget.value_type, None}
+    if widget.value_type == "double_value":  # a browser's field of whole numbers sends these
+        kinds.add("int_value")
+    if kind not in kinds:
         return False
     if state.ByteSize() > MOST_BYTES:
         return _is_long(state)

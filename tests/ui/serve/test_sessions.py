@@ -70,6 +70,10 @@ def test_a_state_of_another_kind_than_its_widget_is_refused(kind: str, state: An
     assert not is_possible(WidgetState(id="one", **state), widget(lambda value: value, kind))
 
 
+def test_a_whole_number_is_one_of_the_kind_that_a_field_of_numbers_reads() -> None:
+    assert is_possible(WidgetState(id="one", int_value=5), widget(int, "double_value"))
+
+
 def test_states_that_no_widget_has_are_dropped_unread_and_all_are_bounded_together() -> None:
     states = [WidgetState(id=f"of nobody {i}", json_value=f"{0:100000}") for i in range(19)]
     assert possible(states, {"one": widget(pytest.fail)}) == []
