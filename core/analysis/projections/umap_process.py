@@ -28,6 +28,8 @@ import time
 import traceback
 import types
 import zipfile
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import IO, cast
 
@@ -52,6 +54,9 @@ _PROBLEMS = {
     "late": "UMAP of these points took too long.",
     "busy": "UMAP is busy with the points of others: try again later.",
 }
+_LATE = ("decomposition", "manifold", "metrics", "neighbors", "preprocessing")  # of scikit-learn
+_CURVE = {"a": 1.5769435, "b": 0.8950609}  # as UMAP fits it to its default distances, 0.1 and 1
+_ROWS_AT_ONCE = 64
 _ROOT = Path(__file__).parents[3]
 _LENGTH = struct.Struct("<Q")
 _lock = threading.Lock()
@@ -260,8 +265,9 @@ def _answer(request: Arrays) -> bytes:
 def lean_umap() -> type:
     """UMAP without what finding a layout never calls; all it compiles is kept.
 
-    Of pynndescent, which compiles for 15 s, `nearest_rows` takes the place. scikit-learn looks for
-    pandas only to know its tables; with it and statistics the process would take 120 MB more.
+    Of pynndescent, which compiles for 15 s, `nearest_rows` takes the place. What is called for few
+    layouts alone is imported then. scikit-learn looks for pandas only to know its tables; with
+    these the process would take 155 MB more.
     """
     import numba
 
@@ -272,14 +278,29 @@ def lean_umap() -> type:
         "pynndescent.sparse": {"sparse_named_distances": {}},
         "scipy.stats": {"__getattr__": lambda _: None},
     }
-    for name, names in uncalled.items():
+    late = {
+        module: {"__getattr__": functools.partial(_when_called, module)}
+        for module in ("scipy.optimize", *(f"sklearn.{name}" for name in _LATE))
+    }
+    valid: dict[str, object] = {"_VALID_METRICS": ()}
+    for name, names in (uncalled | late | {"sklearn.metrics.pairwise": valid}).items():
         sys.modules[name] = types.ModuleType(name)
         vars(sys.modules[name]).update(names)
     sys.modules["pandas"] = None  # type: ignore[assignment]  # importing it fails
     from umap import UMAP
 
-    del sys.modules["pandas"]
+    for name in ("pandas", "sklearn.metrics.pairwise", *late):
+        del sys.modules[name]
     return cast("type", UMAP)
+
+
+def _when_called(module: str, name: str) -> Callable[..., object]:
+    """The function or class of that name, imported with its module when it is called."""
+
+    def call(*given: object, **named: object) -> object:
+        return getattr(import_module(module), name)(*given, **named)
+
+    return call
 
 
 def _fit(umap: type, request: Arrays) -> NDArray[np.generic]:
@@ -294,6 +315,7 @@ def _fit(umap: type, request: Arrays) -> NDArray[np.generic]:
         init="spectral" if spectral else "random",
         random_state=seed,
         n_jobs=1,
+        **_CURVE,
         precomputed_knn=(*nearest_rows(rows, neighbours, metric), NoSearch()),
     ).fit_transform(rows)
     return np.asarray(fitted)
@@ -307,12 +329,22 @@ def nearest_rows(
     Its distance to itself is 0, not what rounding makes of it: UMAP takes the least above 0 for the
     nearest other's.
     """
-    from sklearn.neighbors import NearestNeighbors
-
-    fitted = NearestNeighbors(n_neighbors=neighbours - 1, metric=metric, algorithm="brute")
-    distances, indices = fitted.fit(rows).kneighbors()  # others
-    own = np.arange(len(rows))[:, None]
-    return np.hstack([own, indices]), np.hstack([np.zeros(own.shape), distances])
+    points = rows.astype(np.float64)
+    if metric == "cosine":
+        points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), np.finfo(float).tiny)
+    squares = (points**2).sum(axis=1)
+    indices = np.empty((len(rows), neighbours), dtype=np.int64)
+    distances = np.empty(indices.shape)
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        some = np.arange(start, min(start + _ROWS_AT_ONCE, len(rows)))
+        found = np.maximum(squares[some, None] + squares - 2 * points[some] @ points.T, 0)
+        found[np.arange(some.size), some] = -1  # itself before its equals
+        near = np.argpartition(found, neighbours - 1, axis=1)[:, :neighbours]
+        order = np.take_along_axis(found, near, axis=1).argsort(axis=1, kind="stable")
+        indices[some] = np.take_along_axis(near, order, axis=1)
+        distances[some] = np.take_along_axis(found, indices[some], axis=1)
+    distances[:, 0] = 0
+    return indices, distances / 2 if metric == "cosine" else np.sqrt(distances)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import numpy as np
 from core.atlas.data import (
     ONE_HEAD_TOKENS,
     Atlas,
-    CorpusVectors,
     Ints,
     Measures,
     SampledVectors,
@@ -129,12 +128,10 @@ def atlas_of(
 def _sampled(part: Shard, sentence: Ints) -> SampledVectors:
     """The vectors of as many tokens as a layout takes at most; `sentence` is that of each token."""
     _, tokens = tokens_within(sentence, ONE_HEAD_TOKENS)
-    vectors, sums = part.vectors, part.sums
+    queries, kv_keys = part.vectors.queries, part.vectors.kv_keys
     if tokens.size < sentence.size:
-        vectors = CorpusVectors(vectors.queries[:, :, tokens], vectors.kv_keys[:, :, tokens])
-    return SampledVectors(
-        **vars(vectors), tokens=tokens, q_mean=sums.queries.mean, k_mean=sums.keys.mean
-    )
+        queries, kv_keys = queries[:, :, tokens], kv_keys[:, :, tokens]
+    return SampledVectors(queries, kv_keys, tokens, part.sums.queries.mean, part.sums.keys.mean)
 
 
 def _join(store: MemoryStore) -> Shard:

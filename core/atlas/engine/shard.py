@@ -6,6 +6,8 @@ import contextlib
 import ctypes
 import math
 import mmap
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -13,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.analysis.arrays import Floats
 from core.atlas.blocks import unusual_masks
 from core.atlas.data import (
     CorpusTexts,
@@ -23,7 +26,7 @@ from core.atlas.data import (
     token_columns,
 )
 from core.atlas.engine.attention import AttentionSums
-from core.atlas.engine.sums import Sums, first_candidates, merge, moments_of
+from core.atlas.engine.sums import Moments, Sums, first_candidates, merge, moments_of
 from core.model.trace import Patches, Token, Trace
 
 Texts = Sequence[str] | Mapping[int, str]
@@ -117,6 +120,8 @@ class ShardBuilder:
         attention, self._attention = self._attention, None
         numbers = sorted(self._kept)
         vectors = join_vectors([self._vectors.pop(number) for number in numbers])
+        moments = moments_of(vectors.queries), moments_of(vectors.kv_keys)
+        vectors.give_back()
         kept = {number: self._kept[number] for number in numbers}
         # Only images have pixels to keep.
         patches = {n: each.patches for n, each in kept.items() if each.patches is not None}
@@ -134,11 +139,11 @@ class ShardBuilder:
             vectors=vectors,
             masks={n: each.masks for n, each in kept.items() if each.masks is not None},
             patches=patches,
-            sums=self._sums(kept, vectors, attention),
+            sums=self._sums(kept, *moments, attention),
         )
 
     def _sums(
-        self, kept: Mapping[int, _Kept], vectors: CorpusVectors, attention: AttentionSums
+        self, kept: Mapping[int, _Kept], queries: Moments, keys: Moments, attention: AttentionSums
     ) -> Sums:
         lengths = np.array([len(each.tokens) for each in kept.values()])
         return Sums(
@@ -147,8 +152,8 @@ class ShardBuilder:
             sentences=len(kept),
             dropped=sum(each.dropped for each in kept.values()),
             cut_characters=sum(each.cut_characters for each in kept.values()),
-            queries=moments_of(vectors.queries),
-            keys=moments_of(vectors.kv_keys),
+            queries=queries,
+            keys=keys,
             positions=attention.positions,
             distances=attention.distances(),
             candidates=first_candidates(np.array(list(kept)), lengths),
@@ -211,17 +216,37 @@ def join_shards(parts: list[Shard]) -> Shard:
     )
 
 
-def join_vectors(parts: list[CorpusVectors]) -> CorpusVectors:
+@dataclass(frozen=True, eq=False)
+class JoinedVectors(CorpusVectors):
+    """In temporary files where there is room: memory that has been read is given back."""
+
+    memory: tuple[mmap.mmap, mmap.mmap]
+
+    def of_head(self, layer: int, head: int) -> tuple[Floats, Floats]:
+        """As those of any."""
+        both = super().of_head(layer, head)
+        self.give_back()
+        return both
+
+    def give_back(self) -> None:
+        """Leave the vectors to their files until they are read again."""
+        with contextlib.suppress(AttributeError):  # not on Windows
+            for each in self.memory:
+                each.madvise(mmap.MADV_DONTNEED)
+
+
+def join_vectors(parts: list[CorpusVectors]) -> JoinedVectors:
     """Side by side along the tokens; the list is emptied, so that nothing is held twice.
 
     Nor do they get NumPy's huge pages, of which the first few texts would fill all.
     """
     shapes = [(each.queries.shape, each.kv_keys.shape) for each in parts]
     total = sum(queries[2] for queries, _ in shapes)
-    queries, kv_keys = (
-        np.ndarray(shape, np.float32, mmap.mmap(-1, 4 * math.prod(shape)))
-        for shape in ((layers, heads, total, dim) for layers, heads, _, dim in shapes[0])
-    )
+    whole = [(layers, heads, total, dim) for layers, heads, _, dim in shapes[0]]
+    held, held_keys = (_in_a_file(4 * math.prod(shape)) for shape in whole)
+    queries = np.ndarray(whole[0], np.float32, held)
+    kv_keys = np.ndarray(whole[1], np.float32, held_keys)
+    joined = JoinedVectors(queries, kv_keys, (held, held_keys))
     end = freed = 0
     parts.reverse()
     while parts:
@@ -233,8 +258,17 @@ def join_vectors(parts: list[CorpusVectors]) -> CorpusVectors:
         del part
         if freed > _FREE_EVERY:
             freed = 0
+            joined.give_back()
             with contextlib.suppress(OSError, AttributeError, TypeError):  # glibc alone hoards
                 ctypes.CDLL(None).malloc_trim(0)
     for array in (queries, kv_keys):
         array.setflags(write=False)
-    return CorpusVectors(queries, kv_keys)
+    return joined
+
+
+def _in_a_file(size: int) -> mmap.mmap:
+    """Memory that the system may write to a temporary file; plain memory where there is no room."""
+    with contextlib.suppress(OSError, AttributeError), tempfile.TemporaryFile() as file:
+        os.posix_fallocate(file.fileno(), 0, size)  # else a full disk would end the process later
+        return mmap.mmap(file.fileno(), size)
+    return mmap.mmap(-1, size)

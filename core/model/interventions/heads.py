@@ -26,7 +26,6 @@ from core.model.interventions.reference import (
 from core.model.interventions.words import Words
 from core.model.refusal import refusing_to
 from core.model.running.images import image_input
-from core.model.running.tracing import BATCH_TOKENS
 from core.model.text.inputs import Input, encode
 
 if TYPE_CHECKING:
@@ -49,6 +48,7 @@ DRAWS = 8  # random directions of every head; what is left out of eight is poole
 SINGLE_DRAWS = 19  # of one head: by luck it changes more than in all of them once in 20
 FRESH_DRAWS = 99  # of each head that is claimed to matter: 1 in 100 by luck
 SEED, FRESH_SEED = 0, 1
+BATCH_TOKENS = 512  # of the copies that run together
 MAX_READ = 16_000_000  # float64 numbers of logits at once: 128 MB
 
 
@@ -115,7 +115,7 @@ def effects(
 ) -> Effects:
     """Replace each head in turn, on one text or image, and measure what changes.
 
-    All heads run in batches of at most ``tracing.BATCH_TOKENS`` tokens, so memory does not grow
+    All heads run in batches of at most `BATCH_TOKENS` tokens, so memory does not grow
     with their number. Of an encoder-decoder, the encoder's heads.
 
     Parameters

@@ -292,7 +292,10 @@ def test_what_was_compiled_is_kept_and_the_process_that_compiled_it_is_not(
     [
         (
             "umap_process.lean_umap()",
-            {"torch", "streamlit", "pandas.core", "pynndescent.rp_trees", "scipy.stats._stats_py"},
+            {
+                *("torch", "streamlit", "pandas.core", "pynndescent.rp_trees"),
+                *("scipy.stats._stats_py", "scipy.optimize", "sklearn.metrics"),
+            },
         ),
         ("embed(rows[:9], rows[9:], 't-SNE')", {"torch", "numba", "pynndescent.rp_trees"}),
     ],
@@ -310,6 +313,14 @@ print(*sys.modules)
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=umap_process._ROOT, capture_output=True, check=True)
     assert not never_used & set(done.stdout.decode().split())
+
+
+@pytest.mark.slow
+def test_the_curve_is_umaps_own() -> None:
+    from umap.umap_ import find_ab_params
+
+    given = umap_process._CURVE["a"], umap_process._CURVE["b"]
+    np.testing.assert_allclose(find_ab_params(1.0, 0.1), given, rtol=1e-6)
 
 
 @pytest.mark.slow

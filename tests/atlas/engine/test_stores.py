@@ -365,7 +365,7 @@ def test_a_folder_belongs_to_one_run_and_loses_what_was_left_unfinished(tmp_path
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells the peak")
-def test_joined_vectors_are_held_once() -> None:
+def test_joined_vectors_are_held_in_files_and_given_back_once_read() -> None:
     """Texts are run by length and joined in the corpus's order, so memory is freed in any."""
     script = """
 import random
@@ -383,7 +383,17 @@ def peak():
 before = peak()
 joined = join_vectors(parts)
 print((peak() - before) / size)
+def now():
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.split("VmRSS:")[1].split()[0])
+joined.give_back()
+before = now()
+for head in np.ndindex(6, 12):
+    assert joined.of_head(*head)[0].all()
+print((now() - before) / size)
 """
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
-    assert float(done.stdout) < 0.5
+    held, read = map(float, done.stdout.split())
+    assert held < 0.2
+    assert read < 0.2

@@ -33,11 +33,15 @@ class Server:
     started: float  # `time.time()` when the process was asked for, in seconds
 
     def rss(self) -> int:
-        """Resident memory of the server and its children, in bytes."""
-        total = 0
-        for process in (self.process, *self.process.children(recursive=True)):
+        """Resident memory of the server and its children, in bytes.
+
+        A child that has not begun its own program shares the server's memory.
+        """
+        own, total = self.process.cmdline(), self.process.memory_info().rss
+        for child in self.process.children(recursive=True):
             with suppress(psutil.NoSuchProcess):  # a child that has just ended
-                total += process.memory_info().rss
+                resident = child.memory_info().rss
+                total += 0 if child.cmdline() == own else resident
         return total
 
 
