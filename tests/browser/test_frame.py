@@ -35,7 +35,7 @@ PRESENTED = """() => {
     if (node.matches("[data-testid=stHorizontalBlock]")) whole = node
   const below = (node) => [...node.children, ...(node.shadowRoot?.children ?? [])]
     .flatMap((each) => [each, ...below(each)])
-  return [document.querySelector(".st-key-page_title"), whole].flatMap(below)
+  return [document.querySelector(".st-key-page_title"), whole].filter(Boolean).flatMap(below)
     .filter((node) => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
     .flatMap((node) => {
       const { width, height, bottom, right } = node.getBoundingClientRect()
@@ -47,6 +47,7 @@ PRESENTED = """() => {
       return [{ what: words || `${node.tagName}.${node.className}`, bottom, right, letters }]
     })
 }"""
+LARGE = f"(least) => ({PRESENTED})().every(({{ letters }}) => letters >= least)"
 ZOOM = "() => document.querySelector('[data-testid=stMainBlockContainer]').currentCSSZoom"
 OPENED = {"atlas": "?budget=1000"}  # addresses that make a page quick to open
 LONG = "The old sailor told the children that the sea had taken his ship and his brother. " * 3
@@ -141,6 +142,9 @@ def test_a_presented_picture_fits_in_the_window(goto: Open, name: str) -> None:
     page.keyboard.press("p")
     for width, height in ((1920, 1080), (1280, 720)):
         page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(
+            LARGE, arg=height / 60 - 0.01
+        )  # charts follow when they are drawn anew
         zoom_at_rest(page)
         shown = page.evaluate(PRESENTED)
         assert len(shown) > 10, "the picture is not there"
