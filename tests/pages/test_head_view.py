@@ -113,6 +113,16 @@ def test_a_report_that_is_not_a_state_is_ignored(
     assert state == {"layer": "2", "heads": [1], "hide": False}
 
 
+def test_a_report_that_comes_after_the_page_was_left_is_ignored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    state: dict[str, object] = {}
+    monkeypatch.setattr("streamlit.session_state", state)
+    for near in (["1", "3"], []):
+        head_view_state.take_report({"near": near})
+    assert state == {}
+
+
 @pytest.mark.parametrize(
     ("state", "sentence"),
     [

@@ -112,12 +112,15 @@ def take_report(view: Mapping[str, Any]) -> None:
 
 
 def _remember_near(asked: object) -> None:
-    """Remember the layers wanted beside the one shown, until another one is shown."""
+    """Remember the layers wanted beside the one shown, until another one is shown.
+
+    None is shown where a report comes after the page was left.
+    """
     state = st.session_state
-    layer, _ = state.get(_NEAR, ("", ()))
-    if isinstance(asked, list) and asked:
-        state[_NEAR] = (state["layer"], tuple(each for each in asked if isinstance(each, str)))
-    elif layer != state["layer"]:
+    shown, (layer, _) = state.get("layer"), state.get(_NEAR, ("", ()))
+    if shown and isinstance(asked, list) and asked:
+        state[_NEAR] = (shown, tuple(each for each in asked if isinstance(each, str)))
+    elif layer != shown:
         state.pop(_NEAR, None)
 
 

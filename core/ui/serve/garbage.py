@@ -8,13 +8,16 @@ A search that took long has met many new objects that last, such as modules impo
 are frozen at once.
 What is in use is never asked for (``gc.get_objects``): a list of it holds tuples that other threads
 are still building, and growing one that somebody else holds is a SystemError. Every few answers
-glibc's free memory goes back to the system too: 300 visitors would leave 40 MB there.
+glibc's free memory goes back to the system too: 300 visitors would leave 40 MB there. A thread of
+its own does that: a search may begin inside C code that counts on the interpreter's lock, and where
+another thread parses Python meanwhile, as a page's run does, both end in a SystemError.
 
 Python calls ``gc.callbacks`` before and after each search, one at a time: no lock is needed.
 """
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import ctypes
 import gc
@@ -72,14 +75,14 @@ def _watch(phase: Literal["start", "stop"], info: dict[str, int]) -> None:
         _state.began = time.thread_time()
     elif _state.everything:
         gc.freeze()
-        _return_free_memory()
+        _thread.start_new_thread(_return_free_memory, ())
         _state.searches = 0
     else:
         if time.thread_time() - _state.began > LONG_SECONDS:
             gc.freeze()
         _state.searches += 1
         if _state.searches % TRIM_AFTER == 0:
-            _return_free_memory()
+            _thread.start_new_thread(_return_free_memory, ())
         if _state.searches >= EVERYTHING_AFTER:
             _state.due = True
 

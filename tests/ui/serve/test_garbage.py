@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import queue
+import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -109,3 +111,14 @@ def test_a_model_dropped_from_the_cache_is_freed(monkeypatch: pytest.MonkeyPatch
     gc.collect()
     assert [model() is None for model in loaded] == [True, False, False]
     cache.loaded_model.clear()
+
+
+def test_memory_goes_back_outside_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which must not let go of the interpreter's lock: it may begin inside C code."""
+    threads: queue.Queue[int] = queue.Queue()
+    monkeypatch.setattr(garbage, "_return_free_memory", lambda: threads.put(threading.get_ident()))
+    garbage.freeze_long_lived()
+    for _ in range(garbage.TRIM_AFTER + 1):
+        gc.collect()
+    found = {threads.get(timeout=60) for _ in range(2)}
+    assert threading.get_ident() not in found
