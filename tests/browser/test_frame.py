@@ -142,9 +142,8 @@ def test_a_presented_picture_fits_in_the_window(goto: Open, name: str) -> None:
     page.keyboard.press("p")
     for width, height in ((1920, 1080), (1280, 720)):
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_function(
-            LARGE, arg=height / 60 - 0.01
-        )  # charts follow when they are drawn anew
+        # charts follow when they are drawn anew
+        page.wait_for_function(LARGE, arg=height / 60 - 0.01)
         zoom_at_rest(page)
         shown = page.evaluate(PRESENTED)
         assert len(shown) > 10, "the picture is not there"

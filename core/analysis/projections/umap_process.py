@@ -278,18 +278,18 @@ def lean_umap() -> type:
         "pynndescent.sparse": {"sparse_named_distances": {}},
         "scipy.stats": {"__getattr__": lambda _: None},
     }
-    late = {
+    late: dict[str, dict[str, object]] = {
         module: {"__getattr__": functools.partial(_when_called, module)}
         for module in ("scipy.optimize", *(f"sklearn.{name}" for name in _LATE))
     }
-    valid: dict[str, object] = {"_VALID_METRICS": ()}
-    for name, names in (uncalled | late | {"sklearn.metrics.pairwise": valid}).items():
+    late["sklearn.metrics.pairwise"] = {"_VALID_METRICS": ()}  # for sparse vectors alone
+    for name, names in (uncalled | late).items():
         sys.modules[name] = types.ModuleType(name)
         vars(sys.modules[name]).update(names)
     sys.modules["pandas"] = None  # type: ignore[assignment]  # importing it fails
     from umap import UMAP
 
-    for name in ("pandas", "sklearn.metrics.pairwise", *late):
+    for name in ("pandas", *late):
         del sys.modules[name]
     return cast("type", UMAP)
 

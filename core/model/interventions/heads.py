@@ -48,7 +48,7 @@ DRAWS = 8  # random directions of every head; what is left out of eight is poole
 SINGLE_DRAWS = 19  # of one head: by luck it changes more than in all of them once in 20
 FRESH_DRAWS = 99  # of each head that is claimed to matter: 1 in 100 by luck
 SEED, FRESH_SEED = 0, 1
-BATCH_TOKENS = 512  # of the copies that run together
+COPIED_TOKENS = 512  # of the copies that run together
 MAX_READ = 16_000_000  # float64 numbers of logits at once: 128 MB
 
 
@@ -115,8 +115,8 @@ def effects(
 ) -> Effects:
     """Replace each head in turn, on one text or image, and measure what changes.
 
-    All heads run in batches of at most `BATCH_TOKENS` tokens, so memory does not grow
-    with their number. Of an encoder-decoder, the encoder's heads.
+    All heads run in batches of at most `COPIED_TOKENS` tokens, so memory does not grow with their
+    number. Of an encoder-decoder, the encoder's heads.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def copies_of(model: LoadedModel, way: Measured) -> int:
         return 1
     tokens = max(each.tokens for each in way.texts)
     numbers = max(each.numbers for each in way.texts)
-    return max(1, min(BATCH_TOKENS // tokens, MAX_READ // max(1, numbers)))
+    return max(1, min(COPIED_TOKENS // tokens, MAX_READ // max(1, numbers)))
 
 
 @refusing_to("run")

@@ -107,7 +107,6 @@ def _load(
     from core.model.loading import pick_device
 
     return_freed_memory()
-    garbage.freeze_long_lived()
     return load(
         name,
         download=False,

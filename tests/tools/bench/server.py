@@ -37,11 +37,11 @@ class Server:
 
         A child that has not begun its own program shares the server's memory.
         """
-        own, total = self.process.cmdline(), self.process.memory_info().rss
-        for child in self.process.children(recursive=True):
+        total, own = 0, self.process.cmdline()
+        for process in (self.process, *self.process.children(recursive=True)):
             with suppress(psutil.NoSuchProcess):  # a child that has just ended
-                resident = child.memory_info().rss
-                total += 0 if child.cmdline() == own else resident
+                if process == self.process or process.cmdline() != own:
+                    total += process.memory_info().rss
         return total
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import gc
-import queue
-import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from streamlit import config
 
 from core.ui import cache
 from core.ui.serve import garbage
+from tests.opening import open_app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,17 +28,10 @@ class InACycle:
 
 @pytest.fixture(autouse=True)
 def _this_process_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A process in which nothing watches yet; afterwards, Python's list of callbacks as before.
-
-    Whatever loaded a model before has begun to watch, and then a search of Python's own accord,
-    while a test makes its objects, would be the one that the test asks for.
-    """
-    before = list(gc.callbacks)
-    gc.callbacks[:] = [each for each in before if each is not garbage._watch]
+    """A process in which nothing was searched yet; afterwards, nothing frozen."""
     monkeypatch.setattr(garbage, "_state", garbage._State())
     gc.unfreeze()
     yield
-    gc.callbacks[:] = before
     gc.unfreeze()
 
 
@@ -48,34 +41,31 @@ def unfrozen() -> int:
 
 def test_what_has_lasted_is_searched_once() -> None:
     lasting = [[number] for number in range(100_000)]
-    garbage.freeze_long_lived()
-    gc.collect()
+    garbage.search()
     assert gc.get_freeze_count() > len(lasting)
     assert unfrozen() < len(lasting) / 10
 
 
 def test_what_came_later_and_lasts_is_searched_once_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    garbage.freeze_long_lived()
-    gc.collect()
+    garbage.search()
     lasting = [[number] for number in range(100_000)]
     monkeypatch.setattr(garbage, "LONG_SECONDS", 0.0)  # how long it takes is the machine's
-    gc.collect()
+    garbage.search()
     assert unfrozen() < len(lasting) / 10
 
 
 @pytest.mark.parametrize("asked", [True, False])
 def test_what_was_frozen_is_found_when_asked_for_or_after_so_many_answers(asked: bool) -> None:
     kept = InACycle()
-    garbage.freeze_long_lived()
-    gc.collect()
+    garbage.search()
     gone = weakref.ref(kept)
     del kept
-    gc.collect()
+    garbage.search()
     assert gone() is not None  # frozen: this search passes it over
     if asked:
         garbage.request_full_search()
     for _ in range(1 if asked else garbage.EVERYTHING_AFTER):
-        gc.collect()
+        garbage.search()
     assert gone() is None
 
 
@@ -88,9 +78,8 @@ def test_no_search_lists_what_other_threads_are_building(monkeypatch: pytest.Mon
         return []
 
     monkeypatch.setattr(gc, "get_objects", list_objects)
-    garbage.freeze_long_lived()
     for _ in range(4):
-        gc.collect()
+        garbage.search()
     assert not listed
 
 
@@ -105,20 +94,30 @@ def test_a_model_dropped_from_the_cache_is_freed(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("core.model.load", load)
     cache.loaded_model.clear()
     cache.model("first")
-    gc.collect()
+    garbage.search()
     for name in ("second", "third"):  # two are kept
         cache.model(name)
-    gc.collect()
+    garbage.search()
     assert [model() is None for model in loaded] == [True, False, False]
     cache.loaded_model.clear()
 
 
-def test_memory_goes_back_outside_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which must not let go of the interpreter's lock: it may begin inside C code."""
-    threads: queue.Queue[int] = queue.Queue()
-    monkeypatch.setattr(garbage, "_return_free_memory", lambda: threads.put(threading.get_ident()))
-    garbage.freeze_long_lived()
-    for _ in range(garbage.TRIM_AFTER + 1):
-        gc.collect()
-    found = {threads.get(timeout=60) for _ in range(2)}
-    assert threading.get_ident() not in found
+def test_every_run_of_a_page_searches_and_nothing_runs_within_searches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Python code within one lets other threads into C code that the search began in."""
+    within, searched = list(gc.callbacks), list[None]()
+    monkeypatch.setattr(garbage, "search", lambda: searched.append(None))
+    assert not config.get_option("runner.postScriptGC")
+    app = open_app("heatmap")
+    assert len(searched) == 1
+    app.run()
+    assert len(searched) == 2
+    assert gc.callbacks == within
+
+
+def test_a_run_that_ends_by_another_searches_too() -> None:
+    garbage._state.due = True
+    with pytest.raises(KeyError), garbage.search_afterwards():
+        raise KeyError
+    assert not garbage._state.due
