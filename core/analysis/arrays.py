@@ -1,5 +1,6 @@
 """Types of the arrays that analyses and figures take and give, and what several of them compute."""
 
+import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -52,7 +53,7 @@ def sample_indices(count: int, max_count: int, seed: int = 0) -> Indices:
 
 def one_thread() -> AbstractContextManager[object]:
     """BLAS without threads: small matrices gain nothing, and threads of a busy server wait."""
-    return _blas().limit(limits=1)
+    return _blas("scipy.linalg" in sys.modules).limit(limits=1)
 
 
 def in_threads(function: Callable[[Given], Result], items: Iterable[Given]) -> list[Result]:
@@ -60,14 +61,16 @@ def in_threads(function: Callable[[Given], Result], items: Iterable[Given]) -> l
 
     For what spends its time in NumPy, which lets others run meanwhile.
     """
-    threads = max((library["num_threads"] for library in _blas().info()), default=1)
+    blas = _blas("scipy.linalg" in sys.modules)
+    threads = max((library["num_threads"] for library in blas.info()), default=1)
     with one_thread(), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(function, items))
 
 
 @cache
-def _blas() -> ThreadpoolController:
-    """NumPy's and SciPy's BLAS, looked for once: it takes longer than most of what uses it."""
-    import scipy.linalg  # noqa: F401 - it brings its own
+def _blas(of_scipy: bool) -> ThreadpoolController:  # noqa: ARG001 - it brings its own
+    """NumPy's and, once it is here, SciPy's BLAS.
 
+    Looked for once each: that takes longer than most of what uses it.
+    """
     return ThreadpoolController().select(user_api="blas")

@@ -87,12 +87,12 @@ def gamma_p(values: Floats, draws: Floats) -> Floats:
     >>> gamma_p(np.array([3.0]), np.array([[0.0], [1.0], [2.0]])).round(3)
     array([0.05])
     """
-    from scipy.stats import gamma
+    from scipy.special import gammaincc  # scipy.stats takes half a second to import
 
     mean, variance = draws.mean(axis=0), draws.var(axis=0, ddof=1)
     varies = variance > 0
     centre, spread = np.where(varies, mean, 1.0), np.where(varies, variance, 1.0)
-    tail = gamma.sf(values, centre**2 / spread, scale=spread / centre)
+    tail = gammaincc(centre**2 / spread, np.maximum(values, 0) * centre / spread)
     return np.where(varies, tail, values <= mean)
 
 
@@ -114,12 +114,11 @@ def holm(p: Floats, level: float) -> Bools:
 def false_discovery(p: Floats) -> Floats:
     """The smallest false discovery rate at which each of `p` is found, of the same shape.
 
-    Benjamini and Hochberg (1995); nan where p is.
+    Benjamini and Hochberg (1995); nan where p is. ``scipy.stats.false_discovery_control`` gives
+    the same, half a second later on a cold server.
     """
-    from scipy.stats import false_discovery_control
-
     rates = np.full(p.shape, np.nan)
-    known = np.isfinite(p)
-    if known.any():
-        rates[known] = false_discovery_control(p[known])
+    order = np.argsort(p, axis=None)[: np.isfinite(p).sum()]
+    at_rank = p.flat[order] * len(order) / np.arange(1, len(order) + 1)
+    rates.flat[order] = np.minimum(np.minimum.accumulate(at_rank[::-1])[::-1], 1)
     return rates

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from core.analysis.corpus.sample import sample_sentences
-from core.analysis.statistics import interval_of_mean
+from core.analysis.statistics import false_discovery, gamma_p, interval_of_mean
 from core.model import effects, load
 
 if TYPE_CHECKING:
@@ -76,3 +77,23 @@ def test_equal_values_have_no_width_and_few_or_missing_ones_no_interval() -> Non
     assert np.isnan(interval_of_mean(same[:4])).all()
     values = np.column_stack([np.arange(8.0), [*range(7), np.nan]])
     assert np.isfinite(interval_of_mean(values)).all(axis=0).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("shape", [(1,), (7,), (6, 12), (300,)])
+def test_rates_of_false_discovery_are_those_of_scipy(shape: tuple[int, ...]) -> None:
+    drawn = np.random.default_rng(3)
+    p = drawn.random(shape) ** 2
+    p.flat[::4] = p.flat[0]  # ties
+    expected = stats.false_discovery_control(p, axis=None).reshape(shape)
+    np.testing.assert_allclose(false_discovery(p), expected, rtol=1e-12)
+    holed = np.concatenate([[np.nan], p.ravel(), [np.nan]])
+    np.testing.assert_allclose(false_discovery(holed)[1:-1], expected.ravel(), rtol=1e-12)
+    assert np.isnan(false_discovery(holed)[[0, -1]]).all()
+
+
+def test_the_chance_of_a_sum_of_squares_is_that_of_scipys_gamma_law() -> None:
+    drawn = np.random.default_rng(4)
+    draws, values = drawn.gamma(1.5, 2, (20, 50)), np.append(drawn.gamma(1.5, 9, 49), 0.0)
+    mean, variance = draws.mean(axis=0), draws.var(axis=0, ddof=1)
+    expected = stats.gamma.sf(values, mean**2 / variance, scale=variance / mean)
+    np.testing.assert_allclose(gamma_p(values, draws), expected, rtol=1e-12)

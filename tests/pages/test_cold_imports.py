@@ -106,6 +106,7 @@ def test_pages_that_need_only_a_trace_are_drawn_before_torch_is_imported(
 
 def test_the_first_atlas_needs_no_statistics(imported: dict[str, set[str]]) -> None:
     assert imported["atlas"] & {"scipy", "sklearn"} == set()
+    assert {page for page, names in imported.items() if "scipy.stats" in names} == set()
 
 
 @pytest.mark.parametrize("page", LIGHT)
