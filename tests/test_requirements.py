@@ -18,8 +18,10 @@ OF_TORCH = re.compile(r"nvidia-|cuda-|triton")
 
 
 def lines(name: str) -> list[str]:
-    """A requirements file without comments and options."""
-    stripped = (line.split("#")[0].strip() for line in (ROOT / name).read_text().splitlines())
+    """A requirements file without comments, options and markers."""
+    stripped = (
+        re.split("[#;]", line)[0].strip() for line in (ROOT / name).read_text().splitlines()
+    )
     return [line for line in stripped if line and not line.startswith("-")]
 
 

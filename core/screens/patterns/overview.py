@@ -22,6 +22,7 @@ from core.model import Trace
 from core.screens.patterns.view import View
 from core.screens.patterns.wording import verdict, why_missing
 from core.ui import controls
+from core.ui.cache import first_model
 from core.ui.charts import show_chart
 from core.ui.corpus_walk import reads_corpora
 from core.ui.downloads import contents
@@ -59,7 +60,7 @@ def show_overview(view: View, colours: Palette, score: str) -> None:
             quiet=True,
         )
         st.button("Open in One head", key="patterns_look", on_click=_open_one)
-    _show_table(view)
+    first_model.when_here(lambda: _show_table(view))
 
 
 def pick_colouring(trace: Trace) -> str:
