@@ -53,7 +53,7 @@ def sample_indices(count: int, max_count: int, seed: int = 0) -> Indices:
 
 def one_thread() -> AbstractContextManager[object]:
     """BLAS without threads: small matrices gain nothing, and threads of a busy server wait."""
-    return _blas("scipy.linalg" in sys.modules).limit(limits=1)
+    return _blas().limit(limits=1)
 
 
 def in_threads(function: Callable[[Given], Result], items: Iterable[Given]) -> list[Result]:
@@ -61,16 +61,17 @@ def in_threads(function: Callable[[Given], Result], items: Iterable[Given]) -> l
 
     For what spends its time in NumPy, which lets others run meanwhile.
     """
-    blas = _blas("scipy.linalg" in sys.modules)
-    threads = max((library["num_threads"] for library in blas.info()), default=1)
+    threads = max((library["num_threads"] for library in _blas().info()), default=1)
     with one_thread(), ThreadPoolExecutor(threads) as pool:
         return list(pool.map(function, items))
 
 
-@cache
-def _blas(of_scipy: bool) -> ThreadpoolController:  # noqa: ARG001 - it brings its own
-    """NumPy's and, once it is here, SciPy's BLAS.
+def _blas() -> ThreadpoolController:
+    """NumPy's BLAS and, once it is loaded, SciPy's."""
+    return _loaded_blas("scipy.linalg._fblas" in sys.modules)
 
-    Looked for once each: that takes longer than most of what uses it.
-    """
+
+@cache
+def _loaded_blas(with_scipy: bool) -> ThreadpoolController:  # noqa: ARG001 - tells calls apart
+    """Looked for once without SciPy's and once with it: it takes longer than most of its users."""
     return ThreadpoolController().select(user_api="blas")

@@ -215,6 +215,15 @@ def test_what_needs_the_model_waits_with_words_and_follows(
     assert len(app.get("plotly_chart")) == charts + 1  # the other sentences
 
 
+def test_a_map_does_not_wait_for_the_table_under_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(first_model, "finish", lambda: None)
+        app = open_app("patterns")
+        assert (len(app.get("plotly_chart")), len(app.dataframe)) == (2, 0)
+    app = open_app("patterns")
+    assert (len(app.get("plotly_chart")), len(app.dataframe)) == (2, 1)
+
+
 @pytest.mark.parametrize("state", [{"text": "The cat slept."}, {"model": "bundled/gpt2-novels"}])
 @pytest.mark.usefixtures("before")
 def test_another_text_or_model_is_never_drawn_from_the_shipped_trace(
