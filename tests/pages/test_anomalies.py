@@ -9,8 +9,6 @@ import pytest
 
 from core.analysis.anomalies import FLAGS
 from core.screens.anomalies import source
-from core.screens.anomalies.report import make_report
-from core.ui import cache
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, NEED, alerts, charts, said, sent
 
@@ -188,16 +186,6 @@ def test_no_massive_activation_is_stated() -> None:
 def test_the_most_extreme_lengths_are_named_where_none_is_odd() -> None:
     app = open_app("anomalies", anomaly="norms")
     assert "L1 H12: its keys are 1.9 times as long as its queries" in said(app)
-
-
-def test_the_report_escapes_the_text_and_holds_every_head() -> None:
-    key = cache.TraceKey("bundled/minilm", "<img src=x> it rains and it pours on the old house")
-    report = make_report(cache.trace(*key), key, source.anomalies(key), {})
-    assert "&lt;img src=x&gt;" in report
-    assert "<img" not in report
-    assert report.count('<table class="map">') == 6
-    assert report.count("<dt>") == len(FLAGS)
-    assert "L3 H10" in report
 
 
 # ---- the sample corpus --------------------------------------------------------------------------

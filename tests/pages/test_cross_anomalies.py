@@ -11,8 +11,6 @@ from core.analysis.anomalies import anomaly_table
 from core.model import load, trace_text
 from core.model.weights.output_projection import transformed_norms
 from core.screens.anomalies.moved import _hidden
-from core.screens.anomalies.report import make_report
-from core.ui.cache import TraceKey
 from tests.opening import open_app
 from tests.pages.conftest import alerts, charts, said
 
@@ -132,15 +130,6 @@ def test_the_decoders_lengths_are_not_called_those_of_the_text(folder: Path) -> 
     for kind, whose in (("decoder", "what the decoder reads"), ("encoder", "your text")):
         app = opened(folder, kind, anomaly="norms", layer="1", head="1")
         assert f"L1 H1 by position of {whose}" in {each.value for each in app.header}
-
-
-def test_the_report_says_whose_tokens_attend_to_whose(cross: Trace, table: pd.DataFrame) -> None:
-    table.attrs["where"] = "this text"
-    html = make_report(cross, TraceKey("tiny", TEXT, None, TARGET, "cross"), table, {})
-    assert f"{TEXT} | The decoder reads: " in html
-    assert "| Attention: Cross attention" in html
-    queries, keys = (len(each) for each in displays(cross))
-    assert f"{queries} tokens attend to {keys} tokens of the text." in html
 
 
 def test_examples_lead_to_no_hidden_states(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The unusual heads: the answer, a map, a card for each, the whole table, and files to save."""
+"""The unusual heads: the answer, a map, a card for each, the whole table, and a file to save."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from core.figures.palette import Palette
 from core.model import Trace
 from core.screens.anomalies.cards import show_cards
 from core.screens.anomalies.open_head import show_what_moves
-from core.screens.anomalies.report import make_report
 from core.screens.anomalies.wording import (
     row_name,
     show_definition,
@@ -23,9 +22,8 @@ from core.screens.anomalies.wording import (
     values_note,
 )
 from core.ui import controls
-from core.ui.cache import TraceKey
 from core.ui.current import current_key
-from core.ui.downloads import contents, offer_csv, offer_file
+from core.ui.downloads import contents, offer_csv
 from core.ui.head_maps import show_head_map
 from core.ui.navigation import ask
 from core.ui.words.numbers import number
@@ -42,7 +40,7 @@ _GONE = ("any flag of attention and values", "any flag of queries and keys")
 
 
 def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
-    """The answer, a map of one measure or of all, a card per head; then the table and the files."""
+    """The answer, a map of one measure or of all, a card per head; then the table and its file."""
     counts = {name: f"{name} ({len(with_flag(table, name))})" for name in FLAGS}
     with row:
         choice = controls.choice(
@@ -73,7 +71,7 @@ def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
     with right:
         show_cards(trace, odd, flag)
     with st.container(horizontal=True):
-        _offer_files(trace, current_key(trace.model), table)
+        _offer_csv(trace, table)
     with st.expander("Every measure of every head"):
         _show_table(table)
 
@@ -150,16 +148,8 @@ def _show_table(table: pd.DataFrame) -> None:
     show_definition(_words("every_measure", values=values_note(table)))
 
 
-def _offer_files(trace: Trace, key: TraceKey, table: pd.DataFrame) -> None:
+def _offer_csv(trace: Trace, table: pd.DataFrame) -> None:
     measured = table.attrs["where"]
-    held = contents(
-        "anomalies", trace.model, "", text=measured == f"this {key.modality}", on=measured
-    )
+    modality = current_key(trace.model).modality
+    held = contents("anomalies", trace.model, "", text=measured == f"this {modality}", on=measured)
     offer_csv(table.copy, held, index=False, float_format="%.6g")
-    offer_file(
-        "Report (HTML)",
-        lambda: make_report(trace, key, table, held.facts),
-        held,
-        ".html",
-        help=_words("report"),
-    )
