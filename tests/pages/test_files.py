@@ -26,7 +26,7 @@ FILES: list[tuple[str, dict[str, str], set[str]]] = [
     ("model_view", {}, {"model-view-minilm.html"}),
     ("neuron_view", {"layer": "4", "head": "2"}, {"neuron-view-minilm-L4H2.html"}),
     ("patterns", {}, {"patterns-minilm.csv"}),
-    ("anomalies", {}, {"anomalies-minilm.csv", "anomalies-minilm.html"}),
+    ("anomalies", {}, {"anomalies-minilm.csv"}),
 ]
 
 

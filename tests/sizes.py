@@ -1,0 +1,63 @@
+"""The lines of every folder, which may only fall: python -m tests.sizes lowers the numbers of sizes.toml.
+
+Python, JavaScript and CSS are counted in lines. The Markdown and TOML of core/ is counted in words,
+under "words". Vendored files (vendor folders) are not ours and are not counted.
+"""
+
+import subprocess
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NUMBERS = Path(__file__).with_name("sizes.toml")
+CODE = {".py", ".js", ".css"}
+PROSE = {".md", ".toml"}
+
+
+def folder_of(path: Path) -> str:
+    """The folder of the table that a file counts in: core/model, tests/pages, pages, ..."""
+    folder = path.parent.parts
+    return "/".join(folder[:2]) or "."
+
+
+def measure() -> dict[str, dict[str, int]]:
+    """What the files that Git knows hold: lines of code a folder, words of prose a folder of core."""
+    lines: Counter[str] = Counter()
+    words: Counter[str] = Counter()
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    for path in map(Path, filter(None, listed.split("\0"))):
+        if not (ROOT / path).is_file() or "vendor" in path.parts:
+            continue
+        if path.suffix in CODE:
+            lines[folder_of(path)] += (ROOT / path).read_bytes().count(b"\n")
+        elif path.suffix in PROSE and path.parts[0] == "core":
+            words[folder_of(path)] += len((ROOT / path).read_text("utf-8").split())
+    return {"lines": dict(sorted(lines.items())), "words": dict(sorted(words.items()))}
+
+
+def recorded() -> dict[str, dict[str, int]]:
+    return tomllib.loads(NUMBERS.read_text("utf-8"))
+
+
+def lower() -> dict[str, dict[str, int]]:
+    """Today's sizes where they are below the recorded ones; folders that are gone lose their row."""
+    before, now = recorded(), measure()
+    return {
+        kind: {folder: min(size, before[kind].get(folder, size)) for folder, size in sizes.items()}
+        for kind, sizes in now.items()
+    }
+
+
+def main() -> None:
+    text = "# Written by python -m tests.sizes; the numbers may only fall.\n"
+    for kind, sizes in lower().items():
+        rows = "".join(f'"{folder}" = {size}\n' for folder, size in sizes.items())
+        text += f"\n[{kind}]\n{rows}"
+    NUMBERS.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
