@@ -12,7 +12,7 @@ from tests.server import ROOT
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_benchmark_runs_to_its_end_and_counts_no_error() -> None:
     command = [sys.executable, "-m", "tests.tools.bench", "--smoke"]
     done = subprocess.run(
