@@ -1,4 +1,4 @@
-"""The lines of every folder, which may only fall: python -m tests.sizes lowers the numbers of sizes.toml.
+"""The lines of every folder, which may only fall: python -m tests.sizes lowers sizes.toml.
 
 Python, JavaScript and CSS are counted in lines. The Markdown and TOML of core/ is counted in words,
 under "words". Vendored files (vendor folders) are not ours and are not counted.
@@ -22,7 +22,7 @@ def folder_of(path: Path) -> str:
 
 
 def measure() -> dict[str, dict[str, int]]:
-    """What the files that Git knows hold: lines of code a folder, words of prose a folder of core."""
+    """Lines of code in each folder, and words of prose in each folder of core, of files in Git."""
     lines: Counter[str] = Counter()
     words: Counter[str] = Counter()
     listed = subprocess.run(
@@ -43,7 +43,7 @@ def recorded() -> dict[str, dict[str, int]]:
 
 
 def lower() -> dict[str, dict[str, int]]:
-    """Today's sizes where they are below the recorded ones; folders that are gone lose their row."""
+    """Today's sizes where they are below those recorded; folders that are gone lose their row."""
     before, now = recorded(), measure()
     return {
         kind: {folder: min(size, before[kind].get(folder, size)) for folder, size in sizes.items()}
