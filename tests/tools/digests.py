@@ -1,20 +1,22 @@
 """What every page shows, as digests: taken before code is moved, and compared after.
 
-    python -m tests.tools.digests take before.json
-    python -m tests.tools.digests compare before.json heatmap head_view --kinds encoder vision
+    python -m tests.tools.digests take after.json heatmap head_view --kinds encoder vision
+    python -m tests.tools.digests take before.json --links after.json   # in the older checkout
+    python -m tests.tools.digests compare before.json after.json
 
 Every page and part is opened with an encoder, a decoder, an encoder-decoder (cross attention), a
-hybrid and a vision model. A digest covers all numbers that a chart, a component, a table or a saved
-table or report receives, in order, and another one its words, with the calls that Share prints.
-Moving code may change neither, editing words only those.
+hybrid and a vision model. Every array of three or more numbers that a chart, a component, a table
+or a CSV file receives has a digest, at four significant digits. What a page still shows must be
+among what it showed before; what it no longer shows is not missed.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
+import csv
 import hashlib
 import json
-import struct
 import sys
 from pathlib import Path
 from tempfile import gettempdir
@@ -23,10 +25,8 @@ from unittest import mock
 
 import numpy as np
 import streamlit as st
+from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df as read_frame
 
-from core.ui import python
-from core.ui.python import share
-from core.ui.python.writing import to_python
 from core.ui.words.pages import PAGES
 from tests.components.received import received
 from tests.every_part import prepared_site, visits
@@ -35,7 +35,7 @@ from tests.opening import open_app
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    Digests = dict[str, dict[str, list[str]]]  # by page and link
+    Digests = dict[str, list[str]]  # by page and link
 
 
 def _bart(folder: Path) -> None:
@@ -78,35 +78,28 @@ _PICTURES = ("plotly_chart", "bidi_component", "arrow_data_frame", "arrow_table"
 _NAMES = {"id", "js_content", "css_content", "html_content", "form_id", "component_name"}
 
 
-def digests(page: str, link: dict[str, str]) -> dict[str, list[str]]:
-    """The digests of all that a page shows for a link: of numbers, and of words."""
+def digests(page: str, link: dict[str, str]) -> list[str]:
+    """The digests of the arrays that a page shows for a link, sorted."""
     files: list[str] = []
     offer = st.download_button
 
     def keep(label: str, data: Any, **options: Any) -> bool:
-        if str(options.get("file_name", "")).endswith((".csv", ".html")):
+        if str(options.get("file_name", "")).endswith(".csv"):
             files.append(data() if callable(data) else data)
         return offer(label, data, **options)
 
-    def keep_code() -> None:
-        files.append(to_python(python.kept()))
-
-    with (
-        mock.patch.object(st, "download_button", keep),
-        mock.patch.object(share, "fill", keep_code),
-    ):
+    with mock.patch.object(st, "download_button", keep):
         app = open_app(page, **link)
-    if app.exception:
-        raise RuntimeError(f"{page} {link}: {app.exception[0].value}")
-    shown = [_content(element.proto) for kind in _PICTURES for element in app.get(kind)] + files
-    return {
-        "numbers": [_digest(_numbers(each)) for each in shown],
-        "words": [_digest(_words(each)) for each in shown],
-    }
+    shown = [_content(element.proto) for kind in _PICTURES for element in app.get(kind)]
+    arrays = [*_arrays(shown), *(column for file in files for column in _columns(file))]
+    return sorted({_digest(array) for array in arrays if array.size > 2})
 
 
 def _content(proto: Any) -> Any:
     """What a message holds, without names that differ from run to run."""
+    if type(proto).__name__ in {"ArrowDataFrame", "Arrow", "Table", "DataFrame"}:
+        frame = read_frame(proto.data)
+        return [frame[[name]].iloc[:, 0].tolist() for name in dict.fromkeys(frame.columns)]
     fields = {field.name: value for field, value in proto.ListFields()}
     if "figure" in fields:
         return json.loads(proto.figure.spec)
@@ -124,46 +117,47 @@ def _plain(value: Any) -> object:
     return value.SerializeToString(deterministic=True) if hasattr(value, "ListFields") else value
 
 
-def _leaves(value: object) -> Iterator[object]:
-    """Every number, text and array, whatever the order of names."""
+def _arrays(value: object) -> Iterator[np.ndarray]:
+    """Every array and list of numbers."""
     if isinstance(value, bytes):
         try:
             value = received(value)
-        except (ValueError, KeyError, AttributeError):  # not what a component receives
-            yield value
+        except (
+            ValueError,
+            KeyError,
+            AttributeError,
+            AssertionError,
+        ):  # not what a component receives
             return
     if isinstance(value, dict):
-        for key in sorted(value.keys() - {"uid", "id", "layoutKey"}):
-            yield key
-            yield from _leaves(value[key])
+        if "bdata" in value:  # an array of Plotly
+            yield np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
+            return
+        for each in value.values():
+            yield from _arrays(each)
     elif isinstance(value, list | tuple):
+        if all(isinstance(each, int | float) for each in value):
+            yield np.array(value, float)
+            return
         for each in value:
-            yield from _leaves(each)
+            yield from _arrays(each)
     elif isinstance(value, np.ndarray):
-        yield value.astype("<f8").tobytes()
-    else:
         yield value
 
 
-def _numbers(value: object) -> Iterator[bytes]:
-    for leaf in _leaves(value):
-        if isinstance(leaf, bytes):
-            yield leaf
-        elif isinstance(leaf, int | float):
-            yield struct.pack("<d", leaf)
-        elif isinstance(leaf, str) and "\n" in leaf:  # a file
-            yield "".join(char for char in leaf if char in "0123456789.-,\n").encode()
+def _columns(file: str) -> Iterator[np.ndarray]:
+    """The columns of numbers of a CSV file, whose first line may be a comment."""
+    rows = [row for row in csv.reader(file.lstrip("\ufeff").splitlines()) if row[:1] != ["#"]]
+    for column in zip(*rows[2:], strict=False):
+        try:
+            yield np.array([float(each or "nan") for each in column])
+        except ValueError:  # words
+            continue
 
 
-def _words(value: object) -> Iterator[bytes]:
-    return (leaf.encode() for leaf in _leaves(value) if isinstance(leaf, str))
-
-
-def _digest(parts: Iterator[bytes]) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(struct.pack("<Q", len(part)) + part)
-    return digest.hexdigest()[:16]
+def _digest(array: np.ndarray) -> str:
+    text = " ".join(f"{each:.3e}" for each in array.astype(float).ravel())
+    return hashlib.sha256(text.replace("-0.000e+00", "0.000e+00").encode()).hexdigest()[:16]
 
 
 def links(kinds: Iterable[str], pages: Iterable[str]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -178,31 +172,29 @@ def links(kinds: Iterable[str], pages: Iterable[str]) -> Iterator[tuple[str, dic
                     yield page, {**KINDS[kind], **each, **options}
 
 
-def take(kinds: Iterable[str], pages: Iterable[str]) -> Digests:
-    """The digests of every part of these pages, for models of these kinds."""
+def take(visited: Iterable[tuple[str, dict[str, str]]]) -> Digests:
+    """The digests of these pages and links."""
     for kind, build in _BUILT.items():
-        if kind in kinds and not (_FOLDER / kind).exists():
+        if not (_FOLDER / kind).exists():
             build(_FOLDER / kind)
     taken = {}
     with prepared_site():
-        for page, link in links(kinds, pages):
+        for page, link in visited:
             name = f"{page} {json.dumps(link, ensure_ascii=False)}"
             taken[name] = digests(page, link)
-            print(name, len(taken[name]["numbers"]), file=sys.stderr)
+            print(name, len(taken[name]), file=sys.stderr)
     return taken
 
 
 def compare(before: Digests, after: Digests) -> int:
-    """Print what differs of the digests taken after; 0 when nothing does."""
-    different = 0
-    for name, new in after.items():
-        old = before.get(name, {})
-        kinds = [kind for kind in ("numbers", "words") if old.get(kind) != new[kind]]
-        if kinds:
-            different += 1
-            print(f"{name}: {', '.join(kinds)} differ")
-    print(f"{len(after) - different} of {len(after)} are the same")
-    return int(different > 0)
+    """Print which links show arrays that they did not show before; 0 when none does."""
+    new = {name: set(arrays) - set(before.get(name, [])) for name, arrays in after.items()}
+    for name, arrays in new.items():
+        if arrays:
+            print(f"{name}: {len(arrays)} of {len(after[name])} arrays are new")
+    shown, changed = sum(map(len, after.values())), sum(map(len, new.values()))
+    print(f"{shown - changed} of {shown} arrays of {len(after)} links are as before")
+    return int(changed > 0)
 
 
 def main() -> int:
@@ -211,13 +203,20 @@ def main() -> int:
     parser.add_argument("what", choices=["take", "compare"])
     parser.add_argument("file", type=Path)
     pages = [page.name for page in PAGES]
-    parser.add_argument("pages", nargs="*", help=f"all, or some of {', '.join(pages)}")
+    parser.add_argument("more", nargs="*", help=f"of these pages ({', '.join(pages)}); or a file")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--links", type=Path, help="the links of this file")
     options = parser.parse_args()
-    taken = take(options.kinds, options.pages or pages)
     if options.what == "compare":
-        return compare(json.loads(options.file.read_text()), taken)
-    options.file.write_text(json.dumps(taken, indent=1))
+        files = (options.file, Path(options.more[0]))
+        return compare(*(json.loads(file.read_text()) for file in files))
+    visited = links(options.kinds, options.more or pages)
+    if options.links:
+        names = json.loads(options.links.read_text())
+        visited = (
+            (page, json.loads(link)) for page, link in (name.split(" ", 1) for name in names)
+        )
+    options.file.write_text(json.dumps(take(visited), indent=1))
     return 0
 
 
