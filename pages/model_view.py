@@ -47,6 +47,7 @@ with control_row():
         menu=True,
         width=230,
         help=f"Judged on {trace.input.this} alone.",
+        gone=dict.fromkeys(("related", "related_other"), "Related words are no longer searched."),
     )
     pair_names, meaning = pair_words(trace)
     pairs = pick_pairs(trace, "Pairs", names=pair_names.__getitem__, help=meaning)
@@ -80,10 +81,9 @@ if shown is None:
     controls.end_page()
 if answer := headline(trace, current_key(trace.model)):
     ask(answer, "Press a head to enlarge it.", tokens=len(trace.tokens))
-marks = highlight(trace, pattern, current_key(trace.model))
 look = Look(style, current, SORTED[sort], off_layers, off_heads)
 held = contents("model-view", trace.model, "")
-data = view_data(shown, trace, order, look, marks, held.titled("All heads"))
+data = view_data(shown, trace, order, look, highlight(trace, pattern), held.titled("All heads"))
 opened = show_model_view(
     data, *trace.shape[:2], key="model_view", on_hide=partial(hide_heads, trace.layer_labels)
 )

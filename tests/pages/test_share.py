@@ -248,7 +248,6 @@ TEXT_STATES: list[tuple[str, dict[str, object]]] = [
     ("head_view", {"weigh": "transformed"}),
     ("head_view", {"weigh": "value", "renorm": True}),
     ("model_view", {"hide": True}),
-    ("model_view", {"pattern": "related"}),
     ("neuron_view", {"query": "all"}),
     ("query_key", {"part": "picture", "span": "one head"}),
     ("query_key", {"part": "picture", "span": "all heads"}),

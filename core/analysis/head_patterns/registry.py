@@ -24,8 +24,8 @@ from core.analysis.head_patterns.pairs import (
 from core.model.trace import Token
 from core.model.trace.input import neighbours
 
-Measure = Literal["pairs", "distance", "entropy", "repeated", "related"]
-Baseline = Literal["uniform", "permutation", "none"]
+Measure = Literal["pairs", "distance", "entropy", "repeated"]
+Baseline = Literal["uniform", "none"]
 
 CLARK = "Clark et al. 2019"
 OURS = "this project"
@@ -34,7 +34,6 @@ OURS = "this project"
 # Of the random heads 3.3 % passed for "same token" on 3 query tokens and 1.4 % on 5, 0.5 % on 6;
 # for "previous token" 9.2 %, 3.0 % and 1.5 %.
 MIN_QUERY_TOKENS = 6
-CHANCE_LEVEL = 0.01  # the share of arrangements of related words that may give a head as much
 
 
 @dataclass(frozen=True)
@@ -57,17 +56,16 @@ class Pattern:
     # Of tokens that attend to one another, (token, token)
     pairs: Callable[[tuple[Token, ...]], Bools] | None = None
     naming: Naming | None = None  # how it names heads; None if it names none
-    # By attention on the `pairs`; by how many tokens away heads attend; by entropy; by attention on
-    # the pairs of sequences repeated twice (:mod:`.induction`); or by words that are related in the
-    # model's own embeddings (:mod:`core.analysis.related_words`)
+    # By attention on the `pairs`; by how many tokens away heads attend; by entropy; or by attention
+    # on the pairs of sequences repeated twice (:mod:`.induction`)
     measured: Measure = "pairs"
     # Whether a token is such a key, whatever the query token: it may be a token of another text
     keys: Callable[[Token], bool] | None = None
     score: str = ""  # its column of the table, where that is not the `name`
-    threshold: float = 0.5  # of the score; for "permutation", the share of random arrangements
+    threshold: float = 0.5  # of the score
     source: str = OURS  # of the threshold
-    # What the score must exceed besides: the uniform baseline, or that of words in random places.
-    # "none" for entropy, of which uniform attention has the most.
+    # What the score must exceed besides; "none" for entropy, of which uniform attention has the
+    # most.
     baseline: Baseline = "uniform"
     min_query_tokens: int = MIN_QUERY_TOKENS  # with such a pair, before the score says anything
     highlight: int | None = None  # its place among those that the model view looks for
@@ -184,27 +182,11 @@ PATTERNS = (
         in_table=False,
     ),
     Pattern(
-        "related",
-        measured="related",
-        threshold=1 - CHANCE_LEVEL,
-        baseline="permutation",
-        highlight=5,
-        in_table=False,
-    ),
-    Pattern(
         "other_sentence",
         other_sentence_pairs,
         Naming(9, "two blocks off the diagonal", hue=40),
-        highlight=6,
+        highlight=5,
         link="sentence",
-    ),
-    Pattern(
-        "related_other",
-        measured="related",
-        threshold=1 - CHANCE_LEVEL,
-        baseline="permutation",
-        highlight=7,
-        in_table=False,
     ),
     Pattern("distance", measured="distance"),
     Pattern(

@@ -42,10 +42,7 @@ class Search:
 
 
 def find_heads(trace: Trace, name: str) -> Search:
-    """The heads that follow the pattern `name` of `HIGHLIGHTED` on this text.
-
-    Patterns of related words have a test of their own: :mod:`core.analysis.related_words`.
-    """
+    """The heads that follow the pattern `name` of `HIGHLIGHTED` on this text."""
     pattern = HIGHLIGHTED[name]
     measured = mean_scores([measure_text(trace, [pattern])])
     scores, uniform = measured.means[pattern.score], measured.uniform[pattern.score]

@@ -1,1 +1,1 @@
-"""Weights of a loaded model: embeddings, W_Q, W_K and W_O."""
+"""Weights of a loaded model: W_Q, W_K and W_O."""

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from core.analysis.head_patterns import OTHER_END, SAME_START
-from core.analysis.head_patterns.registry import CHANCE_LEVEL as LEVEL
 from core.analysis.head_patterns.similarity import token_step
 from core.analysis.model_map import ModelMap
-from core.analysis.related_words.words import ONE_PAIR_IN
 from core.components.model_view import MAX_ENLARGED_LINES, MAX_LINES, Look
 from core.screens.model_view.cached import heads_that
 from core.ui import controls
@@ -156,16 +154,6 @@ def _of_texts() -> list[Preset]:
             _words("same_word"),
             _texts("The cat sat on the mat. The cats were sleeping on the mats.", pattern="words"),
         ),
-        Preset(
-            "Words of similar meaning",
-            _words("similar_meaning"),
-            _texts(
-                "When the leaves fall, the doctor takes a book and walks to the river with his"
-                " dog.",
-                "The cat and the nurse read a novel under the colorful foliage beside a stream.",
-                pattern="related_other",
-            ),
-        ),
     ]
 
 
@@ -182,6 +170,4 @@ def mathematics(trace: Trace) -> str:
         many=highlight_names(trace)["broad"],
         same_start=SAME_START,
         other_end=OTHER_END,
-        one_pair_in=ONE_PAIR_IN,
-        level=LEVEL,
     )

@@ -63,7 +63,6 @@ WORDS: Mapping[str, Words] = {name: Words(**each) for name, each in _FILE["text"
 # Of the patches of an image; what is not here has no meaning for them.
 _OF_PATCHES = {name: Words(**each) for name, each in _FILE["patches"].items()}
 _TOP_LEFT = Words(**_FILE["top_left"])
-NO_SECOND = WORDS["other_sentence"].lacks
 
 
 PATTERN_NAMES = {name: WORDS[name].title for name in NAMING} | {

@@ -1,1 +1,0 @@
-"""Words that are related by the model's own input embeddings, and heads that look there."""
