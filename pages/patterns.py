@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 
 from core.figures.palette import palette
-from core.analysis.head_patterns.naming import THRESHOLDS
 from core.ui import presets
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
@@ -18,7 +17,6 @@ from core.screens.patterns.corpus import measure_rest, show_cancelled
 from core.screens.patterns.help import examples, mathematics
 from core.screens.patterns.one_head import pick_view, show_one
 from core.screens.patterns.overview import pick_colouring, show_overview
-from core.screens.patterns.pronouns import pick_marked, show_pronouns
 from core.screens.patterns.similar import show_similar
 from core.screens.patterns.view import measure_view, pick_thresholds
 from core.screens.patterns.wording import show_limits
@@ -29,39 +27,32 @@ PARTS: dict[str, Callable[..., None]] = {
     "heads": show_overview,
     "one": show_one,
     "alike": show_similar,
-    "pronouns": show_pronouns,
 }
 
 trace = current_trace()
 colours = palette(st.context.theme.type)
 options: tuple[object, ...] = ()  # of the part
-source, thresholds = "text", dict(THRESHOLDS)
 
 with control_row():
     layer, head = pick_head(trace)
     part = pick_part(menu=True, width=165)
-    if part == "pronouns":  # marked in built-in sentences only
-        options = (pick_marked(),)
-    else:
-        source = pick_source(trace)
+    source = pick_source(trace)
     settings = more()
 with settings:
     if part == "heads":
         options = (pick_colouring(trace),)
     elif part == "one":
         options = (*pick_view(trace), settings)
-    if part != "pronouns":
-        thresholds = pick_thresholds(trace, drawn=part in ("heads", "alike"))
+    thresholds = pick_thresholds(trace, drawn=part in ("heads", "alike"))
 
 key, few = current_key(trace.model), part == "heads"
 view = measure_view(trace, key, source, layer, head, thresholds, few=few)
 place = st.empty()
 presets.show(partial(examples, view))
 PARTS[part](view, colours, *options)
-if part != "pronouns":
-    show_limits(trace)
-    if source == "text":
-        show_cancelled(trace.model)
+show_limits(trace)
+if source == "text":
+    show_cancelled(trace.model)
 show_end(mathematics(trace))
 if view.corpus is not None:
     measure_rest(trace.model, view.corpus, place)

@@ -118,9 +118,6 @@ def walk_corpus(
     sentences: Sequence[str],
     begin: Callable[[], Result],
     add: Callable[[Result, int, Trace], None],
-    *,
-    which: str = "the sample corpus",
-    on_cancel: Callable[[], None] = _back_to_text,
 ) -> Result:
     """The result that `add` collects from the traces of all sentences; ends the page on an error.
 
@@ -130,8 +127,6 @@ def walk_corpus(
         after a click or a Cancel.
     begin : makes an empty result.
     add : adds one sentence's trace to the result, given its index.
-    which : what to call the corpus while it is measured.
-    on_cancel : what Cancel does to the page's controls.
     """
 
     def traces(rest: Sequence[int]) -> Iterator[tuple[int, Trace]]:
@@ -139,9 +134,9 @@ def walk_corpus(
         for place, trace in trace_by_length(model, [sentences[index] for index in rest]):
             yield rest[place], trace
 
-    words = f"{which}: {{}} of {len(sentences)} sentences"
+    words = f"the sample corpus: {{}} of {len(sentences)} sentences"
     key = model_name, corpus_digest(sentences)
-    return _finish(name, key, len(sentences), traces, begin, add, words, on_cancel)
+    return _finish(name, key, len(sentences), traces, begin, add, words, _back_to_text)
 
 
 def walk_box(

@@ -11,7 +11,6 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1.element_tree import Block
 
-from core.analysis.corpus.sample import marked_sets
 from core.model.downloading import hub
 from core.screens.atlas import matrix
 from core.screens.atlas.head import single
@@ -71,8 +70,6 @@ SENTENCES = (
     "Where did the old man go?",
     "The keys to the cabinet are here.",
 )
-SETS = marked_sets()
-FEW = {"pairs": SETS["pairs"][:24], "sample": SETS["sample"][:20]}
 
 
 ATTEND = (3, 6)  # the layers of a hybrid that do, of eight
@@ -91,9 +88,8 @@ def hybrid_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sample corpus and marked sentences that the patterns page measures at once."""
+    """A sample corpus that the patterns page measures at once."""
     monkeypatch.setattr(corpus_source, "sample_sentences", lambda: SENTENCES)
-    monkeypatch.setattr(corpus_source, "marked_sets", lambda: FEW)
 
 
 def alerts(app: AppTest) -> str:

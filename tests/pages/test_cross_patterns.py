@@ -136,16 +136,6 @@ def test_similar_heads_are_compared_on_query_tokens(folder: Path, cross: Trace) 
     assert f"({len(cross.tokens)} query tokens). Stress" in text
 
 
-def test_pronouns_are_for_the_encoder_which_a_button_shows(folder: Path) -> None:
-    for kind in ("decoder", "cross"):
-        app = opened(folder, kind, part="pronouns")
-        assert "Every sentence with marked pronouns is read by the encoder alone." in said(app)
-        assert not app.get("plotly_chart")
-    next(button for button in app.button if button.key == "show_encoder").click().run()
-    assert "read by the encoder alone" not in said(app)
-    assert app.session_state["attention"] == "encoder"
-
-
 def test_the_decoder_has_no_induction_score_of_the_encoder(folder: Path) -> None:
     app = opened(folder, "decoder", score="induction")
     assert "Not defined here. Repeated random sequences are read by the encoder alone." in said(app)

@@ -126,7 +126,7 @@ def test_home_shows_how_the_model_is_built() -> None:
 OF_A_TEXT = [
     (page, {key: value for key, value in link.items() if key not in {"text", "pair"}})
     for page, link in visits("text")
-    if page != "atlas" and "source" not in link and link.get("part") != "pronouns"
+    if page != "atlas" and "source" not in link
 ] + [
     ("vectors", {"show": "one layer", "draw": "queries", "space": "1"}),
     ("anomalies", {"anomaly": "moved", "latent": "1"}),

@@ -120,7 +120,6 @@ BOXES = {"join": "all above", "span": "all heads"}
         ("patterns", {}, {"part": ODD, "source": "internet", "score": "beauty", "head": "99"}),
         ("patterns", {}, {"min_first": "7", "min_broad": "nan"}),
         ("patterns", {"part": "one"}, {"beside": "none", "whole": "all"}),
-        ("patterns", {"part": "pronouns"}, {"marked": ODD}),
         ("anomalies", {}, {"anomaly": ODD, "flag": ODD}),
         ("anomalies", {"anomaly": "norms"}, {"lengths": ODD, "layer": ODD}),
         ("anomalies", {"anomaly": "first"}, {"counted": ODD}),

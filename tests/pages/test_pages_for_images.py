@@ -70,12 +70,6 @@ def test_the_neuron_view_begins_with_the_patch_in_the_middle() -> None:
     assert app.session_state["query"] == "38"  # CLS, then row 5 of 8, column 5: 1 + 4 * 8 + 4 + 1
 
 
-def test_coreference_has_no_meaning_for_an_image_and_its_link_says_what_has() -> None:
-    app = open_image("patterns", part="pronouns")
-    assert "The parts are: heads, one, alike" in alerts(app).replace("`", "")
-    assert app.session_state["part"] == "heads"
-
-
 def test_special_tokens_of_an_image_are_called_by_their_names() -> None:
     for kind, label in zip(KINDS, ("Hide CLS", "Hide CLS and registers", None), strict=True):
         labels = [toggle.label for toggle in open_image("heatmap", kind).toggle]

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.coreference import resolve
-from core.analysis.corpus.sample import Sentence
 from core.analysis.head_patterns.naming import NAMING, THRESHOLDS
 from core.analysis.head_patterns.table import SCORES
-from core.model import load, trace_by_length, trace_text
+from core.model import load, trace_text
 from core.screens.patterns import corpus as corpus_source
 from core.ui import corpus_walk
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, FEW, NEED, SENTENCES, alerts, said
+from tests.pages.conftest import BOOK, NEED, SENTENCES, alerts, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -160,7 +158,6 @@ def test_the_mathematics_names_the_patterns_in_order_and_what_is_ours() -> None:
     assert r"above 3.8 nats on 128 tokens, which is 0.78 of $\ln 128$" in text
     assert 3.8 / np.log(128) == pytest.approx(0.783, abs=1e-3)
     assert "the sum of the three delimiters, which is shown but names no head" in text
-    assert "**Coreference** (Clark et al. 2019, section 4.3)" in text
 
 
 def test_the_page_opens_with_how_many_heads_follow_a_pattern_and_how_much_that_can_bear() -> None:
@@ -297,58 +294,3 @@ def counting(
             yield index, trace_text(model, text)
 
     return run
-
-
-# ---- coreference --------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "counts"),
-    [("pairs", "24 pronouns in 12 pairs"), ("sample", "pronouns, 20 sentences")],
-)
-def test_coreference_reports_what_positions_and_one_head_give(name: str, counts: str) -> None:
-    texts = [each.text for each in FEW[name]]
-    traces = dict(trace_by_length(load("bundled/minilm"), texts))
-    resolved = [resolve(traces[i], sentence) for i, sentence in enumerate(FEW[name])]
-    hits = np.concatenate([each.hits[:, 3, 1] for each in resolved])
-    right, total = int(hits.sum()), hits.size
-    text = said(open_app("patterns", part="pronouns", layer="4", head="2", marked=name))
-    text = text.replace("\\", "")
-    assert counts in text
-    nearest = np.mean(np.concatenate([each.nearest for each in resolved]))
-    assert f"The nearest noun is right for {nearest:.2f}, the first for " in text
-    assert (
-        f"**L4 H2** picks the antecedent for {right} of {total} pronouns, {hits.mean():.2f} ("
-        in text
-    )
-    assert "chosen on one half, judged on the other) for **0." in text
-    assert "Where only meaning decides, no head is demonstrably right" in text
-    if name == "sample":
-        assert f"**Right: {right}**" in text
-        assert f"**Wrong: {total - right}**" in text
-        assert "handed the **apprentice** a chisel and told **him** to" in text
-        return
-    halves = hits.reshape(12, 2).sum(axis=1)
-    both, neither = int((halves == 2).sum()), int((halves == 0).sum())
-    assert f"It uses the deciding word in {both + neither} of 12 pairs" in text
-    assert f"**Both sentences right: {both}**" in text
-    assert f"In the other {12 - both - neither} of 12 pairs" in text
-
-
-def test_cancel_leaves_the_pronouns(monkeypatch: pytest.MonkeyPatch) -> None:
-    others = {name: each[1:] for name, each in FEW.items()}
-    monkeypatch.setattr(corpus_source, "marked_sets", lambda: others)
-    monkeypatch.setattr(corpus_walk, "trace_by_length", counting([], stop_after=3))
-    app = open_app("patterns", part="pronouns")
-    app.button(key="pronouns_cancel").click().run()
-    assert not app.exception
-    assert app.query_params["part"] == "heads"
-
-
-def test_a_model_that_sees_no_marked_pronoun_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        corpus_source, "marked_sets", lambda: {"pairs": (Sentence("A cat.", "it"),)}
-    )
-    app = open_app("patterns", part="pronouns")
-    assert any("no marked pronoun" in info.value for info in app.info)

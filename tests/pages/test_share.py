@@ -38,7 +38,7 @@ from tests.every_part import parts, prepared_site
 from tests.model.language.checkpoints import build_with_head
 from tests.opening import open_app
 from tests.pages.atlases import LINES, file_of, opened, paste, small
-from tests.pages.conftest import BOOK, FEW, PAIR
+from tests.pages.conftest import BOOK, PAIR
 from tests.pages.test_every_control import another
 from tests.pages.vision import model_folder
 from tests.rounding import assert_same_pass
@@ -116,16 +116,12 @@ def _two_samples(monkeypatch: pytest.MonkeyPatch) -> None:
 def few_sentences(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A sample corpus that is measured at once, on the page and in its code."""
     corpus = sample.sample_corpus()
-    few = tuple(each for each in corpus if each.mentions)[:8]
-    functions = sample.sample_sentences, sample.marked_sets, sample.pronoun_pairs
+    few = corpus[:8]
     monkeypatch.setattr(sample, "sample_corpus", lambda: few)
-    monkeypatch.setattr(sample, "pronoun_pairs", lambda: FEW["pairs"][:12])
-    for function in functions:
-        function.cache_clear()
+    sample.sample_sentences.cache_clear()
     yield
     monkeypatch.undo()
-    for function in functions:
-        function.cache_clear()
+    sample.sample_sentences.cache_clear()
 
 
 @pytest.fixture
@@ -257,8 +253,6 @@ TEXT_STATES: list[tuple[str, dict[str, object]]] = [
     ("patterns", {"part": "one", "whole": "rollout"}),
     ("patterns", {"part": "one", "source": "corpus"}),
     ("patterns", {"part": "alike", "source": "corpus"}),
-    ("patterns", {"part": "pronouns", "marked": "pairs"}),
-    ("patterns", {"part": "pronouns", "marked": "sample"}),
     ("anomalies", {"anomaly": "flags", "source": "corpus"}),
     ("anomalies", {"anomaly": "moved", "latent": True}),
 ]

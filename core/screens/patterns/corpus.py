@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.coreference import (
-    BestHead,
-    Resolved,
-    best_head,
-    coreference_table,
-    resolve,
-    resolve_texts,
-)
-from core.analysis.corpus.sample import Sentence, marked_sets, sample_sentences
+from core.analysis.corpus.sample import sample_sentences
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.induction import Induction
 from core.analysis.head_patterns.measure import Measured, measure_text
@@ -126,54 +118,3 @@ def show_cancelled(model_name: str) -> None:
     """After a Cancel: how far it got."""
     for name in (_OF_FEW, NAME):
         corpus_walk.show_cancelled(name, model_name, len(sample_sentences()))
-
-
-@dataclass(frozen=True, eq=False)
-class MarkedSet:
-    """One set of marked sentences in which pronouns count, and what every head did with them.
-
-    `best` is how well the best head does on pronouns that did not choose it.
-    """
-
-    sentences: tuple[Sentence, ...]
-    resolved: tuple[Resolved, ...]
-    table: pd.DataFrame
-    best: BestHead | None
-
-
-def measured_pronouns(model_name: str) -> dict[str, MarkedSet]:
-    """The sets in which pronouns count, from the cache or measured now, with a progress bar."""
-    marked = [(name, each) for name, sentences in marked_sets().items() for each in sentences]
-    texts = tuple(sentence.text for _, sentence in marked)
-
-    def take(gathered: dict[int, Resolved], index: int, trace: Trace) -> None:
-        gathered[index] = resolve(trace, marked[index][1])
-
-    def measure() -> dict[str, MarkedSet]:
-        resolved: dict[int, Resolved] = walk_corpus(
-            "pronouns", model_name, texts, dict, take, which="the marked pronouns", on_cancel=_leave
-        )
-        sets = {}
-        for name, sentences in marked_sets().items():
-            members = tuple(resolved[i] for i, (owner, _) in enumerate(marked) if owner == name)
-            if any(each.mentions for each in members):
-                table = coreference_table(members)
-                sets[name] = MarkedSet(sentences, members, table, best_head(members))
-        return sets
-
-    return measured_once("pronouns", model_name, texts, measure)
-
-
-def note_pronouns(name: str, marked: MarkedSet) -> None:
-    """The calls that give the table of one set."""
-    sentences = python.Variable("sentences")
-    texts = python.each_of("each", sentences, lambda each: python.call(getattr, each, "text"))
-    traces = python.call(trace_corpus, python.MODEL, texts)
-    chosen = python.call(operator.getitem, python.call(marked_sets), name)
-    python.made("sentences", None, chosen)
-    python.made("resolved", marked.resolved, python.call(resolve_texts, traces, sentences))
-    python.made("coreference", marked.table, python.call(coreference_table, marked.resolved))
-
-
-def _leave() -> None:
-    st.session_state["part"] = "heads"

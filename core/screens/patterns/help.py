@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from core.analysis.coreference.grouped import RESAMPLES
-from core.analysis.corpus.sample import marked_sets
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING
 from core.analysis.head_patterns.registry import MIN_QUERY_TOKENS
@@ -71,14 +69,10 @@ def _strongest(view: View, pattern: str, title: str) -> Preset:
 def mathematics(trace: Trace) -> str:
     """The definitions, and where they come from, of what this kind of attention has."""
     names = pattern_names(trace)
-    pairs, sample = (len(sentences) for sentences in marked_sets().values())
     return _words(
         "mathematics",
         kind=trace.input.kind,  # only a text has nouns, keys of two texts no neighbours
         named=", ".join(names[name] for name, each in NAMING.items() if has_meaning(trace, each)),
         least=MIN_QUERY_TOKENS,
         short=MIN_TOKENS,
-        pairs=pairs,
-        sample=sample,
-        resamples=f"{RESAMPLES:,}",
     )

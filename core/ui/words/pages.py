@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
@@ -64,6 +64,7 @@ class Page:
     visits : as of a part, for a page without parts.
     quick : parameters with which the page is quick to open; for tests.
     joined : pages that have become a part of this one, by their names (see :class:`Joined`).
+    gone : what old links may ask for that it no longer has, in words, and their parameters.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Page:
     visits: tuple[Link, ...] = ({},)
     quick: Link = field(default_factory=dict)
     joined: Mapping[str, Mapping[str, Link]] = field(default_factory=dict)
+    gone: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def path(self) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 from core.analysis.anomalies import anomaly_table, corpus_table, measure_heads
-from core.analysis.coreference import coreference_table, resolve
-from core.analysis.corpus.sample import sample_corpus, sample_sentences
+from core.analysis.corpus.sample import sample_sentences
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.induction import induction_scores
 from core.analysis.head_patterns.measure import measure_text
@@ -45,18 +44,14 @@ def run() -> None:
 
 def _show_corpus() -> None:
     model, sentences = load(DEFAULT_MODEL), sample_sentences()[: few(None, 16)]
-    marked = {each.text: each for each in sample_corpus() if each.mentions}
     similarity = weight_similarity(model)
     start = time.perf_counter()
-    measured, resolved, distances = [], [], None
-    for place, trace in trace_by_length(model, sentences):
+    measured, distances = [], None
+    for _, trace in trace_by_length(model, sentences):
         measured.append(measure_text(trace))
         one = compare_heads(trace, MAX_LOGARITHMS // len(sentences))
         distances = one if distances is None else add_distances([distances, one])
-        if sentence := marked.get(sentences[place]):
-            resolved.append(resolve(trace, sentence))
     pattern_table(measured)
-    coreference_table(resolved)
     patterns = time.perf_counter() - start
     start = time.perf_counter()
     grams = value_grams(model)
@@ -67,5 +62,5 @@ def _show_corpus() -> None:
     corpus_table(texts, range(1, model.layers + 1), exact=True)
     anomalies = time.perf_counter() - start
     name = f"{len(sentences)} sentences"
-    show(f"{name}: patterns, likeness, coreference, intervals", [patterns], "s", CORPUS_LIMIT_S)
+    show(f"{name}: patterns, likeness, intervals", [patterns], "s", CORPUS_LIMIT_S)
     show(f"{name}: anomalies", [anomalies], "s", CORPUS_LIMIT_S)

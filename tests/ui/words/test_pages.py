@@ -39,8 +39,8 @@ def test_a_page_has_a_part_for_all_that_it_shows(page: Page) -> None:
 
 
 def test_a_part_for_texts_alone_is_not_offered_for_an_image() -> None:
-    parts = find("patterns").parts_of
-    assert parts("text") == parts("image") | {"pronouns": "Coreference"}
+    parts = find("atlas").parts_of
+    assert parts("text").keys() - parts("image").keys() == {"words", "positions"}
 
 
 def test_pages_for_texts_leave_out_those_for_images_alone() -> None:
