@@ -31,7 +31,6 @@ from core.atlas.distributed.reading import open_corpus as open_any_corpus
 from core.atlas.distributed.session import ClusterError, Workers, joined
 from core.atlas.distributed.workers import Work, count_parts, draw_parts, trace_chunks
 from core.atlas.engine import chunks_of, walk
-from core.atlas.engine.attention import share_to_measure
 from core.atlas.engine.folder import (
     FolderStore,
     ForeignFileError,
@@ -155,11 +154,11 @@ def _build_parts(
     chunks = chunks_of(plan.rows(corpus), part_tokens)
     if finished := len(store.indices):
         say(f"Resuming after {count_of(finished, 'part')}.")
-    share, batch_tokens = share_to_measure(plan.tokens), options.batch_tokens
-    work = Work(model.name, _source(options.model), folder.resolve(), batch_tokens, share, dtype)
+    batch_tokens = options.batch_tokens
+    work = Work(model.name, _source(options.model), folder.resolve(), batch_tokens, dtype)
     with progress(plan.tokens, "token") as bar:
         if workers is None:
-            sums = walk(chunks, traces_of(model, batch_tokens), store, bar.update, share)
+            sums = walk(chunks, traces_of(model, batch_tokens), store, bar.update)
         else:
             sums = trace_chunks(work, chunks, workers, bar.update)
     if sums is None:

@@ -13,11 +13,8 @@ from core.screens.atlas.corpus.saving import show_about
 from core.screens.atlas.corpus.source import pick_source, shows_images
 from core.screens.atlas.drawn import pick_counted
 from core.screens.atlas.examples import examples_for
-from core.screens.atlas.faithfulness import pick_measure, show_faithfulness
 from core.screens.atlas.find import draw_search, find, show_result
 from core.screens.atlas.matrix import show_all_heads
-from core.screens.atlas.meeting import pick_words, show_meeting
-from core.screens.atlas.positions import show_positions
 from core.screens.atlas.screen import (
     DEFAULT,
     Screen,
@@ -26,7 +23,6 @@ from core.screens.atlas.screen import (
     pick_projection,
     pick_switches,
 )
-from core.screens.atlas.similar import show_similar
 from core.screens.atlas.wording import MATHEMATICS, headline
 from core.ui import presets
 from core.ui.cache import first_model
@@ -52,27 +48,19 @@ assert atlas is not None and source is not None  # noqa: S101, PT018 - else the 
 (projection, stage), counted, colour, search, axes = DEFAULT, False, "type", None, 2
 switches: dict[str, bool] = {}
 with settings:
-    if part in ("heads", "one", "trust"):
-        projection, stage = pick_projection(atlas)
-    if part in ("heads", "one"):
-        counted = pick_counted(source)
+    projection, stage = pick_projection(atlas)
+    counted = pick_counted(source)
 suggest_head(atlas.model)
 with own:
     layer, head = pick_head(atlas)
     if part == "one" or (part == "heads" and projection == "PCA"):
         axes = 2 if counted else pick_dimensions()
 with settings:
-    if part in ("heads", "one"):
-        if not counted:
-            colour = pick_colour(atlas)
-        switches = pick_switches(part, counted=counted, images=images)
-        if part == "heads" or not counted:
-            search = find(source, stage, query)
-with own:
-    if part == "words":
-        words = pick_words()
-    elif part == "trust":
-        choice = pick_measure(settings)
+    if not counted:
+        colour = pick_colour(atlas)
+    switches = pick_switches(part, counted=counted, images=images)
+    if part == "heads" or not counted:
+        search = find(source, stage, query)
 screen = Screen(
     entry, atlas, layer, head, projection, stage, colour, search, counted, axes, switches
 )
@@ -84,18 +72,10 @@ with st.container():
 
 if part == "heads":
     show_all_heads(screen, colours)
-elif part == "one":
+else:
     from core.screens.atlas.head.single import show_one_head  # all heads need no statistics
 
     show_one_head(screen)
-elif part == "words":
-    show_meeting(screen, words, colours)
-elif part == "positions":
-    show_positions(screen, colours)
-elif part == "alike":
-    show_similar(screen, colours)
-else:
-    show_faithfulness(screen, choice, colours)
 if first_model.is_awaited():
     show_until_made()
 else:

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.query_key.distance import pair_distances
 from core.analysis.query_key.faithfulness import Faithfulness, compare
-from core.analysis.query_key.target import MIN_KEYS, Rows, Target, TargetKind, target_of
+from core.analysis.query_key.target import MIN_KEYS, Rows, Target, target_of
 from core.model.trace import Layer, Trace
 
 if TYPE_CHECKING:
-    from core.analysis.projections.joint_embedding import Metric
     from core.atlas.data import Masks
 
 MAX_PAIRS = 300_000  # measured in a head; longer corpora are measured on a sample of sentences
@@ -107,40 +106,23 @@ class CorpusPairs:
             parts.append(dots.ravel() if counted is None else dots[counted])
         return np.concatenate(parts)
 
-    def target(
-        self,
-        queries: Floats,
-        keys: Floats,
-        head: tuple[int, int],
-        rule: Layer,
-        kind: TargetKind = "centred",
-    ) -> Target:
+    def target(self, queries: Floats, keys: Floats, head: tuple[int, int], rule: Layer) -> Target:
         """What pictures of one head are compared with.
 
         `queries`, `keys`: the head's own vectors, (token of the corpus, dim). `rule`: how the layer
         scales and caps its scores, without a mask.
         """
-        return target_of(rule.logits(self.products(queries, keys, head)), self.rows(head), kind)
+        return target_of(rule.logits(self.products(queries, keys, head)), self.rows(head))
 
     def faithfulness(
-        self,
-        queries: Floats,
-        keys: Floats,
-        head: tuple[int, int],
-        target: Target,
-        metric: Metric = "euclidean",
-        shares: tuple[float, float] | None = None,
+        self, queries: Floats, keys: Floats, head: tuple[int, int], target: Target
     ) -> Faithfulness:
-        """What distances between these vectors or points, (token of the corpus, dim), keep.
-
-        `shares` as in :func:`compare`.
-        """
+        """What distances between these points, (token of the corpus, dim), keep."""
         rows = target.rows
         products = self.products(queries, keys, head)
         q_squares = rows.spread(np.einsum("td,td->t", queries, queries)[rows.queries])
         k_squares = np.einsum("td,td->t", keys, keys)[rows.keys]
-        distances = pair_distances(products, q_squares, k_squares, metric)
-        return compare(target, distances, shares=shares)
+        return compare(target, pair_distances(products, q_squares, k_squares, "euclidean"))
 
     def _of_head(self, head: tuple[int, int]) -> tuple[Rows, list[Bools | None]]:
         """The rows, and which pairs of each block count; None for all."""

@@ -11,20 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools, Floats, Indices
-from core.analysis.query_key.scaling import ModelScaling
-from core.analysis.query_key.target import TargetKind
 from core.model.trace import Array, Layer, Token
 from core.vocabulary import Stage
 
 if TYPE_CHECKING:
-    from core.analysis.head_patterns.similarity import Distances
-    from core.analysis.projections.joint_embedding import Metric
     from core.atlas.pixels import CorpusImages
 
 Item = TypeVar("Item")
 Ints = NDArray[np.int32]
 Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
-METRICS: tuple[Metric, ...] = ("euclidean", "cosine")
 # Settings of an atlas of some sentences of a larger one: how many tokens and sentences that has.
 SAMPLED = ("corpus_tokens", "corpus_sentences")
 TOKEN_COLUMNS = ("sentence", "position", "word", "special", "spans")  # of numbers
@@ -125,49 +120,21 @@ class SampledVectors(CorpusVectors):
 
 @dataclass(frozen=True, eq=False)
 class ModelFaithfulness:
-    """What distances keep of every head's attention, float64 (layer, head) each.
+    """What distances in the plane keep of every head's attention, float64 (layer, head) each.
 
     As in :class:`core.analysis.query_key.faithfulness.Faithfulness`; NaN where it is not defined.
     """
 
     correlation: Floats  # within rows, over the permitted pairs of all sentences
     top1: Floats  # among the keys of the query's sentence
-    top3: Floats
-    low: Floats
-    high: Floats
-    per_sentence: Floats  # mean of the correlations within each sentence alone
-
-
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """What is kept of one kind of scores, with every picture."""
-
-    plane: Mapping[Stage, ModelFaithfulness]  # of Euclidean distance in the plane
-    full: Mapping[Metric, Mapping[Stage, ModelFaithfulness]]  # of distances in full space
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What faithfulness was measured on, the same for full space and plane."""
+    """What faithfulness was measured on."""
 
     tokens: int  # how many of the corpus
-    sentences: int
-    pairs: NDArray[np.int64]  # permitted, of queries with more than one such key, (layer, head)
     top1: Floats  # the uniform baseline, (layer, head): what random points keep
-    top3: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Positions:
-    """Attention by position, summed over sentences."""
-
-    sums: Floats  # (layer, head, query position, key position)
-    counts: Floats  # how many sentences have both positions, (query position, key position)
-
-    @property
-    def mean(self) -> Floats:
-        """Mean attention over the sentences that have both positions; 0 where none has."""
-        return self.sums / np.maximum(self.counts, 1)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -175,10 +142,8 @@ class HeadFigures:
     """What is chosen and measured of every head over all tokens of a corpus."""
 
     shares: Mapping[Stage, Floats]  # of the variance, by component, (layer, head, 3)
-    scaling: ModelScaling  # every head's c, and what full space keeps before and after
-    faithfulness: Mapping[Stage, ModelFaithfulness]  # of Euclidean distance in the plane
-    full: Mapping[Metric, Mapping[Stage, ModelFaithfulness]]  # of distances in full space
-    raw_scores: Kept  # the same figures for raw scores, which published ones are of
+    c: Floats  # what scales queries and keys when they are normalized, (layer, head)
+    faithfulness: Mapping[Stage, ModelFaithfulness]
     measured: Measured
 
 
@@ -188,16 +153,10 @@ class Measures(HeadFigures):
 
     model: str  # the name it was loaded by
     causal: bool  # whether no token attends to a later one
-    distances: Distances
-    positions: Positions
     settings: Mapping[str, str | int] = field(default_factory=dict)  # how it was built, to show
     layer_numbers: tuple[int, ...] = ()  # the model's own, from 1, where some do not attend
     depth: int | None = None  # layers of the model, those that do not attend included
     images: CorpusImages | None = None  # of an atlas of images; their names are its sentences
-
-    def kept(self, kind: TargetKind) -> Kept:
-        """What is kept of scores less the mean of their row, or of raw ones."""
-        return Kept(self.faithfulness, self.full) if kind == "centred" else self.raw_scores
 
     @property
     def layer_labels(self) -> tuple[int, ...]:
@@ -207,7 +166,7 @@ class Measures(HeadFigures):
     @property
     def heads(self) -> tuple[int, int]:
         """(layers, heads of each)."""
-        layers, heads = self.scaling.c.shape
+        layers, heads = self.c.shape
         return layers, heads
 
 

@@ -10,7 +10,6 @@ from core.analysis.arrays import Indices
 from core.analysis.normalization import normalize
 from core.analysis.projections.joint_embedding import Projection, embed
 from core.analysis.query_key.faithfulness import Faithfulness
-from core.analysis.query_key.target import TARGET_KINDS
 from core.atlas.blocks import CorpusPairs, blocks_of
 from core.atlas.data import ONE_HEAD_TOKENS, Atlas
 from core.atlas.priority import tokens_within
@@ -27,7 +26,6 @@ class Layout:
     tokens: Indices  # which tokens of the corpus, ascending, (m,)
     points: Array  # float32 (2 m, 2 or 3), queries first
     faithfulness: Faithfulness  # what it keeps of the attention within the sentences that it shows
-    raw_scores: Faithfulness  # the same for raw scores
 
 
 def lay_out_head(
@@ -52,19 +50,12 @@ def lay_out_head(
     queries, keys = (vectors[kept] for vectors in atlas.vectors.of_head(layer, head))
     staged = queries, keys
     if stage != "raw":
-        c = float(atlas.scaling.c[layer, head]) if stage == "normalized" else 1.0
+        c = float(atlas.c[layer, head]) if stage == "normalized" else 1.0
         staged = normalize(queries, keys, atlas.vectors.translation(layer, head), c)
     picture = embed(*staged, projection, dimensions=dimensions)
     blocks = blocks_of(np.bincount(atlas.tokens.sentence), sentences, atlas.masks.get, atlas.causal)
     pairs = CorpusPairs([block.within(sample) for block in blocks])
-    centred, raw = (
-        pairs.faithfulness(
-            picture.queries,
-            picture.keys,
-            (layer, head),
-            pairs.target(queries, keys, (layer, head), atlas.rules[layer], kind),
-        )
-        for kind in TARGET_KINDS
-    )
+    target = pairs.target(queries, keys, (layer, head), atlas.rules[layer])
+    measured = pairs.faithfulness(picture.queries, picture.keys, (layer, head), target)
     points = np.vstack([picture.queries, picture.keys]).astype(np.float32)
-    return Layout(sample, points, centred, raw)
+    return Layout(sample, points, measured)

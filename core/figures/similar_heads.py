@@ -13,14 +13,8 @@ from core.figures.class_map import ClassLook, add_legend
 from core.figures.head_map import add_ring, make_clickable, steady
 from core.figures.icons import draw_icon
 from core.figures.labels import literal
-from core.figures.palette import Palette, scale
+from core.figures.palette import Palette
 from core.figures.patterns import PATTERN_ICONS
-
-# Pixels, on a picture whose points span at least _SIDE: that of a phone.
-_NAME = 40.0, 13.0  # room for a name
-_ABOVE = 0.0, 14.0  # from the middle of a point to that of its name
-_NEAR = 25.0, 12.0  # a name covers another point that is this near to its middle
-_SIDE = 250.0
 
 
 def similar_by_pattern(
@@ -72,61 +66,6 @@ def _named(count: int, layer_labels: Sequence[int]) -> list[tuple[int, int, str]
     """Layer, head and name of every head, layer by layer."""
     heads = range(1, count // len(layer_labels) + 1)
     return [(layer, head, f"L{layer} H{head}") for layer in layer_labels for head in heads]
-
-
-def similar_by_layer(
-    points: Floats, layer_labels: Sequence[int], chosen: int, colours: Palette
-) -> go.Figure:
-    """Heads coloured by layer, named where there is room.
-
-    `points` are (head of all layers, 2), `layer_labels` those of the layers; the `chosen` head is
-    ringed. A clicked point's customdata are layer, head and name.
-    """
-    heads = _named(len(points), layer_labels)
-    named = _with_room(points, chosen)
-    first, last = layer_labels[0], layer_labels[-1]
-    figure = go.Figure()
-    _name_chosen(figure, points[chosen], heads[chosen][2], colours)
-    figure.add_scatter(
-        x=points[:, 0],
-        y=points[:, 1],
-        customdata=heads,
-        mode="markers+text",
-        text=[name if index in named else "" for index, (_, _, name) in enumerate(heads)],
-        textposition="top center",
-        textfont={"size": 12, "color": colours.ink},
-        marker={
-            "size": 12,
-            "color": [layer for layer, _, _ in heads],
-            "colorscale": scale(colours.sequential[2:]),
-            "cmin": first,
-            "cmax": max(first + 1, last),
-            "line": {"width": 1, "color": colours.ink},
-            "colorbar": {
-                "title": {"text": "layer"},
-                "thickness": 12,
-                "dtick": max(1, (last - first) // 6),
-            },
-        },
-        **steady(colours.ink),
-        hovertemplate="%{customdata[2]}<br>press to choose<extra></extra>",
-    )
-    _lay_out(figure)
-    figure.update_layout(showlegend=False)
-    return figure
-
-
-def _with_room(points: Floats, chosen: int) -> set[int]:
-    """Points whose names cover neither a point nor another name, the chosen one's first."""
-    longest = float(np.ptp(points, axis=0).max())
-    pixels = points * (_SIDE / longest if longest > 0 else 0.0)
-    named = [chosen]
-    for index, point in enumerate(pixels):
-        covers_name = (np.abs(pixels[named] - point) < _NAME).all(axis=1).any()
-        covers_point = (np.abs(pixels - point - _ABOVE) < _NEAR).all(axis=1).any()
-        if not covers_name and not covers_point:
-            named.append(index)
-    return set(named[1:])
 
 
 def _name_chosen(figure: go.Figure, point: Floats, name: str, colours: Palette) -> None:

@@ -1,4 +1,4 @@
-"""An atlas against one text at a time: vectors, components, constants, faithfulness, positions."""
+"""An atlas against one text at a time: vectors, components, constants, faithfulness."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.spatial.distance import jensenshannon
 from sklearn.decomposition import PCA
 
 from core.analysis.normalization import key_translation, normalize
@@ -17,7 +16,6 @@ from core.analysis.query_key.scaling import C_VALUES
 from core.atlas import Atlas, build_atlas
 from core.atlas.blocks import blocks_of
 from core.atlas.data import ModelFaithfulness
-from core.atlas.engine.attention import MAX_POSITIONS
 from core.atlas.points import find_planes, place
 from core.model import trace_by_length, trace_text
 from core.vocabulary import STAGES, Stage
@@ -26,8 +24,6 @@ from tests.atlas.corpora import corpus_of, read_words, trace_of, window_mask
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from core.model.trace import Trace
     from tests.conftest import ModelOf
 
@@ -82,38 +78,24 @@ def faithfulness_by_hand(
     keys: Floats,
     plane: tuple[Floats, Floats],
     seen: list[list[int]],
-    apart: Callable[[Floats, Floats], float] = dist,
-    *,
-    raw_scores: bool = False,
-) -> tuple[float, float, float]:
+) -> tuple[float, float]:
     """One pair after another, rows less their mean; shares by sorting the keys of each query."""
-    less = 0.0 if raw_scores else 1.0
     x: list[float] = []
     y: list[float] = []
-    shares: dict[int, list[float]] = {1: [], 3: []}
+    shares: list[bool] = []
     for i, mine in enumerate(seen):
         if len(mine) < 2:
             continue
-        near = {j: apart(plane[0][i], plane[1][j]) for j in mine}
+        near = {j: dist(plane[0][i], plane[1][j]) for j in mine}
         strong = {j: float(queries[i] @ keys[j]) for j in mine}
-        x += [value - less * sum(near.values()) / len(mine) for value in near.values()]
-        y += [value - less * sum(strong.values()) / len(mine) for value in strong.values()]
-        for k, found in shares.items():
-            count = min(k, len(mine))
-            nearest = sorted(mine, key=near.__getitem__)[:count]
-            strongest = sorted(mine, key=lambda j: -strong[j])[:count]
-            found.append(len(set(nearest) & set(strongest)) / count)
-    correlation = float(np.corrcoef(x, y)[0, 1])
-    return correlation, float(np.mean(shares[1])), float(np.mean(shares[3]))
+        x += [value - sum(near.values()) / len(mine) for value in near.values()]
+        y += [value - sum(strong.values()) / len(mine) for value in strong.values()]
+        shares.append(min(mine, key=near.__getitem__) == max(mine, key=strong.__getitem__))
+    return float(np.corrcoef(x, y)[0, 1]), float(np.mean(shares))
 
 
 def figures_of(faithfulness: ModelFaithfulness, layer: int, head: int) -> list[float]:
-    names = ("correlation", "top1", "top3")
-    return [float(getattr(faithfulness, name)[layer, head]) for name in names]
-
-
-def cosine(query: Floats, key: Floats) -> float:
-    return 1 - float(query @ key) / (float(query @ query) * float(key @ key)) ** 0.5
+    return [float(each[layer, head]) for each in (faithfulness.correlation, faithfulness.top1)]
 
 
 def test_an_atlas_holds_every_token_in_the_order_of_the_texts_whatever_that_of_traces() -> None:
@@ -125,11 +107,10 @@ def test_an_atlas_holds_every_token_in_the_order_of_the_texts_whatever_that_of_t
     shuffled = build_atlas([(place, traces[place]) for place in order], texts, labels)
     assert (shuffled.sentences, shuffled.labels) == (tuple(texts), tuple(labels))
     assert sorted(shuffled.masks) == sorted(in_order.masks) == [0, 2, 3, 5]
-    np.testing.assert_allclose(shuffled.positions.sums, in_order.positions.sums)
     for stage in STAGES:
         assert shuffled.points[stage].shape == (2, 4, 2 * sum(LENGTHS), 3)
         assert (shuffled.points[stage] == in_order.points[stage]).all()
-        assert (shuffled.faithfulness[stage].top3 == in_order.faithfulness[stage].top3).all()
+        assert (shuffled.faithfulness[stage].top1 == in_order.faithfulness[stage].top1).all()
 
     tokens = [token for trace in traces for token in trace.tokens]
     found = shuffled.tokens
@@ -208,7 +189,7 @@ def test_every_heads_components_are_those_of_scikit_learn(kind: str, dim: int) -
     for layer, head in np.ndindex(2, 4):
         queries, keys = vectors_of(traces, layer, head)
         for stage in STAGES:
-            rows = staged(queries, keys, stage, float(atlas.scaling.c[layer, head]))
+            rows = staged(queries, keys, stage, float(atlas.c[layer, head]))
             pca = PCA(n_components=axes, svd_solver="full")
             expected = np.zeros((len(rows), 3))
             expected[:, :axes] = pca.fit_transform(rows)
@@ -271,61 +252,25 @@ def test_a_model_that_says_the_same_of_every_token_still_has_an_atlas() -> None:
     for stage in STAGES:
         assert np.isfinite(atlas.points[stage]).all()
         assert np.isnan(atlas.faithfulness[stage].correlation).all()
-    assert (atlas.scaling.c == 1).all()
+    assert (atlas.c == 1).all()
 
 
 @kinds
 def test_faithfulness_of_many_sentences_is_that_of_their_pairs_one_by_one(kind: str) -> None:
-    """In the plane and in full space, beside the uniform baseline of each layer's own mask."""
+    """In the plane, beside the uniform baseline of each layer's own mask."""
     traces = corpus(kind)
     atlas = build_atlas(traces)
     assert atlas.measured.tokens == sum(LENGTHS)
-    assert atlas.measured.sentences == len(LENGTHS)
     for layer, head in ((0, 0), (0, 3), (1, 2)):
         queries, keys = vectors_of(traces, layer, head)
         seen = pairs_of(traces, layer, *KINDS[kind])
         counts = [len(mine) for mine in seen if len(mine) > 1]
-        assert atlas.measured.pairs[layer, head] == sum(counts)
-        for k, baseline in ((1, atlas.measured.top1), (3, atlas.measured.top3)):
-            by_hand = np.mean([min(k, count) / count for count in counts])
-            np.testing.assert_allclose(baseline[layer], by_hand)
+        np.testing.assert_allclose(atlas.measured.top1[layer], np.mean([1 / n for n in counts]))
         for stage in STAGES:
-            rows = staged(queries, keys, stage, float(atlas.scaling.c[layer, head]))
-            own = rows[: len(queries)], rows[len(queries) :]
-            for raw_scores in (False, True):
-                kept = atlas.kept("raw" if raw_scores else "centred")
-                assert kept is not None
-                for found, points, apart in (
-                    (kept.plane[stage], plane_of(atlas, stage, layer, head), dist),
-                    (kept.full["euclidean"][stage], own, dist),
-                    (kept.full["cosine"][stage], own, cosine),
-                ):
-                    expected = faithfulness_by_hand(
-                        queries, keys, points, seen, apart, raw_scores=raw_scores
-                    )
-                    np.testing.assert_allclose(figures_of(found, layer, head), expected, atol=1e-8)
-            in_full = getattr(atlas.scaling, stage)[layer, head]
-            assert in_full == atlas.full["euclidean"][stage].correlation[layer, head]
-
-
-@pytest.mark.parametrize("kind", ["everywhere", "causal window"])
-def test_sentences_alone_are_averaged_beside_the_pooled_correlation(kind: str) -> None:
-    traces = corpus(kind)
-    atlas = build_atlas(traces)
-    queries, keys = vectors_of(traces, 1, 2)
-    plane = plane_of(atlas, "raw", 1, 2)
-    seen = pairs_of(traces, 1, *KINDS[kind])
-    alone, first = [], 0
-    for trace in traces:
-        size = len(trace.tokens)
-        own = [mine if first <= i < first + size else [] for i, mine in enumerate(seen)]
-        if any(len(mine) > 1 for mine in own):
-            alone.append(faithfulness_by_hand(queries, keys, plane, own)[0])
-        first += size
-    kept = atlas.faithfulness["raw"]
-    assert kept.per_sentence[1, 2] == pytest.approx(np.mean(alone), abs=1e-9)
-    assert abs(kept.per_sentence[1, 2] - kept.correlation[1, 2]) > 1e-3
-    assert kept.low[1, 2] < kept.correlation[1, 2] < kept.high[1, 2]
+            plane = plane_of(atlas, stage, layer, head)
+            expected = faithfulness_by_hand(queries, keys, plane, seen)
+            found = figures_of(atlas.faithfulness[stage], layer, head)
+            np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
 def test_scores_of_an_atlas_are_soft_capped_where_the_model_does_it() -> None:
@@ -336,17 +281,18 @@ def test_scores_of_an_atlas_are_soft_capped_where_the_model_does_it() -> None:
     ]
     atlas = build_atlas(capped_traces)
     queries, keys = vectors_of(plain, 1, 2)
+    plane = plane_of(atlas, "raw", 1, 2)
     x: list[float] = []
     y: list[float] = []
     for mine in {tuple(each) for each in pairs_of(plain, 1, causal=False, window=None)}:
         for i in mine if len(mine) > 1 else ():
             scores = np.array([2 * np.tanh(0.5 * float(queries[i] @ keys[j]) / 2) for j in mine])
-            near = np.array([dist(queries[i], keys[j]) for j in mine])
+            near = np.array([dist(plane[0][i], plane[1][j]) for j in mine])
             x += (near - near.mean()).tolist()
             y += (scores - scores.mean()).tolist()
-    found = atlas.full["euclidean"]["raw"].correlation[1, 2]
+    found = atlas.faithfulness["raw"].correlation[1, 2]
     assert found == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-9)
-    uncapped = build_atlas(plain).full["euclidean"]["raw"].correlation[1, 2]
+    uncapped = build_atlas(plain).faithfulness["raw"].correlation[1, 2]
     assert abs(found - uncapped) > 0.01, "the cap has to matter here"
 
 
@@ -360,67 +306,12 @@ def test_the_constant_of_many_sentences_is_the_best_over_all_their_pairs() -> No
         rows = [(i, mine) for i, mine in enumerate(seen) if len(mine) > 1]
         scores = [keys[mine] @ queries[i] for i, mine in rows]
         target = np.concatenate([each - each.mean() for each in scores])
-        chosen = atlas.scaling.c[layer, head]
+        chosen = atlas.c[layer, head]
         values = []
         for c in (*C_VALUES, chosen * 0.999, chosen * 1.001, chosen):
             gaps = [np.linalg.norm(queries[i] * c - keys[mine] / c, axis=1) for i, mine in rows]
             values.append(np.corrcoef(np.concatenate(gaps), target)[0, 1])
         assert values[-1] == pytest.approx(min(values), abs=1e-7)
-
-
-@kinds
-def test_attention_by_position_is_the_mean_over_the_sentences_that_have_both(kind: str) -> None:
-    traces = corpus(kind, (7, 3, 40, 1, 12))
-    positions = build_atlas(traces).positions
-    attention = [trace.attention() for trace in traces]
-    mean = positions.mean
-    assert mean.shape == (2, 4, MAX_POSITIONS, MAX_POSITIONS)
-    assert np.isfinite(mean).all()
-    for i, j in np.ndindex(MAX_POSITIONS, MAX_POSITIONS):
-        having = [each for each in attention if each.shape[2] > max(i, j)]
-        assert positions.counts[i, j] == len(having)
-        expected = np.mean([each[:, :, i, j] for each in having], axis=0)
-        np.testing.assert_allclose(mean[:, :, i, j], expected, atol=1e-6)
-
-
-def test_positions_that_no_sentence_has_are_zero() -> None:
-    mean = build_atlas(corpus("everywhere", (4,))).positions.mean
-    assert not mean[:, :, 4:].any()
-    assert not mean[:, :, :, 4:].any()
-    assert mean[:, :, :4, :4].all()
-
-
-def splitmix(number: int) -> int:
-    """The reference code of SplitMix64, in Python's own integers."""
-    state = (number + 1) * 0x9E3779B97F4A7C15 % 2**64
-    state = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
-    state = (state ^ (state >> 27)) * 0x94D049BB133111EB % 2**64
-    return state ^ (state >> 31)
-
-
-@pytest.mark.parametrize("lengths", [LENGTHS, (1,), (3, 1), (70, 66, 2)])
-@pytest.mark.parametrize("kind", ["everywhere", "causal window"])
-def test_heads_are_compared_on_every_fifth_token_of_each_sentence(
-    lengths: tuple[int, ...], kind: str
-) -> None:
-    """The first of them by the sentence's number; a sentence of fewer than five has one."""
-    traces = corpus(kind, lengths)
-    distances = build_atlas(traces).distances
-    compared = [
-        row
-        for number, trace in enumerate(traces)
-        for row in trace.attention()
-        .reshape(8, -1, len(trace.tokens))
-        .swapaxes(0, 1)[splitmix(number) % min(5, len(trace.tokens)) :: 5]
-    ]
-    assert distances.tokens == sum(lengths)
-    assert distances.compared == len(compared)
-    found = distances.mean
-    assert (found == found.T).all()
-    assert not np.diag(found).any()
-    for one, other in np.ndindex(8, 8):
-        apart = [jensenshannon(row[one], row[other], base=2) for row in compared]
-        assert found[one, other] == pytest.approx(float(np.nan_to_num(apart).mean()), abs=1e-5)
 
 
 @pytest.mark.parametrize(

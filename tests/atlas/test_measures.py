@@ -1,4 +1,4 @@
-"""What is measured on an atlas: dispersion, where words meet, colours, blocks and layouts."""
+"""What is measured on an atlas: dispersion, colours, blocks and layouts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import settings
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
@@ -25,8 +24,7 @@ from core.atlas.colours import (
 )
 from core.atlas.dispersion import MAX_MATCHES, dispersion
 from core.atlas.layouts import lay_out_head
-from core.atlas.meeting import MAX_SENTENCES, common_sentences, meet_words
-from core.model.trace import Array, Layer, Trace
+from core.model.trace import Array
 from core.vocabulary import STAGES, Stage
 from tests.atlas.corpora import corpus_of, read_words, trace_of, window_mask
 
@@ -147,118 +145,6 @@ def test_more_matches_than_are_looked_at_are_sampled(monkeypatch: pytest.MonkeyP
     tight = gathered_at(points, matches, (-2.0, 0.0, 2.0))
     assert (dispersion(tight, matches) < 0.1).all()
     assert looked_at == {MAX_MATCHES}
-
-
-def met_by_hand(
-    trace: Trace, layer: int, head: int, queries: list[int], keys: list[int]
-) -> tuple[float, float]:
-    """Attention of one query after another; those that may see none of the keys do not count."""
-    mask = trace.layers[layer].mask
-    attention = trace.attention(layer, head)
-    weights, even = [], []
-    for i in queries:
-        row = None if mask is None else (mask if mask.ndim == 2 else mask[head])[i]
-        seen = [j for j in range(len(trace.tokens)) if row is None or row[j] == 0]
-        both = [j for j in keys if j in seen]
-        if both:
-            weights.append(sum(float(attention[i, j]) for j in both))
-            even.append(len(both) / len(seen))
-    if not weights:
-        return float("nan"), float("nan")
-    return sum(weights) / len(weights), sum(even) / len(even)
-
-
-def with_masks_by_head(trace: Trace) -> Trace:
-    """The first head sees itself alone, the second all that is not later, the others everything."""
-    size = len(trace.tokens)
-    allowed = np.ones((4, size, size), dtype=np.bool_)
-    allowed[0], allowed[1] = np.eye(size), np.tri(size)
-    mask = np.where(allowed, 0, -np.inf).astype(np.float32)
-    return replace(trace, layers=(trace.layers[0], Layer(0.5, mask)))
-
-
-@pytest.mark.parametrize("kind", ["everywhere", "causal", "causal window", "by head"])
-def test_words_meet_as_their_pairs_do_one_by_one(kind: str) -> None:
-    window = 3 if "window" in kind else None
-    traces = corpus_of((6, 9, 4), causal="causal" in kind, window=window)
-    if kind == "by head":
-        traces = [with_masks_by_head(trace) for trace in traces]
-    first = {10: [1], 20: [2, 5, 8], 30: [0]}
-    second = {10: [4, 5], 20: [1, 6], 30: [0, 3]}
-    numbered = [(30, traces[2]), (10, traces[0]), (20, traces[1])]
-    meeting = meet_words(
-        numbered,
-        {sentence: np.array(at) for sentence, at in first.items()},
-        {sentence: np.array(at) for sentence, at in second.items()},
-    )
-    assert meeting.sentences == (10, 20, 30)
-    by_hand = np.array(
-        [
-            [
-                [met_by_hand(t, layer, head, first[s], second[s]) for head in range(4)]
-                for layer in (0, 1)
-            ]
-            for s, t in sorted(numbered, key=lambda pair: pair[0])
-        ]
-    )
-    np.testing.assert_allclose(meeting.weights, by_hand[..., 0], rtol=1e-5)
-    np.testing.assert_allclose(meeting.baselines, by_hand[..., 1], rtol=1e-9)
-    for layer, head in np.ndindex(2, 4):
-        known = [w for w in by_hand[:, layer, head, 0] if np.isfinite(w)]
-        assert meeting.mean[layer, head] == pytest.approx(
-            sum(known) / len(known) if known else np.nan, nan_ok=True
-        )
-        known = [w for w in by_hand[:, layer, head, 1] if np.isfinite(w)]
-        assert meeting.uniform_baseline[layer, head] == pytest.approx(
-            sum(known) / len(known) if known else np.nan, nan_ok=True
-        )
-
-
-def test_no_attention_goes_to_a_later_word_of_a_causal_model() -> None:
-    traces = corpus_of((6, 6), causal=True)
-    early, late = np.array([1, 2]), np.array([4])
-    meeting = meet_words(enumerate(traces), {0: early, 1: late}, {0: late, 1: early})
-    assert np.isnan(meeting.weights[0]).all()
-    assert np.isnan(meeting.baselines[0]).all()
-    assert (meeting.weights[1] > 0).all()
-    assert meeting.baselines[1] == pytest.approx(np.full((2, 4), 2 / 5))
-    np.testing.assert_array_equal(meeting.mean, meeting.weights[1])
-    for count in (1, 5):
-        assert [sentence for sentence, _ in meeting.best_sentences(0, 0, count)] == [1]
-    never = meet_words([(0, traces[0])], {0: early}, {0: late})
-    assert np.isnan(never.mean).all()
-    assert never.best_sentences(1, 3, 5) == []
-
-
-def test_the_best_sentences_come_first() -> None:
-    traces = corpus_of((6,) * 7)
-    places = dict.fromkeys(range(7), np.array([1, 3]))
-    meeting = meet_words(enumerate(traces), places, dict.fromkeys(range(7), np.array([2])))
-    for layer, head in np.ndindex(2, 4):
-        weights = {i: float(meeting.weights[i, layer, head]) for i in range(7)}
-        expected = sorted(weights.items(), key=lambda pair: -pair[1])
-        assert meeting.best_sentences(layer, head, 3) == expected[:3]
-        assert meeting.best_sentences(layer, head, 99) == expected
-
-
-@steady
-@given(st.sets(st.integers(0, 400)), st.sets(st.integers(0, 400)))
-@example(set(range(95)), set(range(400)))
-@example(set(range(400)), set(range(3, 53)))
-def test_sentences_with_both_words_are_thinned_evenly(first: set[int], second: set[int]) -> None:
-    one, other = (dict.fromkeys(each, np.array([0])) for each in (first, second))
-    both = [sentence for sentence in range(401) if sentence in first and sentence in second]
-    found = common_sentences(one, other)
-    if len(both) <= MAX_SENTENCES:
-        assert found == both
-        return
-    assert len(found) == MAX_SENTENCES
-    places = [both.index(sentence) for sentence in found]
-    assert places[0] == 0
-    steps = {
-        following - one for one, following in zip(places, [*places[1:], len(both)], strict=True)
-    }
-    assert steps <= {len(both) // MAX_SENTENCES, -(-len(both) // MAX_SENTENCES)}
 
 
 TEXTS = ("the cat , the END", "the … a", "cat")
@@ -456,7 +342,7 @@ def test_a_layout_is_of_the_vectors_as_the_whole_corpus_moves_them(
     queries = np.vstack([trace.queries[1, 3] for trace in traces]).astype(np.float64)
     keys = np.vstack([trace.keys[1, 3] for trace in traces]).astype(np.float64)
     a = 0.0 if stage == "raw" else key_translation(queries, keys)
-    c = float(atlas.scaling.c[1, 3]) if stage == "normalized" else 1.0
+    c = float(atlas.c[1, 3]) if stage == "normalized" else 1.0
     moved = [each[layout.tokens] for each in normalize(queries, keys, a, c)]
     expected = PCA(n_components=2, svd_solver="full").fit_transform(np.vstack(moved))
     sign = np.sign((layout.points * expected).sum(axis=0))

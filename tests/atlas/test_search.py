@@ -20,7 +20,7 @@ from core.atlas import Atlas, build_atlas, search_tokens
 from core.atlas.search import SearchError, expression
 from core.atlas.search import parts as search
 from core.atlas.search.expression import KINDS, MAX_QUERY, Kind
-from core.atlas.sources.memory import TIME_LIMIT, phrase_positions
+from core.atlas.sources.memory import TIME_LIMIT
 from core.model import load, trace_by_length
 from tests.atlas.corpora import read_words, trace_of
 
@@ -201,15 +201,6 @@ def test_a_phrase_is_found_by_comparing_word_after_word(
     matches = search_tokens(written(" ".join(words)), "  ".join(phrase), "phrase")
     assert set(np.flatnonzero(matches.tokens) - 1) == expected
     assert matches.count == times
-
-
-def test_places_of_a_phrase_are_positions_in_their_sentences(atlas: Atlas) -> None:
-    places = phrase_positions(atlas, "brown capybara")
-    assert {sentence: at.tolist() for sentence, at in places.items()} == {
-        0: [3, 4, 5, 6],
-        1: [9, 10, 11, 12],
-    }
-    assert phrase_positions(atlas, "guinea pig") == {}
 
 
 def test_texts_put_together_from_tokens_are_searched_alike(

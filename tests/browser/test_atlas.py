@@ -21,10 +21,6 @@ HOSTILE = ["</script><img src=x onerror=alert(1)>", "$x$ :red[x] **b**", "ðŸ˜€ Ù
 PARTS = {
     "heads": "All heads",
     "one": "One head",
-    "words": "Words",
-    "positions": "Positions",
-    "alike": "Similar",
-    "trust": "Projection quality",
 }
 SMALL = "/atlas?budget=1000"
 CSV = "".join(
@@ -136,14 +132,6 @@ def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(goto: Op
     expect(message).to_contain_text(re.compile(r"(\d+) matches in \1 of \1 sentences"))
     follow(page, r"find=%5BCLS%5D")
     expect(matrix(page)).to_have_attribute("data-zoom", zoom)
-
-
-def test_what_is_searched_for_in_another_part_is_shown_in_all_heads(goto: Open) -> None:
-    page = goto(f"{SMALL}&part=positions")
-    page.get_by_role("textbox", name="Find").fill("she")
-    page.get_by_role("button", name="Find", exact=True).click()
-    follow(page, "find=she.*part=heads")
-    expect(matrix(page)).to_have_attribute("data-matches", re.compile(r"[1-9]"))
 
 
 def test_the_report_of_a_head_is_one_click_away_on_other_pages(goto: Open) -> None:

@@ -130,7 +130,7 @@ def _descriptions(data: bytes) -> dict[str, bytes]:
         change(description)
         return forged(data, description)
 
-    whole = b'{"format": "headscope-atlas", "version": 1, "model": '
+    whole = b'{"format": "headscope-atlas", "version": 2, "model": '
     return {
         "lists in lists": forged(data, b"[" + b"[]," * (45 * MEGABYTE // 3) + b"[]]"),
         "lists in a megabyte": forged(data, whole + b"[" + b"[]," * (MEGABYTE // 3) + b"[]]}"),

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from core.analysis.head_patterns.similarity import map_heads, nearest_heads
 from core.analysis.layers import rows_of
 from core.atlas import search_tokens
 from core.atlas.colours import offered_colourings, point_tones
@@ -15,10 +12,8 @@ from core.atlas.search.expression import KINDS
 from core.atlas.sources import InMemory
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.figures.head_map import head_map
-from core.figures.heatmap import heatmap_figure
 from core.figures.palette import palette
-from core.figures.similar_heads import similar_by_layer
-from core.screens.atlas import faithfulness, positions, wording
+from core.screens.atlas import wording
 from core.screens.atlas.corpus import saving
 from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.layouts import tile_points, tile_tokens
@@ -58,15 +53,9 @@ def draw_clouds(atlas: Atlas) -> None:
 
 
 def draw_maps(atlas: Atlas) -> None:
-    for stage, kept in atlas.faithfulness.items():
-        for values in (kept.correlation, kept.top1, kept.top3, getattr(atlas.scaling, stage)):
+    for kept in atlas.faithfulness.values():
+        for values in (kept.correlation, kept.top1):
             head_map(values, rows_of(atlas), "", COLOURS, bounds=(-1, 1)).to_json()
-    distances = atlas.distances.mean
-    similar_by_layer(map_heads(distances).points, atlas.layer_labels, 0, COLOURS).to_json()
-    assert all(0 <= apart <= 1.001 for _, apart in nearest_heads(distances, 0, 3))
-    shown = positions.shown_positions(atlas)
-    mean = atlas.positions.mean[0, 0, :shown, :shown].astype(np.float32)
-    heatmap_figure(mean, [str(i) for i in range(shown)], "L1 H1", COLOURS).to_json()
 
 
 def search(atlas: Atlas) -> None:
@@ -79,12 +68,10 @@ def search(atlas: Atlas) -> None:
 def say(atlas: Atlas) -> None:
     entry = AtlasEntry(InMemory(atlas))
     kept = atlas.faithfulness["raw"]
-    faithfulness.mean_table(atlas, "correlation").to_json()
     said = [
         wording.faithfulness_note(
             atlas, (0, 0), float(kept.correlation[0, 0]), float(kept.top1[0, 0])
         ),
-        faithfulness.verdict(atlas),
         saving.describe(entry, atlas),
         *(f"{share.sum():.2f}" for shares in atlas.shares.values() for share in shares[0]),
         *(*atlas.sentences, *atlas.labels, *atlas.tokens.displays, *atlas.tokens.texts),

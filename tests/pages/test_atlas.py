@@ -6,7 +6,6 @@ import contextlib
 import re
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,11 +20,10 @@ from core.atlas import Atlas, search_tokens
 from core.atlas.data import Measured, ModelFaithfulness
 from core.atlas.engine import MemoryStore, atlas_of
 from core.atlas.files.tables import ROW_BYTES
-from core.atlas.head_table import head_table
 from core.atlas.sources import InMemory, memory
 from core.model import load, trace_corpus
 from core.model.catalog import bundled_folder
-from core.screens.atlas import find, meeting
+from core.screens.atlas import find
 from core.screens.atlas.corpus import cost, making, source
 from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, atlas_entry
 from core.screens.atlas.corpus.source import max_tokens
@@ -39,7 +37,6 @@ from tests.pages.conftest import alerts, said
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import pandas as pd
     from streamlit.testing.v1 import AppTest
 
     from core.atlas.search.expression import Step
@@ -47,7 +44,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-PARTS = ["heads", "one", "words", "positions", "alike", "trust"]
+PARTS = ["heads", "one"]
 MODELS = ["bundled/minilm", "bundled/gpt2-novels"]
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
@@ -57,7 +54,6 @@ HOSTILE = [
     "مرحبا بالعالم",
     "שלום עולם",
 ]
-SHE_HER = {"part": "words", "first": "she", "second": "her"}
 
 
 def test_the_page_opens_with_how_often_near_means_attended() -> None:
@@ -340,73 +336,6 @@ def test_back_and_forward_run_what_the_visitor_ran_before_and_nothing_else(
     assert {query for query, _ in searched} == {"cat|bag", "mat"}
 
 
-def test_two_words_meet() -> None:
-    app = of_lines(LINES, **SHE_HER)
-    assert "From `she` to `her`, mean over the **2** sentences" in said(app)
-    tables = [frame.value for frame in app.dataframe]
-    strongest, examples = tables
-    assert list(strongest["attention"]) == sorted(strongest["attention"], reverse=True)
-    assert set(examples["sentence"]) == {LINES[0], LINES[1]}
-    app.button(key="atlas_swap").click().run()
-    assert "From `her` to `she`" in said(app)
-    assert (app.query_params["first"], app.query_params["second"]) == ("her", "she")
-
-
-def test_the_chip_of_a_verb_opens_the_head_that_attends_most_to_its_subject() -> None:
-    texts = ["It was late when she came.", "They said it was gone.", "What it was he never knew."]
-    app = of_lines([*LINES, *texts])
-    total = np.zeros((6, 12))
-    for trace in trace_corpus(load("bundled/minilm"), texts):
-        words = [token.text for token in trace.tokens]
-        total += trace.attention()[..., words.index("was"), words.index("it")] / len(texts)
-    layer, head = np.unravel_index(total.argmax(), total.shape)
-    assert total.max() > 0.5
-    chip = next(button for button in app.button if button.label == "From a verb to its subject")
-    assert f"L{layer + 1} H{head + 1} attends most" in chip.help
-    assert f"{total.max():.2f}, mean over the 3 sentences" in chip.help
-    assert "In 3 of them “it” comes right before" in chip.help
-    chip.click().run()
-    chosen = {"part": "words", "layer": str(layer + 1), "head": str(head + 1)}
-    assert chosen.items() <= app.query_params.items()
-
-
-def test_the_chip_of_a_verb_is_not_offered_where_no_head_attends_so() -> None:
-    labels = [button.label for button in of_lines(LINES).button]  # none has “was” and “it”
-    assert "One word in all heads" in labels
-    assert "From a verb to its subject" not in labels
-
-
-def test_visitors_who_come_at_once_all_see_the_chips(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each measures where the words meet, since none has when they look, and all go on."""
-    both, entry = threading.Barrier(2, timeout=60), AtlasEntry(InMemory(small()))
-    monkeypatch.setattr(meeting, "_measured_quietly", lambda _: both.wait() and None)
-    with ThreadPoolExecutor(2) as visitors:
-        assert [*visitors.map(meeting.strongest_head, [entry, entry])] == [None, None]
-    assert meeting.strongest_head(entry) is None
-
-
-def test_words_that_never_meet_are_explained() -> None:
-    app = of_lines(LINES, **SHE_HER)
-    for first, second, message in (
-        ("whale", "her", "`whale` is not in this corpus"),
-        ("she", "<b>whale</b>", "`<b>whale</b>` is not in this corpus"),
-        ("she", "SHE", "Type two different words"),
-        ("she", " ", "Type two words"),
-        ("she", "mat", "No sentence of this corpus has both `she` and `mat`"),
-    ):
-        app.text_input(key="first").set_value(first)
-        app.text_input(key="second").set_value(second).run()
-        assert message in alerts(app).replace("**", "")
-
-
-def test_a_causal_model_has_no_way_to_a_later_word() -> None:
-    app = of_lines(LINES, model=CAUSAL, **SHE_HER)
-    assert "`she` never comes after `her`" in alerts(app)
-    app.button(key="atlas_swap").click().run()
-    assert alerts(app) == ""
-    assert "From `her` to `she`, mean over the **2** sentences" in said(app)
-
-
 def test_pasted_lines_cost_something_and_wait_for_a_button() -> None:
     app = open_app("atlas", corpus="lines")
     assert "Paste some sentences" in alerts(app)
@@ -497,7 +426,7 @@ def test_visitors_build_each_atlas_once_and_four_of_1800_tokens_fit(
         apps.append(paste(open_app("atlas", corpus="lines"), lines))
         apps[-1].button(key="atlas_build").click().run()
     for app in apps * 2:
-        assert "Atlas of" in show_part(app, "trust")
+        assert "Atlas of" in show_part(app, "one")
     assert len(built) == 2
     assert 20_000 < atlas_entries().size / sum(built) < atlas_entries().max_bytes / (4 * 1_800)
 
@@ -521,7 +450,7 @@ def test_a_picked_token_is_quoted() -> None:
     [(["word"], MODELS[0]), (["a", "b"], CAUSAL), (["x"] * 8, CAUSAL), (["!" * 200], MODELS[0])],
 )
 def test_tiny_corpora_have_every_part(lines: list[str], model: str) -> None:
-    app = of_lines(lines, model=model, first="a", second="b", find="a")
+    app = of_lines(lines, model=model, find="a")
     for part in PARTS:
         assert "Atlas of" in show_part(app, part)
 
@@ -582,7 +511,7 @@ def test_a_file_that_is_not_a_corpus_is_refused_by_name() -> None:
 
 
 def test_a_saved_atlas_opens_in_every_part() -> None:
-    app = opened(small(), **SHE_HER | {"token": "7"})
+    app = opened(small(), token="7")
     for part in PARTS:
         assert f"{len(small().tokens)} tokens of 4 texts; opened from a file" in show_part(
             app, part
@@ -607,12 +536,11 @@ def test_a_file_that_is_not_an_atlas_is_refused_by_name() -> None:
         assert "`<b>.zip`" in app.error[0].value
 
 
-@pytest.mark.parametrize("part", ["one", "words"])
 def test_a_site_that_does_not_offer_the_model_never_runs_it(
-    monkeypatch: pytest.MonkeyPatch, part: str
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_MODELS", CAUSAL)
-    app = opened(small(), **SHE_HER | {"part": part, "token": "7"})
+    app = opened(small(), part="one", token="7")
     assert "`bundled/minilm`, which this site does not offer" in said(app)
     assert not app.dataframe
 
@@ -631,19 +559,15 @@ def test_from_elsewhere_a_saved_atlas_names_no_model_but_those_in_the_box(
         return working(name, *modality)
 
     monkeypatch.setattr(cache, "model", noted)
-    app = opened(replace(small(), model=name), **SHE_HER | {"part": "one", "token": "7"})
+    app = opened(replace(small(), model=name), part="one", token="7")
     assert "which this site does not offer" in said(app)
     assert name not in asked
 
 
-@pytest.mark.parametrize(
-    ("name", "part"),
-    [(CAUSAL, "words"), ("nowhere/at-all", "words"), ("<img src=x onerror=alert(1)>", "one")],
-)
-def test_an_atlas_of_a_model_that_is_another_or_not_here_still_opens(name: str, part: str) -> None:
-    words = {"first": "her", "second": "she"}  # the only direction in a causal model
-    link = {"part": part, "token": "7", "layer": "6", "head": "12"}
-    app = opened(replace(small(), model=name), **link, **words)
+@pytest.mark.parametrize("name", [CAUSAL, "nowhere/at-all", "<img src=x onerror=alert(1)>"])
+def test_an_atlas_of_a_model_that_is_another_or_not_here_still_opens(name: str) -> None:
+    link = {"part": "one", "token": "7", "layer": "6", "head": "12"}
+    app = opened(replace(small(), model=name), **link)
     assert f"Atlas of `{name}`" in said(app)
     assert not app.dataframe
 
@@ -747,77 +671,15 @@ def test_what_another_visitor_has_finished_meanwhile_is_taken_whole(
 # Faithfulness ----------------------------------------------------------------------------------
 
 
-def test_the_page_says_which_distance_keeps_more_after_translation() -> None:
-    r = {name: small().full[name]["translated"].correlation.mean() for name in small().full}
-    shares = {name: small().full[name]["translated"].top1.mean() for name in small().full}
-    assert r["cosine"] < r["euclidean"] - 0.3
-    text = said(opened(small(), part="trust"))
-    assert "After translation **cosine distance keeps more**, in full space" in text
-    assert f"r = −{-r['cosine']:.2f} with cosine, −{-r['euclidean']:.2f} with Euclid" in text
-    assert (
-        f"nearest key {100 * shares['cosine']:.0f} % and {100 * shares['euclidean']:.0f} %" in text
-    )
-
-
-def test_the_page_says_on_how_many_pairs_pooled_and_each_sentence_alone() -> None:
-    kept = small().full["cosine"]["raw"]
-    app = opened(small(), part="trust", distance="cosine")
-    text = said(app)
-    assert f"Measured on {small().measured.pairs[0, 0]:,} permitted pairs per head" in text
-    assert f"Mean over heads: −{-kept.correlation.mean():.2f} pooled" in text
-    assert f"−{-kept.per_sentence.mean():.2f} by sentence" in text
-    assert "space" not in app.query_params  # an atlas has no plane for cosine distance
-
-
-def test_the_table_holds_the_means_of_plane_and_full_space_and_the_uniform_baseline() -> None:
-    app = opened(small(), part="trust", measure="top1")
-    tables: list[pd.DataFrame] = [each.value for each in app.dataframe]
-    (table,) = (each for each in tables if "PCA plane" in each.columns)
-    assert table.loc["raw", "PCA plane"] == pytest.approx(
-        small().faithfulness["raw"].top1.mean(), abs=1e-3
-    )
-    full = small().full["euclidean"]["translated"].top1.mean()
-    assert table.loc["translated", "full space"] == pytest.approx(full, abs=1e-3)
-    baseline = small().measured.top1.mean()
-    assert list(table.loc["uniform baseline"]) == pytest.approx([baseline] * 3, abs=1e-3)
-
-
-def test_distance_is_compared_with_raw_scores_where_that_is_chosen() -> None:
-    """As published: over all pairs, with cosine distance; by default rows lose their mean."""
-    atlas = small()
-    assert atlas.raw_scores is not None
-    raw = atlas.raw_scores.full["cosine"]["normalized"]
-    centred = atlas.full["cosine"]["normalized"]
-    assert abs(raw.correlation - centred.correlation).max() > 0.05
-    app = opened(atlas, part="trust", distance="cosine", stage="normalized", target="raw")
-    assert app.query_params["target"] == "raw"
-    assert "cosine distance with the raw scores over all pairs at once" in said(app)
-    assert "cosine distance, normalized: −0.938 (BERT) and −0.792 (GPT-2)" in said(app)
-    (table,) = (each.value for each in app.dataframe if "full, cosine" in each.value.columns)
-    mean = pytest.approx(raw.correlation.mean(), abs=1e-3)
-    assert table.loc["normalized", "full, cosine"] == mean
-    heads = head_table(atlas, "correlation", "raw")
-    assert heads["full, cosine, normalized"].tolist() == raw.correlation.ravel().tolist()
-    assert set(heads["scores"]) == {"raw scores"}
-    app.segmented_control(key="target").set_value("centred").run()
-    assert "cosine distance with the row-centred scores: −1 is perfect" in said(app)
-    assert "−0.938" not in said(app)
-
-
-@pytest.mark.parametrize("part", ["trust", "one"])
-def test_where_no_query_has_two_keys_the_page_says_that_faithfulness_is_not_measured(
-    part: str,
-) -> None:
+def test_where_no_query_has_two_keys_the_page_says_that_faithfulness_is_not_measured() -> None:
     none = np.full(small().shape[:2], np.nan)
-    nothing = {stage: ModelFaithfulness(*[none] * 6) for stage in small().faithfulness}
-    pairs = np.zeros(none.shape, dtype=np.int64)
+    nothing = {stage: ModelFaithfulness(none, none) for stage in small().faithfulness}
     lonely = replace(
         small(),
         faithfulness=nothing,
-        full=dict.fromkeys(small().full, nothing),
-        measured=Measured(0, 0, pairs, none, none),
+        measured=Measured(0, none),
     )
-    app = opened(lonely, part=part)
+    app = opened(lonely, part="one")
     text = said(app) + alerts(app)
     assert "Faithfulness is not measured" in text
     assert not re.search(r"\bnan\b", text)

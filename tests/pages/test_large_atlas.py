@@ -17,7 +17,6 @@ from tests.pages.conftest import alerts, press_example, said, sent
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from streamlit.testing.v1 import AppTest
 
 pytestmark = pytest.mark.slow
 
@@ -133,10 +132,3 @@ def test_an_example_with_colours_draws_the_sample() -> None:
     assert sent(app, "atlas_cloud")["cells"] == 0
     press_example(app, "atlas", "All tokens at once")
     assert sent(app, "atlas_cloud")["cells"] == 64
-
-
-@pytest.mark.parametrize("part", ["words", "positions", "alike", "trust"])
-def test_other_parts_open_with_the_sample_and_the_numbers_of_all(part: str) -> None:
-    app: AppTest = open_app("atlas", **OPEN, part=part)
-    assert not app.exception
-    assert "a random sample of" in said(app)

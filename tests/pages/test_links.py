@@ -129,7 +129,6 @@ BOXES = {"join": "all above", "span": "all heads"}
         ("atlas", {}, {"layer": "7", "head": "x", "colour": ODD}),
         ("atlas", {"part": "one"}, {"dims": "4", "token": "-1", "sizes": "2", "top2": "nan"}),
         ("atlas", {"part": "one"}, {"token": "nan", "labels": "<img src=x>"}),
-        ("atlas", {"part": "trust"}, {"measure": "luck", "distance": "miles", "space": "outer"}),
     ],
 )
 def test_what_a_link_cannot_ask_for_is_reported_and_replaced(

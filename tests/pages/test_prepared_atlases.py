@@ -82,7 +82,7 @@ def test_a_large_one_opens_with_its_sample(site: Path) -> None:
     assert "of 2 texts" in said(app)
 
 
-@pytest.mark.parametrize("part", ["one", "words", "positions", "alike", "trust"])
+@pytest.mark.parametrize("part", ["heads", "one"])
 def test_a_large_one_has_every_part(site: Path, part: str) -> None:
     app = open_app("atlas", corpus="prepared", prepared="large", part=part)
     assert not app.exception

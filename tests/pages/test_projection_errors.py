@@ -75,10 +75,9 @@ def can_try_again(app: AppTest) -> bool:
     return "Try again" in [button.label for button in app.button]
 
 
-@pytest.mark.parametrize("part", ["heads", "trust"])
-def test_all_heads_that_stopped_on_an_error_go_on_where_they_were(umap: Umap, part: str) -> None:
+def test_all_heads_that_stopped_on_an_error_go_on_where_they_were(umap: Umap) -> None:
     umap.fails_from = 10
-    app = until(open_app("atlas", **SMALL, part=part), failed)
+    app = until(open_app("atlas", **SMALL), failed)
     assert not any("being laid out" in box.value for box in app.info)
     assert umap.calls == 11
     app.run()

@@ -282,10 +282,6 @@ KIND_STATES: list[tuple[str, dict[str, object]]] = [
 ATLAS_STATES: list[dict[str, object]] = [
     {"part": "heads", "find": "she"},
     {"part": "one", "regions": True},
-    {"part": "positions"},
-    {"part": "alike"},
-    {"part": "trust"},
-    {"part": "words", "first": "she", "second": "her"},
 ]
 STAYS = {
     *(

@@ -9,7 +9,6 @@ import numpy as np
 from core.analysis.effect import leading_heads
 from core.analysis.head_patterns.induction import induction_scores
 from core.atlas import build_atlas
-from core.atlas.sources import InMemory
 from core.components.points import quantise
 from core.model import (
     LoadedModel,
@@ -32,12 +31,10 @@ from core.model.running.images import vision_of
 from core.model.trace.stored import write_record
 from core.model.weights.output_projection import transformed_norms
 from core.model.weights.query_key import weight_similarity
-from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.corpus.noting import BATCH_TOKENS
 from core.screens.atlas.corpus.source import DEFAULT_TOKENS, corpus_of
 from core.screens.atlas.first import FILE, FirstAtlas
 from core.screens.atlas.layouts import tile_points, tile_tokens
-from core.screens.atlas.meeting import strongest_head
 from core.ui.cache import MAX_TOKENS
 
 if TYPE_CHECKING:
@@ -82,18 +79,15 @@ def compute_atlas() -> FirstAtlas:
     )
     atlas = build_atlas(traces, corpus.texts, corpus.labels)
     steps, frames = quantise(tile_points(atlas, "raw", tile_tokens(atlas, None)))
-    found = strongest_head(AtlasEntry(InMemory(atlas)))
-    assert found is not None
     return FirstAtlas(
         plan=plan,
         tokens=atlas.tokens,
         steps=steps,
         frames=frames,
         shares=atlas.shares["raw"],
-        scaling=atlas.scaling,
+        c=atlas.c,
         faithfulness=atlas.faithfulness["raw"],
         measured=atlas.measured,
-        meeting=found[0],
     )
 
 

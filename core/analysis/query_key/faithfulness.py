@@ -61,16 +61,10 @@ def compare_matrix(target: Target, measured: Floats, sign: Literal[-1, 1] = -1) 
     return compare(target, target.rows.select(measured), sign)
 
 
-def compare(
-    target: Target,
-    measured: Floats,
-    sign: Literal[-1, 1] = -1,
-    shares: tuple[float, float] | None = None,
-) -> Faithfulness:
+def compare(target: Target, measured: Floats, sign: Literal[-1, 1] = -1) -> Faithfulness:
     """Compare what was measured of every pair (pair,) with the target.
 
-    `sign` is -1 for distances, 1 for inner products, where larger is nearer. `shares` are `top1`
-    and `top3` where they are known from another kind of target, which does not change them.
+    `sign` is -1 for distances, 1 for inner products, where larger is nearer.
     """
     rows = target.rows
     if not measured.size:
@@ -80,7 +74,7 @@ def compare(
     sums = np.stack([rows.sums(product) for product in (x * x, x * y, y * y)])
     rounding = ROUNDING * float(np.abs(measured).max())
     correlation, low, high, per_text = _correlate(sums, rows, rounding)
-    top1, top3 = shares or _shares(target, sign * measured)
+    top1, top3 = _shares(target, sign * measured)
     return Faithfulness(correlation, top1, top3, low, high, per_text, measured.size)
 
 

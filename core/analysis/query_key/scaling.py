@@ -131,7 +131,7 @@ def scale_vectors(
     if criterion == "balanced":
         c = balanced_c(queries, keys + a)
     else:
-        c = _best_c(table, distance, measure, curve)
+        c = best_c(table, distance, measure, curve)
     at_c = correlations(table, np.array([c]), distance, measure)
     tried = criterion != "balanced" and distance != "cosine" and np.isfinite(curve).any()
     return HeadScaling(
@@ -231,7 +231,7 @@ def squared_distance(
     goal = head_target(trace, layer, head, target)
     table = pair_table(queries, keys + a, goal, choose_pairs(goal.rows, "pearson"))
     curve = correlations(table, C_VALUES, "squared euclidean", "pearson").values
-    searched = _best_c(table, "squared euclidean", "pearson", curve)
+    searched = best_c(table, "squared euclidean", "pearson", curve)
     return SquaredDistance(curve, closed_form_c(table), searched)
 
 
@@ -244,7 +244,7 @@ def _measure(criterion: Criterion) -> Measure:
     return "pearson" if criterion == "balanced" else criterion
 
 
-def _best_c(table: PairTable, distance: Distance, measure: Measure, curve: Floats) -> float:
+def best_c(table: PairTable, distance: Distance, measure: Measure, curve: Floats) -> float:
     """The c whose correlation is nearest -1: the best of the grid, then between its neighbours.
 
     An end of the grid stays where the correlation falls right up to it. For cosine distance, which

@@ -41,7 +41,6 @@ class Work:
     source : what it is loaded by: a name, a hub id or a folder that every machine has.
     folder : of the parts, on a disk that all machines share.
     batch_tokens : that run together.
-    share : of the sentences whose attention is measured, as in :func:`walk`.
     dtype : of the vectors on disk.
     """
 
@@ -49,7 +48,6 @@ class Work:
     source: str
     folder: Path
     batch_tokens: int
-    share: float = 1.0
     dtype: Dtype = "float32"
 
     @property
@@ -81,7 +79,7 @@ class Tracer:
 
     def _trace(self, *indices: int) -> int:
         chunks = [read_chunk(self._work.folder, index) for index in indices]
-        sums = walk(chunks, self._traces, self._work.store, share=self._work.share)
+        sums = walk(chunks, self._traces, self._work.store)
         return 0 if sums is None else sums.tokens
 
 

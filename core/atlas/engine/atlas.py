@@ -50,9 +50,9 @@ class MemoryStore:
         """Whether the part is there, whole; one without a sentence is, too."""
         return index in self.parts
 
-    def builder(self, index: int, share: float) -> ShardBuilder:
+    def builder(self, index: int) -> ShardBuilder:
         """What there is of an unfinished part."""
-        return self.begun.setdefault(index, ShardBuilder(index, share))
+        return self.begun.setdefault(index, ShardBuilder(index))
 
     def put(self, index: int, part: Shard | None) -> None:
         """Keep a finished part, in the place of any other with its index."""
@@ -84,7 +84,7 @@ def build_atlas(
     reader's own, one per sentence. Raises `ValueError` when there is no trace.
     """
     store = MemoryStore()
-    builder = store.builder(0, 1.0)
+    builder = store.builder(0)
     for index, item in enumerate(traces):
         builder.add(*(item if isinstance(item, tuple) else (index, item)))
     return atlas_of(store, sentences, labels)

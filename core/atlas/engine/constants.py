@@ -4,41 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arrays import Floats, sample_indices
-from core.analysis.normalization import normalize
-from core.analysis.query_key.faithfulness import Baseline, Faithfulness, uniform_baseline
-from core.analysis.query_key.scaling import (
-    HeadScaling,
-    collect_scalings,
-    every_head,
-    scale_vectors,
-)
+from core.analysis.arrays import sample_indices
+from core.analysis.query_key.correlation import correlations, pair_table
+from core.analysis.query_key.faithfulness import Faithfulness, uniform_baseline
+from core.analysis.query_key.scaling import C_VALUES, best_c, every_head
 from core.atlas.blocks import CorpusPairs
-from core.atlas.data import (
-    METRICS,
-    AtlasFacts,
-    HeadFigures,
-    Kept,
-    Measured,
-    ModelFaithfulness,
-    values_of,
-)
+from core.atlas.data import AtlasFacts, HeadFigures, Measured, ModelFaithfulness, values_of
 from core.atlas.engine.sample import Sample
 from core.atlas.engine.sums import Sums
 from core.atlas.points import Plane, find_planes, place
 from core.vocabulary import STAGES, Stage
-
-if TYPE_CHECKING:
-    from core.analysis.projections.joint_embedding import Metric
-    from core.analysis.query_key.target import Target
-
-    Picture = Literal["plane"] | Metric  # the plane, or full space with one distance
-    Pictures = dict[tuple[Picture, Stage], Faithfulness]
 
 SCALING_PAIRS = 16_384  # of a head, to choose its c: r within 0.015
 
@@ -48,11 +28,6 @@ class HeadConstants(HeadFigures):
     """Of every head: where its vectors are put, and what is measured on the sample of pairs."""
 
     all_planes: tuple[Mapping[Stage, Plane], ...]  # layer after layer
-
-    @property
-    def c(self) -> Floats:
-        """(layer, head)."""
-        return self.scaling.c
 
     def planes(self, layer: int, head: int) -> Mapping[Stage, Plane]:
         """Where the vectors of one head are put at each stage."""
@@ -72,8 +47,6 @@ def facts_of_sums(
         tokens=sums.tokens,
         sentences=sums.sentences,
         labelled=labelled,
-        distances=sums.distances,
-        positions=sums.positions,
         settings={"tokens_cut": sums.dropped, **characters, **settings},
         layer_numbers=sums.layer_numbers,
         depth=sums.depth,
@@ -81,13 +54,12 @@ def facts_of_sums(
 
 
 class _Head(NamedTuple):
-    """One head; what its pictures keep of row-centred scores, and of raw ones."""
+    """One head, and what its plane keeps at each stage."""
 
     planes: dict[Stage, Plane]
-    scaling: HeadScaling
-    centred: Pictures
-    raw: Pictures
-    baseline: Baseline
+    c: float
+    kept: dict[Stage, Faithfulness]
+    baseline: float
 
 
 def find_constants(
@@ -121,97 +93,37 @@ def _measure_head(sums: Sums, sample: Sample, pairs: CorpusPairs, head: tuple[in
         sums.keys.scatter[layer, kv_head] / sums.keys.count,
     )
     target = pairs.target(queries, keys, head, sums.rules[layer])
-
-    def measure(own: Floats, others: Floats) -> Faithfulness:
-        return pairs.faithfulness(own, others, head, target)
-
     chosen = sample_indices(target.values.size, SCALING_PAIRS)  # for c; the rest is of all pairs
-    a = means[0] - means[1]
-    scaling = scale_vectors(queries, keys, target, chosen, measure, a=a)
-    planes = find_planes(means, covariances, scaling.c)
-    points = place(queries, keys, planes)
-    full = {
-        "raw": (queries, keys),
-        "translated": (queries, keys + a),
-        "normalized": normalize(queries, keys, a, scaling.c),
-    }
-    vectors: dict[tuple[Picture, Stage], Sequence[Floats]] = {}
-    for stage in STAGES:
-        vectors["plane", stage] = np.split(points[stage][:, :2].astype(np.float64), 2)
-        vectors["euclidean", stage] = full[stage]
-        if stage != "normalized":  # cosine distance is the same for every c
-            vectors["cosine", stage] = full[stage]
-    in_full_space: Pictures = {
-        ("euclidean", stage): known
-        for stage, known in zip(STAGES, scaling.faithfulness, strict=True)
-    }
-    centred = _compared(pairs, vectors, head, target, measured=in_full_space)
-    unchanged = pairs.target(queries, keys, head, sums.rules[layer], "raw")
-    raw = _compared(pairs, vectors, head, unchanged, shares_of=centred)
-    return _Head(planes, scaling, centred, raw, baseline=uniform_baseline(target.rows))
-
-
-def _compared(
-    pairs: CorpusPairs,
-    vectors: Mapping[tuple[Picture, Stage], Sequence[Floats]],
-    head: tuple[int, int],
-    target: Target,
-    measured: Pictures | None = None,
-    shares_of: Pictures | None = None,
-) -> Pictures:
-    """What every picture of a head keeps of the target.
-
-    Those that were `measured` already are taken as they are; shares that are known from another
-    kind of target, which does not change them, are not counted again.
-    """
-    pictures = dict(measured or {})
-    for picture, stage in [each for each in vectors if each not in pictures]:
-        own, others = vectors[picture, stage]
-        known = shares_of and shares_of[picture, stage]
-        shares = (known.top1, known.top3) if known else None
-        metric: Metric = "cosine" if picture == "cosine" else "euclidean"
-        pictures[picture, stage] = pairs.faithfulness(own, others, head, target, metric, shares)
-    pictures["cosine", "normalized"] = pictures["cosine", "translated"]
-    return pictures
+    table = pair_table(queries, keys + (means[0] - means[1]), target, chosen)
+    curve = correlations(table, C_VALUES, "euclidean", "pearson").values
+    c = best_c(table, "euclidean", "pearson", curve)
+    planes = find_planes(means, covariances, c)
+    kept = {}
+    for stage, points in place(queries, keys, planes).items():
+        own, others = np.split(points[:, :2].astype(np.float64), 2)
+        kept[stage] = pairs.faithfulness(own, others, head, target)
+    return _Head(planes, c, kept, uniform_baseline(target.rows).top1)
 
 
 def _join(heads: Sequence[_Head], layers: int, pairs: CorpusPairs) -> HeadConstants:
     """The constants of all heads, in order, as maps."""
-
-    def joined(pictures: Sequence[Pictures], picture: Picture) -> dict[Stage, ModelFaithfulness]:
-        names = {name: name for name in ("correlation", "top1", "top3", "low", "high")}
-        names["per_sentence"] = "per_text"
-        by_stage = {}
-        for stage in STAGES:
-            own = [each[picture, stage] for each in pictures]
-            figures = {
-                name: _by_layer([getattr(one, figure) for one in own], layers)
-                for name, figure in names.items()
-            }
-            by_stage[stage] = ModelFaithfulness(**figures)
-        return by_stage
-
-    def kept(pictures: Sequence[Pictures]) -> Kept:
-        full = {metric: joined(pictures, metric) for metric in METRICS}
-        return Kept(plane=joined(pictures, "plane"), full=full)
-
-    centred = kept([each.centred for each in heads])
     return HeadConstants(
         all_planes=tuple(each.planes for each in heads),
         shares={
             stage: _by_layer([each.planes[stage].shares for each in heads], layers)
             for stage in STAGES
         },
-        scaling=collect_scalings([each.scaling for each in heads], layers),
-        faithfulness=centred.plane,
-        full=centred.full,
-        raw_scores=kept([each.raw for each in heads]),
+        c=_by_layer([each.c for each in heads], layers),
+        faithfulness={
+            stage: ModelFaithfulness(
+                _by_layer([each.kept[stage].correlation for each in heads], layers),
+                _by_layer([each.kept[stage].top1 for each in heads], layers),
+            )
+            for stage in STAGES
+        },
         measured=Measured(
             tokens=sum(block.tokens.size for block in pairs.blocks),
-            sentences=sum(len(block.tokens) for block in pairs.blocks),
-            pairs=_by_layer([each.centred["plane", "raw"].pairs for each in heads], layers),
-            top1=_by_layer([each.baseline.top1 for each in heads], layers),
-            top3=_by_layer([each.baseline.top3 for each in heads], layers),
+            top1=_by_layer([each.baseline for each in heads], layers),
         ),
     )
 

@@ -34,7 +34,7 @@ from core.atlas.engine.sums import Sums
 from core.atlas.whole_file import UNFINISHED, write_whole
 
 Run = Mapping[str, str | int]
-FORMAT = 3  # of the parts; 3: one safetensors file each
+FORMAT = 4  # of the parts; 4: without attention
 _MANIFEST = "run.json"
 _PART = "part-{:05}.safetensors"
 _OWN = re.compile(  # what this project writes there: parts, and a cluster's texts of them
@@ -80,9 +80,9 @@ class FolderStore:
         except (OSError, SafetensorError):
             return False
 
-    def builder(self, index: int, share: float) -> ShardBuilder:
+    def builder(self, index: int) -> ShardBuilder:
         """A new one: what is not a whole part is not kept."""
-        return ShardBuilder(index, share)
+        return ShardBuilder(index)
 
     def put(self, index: int, part: Shard | None) -> None:
         """Write a part, whole or not at all (`OSError`), in the place of any other of its index."""

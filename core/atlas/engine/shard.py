@@ -25,7 +25,6 @@ from core.atlas.data import (
     join_texts,
     token_columns,
 )
-from core.atlas.engine.attention import AttentionSums
 from core.atlas.engine.sums import Moments, Sums, first_candidates, merge, moments_of
 from core.model.trace import Patches, Token, Trace
 
@@ -66,13 +65,11 @@ class _Kept(NamedTuple):
 class ShardBuilder:
     """A part that is being traced, sentence after sentence in any order."""
 
-    def __init__(self, index: int = 0, share: float = 1.0) -> None:
+    def __init__(self, index: int = 0) -> None:
         self.index = index
         self.count = 0  # tokens so far
-        self._share = share
         self._kept: dict[int, _Kept] = {}  # by the sentence's number
         self._vectors: dict[int, CorpusVectors] = {}
-        self._attention: AttentionSums | None = None
         self._of_model: dict[str, Any] = {}
 
     def __contains__(self, number: int) -> bool:
@@ -87,14 +84,11 @@ class ShardBuilder:
         """An independent copy; vectors, which never change, are shared."""
         other = copy(self)
         other._kept, other._vectors = dict(self._kept), dict(self._vectors)  # noqa: SLF001
-        attention = self._attention
-        other._attention = attention and attention.copy()  # noqa: SLF001 - its own class
         return other
 
     def add(self, number: int, trace: Trace) -> None:
         """Add the trace of the sentence with this number."""
-        if self._attention is None:
-            self._attention = AttentionSums(*trace.shape[:2], self._share)
+        if not self._of_model:
             self._of_model = {
                 "model": trace.model,
                 "causal": trace.causal,
@@ -102,7 +96,6 @@ class ShardBuilder:
                 "layer_numbers": trace.layer_labels,
                 "depth": max(trace.depth or 0, trace.layer_labels[-1]),
             }
-        self._attention.add(number, trace)
         self._vectors[number] = CorpusVectors(trace.queries, trace.kv_keys)
         self._kept[number] = _Kept(
             trace.tokens,
@@ -115,9 +108,8 @@ class ShardBuilder:
 
     def finish(self, texts: Texts = (), labels: Texts = ()) -> Shard | None:
         """The part; its vectors are moved out of the builder. None where there is no sentence."""
-        if self._attention is None:
+        if not self._kept:
             return None
-        attention, self._attention = self._attention, None
         numbers = sorted(self._kept)
         vectors = join_vectors([self._vectors.pop(number) for number in numbers])
         moments = moments_of(vectors.queries), moments_of(vectors.kv_keys)
@@ -139,12 +131,10 @@ class ShardBuilder:
             vectors=vectors,
             masks={n: each.masks for n, each in kept.items() if each.masks is not None},
             patches=patches,
-            sums=self._sums(kept, *moments, attention),
+            sums=self._sums(kept, *moments),
         )
 
-    def _sums(
-        self, kept: Mapping[int, _Kept], queries: Moments, keys: Moments, attention: AttentionSums
-    ) -> Sums:
+    def _sums(self, kept: Mapping[int, _Kept], queries: Moments, keys: Moments) -> Sums:
         lengths = np.array([len(each.tokens) for each in kept.values()])
         return Sums(
             **self._of_model,
@@ -154,8 +144,6 @@ class ShardBuilder:
             cut_characters=sum(each.cut_characters for each in kept.values()),
             queries=queries,
             keys=keys,
-            positions=attention.positions,
-            distances=attention.distances(),
             candidates=first_candidates(np.array(list(kept)), lengths),
         )
 

@@ -14,14 +14,12 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from core.analysis.arrays import Floats
-from core.analysis.head_patterns.similarity import Distances
 from core.atlas.data import (
     TOKEN_COLUMNS,
     CorpusTexts,
     CorpusTokens,
     CorpusVectors,
     Masks,
-    Positions,
 )
 from core.atlas.engine.shard import Shard
 from core.atlas.engine.sums import Candidates, Moments, Sums
@@ -31,7 +29,6 @@ Dtype = Literal["float32", "float16"]
 _PLAIN = ("model", "causal", "layer_numbers", "depth", "tokens", "sentences", "dropped")
 _SUMS = (  # of the arrays among the sums: where they are, and their names in the file
     *("queries.mean", "queries.scatter", "keys.mean", "keys.scatter"),
-    *("positions.sums", "positions.counts", "distances.sums"),
     *("candidates.numbers", "candidates.lengths"),
 )
 _LARGEST_HALF = 65_504.0  # of float16
@@ -120,8 +117,6 @@ def read_sums(path: Path) -> Sums | None:
             rules=tuple(Layer(scaling, None, softcap) for scaling, softcap in facts["rules"]),
             queries=queries,
             keys=keys,
-            positions=Positions(read("positions.sums"), read("positions.counts")),
-            distances=Distances(read("distances.sums"), facts["compared"], facts["tokens"]),
             candidates=Candidates(read("candidates.numbers"), read("candidates.lengths")),
         )
 
@@ -192,7 +187,6 @@ def _facts_of(sums: Sums) -> dict[str, Any]:
         "causal": bool(sums.causal),
         "cut_characters": sums.cut_characters,
         "rules": [[rule.scaling, rule.softcap] for rule in sums.rules],
-        "compared": sums.distances.compared,
     }
 
 

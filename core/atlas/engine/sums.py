@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats, in_threads
-from core.analysis.head_patterns.similarity import Distances, add_distances
 from core.atlas.blocks import MAX_PAIRS
-from core.atlas.data import Positions
 from core.atlas.priority import first_within
 from core.model.trace import Array, Layer
 
@@ -54,8 +52,6 @@ class Sums:
     cut_characters: int
     queries: Moments
     keys: Moments  # of key-value heads
-    positions: Positions
-    distances: Distances
     candidates: Candidates
 
     @property
@@ -123,11 +119,6 @@ def _merge_two(one: Sums, other: Sums) -> Sums:
         cut_characters=one.cut_characters + other.cut_characters,
         queries=add_moments(one.queries, other.queries),
         keys=add_moments(one.keys, other.keys),
-        positions=Positions(
-            one.positions.sums + other.positions.sums,
-            one.positions.counts + other.positions.counts,
-        ),
-        distances=add_distances([one.distances, other.distances]),
         candidates=first_candidates(
             *(np.concatenate(both) for both in zip(one.candidates, other.candidates, strict=True))
         ),

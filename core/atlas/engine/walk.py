@@ -46,7 +46,6 @@ def walk(
     traces_of: Callable[[Chunk], Iterable[tuple[int, Trace]]],
     store: MemoryStore | FolderStore,
     on_progress: Callable[[int], object] = lambda _: None,
-    share: float = 1.0,
 ) -> Sums | None:
     """Trace every part that the store has not finished; the sums of all, None without a sentence.
 
@@ -56,7 +55,6 @@ def walk(
         number. A chunk that was begun comes without the sentences that are done.
     on_progress : called after each sentence, or finished part, with how many tokens it has. It may
         raise an exception to stop: the store keeps what is done.
-    share : of all sentences, measured for attention by position and between heads.
     """
     total: Sums | None = None
     for chunk in chunks:
@@ -64,7 +62,7 @@ def walk(
             own = store.sums(chunk.index)
             on_progress(0 if own is None else own.tokens)
         else:
-            own = _trace(chunk, traces_of, store, on_progress, share)
+            own = _trace(chunk, traces_of, store, on_progress)
         if own is not None:  # merged now: the sums of all parts would not fit into memory
             total = own if total is None else merge([total, own])
     return total
@@ -75,10 +73,9 @@ def _trace(
     traces_of: Callable[[Chunk], Iterable[tuple[int, Trace]]],
     store: MemoryStore | FolderStore,
     on_progress: Callable[[int], object],
-    share: float,
 ) -> Sums | None:
     """Trace what there is not yet of a part, and put it into the store."""
-    builder = store.builder(chunk.index, share)
+    builder = store.builder(chunk.index)
     if builder.count:
         on_progress(builder.count)
     rest = {number: tokens for number, tokens in chunk.lengths.items() if number not in builder}

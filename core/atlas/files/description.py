@@ -19,7 +19,7 @@ _PROPERTIES = SCHEMA["properties"]
 FORMAT, FORMAT_VERSION = (_PROPERTIES[name]["const"] for name in ("format", "version"))
 INDEX_VERSION = _PROPERTIES["index"]["properties"]["version"]["const"]
 MAX_BYTES = 2**20  # of the JSON: a hundred settings, numbers of layers, a hundred thousand parts
-MAX_HEADS: int = _PROPERTIES["layers"]["maximum"]  # in all layers: 32 MB of distances
+MAX_HEADS: int = _PROPERTIES["layers"]["maximum"]  # in all layers
 MAX_COUNT: int = _PROPERTIES["tokens"]["maximum"]
 MAX_PARTS: int = _PROPERTIES["parts"]["maxItems"]
 PIXELS = "images.pixels"  # the name of the array of an atlas of images
@@ -51,9 +51,7 @@ class Description:
     layer_numbers: tuple[int, ...]
     depth: int
     settings: dict[str, str | int]
-    measured: tuple[int, int]
-    compared: tuple[int, int]
-    positions: int
+    measured: int
     parts: tuple[tuple[int, int, int], ...]
     dtype: str
     segments: tuple[int, ...]  # of a folder: how many parts each file that a search reads has
@@ -89,9 +87,7 @@ def encode_description(
             well_formed(key): well_formed(value) if isinstance(value, str) else int(value)
             for key, value in facts.settings.items()
         },
-        "measured": [int(facts.measured.tokens), int(facts.measured.sentences)],
-        "compared": [int(facts.distances.compared), int(facts.distances.tokens)],
-        "positions": facts.positions.counts.shape[0],
+        "measured": int(facts.measured.tokens),
         "parts": [list(map(int, part)) for part in parts],
         "dtype": dtype,
         **({"index": {"version": INDEX_VERSION, "parts": list(segments)}} if segments else {}),
@@ -120,15 +116,14 @@ def decode_description(raw: bytes) -> Description:
     ascend = all(before < after for before, after in pairwise((0, *numbers)))
     if len(numbers) != layers or not ascend or numbers[-1] > fields["depth"]:
         raise AtlasFileError("“layer_numbers” are not those of the layers of one model.")
-    counts = ("layers", "heads", "tokens", "sentences", "depth", "positions")
+    counts = ("layers", "heads", "tokens", "sentences", "depth")
     plain: dict[str, Any] = {name: fields[name] for name in ("causal", "labelled", "dtype")}
     return Description(
         **(plain | {name: int(fields[name]) for name in counts}),
         model=_check_model(fields["model"]),
         layer_numbers=numbers,
         settings=_check_settings(fields["settings"]),
-        measured=_pair(fields["measured"]),
-        compared=_pair(fields["compared"]),
+        measured=int(fields["measured"]),
         parts=parts,
         segments=_segments(fields.get("index"), len(parts)),
         images=_read_grid(fields.get("images"), tokens, int(fields["sentences"])),
@@ -184,10 +179,8 @@ def _check_counts(fields: dict[str, Any], parts: tuple[tuple[int, int, int], ...
     held = sum(size for _, size, _ in parts), sum(count for *_, count in parts)
     if held[0] > tokens or held[1] > sentences:
         raise AtlasFileError("The parts of the atlas have more tokens than there are.")
-    if fields["measured"][0] > tokens or fields["measured"][1] > sentences:
-        raise AtlasFileError("“measured” counts more tokens or sentences than there are.")
-    if fields["compared"][0] > fields["compared"][1]:
-        raise AtlasFileError("The distances between heads are of more tokens than there are.")
+    if fields["measured"] > tokens:
+        raise AtlasFileError("“measured” counts more tokens than there are.")
 
 
 def _part(value: object) -> tuple[int, int, int]:
@@ -206,11 +199,6 @@ def _segments(field: dict[str, Any] | None, parts: int) -> tuple[int, ...]:
     if not all(type(size) is int and size > 0 for size in sizes) or sum(sizes) != parts:
         raise AtlasFileError("“index” is not of the parts of the atlas.")
     return sizes
-
-
-def _pair(values: list[int]) -> tuple[int, int]:
-    first, second = map(int, values)
-    return first, second
 
 
 def _grid_fields(facts: AtlasFacts) -> dict[str, Any]:

@@ -16,18 +16,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load, save
 
-from core.analysis.head_patterns.similarity import Distances
-from core.analysis.query_key.scaling import ModelScaling
-from core.analysis.query_key.target import TargetKind
-from core.atlas.data import (
-    DIMENSIONS,
-    METRICS,
-    AtlasFacts,
-    Kept,
-    Measured,
-    ModelFaithfulness,
-    Positions,
-)
+from core.atlas.data import DIMENSIONS, AtlasFacts, Measured, ModelFaithfulness
 from core.atlas.files.description import PIXELS, Description
 from core.atlas.files.errors import AtlasFileError
 from core.atlas.pixels import CorpusImages
@@ -35,57 +24,33 @@ from core.vocabulary import STAGES
 
 Arrays = Mapping[str, NDArray[Any]]
 Spec = dict[str, tuple[tuple[int, ...], str]]  # shape and type of arrays by name
-_ROUNDING = 1e-4  # of shares of the variance; attention is summed in float32
+_ROUNDING = 1e-4  # of shares of the variance
 _FIGURE_ROUNDING = 1e-9  # of correlations, and of shares of keys
 _MAX_HEADER = 2**16  # bytes of names, shapes and types; there are about thirty arrays
-_CONSTANTS = {"c": "float64", "on_edge": "bool", "few": "bool"}  # of scaling
-_SHARES = ("top1", "top3")
-_FIGURES = ("correlation", "low", "high", "per_sentence", *_SHARES)  # the last axis of an array
-_PICTURES = ("plane", *(f"full.{metric}" for metric in METRICS))
-_SCORES: dict[TargetKind, str] = {"centred": "", "raw": "raw_scores."}  # before a picture's name
+_FIGURES = ("correlation", "top1")  # of faithfulness, the last axis of an array
 
 
 def facts_arrays(facts: AtlasFacts) -> dict[str, NDArray[Any]]:
     """The arrays of an atlas by their names in the file."""
     arrays: dict[str, NDArray[Any]] = {
-        "distances.sums": facts.distances.sums,
-        "positions.sums": facts.positions.sums,
-        "positions.counts": facts.positions.counts,
-        "measured.pairs": facts.measured.pairs,
-        **{f"measured.{name}": getattr(facts.measured, name) for name in _SHARES},
-        **{f"scaling.{name}": getattr(facts.scaling, name) for name in _CONSTANTS},
-        **{f"shares.{stage}": facts.shares[stage] for stage in STAGES},
+        "c": facts.c,
+        "measured.top1": facts.measured.top1,
         **({PIXELS: facts.images.pixels} if facts.images is not None else {}),
     }
-    for kind, scores in _SCORES.items():
-        kept = facts.kept(kind)
-        pictures = [kept.plane, *(kept.full[metric] for metric in METRICS)]
-        for picture, by_stage in zip(_PICTURES, pictures, strict=True):
-            for stage in STAGES:
-                figures = [getattr(by_stage[stage], name) for name in _FIGURES]
-                arrays[f"{scores}{picture}.{stage}"] = np.stack(figures, axis=-1)
+    for stage in STAGES:
+        figures = [getattr(facts.faithfulness[stage], name) for name in _FIGURES]
+        arrays[f"plane.{stage}"] = np.stack(figures, axis=-1)
+        arrays[f"shares.{stage}"] = facts.shares[stage]
     return arrays
 
 
 def expected_facts(description: Description) -> Spec:
     """Shape and type of each of these arrays."""
-    layers, heads, shown = description.layers, description.heads, description.positions
-    each, grid = (layers, heads), description.images
-    pictures = [
-        f"{scores}{picture}.{stage}"
-        for scores in _SCORES.values()
-        for picture in _PICTURES
-        for stage in STAGES
-    ]
+    each, grid = (description.layers, description.heads), description.images
     return {
-        "distances.sums": ((layers * heads, layers * heads), "float64"),
-        "positions.sums": ((*each, shown, shown), "float64"),
-        "positions.counts": ((shown, shown), "float64"),
         **{f"shares.{stage}": ((*each, DIMENSIONS), "float64") for stage in STAGES},
-        **{f"scaling.{name}": (each, kind) for name, kind in _CONSTANTS.items()},
-        **dict.fromkeys(pictures, ((*each, len(_FIGURES)), "float64")),
-        "measured.pairs": (each, "int64"),
-        **{f"measured.{name}": (each, "float64") for name in _SHARES},
+        **{f"plane.{stage}": ((*each, len(_FIGURES)), "float64") for stage in STAGES},
+        **dict.fromkeys(("c", "measured.top1"), (each, "float64")),
         **({PIXELS: ((description.sentences, *grid.shape), "uint8")} if grid else {}),
     }
 
@@ -95,12 +60,12 @@ def read_facts(description: Description, arrays: Arrays) -> AtlasFacts:
 
     NaN is what is not defined, or was not measured.
     """
-    _check_arrays(arrays, description.sentences, description.compared[0])
-    for name in _SHARES:
-        _check_figures(f"measured.{name}", arrays[f"measured.{name}"], 0)
+    for stage in STAGES:
+        _within(f"shares.{stage}", arrays[f"shares.{stage}"], 0, 1)
+    if not np.isfinite(arrays["c"]).all() or (arrays["c"] <= 0).any():
+        raise AtlasFileError("“c” has constants that are not positive numbers.")
+    _check_figures("measured.top1", arrays["measured.top1"], 0)
     grid = description.images
-    kept = {kind: _read_kept(scores, arrays) for kind, scores in _SCORES.items()}
-    euclidean = kept["centred"].full["euclidean"]
     return AtlasFacts(
         model=description.model,
         causal=description.causal,
@@ -108,23 +73,9 @@ def read_facts(description: Description, arrays: Arrays) -> AtlasFacts:
         sentences=description.sentences,
         labelled=description.labelled,
         shares={stage: arrays[f"shares.{stage}"] for stage in STAGES},
-        scaling=ModelScaling(
-            raw=euclidean["raw"].correlation,
-            translated=euclidean["translated"].correlation,
-            normalized=euclidean["normalized"].correlation,
-            **{name: arrays[f"scaling.{name}"] for name in _CONSTANTS},
-            raw_top1=euclidean["raw"].top1,
-            normalized_top1=euclidean["normalized"].top1,
-        ),
-        faithfulness=kept["centred"].plane,
-        full=kept["centred"].full,
-        raw_scores=kept["raw"],
-        measured=Measured(
-            *description.measured,
-            *(arrays[f"measured.{name}"] for name in ("pairs", *_SHARES)),
-        ),
-        distances=Distances(arrays["distances.sums"], *description.compared),
-        positions=Positions(arrays["positions.sums"], arrays["positions.counts"]),
+        c=arrays["c"],
+        faithfulness={stage: _read_figures(f"plane.{stage}", arrays) for stage in STAGES},
+        measured=Measured(description.measured, arrays["measured.top1"]),
         settings=description.settings,
         layer_numbers=description.layer_numbers,
         depth=description.depth,
@@ -132,18 +83,10 @@ def read_facts(description: Description, arrays: Arrays) -> AtlasFacts:
     )
 
 
-def _read_kept(scores: str, arrays: Arrays) -> Kept:
-    plane, *full = (
-        {stage: _read_figures(f"{scores}{picture}.{stage}", arrays) for stage in STAGES}
-        for picture in _PICTURES
-    )
-    return Kept(plane, dict(zip(METRICS, full, strict=True)))
-
-
 def _read_figures(name: str, arrays: Arrays) -> ModelFaithfulness:
     figures = {each: np.ascontiguousarray(arrays[name][..., i]) for i, each in enumerate(_FIGURES)}
-    for each, values in figures.items():
-        _check_figures(f"{name}.{each}", values, 0 if each in _SHARES else -1)
+    for each, low in zip(_FIGURES, (-1, 0), strict=True):
+        _check_figures(f"{name}.{each}", figures[each], low)
     return ModelFaithfulness(**figures)
 
 
@@ -211,20 +154,6 @@ def _check(name: str, array: NDArray[Any], shape: tuple[int, ...], kind: str) ->
         raise AtlasFileError(f"“{name}” has values that are neither true nor false.")
 
 
-def _check_arrays(arrays: Arrays, sentences: int, compared: int) -> None:
-    """Raise `AtlasFileError` for numbers that are impossible; faithfulness is checked elsewhere."""
-    for name, values in arrays.items():
-        if name.startswith("shares."):
-            _within(name, values, 0, 1)
-    c = arrays["scaling.c"]
-    if not np.isfinite(c).all() or (c <= 0).any():
-        raise AtlasFileError("“scaling.c” has constants that are not positive numbers.")
-    if (arrays["measured.pairs"] < 0).any():
-        raise AtlasFileError("“measured.pairs” has counts below zero.")
-    _check_distances(arrays["distances.sums"], compared)
-    _check_positions(arrays["positions.sums"], arrays["positions.counts"], sentences)
-
-
 def _check_figures(name: str, values: NDArray[Any], low: int) -> None:
     """`AtlasFileError` for correlations or shares beyond what is possible; NaN is not defined."""
     defined = values[~np.isnan(values)]
@@ -235,20 +164,3 @@ def _check_figures(name: str, values: NDArray[Any], low: int) -> None:
 def _within(name: str, values: NDArray[Any], low: float, high: float) -> None:
     if not ((values >= low - _ROUNDING) & (values <= high + _ROUNDING)).all():  # so NaN fails
         raise AtlasFileError(f"“{name}” has numbers that are not between {low} and {high}.")
-
-
-def _check_distances(sums: NDArray[Any], compared: int) -> None:
-    """The map of heads needs symmetric distances from 0 to 1, 0 on the diagonal."""
-    if compared < 1:
-        raise AtlasFileError("The distances between heads were measured on no token.")
-    if not ((sums >= 0) & (sums <= compared * (1 + _ROUNDING))).all():
-        raise AtlasFileError("The distances between heads are not between 0 and 1.")
-    if (sums != sums.T).any() or sums.diagonal().any():
-        raise AtlasFileError("The distances between heads are not the same both ways.")
-
-
-def _check_positions(sums: NDArray[Any], counts: NDArray[Any], sentences: int) -> None:
-    if not ((counts >= 0) & (counts <= sentences)).all():
-        raise AtlasFileError("“positions” counts more sentences than there are.")
-    if not ((sums >= 0) & (sums <= counts * (1 + _ROUNDING))).all():
-        raise AtlasFileError("“positions” has attention that is not between 0 and 1.")

@@ -62,9 +62,8 @@ def max_file_bytes(atlas: Atlas) -> int:
     texts = (*set(atlas.tokens.texts), *set(atlas.tokens.displays), *atlas.sentences, *atlas.labels)
     text = sum(len(each.encode("utf-8", "replace")) + 12 for each in texts)
     images = 0 if atlas.images is None else atlas.images.pixels.nbytes
-    distances = 8 * (layers * heads) ** 2 + 8 * atlas.positions.sums.size + 1024 * layers * heads
     points = layers * heads * tokens * ROW_BYTES
-    return points + tokens * _TOKEN_BYTES + 2 * text + images + distances + _SPARE_BYTES
+    return points + tokens * _TOKEN_BYTES + 2 * text + images + 1024 * layers * heads + _SPARE_BYTES
 
 
 def _write(

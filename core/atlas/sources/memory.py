@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from core.analysis.arrays import Bools, Floats, Indices
+from core.analysis.arrays import Bools, Floats
 from core.atlas.data import Atlas, AtlasFacts, TokenRows, facts_of
 from core.atlas.density import Density, Look, Plane, bounds_of, count_heads, look_at
 from core.atlas.search import Matches
@@ -99,13 +99,3 @@ def search_tokens(
     the query is empty or too long, no expression, or takes too long.
     """
     return search_parts([InMemory(atlas)], query, kind, on_step, TIME_LIMIT)
-
-
-def phrase_positions(atlas: Atlas, words: str) -> dict[int, Indices]:
-    """Positions of the tokens that are part of the phrase, by sentence; errors as in a search."""
-    tokens = search_tokens(atlas, words, "phrase").indices
-    sentences = atlas.tokens.sentence[tokens]
-    return {
-        int(one): atlas.tokens.position[tokens[sentences == one]].astype(np.intp)
-        for one in np.unique(sentences)
-    }

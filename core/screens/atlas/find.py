@@ -58,7 +58,7 @@ _ROWS_SAVED = 20_000  # matches in its file
 
 
 def draw_search(*, images: bool) -> str:
-    """The search box, in the first row: what to look for. Any other part gives way to all heads."""
+    """The search box, in the first row: what to look for."""
     if address.asks_for("find") or address.asks_for("kind"):
         st.session_state[_LINKED] = True
     with find_row.place():
@@ -69,15 +69,9 @@ def draw_search(*, images: bool) -> str:
             max_chars=MAX_QUERY,
             placeholder=f"Search the corpus, e.g. {'cat' if images else 'she'}",
             label_visibility="collapsed",
-            on_change=_lead_to_picture,
         )
         st.button("Find", key="show_text", type="primary", help="Or press Enter.")
     return query.strip()
-
-
-def _lead_to_picture() -> None:
-    if st.session_state["find"].strip() and st.session_state["part"] not in ("heads", "one"):
-        controls.pick(part="heads")
 
 
 def find(source: Source, stage: Stage, query: str) -> Search | None:

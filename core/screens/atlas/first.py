@@ -13,18 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
-from core.analysis.head_patterns.similarity import Distances
-from core.analysis.query_key.scaling import ModelScaling
 from core.atlas import Atlas
 from core.atlas.data import (
     CorpusTokens,
-    Kept,
     Measured,
     ModelFaithfulness,
-    Positions,
     SampledVectors,
 )
-from core.atlas.meeting import Meeting
 from core.atlas.sources import InMemory
 from core.components.points import restore
 from core.model import Chosen, Trace
@@ -63,7 +58,6 @@ class FirstAtlas:
     plan, tokens : which sentences of the sample corpus, and all their tokens.
     steps, frames : of the tokens that tiles draw, (layer * head, 2 token, 2), as
         :func:`core.components.points.quantise` gives them.
-    meeting : of the words that the part of words begins with.
     """
 
     plan: Chosen
@@ -71,10 +65,9 @@ class FirstAtlas:
     steps: NDArray[np.uint16]
     frames: NDArray[np.float32]
     shares: Floats
-    scaling: ModelScaling
+    c: Floats
     faithfulness: ModelFaithfulness
     measured: Measured
-    meeting: Meeting
 
 
 def first_entry(picked: str, budget: int) -> AtlasEntry | None:
@@ -94,7 +87,7 @@ def first_entry(picked: str, budget: int) -> AtlasEntry | None:
     if trace is None:
         return None
     source = InMemory(_atlas(first, corpus, trace))
-    entry = AtlasEntry(source, plan=first.plan, meetings=[first.meeting])
+    entry = AtlasEntry(source, plan=first.plan)
     return note_made(entry, TEXT, corpus, budget)
 
 
@@ -115,13 +108,9 @@ def _atlas(first: FirstAtlas, corpus: Corpus, trace: Trace) -> Atlas:
         norms=empty,
         vectors=SampledVectors(empty, empty, np.zeros(0, int), nothing, nothing),
         shares={"raw": first.shares},
-        scaling=first.scaling,
+        c=first.c,
         faithfulness={"raw": first.faithfulness},
         measured=first.measured,
-        full={},
-        raw_scores=Kept({}, {}),
-        distances=Distances(nothing, 0, 0),
-        positions=Positions(nothing, nothing),
     )
     drawn = tile_tokens(atlas, None)
     both = np.concatenate([drawn, drawn + size])

@@ -118,7 +118,7 @@ def test_the_sample_is_an_atlas_of_whole_sentences_with_the_figures_of_all(
                 atlas.points["normalized"][:, :, theirs + shift[1]],
                 atol=1e-5,
             )
-    np.testing.assert_allclose(sample.scaling.c, atlas.scaling.c, rtol=1e-7)
+    np.testing.assert_allclose(sample.c, atlas.c, rtol=1e-7)
     assert sample.measured.tokens == atlas.measured.tokens
 
 

@@ -20,10 +20,9 @@ def trace_part(
     traces: Iterable[tuple[int, Trace]],
     texts: Texts = (),
     labels: Texts = (),
-    share: float = 1.0,
 ) -> Shard | None:
     """The part of these traces, each with its sentence's number; None where there is none."""
-    builder = ShardBuilder(index, share)
+    builder = ShardBuilder(index)
     for number, trace in traces:
         builder.add(number, trace)
     return builder.finish(texts, labels)

@@ -11,7 +11,6 @@ import pytest
 
 from core.atlas.blocks import MAX_PAIRS
 from core.atlas.engine import sums
-from core.atlas.engine.attention import share_to_measure
 from core.atlas.engine.sample import sampled_numbers
 from core.atlas.engine.shard import Shard
 from core.atlas.engine.sums import (
@@ -39,11 +38,11 @@ SPLITMIX = (
 LENGTHS = (7, 3, 12, 7, 1, 9, 4, 4, 30)
 
 
-def parts_of(cuts: Sequence[Sequence[int]], share: float = 1.0) -> list[Shard]:
+def parts_of(cuts: Sequence[Sequence[int]]) -> list[Shard]:
     """The corpus of `LENGTHS`, its sentences dealt out to parts."""
     traces = corpus_of(LENGTHS, causal=True, window=3)
     parts = [
-        trace_part(index, [(number, traces[number]) for number in numbers], share=share)
+        trace_part(index, [(number, traces[number]) for number in numbers])
         for index, numbers in enumerate(cuts)
     ]
     return [part for part in parts if part is not None]
@@ -123,40 +122,21 @@ def trees(sums: list[Sums]) -> list[Sums]:
     ]
 
 
-@pytest.mark.parametrize("share", [1.0, 0.5])
-def test_parts_joined_in_any_tree_have_the_sums_of_one(share: float) -> None:
-    (whole,) = parts_of([range(len(LENGTHS))], share)
-    for joined in trees([part.sums for part in parts_of(CUTS, share)]):
+def test_parts_joined_in_any_tree_have_the_sums_of_one() -> None:
+    (whole,) = parts_of([range(len(LENGTHS))])
+    for joined in trees([part.sums for part in parts_of(CUTS)]):
         for each in fields(Sums):
             found, expected = getattr(joined, each.name), getattr(whole.sums, each.name)
             if isinstance(expected, Candidates):
                 order = np.argsort(found.numbers)
                 assert found.numbers[order].tolist() == list(range(len(LENGTHS)))
                 assert found.lengths[order].tolist() == list(LENGTHS)
-            elif isinstance(expected, Moments) or each.name in {"positions", "distances"}:
+            elif isinstance(expected, Moments):
                 for name in expected.__dataclass_fields__:
                     ours, theirs = getattr(found, name), getattr(expected, name)
                     np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6)
             else:
                 assert found == expected, each.name
-
-
-def test_what_is_measured_depends_on_a_sentences_number_alone() -> None:
-    """Half of all sentences, those of the lower priorities."""
-    measured = [n for n, number in enumerate(SPLITMIX) if number < 2**63]
-    assert measured == [1, 2, 4]
-    for cuts in ([range(5)], [[0, 1], [2, 3, 4]], [[4], [3], [2], [1], [0]]):
-        sums = merge(part.sums for part in parts_of(cuts, share=0.5))
-        assert sums.positions.counts[0, 0] == 3
-        assert sums.distances.compared == sum(
-            len(range(SPLITMIX[n] % min(5, LENGTHS[n]), LENGTHS[n], 5)) for n in measured
-        )
-        assert sums.distances.tokens == sum(LENGTHS[:5])
-
-
-def test_a_small_corpus_is_measured_whole_and_as_much_of_a_large_one() -> None:
-    assert [share_to_measure(tokens) for tokens in (0, 20_000, 40_000)] == [1.0, 1.0, 0.5]
-    assert share_to_measure(10**9) * 10**9 == pytest.approx(20_000)
 
 
 def test_sums_of_nothing_or_of_two_models_are_refused() -> None:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from core.atlas.engine.attention import share_to_measure
 
 from core.atlas.command_line.output import write_folder
 from core.atlas.command_line.tracing import traces_of
 from core.atlas.engine import Row, chunks_of, walk
-from core.atlas.engine.attention import share_to_measure
 from core.atlas.engine.folder import FolderStore
 from core.model import DEFAULT_MODEL, load
 from core.model.running.tracing import BATCH_TOKENS

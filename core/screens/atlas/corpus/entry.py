@@ -12,7 +12,6 @@ from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.atlas.engine.atlas import MemoryStore
 from core.atlas.layouts import Layout
-from core.atlas.meeting import Meeting
 from core.model import Chosen
 from core.model.memory import available_bytes
 from core.ui.serve.deployment import setting
@@ -61,8 +60,6 @@ class AtlasEntry:
     partial : the atlas of a part, after a Cancel.
     projecting : whether a thread is making the atlas of what was traced.
     plan : the texts it is made of, once they are tokenized.
-    meetings : of the two words that the part of words begins with, once measured; None where they
-        do not meet.
     layouts : by projection, stage, layer, head, dimensions and maximum of tokens.
     jobs : the threads that lay out all heads, by projection and stage.
     """
@@ -73,7 +70,6 @@ class AtlasEntry:
     partial: AtlasEntry | None = None
     projecting: bool = False
     plan: Chosen | None = None
-    meetings: list[Meeting | None] = field(default_factory=list)
     layouts: dict[tuple[str, str, int, int, int, int], Layout] = field(default_factory=dict)
     jobs: dict[tuple[str, str], LayoutJob] = field(default_factory=dict)
     _measured: tuple[Atlas | None, int] = (None, 0)

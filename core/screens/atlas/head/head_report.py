@@ -16,7 +16,6 @@ import streamlit as st
 from core.analysis.anomalies import head_row
 from core.analysis.head_patterns.naming import NAMING
 from core.analysis.head_patterns.registry import PATTERNS
-from core.analysis.head_patterns.similarity import nearest_heads
 from core.atlas import Atlas
 from core.atlas.one_head.contexts import Contexts, Decile, draw_deciles
 from core.atlas.one_head.sample import Gatherer, HeadSample, draw_sentences
@@ -25,7 +24,7 @@ from core.model import LoadedModel, ModelError
 from core.model.weights import output_projection
 from core.screens.atlas.head.effect import Replaced, facts_of, replace_head
 from core.screens.atlas.head.report_file import HeadReport, report_file
-from core.screens.atlas.screen import Screen, contents_of, open_head
+from core.screens.atlas.screen import Screen, contents_of
 from core.screens.atlas.sentence import OTHER_TOKENS, model_of, traces_of
 from core.screens.atlas.wording import number
 from core.ui.cache.session import remembered
@@ -34,12 +33,11 @@ from core.ui.serve.progress import Bar
 from core.ui.words.messages import escape, show_model_error
 from core.ui.words.pattern_words import PATTERN_NAMES, WORDS
 from core.ui.words.prose import Prose
-from core.vocabulary import head_name
 
 _SAMPLE, _DRAWN = "_atlas_dossier_sample", "_atlas_dossier_drawn"
 _REPLACED = "_atlas_dossier_replaced"
 _MAX_DRAWN = 8  # heads whose contexts are kept: stepping back and forth runs nothing again
-PER_DECILE, _NEAREST = 2, 5
+PER_DECILE = 2
 _words = Prose(__file__)
 
 
@@ -70,28 +68,14 @@ def show_head_report(screen: Screen) -> None:
 def _draw(screen: Screen, report: HeadReport) -> None:
     atlas = screen.atlas
     st.markdown("\n".join(f"- **{name}:** {words}" for name, words in report.facts))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("**Heads that attend most alike:**", width="content")
-        for (layer, head), distance in report.nearest:
-            st.button(
-                f"{head_name(atlas, layer, head)} ({distance:.2f})",
-                key=f"atlas_near_{layer}_{head}",
-                type="tertiary",
-                on_click=open_head,
-                args=(atlas.layer_labels[layer], head + 1),
-            )
     show_contexts(report.groups, key="atlas_contexts")
     st.caption(report.note)
     held = contents_of(screen, f"{screen.file_name}-report")
     points = atlas.points[screen.stage][screen.layer, screen.head, :, :2].copy()
-    write = partial(report_file, screen.name, atlas.model, report, points, _names(atlas, report))
+    write = partial(report_file, screen.name, atlas.model, report, points)
     offer_file(
         "Save the head report", partial(write, held.facts), held, ".html", key="atlas_dossier_file"
     )
-
-
-def _names(atlas: Atlas, report: HeadReport) -> list[tuple[str, float]]:
-    return [(head_name(atlas, *place), distance) for place, distance in report.nearest]
 
 
 def _head_report(
@@ -100,25 +84,15 @@ def _head_report(
     groups: Sequence[ContextGroup],
     replaced: Replaced | None,
 ) -> HeadReport:
-    atlas, heads = screen.atlas, screen.atlas.shape[1]
-    own = screen.layer * heads + screen.head
-    near = nearest_heads(
-        atlas.distances.mean, own, min(_NEAREST, atlas.distances.sums.shape[0] - 1)
-    )
     note = _words(
         "how_contexts_were_drawn",
         sentences=sample.sentences,
         tokens=sample.tokens,
-        causal=atlas.causal,
+        causal=screen.atlas.causal,
         contexts=sample.contexts.strength[screen.layer, screen.head].size,
         drawn=PER_DECILE,
     )
-    return HeadReport(
-        [*_facts(screen, sample), *facts_of(replaced)],
-        [(divmod(index, heads), distance) for index, distance in near],
-        groups,
-        note,
-    )
+    return HeadReport([*_facts(screen, sample), *facts_of(replaced)], groups, note)
 
 
 def _facts(screen: Screen, sample: HeadSample) -> list[tuple[str, str]]:

@@ -20,8 +20,6 @@ th {{ background: var(--st-secondary-background-color); white-space: nowrap; ver
 h2 {{ font-size: 1.05rem; margin: 18px 0 4px; }}
 </style>
 <table>{facts}</table>
-<h2>Heads that attend most alike (Jensen-Shannon distance)</h2>
-<table>{nearest}</table>
 <h2>Queries (green discs) and keys (pink diamonds), two principal components</h2>
 <p>{drawn}</p>
 {cloud}
@@ -37,13 +35,11 @@ class HeadReport:
     Attributes
     ----------
     facts : names and Markdown, in which tokens are escaped.
-    nearest : other heads as (layer, head) from 0, and their distances.
     groups : contexts by decile.
     note : how contexts were drawn.
     """
 
     facts: Sequence[tuple[str, str]]
-    nearest: Sequence[tuple[tuple[int, int], float]]
     groups: Sequence[ContextGroup]
     note: str
 
@@ -53,15 +49,13 @@ def report_file(
     model: str,
     report: HeadReport,
     points: Array,
-    nearest: Sequence[tuple[str, float]],
     facts: Mapping[str, Any],
 ) -> str:
-    """The whole file; `points` (2 token, 2) are the head's, `nearest` names and distances."""
+    """The whole file; `points` (2 token, 2) are the head's."""
     count = len(points) // 2
     some = f"{MAX_TOKENS:,} of {count:,}" if count > MAX_TOKENS else f"all {count:,}"
     body = _PAGE.format(
         facts=_rows([(each, _plain(words)) for each, words in report.facts]),
-        nearest=_rows([(each, f"{distance:.3f}") for each, distance in nearest]),
         drawn=f"The points of {some} tokens.",
         cloud=head_cloud_svg(points, f"Queries and keys of {html.escape(name)}"),
         note=html.escape(_plain(report.note)),
