@@ -19,7 +19,6 @@ from core.screens.home.picture import show_picture
 from core.screens.home.structure import notes_on_reach, show_structure
 
 trace = current_trace()
-colours = palette(st.context.theme.type)
 link = python.made("link", found_head(trace), python.call(find_link, trace))
 
 if link is None:
@@ -29,7 +28,7 @@ else:
     st.caption(about_arcs(trace, link, missing))
 show_doors()
 
-show_expected(trace, colours)
+show_expected(trace)
 
 st.header("Your sentence as the model gets it", anchor=False)
 show_chips(trace.tokens, key="home_chips")
@@ -37,5 +36,5 @@ st.caption(
     f"{len(trace.tokens)} tokens with their numbers in the vocabulary. Pieces of one word touch;"
     " dashed tokens are special: they mark where a text begins or ends."
 )
-show_structure(trace, colours)
+show_structure(trace, palette(st.context.theme.type))
 show_end(notes=notes_on_reach(trace))

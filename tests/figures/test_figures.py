@@ -10,7 +10,6 @@ import pytest
 from core.figures.heatmap import colour_limit, heatmap_figure, root_scale
 from core.figures.labels import literal
 from core.figures.palette import palette
-from core.figures.structure import Box, Column, stacks_figure
 
 LIGHT = palette("light")
 VALUES = np.array([[0.25, 0.75], [0.5, 0.5]], dtype=np.float32)
@@ -58,25 +57,3 @@ def test_labels_hold_no_tag_entity_or_formula_of_their_own(text: str) -> None:
     assert "<" not in shown
     assert "$x$" not in shown
     assert html.unescape(shown).replace("\u200b", "") == text
-
-
-def test_two_stacks_stand_side_by_side_and_the_decoder_reads_where_the_encoder_ends() -> None:
-    encoder = Column((Box(("in",)),), (Box(("self",)),), (Box(("out",)),), "encoder")
-    cross = Box(("cross", "keys, values"))
-    decoder = Column(
-        (Box(("in",)),), (Box(("self",)), cross), (Box(("out",)),), "decoder", modality=1
-    )
-    figure = stacks_figure(encoder, decoder, LIGHT)
-    boxes = {
-        (shape.x0 < 0.5, shape.label.text): (shape.y0 + shape.y1) / 2
-        for shape in figure.layout.shapes
-        if shape.label.text
-    }
-    assert len(boxes) == 7
-    for left, names in ((True, ["in", "self", "out"]), (False, ["in", "self", "out"])):
-        heights = [boxes[left, f"<b>{name}</b>"] for name in names]
-        assert heights == sorted(heights, reverse=True)  # y counts from above: read from below
-    lines = [shape for shape in figure.layout.shapes if shape.type == "line"]
-    assert lines[0].y0 == boxes[True, "<b>out</b>"]
-    assert lines[-1].y1 == boxes[False, "<b>cross</b><br>keys, values"]
-    assert {line.line.color for line in lines} == {LIGHT.key}
