@@ -11,13 +11,10 @@ from typing import Literal
 
 from core.analysis.attention_table import Values, attention_table
 from core.components.table import show_table
-from core.figures.heatmap import heatmap_figure
-from core.figures.palette import palette
 from core.ui import controls, presets, python
-from core.ui.charts import show_chart
 from core.ui.current import current_key, current_trace, found_head
 from core.ui.downloads import contents, offer_csv
-from core.ui.frame.layout import control_row, more, pick_part, show_end
+from core.ui.frame.layout import control_row, more, show_end
 from core.ui.place import pick_head
 from core.ui.words.inputs import hide_special
 from core.screens.heatmap import held
@@ -37,30 +34,15 @@ with control_row():
         subject="The values are",
         label_visibility="collapsed",
     )
-    view = pick_part()
     probabilities, pieces = values == "attention", trace.input.has_words
     with more():
         hide = controls.flag("hide", hide_special(trace))
-        renormalise = controls.flag(
-            "renorm",
-            "Renormalise rows",
-            disabled=not (hide and probabilities),
-            help="Divide each row by its sum over the tokens shown.",
-        )
         words = controls.flag(
             "words",
             "Merge word pieces" if pieces else "",
             disabled=not (probabilities and pieces),
             help="Mean over the rows of a word, sum over its columns (Clark et al. 2019).",
         )
-        full_scale = controls.flag(
-            "full",
-            "Colours from 0 to 1",
-            disabled=not probabilities,
-            help="Off: the darkest colour is the largest value shown. On: it is 1, so that layers"
-            " and heads can be compared.",
-        )
-        decimals = view == "table" and controls.flag("decimals", "Three decimals")
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 
 table = python.shown(
@@ -72,39 +54,20 @@ table = python.shown(
     values=values,
     words=words,
     hide_special=hide,
-    renormalise=renormalise,
 )
 if not (table.rows.labels and table.columns.labels):
     st.info("This text has only special tokens: show them again to see the table.")
     controls.end_page()
 saved = contents("heatmap", trace.model)
-if view == "table":
-    cells = held.cells_to_show(trace, layer, head, found_head(trace))
-    show_table(
-        table,
-        key=held.KEY,
-        cells=cells,
-        on_hold=held.take_cell,
-        full_scale=full_scale,
-        digits=3 if decimals else 2,
-        picture=saved.titled(values.capitalize(), place=table.where),
-    )
-else:
-    colours = palette(st.context.theme.type)
-    figure = heatmap_figure(
-        table.shown,
-        table.rows.labels,
-        table.where,
-        colours,
-        signed=not probabilities,
-        full_scale=full_scale,
-        columns=table.columns.labels,
-    )
-    show_chart(figure, key="heatmap_picture", alt=f"{values} of {table.where}")
+cells = held.cells_to_show(trace, layer, head, found_head(trace))
+show_table(
+    table,
+    key=held.KEY,
+    cells=cells,
+    on_hold=held.take_cell,
+    picture=saved.titled(values.capitalize(), place=table.where),
+)
 with st.container(horizontal=True, vertical_alignment="center"):
-    about = explain(
-        trace, table, layer, head, digits=(3 if decimals else 2) if view == "table" else 0
-    )
-    st.caption(about, width="stretch")
+    st.caption(explain(trace, table, layer, head), width="stretch")
     offer_csv(python.later("frame", table.frame), saved, float_format="%.6f")
 show_end(mathematics(trace))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.arrays import Bools, renormalise_rows
+from core.analysis.arrays import Bools
 from core.analysis.pairs import permitted, permitted_pairs
 from core.vocabulary import head_name, join_pieces, labels_of, unique_labels
 
@@ -78,18 +78,17 @@ def attention_table(
     values: Values = "attention",
     words: bool = False,
     hide_special: bool = False,
-    renormalise: bool = False,
 ) -> AttentionTable:
     """The table of a layer and head, from 0, or of a mean or maximum over them.
 
     Heads are summarised within each layer first, then layers are averaged. `words` merges word
     pieces in each head: mean over the rows of a word, sum over its columns, so that rows still add
-    up to one (Clark et al. 2019, section 4.1). `renormalise` divides each row by its sum, after
-    `hide_special` has left out the tokens that the tokenizer added. Raises `ValueError` when scores
-    are to be merged or renormalised, which means nothing before softmax.
+    up to one (Clark et al. 2019, section 4.1). `hide_special` leaves out the tokens that
+    the tokenizer added. Raises `ValueError` when scores are to be merged, which means nothing
+    before softmax.
     """
-    if values == "scores" and (words or renormalise):
-        raise ValueError("scores can be neither merged into words nor renormalised")
+    if values == "scores" and words:
+        raise ValueError("scores cannot be merged into words")
     groups = [_groups(tokens, words) for tokens in (trace.tokens, trace.key_tokens)]
     layers = range(trace.shape[0]) if layer == "mean" else (layer,)
     total = sum(_summarise_heads(trace, each, head, values, groups) for each in layers)
@@ -100,8 +99,6 @@ def attention_table(
     hidden = len(groups[0]) - len(down), len(groups[1]) - len(across)
     allowed = (np.isfinite(matrix) & _permitted(trace, layers, head, groups))[np.ix_(down, across)]
     matrix = matrix[np.ix_(down, across)]
-    if renormalise:
-        matrix = renormalise_rows(matrix)
     sums_to_one = values == "attention" and bool(np.allclose(matrix.sum(axis=1), 1, atol=1e-3))
     return AttentionTable(
         values=matrix,

@@ -27,7 +27,6 @@ from core.ui.words.pages import find, opened
 if TYPE_CHECKING:
     from core.model import LoadedModel
     from core.model.bundled.first import FirstInput
-    from core.model.image.facts import Vision
     from core.model.text.languages import Languages
 
 MAX_FOUND = 64  # of eight numbers each, kept for all visitors
@@ -124,26 +123,20 @@ def _do_without_model(key: cache.TraceKey, first: FirstInput) -> None:
 
 def _current_image() -> Trace:
     """The trace of the image; ends the page where the model refuses it."""
-    from core.model.bundled.first_image import first_image
     from core.ui.frame import image_row
 
     if question := opened().of_image:
         navigation.ask(question)
     name = st.session_state["model"].strip()
-    shipped = None if opened().needs_model or not _awaits_model(name) else first_image()
-    if shipped is not None:
-        image_row.pick_size(shipped.vision)
-        key = _image_key(name, shipped.vision)
-        if cache.first_input(key) is not None:
-            image_row.show_facts(_draw_without_model(key, shipped))
-            _suggest_known(name)
-            return shipped.trace
+    key = _image_key(name)
+    if not opened().needs_model and _awaits_model(name) and (first := cache.first_input(key)):
+        image_row.show_facts(_draw_without_model(key, first))
+        _suggest_known(name)
+        return first.trace
     model = current_model()
     model_chip.show_model_facts(model)
-    if shipped is None:
-        image_row.pick_size(model.vision)
     try:
-        key = _image_key(model.name, model.vision)
+        key = _image_key(model.name)
         trace = note_trace(key, cache.trace(*key))
     except ModelError as error:
         show_model_error(error)
@@ -226,14 +219,10 @@ def suggest_head(model_name: str) -> None:
 def current_key(model_name: str) -> cache.TraceKey:
     """What the trace on screen is cached by: the model's name, the texts, the kind of attention.
 
-    Or the name of the image, and its size.
+    Or the name of the image.
     """
-    if switch.modality() == "image":  # a key names the image and its size, and has no text
-        from core.model.bundled.first_image import first_image
-
-        first = first_image() if first_model.is_awaited() else None
-        vision = cache.model(model_name, "image").vision if first is None else first.vision
-        return _image_key(model_name, vision)
+    if switch.modality() == "image":
+        return _image_key(model_name)
     if first_model.is_awaited() or not cache.model(model_name).is_encoder_decoder:
         return _text_key(model_name)
     return _text_key(model_name, *attention_types.chosen())
@@ -251,12 +240,10 @@ def _text_key(
     return cache.TraceKey(model_name, text, pair, target, attention_type, languages=languages)
 
 
-def _image_key(model_name: str, vision: Vision | None) -> cache.TraceKey:
+def _image_key(model_name: str) -> cache.TraceKey:
     from core.ui.frame import image_row
 
-    return cache.TraceKey(
-        model_name, "", image=image_row.image_name(), size=image_row.size_of(vision)
-    )
+    return cache.TraceKey(model_name, "", image=image_row.image_name())
 
 
 def current_model() -> LoadedModel:

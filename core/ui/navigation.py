@@ -16,6 +16,7 @@ from core.ui.frame import switch
 from core.ui.frame.layout import shut_drawer
 from core.ui.python import share
 from core.ui.words.messages import notice, place_notices
+from core.ui.words.numbers import in_a_row
 from core.ui.words.pages import (
     GO_TO,
     JOINED,
@@ -141,7 +142,6 @@ def open_page(name: str) -> None:
         switch.offer_other_pages(page, go_to)
         share.place(name)
     place_notices()
-    for what, parameters in page.gone.items():
-        if [each for each in parameters if address.take(each)]:
-            notice(f"This link asks for {what}, which this page no longer has.")
+    if gone := address.take_gone(page.gone):
+        notice(f"This link asks for {in_a_row(gone)}, which this page no longer has.")
     shut_drawer()

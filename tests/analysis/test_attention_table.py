@@ -59,17 +59,13 @@ def test_a_table_is_of_one_head_or_summarises_heads_then_layers(
     np.testing.assert_allclose(table.column_sums, expected.sum(axis=0), atol=1e-5)
 
 
-def test_hiding_special_tokens_drops_their_rows_and_columns_and_renormalising_fills_rows() -> None:
+def test_hiding_special_tokens_drops_their_rows_and_columns() -> None:
     shown = frame_of(WEIGHTS[0, 0]).iloc[1:6, 1:6]
     table = attention_table(TRACE, 0, 0, hide_special=True)
     np.testing.assert_allclose(table.values, shown.to_numpy(), atol=1e-6)
     assert table.rows.labels == ("the", "cap", "##y", "##bara", "the₂")
     assert table.hidden == 2
     assert not table.rows_sum_to_one
-    table = attention_table(TRACE, 0, 0, hide_special=True, renormalise=True)
-    expected = shown.div(shown.sum(axis=1), axis=0)
-    np.testing.assert_allclose(table.values, expected.to_numpy(), atol=1e-5)
-    assert table.rows_sum_to_one
 
 
 @pytest.mark.parametrize("head", [1, "max"])
@@ -88,13 +84,12 @@ def test_words_take_the_mean_of_rows_and_the_sum_of_columns_in_each_head(head: H
     assert table.rows_sum_to_one == (head != "max")
 
 
-def test_scores_are_those_before_softmax_and_can_be_neither_merged_nor_renormalised() -> None:
+def test_scores_are_those_before_softmax_and_cannot_be_merged() -> None:
     table = attention_table(TRACE, 0, 1, values="scores")
     np.testing.assert_allclose(table.values, np.log(WEIGHTS[0, 1]), atol=1e-4)
     assert not table.rows_sum_to_one
-    for option in ("words", "renormalise"):
-        with pytest.raises(ValueError, match="neither"):
-            attention_table(TRACE, 0, 0, values="scores", **{option: True})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="merged"):
+        attention_table(TRACE, 0, 0, values="scores", words=True)
 
 
 def test_the_saved_file_has_a_different_name_for_each_repeated_word() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.opening import open_app
-from tests.pages.conftest import alerts, pick, said, sent
+from tests.pages.conftest import alerts, pick, said
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from tests.pages.conftest import alerts, pick, said, sent
         ({"head": "max"}, "the largest value of any head, so rows add up to 1."),
         ({"head": "max", "layer": "mean"}, "averaged over layers"),
         ({"hide": "1"}, "the rest goes to hidden tokens"),
-        ({"hide": "1", "renorm": "1", "words": "1"}, "Rows add up to 1; a column"),
+        ({}, "Empty cells are below 0.005."),
         ({"hide": "1"}, "2 special tokens are hidden."),
         ({"values": "scores", "head": "mean"}, "its softmax is not the summary of their attention"),
         ({"values": "scores", "head": "3"}, "Softmax turns each row, special tokens included"),
@@ -27,15 +27,6 @@ def test_the_sentence_under_the_table_is_true_for_what_is_shown(
     assert sentence in said(open_app("heatmap", **state))
 
 
-def test_three_decimals_are_a_choice_and_so_are_the_cells_left_empty() -> None:
-    app = open_app("heatmap")
-    assert sent(app, "table")["digits"] == 2
-    assert "Empty cells are below 0.005." in said(app)
-    app = open_app("heatmap", decimals="1")
-    assert sent(app, "table")["digits"] == 3
-    assert "Empty cells are below 0.0005." in said(app)
-
-
 def test_the_mathematics_has_the_shape_of_the_models_own_tensors() -> None:
     text = said(open_app("heatmap"))
     assert "6 of shape [1, 12, 13, 13]: text, head, query, key" in text
@@ -43,7 +34,7 @@ def test_the_mathematics_has_the_shape_of_the_models_own_tensors() -> None:
 
 
 def test_impossible_values_are_reported_once_and_replaced() -> None:
-    link = {"layer": "999", "head": "13", "view": "<script>", "words": "yes"}
+    link = {"layer": "999", "head": "13", "values": "<script>", "words": "yes"}
     app = open_app("heatmap", **link)
     for key, value in link.items():
         assert f"asks for {key} `{value}`" in alerts(app)

@@ -127,12 +127,12 @@ def test_a_link_that_asks_a_page_for_texts_for_an_image_is_answered_with_a_text(
 # ---- links -------------------------------------------------------------------------------------
 
 
-def test_a_link_brings_back_the_image_the_model_and_the_size() -> None:
-    app = open_image("heatmap", "dinov2_with_registers", image="coffee", side="48")
+def test_a_link_brings_back_the_image_and_the_model() -> None:
+    app = open_image("heatmap", "dinov2_with_registers", image="coffee")
     assert not alerts(app)
-    assert "48 × 48 px, 12 × 12 patches" in facts(app)
-    written = {key: app.query_params[key] for key in ("input", "image", "side")}
-    assert written == {"input": "image", "image": "coffee", "side": "48"}
+    assert "32 × 32 px, 8 × 8 patches" in facts(app)
+    written = {key: app.query_params[key] for key in ("input", "image")}
+    assert written == {"input": "image", "image": "coffee"}
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,7 @@ def test_a_link_brings_back_the_image_the_model_and_the_size() -> None:
         ({"image": "own"}, "The image of this link is gone"),
         ({"image": "own:" + "0" * 64}, "This link asks for image"),
         ({"image": "<img src=x>"}, "This link asks for image"),
-        ({"side": "9999999"}, "This link asks for side"),
-        ({"side": "-1"}, "This link asks for side"),
+        ({"side": "48"}, "another size of the image, which this page no longer has"),
     ],
     ids=str,
 )
@@ -157,12 +156,7 @@ def test_a_link_to_what_is_not_there_is_answered_and_something_is_shown(
     app = open_app("heatmap", **link)
     assert told in alerts(app)
     assert app.session_state["image" if odd.get("image") else "input"] in {*BOX, "image", "text"}
-    assert "side" not in app.session_state or app.session_state["side"] == "32"
     assert sent(app, "table")
-
-
-def test_a_size_is_in_no_link_while_it_is_the_model_s_own() -> None:
-    assert "side" not in open_image("heatmap").query_params
 
 
 # ---- images of one's own -----------------------------------------------------------------------

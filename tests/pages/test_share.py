@@ -57,7 +57,7 @@ pytestmark = pytest.mark.slow
 # What says which text, model and part is on the screen: these stay, all else is changed.
 KEPT = {
     *("model", "text", "pair", "two", "input", "image", "attention", "decoder"),
-    *("source", "over", "corpus", "budget", "side"),
+    *("source", "over", "corpus", "budget"),
     "slow",  # UMAP and t-SNE take ten seconds to begin
 }
 LONGER = "The dog saw the cat, and it ran away from the cat before it barked."
@@ -259,9 +259,9 @@ TEXT_STATES: list[tuple[str, dict[str, object]]] = [
 IMAGE_STATES: list[tuple[str, dict[str, object]]] = [
     *states_of("image"),
     ("images", {"head": "mean"}),
-    ("images", {"head": "max", "patch": "cls", "direction": "to", "side": "48"}),
+    ("images", {"head": "max", "patch": "cls", "direction": "to"}),
     ("images", {"only_patches": True, "direction": "to", "patch": "r2c3", "head": "1"}),
-    ("class_attention", {"part": "maps", "side": "32"}),
+    ("class_attention", {"part": "maps"}),
     ("class_attention", {"part": "distance", "over": "box"}),
     ("query_key", {"input": "image", "part": "picture", "span": "all heads"}),
     ("query_key", {"input": "image", "part": "follow", "on": "box"}),

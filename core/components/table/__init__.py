@@ -38,25 +38,19 @@ def show_table(
     key: str,
     cells: Cells,
     on_hold: Callable[[tuple[int, ...]], None],
-    full_scale: bool = False,
-    digits: int = 2,
     picture: Mapping[str, Any] | None = None,
 ) -> None:
     """Draw a table; hovering never asks the server. `key` keeps the scroll position.
 
-    With `full_scale` colours go from 0 to 1 instead of 0 to the largest value shown; numbers have
-    so many `digits` after the point. `on_hold` is called with the positions of the cell that is
-    held from now on, none if empty. `picture` says what a saved picture is called and carries
-    inside (see ``shared/picture.js``); without it there are no buttons for that, here as in all
-    components.
+    `on_hold` is called with the positions of the cell that is held from now on, none if empty.
+    `picture` says what a saved picture is called and carries inside (see ``shared/picture.js``);
+    without it there are no buttons for that, here as in all components.
     """
     settings = {
         "rows": asdict(table.rows),
         "columns": asdict(table.columns),
         "where": table.where,
         "kind": table.kind,
-        "fullScale": full_scale,
-        "digits": digits,
         "picture": picture,
     } | asdict(cells)
     arrays = {"values": table.values, "rowSums": table.row_sums, "columnSums": table.column_sums}

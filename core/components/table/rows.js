@@ -8,6 +8,7 @@ import { describe, dirOf, make, place } from "../shared/dom.js"
 
 /** Pixels. Twenty tokens fit beside the menu at 1280 pixels, and twenty rows on a screen of 768; a score has up to three characters more than a weight. */
 export const CELL = { height: 24, minWidth: { attention: 20, scores: 36 }, digit: 7, maxWidth: 92 }
+export const DIGITS = 2 // after the point
 export const EXACT_DIGITS = 3 // of the cell that is read
 export const SUM = { width: 62, height: 30 }
 
@@ -42,10 +43,10 @@ export function nameRow({ left }, { rows }, row) {
 }
 
 /** @param {Line} line @param {Data} data @param {number} row */
-export function sumRow({ right }, { rowSums, columns, digits }, row) {
+export function sumRow({ right }, { rowSums, columns }, row) {
   if (!right) return
   right.classList.add("sum")
-  right.textContent = rowSums[row].toFixed(digits)
+  right.textContent = rowSums[row].toFixed(DIGITS)
   describe(right, { role: "gridcell", "aria-colindex": columns.labels.length + 2 })
 }
 
@@ -63,8 +64,8 @@ export function drawColumnLabel({ strip }, { columns }, column, { width, head, i
 }
 
 /** @param {Line} line @param {Data} data @param {number} column @param {Sizes} sizes */
-export function drawColumnSum({ strip }, { columnSums, digits }, column, { width }) {
-  const node = make(strip, "div", "sum", columnSums[column].toFixed(digits))
+export function drawColumnSum({ strip }, { columnSums }, column, { width }) {
+  const node = make(strip, "div", "sum", columnSums[column].toFixed(DIGITS))
   describe(node, { role: "gridcell", "aria-colindex": column + 2 })
   return place(node, {
     left: column * width,
@@ -103,7 +104,7 @@ export function drawCell({ strip }, data, row, column, { width }, scale) {
 /** In a cell; nothing where a weight would round to zero. @param {Data} data @param {number} row @param {number} column */
 export function textOf(data, row, column) {
   if (isMasked(data, row, column)) return "–"
-  const text = format(data.values[row * data.columns.labels.length + column], data.digits)
+  const text = format(data.values[row * data.columns.labels.length + column], DIGITS)
   return data.kind === "attention" && Number(text) === 0 ? "" : text
 }
 

@@ -6,17 +6,17 @@ import { colourSteps, paletteOf } from "../shared/scales.js"
 /** @import { Data, Scale } from "./table.js" */
 
 /**
- * Scores: symmetric around 0. Attention: from 0 to the largest value (or 1), by its square root, so that weak links show
+ * Scores: symmetric around 0. Attention: from 0 to the largest value, by its square root, so that weak links show
  * beside a column that takes nearly everything.
  * @param {HTMLElement} root @param {Data} data @returns {Scale}
  */
-export function makeScale(root, { kind, values, fullScale }) {
+export function makeScale(root, { kind, values }) {
   const isSigned = kind === "scores"
   const largest = values.reduce(
     (max, value) => (Number.isFinite(value) ? Math.max(max, Math.abs(value)) : max),
     0,
   )
-  const top = fullScale && !isSigned ? 1 : largest || 1
+  const top = largest || 1
   const steps = colourSteps(paletteOf(root, isSigned ? "diverging" : "sequential"))
   /** @type {(value: number) => number} */
   const share = (value) =>

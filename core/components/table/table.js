@@ -7,6 +7,7 @@ import { View, mount } from "../shared/view.js"
 import { paintTable } from "./picture.js"
 import {
   CELL,
+  DIGITS,
   EXACT_DIGITS,
   SUM,
   drawCell,
@@ -32,8 +33,6 @@ import { drawLegend, makeScale } from "./scale.js"
  * @property {Side} columns
  * @property {string} where
  * @property {"attention" | "scores"} kind
- * @property {boolean} fullScale
- * @property {number} digits after the point
  * @property {number[]} held positions of a query and a key, from 1; none if empty
  * @property {number[]} found likewise
  * @property {Float32Array} values row by row
@@ -189,7 +188,7 @@ export class TableView extends View {
     const free = this.width - rowHead - (this.hasSums ? SUM.width : 0) - 20
     const width = clamp(
       Math.floor(free / size.columns),
-      CELL.minWidth[data.kind] + CELL.digit * data.digits,
+      CELL.minWidth[data.kind] + CELL.digit * DIGITS,
       CELL.maxWidth,
     )
     const isTurned = longest + 8 > width

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 _words = Prose(__file__)
 
 
-def explain(trace: Trace, table: AttentionTable, layer: Layer, head: Head, *, digits: int) -> str:
-    """How to read the table, true for what is on the screen; `digits` is 0 without numbers."""
+def explain(trace: Trace, table: AttentionTable, layer: Layer, head: Head) -> str:
+    """How to read the table, true for what is on the screen."""
     if table.kind == "attention":
         sentences = [_explain_rows(trace, table, layer, head), _words("colours")]
-        if digits and (abs(table.shown) < (limit := 0.5 * 10**-digits)).any():
-            sentences.append(_words("blank", limit=limit))
+        if (abs(table.shown) < 0.005).any():
+            sentences.append(_words("blank"))
     else:
         softcap = softcap_of(trace, layer if isinstance(layer, int) else None)
         one_head = isinstance(layer, int) and isinstance(head, int)
@@ -95,7 +95,7 @@ def _without_special(trace: Trace) -> Preset:
     return Preset(
         f"Only {trace.input.words}",
         _words("without_special", specials=trace.input.specials, merges=merges),
-        _state(trace.layer_labels[-1], "mean", hide=True, renorm=True, words=merges),
+        _state(trace.layer_labels[-1], "mean", hide=True, words=merges),
     )
 
 

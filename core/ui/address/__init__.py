@@ -9,7 +9,8 @@ written, so that no proxy logs what visitors type; links from elsewhere still op
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -68,6 +69,20 @@ def translate(defaults: Mapping[str, str], parts: Mapping[str, str]) -> None:
     link.update({key: value for key, value in defaults.items() if not link.get(key)})
     if "part" in link:
         link["part"] = parts.get(link["part"], link["part"])
+
+
+def take_gone(gone: Mapping[str, Sequence[str]]) -> list[str]:
+    """What the link asks for of `gone` (see ``core.ui.words.pages``), no longer in the link."""
+    link = st.session_state[_LINK]
+    found = {
+        key: words
+        for words, patterns in gone.items()
+        for key, value in link.items()
+        if value and any(re.fullmatch(f"{each}(=.*)?", f"{key}={value}") for each in patterns)
+    }
+    for key in found:
+        del link[key]
+    return list(dict.fromkeys(found.values()))
 
 
 def may_leave_out(key: str) -> None:

@@ -27,7 +27,7 @@ Option = TypeVar("Option", bound=str)
 Number = TypeVar("Number", int, float)
 
 # The frame's, which every page has; all others are a page's own.
-SHARED = {"input", "model", "text", "pair", "image", "side", "attention", "decoder"}
+SHARED = {"input", "model", "text", "pair", "image", "attention", "decoder"}
 SHARED |= {"from_language", "to_language"}
 _NAMED = {"model", "text", "pair", "layer", "head"}  # in every link, as they are
 _SUGGESTED, _FOLLOWED = "_suggested", "_followed"

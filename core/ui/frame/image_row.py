@@ -1,4 +1,4 @@
-"""The first row of every page that shows an image: which one, a file of one's own, and its size."""
+"""The first row of every page that shows an image: which one, or a file of one's own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from core.model import Trace
 from core.model.box import BOX
 from core.model.bundled.first import PICTURE
 from core.model.errors import ModelError
-from core.model.image.facts import MAX_PATCHES, Vision
 from core.model.trace import Patches
 from core.ui import controls
 from core.ui.serve import images
@@ -20,7 +19,6 @@ from core.ui.words.prose import Prose
 MAX_MB = 20  # of a file
 _OWN, _FILE = "own", "image_file"  # the option of an image that was brought, and its uploader
 _KEPT, _SLOT, _OPENED = "_own_image", "_image_facts", "_image_opened"
-_SCALES = (1.0, 1.5, 2.0, 3.0)  # of a model's own size, where it takes others
 _words = Prose(__file__)
 
 
@@ -70,41 +68,6 @@ def image_name() -> str:
     name, image = st.session_state[_KEPT]
     images.keep(name, image)
     return str(name)
-
-
-def pick_size(vision: Vision | None) -> None:
-    """Let the visitor choose in what size the model gets the image, where it takes several."""
-    if vision is None or (sizes := _sizes(vision)) is None:
-        return
-    patch = vision.patch_size
-    with st.session_state[_SLOT]:
-        controls.choice(
-            "side",
-            [str(side) for side in sizes],
-            "Size",
-            subject="Image size for the model (pixels)",
-            names=lambda side: f"{side} px, {int(side) // patch} × {int(side) // patch} patches",
-            menu=True,
-            width=190,
-            optional=True,
-            label_visibility="collapsed",
-        )
-
-
-def size_of(vision: Vision | None) -> int | None:
-    """The side in pixels that was chosen; None for the model's own."""
-    sizes = _sizes(vision)
-    chosen = int(st.session_state.get("side", 0))
-    return chosen if sizes is not None and chosen in sizes[1:] else None
-
-
-def _sizes(vision: Vision | None) -> list[int] | None:
-    """The sides in pixels, the model's own first; None where it takes one size alone."""
-    if vision is None or not vision.interpolates or len(set(vision.image_size)) > 1:
-        return None
-    own, patch = vision.image_size[0], vision.patch_size
-    sides = [round(own * scale / patch) * patch for scale in _SCALES]
-    return [side for side in sides if (side // patch) ** 2 <= MAX_PATCHES]
 
 
 def show_facts(trace: Trace) -> None:

@@ -16,6 +16,7 @@ from core.model.catalog import Modality
 _SCREENS = Path(__file__).parents[2] / "screens"
 OPENED = "_opened_page"  # in the session: the name of the page of this run
 GO_TO = "_page_to_open"  # in the session: of the page of the next run
+_GONE = {"another size of the image": ["side"]}  # from all pages
 Link = Mapping[str, str]  # parameters of an address
 
 
@@ -64,7 +65,8 @@ class Page:
     visits : as of a part, for a page without parts.
     quick : parameters with which the page is quick to open; for tests.
     joined : pages that have become a part of this one, by their names (see :class:`Joined`).
-    gone : what old links may ask for that it no longer has, in words, and their parameters.
+    gone : what links asked for that the page no longer has, in words, and what stood in them: a
+        parameter, or a regular expression of ``parameter=value``.
     """
 
     name: str
@@ -130,7 +132,8 @@ class Joined:
 def _read(path: Path) -> Page:
     record = _with_tuples(tomllib.loads(path.read_text("utf-8")))
     parts = {name: Part(**_with_tuples(part)) for name, part in record.pop("parts", {}).items()}
-    return Page(path.parent.name, parts=parts, **record)
+    gone = record.pop("gone", {}) | _GONE
+    return Page(path.parent.name, parts=parts, gone=gone, **record)
 
 
 def _with_tuples(table: Mapping[str, Any]) -> dict[str, Any]:
