@@ -29,7 +29,7 @@ from core.atlas.command_line.words import BuildError, count_of, progress, say, s
 from core.atlas.distributed.reading import ClusterCorpus
 from core.atlas.distributed.reading import open_corpus as open_any_corpus
 from core.atlas.distributed.session import ClusterError, Workers, joined
-from core.atlas.distributed.workers import Work, count_parts, draw_parts, trace_chunks
+from core.atlas.distributed.workers import Work, draw_parts, trace_chunks
 from core.atlas.engine import chunks_of, walk
 from core.atlas.engine.folder import (
     FolderStore,
@@ -165,14 +165,14 @@ def _build_parts(
         raise BuildError("No text in the corpus has a token of its own.")
     heads = model.layers * model.heads
     as_file = out.name.endswith(FILE)
-    steps = heads if as_file else 2 * len(store.indices)
-    with progress(steps, "head" if as_file else "step") as bar:
+    steps, unit = (heads, "head") if as_file else (len(store.indices), "part")
+    with progress(steps, unit) as bar:
         if as_file:
             write_file(store, sums, out, settings, bar.update)
         elif workers is None:
             write_folder(store, sums, out, settings, bar.update)
         else:
-            write_folder(work.store, sums, out, settings, bar.update, draw_parts, count_parts)
+            write_folder(work.store, sums, out, settings, bar.update, draw_parts)
     remove_folder(folder)
     files = [out] if as_file else list(out.iterdir())
     size = size_of(sum(file.stat().st_size for file in files))

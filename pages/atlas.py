@@ -11,12 +11,10 @@ from core.screens.atlas.first import first_entry, show_until_made
 from core.screens.atlas.corpus.opening import open_entry
 from core.screens.atlas.corpus.saving import show_about
 from core.screens.atlas.corpus.source import pick_source, shows_images
-from core.screens.atlas.drawn import pick_counted
 from core.screens.atlas.examples import examples_for
 from core.screens.atlas.find import draw_search, find, show_result
 from core.screens.atlas.matrix import show_all_heads
 from core.screens.atlas.screen import (
-    DEFAULT,
     Screen,
     pick_colour,
     pick_dimensions,
@@ -45,25 +43,19 @@ with st.container():  # one place, however long: what moves down the page is red
 atlas, source = entry.atlas, entry.source
 assert atlas is not None and source is not None  # noqa: S101, PT018 - else the page has ended
 
-(projection, stage), counted, colour, search, axes = DEFAULT, False, "type", None, 2
-switches: dict[str, bool] = {}
+axes = 2
 with settings:
     projection, stage = pick_projection(atlas)
-    counted = pick_counted(source)
 suggest_head(atlas.model)
 with own:
     layer, head = pick_head(atlas)
     if part == "one" or (part == "heads" and projection == "PCA"):
-        axes = 2 if counted else pick_dimensions()
+        axes = pick_dimensions()
 with settings:
-    if not counted:
-        colour = pick_colour(atlas)
-    switches = pick_switches(part, counted=counted, images=images)
-    if part == "heads" or not counted:
-        search = find(source, stage, query)
-screen = Screen(
-    entry, atlas, layer, head, projection, stage, colour, search, counted, axes, switches
-)
+    colour = pick_colour(atlas)
+    switches = pick_switches(part, images=images)
+    search = find(source, stage, query)
+screen = Screen(entry, atlas, layer, head, projection, stage, colour, search, axes, switches)
 if answer := headline(atlas, stage, (layer, head) if part == "one" else None):
     ask(answer, "Press a head to enlarge it." if part == "heads" else "")
 presets.show(lambda: examples_for(entry))

@@ -121,16 +121,12 @@ class CorpusPoints(Coloured):
         return np.clip(tones, 0, _MAX_CATEGORY).astype(np.uint16)
 
 
-def quantise(
-    points: NDArray[Any], bounds: NDArray[Any] | None = None
-) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
+def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
     """Points as steps of a square or cube around each head's cloud, so that axes stay equal.
 
     Parameters
     ----------
     points : (head, point, 2 or 3).
-    bounds : (head, 4) of a plane, x from and to, y from and to, where the square shall be around
-        these and not around the points; points outside are moved to its edge.
 
     Returns
     -------
@@ -142,9 +138,7 @@ def quantise(
     known = np.asarray(np.isfinite(points).all(axis=(1, 2)))
     clean = np.where(known[:, None, None], points, 0)
     low, high = clean.min(axis=1, initial=np.inf), clean.max(axis=1, initial=-np.inf)
-    if bounds is not None:
-        low, high = bounds[:, [0, 2]], bounds[:, [1, 3]]
-    elif not points.shape[1]:
+    if not points.shape[1]:
         low = high = np.zeros((len(points), points.shape[-1]))
     middle = (low + high) / 2
     half = (high - low).max(axis=1) / 2

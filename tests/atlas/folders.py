@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.atlas.data import ProjectedPart, facts_of, heads_of
-from core.atlas.density import Density, bounds_of, count_cells
 from core.atlas.files import finish_folder, write_part
 from core.vocabulary import STAGES
 
@@ -42,16 +41,6 @@ def part_of(atlas: Atlas, index: int, sentences: Sequence[int]) -> ProjectedPart
     )
 
 
-def counts_of(atlas: Atlas, stage: Any) -> Density:
-    bounds = bounds_of(atlas.points[stage])
-    layers, heads, size = atlas.shape
-    counts = np.zeros((layers, heads, 2, 64, 64), np.uint32)
-    for layer, head, side in np.ndindex(layers, heads, 2):
-        points = atlas.points[stage][layer, head, side * size : (side + 1) * size]
-        counts[layer, head, side] = count_cells(points, bounds[layer, head])
-    return Density(counts, bounds)
-
-
 def write_folder(
     atlas: Atlas,
     folder: Path,
@@ -69,6 +58,5 @@ def write_folder(
 
 def finish(atlas: Atlas, folder: Path, sample: Sequence[int] = (0,)) -> None:
     """Write what a folder has beside its parts."""
-    density = {stage: counts_of(atlas, stage) for stage in STAGES}
     shown = part_of(atlas, 0, sample)
-    finish_folder(folder, facts_of(atlas), density, shown, heads_of(shown))
+    finish_folder(folder, facts_of(atlas), shown, heads_of(shown))

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -118,34 +117,6 @@ def test_a_sample_that_is_saved_again_is_still_one(atlas: Atlas, folder: Path) -
     assert_same(opened(written(sample)), sample)
 
 
-def test_density_is_what_was_counted(atlas: Atlas, folder: Path) -> None:
-    counts, bounds = open_large(folder).density("normalized")
-    assert (counts.sum(axis=(-1, -2)) == len(atlas.tokens)).all()
-    flat = atlas.points["normalized"][..., :2]
-    assert (bounds[..., 0] == flat[..., 0].min(axis=-1)).all()
-    assert (bounds[..., 3] == flat[..., 1].max(axis=-1)).all()
-
-
-@pytest.mark.parametrize("dtype", ["float32", "float16"])
-def test_a_part_of_a_plane_has_the_tokens_that_lie_in_it(
-    dtype: str, atlas: Atlas, tmp_path: Path
-) -> None:
-    large = open_large(write_folder(atlas, tmp_path / "a.atlas", PARTS, SAMPLE, dtype))
-    size = len(atlas.tokens)
-    points = atlas.points["raw"][1, 0, :, :2].astype(dtype).astype(np.float64)
-    part = np.array([-0.5, 1.0, -1.5, 0.7])
-    x, y = points.T
-    within = (x >= part[0]) & (x <= part[1]) & (y >= part[2]) & (y <= part[3])
-    look = large.look(1, 0, "raw", part)
-    assert (look.queries, look.keys) == (within[:size].sum(), within[size:].sum())
-    assert 0 < look.queries + look.keys < 2 * size
-    expected = np.flatnonzero(within[:size] | within[size:])
-    assert look.tokens is not None
-    assert look.tokens.tolist() == expected.tolist()
-    both = np.concatenate([expected, expected + size])
-    np.testing.assert_allclose(look.points, points[both], rtol=0, atol=0)
-
-
 def test_tokens_and_sentences_are_found_by_number(atlas: Atlas, folder: Path) -> None:
     large = open_large(folder)
     wanted = np.array([len(atlas.tokens) - 1, 0, 7, 7, 20])
@@ -164,10 +135,6 @@ def test_tokens_and_sentences_are_found_by_number(atlas: Atlas, folder: Path) ->
 def test_an_atlas_in_memory_answers_as_its_folder_does(atlas: Atlas, folder: Path) -> None:
     disk, memory = open_large(folder), InMemory(atlas)
     assert (memory.facts.tokens, memory.facts.sentences) == (disk.facts.tokens, len(SENTENCES))
-    for one, other in zip(disk.density("raw"), memory.density("raw"), strict=True):
-        np.testing.assert_array_equal(one, other)
-    part = np.array([-0.5, 1.0, -1.5, 0.7])
-    assert_same(memory.look(1, 0, "raw", part), disk.look(1, 0, "raw", part))
     wanted = np.array([len(atlas.tokens) - 1, 0, 7, 7, 20])
     rows = memory.tokens_at(wanted)
     assert_same(rows, disk.tokens_at(wanted))
@@ -323,7 +290,6 @@ def with_arrays(copy: Path, **changes: Any) -> None:
     save_file({n: a for n, a in arrays.items() if a is not None}, copy / "atlas.safetensors")
 
 
-DENSITY = (LAYERS, HEADS, 2, 64, 64)
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no description": (lambda f: (f / "atlas.json").unlink(), "lacks “atlas.json”"),
     "a description of megabytes": (lambda f: (f / "atlas.json").write_bytes(b"[" * 2**21), "large"),
@@ -334,14 +300,14 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
         "without end",
     ),
     "an array more": (lambda f: with_arrays(f, more=np.zeros(1)), "other arrays"),
-    "no counts": (lambda f: with_arrays(f, **{"density.raw": None}), "other arrays"),
+    "an array less": (lambda f: with_arrays(f, c=None), "other arrays"),
     "an array of another shape": (
-        lambda f: with_arrays(f, **{"scaling.c": np.ones((3, 2))}),
-        "scaling.c",
+        lambda f: with_arrays(f, c=np.ones((3, 2))),
+        "“c”",
     ),
     "impossible numbers": (
-        lambda f: with_arrays(f, **{"scaling.c": -np.ones((2, 3))}),
-        "scaling.c",
+        lambda f: with_arrays(f, c=-np.ones((2, 3))),
+        "“c”",
     ),
     "a part less": (
         lambda f: described(f, parts=[[0, 15, 2], [1, 18, 3]], index={"version": 1, "parts": [2]}),
@@ -425,11 +391,6 @@ def filled(name: str, value: Any) -> Callable[[pa.Table], pa.Table]:
 
 
 TABLES: dict[str, tuple[str, Callable[[pa.Table], pa.Table], str]] = {
-    "points that are no number": ("points", filled("query_raw_x", float("nan")), "not finite"),
-    "points as text": ("points", filled("query_raw_x", "x"), "another type"),
-    "points that are missing": ("points", filled("query_raw_x", None), "another type"),
-    "a point less": ("points", lambda t: t.slice(1), "rows for"),
-    "no points": ("points", lambda t: t.drop_columns(["key_raw_y"]), "lack a column"),
     "a token less": ("tokens", lambda t: t.slice(1), "rows for"),
     "tokens that are missing": ("tokens", filled("display", None), "gaps|damaged"),
     "tokens as numbers": ("tokens", filled("token", 7), "gaps|damaged"),
@@ -442,22 +403,8 @@ def test_a_table_that_lies_is_refused_where_it_is_read(name: str, copy: Path) ->
     table, change, message = TABLES[name]
     rewritten(copy / f"{table}-00001.parquet", change)
     large = open_large(copy)
-    ways: dict[str, Callable[[], object]] = {
-        "points": partial(large.look, 0, 0, "raw", np.array([-1.0, 1.0, -1.0, 1.0])),
-        "tokens": partial(write_segments, copy, large.parts),
-    }
     with pytest.raises(AtlasFileError, match=message):
-        ways[table]()
+        write_segments(copy, large.parts)
     (copy / f"{table}-00001.parquet").write_bytes(b"PAR1 nothing PAR1")
     with pytest.raises(AtlasFileError, match="missing or damaged"):
-        ways[table]()
-
-
-def test_counts_in_impossible_planes_are_refused(copy: Path) -> None:
-    for odd in (np.nan, np.inf):
-        with_arrays(copy, **{"density.raw.bounds": np.full((2, 3, 4), odd, np.float32)})
-        with pytest.raises(AtlasFileError, match="end before they begin"):
-            open_large(copy).density("raw")
-    with_arrays(copy, **{"density.raw": np.zeros(DENSITY, np.int64)})
-    with pytest.raises(AtlasFileError, match="shape or type"):
-        open_large(copy).density("raw")
+        write_segments(copy, large.parts)

@@ -140,21 +140,12 @@ def held(_modules: Path) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of atlases that the app offers by name; there is none at first."""
-    return tmp_path_factory.mktemp("atlases")
-
-
-@pytest.fixture(scope="session")
-def app(
-    log: Path, stand_in: StandInHub, downloaded: Path, _modules: Path, prepared: Path
-) -> Iterator[str]:
+def app(log: Path, stand_in: StandInHub, downloaded: Path, _modules: Path) -> Iterator[str]:
     """Address of one app for all tests that do not need a cold one."""
     with running_app(
         log,
         HF_ENDPOINT=stand_in.address,
         HF_HUB_CACHE=str(downloaded),
-        HEADSCOPE_ATLASES=str(prepared),
         PYTHONPATH=str(_modules),
     ) as address:
         yield address

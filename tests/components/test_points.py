@@ -11,9 +11,8 @@ import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.atlas.density import Density
 from core.components import atlas_cloud
-from core.components.atlas_cloud import AtlasCloud, CountedHead, cloud_page, show_cloud
+from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
 from core.components.points import quantise
 from core.figures.shades import shades
 from tests.components.received import data_of, received
@@ -265,59 +264,3 @@ def test_files_hold_what_people_typed_only_as_data() -> None:
     assert "&lt;b&gt;title" in page
     page = cloud_page(atlas_matrix(labels=[HOSTILE] * 5, texts=[HOSTILE]), HOSTILE, HOSTILE)
     assert received(data_of(page))["labels"] == [HOSTILE] * 5
-
-
-def test_counts_arrive_whole_and_their_bounds_are_the_frame() -> None:
-    cells = np.random.default_rng(2).integers(0, 2**24, size=(6, 2, 8, 8), dtype=np.uint32)
-    bounds = np.tile([-3.0, 1.0, 0.0, 2.0], (6, 1))
-    matrix = atlas_matrix(counts=Density(cells, bounds))
-    sent = received(matrix.packed())
-    assert (sent["cells"], sent["single"], sent["fineCells"]) == (8, False, 0)
-    np.testing.assert_array_equal(sent["counts"], cells.ravel())
-    frames = sent["frames"].reshape(6, 3)
-    np.testing.assert_allclose(frames, np.tile([-1.0, 1.0, 2.0], (6, 1)))
-    places = sent["places"].reshape(6, -1, 2) / 65535 * 4 + [-3.0, -1.0]
-    inside = np.abs(matrix.points - [-1.0, 1.0]).max(axis=-1) <= 2
-    np.testing.assert_allclose(places[inside], matrix.points[inside], atol=4 / 65535)
-
-
-def test_a_head_alone_has_one_row_whatever_its_layer() -> None:
-    fine = Density(np.ones((1, 2, 4, 4), dtype=np.uint32), np.array([[0.0, 1.0, 0.0, 1.0]]))
-    matrix = replace(
-        atlas_matrix(layers=1, heads=1),
-        layer_labels=(9,),
-        depth=12,
-        counts=Density(np.zeros((1, 2, 4, 4), dtype=np.uint32), np.array([[-2.0, 2, -2, 2]])),
-        counted_head=CountedHead(head=5, part=(0.0, 1.0, 0.0, 0.5), serial=3, fine=fine),
-    )
-    sent = received(matrix.packed())
-    assert (sent["numbers"], sent["tops"], sent["high"]) == ([9], [0], 1)
-    assert (sent["gaps"], sent["firstHead"]) == ([], 5)
-    assert (sent["part"], sent["serial"], sent["fineCells"]) == ([0, 1, 0, 0.5], 3, 4)
-    assert sent["fineCounts"].tolist() == [1] * 32
-
-
-@pytest.mark.parametrize(
-    ("sent", "told"),
-    [
-        ([0, 1, -2.5, 3], [0.0, 1.0, -2.5, 3.0]),
-        ([], []),
-        ([1, 0, 0, 1], []),
-        ([0, 1, 0, float("nan")], []),
-        ([0, 1, 0], []),
-        (["0", 1, 0, 1], []),
-        ([True, 2, 0, 1], []),
-        ({"x": 1}, []),
-        (None, []),
-    ],
-)
-def test_a_part_from_a_browser_is_not_trusted(
-    monkeypatch: pytest.MonkeyPatch, sent: object, told: list[float]
-) -> None:
-    heard: list[list[float]] = []
-    mounted: dict[str, Any] = {}
-    monkeypatch.setattr(atlas_cloud, "_atlas_cloud", lambda **given: mounted.update(given))
-    monkeypatch.setattr(streamlit, "session_state", {"matrix": {"view": {"part": sent}}})
-    show_cloud(atlas_matrix(), key="matrix", on_part=heard.append)
-    mounted["on_view_change"]()
-    assert heard == [told]

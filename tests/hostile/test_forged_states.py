@@ -32,7 +32,7 @@ HELD = (
     *("cell", "layers", "heads", "layer", "head", "query", "pairKey", "byContribution"),
     *("folded", "pairs", "token", "points", "outline", "visit", "total", "column", "share"),
     *("region", "serial", "near", "from", "to", "without", "without_keys", "patch", "direction"),
-    *("arrows", "only_patches", "weigh", "least", "hide", "renorm", "what", "held", "part"),
+    *("arrows", "only_patches", "weigh", "least", "hide", "renorm", "what", "held"),
 )
 MESSAGES = 4  # of forged states to each page
 CHARTS = ("plotly_chart", "arrow_data_frame")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import io
-import os
 import pathlib
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -34,7 +33,7 @@ from core.screens.query_key import following
 from core.ui import corpus_walk, python
 from core.ui.python import share
 from core.ui.python.writing import to_python
-from tests.every_part import parts, prepared_site
+from tests.every_part import parts
 from tests.model.language.checkpoints import build_with_head
 from tests.opening import open_app
 from tests.pages.atlases import LINES, file_of, opened, paste, small
@@ -377,16 +376,6 @@ def test_every_part_of_a_saved_atlas(
     app.run()
     assert page.files
     assert len(check(page)["table"]) == 3
-
-
-@pytest.mark.parametrize("part", ["heads", "one"])
-def test_a_large_atlas(page: Page, monkeypatch: pytest.MonkeyPatch, part: str) -> None:
-    with prepared_site():
-        monkeypatch.chdir(os.environ["HEADSCOPE_ATLASES"])
-        link = {"corpus": "prepared", "prepared": "large", "part": part}
-        open_app("atlas", part_of_head="-100,100,-100,100", find="she", **link)
-        check(page)
-        assert len(page.files) == 1
 
 
 @pytest.mark.parametrize("corpus", ["sample", "lines", "box"])

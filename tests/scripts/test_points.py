@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,7 @@ SCRIPTS = (
     "atlas_cloud/lasso",
     "atlas_cloud/marks",
     "atlas_cloud/viewport",
+    "atlas_cloud/words",
 )
 THEME = {"query": "#010203", "key": "#040506"}
 # "a b" and "c": b attends to a and to itself, a only to itself.
@@ -357,3 +360,15 @@ def test_zooming_keeps_the_place_under_the_pointer_and_the_view_within_the_grid(
     assert places[1] == pytest.approx(places[0], abs=1e-9)
     assert (far["x"], far["y"]) == (4 * 1200 - 1200, 4 * 600 - 600)
     assert back == {"zoom": 1, "x": 0, "y": 0}
+
+
+def test_a_finger_is_told_of_no_key_wheel_or_click(run: Run) -> None:
+    hints = """
+      globalThis.window = { matchMedia: () => ({ matches: isCoarse }) }
+      return [...[2, 3].map((dims) => hintFor({ dims })),
+        ...["lasso", 2, 3].map((mode) => hintAlone(mode))]
+    """
+    mouse, touch = (run(hints, isCoarse=coarse) for coarse in (False, True))
+    keys = re.compile("click|shift|ctrl|wheel|key|escape|hover|press", re.IGNORECASE)
+    assert all(keys.search(each) for each in mouse)
+    assert not any(keys.search(each) for each in touch)

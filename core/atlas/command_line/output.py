@@ -5,26 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
 from core.atlas.data import HeadPoints
-from core.atlas.density import Density
 from core.atlas.engine.constants import HeadConstants, facts_of_sums, find_constants
 from core.atlas.engine.folder import FolderStore, remove_own
-from core.atlas.engine.project import (
-    Bounds,
-    Counts,
-    add_counts,
-    all_bounds,
-    part_bounds,
-    part_counts,
-    project,
-    project_part,
-)
+from core.atlas.engine.project import project, project_part
 from core.atlas.engine.sample import sampled_numbers, shown_numbers
 from core.atlas.engine.sums import Sums
 from core.atlas.files import finish_folder, write_part
@@ -32,13 +20,9 @@ from core.atlas.files import write_file as write_sentences
 from core.atlas.files.archive import DESCRIPTION
 from core.atlas.files.description import FORMAT
 from core.atlas.whole_file import UNFINISHED
-from core.vocabulary import STAGES
 
 Settings = Mapping[str, str | int]
-Result = TypeVar("Result")
-Results = Iterator[tuple[int, Result | None]]  # of so many parts; None without a sentence
-Draw = Callable[[FolderStore, HeadConstants, Path], Results[Bounds]]
-Count = Callable[[FolderStore, HeadConstants, Bounds], Results[Counts]]
+Draw = Callable[[FolderStore, HeadConstants, Path], Iterator[object]]  # one after each part
 
 _OWN = re.compile(  # all that is written into the folder of an atlas
     r"((points|tokens|sentences)-\d{5,}\.parquet|search-\d{5,}\.safetensors"
@@ -78,27 +62,12 @@ def draw_here(
     constants: HeadConstants,
     folder: Path,
     indices: Sequence[int] | None = None,
-) -> Results[Bounds]:
-    """Write the points of all parts, or of these, into the folder of an atlas; what they cover."""
+) -> Iterator[None]:
+    """Write the points of all parts, or of these, into the folder of an atlas."""
     for index in store.indices if indices is None else indices:
-        if (part := store.part(index)) is None:
-            yield 1, None
-            continue
-        projected = project_part(part, constants)
-        write_part(folder, projected)
-        yield 1, part_bounds(projected)
-
-
-def count_here(
-    store: FolderStore,
-    constants: HeadConstants,
-    bounds: Bounds,
-    indices: Sequence[int] | None = None,
-) -> Results[Counts]:
-    """How many points of all parts, or of these, lie in each cell within bounds."""
-    for index in store.indices if indices is None else indices:
-        part = store.part(index)
-        yield 1, None if part is None else part_counts(project_part(part, constants), bounds)
+        if (part := store.part(index)) is not None:
+            write_part(folder, project_part(part, constants))
+        yield
 
 
 def write_folder(
@@ -108,39 +77,30 @@ def write_folder(
     settings: Settings,
     on_progress: Callable[[int], object],
     draw: Draw = draw_here,
-    count: Count = count_here,
 ) -> None:
     """Write the atlas of all parts of a store as a folder.
 
-    It has its name once it is whole; an atlas of that name is replaced. `draw` and `count` go
-    through the parts here, or on many machines; `on_progress` gets how many parts are done, twice
-    all. Raises `AtlasFileError` when points are not finite, `ForeignFileError` when something else
-    has the name, `OSError` when it cannot be written.
+    It has its name once it is whole; an atlas of that name is replaced. `draw` goes through the
+    parts here, or on many machines; `on_progress` is called after each. Raises `AtlasFileError`
+    when points are not finite, `ForeignFileError` when something else has the name, `OSError` when
+    it cannot be written.
     """
     constants = constants_of(store, sums)
     folder = out.with_name(f"{out.name}{UNFINISHED}")
     _remove(folder)
     folder.mkdir()
-    bounds = all_bounds(list(_reported(draw(store, constants, folder.resolve()), on_progress)))
-    counts = reduce(add_counts, _reported(count(store, constants, bounds), on_progress))
+    for _ in draw(store, constants, folder.resolve()):
+        on_progress(1)
     numbers = shown_numbers(sums.candidates)
     sample = store.texts(numbers)
     finish_folder(
         folder,
         facts_of_sums(sums, constants, settings, labelled=bool(sample.labels)),
-        {stage: Density(counts[stage], bounds[stage]) for stage in STAGES},
         sample,
         project(store.sample(numbers).of_head, constants, sums.layer_numbers),
     )
     _remove(out)
     folder.rename(out)
-
-
-def _reported(results: Results[Result], on_progress: Callable[[int], object]) -> Iterator[Result]:
-    for parts, result in results:
-        on_progress(parts)
-        if result is not None:
-            yield result
 
 
 def constants_of(store: FolderStore, sums: Sums) -> HeadConstants:

@@ -10,23 +10,22 @@ import pickle
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.atlas.command_line.output import Results, count_here, draw_here
+from core.atlas.command_line.output import draw_here
 from core.atlas.command_line.tracing import traces_of
 from core.atlas.distributed.session import Workers
 from core.atlas.engine import Chunk, walk
 from core.atlas.engine.constants import HeadConstants
 from core.atlas.engine.folder import FolderStore
-from core.atlas.engine.project import Bounds, Counts, add_counts
 from core.atlas.engine.shard_file import Dtype
 from core.atlas.engine.sums import Sums, merge
 from core.atlas.whole_file import write_whole
 from core.model import Trace, load
 
-_TOGETHER = 16  # parts whose sums, or counts, of some megabytes each are added at once
+_TOGETHER = 16  # parts whose sums, of some megabytes each, are added at once
 _MAX_BLOCKS = 4_096  # of parts; each block is a task
 _CHUNK = "part-{:05}.texts.json"
 
@@ -156,15 +155,9 @@ def _merge_parts(store: FolderStore, indices: Sequence[int]) -> Sums | None:
     return ray.get(merged[0])
 
 
-def draw_parts(store: FolderStore, constants: HeadConstants, folder: Path) -> Results[Bounds]:
+def draw_parts(store: FolderStore, constants: HeadConstants, folder: Path) -> Iterator[None]:
     """As `draw_here`, each part on a machine that has time."""
     return _results(store.indices, _draw, fn_args=(store, constants, folder), num_cpus=1)
-
-
-def count_parts(store: FolderStore, constants: HeadConstants, bounds: Bounds) -> Results[Counts]:
-    """As `count_here`, some parts at a time on a machine that has time."""
-    arguments = (store, constants, bounds)
-    return _results(store.indices, _count, together=_TOGETHER, fn_args=arguments, num_cpus=1)
 
 
 def _merge_files(store: FolderStore, indices: Sequence[int]) -> Sums | None:
@@ -180,17 +173,6 @@ def _draw(
     batch: dict[str, Any], store: FolderStore, constants: HeadConstants, folder: Path
 ) -> dict[str, Any]:
     return one_row(lambda index: next(draw_here(store, constants, folder, [index])), batch)
-
-
-def _count(
-    batch: dict[str, Any], store: FolderStore, constants: HeadConstants, bounds: Bounds
-) -> dict[str, Any]:
-    def count(*indices: int) -> tuple[int, Counts | None]:
-        every = count_here(store, constants, bounds, indices)
-        counts = [each for _, each in every if each is not None]
-        return len(indices), reduce(add_counts, counts) if counts else None
-
-    return one_row(count, batch)
 
 
 def one_row(function: Callable[..., object], batch: dict[str, Any]) -> dict[str, Any]:
@@ -209,19 +191,17 @@ def one_row(function: Callable[..., object], batch: dict[str, Any]) -> dict[str,
 def _results(
     indices: Sequence[int],
     function: Any,  # noqa: ANN401 - a class or a function
-    *,
-    together: int = 1,
     **options: Any,  # noqa: ANN401 - of `map_batches`
 ) -> Iterator[Any]:
-    """Hand parts, so many `together`, to a process that has time, and again if that dies."""
+    """Hand parts, one by one, to a process that has time, and again if that dies."""
     import ray.data
 
     if not indices:
         return
     numbers = [{"part": index} for index in indices]
-    blocks = min(-(-len(numbers) // together), _MAX_BLOCKS)
+    blocks = min(len(numbers), _MAX_BLOCKS)
     parts = ray.data.from_items(numbers, override_num_blocks=blocks)
-    done = parts.map_batches(function, batch_size=together, **options)
+    done = parts.map_batches(function, batch_size=1, **options)
     for block in done.iter_batches(batch_size=None):
         for pickled in block["result"]:
             result = pickle.loads(pickled)  # noqa: S301 - by the workers of this build

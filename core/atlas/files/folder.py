@@ -11,11 +11,10 @@ NAME.atlas/
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from core.atlas.data import AtlasFacts, CorpusTexts, HeadPoints, ProjectedPart, heads_of
-from core.atlas.density import Density
 from core.atlas.files.archive import ARRAYS, DESCRIPTION
 from core.atlas.files.description import MAX_PARTS, encode_description
 from core.atlas.files.errors import AtlasFileError
@@ -33,7 +32,6 @@ from core.atlas.files.tables import (
 from core.atlas.files.texts import as_stored
 from core.atlas.files.writing import write_file
 from core.atlas.whole_file import UNFINISHED, whole_file, write_whole
-from core.vocabulary import Stage
 
 SAMPLE = "sample.atlas.zip"
 _PART = re.compile(r"points-(\d{5})\.parquet")
@@ -63,7 +61,6 @@ def write_part(folder: Path, part: ProjectedPart, dtype: str = "float32") -> Non
 def finish_folder(
     folder: Path,
     facts: AtlasFacts,
-    density: Mapping[Stage, Density],
     sample: CorpusTexts,
     sample_heads: Iterable[HeadPoints],
 ) -> None:
@@ -85,13 +82,10 @@ def finish_folder(
     dtype = str(open_part(folder, POINTS_TABLE, sizes[0][0]).schema_arrow.field(FLOATS[0]).type)
     dtype = {"halffloat": "float16", "float": "float32"}[dtype]
     write_file(facts, sample, sample_heads, folder / SAMPLE)
-    arrays = facts_arrays(facts)
-    for stage, counted in density.items():
-        arrays |= {f"density.{stage}": counted.counts, f"density.{stage}.bounds": counted.bounds}
     for unfinished in folder.glob(f"*{UNFINISHED}"):  # of a writer that was killed
         unfinished.unlink(missing_ok=True)
     segments = write_segments(folder, parts_of(folder, sizes))
-    write_whole(folder / ARRAYS, pack_arrays(arrays))
+    write_whole(folder / ARRAYS, pack_arrays(facts_arrays(facts)))
     write_whole(folder / DESCRIPTION, encode_description(facts, sizes, dtype, segments))
 
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from pyarrow import ArrowException, Table, types
 from pyarrow.parquet import ParquetFile
 
-from core.atlas.density import Plane
 from core.atlas.files.description import Description
 from core.atlas.files.errors import AtlasFileError
 from core.atlas.files.tables import (
@@ -29,7 +28,6 @@ from core.atlas.files.tables import (
     NORMS,
     NUMBERS,
     POINTS,
-    POINTS_TABLE,
     SENTENCES_TABLE,
     part_name,
     schema_of,
@@ -173,31 +171,21 @@ class LargePart:
     count: int  # of its tokens
     sentences: int
 
-    def table(self, name: str, group: int, columns: list[str]) -> Table:
-        """Columns of a group of rows of one of its tables, as many rows as the part has."""
+    def table(self, name: str, columns: list[str]) -> Table:
+        """Columns of one of its tables of texts, as many rows as the part has."""
         wanted = self.sentences if name == SENTENCES_TABLE else self.count
         try:
             file = open_part(self.folder, name, self.index)
-            rows = file.metadata.row_group(group).num_rows
+            rows = file.metadata.row_group(0).num_rows
             missing = set(columns) - set(file.schema_arrow.names)
             if rows != wanted or missing:
                 raise AtlasFileError(
                     f"The {name} of part {self.index} are {rows:,} rows for {wanted:,}, or lack a"
                     " column."
                 )
-            return file.read_row_group(group, columns=columns, use_threads=False)
+            return file.read_row_group(0, columns=columns, use_threads=False)
         except (ArrowException, IndexError, OSError) as error:
             raise AtlasFileError(f"The {name} of part {self.index} are damaged.") from error
-
-    def plane(self, group: int, stage: Stage) -> Plane:
-        """The first two components of one head."""
-        names = [f"{kind}_{stage}_{axis}" for kind in ("query", "key") for axis in "xy"]
-        table = self.table(POINTS_TABLE, group, names)
-        queries, keys = (
-            np.stack([numbers_of(table, name, "f") for name in two], axis=1).astype(np.float32)
-            for two in (names[:2], names[2:])
-        )
-        return Plane(self.first, queries, keys)
 
 
 def parts_of(folder: Path, sizes: Sequence[tuple[int, int, int]]) -> tuple[LargePart, ...]:

@@ -195,8 +195,8 @@ def _columns(part: LargePart, pairs: dict[tuple[str, str], int]) -> Arrays:
     `AtlasFileError` when tokens are of other sentences than the part has.
     """
     names = ["token", "display", "sentence", "start", "end", "special"]
-    tokens = part.table(TOKENS_TABLE, 0, names)
-    sentences = part.table(SENTENCES_TABLE, 0, ["sentence", "text"])
+    tokens = part.table(TOKENS_TABLE, names)
+    sentences = part.table(SENTENCES_TABLE, ["sentence", "text"])
     numbers = numbers_of(sentences, "sentence", "i")
     known, sizes = np.unique(numbers_of(tokens, "sentence", "i"), return_counts=True)
     if not np.array_equal(known, numbers):

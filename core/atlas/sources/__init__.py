@@ -2,6 +2,6 @@
 
 from core.atlas.sources.folder import open_large
 from core.atlas.sources.memory import InMemory, search_tokens
-from core.atlas.sources.source import Source, matches_table, part_table
+from core.atlas.sources.source import Source, matches_table
 
-__all__ = ["InMemory", "Source", "matches_table", "open_large", "part_table", "search_tokens"]
+__all__ = ["InMemory", "Source", "matches_table", "open_large", "search_tokens"]

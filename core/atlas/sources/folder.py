@@ -18,13 +18,11 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arrays import Floats
 from core.atlas.data import Atlas, AtlasFacts, TokenRows
-from core.atlas.density import CELLS, Density, Look, Plane, look_at
 from core.atlas.files.archive import ARRAYS, DESCRIPTION
 from core.atlas.files.description import MAX_BYTES, Description, decode_description
 from core.atlas.files.errors import AtlasFileError
-from core.atlas.files.facts import Spec, expected_facts, open_arrays, read_facts
+from core.atlas.files.facts import expected_facts, open_arrays, read_facts
 from core.atlas.files.folder import SAMPLE
 from core.atlas.files.opening import read_atlas
 from core.atlas.files.reading import LargePart, parts_of
@@ -33,7 +31,6 @@ from core.atlas.files.tables import POINTS_TABLE, SENTENCES_TABLE, TOKENS_TABLE,
 from core.atlas.search.expression import Kind, Step, no_step
 from core.atlas.search.parts import Matches, search_parts
 from core.atlas.search.patches import ImageKind
-from core.vocabulary import STAGES, Stage
 
 MAX_FILE = 2**31  # bytes of the sample and of the arrays that are read whole
 
@@ -59,26 +56,6 @@ class LargeAtlas:
     def sample(self) -> Atlas:
         """A random sample of whole sentences, with the facts of all; they are numbered anew."""
         return read_atlas(self.folder / SAMPLE)
-
-    def density(self, stage: Stage) -> Density:
-        """All points of a stage, counted; `AtlasFileError` where the counts are impossible."""
-        names = f"density.{stage}", f"density.{stage}.bounds"
-        with open_arrays(self.folder / ARRAYS, _expected(self.description)) as read:
-            counts, bounds = (read(name) for name in names)
-        x0, x1, y0, y1 = np.moveaxis(bounds, -1, 0)
-        if not (np.isfinite(bounds).all() and (x0 <= x1).all() and (y0 <= y1).all()):
-            raise AtlasFileError(f"“{names[1]}” has planes that end before they begin.")
-        return Density(counts, bounds)
-
-    def planes(self, layer: int, head: int, stage: Stage) -> Iterator[Plane]:
-        """One head's plane, a part at a time."""
-        group = layer * self.description.heads + head
-        for part in self.parts:
-            yield part.plane(group, stage)
-
-    def look(self, layer: int, head: int, stage: Stage, part: Floats) -> Look:
-        """What lies in a part (x from, x to, y from, y to) of one head's plane."""
-        return look_at(self.planes(layer, head, stage), part)
 
     def search(
         self, query: str, kind: Kind | ImageKind = "token", on_step: Step = no_step
@@ -130,8 +107,9 @@ def open_large(folder: Path) -> LargeAtlas:
         raise AtlasFileError(f"“{DESCRIPTION}” of the folder is too large.")
     description = decode_description(path.read_bytes())
     _check_parts(folder, description)
-    with open_arrays(folder / ARRAYS, _expected(description)) as read:
-        facts = read_facts(description, {name: read(name) for name in expected_facts(description)})
+    expected = expected_facts(description)
+    with open_arrays(folder / ARRAYS, expected) as read:
+        facts = read_facts(description, {name: read(name) for name in expected})
     parts = parts_of(folder, description.parts)
     searched = tuple(_segments(folder, parts, description.segments))
     return LargeAtlas(folder, description, facts, parts, searched)
@@ -147,16 +125,6 @@ def _segments(
         count, sentences = sum(each.count for each in own), sum(each.sentences for each in own)
         yield Segment(segment_file(folder, number), own[0].first, count, sentences)
         start += size
-
-
-def _expected(description: Description) -> Spec:
-    """Shape and type of every array of a folder."""
-    heads = description.layers, description.heads
-    counts: Spec = {}
-    for stage in STAGES:
-        counts[f"density.{stage}"] = ((*heads, 2, CELLS, CELLS), "uint32")
-        counts[f"density.{stage}.bounds"] = ((*heads, 4), "float32")
-    return expected_facts(description) | counts
 
 
 def _check_parts(folder: Path, description: Description) -> None:

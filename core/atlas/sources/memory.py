@@ -10,14 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from core.analysis.arrays import Bools, Floats
+from core.analysis.arrays import Bools
 from core.atlas.data import Atlas, AtlasFacts, TokenRows, facts_of
-from core.atlas.density import Density, Look, Plane, bounds_of, count_heads, look_at
 from core.atlas.search import Matches
 from core.atlas.search.expression import SURROGATE, Kind, Step, no_step
 from core.atlas.search.parts import Ints, Words, search_parts
 from core.atlas.search.patches import ImageKind, search_patches
-from core.vocabulary import Stage
 
 TIME_LIMIT = 0.8  # processor seconds that phrases and expressions may take over the whole corpus
 
@@ -33,17 +31,6 @@ class InMemory:
         """All of it that does not grow with its tokens; a sample that was saved is all there is."""
         tokens, sentences = len(self.sample.tokens), len(self.sample.sentences)
         return replace(facts_of(self.sample), tokens=tokens, sentences=sentences)
-
-    def density(self, stage: Stage) -> Density:
-        """All points of a stage, counted."""
-        points = self.sample.points[stage]
-        bounds = bounds_of(points)
-        return Density(count_heads(points, bounds), bounds)
-
-    def look(self, layer: int, head: int, stage: Stage, part: Floats) -> Look:
-        """What lies in a part (x from, x to, y from, y to) of one head's plane."""
-        queries, keys = np.split(self.sample.points[stage][layer, head, :, :2], 2)
-        return look_at([Plane(0, queries, keys)], part)
 
     def search(
         self, query: str, kind: Kind | ImageKind = "token", on_step: Step = no_step

@@ -8,13 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.analysis.arrays import Floats
 from core.atlas.data import Atlas, AtlasFacts, TokenRows
-from core.atlas.density import Density, Look
 from core.atlas.search import Matches
 from core.atlas.search.expression import Kind, Step, no_step
 from core.atlas.search.patches import ImageKind
-from core.vocabulary import Stage
 
 
 class Source(Protocol):
@@ -27,12 +24,6 @@ class Source(Protocol):
     @property
     def sample(self) -> Atlas:
         """What of it is in memory: all, or a random sample of whole sentences, numbered anew."""
-
-    def density(self, stage: Stage) -> Density:
-        """All points of a stage, counted."""
-
-    def look(self, layer: int, head: int, stage: Stage, part: Floats) -> Look:
-        """What lies in a part (x from, x to, y from, y to) of one head's plane."""
 
     def search(
         self, query: str, kind: Kind | ImageKind = "token", on_step: Step = no_step
@@ -55,26 +46,5 @@ def matches_table(source: Source, found: Matches, rows: int | None = None) -> pd
             "position": tokens.position + 1,
             "sentence": tokens.sentence + 1,
             "text": source.sentences_at(tokens.sentence),
-        }
-    )
-
-
-def part_table(source: Source, look: Look) -> pd.DataFrame:
-    """A row for each token with a query or a key in a part whose points were few enough.
-
-    Raises `ValueError` for a part of which only counts are known.
-    """
-    if look.tokens is None:
-        raise ValueError("this part has too many points to name them")
-    rows = source.tokens_at(look.tokens)
-    queries, keys = np.split(look.points, 2)
-    return pd.DataFrame(
-        {
-            "token": rows.displays,
-            "sentence": rows.sentence + 1,
-            "position": rows.position + 1,
-            **{f"query {axis}": queries[:, i] for i, axis in enumerate("xy")},
-            **{f"key {axis}": keys[:, i] for i, axis in enumerate("xy")},
-            "text": source.sentences_at(rows.sentence),
         }
     )

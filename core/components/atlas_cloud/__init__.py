@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.layers import Rows, rows_of
-from core.atlas.density import Density
 from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.points import CorpusPoints, packed_sizes, quantise
@@ -21,28 +20,7 @@ _atlas_cloud = register("atlas_cloud")
 
 _MAX_CORNERS = 10_000  # of a lasso
 _MAX_PLACE = 1e3  # of a corner of a lasso, in halves of the frame's side
-_MAX_PART = 1e30  # of a corner of a part, in units of the points
 _GAP = 0.18  # of a tile's height, for layers that do not attend
-
-_NOTHING = Density(np.zeros((0, 2, 0, 0), np.uint32), np.zeros((0, 4), np.float32))
-
-
-@dataclass(frozen=True, eq=False)
-class CountedHead:
-    """The window of the only head, which is counted and enlarged until its points can be drawn.
-
-    Attributes
-    ----------
-    head : its number, as people read it.
-    part : x from and to, y from and to, that the window begins with; nothing for the whole head.
-    serial : with a new number the component takes `part`; else its window stays.
-    fine : finer cells of the part that is looked at, as of one head.
-    """
-
-    head: int = 1
-    part: Sequence[float] = ()
-    serial: int = 0
-    fine: Density | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -59,9 +37,6 @@ class AtlasCloud(CorpusPoints):
     heads : of each layer.
     own_scale : each cloud fills its tile, instead of one scale for all.
     chosen : layer and head, from 0, with an outline.
-    counts : of all tokens, drawn below the points; of the points only what a search found is drawn,
-        if there was one.
-    counted_head : the window, where there is one head and its tokens are counted.
     title : of a head whose points fill the picture, e.g. "L4 H2". What follows is only for this.
     picked : a token whose sentence stands out, both its queries and its keys.
     norms : (2 token,), lengths of the vectors, if the size of a point shows them.
@@ -76,8 +51,6 @@ class AtlasCloud(CorpusPoints):
     depth: int | None = None
     own_scale: bool = True
     chosen: tuple[int, int] | None = None
-    counts: Density | None = None
-    counted_head: CountedHead | None = None
     title: str | None = None
     picked: int | None = None
     norms: NDArray[np.float32] | None = None
@@ -90,8 +63,6 @@ class AtlasCloud(CorpusPoints):
 
         Raises ValueError where the points do not fit the heads and labels.
         """
-        counts = self.counts or _NOTHING
-        fine = (self.counted_head or CountedHead()).fine or _NOTHING
         places, frames = self._quantised()
         sizes, ends = packed_sizes(np.zeros(0) if self.norms is None else self.norms)
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
@@ -100,9 +71,6 @@ class AtlasCloud(CorpusPoints):
             places=places,
             frames=frames,
             tones=self.packed_tones(),
-            counts=counts.counts,  # float32 from here on, exact up to 16,777,216
-            areas=counts.bounds,
-            fineCounts=fine.counts,
             sizes=sizes,
             lines=lines[np.argsort(lines[:, 2], kind="stable")],  # the strongest are drawn last
             members=np.asarray(() if self.members is None else self.members + 1, dtype=np.uint8),
@@ -110,18 +78,9 @@ class AtlasCloud(CorpusPoints):
         )
 
     def settings(self) -> dict[str, Any]:
-        """What a component is told of the colours, the tokens, the cells and what is picked."""
-        window = self.counted_head or CountedHead()
-        fine = window.fine or _NOTHING
+        """What a component is told of the colours, the tokens and what is picked."""
         return super().settings() | {
             "ownScale": self.own_scale,
-            "cells": (self.counts or _NOTHING).counts.shape[-1],
-            "fineCells": fine.counts.shape[-1],
-            "fineArea": fine.bounds.ravel().tolist(),
-            "firstHead": window.head,
-            "single": self.counted_head is not None,
-            "part": list(window.part),
-            "serial": window.serial,
             "alone": self.title is not None,
             "title": self.title or "",
             "picked": -1 if self.picked is None else self.picked,
@@ -133,7 +92,7 @@ class AtlasCloud(CorpusPoints):
 
     def _grid(self) -> dict[str, Any]:
         """Where the tiles lie, and which of them has an outline."""
-        is_one = self.counted_head is not None or self.title is not None
+        is_one = self.title is not None
         rows = Rows(self.layer_labels, (1.0,), (), 1.0) if is_one else rows_of(self, _GAP)
         layer, head = self.chosen or (0, -1)
         return {
@@ -146,11 +105,9 @@ class AtlasCloud(CorpusPoints):
         }
 
     def _quantised(self) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
-        """The points in steps of frames, and those, which go around the counts if there are any."""
-        if self.points.ndim == 2:
-            return quantise(self._checked(self.points[None].astype(np.float64)))
-        bounds = None if self.counts is None else self.counts.bounds.reshape(-1, 4)
-        return quantise(self._checked(self.points), bounds)
+        """The points in steps of frames, and those."""
+        points = self.points[None].astype(np.float64) if self.points.ndim == 2 else self.points
+        return quantise(self._checked(points))
 
     def _checked(self, points: NDArray[Any]) -> NDArray[Any]:
         """`points`, if there are as many as heads and labels."""
@@ -166,7 +123,6 @@ def show_cloud(
     *,
     key: str,
     on_open: Callable[[int, int], None] | None = None,
-    on_part: Callable[[list[float]], None] | None = None,
     on_pick: Callable[[int | None], None] | None = None,
     on_choose: Callable[[list[int], NDArray[np.float64] | None], None] | None = None,
 ) -> None:
@@ -175,8 +131,6 @@ def show_cloud(
     Parameters
     ----------
     on_open : called with the numbers of layer and head each time a head is opened.
-    on_part : called with the part of the only counted head that is looked at, x from and to, y from
-        and to; with nothing for all of it.
     on_pick : called with a token when one of its points is clicked, with None when it is released.
     on_choose : called with the points inside a closed lasso or in a cluster, queries first, and
         with an empty list when the choice is cleared; and with the lasso's corners (corner, 2),
@@ -188,10 +142,6 @@ def show_cloud(
         layer, number = as_index(head.get("layer")), as_index(head.get("head"))
         if on_open is not None and layer is not None and number is not None:
             on_open(layer, number)
-
-    def part_changed() -> None:
-        if on_part is not None:
-            on_part(_part(reported(key, "view").get("part")))
 
     def picked() -> None:
         token = reported(key, "pick").get("token")
@@ -208,7 +158,6 @@ def show_cloud(
         key=key,
         data=cloud.packed(),
         on_open_change=opened,
-        on_view_change=part_changed,
         on_pick_change=picked,
         on_choose_change=chosen,
     )
@@ -219,15 +168,6 @@ def cloud_page(
 ) -> str:
     """The cloud as one HTML file that opens without internet."""
     return standalone_page("atlas_cloud", cloud.packed(), title, note, facts=facts)
-
-
-def _part(sent: object) -> list[float]:
-    """What a browser sent, if it is a part of a plane; else nothing."""
-    numbers = as_numbers(sent, _MAX_PART)
-    if numbers is None or len(numbers) != 4:
-        return []
-    x0, x1, y0, y1 = numbers
-    return [x0, x1, y0, y1] if x0 < x1 and y0 < y1 else []
 
 
 def _outline(value: object, points: NDArray[Any]) -> NDArray[np.float64] | None:

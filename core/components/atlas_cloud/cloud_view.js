@@ -17,7 +17,6 @@ import {
 } from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { View } from "../shared/view.js"
-import { countsAt } from "./counts.js"
 import { completed, placement, turnHeads } from "./heads.js"
 import { MARK } from "./marks.js"
 import { coloursOf, paintPoints } from "./paint.js"
@@ -31,13 +30,12 @@ import { labelOf } from "./words.js"
 /** @import { Parts } from "../shared/picture.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Read } from "./counts.js" */
 /** @import { Data, Sent } from "./heads.js" */
 /** @import { Marks } from "./marks.js" */
 /** @import { Colours, Painted } from "./paint.js" */
 /** @import { Grid, Spot, Tile, View as Window } from "./viewport.js" */
 /** @import { Note } from "./words.js" */
-/** @typedef {{head: number, point: number, cell?: Read | null}} Hover point: of the head, queries first, -1 beside all of them; cell: what is counted there */
+/** @typedef {{head: number, point: number}} Hover point: of the head, queries first, -1 beside all of them */
 
 const MAX_RATIO = 2 // device pixels per pixel: more take time and show nothing
 const TURN = { pixel: 0.0075, key: 0.12 } // radians
@@ -299,14 +297,7 @@ export class CloudView extends View {
     const { x, y } = placeOf(this.over, event)
     const tile = tileAt(this.view, this.grid, x, y)
     if (!tile) return null
-    const [head, spot] = [this.headOf(tile), this.spotOf(tile)]
-    const point = this.nearest(tile, x, y, event)
-    const { counted } = this.data
-    return {
-      head,
-      point,
-      cell: point < 0 && counted ? countsAt(this, counted, head, spot, x, y) : null,
-    }
+    return { head: this.headOf(tile), point: this.nearest(tile, x, y, event) }
   }
 
   /** The nearest point of a head, those that stand out before others; -1 for none within reach. @param {Tile} tile @param {number} x @param {number} y @param {PointerEvent} event */

@@ -32,7 +32,7 @@ export function drawNames(pen, { data, view, grid, colours }) {
   for (let column = columns.first; column < columns.end; column++) {
     const x = middleOf(tileSpot(view, grid, 0, column).left, first.side, box.left, box.width)
     if (column % step === 0)
-      pen.fillText(`H${data.firstHead + column}`, x, Math.max(box.top - view.y, box.top) - 9)
+      pen.fillText(`H${1 + column}`, x, Math.max(box.top - view.y, box.top) - 9)
   }
   pen.textAlign = "left"
 }

@@ -2,22 +2,19 @@
 
 import { rotateInto, sortByDepth } from "../points/rotation.js"
 import { SIZE_FACTORS, shadeIndex, sizeClass } from "../points/shades.js"
-import { countsOf } from "./density.js"
 
 /** @import { Rotation } from "../points/rotation.js" */
 /** @import { Coloured } from "../points/shades.js" */
 /** @import { Cluster } from "./clusters.js" */
-/** @import { Counts } from "./density.js" */
 /** @import { Spot } from "./viewport.js" */
 /**
  * @typedef {Coloured & {
- *   numbers: number[], tops: number[], high: number, gaps: [number, string][], heads: number, firstHead: number, single: boolean, alone: boolean,
+ *   numbers: number[], tops: number[], high: number, gaps: [number, string][], heads: number, alone: boolean,
  *   dims: 2 | 3, labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean, chosen: number,
  *   places: ArrayLike<number>, frames: Float32Array, tones: Uint8Array | Uint16Array, positions: Uint16Array, sentence: Uint16Array, matches: Uint8Array,
  *   spriteSide: number, sprites: Uint8Array, patched: Uint8Array,
- *   cells: number, counts: Float32Array, areas: Float32Array, fineCells: number, fineCounts: Float32Array, fineArea: number[], part: number[],
  *   title: string, picked: number, sizes: Uint8Array, sizeEnds: number[], lines: Float32Array, clusters: Cluster[], members: Uint8Array,
- * }} Sent `alone`: of one head, whose points fill the picture; `part`: of the only head, to begin with; `members`: the cluster of each point, counted from 1, 0 for none; `sprites`: RGB of every token that is a patch of an image
+ * }} Sent `alone`: of one head, whose points fill the picture; `members`: the cluster of each point, counted from 1, 0 for none; `sprites`: RGB of every token that is a patch of an image
  * @typedef {Sent & ReturnType<typeof derived>} Data and what is worked out once
  * @typedef {NonNullable<ReturnType<typeof placement>>} Placement
  */
@@ -51,7 +48,6 @@ function derived(sent) {
     factors: sent.sizes.length ? SIZE_FACTORS : [1],
     widest: frames.reduce((max, value, i) => (i % 3 === 2 ? Math.max(max, value) : max), 0),
     found: sent.searching ? sent.matches.reduce((sum, each) => sum + each, 0) : 0, // tokens
-    counted: /** @type {Counts | null} */ (countsOf(sent)),
   }
 }
 

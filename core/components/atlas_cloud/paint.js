@@ -1,10 +1,8 @@
-// Paints the points of all heads in view as pixels: queries as discs, keys as diamonds, those that stand out last; where
-// there are counts, these below.
+// Paints the points of all heads in view as pixels: queries as discs, keys as diamonds, those that stand out last.
 
 import { mixed, packedColour, pixelsOf } from "../points/raster.js"
 import { shadesOf } from "../points/shades.js"
 import { parseColour, readTheme } from "../shared/scales.js"
-import { countShades, paintCounts } from "./counts.js"
 import { placement } from "./heads.js"
 import { MARK } from "./marks.js"
 import { seenPart, tileSpot, tilesInView } from "./viewport.js"
@@ -65,8 +63,6 @@ export function coloursOf(element, data, fadedOf) {
     rgbPaper: paper,
     rim: packedColour(paper),
     kinds: [theme.query, theme.key].map((colour) => packedColour(parseColour(colour))),
-    tints: new Map(), // of counted cells, by level
-    counts: data.counted ? countShades(theme) : new Uint32Array(0),
   }
 }
 
@@ -101,10 +97,10 @@ export function showsPictures(scene, side) {
 }
 
 /** The marks that any point has, those that stand out last. @param {Painted} scene */
-export function marksShown({ data, marks }) {
-  const plain = data.counted && data.searching ? [] : [MARK.faded, MARK.none] // what is not found is counted
+export function marksShown({ marks }) {
   return [
-    ...plain,
+    MARK.faded,
+    MARK.none,
     ...Array.from({ length: Math.max(0, marks.highest - 1) }, (_, i) => MARK.match + i),
   ]
 }
@@ -154,8 +150,8 @@ export function paintPoints(raster, scene) {
 
 /** @param {Raster} raster @param {Painted} scene @param {number} head @param {Spot} spot */
 function paintTile(raster, scene, head, spot) {
-  const { data, grid, ratio } = scene
-  const tile = placement(data, head, spot)
+  const { grid, ratio } = scene
+  const tile = placement(scene.data, head, spot)
   if (!tile) return
   const part = seenPart(spot, grid)
   const box = [
@@ -164,7 +160,6 @@ function paintTile(raster, scene, head, spot) {
     Math.floor(part.right * ratio),
     Math.floor(part.bottom * ratio),
   ]
-  if (data.counted) paintCounts(raster, scene, data.counted, head, spot, box)
   const arePictures = showsPictures(scene, spot.side)
   for (const mark of marksShown(scene)) {
     const look = lookOf(scene, spot.side, mark)

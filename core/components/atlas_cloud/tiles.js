@@ -1,10 +1,9 @@
-// All heads as tiles, layers down, heads across; or one head of counts, which finer cells and then points follow as it grows.
+// All heads as tiles, layers down, heads across.
 
 import { legendEntries, legendEntry, legendMark } from "../points/shades.js"
 import { clamp, describe, make, place, windowFor } from "../shared/dom.js"
 import { drawPair } from "./above.js"
 import { CloudView } from "./cloud_view.js"
-import { countEntries, lookedAt, partOf } from "./counts.js"
 import { drawFrame, drawNames } from "./frames.js"
 import { placement } from "./heads.js"
 import { drawTileLabels } from "./labels.js"
@@ -18,7 +17,7 @@ import {
   middleTile,
   seenPart,
   tileAt,
-  viewOfPart,
+  viewOfTile,
 } from "./viewport.js"
 import { hintFor, noteInTile } from "./words.js"
 
@@ -26,13 +25,12 @@ import { hintFor, noteInTile } from "./words.js"
 /** @import { Component } from "../shared/view.js" */
 /** @import { Hover } from "./cloud_view.js" */
 /** @import { Sent } from "./heads.js" */
-/** @import { Spot, Tile, View as Window } from "./viewport.js" */
+/** @import { Spot, Tile } from "./viewport.js" */
 
 const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and columns
 const HEIGHT = { max: 620, least: 400, share: 0.58, narrow: 0.64, min: 240, wideFrom: 700 } // pixels; share of the browser's window; `narrow` on screens below `wideFrom`
 const FADED = { light: 0.22, dark: 0.3 } // share of its colour that a point keeps when a search did not find it
 const TOUCHABLE = 160 // side of a tile from which on a finger can choose a point
-const TELL_AFTER = 300 // milliseconds without a move
 const ALL = { picked: -1, chosen: new Set(), only: -1 } // nothing is chosen here
 
 export class TilesView extends CloudView {
@@ -45,6 +43,7 @@ export class TilesView extends CloudView {
   constructor(component) {
     super(component)
     this.root.classList.add("tiles")
+    this.whole.textContent = "Whole matrix"
     describe(this.over, { role: "application" })
     this.opener = make(this.stage, "button", "open")
     this.listen(this.opener, "click", () => this.openHead(Number(this.opener.dataset.head)))
@@ -54,22 +53,14 @@ export class TilesView extends CloudView {
     })
   }
 
-  /** @param {Sent} sent @param {boolean} isSent */
-  update(sent, isSent) {
+  /** @param {Sent} sent */
+  update(sent) {
     const before = this.data
-    const isSameModel =
-      String(before?.numbers) === String(sent.numbers) &&
-      before?.heads === sent.heads &&
-      before?.single === sent.single
-    const isNewPart = sent.single && isSent
-    if (before?.dims !== sent.dims || before?.single !== sent.single)
+    const isNew = String(before?.numbers) !== String(sent.numbers) || before?.heads !== sent.heads
+    if (before?.dims !== sent.dims)
       this.reading.textContent = hintFor(sent, this.component.standalone)
-    const isNew = !isSameModel || isNewPart
     if (isNew) Object.assign(this, { cursor: -1, tapped: -1 })
-    this.whole.textContent = sent.single ? "Whole head" : "Whole matrix"
     this.take(sent, isNew)
-    if (isNewPart && sent.part.length && this.grid)
-      this.lookAt(viewOfPart(this.grid, { row: 0, column: 0 }, partOf(this.data, sent.part)))
   }
 
   /** @param {number} width */
@@ -78,8 +69,7 @@ export class TilesView extends CloudView {
     const share = this.isNarrow ? HEIGHT.narrow : HEIGHT.share
     const height = clamp(share * windowFor(this.root).height, HEIGHT.least, HEIGHT.max) // so that the rows are seen without scrolling
     const box = { ...GUTTER, width: width - GUTTER.left - 1, height }
-    const windows = data.single ? ZOOM.single : ZOOM.windows
-    const grid = gridFor(data, data.heads, box, this.isNarrow ? height : HEIGHT.min, windows)
+    const grid = gridFor(data, data.heads, box, this.isNarrow ? height : HEIGHT.min)
     this.height = GUTTER.top + grid.box.height + 1
     return grid
   }
@@ -91,7 +81,7 @@ export class TilesView extends CloudView {
   /** On a phone the rows fill the window, and a finger moves from head to head. */
   firstView() {
     const { grid, data } = this
-    if (data.single || !this.isNarrow) return super.firstView()
+    if (!this.isNarrow) return super.firstView()
     const side = grid.box.height / grid.high
     const middle = ((Math.max(0, data.chosen) % data.heads) + 0.5) * side
     return clampView({ zoom: side / grid.pitch, x: middle - grid.box.width / 2, y: 0 }, grid)
@@ -100,10 +90,7 @@ export class TilesView extends CloudView {
   mark() {
     const { data } = this
     this.colour(markPoints(data, ALL), ({ isDark }) => (isDark ? FADED.dark : FADED.light))
-    this.legend.replaceChildren(
-      ...(data.counted ? countEntries(this.colours, data.ownScale) : []),
-      ...(data.labels.length || !data.counted ? legendEntries(data, this.colours.shades) : []),
-    )
+    this.legend.replaceChildren(...legendEntries(data, this.colours.shades))
     const found = data.found ? "found: larger, with a ring" : "nothing found"
     if (data.searching)
       this.legend.append(legendEntry([legendMark("disc ring", this.colours.paper)], found))
@@ -161,7 +148,7 @@ export class TilesView extends CloudView {
     this.over.style.touchAction = isHigher ? "none" : "pan-y"
     const main = mainTile(view, grid)
     const head = main ? this.headOf(main) : this.tapped
-    opener.hidden = head < 0 || this.component.standalone === true || this.data.single
+    opener.hidden = head < 0 || this.component.standalone === true
     if (opener.hidden) return
     const part = seenPart(this.spotOf(this.tileOf(head)), grid)
     opener.hidden = part.right <= part.left || part.bottom <= part.top
@@ -184,29 +171,16 @@ export class TilesView extends CloudView {
   /** @param {number} head */
   nameOf(head) {
     const { row, column } = this.tileOf(head)
-    return `L${this.data.numbers[row]} H${this.data.firstHead + column}`
-  }
-
-  /** @param {Window} view */
-  lookAt(view) {
-    super.lookAt(view)
-    if (this.data.single) this.tellPart()
-  }
-
-  /** Tell the page, a moment after the last move, which part of the only head is looked at. */
-  tellPart() {
-    const part = lookedAt(this.data, this.grid, this.spotOf({ row: 0, column: 0 }))
-    this.tell("view", { part: part ?? [] }, TELL_AFTER)
+    return `L${this.data.numbers[row]} H${1 + column}`
   }
 
   /** In a saved file, enlarge the head. @param {number} head */
   openHead(head) {
     this.tapped = -1
     this.paint()
-    if (this.data.single) return
     const { row, column } = this.tileOf(head)
-    if (this.component.standalone) this.lookAt(viewOfPart(this.grid, { row, column }))
-    else this.tell("open", { layer: this.data.numbers[row], head: this.data.firstHead + column })
+    if (this.component.standalone) this.lookAt(viewOfTile(this.grid, { row, column }))
+    else this.tell("open", { layer: this.data.numbers[row], head: 1 + column })
   }
 
   actions() {

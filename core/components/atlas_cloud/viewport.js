@@ -7,25 +7,23 @@ import { clamp } from "../shared/dom.js"
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Box the window, in pixels
  * @typedef {{tops: number[], high: number}} Rows where rows begin, and where the last one or what follows it ends, in tiles
- * @typedef {Rows & {columns: number, pitch: number, box: Box, windows: number, isFree?: boolean}} Grid pitch: the side of a tile at zoom 1; windows: the side of the largest tile, in windows; isFree: without edges
+ * @typedef {Rows & {columns: number, pitch: number, box: Box, isFree?: boolean}} Grid pitch: the side of a tile at zoom 1; isFree: without edges
  * @typedef {{zoom: number, x: number, y: number, z?: number}} View x, y: pixels of the grid to the left of the window and above it; z: how deep the middle of the window lies in space, in halves of a tile's side
  * @typedef {{left: number, top: number, side: number}} Spot of a tile
  * @typedef {{row: number, column: number}} Tile
  */
 
-export const ZOOM = { step: 1.6, windows: 4, single: 256 } // a click's factor; the side of the largest tile, in windows, of many tiles and of one
-const WHOLE = { left: 0, right: 1, top: 0, bottom: 1 } // of a tile
+export const ZOOM = { step: 1.6, windows: 4 } // a click's factor; the side of the largest tile, in windows
 const FREE = { min: 0.5, max: 80, shift: 1.8 } // zoom; how far the middle of the window may lie from that of the tile, in halves of its side
 
-/** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {Rows} rows @param {number} columns @param {Box} box @param {number} minHeight @param {number} [windows] @returns {Grid} */
-export function gridFor({ tops, high }, columns, box, minHeight, windows = ZOOM.windows) {
+/** The largest tiles with which all rows and columns fit; a window no taller than they need. @param {Rows} rows @param {number} columns @param {Box} box @param {number} minHeight @returns {Grid} */
+export function gridFor({ tops, high }, columns, box, minHeight) {
   const pitch = Math.min(box.width / columns, box.height / high)
   return {
     tops,
     high,
     columns,
     pitch,
-    windows,
     box: { ...box, height: Math.max(Math.min(box.height, minHeight), Math.round(pitch * high)) },
   }
 }
@@ -63,8 +61,8 @@ function freeView(view, { pitch, box }) {
 export function clampView(view, grid) {
   if (grid.isFree) return freeView(view, grid)
   const { zoom, x, y } = view
-  const { high, columns, pitch, box, windows } = grid
-  const largest = Math.max(1, (windows * Math.min(box.width, box.height)) / pitch)
+  const { high, columns, pitch, box } = grid
+  const largest = Math.max(1, (ZOOM.windows * Math.min(box.width, box.height)) / pitch)
   const near = clamp(zoom, 1, largest)
   /** @type {(from: number, extent: number, room: number, share: number) => number} */
   const edge = (from, extent, room, share) =>
@@ -184,14 +182,10 @@ export function mainTile(view, grid) {
   return (part.right - part.left) * (part.bottom - part.top) > 0.6 * shorter * shorter ? tile : null
 }
 
-/** The view in which a tile fills the window, or a part of it by shares of its side from the left and from the top. @param {Grid} grid @param {Tile} tile @param {{left: number, right: number, top: number, bottom: number}} [part] */
-export function viewOfPart(grid, { row, column }, part = WHOLE) {
-  const { left, right, top, bottom } = part
+/** The view in which a tile fills the window. @param {Grid} grid @param {Tile} tile */
+export function viewOfTile(grid, { row, column }) {
   const { pitch, tops, box } = grid
-  const side = Math.min(
-    box.width / Math.max(right - left, 1e-9),
-    box.height / Math.max(bottom - top, 1e-9),
-  )
-  const [x, y] = [(column + (left + right) / 2) * side, (tops[row] + (top + bottom) / 2) * side]
+  const side = Math.min(box.width, box.height)
+  const [x, y] = [(column + 0.5) * side, (tops[row] + 0.5) * side]
   return clampView({ zoom: side / pitch, x: x - box.width / 2, y: y - box.height / 2 }, grid)
 }

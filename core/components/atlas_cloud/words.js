@@ -3,7 +3,6 @@
 import { inContext, startAfter, startNear } from "../points/texts.js"
 import { pointer } from "../shared/dom.js"
 import { css } from "../shared/scales.js"
-import { inWords } from "./counts.js"
 import { endsOf, format } from "./marks.js"
 
 /** @import { Hover } from "./cloud_view.js" */
@@ -17,13 +16,6 @@ const HINTS = {
     touch:
       "Tap a head for its name, tap it again to open it. Pinch to zoom, then move with one finger.",
     file: "Press a head to enlarge it; drag to move; Ctrl and wheel, pinch, or + and − to zoom.",
-  },
-  single: {
-    mouse:
-      "Ctrl and wheel, or + and −, to zoom (after a click here, the wheel alone); drag to move. What is enlarged is counted in finer cells, until its points are few enough to be drawn.",
-    touch:
-      "Pinch to zoom, then move with one finger. What is enlarged is counted in finer cells, until its points are few enough to be drawn.",
-    file: "Drag to move; Ctrl and wheel, pinch, or + and − to zoom.",
   },
   space: {
     mouse:
@@ -52,10 +44,8 @@ const ALONE = {
 }
 
 /** How to use it, with a mouse, a finger, or in a saved file. @param {Sent} data @param {boolean} [isFile] */
-export function hintFor({ dims, single }, isFile = false) {
-  const hints = single ? HINTS.single : dims === 3 ? HINTS.space : HINTS.plane
-  if (isFile) return hints.file
-  return hints[pointer()]
+export function hintFor({ dims }, isFile = false) {
+  return HINTS[dims === 3 ? "space" : "plane"][isFile ? "file" : pointer()]
 }
 
 /** How to use a head alone: a lasso, or a cloud in so many dimensions. @param {"lasso" | 2 | 3} mode */
@@ -64,28 +54,18 @@ export function hintAlone(mode) {
 }
 
 /** @param {Data} data */
-export function labelOf({ numbers, heads, labels, cells, single, alone, title, dims }) {
+export function labelOf({ numbers, heads, labels, alone, title, dims }) {
   if (alone)
     return `${title}: ${format(labels.length)} queries and as many keys in ${dims} dimensions`
-  const drawn = cells ? "queries and keys as counts in cells" : `${labels.length} tokens in each`
-  if (single) return `One head: ${drawn}; arrow keys move, plus and minus zoom`
-  return `${numbers.length} layers down, ${heads} heads across, ${drawn}; arrow keys move, Enter opens a head`
+  return `${numbers.length} layers down, ${heads} heads across, ${labels.length} tokens in each; arrow keys move, Enter opens a head`
 }
 
 /** The shape of a note: its title, its lines, and what is read aloud. @typedef {{title: string, lines: (string | null)[][], text: string}} Note */
 
-/** What is under the pointer in a tile; nothing beside all points and cells. @param {Painted} scene @param {Hover} hover @param {string} name of the head @returns {Note | null} */
-export function noteInTile(scene, { point, cell }, name) {
+/** What is under the pointer in a tile; nothing beside all points. @param {Painted} scene @param {Hover} hover @param {string} name of the head @returns {Note | null} */
+export function noteInTile(scene, { point }, name) {
+  if (point < 0) return null
   const { data, colours } = scene
-  if (point < 0) {
-    if (!cell) return null
-    const [queries, keys] = inWords(cell)
-    const lines = [
-      [queries, colours.query],
-      [keys, colours.key],
-    ]
-    return { title: name, lines, text: `${name}: ${queries} and ${keys} in this cell.` }
-  }
   const [token, isKey] = [point % data.half, point >= data.half]
   const [label, position] = [data.labels[token], data.positions[token]]
   const what = `${isKey ? "key" : "query"} of “${label}”`

@@ -98,37 +98,10 @@ export function makeRaster(canvas) {
         }
       }
     },
-    /**
-     * A square table of coloured cells, rows from the lowest, cut off at the box.
-     * @param {Uint32Array} colours @param {number} columns @param {number} left @param {number} bottom @param {number} width @param {number} height @param {Box} box
-     */
-    cells(colours, columns, left, bottom, width, height, box) {
-      const [x0, y0] = [
-        Math.max(box[0], Math.round(left)),
-        Math.max(box[1], Math.round(bottom - height)),
-      ]
-      const [x1, y1] = [
-        Math.min(box[2], Math.round(left + width)),
-        Math.min(box[3], Math.round(bottom)),
-      ]
-      const across = Int32Array.from({ length: Math.max(0, x1 - x0) }, (_, i) =>
-        cellOf((x0 + i + 0.5 - left) / width, columns),
-      )
-      for (let y = y0; y < y1; y++) {
-        const first = cellOf((bottom - y - 0.5) / height, columns) * columns
-        const line = y * image.width + x0
-        for (let i = 0; i < across.length; i++) pixels[line + i] = colours[first + across[i]]
-      }
-    },
     present() {
       pen.putImageData(image, 0, 0)
     },
   }
-}
-
-/** @param {number} share of the extent, 0 to 1 @param {number} columns */
-function cellOf(share, columns) {
-  return Math.min(columns - 1, Math.max(0, Math.floor(share * columns)))
 }
 
 /** @param {Int16Array} pixels @param {number} width of the image @returns {Shape} */

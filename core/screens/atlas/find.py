@@ -21,7 +21,6 @@ from core.atlas.search.patches import IMAGE_KINDS, ImageKind, search_patches
 from core.atlas.sources import InMemory, Source, matches_table
 from core.figures.palette import Palette
 from core.screens.atlas.corpus.noting import points_of
-from core.screens.atlas.drawn import is_sampled
 from core.screens.atlas.screen import Screen, Search, open_head
 from core.screens.atlas.wording import number, whole
 from core.ui import address, controls, python
@@ -103,7 +102,7 @@ def _search(source: Source, stage: Stage, query: str, kind: Kind | ImageKind) ->
     try:
         with search_turn() if kind in _OF_SENTENCES else nullcontext(no_step) as step:
             everywhere = matches = source.search(query, kind, step)
-            if is_sampled(source):
+            if source.facts.tokens > len(atlas.tokens):
                 matches = InMemory(atlas).search(query, kind, step)
     except (SearchError, AtlasFileError) as error:
         return str(error)

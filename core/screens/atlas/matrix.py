@@ -7,7 +7,6 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from core.atlas.colours import point_tones
-from core.atlas.density import Density
 from core.components.atlas_cloud import AtlasCloud, show_cloud
 from core.figures.palette import Palette
 from core.model.trace import Array
@@ -15,7 +14,6 @@ from core.screens.atlas.drawn import note_points
 from core.screens.atlas.find import show_spread
 from core.screens.atlas.layouts import (
     LOOK_EVERY,
-    MAX_MATCHES,
     ensure_job,
     follow,
     laid_out_tiles,
@@ -33,7 +31,6 @@ from core.screens.atlas.screen import (
     token_data,
 )
 from core.screens.atlas.wording import number, whole
-from core.ui import python
 from core.ui.head_maps import gaps_note
 from core.ui.words.prose import Prose
 
@@ -41,7 +38,7 @@ _words = Prose(__file__)
 
 
 def show_all_heads(screen: Screen, colours: Palette) -> None:
-    """The matrix of points or counts, its caption, its file, and the dispersion of a search."""
+    """The matrix of points, its caption, its file, and the dispersion of a search."""
     running = screen.projection != "PCA" and ensure_job(screen).running
     draw = st.fragment(_draw, run_every=LOOK_EVERY) if running else _draw
     draw(screen)
@@ -52,11 +49,8 @@ def _draw(screen: Screen) -> None:
     follow("heads")
     atlas, heads = screen.atlas, screen.atlas.shape[1]
     own_scale = screen.switches[OWN_SCALE]
-    counts = None
-    if screen.counted:
-        counts = python.shown("density", screen.source.density, screen.stage)
     tokens, points = _points(screen)
-    if counts is None and not tokens.size:
+    if not tokens.size:
         if ensure_job(screen).running:
             st.info(
                 f"The first head is being laid out; {screen.projection} takes ten seconds to start."
@@ -64,7 +58,7 @@ def _draw(screen: Screen) -> None:
         return
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
     tones = point_tones(atlas, screen.colour).numbers[..., both]
-    note = _note(screen, tokens.size, counts)
+    note = _note(screen, tokens.size)
     held = contents_of(screen, "all-heads")
     matrix = AtlasCloud(
         layer_labels=atlas.layer_labels,
@@ -74,18 +68,14 @@ def _draw(screen: Screen) -> None:
         tones=tones.reshape(-1, both.size) if tones.ndim > 1 else tones,
         own_scale=own_scale,
         chosen=(screen.layer, screen.head),
-        counts=counts,
-        labelled=screen.switches.get(LABELS, True),
+        labelled=screen.switches[LABELS],
         picture=held.titled("All heads over a corpus", about=note),
         **token_data(screen, tokens),
     )
     show_cloud(matrix, key="atlas_matrix", on_open=open_head)
     reading, saving = st.columns([5, 1])
     with reading:
-        if counts is None:
-            st.caption(_caption(screen, tokens.size, points.shape[-1], own_scale=own_scale))
-        else:
-            st.caption(_count_caption(screen, own_scale=own_scale))
+        st.caption(_caption(screen, tokens.size, points.shape[-1], own_scale=own_scale))
     with saving:
         offer_page(
             matrix,
@@ -99,9 +89,6 @@ def _draw(screen: Screen) -> None:
 def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
     """The tokens that are drawn as points, and their points (layer * head, 2 token, 2 or 3)."""
     matches = screen.search.matches if screen.search else None
-    if screen.counted:  # what a search found lies above the counts
-        tokens = np.zeros(0, np.intp) if matches is None else matches.indices[:MAX_MATCHES]
-        return tokens, tile_points(screen.atlas, screen.stage, tokens)
     note_points(screen)
     if screen.projection == "PCA":
         tokens = tile_tokens(screen.atlas, None if matches is None else matches.tokens)
@@ -111,18 +98,12 @@ def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
     return laid_out_tiles(screen)
 
 
-def _note(screen: Screen, drawn: int, counts: Density | None) -> str:
+def _note(screen: Screen, drawn: int) -> str:
     """What is drawn, for a file."""
-    if counts is None:
-        atlas = screen.atlas
-        return (
-            f"{drawn:,} of {len(atlas.tokens):,} tokens of {len(atlas.sentences):,}"
-            f" {whole(atlas)}, {screen.projection}, {screen.stage}."
-        )
-    facts, cells = screen.source.facts, counts.counts.shape[-1]
+    atlas = screen.atlas
     return (
-        f"{facts.tokens:,} tokens of {facts.sentences:,} sentences counted in {cells} × {cells}"
-        f" cells, PCA, {screen.stage}."
+        f"{drawn:,} of {len(atlas.tokens):,} tokens of {len(atlas.sentences):,}"
+        f" {whole(atlas)}, {screen.projection}, {screen.stage}."
     )
 
 
@@ -141,19 +122,4 @@ def _caption(screen: Screen, count: int, axes: int, *, own_scale: bool) -> str:
         axes=axes,
         share=number(float(share)),
         gaps=gaps_note(atlas),
-    )
-
-
-def _count_caption(screen: Screen, *, own_scale: bool) -> str:
-    """How to read counts, and what lies above them."""
-    share = float(screen.atlas.shares[screen.stage][..., :2].sum(axis=-1).mean())
-    return _words(
-        "counts_caption",
-        own_scale=own_scale,
-        tokens=screen.source.facts.tokens,
-        stage=screen.stage,
-        found=bool(screen.search),
-        sample=len(screen.atlas.tokens),
-        share=number(share),
-        gaps=gaps_note(screen.atlas),
     )

@@ -15,7 +15,7 @@ from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.atlas.colours import COLOURINGS, offered_colourings, point_tones
 from core.atlas.search import Matches
-from core.atlas.sources import InMemory, Source
+from core.atlas.sources import Source
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.figures.shades import shades
 from core.screens.atlas.corpus.entry import AtlasEntry
@@ -26,7 +26,6 @@ from core.ui.place import choose_head
 from core.vocabulary import STAGES, Stage, head_name
 
 open_head = partial(choose_head, part="one")
-DEFAULT: tuple[Projection, Stage] = ("PCA", "raw")
 SIZES, LABELS, LINES = "sizes", "labels", "top2"
 CLUSTERS, HEAD_REPORT = "regions", "dossier"  # as links have them
 OWN_SCALE = "own"
@@ -84,7 +83,6 @@ class Screen:
     atlas : what of it is in memory: all, or the sample of a folder.
     layer, head : from 0.
     search : the search and its matches; None without one.
-    counted : all tokens are drawn, counted in cells, and not the points of `atlas`.
     axes : 2 or 3, of the picture.
     switches : whether each is on, by its key, of those that the picture has.
     """
@@ -97,7 +95,6 @@ class Screen:
     stage: Stage = "raw"
     colour: str = "type"
     search: Search | None = None
-    counted: bool = False
     axes: int = 2
     switches: Mapping[str, bool] = field(default_factory=dict)
 
@@ -168,12 +165,11 @@ def pick_colour(atlas: Atlas) -> str:
     )
 
 
-def pick_switches(part: str, *, counted: bool, images: bool) -> dict[str, bool]:
+def pick_switches(part: str, *, images: bool) -> dict[str, bool]:
     """The switches of a picture, by key; links carry those that have not their default."""
-    if part == "heads":
-        keys = [OWN_SCALE] if counted else [OWN_SCALE, LABELS]
-    else:
-        keys = [LABELS] if counted else [SIZES, LABELS, LINES, CLUSTERS, HEAD_REPORT]
+    keys = [OWN_SCALE, LABELS]
+    if part == "one":
+        keys = [SIZES, LABELS, LINES, CLUSTERS, HEAD_REPORT]
     if images and HEAD_REPORT in keys:
         keys.remove(HEAD_REPORT)
     return {key: _switch(key) for key in keys}
@@ -216,23 +212,20 @@ def offer_page(
     )
 
 
-def token_data(
-    screen: Screen, tokens: NDArray[np.intp], source: Source | None = None
-) -> dict[str, Any]:
-    """The fields about the drawn tokens, of `source` or in memory, that all pictures share."""
-    atlas, source = screen.atlas, source or InMemory(screen.atlas)
+def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:
+    """The fields about the drawn tokens that all pictures share."""
+    atlas, columns = screen.atlas, screen.atlas.tokens
     tones = point_tones(atlas, screen.colour)
-    rows = source.tokens_at(tokens)
-    sentences, index = np.unique(rows.sentence, return_inverse=True)
+    sentences, index = np.unique(columns.sentence[tokens], return_inverse=True)
     search = screen.search
     return {
         "colouring": "category" if tones.scale == "hue" else tones.scale,
         "legend": tones.legend,
         "shades": shades(tones.scale, len(tones.legend)),
-        "labels": list(rows.displays),
-        "positions": rows.position.tolist(),
+        "labels": [columns.displays[token] for token in tokens],
+        "positions": columns.position[tokens].tolist(),
         "sentence": index.tolist(),
-        "texts": source.sentences_at(sentences),
+        "texts": [atlas.sentences[sentence] for sentence in sentences],
         "matches": search.matches.tokens[tokens] if search else np.zeros(tokens.size, bool),
         "searching": search is not None,
         **_sprites(atlas, tokens),

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from safetensors.numpy import load_file
 
 from core import atlas_build
 from core.atlas import build_atlas
 from core.atlas.command_line import output
 from core.atlas.files import read_atlas
 from core.model import trace_by_length
-from core.vocabulary import STAGES
 from tests.atlas.command_line.test_atlas_build import LABELS, TEXTS, command, last_line, partial
 from tests.atlas.command_line.test_atlas_build import corpus as corpus  # noqa: PLC0414 - a fixture
 from tests.model.test_refusal import failing
@@ -74,27 +72,6 @@ def test_the_parts_hold_what_is_built_in_memory(
     ]
     assert [row["text"] for row in sentences] == list(atlas.sentences)
     assert [row["label"] for row in sentences] == list(LABELS)
-
-
-def test_every_point_is_counted_in_its_cell(
-    folder_of: FolderOf, model_of: ModelOf, corpus: Path, out: Path
-) -> None:
-    assert atlas_build.main(command(folder_of("bert"), corpus, out)) == 0
-    atlas = in_memory(model_of, "bert")
-    arrays = load_file(out / "atlas.safetensors")
-    for stage in STAGES:
-        counts, bounds = arrays[f"density.{stage}"], arrays[f"density.{stage}.bounds"]
-        assert (counts.sum(axis=(3, 4)) == len(atlas.tokens)).all()
-        for layer, head in ((0, 0), (1, 3)):
-            points = atlas.points[stage][layer, head].astype(np.float64)
-            x0, x1, y0, y1 = bounds[layer, head].astype(np.float64)
-            assert [x0, x1] == pytest.approx([points[:, 0].min(), points[:, 0].max()], abs=1e-5)
-            assert [y0, y1] == pytest.approx([points[:, 1].min(), points[:, 1].max()], abs=1e-5)
-            for side, own in enumerate(np.split(points, 2)):
-                edges = np.linspace(y0, y1, 65), np.linspace(x0, x1, 65)
-                by_numpy = np.histogram2d(own[:, 1], own[:, 0], edges)[0]
-                moved = np.abs(counts[layer, head, side] - by_numpy).sum() / 2
-                assert moved <= 2  # points on an edge, within rounding
 
 
 def test_the_sample_is_an_atlas_of_whole_sentences_with_the_figures_of_all(

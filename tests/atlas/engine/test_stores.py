@@ -208,7 +208,7 @@ def test_a_part_is_the_same_in_whichever_order_its_sentences_come(
 ) -> None:
     store = FolderStore(tmp_path)
     for order in (range(len(LENGTHS)), (4, 9, 0, 8, 2, 6, 1, 3, 7, 5)):
-        builder = store.builder(0, 1.0)
+        builder = store.builder(0)
         for number in order:
             builder.add(number, traces[number])
         part = builder.finish()
@@ -328,7 +328,8 @@ def test_half_precision_keeps_three_digits_and_takes_half_the_room(
         rounded.vectors.queries, part.vectors.queries, atol=float(largest) * 2**-11
     )
     saved = single.path(5).stat().st_size - half.path(5).stat().st_size
-    assert saved == part.vectors.queries.nbytes // 2 + part.vectors.kv_keys.nbytes // 2
+    half_of_vectors = part.vectors.queries.nbytes // 2 + part.vectors.kv_keys.nbytes // 2
+    assert saved == pytest.approx(half_of_vectors, abs=64)  # places have fewer digits, too
 
 
 def test_vectors_too_long_for_half_precision_are_refused(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def _run_plain(network: PreTrainedModel, batches: list[Batch]) -> None:
 
 def _gather(model: LoadedModel, texts: Sequence[str]) -> MemoryStore:
     store = MemoryStore()
-    builder = store.builder(0, 1.0)
+    builder = store.builder(0)
     for place, trace in trace_by_length(model, texts):
         builder.add(place, trace)
     store.put(0, builder.finish(texts))

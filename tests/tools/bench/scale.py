@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from core.atlas.engine.attention import share_to_measure
 
 from core.atlas.command_line.output import write_folder
 from core.atlas.command_line.tracing import traces_of
@@ -29,7 +28,6 @@ from tests.tools.bench.command import Built, build_apart
 from tests.tools.bench.extent import few
 from tests.tools.bench.forward import _plain_network
 from tests.tools.bench.report import show
-from tests.tools.bench.scale_opening import show_opening
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,7 +54,6 @@ def run() -> None:
     show_one_process()
     show_workers()
     show_growth()
-    show_opening()
 
 
 def show_one_process() -> None:
@@ -109,9 +106,8 @@ def _build_once(chunks: Sequence[Chunk]) -> list[tuple[float, float]]:
     """The clocks once the vectors are on disk, and once the folder of the atlas is."""
     with tempfile.TemporaryDirectory() as folder:
         store = FolderStore(Path(folder))
-        tokens = sum(sum(chunk.lengths.values()) for chunk in chunks)
         traces = traces_of(_model(), BATCH_TOKENS)
-        sums = walk(chunks, traces, store, share=share_to_measure(tokens))
+        sums = walk(chunks, traces, store)
         if sums is None:
             raise RuntimeError("the corpus has no sentence")
         traced = _clocks()

@@ -17,7 +17,6 @@ from core.model.trace import Array
 from core.screens.atlas.drawn import note_head_points
 from core.screens.atlas.head.chosen import CHOSEN, Choice, show_chosen
 from core.screens.atlas.head.clusters import cluster_marks, clusters_of, show_clusters
-from core.screens.atlas.head.counted import show_counted_head
 from core.screens.atlas.head.head_report import show_head_report
 from core.screens.atlas.head.image import show_image
 from core.screens.atlas.head.points_file import offer_points
@@ -44,10 +43,7 @@ _SEED = 0
 
 
 def show_one_head(screen: Screen) -> None:
-    """The cloud beside the sentence of the chosen token, or the counts of all tokens."""
-    if screen.counted:
-        show_counted_head(screen)
-        return
+    """The cloud beside the sentence of the chosen token."""
     if "atlas_cloud" not in st.session_state:  # a new cloud has no lasso
         st.session_state.pop(CHOSEN, None)
     size = len(screen.atlas.tokens)
