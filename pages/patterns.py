@@ -12,13 +12,13 @@ from functools import partial
 from core.figures.palette import palette
 from core.ui import presets
 from core.ui.current import current_key, current_trace
-from core.ui.frame.layout import control_row, more, pick_part, show_end
+from core.ui.frame.layout import control_row, pick_part, show_end
 from core.screens.patterns.corpus import measure_rest, show_cancelled
 from core.screens.patterns.help import examples, mathematics
-from core.screens.patterns.one_head import pick_view, show_one
+from core.screens.patterns.one_head import pick_whole, show_one
 from core.screens.patterns.overview import pick_colouring, show_overview
 from core.screens.patterns.similar import show_similar
-from core.screens.patterns.view import measure_view, pick_thresholds
+from core.screens.patterns.view import measure_view
 from core.screens.patterns.wording import show_limits
 from core.ui.corpus_walk import pick_source
 from core.ui.place import pick_head
@@ -31,22 +31,19 @@ PARTS: dict[str, Callable[..., None]] = {
 
 trace = current_trace()
 colours = palette(st.context.theme.type)
-options: tuple[object, ...] = ()  # of the part
+options: tuple[str, ...] = ()  # of the part
 
 with control_row():
     layer, head = pick_head(trace)
     part = pick_part(menu=True, width=165)
     source = pick_source(trace)
-    settings = more()
-with settings:
     if part == "heads":
         options = (pick_colouring(trace),)
     elif part == "one":
-        options = (*pick_view(trace), settings)
-    thresholds = pick_thresholds(trace, drawn=part in ("heads", "alike"))
+        options = (pick_whole(trace),)
 
 key, few = current_key(trace.model), part == "heads"
-view = measure_view(trace, key, source, layer, head, thresholds, few=few)
+view = measure_view(trace, key, source, layer, head, few=few)
 place = st.empty()
 presets.show(partial(examples, view))
 PARTS[part](view, colours, *options)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PATHS = ["/", "/heatmap", "/vectors", "/vectors?show=play", "/projection"]
 PATHS += [f"/anomalies?anomaly={part}" for part in ("flags", "norms", "first", "moved", "states")]
-PATHS += [f"/patterns?part={part}&beside=self" for part in ("heads", "one", "alike")]
+PATHS += [f"/patterns?part={part}" for part in ("heads", "one", "alike")]
 LABELLED = {"/", "/heatmap"}  # every token has its label there
 HOSTILE = (
     "<b>x</b> $x$ :red[x] 😀 مرحبا `code` <script>alert(1)</script> ![](http://a.b/c.png) it it"

@@ -35,17 +35,14 @@ def table_of_a_planted_head() -> dict[str, object]:
 
 def show() -> dict[str, object]:
     model_view = open_page("model_view", pattern="two_before")
-    heads = open_page("patterns", min_two_before="0.05", min_broad="1")
-    one = open_page("patterns", part="one", beside="two_before")
+    heads = open_page("patterns")
     head_view = open_page("head_view", what="1")
     return {
         **table_of_a_planted_head(),
         "highlights": [menu.options for menu in model_view.selectbox],
         "search": texts(model_view),
-        "thresholds": [each.label for each in heads.number_input],
         "legend": [each.proto.spec for each in heads.get("plotly_chart")],
-        "beside": [each.options for each in one.selectbox],
-        "evidence": texts(one),
+        "mathematics": texts(heads),
         "head view": str([view.proto for view in head_view.get("bidi_component")]),
         "flag": texts(open_page("anomalies", flag="narrow head")),
         "flags": texts(open_page("anomalies", every="1")),

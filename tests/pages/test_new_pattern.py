@@ -19,6 +19,7 @@ PATTERNS += (
         "two_before",
         partial(neighbours, offset=-2),
         Naming(50, "a column in the middle", hue=330),
+        threshold=0.05,
         highlight=50,
         in_head_view=True,
     ),
@@ -84,11 +85,9 @@ def _mirror(source: Path, target: Path, changed: list[Path]) -> None:
 
 VIEWS = (
     ("highlights", "two before"),
-    ("search", "with more than 0.5 of attention on the token two places before"),
-    ("thresholds", "Two before"),
+    ("search", "with more than 0.05 of attention on the token two places before"),
     ("legend", "two before ("),
-    ("beside", "two before"),
-    ("evidence", "to the token two places before"),
+    ("mathematics", "two before (0.05)"),
     ("head view", "Mean attention to the token two places before"),
     ("flag", "72 heads** have narrow head on this text"),
     ("flag", "**Narrow head:** its attention has 1."),

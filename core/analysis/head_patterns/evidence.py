@@ -1,4 +1,4 @@
-"""The evidence for a pattern on one text: the pattern as a matrix, and its share of each token."""
+"""The evidence for a pattern on one text: its share of each token's attention."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ import numpy as np
 from core.analysis.arrays import Floats, Indices
 from core.analysis.head_patterns.measure import relative_entropy
 from core.analysis.head_patterns.naming import NAMING
-from core.analysis.pairs import uniform_attention
 from core.model.trace import Array, Token
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """One attention matrix beside a pattern."""
+    """How much one attention matrix follows a pattern."""
 
-    # (token, key token), rows uniform over the pattern's pairs; nan for tokens with none
-    ideal: Array
     share: Floats  # (token,), of each row on it, for "broad" relative entropy; nan without a pair
     uniform: Floats  # (token,), the same for uniform attention
     strongest: Indices  # (token,), the position of the key that each token attends to most
@@ -54,7 +51,6 @@ def evidence(
             (each * pairs).sum(axis=1, dtype=np.float64) for each in (weights, uniform)
         )
     return Evidence(
-        np.where(has_pair[:, None], uniform_attention(pairs), np.float32(np.nan)),
         np.where(has_pair, share, np.nan),
         np.where(has_pair, baseline, np.nan),
         weights.argmax(axis=1),

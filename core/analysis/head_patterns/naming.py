@@ -35,21 +35,15 @@ class Assignment:
         return np.array([*NAMING, NONE])[self.number]
 
 
-def score_limits(
-    uniform: Mapping[str, Floats], thresholds: Mapping[str, float] | None = None
-) -> dict[str, Floats]:
+def score_limits(uniform: Mapping[str, Floats]) -> dict[str, Floats]:
     """What a score must exceed, by pattern: its threshold, or the uniform baseline if that is more.
 
-    `uniform` is by score; `thresholds` replace some of `THRESHOLDS`, with a `ValueError` for an
-    unknown pattern.
+    `uniform` is by score.
     """
-    if unknown := set(thresholds or {}) - set(NAMING):
-        raise ValueError(f"no pattern is called {min(unknown)!r}: there are {', '.join(NAMING)}")
-    chosen = {**THRESHOLDS, **(thresholds or {})}
     return {
-        name: np.maximum(uniform[pattern.score], chosen[name])
+        name: np.maximum(uniform[pattern.score], pattern.threshold)
         if pattern.baseline == "uniform"
-        else np.full_like(uniform[pattern.score], chosen[name])
+        else np.full_like(uniform[pattern.score], pattern.threshold)
         for name, pattern in NAMING.items()
     }
 
@@ -58,14 +52,13 @@ def assign_patterns(
     scores: Mapping[str, Floats],
     uniform: Mapping[str, Floats],
     query_tokens: Mapping[str, Floats],
-    thresholds: Mapping[str, float] | None = None,
 ) -> Assignment:
     """The first pattern of `NAMING` that has enough query tokens and exceeds its limit.
 
     All are by score and of one shape: the score, which never passes where it is nan, its uniform
     baseline, and how many query tokens it is over.
     """
-    limits = score_limits(uniform, thresholds)
+    limits = score_limits(uniform)
     shape = scores["previous"].shape
     number = np.full(shape, -1)
     confidence = np.full(shape, np.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,15 +32,13 @@ SCORES = tuple(each.score for each in PATTERNS if each.in_table)
 
 def pattern_table(
     traces: Trace | Measured | Iterable[Trace] | Iterable[Measured],
-    thresholds: Mapping[str, float] | None = None,
     induction: Induction | None = None,
 ) -> pd.DataFrame:
     """One row per head: its scores, their uniform baseline, and the pattern it follows.
 
     `traces` are one text, or several of one model, or what `measure_text` made of each;
-    `thresholds` replace some of `naming.THRESHOLDS`; `induction` is from `induction_scores`, which
-    needs texts of its own: without it that score is nan. Raises `ValueError` for no text, texts of
-    different models, or a threshold of an unknown pattern.
+    `induction` is from `induction_scores`, which needs texts of its own: without it that score is
+    nan. Raises `ValueError` for no text, or texts of different models.
 
     Columns ``layer`` and ``head``, from 1; then each score of `SCORES` and its uniform baseline on
     the same texts, ``<score>_uniform``. Unless noted, a score is a share of attention, mean over
@@ -68,14 +66,14 @@ def pattern_table(
             "texts of different models cannot share a table" if shapes else "there is no text"
         )
     scores = add_induction(mean_scores(measured), induction)
-    assigned = assign_patterns(scores.means, scores.uniform, scores.query_tokens, thresholds)
+    assigned = assign_patterns(scores.means, scores.uniform, scores.query_tokens)
     layers, heads = assigned.number.shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
     layer_labels = np.array(measured[0].layer_labels)
     columns: dict[str, NDArray[np.generic]] = {"layer": layer_labels[layer], "head": head + 1}
     intervals: dict[str, Floats] = {}
     if not single:
-        intervals, stability = _bootstrap(measured, thresholds, induction, assigned.number)
+        intervals, stability = _bootstrap(measured, induction, assigned.number)
     for name in SCORES:
         columns[name] = scores.means[name].ravel()
         columns[f"{name}_uniform"] = scores.uniform[name].ravel()
@@ -112,7 +110,6 @@ def withhold_names(table: pd.DataFrame) -> pd.DataFrame:
 
 def _bootstrap(
     measured: Sequence[Measured],
-    thresholds: Mapping[str, float] | None,
     induction: Induction | None,
     number: NDArray[np.int_],
 ) -> tuple[dict[str, Floats], Floats]:
@@ -143,6 +140,6 @@ def _bootstrap(
             bounds[name][:, layer] = percentiles(means)
         own = induction and Induction(induction.scores[layer], induction.uniform[layer])
         drawn = add_induction(drawn, own)
-        again = assign_patterns(drawn.means, drawn.uniform, drawn.query_tokens, thresholds)
+        again = assign_patterns(drawn.means, drawn.uniform, drawn.query_tokens)
         stability[layer] = (again.number == number[layer]).mean(axis=0)
     return bounds, stability

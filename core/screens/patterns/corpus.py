@@ -41,16 +41,15 @@ class Corpus:
     sentences: tuple[str, ...]
     measured: tuple[Measured, ...]
     distances: Distances
-    _table: tuple[tuple[float, ...], pd.DataFrame] | None = None
+    _table: pd.DataFrame | None = None
     _map: HeadMap | None = None
 
-    def table(self, thresholds: dict[str, float], induction: Induction | None) -> pd.DataFrame:
-        """Its pattern table; that of the last thresholds is cached."""
-        limits = tuple(thresholds.values())
-        if self._table is None or self._table[0] != limits:
+    def table(self, induction: Induction | None) -> pd.DataFrame:
+        """Its pattern table, made when it is first asked for."""
+        if self._table is None:
             with st.spinner("Resampling the corpus 1,000 times …"):
-                self._table = limits, pattern_table(self.measured, thresholds, induction)
-        return self._table[1]
+                self._table = pattern_table(self.measured, induction)
+        return self._table
 
     def head_map(self) -> HeadMap:
         """The map of its heads, laid out when it is first asked for."""

@@ -41,7 +41,7 @@ def examples(view: View) -> list[Preset]:
 
 
 def _strongest(view: View, pattern: str, title: str) -> Preset:
-    """The head with the highest score, beside the pattern."""
+    """The head with the highest score."""
     score = NAMING[pattern].score
     number_of_head = int(view.table[score].fillna(-1).to_numpy().argmax())
     layer, head = divmod(number_of_head, view.trace.shape[1])
@@ -59,7 +59,6 @@ def _strongest(view: View, pattern: str, title: str) -> Preset:
         {
             "part": "one",
             "whole": "head",
-            "beside": pattern,
             "layer": str(view.trace.layer_labels[layer]),
             "head": str(head + 1),
         },
@@ -72,7 +71,11 @@ def mathematics(trace: Trace) -> str:
     return _words(
         "mathematics",
         kind=trace.input.kind,  # only a text has nouns, keys of two texts no neighbours
-        named=", ".join(names[name] for name, each in NAMING.items() if has_meaning(trace, each)),
+        named=", ".join(
+            f"{names[name]} ({each.threshold:g})"
+            for name, each in NAMING.items()
+            if has_meaning(trace, each)
+        ),
         least=MIN_QUERY_TOKENS,
         short=MIN_TOKENS,
     )

@@ -191,22 +191,16 @@ def _bars(view: View) -> list[Bar]:
 def _show_table(view: View) -> None:
     st.header("Every head", anchor=False)
     scores = _scores(view.trace)
-    shown = _readable(view, scores, uniform=controls.flag("chance", default=True))
+    shown = _readable(view, scores)
     columns = {name: _column(view.trace, name) for name in map(str, shown.columns[2:])}
     show_rows(view, shown, columns, key="patterns_table", on_open=choose_one)
     held = contents("patterns", view.trace.model, "", text=view.corpus is None, on=view.where)
     with st.container(horizontal=True, vertical_alignment="center"):
-        controls.flag(
-            "chance",
-            "Uniform baseline beside each score",
-            default=True,
-            help=_words("uniform_baseline"),
-        )
         st.caption(_table_caption(view), width="stretch")
         offer_table(view, held)
 
 
-def _readable(view: View, scores: Sequence[str], *, uniform: bool) -> pd.DataFrame:
+def _readable(view: View, scores: Sequence[str]) -> pd.DataFrame:
     """The table with names for people; intervals are in the download."""
     table = view.table
     shown = table[["class", "confidence"]].copy()
@@ -216,9 +210,7 @@ def _readable(view: View, scores: Sequence[str], *, uniform: bool) -> pd.DataFra
     if "stability" in table:
         shown["stability"] = table["stability"]
     for name in scores:
-        shown[name] = table[name]
-        if uniform:
-            shown[f"{name}_uniform"] = table[f"{name}_uniform"]
+        shown[name], shown[f"{name}_uniform"] = table[name], table[f"{name}_uniform"]
     return shown
 
 

@@ -13,18 +13,14 @@ from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.induction import Induction, induction_scores
 from core.analysis.head_patterns.measure import Measured, mean_scores, measure_text
 from core.analysis.head_patterns.minimum_evidence import too_short
-from core.analysis.head_patterns.naming import NAMING, THRESHOLDS, score_limits
-from core.analysis.head_patterns.registry import CLARK
+from core.analysis.head_patterns.naming import NAMING, score_limits
 from core.analysis.head_patterns.table import add_induction, withhold_names
 from core.model import Trace, trace_repeated
 from core.screens.patterns.corpus import Corpus, measured_corpus
-from core.ui import cache, controls, python
+from core.ui import cache, python
 from core.ui.corpus_walk import reads_corpora
 from core.ui.head_tables import HeadTable
-from core.ui.words.pattern_words import has_meaning, pattern_names
-from core.ui.words.prose import Prose
 
-_words = Prose(__file__)
 _MAX_TABLES = 16  # kept, of a few dozen numbers a head: 40 kB
 
 
@@ -56,7 +52,6 @@ class View(HeadTable):
     key: cache.TraceKey
     corpus: Corpus | None = None
     measured: Sequence[Measured]
-    thresholds: dict[str, float]
 
     @property
     def limits(self) -> dict[str, float]:
@@ -64,9 +59,7 @@ class View(HeadTable):
         row = self.row
         scores = {pattern.score for pattern in NAMING.values()}
         uniform = {score: np.array(row[f"{score}_uniform"]) for score in scores}
-        return {
-            name: float(limit) for name, limit in score_limits(uniform, self.thresholds).items()
-        }
+        return {name: float(limit) for name, limit in score_limits(uniform).items()}
 
     @property
     def query_tokens(self) -> dict[str, float]:
@@ -101,11 +94,10 @@ def measure_view(
     source: str,
     layer: int,
     head: int,
-    thresholds: dict[str, float],
     *,
     few: bool,
 ) -> View:
-    """Measure, or take what was measured; the table for these thresholds.
+    """Measure, or take what was measured.
 
     With `few` sentences as long as the sample corpus is not measured.
     """
@@ -113,46 +105,15 @@ def measure_view(
     if induction is not None:
         repeated = python.call(trace_repeated, python.MODEL)
         python.made("induction", induction, python.call(induction_scores, repeated))
-    view = partial(View, trace=trace, key=key, layer=layer, head=head, thresholds=thresholds)
-    moved = {name: each for name, each in thresholds.items() if each != THRESHOLDS[name]} or None
+    view = partial(View, trace=trace, key=key, layer=layer, head=head)
     if source == "text":
         measured = measured_text(key)
         python.made("measured", measured, python.call(measure_text, trace))
-        table = python.shown("table", pattern_table, measured, moved, induction)
+        table = python.shown("table", pattern_table, measured, induction)
         if too_short(measured.tokens):
             table = python.shown("unnamed", withhold_names, table)
         return view(measured=[measured], table=table)
     corpus = measured_corpus(trace.model, few=few)
-    table = corpus.table(thresholds, induction)
-    python.made("table", table, python.call(pattern_table, corpus.measured, moved, induction))
+    table = corpus.table(induction)
+    python.made("table", table, python.call(pattern_table, corpus.measured, induction))
     return view(corpus=corpus, measured=corpus.measured, table=table)
-
-
-def pick_thresholds(trace: Trace, *, drawn: bool) -> dict[str, float]:
-    """What each score must exceed; with a number per pattern below another where it is `drawn`."""
-    thresholds = {name: _threshold(name) for name in NAMING}
-    moved = sum(thresholds[name] != THRESHOLDS[name] for name in NAMING)
-    if not drawn:
-        return thresholds
-    measured = {name: each for name, each in NAMING.items() if has_meaning(trace, each)}
-    names = pattern_names(trace)
-    by_clark = [names[name] for name, each in measured.items() if each.source == CLARK]
-    st.markdown(f"**Thresholds** ({moved} changed)" if moved else "**Thresholds**")
-    st.caption(_words("thresholds", clark=CLARK, patterns=", ".join(by_clark)))
-    columns = st.columns(2)
-    for index, name in enumerate(measured):
-        with columns[index % 2]:
-            title = names[name]
-            _threshold(name, title[:1].upper() + title[1:])
-    st.button("Reset thresholds", on_click=_reset, disabled=not moved, key="patterns_reset")
-    return thresholds
-
-
-def _threshold(name: str, label: str = "") -> float:
-    return controls.number(
-        f"min_{name}", 0.0, 1.0, THRESHOLDS[name], label, step=0.05, format="%.2f"
-    )
-
-
-def _reset() -> None:
-    st.session_state.update({f"min_{name}": THRESHOLDS[name] for name in NAMING})

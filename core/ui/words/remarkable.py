@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.analysis.head_patterns.measure import mean_scores, measure_matrix
 from core.analysis.head_patterns.minimum_evidence import too_short
-from core.analysis.head_patterns.naming import NONE, THRESHOLDS, TOO_SHORT, assign_patterns
+from core.analysis.head_patterns.naming import NONE, TOO_SHORT, assign_patterns
 from core.analysis.head_patterns.table import add_induction
 from core.analysis.pairs import permitted, uniform_attention
 from core.model.trace import Trace
@@ -41,5 +41,5 @@ def _pattern(trace: Trace, layer: int, head: int) -> str:
     weights = trace.attention(layer, head)
     measured = measure_matrix(weights, uniform, trace.tokens, trace.source)
     scores = add_induction(mean_scores([measured]), None)
-    assigned = assign_patterns(scores.means, scores.uniform, scores.query_tokens, THRESHOLDS)
+    assigned = assign_patterns(scores.means, scores.uniform, scores.query_tokens)
     return str(assigned.names[0, 0])

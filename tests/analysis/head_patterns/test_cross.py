@@ -88,7 +88,6 @@ def test_the_evidence_of_a_pattern_is_over_key_tokens() -> None:
     rows = softmax_in_a_loop(1, 2)
     np.testing.assert_allclose(marks.share, [row[3] + row[6] for row in rows], atol=1e-5)
     assert marks.uniform == pytest.approx(2 / len(KEYS))
-    np.testing.assert_array_equal(marks.ideal, [[0, 0, 0, 0.5, 0, 0, 0.5, 0]] * len(QUERIES))
     assert marks.strongest.tolist() == [row.index(max(row)) for row in rows]
     assert evidence(weights, uniform, TRACE.tokens, "self", TRACE.source).tokens == 0
     broad = evidence(weights, uniform, TRACE.tokens, "broad", TRACE.source)

@@ -26,9 +26,9 @@ STORY = "the cat saw the dog near a cat and the dog saw the cat"
 WORDS = plain_tokens(*STORY.split())
 
 
-def pattern_of(trace: Trace, thresholds: dict[str, float] | None = None) -> str:
+def pattern_of(trace: Trace) -> str:
     """The pattern that the only head of a trace is named by."""
-    return str(pattern_table(trace, thresholds)["class"].item())
+    return str(pattern_table(trace)["class"].item())
 
 
 def test_columns_are_scores_beside_their_uniform_baseline_then_pattern_and_confidence() -> None:
@@ -116,25 +116,24 @@ def looking_back(share: float, own: float) -> Trace:
     return trace_with_attention(weights[None, None])
 
 
-def test_thresholds_are_those_of_the_definitions_and_can_be_changed() -> None:
+def test_thresholds_are_those_of_the_definitions() -> None:
     assert (THRESHOLDS["previous"], THRESHOLDS["next"]) == (0.5, 0.5)
     assert (THRESHOLDS["sep"], THRESHOLDS["punctuation"], THRESHOLDS["broad"]) == (0.6, 0.6, 0.78)
-    trace = looking_back(0.65, 0.05)
-    assert pattern_of(trace) == "previous"
-    low = pattern_table(trace, {"previous": 0.64})
-    assert low["confidence"].item() == pytest.approx(0.01 / 0.36, abs=1e-5)
-    high = pattern_table(trace, {"previous": 0.66, "broad": 0.9})
-    assert high["class"].item() == "none"
-    assert np.isnan(high["confidence"].item())
-    with pytest.raises(ValueError, match="no pattern is called 'sideways'"):
-        pattern_table(trace, {"sideways": 0.5})
+    above = pattern_table(looking_back(0.51, 0.4))
+    assert above["class"].item() == "previous"
+    assert above["confidence"].item() == pytest.approx(0.01 / 0.5, abs=1e-5)
+    below = pattern_table(looking_back(0.49, 0.4))
+    assert below["class"].item() == "none"
+    assert np.isnan(below["confidence"].item())
 
 
 def test_a_score_below_the_uniform_baseline_is_no_pattern() -> None:
-    """Of eight tokens, uniform attention gives each 0.125."""
-    limits = {"previous": 0.9, "self": 0.05, "broad": 1.0}
-    assert pattern_of(looking_back(0.3, 0.1), limits) == "none"
-    assert pattern_of(looking_back(0.3, 0.2), limits) == "self"
+    """Of eight tokens six are marks: uniform attention gives them 0.75, above the threshold."""
+    tokens = plain_tokens("a", *",.,.,.", "b")
+    for share, follows in ((0.7, False), (0.8, True)):
+        row = np.array([(1 - share) / 2, *[share / 6] * 6, (1 - share) / 2], dtype=np.float32)
+        trace = trace_with_attention(np.tile(row, (1, 1, 8, 1)), tokens)
+        assert (pattern_of(trace) == "punctuation") is follows
 
 
 def test_uniform_attention_is_broad() -> None:
@@ -248,7 +247,7 @@ def test_stability_is_how_often_the_resamples_give_the_same_pattern() -> None:
     assert table["stability"].item() == pytest.approx(again)
     # A head that resamples cannot change: its induction is measured elsewhere.
     given = Induction(np.array([[0.9]]), np.array([[0.02]]))
-    assert pattern_table([texts[2]] * 2, {"broad": 1}, given)["stability"].item() == 1
+    assert pattern_table([texts[2]] * 2, given)["stability"].item() == 1
 
 
 def test_a_single_text_says_nothing_about_others() -> None:
