@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from importlib.metadata import version
 
-from tests.families_table import FAMILIES, table
 from tests.model.sweep.kinds import all_kinds
 from tests.model.test_types_used_most import DECODERS, ENCODERS, WITH_IMAGES
+from tests.tools.families_table import FAMILIES, table
 
 
 def test_the_list_names_each_type_of_this_version_once_and_those_used_most_as_open() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.ui.words.pages import find
-from tests.tools.bench.class_changes import WORDS, foreign_words, text_of
+from tests.tools.bench.classroom import WORDS, foreign_words, text_of
 from tests.tools.visitors import Visitor
 from tests.tools.visitors.running import run_visit
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.conftest import Open, arrive, choose, follow, watch
-from tests.tools.bench.texts import sentence_of
+from tests.tools.bench.measuring import sentence_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, WebSocketRoute

@@ -1,6 +1,6 @@
 """A tiny model of each type that people use most opens, and shows what transformers computes.
 
-The sweep (``python -m tests.tools.bench families``) judges every type in the same way.
+The sweep (``python -m tests.tools.families_table``) judges every type in the same way.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from core.model import load, trace_text
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, said
-from tests.tools.bench.texts import sentence_of
+from tests.tools.bench.measuring import sentence_of
 
 
 @pytest.fixture(scope="module")

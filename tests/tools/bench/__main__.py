@@ -1,4 +1,4 @@
-"""Run the benchmarks, or those that are named: ``python -m tests.tools.bench forward app``.
+"""Run the benchmarks, or the groups that are named: ``python -m tests.tools.bench class first``.
 
 Everything is measured in this one run, on this machine. A figure over its limit is marked, and
 fails nothing. An exception and a counted error do: the exit status is 1.
@@ -9,76 +9,133 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import time
 import traceback
-from importlib import import_module
+from functools import partial
 from importlib.metadata import version
-from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+import numpy as np
 import psutil
 
-from tests.tools.bench import extent, report
+from tests.tools.bench.measuring import SMOKE_SETTING, LeftOutError
 
-# By name, the module whose `run` measures it; "families" has options of its own.
-BENCHMARKS = {
-    "forward": "forward",
-    "effect": "effect",
-    "first": "first",
-    "app": "app",
-    "memory": "memory",
-    "vectors": "vectors",
-    "search": "search",
-    "views": "views",
-    "heads": "heads",
-    "images": "images",
-    "looks": "looks",
-    "atlas": "atlas",
-    "scale": "scale",
-    "class": "class_load",
-    "families": "families",
-}
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Row: TypeAlias = "tuple[str, Callable[[], list[float]], str, float | None]"  # fields of a Bench
+_DIGITS = {"s": 3, "MB": 1, "x": 3, "count": 0, "logits": 7}  # of each unit, after the point
+
+
+class Bench(NamedTuple):
+    """One thing that is measured."""
+
+    name: str  # the group, a colon, what it is
+    measure: Callable[[], list[float]]  # one value, or several of which the median counts
+    unit: str  # "s", "MB" (10^6 bytes), "x" (a ratio), "logits" or "count" (of errors)
+    limit: float | None = None  # which the median should not exceed; None for information
+
+
+def table() -> list[Bench]:
+    """All benchmarks; imported late, since ``--smoke`` sets their constants."""
+    from tests.tools.bench import atlas, bertviz, classroom, first, lens, models
+    from tests.tools.bench.measuring import few
+
+    phones = classroom.lesson
+    home, own = partial(first.starts, "home"), partial(first.starts, "home", first.OWN_TEXT)
+    rows: list[Row] = [
+        ("forward: traced / plain, 16 tokens", lambda: models.capture(16, 200), "x", 1.1),
+        ("forward: traced / plain, 512 tokens", lambda: models.capture(512, 40), "x", 1.1),
+        ("effect: all heads / plain, 16 tokens", lambda: models.all_effects(16, 20), "x", 1.5),
+        ("effect: all heads / plain, 128 tokens", lambda: models.all_effects(128, 3), "x", 1.5),
+        ("first: server answers", lambda: [each.answered for each in home()], "s", None),
+        ("first: Home after it", lambda: [each.picture for each in home()], "s", 2.0),
+        ("first: processor for it", lambda: [each.processor for each in home()], "s", None),
+        ("first: Home with a text", lambda: [each.picture for each in own()], "s", None),
+        ("change: layer, 16 tokens", lambda: first.screen_changes(16), "s", 0.6),
+        ("change: layer, 512 tokens", lambda: first.screen_changes(512), "s", 2.0),
+        ("memory: a visitor of every page", first.memory_of_every_page, "MB", 1000.0),
+        ("atlas: built", lambda: [atlas.built(atlas.LARGE).seconds], "s", None),
+        ("atlas: peak", lambda: [atlas.built(atlas.LARGE).peak_mb], "MB", 1500.0),
+        ("atlas: ratio of times / ratio of tokens", atlas.growth, "x", 1.15),
+        ("atlas: painted", lambda: atlas.shown().painted, "s", 5.0),
+        ("atlas: a frame while it is zoomed", lambda: atlas.shown().frames, "s", 0.05),
+        ("atlas: a search", lambda: atlas.shown().searches, "s", 2.0),
+        ("atlas: memory of the server for it", lambda: atlas.shown().memory_mb, "MB", 500.0),
+        ("class: first picture", lambda: phones().pictures, "s", 3.0),
+        ("class: 95th percentile", lambda: [np.quantile(phones().pictures, 0.95)], "s", 5.0),
+        ("class: growth of memory", lambda: [classroom.coming_and_going().growth], "x", 1.05),
+        ("lens: effects by zero, apart", lambda: lens.apart("zero"), "logits", 1e-4),
+        ("lens: effects by mean, apart", lambda: lens.apart("mean"), "logits", 1e-4),
+        ("lens: ours / TransformerLens", lens.times, "x", None),
+    ]
+
+    def of_class(name: str, met: Callable[[], classroom.Tally]) -> list[Row]:
+        return [
+            (f"class: {name}, errors", lambda: [float(len(met().errors))], "count", 0.0),
+            (f"class: {name}, words of others", lambda: [float(len(met().foreign))], "count", 0.0),
+            (f"class: {name}, first answer", lambda: met().openings, "s", None),
+            (f"class: {name}, answer to a change", lambda: met().changes, "s", None),
+            (f"class: {name}, peak", lambda: [met().peak_mb], "MB", 1200.0),
+        ]
+
+    def of_view(view: str, tokens: int, limit: float) -> list[Row]:
+        name, here = f"bertviz: {view}, {tokens} tokens", partial(bertviz.ours, view, tokens)
+        return [
+            (f"{name}, painted", lambda: here().seconds, "s", limit),
+            (f"{name}, sent", lambda: here().megabytes, "MB", None),
+            (f"{name}, its page", lambda: bertviz.theirs(view, tokens).megabytes, "MB", None),
+            (f"{name}, its time / ours", lambda: bertviz.seconds_ratio(view, tokens), "x", None),
+        ]
+
+    rows += of_class(f"{classroom.PHONES} phones", phones)
+    rows += of_class(f"{classroom.CROWD} without a pause", classroom.crowd)
+    rows += of_class(f"{classroom.VISITS} visits", classroom.coming_and_going)
+    for each in few(bertviz.SHOWN, bertviz.SHOWN[:1]):
+        rows += of_view(*each)
+    return [Bench(*row) for row in rows]
 
 
 def main() -> int:
     """Run what the command line names; everything when it names nothing."""
     parser = argparse.ArgumentParser(prog="python -m tests.tools.bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="name", help=", ".join(BENCHMARKS))
+    parser.add_argument("groups", nargs="*", metavar="group")
     parser.add_argument("--smoke", action="store_true", help="of everything the least, for CI")
-    parser.add_argument("--only", nargs="+", default=(), metavar="TYPE", help="of the families")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="for what the families gave")
     arguments = parser.parse_args()
-    names = arguments.names or list(BENCHMARKS)
-    unknown = [name for name in names if name not in BENCHMARKS]
-    if unknown:
-        parser.error(f"no benchmark is called {unknown[0]}; there are: {', '.join(BENCHMARKS)}")
     if arguments.smoke:
-        extent.ask_for_the_least()
+        os.environ[SMOKE_SETTING] = "1"
+    benches = table()
+    groups = {bench.name.partition(":")[0] for bench in benches}
+    if unknown := set(arguments.groups) - groups:
+        parser.error(f"there is no {unknown.pop()}; there are: {', '.join(sorted(groups))}")
     packages = ", ".join(f"{name} {version(name)}" for name in ("streamlit", "torch"))
     print(f"{packages}; {os.cpu_count()} cores, {psutil.virtual_memory().total / 1e9:.0f} GB")
-    report.show_columns()
-    options = {"families": {"only": arguments.only, "file": arguments.json}}
-    broken = [name for name in names if not _runs(name, options.get(name, {}))]
-    for name in broken:
-        print(f"{name} ended with an exception", flush=True)
-    for name in report.COUNTED_ERRORS:
-        print(f"{name}: not 0", flush=True)
-    return int(bool(broken or report.COUNTED_ERRORS))
+    print("name: median [middle half of n measurements], limit, median / limit, load")
+    wanted = arguments.groups or groups
+    good = [show(bench) for bench in benches if bench.name.partition(":")[0] in wanted]
+    return int(not all(good))
 
 
-def _runs(name: str, options: dict[str, object]) -> bool:
-    """Run one benchmark; whether it came to its end. Imported late: `--smoke` sets constants."""
-    print(f"\n== {name}", flush=True)
-    before, start = psutil.getloadavg()[0], time.perf_counter()
+def show(bench: Bench) -> bool:
+    """Measure and print one line; False where it ends in an exception or has counted errors."""
     try:
-        import_module(f"tests.tools.bench.{BENCHMARKS[name]}").run(**options)
+        values = bench.measure()
+    except LeftOutError as error:
+        print(f"{bench.name:<48} left out: {error}", flush=True)
+        return True
     except Exception:  # noqa: BLE001 - the others are still measured
-        traceback.print_exc()
+        print(bench.name, traceback.format_exc())
         return False
+    digits, median = _DIGITS[bench.unit], float(np.median(values))
+    text = f"{bench.name:<48} {median:>9.{digits}f} {bench.unit}"
+    if len(values) > 1:
+        low, high = np.percentile(values, [25, 75])
+        text += f" [{low:.{digits}f} … {high:.{digits}f}, n={len(values)}]"
+    if bench.limit is not None:
+        verdict = "OVER" if median > bench.limit else "ok"
+        text += f"  limit {bench.limit:g}  {median / (bench.limit or 1):.2f} {verdict}"
     # Well above the number of cores, something else was running: measure again.
-    taken = time.perf_counter() - start
-    after = psutil.getloadavg()[0]
-    print(f"{taken:.0f} s; load: {before:.1f} before, {after:.1f} after", flush=True)
-    return True
+    print(f"{text}  load {psutil.getloadavg()[0]:.1f}", flush=True)
+    return bench.unit != "count" or median == 0
 
 
 if __name__ == "__main__":

@@ -1,128 +1,160 @@
-"""How long a person waits: for the first picture of a cold server, and after every click."""
+"""The app as a visitor meets it: a server with its memory, and Chromium on its pages."""
 
 from __future__ import annotations
 
+import atexit
+import base64
+import subprocess
+import threading
 import time
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from typing import IO, TYPE_CHECKING
+from urllib.parse import urlencode
 
-from streamlit.logger import get_logger
-from streamlit.testing.v1 import AppTest
+import psutil
+from playwright.sync_api import sync_playwright
 
-from core.ui.words.pages import find
-from tests.server import ROOT
-from tests.tools.bench.browser import (
-    close,
-    link,
-    new_page,
-    running_browser,
-    time_painting,
-    wait_for_paint,
-    wait_until_idle,
-)
-from tests.tools.bench.extent import few
-from tests.tools.bench.report import show
-from tests.tools.bench.server import running_app
-from tests.tools.bench.texts import sentence_of
-from tests.tools.bench.timing import milliseconds
+from tests.chromium import ARGUMENTS, find_chromium
+from tests.server import running_process
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from playwright.sync_api import Browser, Page
 
-COLD_STARTS = few(3, 1)
-CHANGES = few(15, 1)
-LAYERS = 6  # of the bundled model
-SHORT, LONG = 16, 512  # tokens
-SERVER_LIMIT_MS = 150.0
-SCREEN_LIMIT_MS = {SHORT: 600.0, LONG: 2000.0}
-# What has to be in the document before the picture of a page counts as drawn.
-PICTURES = {
-    "home": ".st-key-home_arcs .sheet[data-drawn]",
-    "heatmap": "[role=grid] [role=gridcell]",
-}
-ADDRESSES = few({"home": "", "heatmap": "heatmap"}, {"home": ""})  # as people open them
-SEEN = few(((SHORT, "table"), (LONG, "table"), (LONG, "picture")), ((SHORT, "table"),))
-_OTHER_ROWS = 2  # of the table: names above, sums below
-HEATMAP_IMAGE = ".js-plotly-plot .hm image"
-# Warns whenever caches are used outside a server, which AppTest does on purpose.
-_OUTSIDE_A_SERVER = "streamlit.runtime.scriptrunner_utils.script_run_context"
+SAMPLING_S = 0.02  # how often memory is looked at; loading a model takes 100 times as long
+PATIENCE_MS = 120_000  # of Playwright, for a busy machine
+_IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+_AFTER_PAINT = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
-def run() -> None:
-    """Redraws in the server alone, cold starts, then redraws on the screen."""
-    get_logger(_OUTSIDE_A_SERVER).disabled = True  # its level is set anew by each run
-    for tokens in few((SHORT, LONG), (SHORT,)):
-        limit = SERVER_LIMIT_MS if tokens == SHORT else None
-        show(f"server, layer change, {tokens} tokens", _server_changes(tokens), "ms", limit)
-    with running_browser() as browser:
-        for name in ADDRESSES:
-            _show_cold_starts(browser, name)
-        with running_app() as server:
-            for tokens, view in SEEN:
-                changes = _screen_changes(browser, server.url, tokens, view)
-                limit = SCREEN_LIMIT_MS[tokens]
-                show(f"screen, layer change, {tokens} tokens, {view}", changes, "ms", limit)
+@dataclass
+class Server:
+    """A running app; `peak` is its largest memory so far, in bytes."""
+
+    url: str  # without a slash at the end
+    process: psutil.Process
+    started: float  # `time.monotonic()` when the process was asked for, in seconds
+    peak: int = 0
+
+    def rss(self) -> int:
+        """Resident memory of the server and its children, in bytes.
+
+        A child that has not begun its own program shares the server's memory.
+        """
+        total = 0
+        with suppress(psutil.NoSuchProcess):
+            own = self.process.cmdline()
+            total = self.process.memory_info().rss
+            for child in self.process.children(recursive=True):
+                with suppress(psutil.NoSuchProcess):  # one that has just ended
+                    total += child.memory_info().rss * (child.cmdline() != own)
+        self.peak = max(self.peak, total)
+        return total
+
+    def processor_s(self) -> float:
+        """Seconds that the server's processors have worked."""
+        times = self.process.cpu_times()
+        return float(times.user + times.system)
 
 
-def _server_changes(tokens: int) -> list[float]:
-    """Milliseconds of each run of the script, without a browser or a network."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.query_params.update(text=sentence_of(tokens))
-    app.run()
-    app.switch_page("pages/heatmap.py").run()
-    taken = []
-    for change in range(CHANGES):
-        app.session_state["layer"] = str(1 + change % LAYERS)
-        taken.append(milliseconds(app.run))
-        if app.exception:
-            raise RuntimeError(app.exception[0].message)
-    return taken
+@contextmanager
+def running_app(log: IO[bytes] | int = subprocess.DEVNULL, **environment: str) -> Iterator[Server]:
+    """``streamlit run app.py``, which nobody has asked yet, until the end of the block."""
+    started = time.monotonic()
+    with running_process(log, "--server.address=127.0.0.1", **environment) as (url, process):
+        server = Server(url, psutil.Process(process.pid), started)
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(SAMPLING_S):
+                server.rss()
+
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            yield server
+        finally:
+            ended.set()
 
 
-def _show_cold_starts(browser: Browser, name: str) -> None:
-    starts = [_cold_start(browser, name) for _ in range(COLD_STARTS)]
-    for what, index in (("server answers", 0), ("first text", 1), ("first picture", 2)):
-        show(f"cold start, {name}: {what}", [start[index] for start in starts], "s")
+_AT_THE_END = ExitStack()
+atexit.register(_AT_THE_END.close)
 
 
-def _cold_start(browser: Browser, name: str) -> tuple[float, float, float]:
-    """Seconds from starting the server until it answers, shows a title, shows a picture."""
-    page = new_page(browser)
-    with running_app() as server:
-        answered = time.time() - server.started
-        page.goto(link(server.url, ADDRESSES[name]), wait_until="commit")
-        page.get_by_role("heading", name=find(name).title, exact=True).wait_for()
-        wait_for_paint(page)
-        text = time.time() - server.started
-        page.locator(PICTURES[name]).first.wait_for(state="attached")
-        wait_for_paint(page)
-        picture = time.time() - server.started
+@cache
+def shared_app() -> Server:
+    """One server for all benchmarks that need no new one."""
+    return _AT_THE_END.enter_context(running_app())
+
+
+@cache
+def browser() -> Browser:
+    """A headless Chromium with software rendering."""
+    found = find_chromium()
+    if not found:
+        raise FileNotFoundError("No Chromium was found; name one in HEADSCOPE_CHROMIUM.")
+    playwright = _AT_THE_END.enter_context(sync_playwright())
+    launched = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+    _AT_THE_END.callback(launched.close)
+    return launched
+
+
+@contextmanager
+def visit() -> Iterator[Page]:
+    """A page of a visitor of their own: nothing is cached, nothing is shared."""
+    context = browser().new_context(viewport={"width": 1400, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    try:
+        yield page
+    finally:
+        context.close()
+
+
+@contextmanager
+def visit_home(server: Server, **parameters: str) -> Iterator[Page]:
+    """A new visitor on the first page, with the model loaded."""
+    with visit() as page:
+        page.goto(link(server, "home", **parameters))
+        page.locator(".chips li").first.wait_for()
         wait_until_idle(page)
-        close(page)
-    return answered, text, picture
+        yield page
 
 
-def _screen_changes(browser: Browser, url: str, tokens: int, view: str) -> list[float]:
-    """Milliseconds from the press on a layer until the heatmap of that layer is painted."""
-    page = new_page(browser)
-    text = sentence_of(tokens)
-    page.goto(link(url, "heatmap", text=text, layer=str(LAYERS), head="mean", view=view))
-    page.locator(PICTURES["heatmap"] if view == "table" else HEATMAP_IMAGE).first.wait_for()
-    if view == "table":
-        rows = page.get_by_role("grid").get_attribute("aria-rowcount")
-        if rows != str(tokens + _OTHER_ROWS):
-            raise ValueError(f"the table has {rows} rows for {tokens} tokens")
-    taken = [_change_layer(page, 1 + change % LAYERS, view) for change in range(CHANGES)]
-    close(page)
-    return taken
+def link(server: Server, name: str, **parameters: str) -> str:
+    """The address of a page of the app with its state; an empty name is the site's own address."""
+    return f"{server.url}/{name}?{urlencode(parameters)}"
 
 
-def _change_layer(page: Page, layer: int, view: str) -> float:
-    wait_until_idle(page)
-    menu = page.get_by_role("combobox", name="Layer")
-    done = (
-        f'return () => find("[role=grid]")?.getAttribute("aria-label")?.includes("layer {layer},")'
-        if view == "table"
-        else f"""const address = () => find("{HEATMAP_IMAGE}")?.href.baseVal
-          const before = address(); return () => ![before, "", undefined].includes(address())"""
-    )
-    return time_painting(page, "input", lambda: menu.select_option(str(layer)), done)
+def follow(page: Page, title: str, drawn: str) -> float:
+    """Seconds from the press on a page's name in the menu until `drawn`, a selector, is painted."""
+    start = time.perf_counter()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name=title, exact=True).click()
+    wait_for_picture(page, drawn)
+    return time.perf_counter() - start
+
+
+def wait_until_idle(page: Page) -> None:
+    """Until the server has run the script to its end and the page knows it."""
+    page.locator(_IDLE).wait_for(state="attached")
+
+
+def wait_for_picture(page: Page, drawn: str) -> None:
+    """Until what the selector finds is in the document and on the screen."""
+    page.locator(drawn).first.wait_for(state="attached")
+    page.evaluate(_AFTER_PAINT)
+
+
+def count_bytes(page: Page) -> Callable[[], int]:
+    """How many bytes the server has sent over the page's socket so far."""
+    session = page.context.new_cdp_session(page)
+    sent: list[int] = []
+
+    def count(event: dict[str, dict[str, str]]) -> None:
+        sent.append(len(base64.b64decode(event["response"]["payloadData"])))
+
+    session.on("Network.webSocketFrameReceived", count)
+    session.send("Network.enable")
+    return lambda: sum(sent)

@@ -1,71 +1,115 @@
-"""The atlas: what it costs to make, how that grows, its command line, and the page in Chromium."""
+"""Atlases of any size: what the command line takes to build one, and the page to show it."""
 
 from __future__ import annotations
 
-import json
-import subprocess
+import atexit
+import os
+import re
+import shutil
 import sys
+import tempfile
+import time
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
 
-import numpy as np
-
+from core.analysis.corpus.sample import sample_sentences
+from core.model import DEFAULT_MODEL
 from tests.server import ROOT
-from tests.tools.bench import extent
-from tests.tools.bench.atlas_browser import show_page
-from tests.tools.bench.atlas_capture import (
-    MOST,
-    USUAL,
-    Made,
-    large_corpus,
-    make_atlas,
-    show_costs,
-    tell_load,
-)
-from tests.tools.bench.command import build_apart
-from tests.tools.bench.extent import few
-from tests.tools.bench.report import show
+from tests.tools.bench.app import link, running_app, visit_home, wait_for_picture, wait_until_idle
+from tests.tools.bench.measuring import MB, few
 
-GROWTH_LIMIT = 1.15  # (time / time) / (tokens / tokens)
-MEMORY_LIMIT_MB = 2500.0
-COMMAND_TOKENS = few(20_000, 500)
-GROWN = few((USUAL, MOST, USUAL), (USUAL,))
+SMALL, LARGE = few((50_000, 1_000_000), (500, 1_000))  # tokens
+WORDS = ("she", "he", "the", "was", "and")[: few(None, 1)]
+_MATRIX = ".root[data-painted]"
+_WATCH_FRAMES = """(root) => {
+  window.benchFrames = []
+  new MutationObserver(() => window.benchFrames.push(performance.now()))
+    .observe(root, {attributeFilter: ["data-painted"]})
+}"""
 
 
-def run() -> None:
-    """Everything, each with its limit and the load of the machine."""
-    show_costs()
-    _show_growth()
-    if not extent.SMOKE:  # `scale` runs the same command
-        _show_command()
-    show_page()
+class Built(NamedTuple):
+    """One command: seconds from start to end, and its largest memory."""
+
+    seconds: float
+    peak_mb: float
 
 
-def _show_growth() -> None:
-    """The larger corpus between two of the smaller, so that a slow minute is told from growth."""
-    make = few(_make_apart, make_atlas)  # the least starts few processes: each loads PyTorch
-    all_made = [make(tokens) for tokens in GROWN]
-    for made in all_made:
-        name = f"{made.tokens} tokens, new process"
-        show(f"{name}: capture", [made.capture], "s")
-        show(f"{name}: projecting", [made.project], "s")
-        show(f"{name}: peak", [made.peak], "MB", MEMORY_LIMIT_MB)
-    rates = [made.capture / made.tokens for made in all_made]
-    growth = max(rates[1:2], default=rates[0]) / float(np.mean([rates[0], rates[-1]]))
-    show("capture: ratio of times / ratio of tokens", [growth], "x", GROWTH_LIMIT)
-    tell_load()
+@cache
+def _folder() -> Path:
+    """Where the atlases lie until the end."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    return Path(folder)
 
 
-def _make_apart(tokens: int) -> Made:
-    command = [sys.executable, "-m", "tests.tools.bench.atlas_capture", str(tokens)]
-    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
-    return Made(*json.loads(done.stdout.splitlines()[-1]))
+@cache
+def built(tokens: int) -> Built:
+    """``python -m core.atlas_build`` of so many tokens, as a process of its own.
+
+    Its corpus is the sample corpus over and over, each round with its number before every sentence.
+    """
+    out, corpus = _folder() / f"{tokens}.atlas", _folder() / f"{tokens}.txt"
+    rounds = range(1 + tokens // 5_000)  # one has over 5,000 tokens
+    texts = (f"{turn}. {text}\n" for turn in rounds for text in sample_sentences())
+    corpus.write_text("".join(texts), "utf-8")
+    command = [sys.executable, "-m", "core.atlas_build", "--model", DEFAULT_MODEL]
+    command += ["--corpus", str(corpus), "--out", str(out), "--tokens", str(tokens)]
+    start = time.perf_counter()
+    child = os.posix_spawn(
+        sys.executable,
+        command,
+        os.environ | {"PYTHONPATH": str(ROOT)},
+        file_actions=[(os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0)],
+    )
+    _, status, usage = os.wait4(child, 0)
+    if status:
+        raise RuntimeError(f"the command line ended with status {status}")
+    return Built(time.perf_counter() - start, usage.ru_maxrss * 1024 / MB)
 
 
-def _show_command() -> None:
-    """``python -m core.atlas_build``, from starting it until it has ended."""
-    tokens = ("--tokens", str(COMMAND_TOKENS))
-    built = build_apart(large_corpus(), *tokens, out="out.atlas.zip")
-    name = f"command line, {COMMAND_TOKENS} tokens"
-    show(f"{name}: start to file", [built.seconds], "s")
-    show(f"{name}: peak", [built.peak_mb], "MB")
-    show(f"{name}: file", [built.bytes / 1e6], "MB")
-    tell_load()
+def growth() -> list[float]:
+    """The ratio of times over the ratio of tokens, of the large atlas and the small one."""
+    return [(built(LARGE).seconds / LARGE) / (built(SMALL).seconds / SMALL)]
+
+
+class Shown(NamedTuple):
+    """The large atlas on its page: seconds, and megabytes of the server beyond a first page."""
+
+    painted: list[float]  # from its link
+    frames: list[float]  # from one to the next, while the matrix is zoomed
+    searches: list[float]  # from Enter to what is found
+    memory_mb: list[float]
+
+
+@cache
+def shown() -> Shown:
+    """A visitor follows the link of the large atlas, zooms into it and searches it."""
+    built(LARGE)
+    with running_app(HEADSCOPE_ATLASES=str(_folder())) as server, visit_home(server) as page:
+        before = server.peak = server.rss()
+        start = time.perf_counter()
+        page.goto(link(server, "atlas", corpus="prepared", prepared=str(LARGE)))
+        wait_for_picture(page, _MATRIX)
+        painted = time.perf_counter() - start
+        wait_until_idle(page)
+        page.locator(_MATRIX).first.evaluate(_WATCH_FRAMES)
+        page.locator(f"{_MATRIX} canvas").last.hover()
+        page.keyboard.down("Control")
+        for _ in range(few(20, 4)):
+            page.mouse.wheel(0, -60)
+        page.keyboard.up("Control")
+        frames: list[float] = page.evaluate("window.benchFrames")
+        searches, box = [], page.get_by_role("textbox", name="Find")
+        for word in WORDS:
+            wait_until_idle(page)
+            box.fill(word)
+            start = time.perf_counter()
+            box.press("Enter")
+            page.wait_for_url(re.compile(rf"find={word}\b"))
+            wait_until_idle(page)
+            searches.append(time.perf_counter() - start)
+        apart = [(late - early) / 1e3 for early, late in pairwise(frames)]
+        return Shown([painted], apart, searches, [(server.peak - before) / MB])

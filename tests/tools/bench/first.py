@@ -1,59 +1,82 @@
-"""The first visitor of a cold server: the first picture, and the first one of a text of their own.
-
-Counted from the server's first answer to a request, in seconds on the clock and in seconds of the
-server's processor: only the second can be compared on a machine that others use too.
-"""
+"""How long a person waits: for the first picture of a cold server, and after every click."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from tests.tools.bench.browser import close, link, new_page, running_browser, wait_for_paint
-from tests.tools.bench.extent import few
-from tests.tools.bench.report import show
-from tests.tools.bench.server import running_app
+from core.ui.words.pages import PAGES
+from tests.tools.bench.app import (
+    link,
+    running_app,
+    shared_app,
+    visit,
+    wait_for_picture,
+    wait_until_idle,
+)
+from tests.tools.bench.measuring import MB, few, sentence_of
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Page
 
-    from tests.tools.bench.server import Server
-
-STARTS = few(3, 1)
-LIMIT_S = 2.0  # of the first picture of Home
-PICTURE = ".st-key-home_arcs .sheet[data-drawn]"
-OWN = "My neighbour feeds the pigeons because she likes them."
-FIRST, OWN_TEXT = "first picture", "own text in the link"
-VISITS: dict[str, dict[str, str]] = few({FIRST: {}, OWN_TEXT: {"text": OWN}}, {FIRST: {}})
-
-
-def run() -> None:
-    """A server of its own for every visit, in turns."""
-    taken: dict[str, list[tuple[float, float]]] = {name: [] for name in VISITS}
-    with running_browser() as browser:
-        for _ in range(STARTS):
-            for name, parameters in VISITS.items():
-                taken[name].append(_visit(browser, parameters))
-    for name, visits in taken.items():
-        limit = LIMIT_S if name == FIRST else None
-        show(f"Home after the first answer: {name}", [clock for clock, _ in visits], "s", limit)
-        show(f"Home, processor of the server: {name}", [processor for _, processor in visits], "s")
+STARTS, CHANGES = few(3, 1), few(15, 1)
+LAYERS = 6  # of the bundled model
+PICTURES = {
+    "home": ".st-key-home_arcs .sheet[data-drawn]",
+    "heatmap": "[role=grid] [role=gridcell]",
+}
+OWN_TEXT = "My neighbour feeds the pigeons because she likes them."
 
 
-def _visit(browser: Browser, parameters: dict[str, str]) -> tuple[float, float]:
-    """Seconds from the first answer to the picture, and those that the processor worked for it."""
-    page = new_page(browser)
-    with running_app() as server:
-        begin, worked = time.monotonic(), _processor(server)
-        page.goto(link(server.url, "home", **parameters), wait_until="commit")
-        page.locator(PICTURE).first.wait_for(state="attached")
-        worked = _processor(server) - worked
-        wait_for_paint(page)
-        taken = time.monotonic() - begin
-        close(page)
-    return taken, worked
+class Start(NamedTuple):
+    """Seconds of one cold start."""
+
+    answered: float  # from asking for the process to its first answer
+    picture: float  # from that answer to the first picture
+    processor: float  # that the server worked meanwhile: what busy machines can compare
 
 
-def _processor(server: Server) -> float:
-    times = server.process.cpu_times()
-    return float(times.user + times.system)
+@cache
+def starts(name: str, text: str | None = None) -> list[Start]:
+    """Cold starts, each with a server of its own, that open the page of that name."""
+    return [_start(name, {} if text is None else {"text": text}) for _ in range(STARTS)]
+
+
+def _start(name: str, parameters: dict[str, str]) -> Start:
+    with running_app() as server, visit() as page:
+        answered, worked = time.monotonic(), server.processor_s()
+        page.goto(link(server, name, **parameters), wait_until="commit")
+        wait_for_picture(page, PICTURES[name])
+        picture = time.monotonic() - answered
+        return Start(answered - server.started, picture, server.processor_s() - worked)
+
+
+def screen_changes(tokens: int) -> list[float]:
+    """Seconds from the press on a layer until the heatmap's table of that layer is painted."""
+    with visit() as page:
+        text = sentence_of(tokens)
+        page.goto(link(shared_app(), "heatmap", text=text, layer=str(LAYERS), head="mean"))
+        wait_for_picture(page, PICTURES["heatmap"])
+        return [_change_layer(page, 1 + change % LAYERS) for change in range(CHANGES)]
+
+
+def _change_layer(page: Page, layer: int) -> float:
+    wait_until_idle(page)
+    start = time.perf_counter()
+    page.get_by_role("combobox", name="Layer").select_option(str(layer))
+    wait_for_picture(page, f'[role=grid][aria-label*="layer {layer},"]')
+    return time.perf_counter() - start
+
+
+def memory_of_every_page() -> list[float]:
+    """Largest memory of a server, in megabytes, of which one visitor opens page after page."""
+    with running_app() as server, visit() as page:
+        for tokens in few((13, 512), (13,)):
+            for target in PAGES[: few(None, 2)]:
+                of_text = "text" in target.modalities
+                parameters = {"text": sentence_of(tokens)} if of_text else {}
+                page.goto(link(server, target.name, **parameters))
+                page.get_by_role("heading", name=target.title).first.wait_for(state="attached")
+                wait_until_idle(page)
+        return [server.peak / MB]

@@ -1,21 +1,20 @@
-"""The list of model types that open, made from the verdicts of the sweep.
+"""The list of model types that open: a tiny model of each, opened as a visitor would open it.
 
-    python -m tests.tools.bench families --json verdicts.json
-    python -m tests.families_table verdicts.json
-
-writes ``.github/FAMILIES.md``; a test says when it is out of date.
+``python -m tests.tools.families_table`` judges all in an hour, prints a line a type
+(what became of it, how it is recorded, what it was compared with, the largest difference, the
+refusal or the exception) and writes ``.github/FAMILIES.md``; a test says when it is out of date.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import re
-import sys
 import textwrap
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 
-FAMILIES = Path(__file__).parents[1] / ".github" / "FAMILIES.md"
+FAMILIES = Path(__file__).parents[2] / ".github" / "FAMILIES.md"
 _WIDTH = 104
 # What a refusal says, and why that is.
 _REASONS = (
@@ -40,7 +39,7 @@ def table(verdicts: list[dict[str, str]]) -> str:
             f"What becomes of every type of text model in transformers {version('transformers')}: a"
             " tiny model of each, with random weights, opened as a visitor would open it, and"
             " compared with the type's own attention on a text, a pair, a long text and a padded"
-            " batch. Made by `python -m tests.families_table`; not written by hand."
+            " batch. Made by `python -m tests.tools.families_table`; not written by hand."
         ),
         f"## Open: {len(opens)} of {len(verdicts)}",
         _names(opens),
@@ -63,5 +62,26 @@ def _wrapped(text: str) -> str:
     return textwrap.fill(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
+def sweep() -> list[dict[str, str]]:
+    """The verdicts of all text types, by name; each in a process of its own, two at once."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    import torch
+    from transformers.utils import logging
+
+    from tests.model.sweep.kinds import all_kinds
+    from tests.model.sweep.processes import judge_all
+
+    torch.set_num_threads(1)
+    logging.set_verbosity_error()
+    verdicts = []
+    for each in judge_all(all_kinds(), 2):
+        error = "" if each.error is None else f"{each.error:.0e}"
+        found = f"{each.outcome:<8} {each.way:<8} {each.against:<8} {error:>6}"
+        print(f"{each.kind:<30} {found} {each.reason}", flush=True)
+        verdicts.append(asdict(each))
+    text = [each for each in verdicts if each["outcome"] != "not text"]
+    return sorted(text, key=lambda each: each["kind"])
+
+
 if __name__ == "__main__":
-    FAMILIES.write_text(table(json.loads(Path(sys.argv[1]).read_text("utf-8"))), "utf-8")
+    FAMILIES.write_text(table(sweep()), "utf-8")

@@ -1,0 +1,228 @@
+"""A class on one server: as people are, then without a pause, then 300 who come and go.
+
+As people are: 40 phones open one link within five seconds, on a server that nobody has asked
+before, and change something every five seconds on average. Without a pause, every visitor has a
+page and a text of their own, and sends the next change as soon as the last one is answered. Errors
+are counted (exceptions and red boxes on a page, scripts that end, connections that are lost, no
+answer in time) and so are words of other visitors in anything that is received.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from tempfile import TemporaryFile
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, quote_plus
+
+import numpy as np
+
+from core.ui.frame.text_row import EXAMPLES
+from core.ui.words.pages import TEXT_PAGES
+from tests.components.received import received
+from tests.tools.bench.app import running_app
+from tests.tools.bench.measuring import MB, few, sentence_of
+from tests.tools.visitors import ConnectionLostError, Visitor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.tools.visitors import Answer
+
+PHONES = few(40, 2)
+ARRIVAL_S, PAUSE_S, LESSON_S = few((5.0, 5.0, 60.0), (0.5, 0.5, 2.0))
+LINK = "head_view"  # the page of the link, with the text that every page begins with; its picture
+CROWD = few(40, len(TEXT_PAGES))  # the least visits every page, too
+PATIENCE_S = 300.0
+VISITS, FIRST_LOOK, TOGETHER = few((300, 50, 5), (4, 2, 2))
+_TRACEBACKS, _TRACEBACK_WIDTH = 5, 4000  # that are printed, and characters of each
+
+# One a visitor: a word that no page, model card or corpus of the project holds, and one token of
+# the bundled model, so that it shows whole in every picture of a text.
+WORDS = """
+    falcon panther dolphin penguin lobster gorilla buffalo cobra leopard turtle squirrel
+    beaver eagle raven butterfly shark whale oyster trout bison moose jaguar donkey hound
+    trumpet clarinet flute accordion banjo granite basalt nickel cobalt titanium uranium
+    helium hydrogen oxygen nitrogen sulfur
+""".split()  # noqa: SIM905 - forty lines otherwise
+_ANY_WORD = re.compile(rb"\b(" + "|".join(WORDS).encode() + rb")\b")
+TOKENS = 16  # of a text, its own word and the special ones included
+_USUAL = ("layer", "head", "switch", "layer", "head", "text", "layer", "head", "switch", "text")
+CHANGES = few(_USUAL, ("layer", "switch", "text"))
+# Beside layer and head: what asks for another model, for a corpus of one's own or for a minute of
+# the processor is another benchmark's.
+_LEFT_ALONE = {"model", "corpus", "source", "projection", "example"}
+_PICKERS = {"selectbox", "button_group"}
+_LAYERS = 6  # of the bundled model
+# Of the head view, as it says it where the link leaves it out.
+_HEAD_VIEW = {"layer": "1", "pairs": "all", "least": "auto", "weigh": "attention"}
+_NUMBERS = ("heads", "without", "from", "to")  # of the head view
+
+
+@dataclass
+class Tally:
+    """What a crowd met."""
+
+    errors: list[str] = field(default_factory=list)  # each with the page and the visitor
+    foreign: list[str] = field(default_factory=list)  # words of others, likewise
+    openings: list[float] = field(default_factory=list)  # seconds of every first answer
+    pictures: list[float] = field(default_factory=list)  # seconds until the link's was here
+    changes: list[float] = field(default_factory=list)  # seconds of every later answer
+    peak_mb: float = 0.0
+    growth: float = 0.0  # of memory, from an early visit to the last
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one visitor does: `text` is the link's, None for one with the visitor's own `word`."""
+
+    page: str  # of the link, by its name
+    word: str  # in every text that is typed
+    pauses: Sequence[float]  # seconds before each change
+    text: str | None = None
+    arrives: float = 0.0  # seconds after the others may begin
+
+
+@cache
+def lesson() -> Tally:
+    """A class of phones that open one link, each with its own haste; the same one every time."""
+    chance, plans = np.random.default_rng(0), []
+    for index in range(PHONES):
+        pauses = chance.exponential(PAUSE_S, size=round(LESSON_S / PAUSE_S)).tolist()
+        text, arrives = EXAMPLES[0][0], chance.uniform(0, ARRIVAL_S)
+        plans.append(Plan(LINK, WORDS[index], pauses, text, arrives))
+    return _meet([plans])
+
+
+@cache
+def crowd() -> Tally:
+    """Visitors who never wait, all at once."""
+    return _meet([[_hasty(index, len(CHANGES)) for index in range(CROWD)]])
+
+
+@cache
+def coming_and_going() -> Tally:
+    """Visits of one change each, a few at a time."""
+    plans = [_hasty(index, 1) for index in range(VISITS)]
+    return _meet([plans[first : first + TOGETHER] for first in range(0, VISITS, TOGETHER)])
+
+
+def _hasty(index: int, changes: int) -> Plan:
+    """A visitor with a page and a text of their own, who never waits."""
+    page, word = TEXT_PAGES[index % len(TEXT_PAGES)].name, WORDS[index % len(WORDS)]
+    return Plan(page, word, [0.0] * changes)
+
+
+def _meet(groups: list[list[Plan]]) -> Tally:
+    """The groups one after the other on a server of their own; prints its log's exceptions."""
+    tally, sizes = Tally(), []
+    with TemporaryFile() as log:
+        with running_app(log) as server:
+
+            async def meet(group: list[Plan]) -> None:
+                await asyncio.gather(*(visit(server.url, plan, tally) for plan in group))
+
+            for group in groups:
+                with ThreadPoolExecutor(1) as thread:  # Playwright's loop is in the others' thread
+                    thread.submit(asyncio.run, meet(group)).result()
+                sizes.append(server.rss())
+        log.seek(0)
+        text = log.read().decode(errors="replace")
+    for start in [match.start() for match in re.finditer("Traceback", text)][:_TRACEBACKS]:
+        print(text[start : start + _TRACEBACK_WIDTH])
+    for message in (*tally.errors[:_TRACEBACKS], *tally.foreign[:_TRACEBACKS]):
+        print(f"  {message}")
+    tally.peak_mb = server.peak / MB
+    tally.growth = sizes[-1] / sizes[min(FIRST_LOOK // TOGETHER, len(sizes)) - 1]
+    return tally
+
+
+async def visit(url: str, plan: Plan, tally: Tally) -> None:
+    """One visitor, from the link to the last change; whatever goes wrong is put down."""
+    page, word = plan.page, plan.word
+    who = f"{word} on {page}"
+
+    def look(data: bytes) -> None:
+        if found := foreign_words(data, word):
+            tally.foreign.append(f"{who}: {', '.join(sorted(found))}")
+
+    def put_down(answer: Answer, taken: list[float], text: str) -> None:
+        taken.append(answer.seconds)
+        tally.errors.extend(f"{who}: {error}" for error in visitor.errors())
+        if quote_plus(text) not in visitor.query:
+            tally.errors.append(f"{who}: the address has not this visitor's text")
+
+    await asyncio.sleep(plan.arrives)
+    try:
+        async with Visitor(url, patience=PATIENCE_S, on_message=look) as visitor:
+            text = text_of(word) if plan.text is None else plan.text
+            first = await visitor.open(page, text=text)
+            put_down(first, tally.openings, text)
+            tally.pictures.extend(first.arrived[key] for key in (LINK,) if key in first.arrived)
+            for turn, pause in enumerate(plan.pauses):
+                await asyncio.sleep(pause)
+                key, value = _change(visitor, page, word, turn)
+                text = value if key == "text" else text
+                put_down(await visitor.set(key, value), tally.changes, text)
+    except (ConnectionLostError, TimeoutError, KeyError, ValueError, OSError) as error:
+        tally.errors.append(f"{who}: {type(error).__name__} {error}")
+
+
+def text_of(word: str, turn: int = 0) -> str:
+    """A text that has the visitor's own word in it; another one for each turn."""
+    return f"{word} {sentence_of(TOKENS - 1, start=WORDS.index(word) + turn)}"
+
+
+def foreign_words(data: bytes, own: str) -> set[str]:
+    """The words of other visitors in what the server has sent."""
+    return {found.decode() for found in _ANY_WORD.findall(data)} - {own}
+
+
+def _change(visitor: Visitor, page: str, word: str, turn: int) -> tuple[str, Any]:
+    """The key and the value of a visitor's next change, for `visitor.set`.
+
+    A page without that control gets another of its own: one without any a text, one without a text
+    a picker.
+    """
+    kind = CHANGES[turn % len(CHANGES)]
+    if page == "head_view" and kind in {"layer", "head"}:
+        return "head_view", {"view": _head_view(visitor, kind, turn)}
+    usable = [
+        each
+        for each in visitor.screen
+        if each.key and each.key not in _LEFT_ALONE and not getattr(each.body, "disabled", False)
+    ]
+    switches = [each.key for each in usable if each.kind == "checkbox" and each.key != "two"]
+    if kind == "switch" and switches:
+        key = switches[turn % len(switches)]
+        return key, not visitor.value(key)
+    pickers = [each.key for each in usable if each.kind in _PICKERS]
+    pickers = [key for key in pickers if key == kind] or pickers
+    if pickers and (kind in {"layer", "head"} or all(each.key != "text" for each in usable)):
+        key = pickers[turn % len(pickers)]
+        return key, _next_option(visitor, key)
+    return "text", text_of(word, 1 + turn)
+
+
+def _next_option(visitor: Visitor, key: str) -> str:
+    options, now = visitor.options(key), visitor.value(key)
+    now = now[0] if isinstance(now, list) and now else now
+    place = options.index(now) if now in options else -1
+    return options[(place + 1) % len(options)]
+
+
+def _head_view(visitor: Visitor, kind: str, turn: int) -> dict[str, Any]:
+    """What the head view reports of itself after a click on a layer or a head."""
+    query = {key: values[0] for key, values in parse_qs(visitor.query).items()}
+    view: dict[str, Any] = {key: query.get(key, usual) for key, usual in _HEAD_VIEW.items()}
+    view |= {key: query.get(key) == "1" for key in ("hide", "renorm", "what")}
+    view |= {key: [int(each) for each in query.get(key, "").split(",") if each] for key in _NUMBERS}
+    if kind == "layer":
+        view["layer"] = str(int(view["layer"]) % _LAYERS + 1)
+    else:
+        view["heads"] = [1 + turn]
+    sent = received(visitor.screen.find("head_view").body.bytes)
+    return view | {"serial": sent["serial"]}
