@@ -10,11 +10,9 @@ from functools import partial
 
 from core.figures.palette import palette
 from core.ui import presets
-from core.screens.anomalies.first import show_first
 from core.screens.anomalies.flags import show_flags
 from core.screens.anomalies.help import examples, mathematics
 from core.screens.anomalies.moved import show_moved
-from core.screens.anomalies.norms import show_norms
 from core.screens.anomalies.odd import show_odd
 from core.screens.anomalies.source import measured_table
 from core.screens.anomalies.states import show_states
@@ -24,21 +22,18 @@ from core.ui.corpus_walk import pick_source, show_unread
 
 PARTS = {
     "flags": show_flags,
-    "norms": show_norms,
-    "first": show_first,
     "moved": show_moved,
     "states": show_states,
     "odd": show_odd,
 }
-OVER_ALL_HEADS = ("flags", "norms", "first")  # the others show the tokens of the typed text
 
 trace = current_trace()
 colours = palette(st.context.theme.type)
 row = control_row()
 with row:
     part = pick_part(menu=True, width=200)
-    source = pick_source(trace) if part in OVER_ALL_HEADS else "text"
-if part in OVER_ALL_HEADS:
+    source = pick_source(trace) if part == "flags" else "text"  # the others show the typed text
+if part == "flags":
     show_unread(trace)
 table = measured_table(current_key(trace.model), source)
 

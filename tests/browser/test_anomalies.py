@@ -14,7 +14,6 @@ from tests.browser.conftest import (
     Open,
     box_of,
     click_head,
-    click_middle,
     follow,
     save_file,
     settle,
@@ -43,22 +42,6 @@ def test_a_clicked_head_shows_what_it_moves_and_hiding_the_first_token_takes_its
     follow(page, "latent=1")
     expect(plot.locator(".xtick")).to_have_count(12)
     expect(plot).not_to_contain_text("[CLS]")
-
-
-def test_a_clicked_dot_shows_what_that_head_moves(goto: Open) -> None:
-    page = goto(f"/anomalies?text={BOOK}&anomaly=first")
-    # The highest dot of layer 3 is L3 H10, which gives 0.94 to [CLS].
-    dots = page.locator(".st-key-anomalies_first .scatterlayer .trace").first.locator(".point")
-    click_middle(page, dots.nth(2 * 12 + 9))
-    follow(page, "anomaly=moved&layer=3&head=10")
-    expect(page.get_by_text("This head puts")).to_contain_text("0.94 on the first token")
-
-
-def test_a_click_on_the_map_of_lengths_shows_that_heads_positions(goto: Open) -> None:
-    page = goto(f"/anomalies?text={BOOK}&anomaly=norms&layer=1&head=1")
-    click_head(page, "anomalies_norm_map", 5, 6)
-    follow(page, "anomaly=norms&.*layer=5&head=6&lengths=ratio")
-    expect(page.get_by_role("heading", name="L5 H6 by position")).to_be_visible()
 
 
 def test_a_flagged_head_opens_in_query_key_space(goto: Open) -> None:

@@ -45,7 +45,6 @@ def show() -> dict[str, object]:
         "mathematics": texts(heads),
         "head view": str([view.proto for view in head_view.get("bidi_component")]),
         "flag": texts(open_page("anomalies", flag="narrow head")),
-        "flags": texts(open_page("anomalies", every="1")),
     }
 
 

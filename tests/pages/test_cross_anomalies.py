@@ -60,7 +60,7 @@ def unnumbered(labels: list[str]) -> list[str]:
 def test_the_table_is_that_of_the_cross_trace(folder: Path, table: pd.DataFrame) -> None:
     app = opened(folder)
     (shown,) = (each.value for each in app.dataframe if "sink_token" in each.value)
-    for name in ("first_attention", "null_attention", "separability", "norm_log_ratio"):
+    for name in ("first_attention", "null_attention", "norm_log_ratio"):
         np.testing.assert_allclose(shown[name], table[name], rtol=1e-5)
     assert shown["sink_token"].tolist() == table["sink_token"].tolist()
     text = said(app)
@@ -68,16 +68,6 @@ def test_the_table_is_that_of_the_cross_trace(folder: Path, table: pd.DataFrame)
     assert "The sample corpus is read by the encoder alone." in text
     weights = said(opened(folder, flag="alike weights"))
     assert "**Alike weights** cannot be measured for this model." in weights
-
-
-def test_the_first_token_is_the_first_key(folder: Path, cross: Trace, table: pd.DataFrame) -> None:
-    text = said(opened(folder, anomaly="first"))
-    first = cross.key_tokens[0].display
-    assert f"on the first token of your text**, `{first}`" in text
-    assert f"gives it {table['first_attention'].max():.2f} (uniform baseline" in text
-    assert f"{1 / len(cross.key_tokens):.2f})" in text
-    assert "the uniform baseline, with 12 query tokens or more." in text
-    assert "Uniform baseline: 1/n, with n the tokens of your text." in text
 
 
 @pytest.mark.parametrize("hide", [False, True])
@@ -100,23 +90,6 @@ def test_rows_whose_query_is_the_first_count_as_magnified_too() -> None:
     assert "1 row has less than 1\N{NO-BREAK SPACE}% left" in _hidden(weights, cross=False)
 
 
-def test_queries_and_keys_have_positions_of_their_own(folder: Path, cross: Trace) -> None:
-    app = opened(folder, anomaly="norms", layer="1", head="2")
-    queries, keys = charts(app)[-2:]
-    names = displays(cross)
-    for figure, tokens, colour in (
-        (queries, names[0], "|q| queries"),
-        (keys, names[1], "|k| keys"),
-    ):
-        (line,) = figure["data"]
-        assert line["name"] == colour
-        assert unnumbered(line["text"]) == tokens
-    assert queries["layout"]["yaxis"]["range"] == keys["layout"]["yaxis"]["range"]
-    assert "L1 H2 by position: the decoder's queries, your text's keys" in {
-        each.value for each in app.header
-    }
-
-
 def test_hidden_states_are_those_of_the_decoder_and_the_encoder(folder: Path) -> None:
     app = opened(folder, anomaly="states")
     assert "Cross attention has no hidden states of its own" in alerts(app)
@@ -124,12 +97,6 @@ def test_hidden_states_are_those_of_the_decoder_and_the_encoder(folder: Path) ->
     next(button for button in app.button if button.key == "states_of_decoder").click().run()
     assert app.session_state["attention"] == "decoder"
     assert len(app.get("plotly_chart")) == 1
-
-
-def test_the_decoders_lengths_are_not_called_those_of_the_text(folder: Path) -> None:
-    for kind, whose in (("decoder", "what the decoder reads"), ("encoder", "your text")):
-        app = opened(folder, kind, anomaly="norms", layer="1", head="1")
-        assert f"L1 H1 by position of {whose}" in {each.value for each in app.header}
 
 
 def test_examples_lead_to_no_hidden_states(folder: Path) -> None:
@@ -141,7 +108,6 @@ def test_examples_lead_to_no_hidden_states(folder: Path) -> None:
     for title in (
         "Attention, and what it moves",
         "Why heads rest on the first token of your text",
-        "Layer by layer",
     ):
         next(button for button in app.button if button.label == title).click().run()
         assert not app.exception

@@ -49,7 +49,7 @@ DECODER = [Row("decoder", page, says=READS, never=(TOKENS,)) for page in SQUARE]
 
 NOT_CROSS = ("few keys decide", r"your text \((?!the keys\))")
 FEW_QUERIES = "below 12 query tokens only weights, which no text changes, raise a flag"
-FLAGGED = [{"anomaly": part} for part in ("flags", "norms", "first")]
+FLAGGED = [{"anomaly": "flags"}]
 UNFLAGGED = [{"anomaly": part} for part in ("moved", "states")]
 SHORT = {"decoder": "On."}
 CROSS = [
@@ -65,7 +65,7 @@ SILENT = "Layers 1–2, 4–5 and 7–8 do not attend."
 MAPS: list[tuple[str, dict[str, str]]] = [
     ("patterns", {"part": "heads"}),
     ("patterns", {"part": "heads", "score": "entropy"}),
-    *(("anomalies", {"anomaly": part}) for part in ("flags", "norms", "first", "states")),
+    *(("anomalies", {"anomaly": part}) for part in ("flags", "states")),
     ("projection", {}),
     ("query_key", {"part": "heads"}),
     ("model_view", {}),

@@ -94,7 +94,6 @@ VIEWS = (
     ("flag", "**Definition:** how many directions the attention really has."),
     ("flag", "**Source:** a test."),
     ("flag", "**Threshold:** flagged up to 2, with 12 tokens or more."),
-    ("flags", "Narrow head:"),
 )
 
 

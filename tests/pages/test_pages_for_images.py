@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.images import odd_patches
 from core.model import load, trace_image
 from core.model.box import open_box
 from core.model.catalog import find
@@ -82,15 +81,13 @@ def test_values_of_an_image_that_are_merely_short_make_no_head_unusual() -> None
     app = open_image("anomalies", model="bundled/vit-scenes")
     table = next(each.value for each in app.dataframe if "unusual_by" in each.value)
     assert "**None of 36 heads is unusual** on this image" in said(app)
-    assert said(app).count(", not unusual") == 1  # the card of the farthest
     assert (table["unusual"] < 3.5).all()
-    assert (table["flags"] != "").any()
-    assert not table["flags"].str.contains("null attention").any()
+    assert (table["flags"] == "").all()
 
 
 def test_thresholds_of_an_image_are_those_of_texts_and_it_is_said() -> None:
-    text = said(open_image("patterns"))
-    assert "Clark et al. 2019, for texts: left neighbour" in text
+    text = " ".join(said(open_image("patterns")).split())
+    assert "Thresholds are those of texts: 0.5 for a neighbour" in text
 
 
 # ---- high-norm patches -----------------------------------------------------------------------
@@ -121,24 +118,6 @@ def test_the_share_that_registers_take_stands_beside_their_uniform_baseline() ->
     to_registers = trace.attention()[..., 1:5].sum(axis=-1).mean()
     told = said(open_image("anomalies", "dinov2_with_registers", anomaly="odd"))
     assert f"registers **{to_registers:.3f}** (uniform baseline {4 / 69:.3f}" in told
-
-
-@pytest.mark.slow
-def test_who_takes_attention_is_offered_where_the_model_has_it() -> None:
-    for kind, expected in zip(KINDS, ({"cls"}, {"cls", "registers"}, set()), strict=True):
-        found = odd_patches(trace_of(kind))
-        assert found is not None
-        app = open_image("anomalies", kind, anomaly="odd")
-        there = expected | ({"odd"} if found.count else set())
-        groups = [group for group in app.button_group if group.key == "taker"]
-        assert {option for group in groups for option in options_of(group)} == {
-            {"odd": "high-norm patches", "cls": "CLS", "registers": "registers"}[name]
-            for name in there
-        }
-
-
-def options_of(group: object) -> list[str]:
-    return [str(option.content) for option in group.proto.options]  # type: ignore[attr-defined]
 
 
 def test_a_link_to_odd_patches_of_a_text_is_answered_with_what_there_is() -> None:

@@ -6,15 +6,14 @@ keeps small differences between nearly equal heads from counting as odd. A head 
 an outlier by a flag: what most heads do has a name, but makes none of them unusual.
 
 Below `MIN_TOKENS` only flags of weights are raised. Measured on untrained heads, in networks of the
-shape of bundled/minilm and bundled/gpt2-novels with weights as training begins (standard deviations
-of 0.02 and 0.05; 8 networks, 2 texts each), the share of heads with another flag is
+shape of bundled/minilm with weights as training begins (standard deviations of 0.02 and 0.05; 8
+networks, 2 texts each), at most this share of heads has another flag:
 
     tokens      6     8    10    12    16    48
-    as minilm  2.2   1.6   0.9   0.3   0.0   0.0  %
-    as gpt2    2.0   0.4   2.0   2.3   1.2   1.2  %, nearly all of them "clouds apart"
+               2.2   1.6   0.9   0.3   0.0   0.0  %
 
 Larger random weights make heads that do look at few keys: with 0.3, flags name 75 to 87 % of heads
-in the first shape, whatever the length, and 19 to 43 % in the second.
+in that shape, whatever the length, and 19 to 43 % in that of bundled/gpt2-novels.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,14 +21,15 @@ from core.analysis.anomalies.flags import (
     distances,
     robust_z,
 )
-from core.analysis.anomalies.norms import norm_disparity, separability
-from core.analysis.anomalies.sinks import FIRST, PARTS, ROLES, corpus_sink, role_measures
+from core.analysis.anomalies.norms import norm_disparity
 from core.analysis.arrays import Floats, Indices, mean_of_finite
 from core.analysis.head_patterns.minimum_evidence import too_short
 from core.model.trace import Array, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_PARTS = ("attention", "uniform", "contribution", "value")  # of the first token and of the sink
 
 
 def anomaly_table(
@@ -46,81 +47,50 @@ def anomaly_table(
     flag (``z_`` and its name), ``flags`` (names, joined by ", ") and ``reasons`` (in words, joined
     by "; "). ``unusual`` is the largest of `flags.distances`, in robust standard deviations, and
     ``unusual_by`` names the flags where it is `flags.OUTLIER` or more, the largest first.
-    In cross attention the first token, the sink and the roles are key tokens, and
-    ``offset_attention`` is nan.
+    In cross attention the first token and the sink are key tokens, and ``offset_attention`` is nan.
     ``table.attrs["tokens"]`` is how many query tokens there are (of a corpus, the mean),
     ``"too_short"`` whether that is too few for some flags.
     """
     measures = measure_heads(trace, transformed, similarity)
     sinks = [trace.key_tokens[position] for position in measures["sink"].ravel().astype(int) - 1]
-    shown = [token.display for token in sinks]
-    return _table(
-        measures,
-        shown,
-        list(map(trace.input.name, sinks)),
-        trace.layer_labels,
-        exact=transformed is not None,
-    )
+    names = list(map(trace.input.name, sinks))
+    table = _table(measures, names, trace.layer_labels, exact=transformed is not None)
+    table["sink"], table["sink_token"] = table["sink"].astype(int), [each.display for each in sinks]
+    return table
 
 
 def corpus_table(
-    texts: Sequence[Measures],
-    layer_labels: Sequence[int],
-    *,
-    exact: bool,
-    separators: Iterable[str] = (),
+    texts: Sequence[Measures], layer_labels: Sequence[int], *, exact: bool
 ) -> pd.DataFrame:
     """The table of many texts, each measured by :func:`measure_heads`, as if they were one.
 
-    A measure is its mean over the texts that have it, weighted by their tokens. The sink is a role
-    here: the first token, the separators, the last token, or full stops and commas
-    (:mod:`core.analysis.anomalies.sinks`); ``sink_token`` names it, and there is no column
-    ``sink``. `layer_labels` are those of the layers; `exact` says that values count by |f(v)|; of
-    `separators`, as people read them, a single one is named. Raises `ValueError` when there is no
-    text.
+    A measure is its mean over the texts that have it, weighted by their tokens. Texts have nothing
+    in common at one position, so all of the sink is nan. `layer_labels` are those of the
+    layers; `exact` says that values count by |f(v)|. Raises `ValueError` when there is no text.
     """
     if not texts:
         raise ValueError("there is no text")
     tokens = np.stack([text["tokens"] for text in texts])
     merged = {
-        name: mean_of_finite(np.stack([text[name] for text in texts]), tokens)
-        for name in texts[0]
-        if name != "sink"
+        name: mean_of_finite(np.stack([text[name] for text in texts]), tokens) for name in texts[0]
     }
-    sink_measures, roles = corpus_sink(merged, texts)
-    names = {FIRST: "the first token", **ROLES}
-    if len(only := set(separators)) == 1:
-        names["separator"] = only.pop()
-    position = np.where(roles == FIRST, 1.0, np.nan)
-    sinks = [names[role] for role in roles.ravel().tolist()]
-    measures = {**merged, **sink_measures, "sink": position}
-    return _table(measures, sinks, sinks, layer_labels, exact=exact).drop(columns="sink")
+    sinks = {name: np.full_like(merged[name], np.nan) for name in merged if "sink" in name}
+    return _table(merged | sinks, [""] * merged["sink"].size, layer_labels, exact=exact)
 
 
 def _table(
-    measures: Measures,
-    sinks: Sequence[str],
-    sink_names: Sequence[str],
-    layer_labels: Sequence[int],
-    *,
-    exact: bool,
+    measures: Measures, sink_names: Sequence[str], layer_labels: Sequence[int], *, exact: bool
 ) -> pd.DataFrame:
-    """Measures with z-scores and flags; `layer_labels` are those of the layers.
-
-    `sinks` are what people read of each head's sink, `sink_names` what reasons call it.
-    """
+    """Measures with z-scores and flags, whose reasons call each head's sink by its name."""
     import pandas as pd
 
     layers, heads = measures["sink"].shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
     data: dict[str, Any] = {"layer": np.array(layer_labels)[layer], "head": head + 1}
     for name, values in measures.items():
-        if name.split("_")[0] not in ROLES:
-            data[name] = values.ravel()
+        data[name] = values.ravel()
         if name == "sink":
-            if np.isfinite(values).all():
-                data[name] = values.ravel().astype(int)
-            data["sink_token"] = sinks
+            data["sink_token"] = sink_names
     tokens = float(data.pop("tokens")[0])
     for name in dict.fromkeys(flag.measure for flag in FLAGS.values()):
         data[f"z_{name}"] = robust_z(measures[name]).ravel()
@@ -149,7 +119,7 @@ def measure_heads(
 ) -> dict[str, Floats]:
     """Every measure of every head, float64 (layer, head) by name; only permitted pairs count.
 
-    - those of `norms.norm_disparity`, and ``separability`` (`norms.separability`).
+    - those of `norms.norm_disparity`.
     - ``first_attention``, ``first_uniform``: mean attention to the first key token, and its uniform
       baseline (1 / n, or the mean of 1 / (i + 1) in a causal model).
     - ``first_contribution``: the first token's share of what the head moves, the sum over i of
@@ -162,15 +132,13 @@ def measure_heads(
     - ``offset_attention``: the largest mean attention to the previous token, itself or the next.
     - ``rank``: stable rank of the attention matrix, 1 to the number of tokens.
     - ``weight_similarity``: correlation of W_Q and W_K; ``tokens``: how many query tokens.
-    - attention to the roles by which the texts of a corpus are aligned (`sinks.role_measures`).
     """
     totals = columns(trace, transformed)
     shape = trace.shape[:2]
     sink = totals.attention.argmax(axis=-1)
     return {
         **norm_disparity(trace),
-        "separability": separability(trace),
-        **_column(FIRST, totals, np.zeros(shape, dtype=np.intp)),
+        **_column("first", totals, np.zeros(shape, dtype=np.intp)),
         "sink": sink + 1.0,
         **_column("sink", totals, sink),
         "null_attention": null_attention(totals.attention, totals.norms),
@@ -179,7 +147,6 @@ def measure_heads(
         "rank": totals.rank,
         "weight_similarity": np.full(shape, np.nan if similarity is None else similarity, float),
         "tokens": np.full(shape, float(trace.shape[2])),
-        **role_measures(trace.key_tokens, totals),
     }
 
 
@@ -188,7 +155,7 @@ def _column(name: str, totals: Columns, position: Indices) -> dict[str, Floats]:
     values = (totals.attention, totals.uniform, totals.contribution, over_median(totals.norms))
     return {
         f"{name}_{part}": np.take_along_axis(value, position[..., None], axis=-1)[..., 0]
-        for part, value in zip(PARTS, values, strict=True)
+        for part, value in zip(_PARTS, values, strict=True)
     }
 
 

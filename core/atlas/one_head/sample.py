@@ -56,7 +56,6 @@ class Gatherer:
     _contexts: list[Contexts] = field(default_factory=list)
     _patterns: list[Measured] = field(default_factory=list)
     _anomalies: list[Measures] = field(default_factory=list)
-    _separators: set[str] = field(default_factory=set)
     _numbers: tuple[int, ...] = ()
     _tokens: int = 0
     _exact: bool = True
@@ -66,7 +65,6 @@ class Gatherer:
         self._contexts.append(contexts_of(trace, sentence))
         self._patterns.append(measure_text(trace))
         self._anomalies.append(measure_heads(trace, transformed))
-        self._separators.update(token.display for token in trace.tokens[1:] if token.special)
         self._numbers = trace.layer_labels
         self._tokens += len(trace.tokens)
         self._exact &= transformed is not None
@@ -78,9 +76,7 @@ class Gatherer:
         return HeadSample(
             join_contexts(self._contexts),
             pattern_table(self._patterns),
-            corpus_table(
-                self._anomalies, self._numbers, exact=self._exact, separators=self._separators
-            ),
+            corpus_table(self._anomalies, self._numbers, exact=self._exact),
             self._exact,
             len(self._contexts),
             self._tokens,

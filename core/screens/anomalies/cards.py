@@ -13,7 +13,6 @@ from core.figures.palette import token_colours
 from core.model import Trace
 from core.screens.anomalies.open_head import open_buttons
 from core.screens.anomalies.wording import row_name
-from core.ui import controls
 from core.ui.words.prose import Prose
 from core.ui.words.remarkable import looks_and_need
 
@@ -22,25 +21,21 @@ if TYPE_CHECKING:
 
 
 _words = Prose(__file__)
-_LISTED = 3  # heads at first, and heads whose lines are drawn
+_LISTED = 3  # heads
 _MAX_BYTES = 4_000_000  # of a layer that is sent for the lines of a head
 
 
 def show_cards(trace: Trace, odd: pd.DataFrame, flag: str | None) -> None:
     """Those of `odd`, the rows of a table: of any flag the unusual ones, else with that `flag`."""
-    shown, every = odd, controls.flag("every", optional=True)
-    if not every:
-        unusual = odd[odd["unusual_by"] != ""]
-        shown = unusual if flag is None and len(unusual) else odd
-        shown = shown.head(_LISTED if flag or len(unusual) else 1)
-    for place, row in enumerate(shown.to_dict("records")):
+    unusual = odd[odd["unusual_by"] != ""]
+    shown = unusual if flag is None and len(unusual) else odd
+    shown = shown.head(_LISTED if flag or len(unusual) else 1)
+    for row in shown.to_dict("records"):
         with st.container(border=True, gap="xsmall"):
             _show_head(trace, row, flag)
-            if place < _LISTED:
-                _show_lines(trace, row)
-    if every or len(odd) > len(shown):
-        label = f"List all {len(odd)} heads {f'with {flag}' if flag else 'past a threshold'}"
-        controls.flag("every", label, optional=True, help=_words("every"))
+            _show_lines(trace, row)
+    if more := len(odd) - len(shown):
+        st.caption(_words("more", count=more, flag=flag))
 
 
 def _show_head(trace: Trace, row: Row, flag: str | None) -> None:

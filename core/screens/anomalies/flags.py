@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 _words = Prose(__file__)
 ANY = "any flag"
-_GONE = ("any flag of attention and values", "any flag of queries and keys")
 
 
 def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
@@ -50,7 +49,6 @@ def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
             subject="The flags are",
             menu=True,
             width=200,
-            gone=dict.fromkeys(_GONE, _words("kinds_are_gone")),
         )
     flag = None if choice == ANY else choice
     odd = flagged(table) if flag is None else with_flag(flagged(table), flag)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from core.analysis.anomalies import Row, hollow_head, max_row
 from core.model import Trace
-from core.screens.anomalies.wording import longer_side, row_name
+from core.screens.anomalies.wording import row_name
 from core.ui.presets import Preset
 from core.ui.words.prose import Prose
 
@@ -28,19 +28,12 @@ def examples(trace: Trace, table: pd.DataFrame) -> list[Preset]:
         moved=hollow["first_contribution"],
     )
     beneath = _words("beneath", head=row_name(resting), first=first)
-    of_layers = {"anomaly": "first", "counted": "attention"}
-    of_states = {"anomaly": "states", "size": "relative"}
     presets = [
         Preset("High-norm patches", _words("high_norm"), {"anomaly": "odd"}),
         Preset("Attention, and what it moves", moves, _open(hollow, "moved", latent=False)),
         Preset(f"Why heads rest on {first}", beneath, _open(resting, "moved", latent=True)),
-        Preset("Layer by layer", _words("layer_by_layer", first=first), of_layers),
-        Preset("Massive activations", _words("massive"), of_states),
+        Preset("Massive activations", _words("massive"), {"anomaly": "states"}),
     ]
-    if table["norm_log_ratio"].notna().any():
-        head = max_row(table, "norm_log_ratio")
-        sentence = _words("unequal", head=row_name(head), longer_side=longer_side(head))
-        presets.insert(-1, Preset("The most unequal lengths", sentence, _open(head, "norms")))
     missing = _missing(trace)
     return [each for each in presets if each.state["anomaly"] not in missing]
 

@@ -19,7 +19,7 @@ from core.model import Trace
 from core.model.trace import Patches
 from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.wording import show_definition
-from core.ui import cache, controls, python
+from core.ui import cache, python
 from core.ui.charts import show_chart
 from core.ui.current import current_key
 from core.ui.head_maps import show_head_map
@@ -44,7 +44,7 @@ def _odd_patches(key: cache.TraceKey) -> OddPatches | None:
     return odd_patches(cache.trace(*key))
 
 
-def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
+def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: DeltaGenerator) -> None:
     """The image with its high-norm patches, their lengths by layer, and what attends to them."""
     measured = _odd_patches(current_key(trace.model))
     found = python.made("odd", measured, python.call(odd_patches, trace))
@@ -52,16 +52,11 @@ def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, row: DeltaGen
         st.info(_words("no_states"))
         return
     shares, patches = _shares(trace, found), patches_of(trace)
-    takers = {name: _TAKERS[name] for name in shares}
-    if takers:
-        with row:
-            taker = controls.choice(
-                "taker", takers, "Attention to", subject="On this image what takes attention is"
-            )
     _show_pictures(trace, found, patches, colours)
     st.markdown(_verdict(trace, found, patches))
     st.markdown(_attention(trace, shares))
-    if takers:
+    if shares:
+        taker = next(iter(shares))
         _show_map(trace, taker, *shares[taker], colours)
     show_definition(_words("odd_patch", times=MIN_TIMES_MEDIAN, z=OUTLIER))
 

@@ -34,6 +34,4 @@ def _open(page: str, layer: int, head: int) -> None:
     go_to(page)
 
 
-# For clicks on a head: what it moves, and its lengths.
-show_what_moves = partial(choose_head, anomaly="moved")
-show_lengths = partial(choose_head, anomaly="norms")
+show_what_moves = partial(choose_head, anomaly="moved")  # for clicks on a head

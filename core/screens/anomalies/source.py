@@ -75,18 +75,17 @@ def _note_corpus(table: pd.DataFrame, similarity: Array | None) -> None:
     measured = python.call(measure_heads, each, norms, similarity)
     python.made("texts", None, python.Each(measured, each, traces))
     numbers = python.call(getattr, python.TRACE, "layer_labels")
-    look = {"exact": table.attrs["values"] == "|f(v)|", "separators": table.attrs["separators"]}
+    exact = table.attrs["values"] == "|f(v)|"
     python.made(
-        "table", table, python.call(corpus_table, python.Variable("texts"), numbers, **look)
+        "table", table, python.call(corpus_table, python.Variable("texts"), numbers, exact=exact)
     )
 
 
 @dataclass
 class _Gathered:
-    """The measures of each sentence by its index, and the separators of all."""
+    """The measures of each sentence by its index."""
 
     texts: dict[int, Measures] = field(default_factory=dict)
-    separators: set[str] = field(default_factory=set)
     layer_labels: tuple[int, ...] = ()  # of the layers
 
 
@@ -99,14 +98,10 @@ def _measure(model_name: str, sentences: tuple[str, ...]) -> pd.DataFrame:
         norms = output_projection.transformed_norms(model, trace, grams)
         gathered.texts[index] = measure_heads(trace, norms, similarity)
         gathered.layer_labels = trace.layer_labels
-        gathered.separators.update(token.display for token in trace.tokens[1:] if token.special)
 
     gathered = walk_corpus(NAME, model_name, sentences, _Gathered, take)
     texts = [gathered.texts[index] for index in sorted(gathered.texts)]
-    table = corpus_table(
-        texts, gathered.layer_labels, exact=grams is not None, separators=gathered.separators
-    )
-    table.attrs["separators"] = sorted(gathered.separators)
+    table = corpus_table(texts, gathered.layer_labels, exact=grams is not None)
     tokens = int(sum(text["tokens"].flat[0] for text in texts))
     table.attrs["where"] = f"the sample corpus ({len(texts)} sentences, {tokens:,} tokens)"
     return table

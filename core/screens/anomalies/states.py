@@ -19,7 +19,7 @@ from core.figures.anomalies import states_figure
 from core.figures.palette import Palette
 from core.model import Trace
 from core.screens.anomalies.wording import show_definition
-from core.ui import controls, python
+from core.ui import python
 from core.ui.charts import show_chart
 from core.ui.head_maps import gaps_note
 from core.ui.words.messages import quote
@@ -33,10 +33,9 @@ if TYPE_CHECKING:
 
 _words = Prose(__file__)
 _NAMED = 5  # tokens named in a sentence
-SIZES = {"norm": "length", "relative": "times the layer's median"}
 
 
-def show_states(trace: Trace, _table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
+def show_states(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: DeltaGenerator) -> None:
     """The map of lengths and what it shows."""
     if trace.source is not None:
         _lead_on()
@@ -45,16 +44,13 @@ def show_states(trace: Trace, _table: pd.DataFrame, colours: Palette, row: Delta
     if states is None:
         st.info(_words("no_states"))
         return
-    with row:
-        size = controls.choice("size", SIZES, "Size of hidden states", subject="The sizes are")
     labels = labels_of(trace.tokens)
-    values, title = (states.norms, "length") if size == "norm" else (states.relative, "× median")
     rows = [f"after {layer}" if layer else "input" for layer in _layers_before(trace)]
-    figure = states_figure(values, states.largest, rows, labels, title, colours)
+    figure = states_figure(states.norms, states.largest, rows, labels, colours)
     show_chart(
         figure,
         key="anomalies_states",
-        alt=f"{title} by layer and token",
+        alt="length by layer and token",
         quiet=True,
     )
     st.markdown(_verdict(trace, states))

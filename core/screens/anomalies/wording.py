@@ -23,12 +23,6 @@ def row_name(row: Row) -> str:
     return f"L{row['layer']} H{row['head']}"
 
 
-def longer_side(row: Row) -> str:
-    """Which vectors of a head are longer, and how many times."""
-    value = float(row["norm_log_ratio"])
-    return _words("longer_side", queries=value > 0, times=2 ** abs(value))
-
-
 def threshold(name: str, trace: Trace) -> str:
     """When the flag is raised, in words."""
     flag, limits = FLAGS[name], FLAGS[name].limits

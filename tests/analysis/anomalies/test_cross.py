@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from core.analysis.anomalies import anomaly_table, measure_heads
+from core.analysis.anomalies import anomaly_table
 from core.analysis.anomalies.contribution import contributions, stable_rank, without_first
-from core.analysis.anomalies.norms import MIN_POINTS, separability, vector_norms
 from tests.analysis.traces import crossing
-
-if TYPE_CHECKING:
-    from core.model.trace import Array
 
 QUERIES = (
     "[CLS]",
@@ -60,15 +54,6 @@ def test_what_each_key_takes_and_gives_is_summed_over_queries(which: str) -> Non
         assert row["null_attention"] == pytest.approx(sum(empty), abs=1e-5)
 
 
-def test_roles_are_those_of_the_keys() -> None:
-    measures, weights = measure_heads(TRACE), TRACE.attention()
-    places = {"separator": [7], "last": [6], "punctuation": [3, 6]}
-    for role, columns in places.items():
-        expected = weights[..., columns].sum(axis=-1).mean(axis=-1)
-        np.testing.assert_allclose(measures[f"{role}_attention"], expected, atol=1e-5)
-        np.testing.assert_allclose(measures[f"{role}_uniform"], len(columns) / 8, atol=1e-6)
-
-
 def test_the_minimum_counts_query_tokens() -> None:
     assert anomaly_table(TRACE).attrs["tokens"] == 14
     assert not anomaly_table(TRACE).attrs["too_short"]
@@ -108,8 +93,6 @@ def test_the_stable_rank_agrees_with_singular_values() -> None:
 
 
 def test_lengths_of_queries_are_compared_with_those_of_other_tokens_keys() -> None:
-    query, key = vector_norms(TRACE)
-    assert (query.shape, key.shape) == ((2, 3, 14), (2, 3, 8))
     table = anomaly_table(TRACE)
     for number, place in HEADS:
         q = [float(np.sqrt((vector**2).sum())) for vector in TRACE.queries[place]]
@@ -120,44 +103,6 @@ def test_lengths_of_queries_are_compared_with_those_of_other_tokens_keys() -> No
         assert row["norm_log_ratio"] == pytest.approx(np.log2(middle_q / middle_k), abs=1e-5)
         apart = TRACE.queries[place].mean(axis=0) - TRACE.kv_keys[place].mean(axis=0)
         assert row["centroid_distance"] == pytest.approx(np.linalg.norm(apart), abs=1e-5)
-        assert row["centroid_distance_after"] == pytest.approx(0, abs=1e-5)
-
-
-def energy_distance(point: Array, cloud: Array) -> float:
-    """Mean distance to the cloud's points, less half their mean distance from each other."""
-    gaps = [np.linalg.norm(a - b) for a, b in itertools.permutations(cloud, 2)]
-    return float(np.linalg.norm(cloud - point, axis=1).mean() - np.mean(gaps) / 2)
-
-
-def test_separability_agrees_with_leaving_each_vector_out_in_a_loop() -> None:
-    trace = crossing(7, 30, queries=QUERIES[:9], keys=KEYS[:5], layers=1, dim=3)
-    sizes = np.linspace(0.3, 1, 30, dtype=np.float32)  # keys are shorter than queries, or as long
-    trace = replace(trace, kv_keys=trace.kv_keys * sizes[:, None, None])
-    expected: list[float] = []
-    for queries, keys in zip(trace.queries[0], trace.keys[0], strict=True):
-        recognised: list[list[bool]] = [[], []]
-        for side, (cloud, other) in enumerate(((queries, keys), (keys, queries))):
-            for i, point in enumerate(cloud):
-                own = np.delete(cloud, i, axis=0)
-                shift = other.mean(axis=0) - own.mean(axis=0)
-                near, far = (energy_distance(point + shift, to) for to in (own + shift, other))
-                recognised[side].append(near < far)
-        expected.append(float(np.mean([np.mean(side) for side in recognised])))
-    np.testing.assert_allclose(separability(trace)[0], expected)
-    assert 0.5 < np.mean(expected) < 1
-
-
-def test_many_keys_that_resemble_few_queries_are_not_called_apart() -> None:
-    """Guessing is 0.5, however many there are of each."""
-    words = tuple(f"w{i}" for i in range(90))
-    trace = crossing(2, 6, queries=words[:15], keys=words, layers=2)
-    assert separability(trace).mean() == pytest.approx(0.5, abs=0.06)
-
-
-@pytest.mark.parametrize(("queries", "keys"), [(MIN_POINTS - 1, 8), (8, MIN_POINTS - 1)])
-def test_too_few_vectors_on_either_side_cannot_be_told_apart(queries: int, keys: int) -> None:
-    trace = crossing(0, queries=QUERIES[:queries], keys=KEYS[:keys])
-    assert np.isnan(separability(trace)).all()
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(1, 5), (5, 1), (1, 1)])

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def attention_flags(row: pd.Series) -> set[str]:
     """Its flags without those of queries and keys, which traces made from attention have."""
-    return set(row["flags"].split(", ")) - {"norm disparity", "clouds apart", ""}
+    return set(row["flags"].split(", ")) - {"norm disparity", ""}
 
 
 @pytest.mark.parametrize(
@@ -163,8 +163,7 @@ def test_what_c_changes_leaves_attention_alone() -> None:
     plain = anomaly_table(trace)
     scaled = anomaly_table(replace(trace, queries=queries, kv_keys=keys))
     odd = scaled.iloc[6]
-    assert {"norm disparity", "clouds apart"} <= set(odd["flags"].split(", "))
-    assert odd["separability"] > 0.95
+    assert "norm disparity" in odd["flags"].split(", ")
     for name in ("first_attention", "sink_attention", "entropy"):
         np.testing.assert_allclose(plain[name], scaled[name], atol=1e-5)
 

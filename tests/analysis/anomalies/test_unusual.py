@@ -28,8 +28,7 @@ def resting(heads: dict[int, tuple[int, float]], count: int = 24) -> Measures:
         weights[0, head, :, column] += share
     trace = with_values(trace_with_attention(weights), [1.0] * TOKENS)
     # Queries and keys that stand for weights have lengths of no meaning.
-    space = {"norm_log_ratio": np.zeros((1, count)), "separability": np.full((1, count), 0.5)}
-    return measure_heads(trace) | space
+    return measure_heads(trace) | {"norm_log_ratio": np.zeros((1, count))}
 
 
 def unusual_by(measures: Measures) -> dict[str, list[int]]:

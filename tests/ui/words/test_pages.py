@@ -38,9 +38,9 @@ def test_a_page_has_a_part_for_all_that_it_shows(page: Page) -> None:
     assert not page.parts or page.visits == ({},)  # its parts have their own
 
 
-def test_a_part_for_texts_alone_is_not_offered_for_an_image() -> None:
-    parts = find("atlas").parts_of
-    assert parts("text").keys() - parts("image").keys() == {"words", "positions"}
+def test_a_part_for_images_alone_is_not_offered_for_a_text() -> None:
+    parts = find("anomalies").parts_of
+    assert parts("image").keys() - parts("text").keys() == {"odd"}
 
 
 def test_pages_for_texts_leave_out_those_for_images_alone() -> None:
