@@ -44,15 +44,6 @@ def as_indices(value: object, count: int = MOST) -> list[int]:
     return [index for index in indices if index is not None]
 
 
-def as_numbers(value: object, most: float) -> list[float] | None:
-    """A list of finite numbers of size `most` at most, as floats; None if `value` is no such."""
-    if not isinstance(value, list):
-        return None
-    if not all(type(each) in (int, float) and abs(each) <= most for each in value):
-        return None
-    return [float(each) for each in value]
-
-
 def state_to_send(key: str, view: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
     """The state to send to the component and its number; both stay while it shows `view`."""
     sent = st.session_state.setdefault(_place(key), {"view": None, "shown": {0: None}})

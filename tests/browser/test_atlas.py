@@ -134,11 +134,11 @@ def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(goto: Op
     expect(matrix(page)).to_have_attribute("data-zoom", zoom)
 
 
-def test_the_report_of_a_head_is_one_click_away_on_other_pages(goto: Open) -> None:
+def test_contexts_of_a_head_are_one_click_away_on_other_pages(goto: Open) -> None:
     page = goto("/heatmap?layer=4&head=3")
-    page.get_by_role("button", name="Head report of L4 H3").click()
+    page.get_by_role("button", name="Contexts of L4 H3").click()
     follow(page, r"/atlas\?.*part=one.*layer=4&head=3.*dossier=1")
-    expect(page.get_by_role("heading", name="Head report of L4 H3")).to_be_visible()
+    expect(page.get_by_role("heading", name="Contexts of L4 H3")).to_be_visible()
 
 
 def test_on_a_phone_the_rows_fill_the_screen_and_the_page_still_scrolls(goto: Open) -> None:
@@ -205,61 +205,6 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
     follow(page, "layer=5&head=2&.*labels=0")
     expect(cloud(page).locator(".reading")).not_to_have_text(reading)
     expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))
-
-
-def test_a_lasso_says_what_is_in_it_in_every_head_until_the_cloud_is_left(goto: Open) -> None:
-    page = goto(f"{SMALL}&part=one&layer=4&head=2")
-    page.get_by_role("button", name="Lasso").click()
-    box = seen_box(cloud(page).locator("canvas.over"))
-    corners = [(0.02, 0.02), (0.98, 0.02), (0.98, 0.98), (0.02, 0.98)]
-    places = [(box["x"] + a * box["width"], box["y"] + b * box["height"]) for a, b in corners]
-    page.mouse.move(*places[0])
-    page.mouse.down()
-    for place in (*places[1:], places[0]):
-        page.mouse.move(*place, steps=4)
-    page.mouse.up()
-    message = page.get_by_text(re.compile(r"Chosen: [\d,]+ queries and [\d,]+ keys"))
-    expect(message).to_be_visible()
-    chosen = cloud(page).get_attribute("data-chosen")
-    assert chosen is not None
-    counted = re.findall(r"(\d+) (?:queries|keys)", message.inner_text().replace(",", ""))
-    assert sum(map(int, counted)) == int(chosen)
-    page.get_by_role("button", name="Next head").click()
-    expect(cloud(page).locator(".title")).to_have_text("L4 H3")
-    expect(cloud(page)).to_have_attribute("data-chosen", chosen)
-    expect(message).to_be_visible()
-    page.get_by_role("radio", name="3-D").click()
-    expect(page.get_by_text("3 components keep")).to_be_visible()
-    follow(page, "dims=3")
-    expect(message).to_be_visible()
-    choose(page, "Part", "Positions")
-    expect(cloud(page)).to_have_count(0)
-    settle(page)
-    choose(page, "Part", "One head")
-    expect(cloud(page)).to_have_attribute("data-chosen", "0")
-    settle(page)
-    expect(message).to_have_count(0)
-
-
-def test_a_cluster_is_named_chosen_by_keys_and_saved(goto: Open, tmp_path: Path) -> None:
-    page = goto(f"{SMALL}&part=one&layer=1&head=3&regions=1")
-    expect(cloud(page)).to_have_attribute("data-names", re.compile(r"[1-9]"))
-    menu = cloud(page).get_by_label("Choose points")
-    texts = menu.locator("option").all_inner_texts()
-    assert any(text.startswith("[CLS] (") for text in texts)
-    menu.focus()
-    menu.press("ArrowDown")
-    chosen = re.search(r"\(([\d,]+)\)$", texts[1])
-    assert chosen is not None
-    expect(cloud(page)).to_have_attribute("data-chosen", chosen[1])
-    expect(page.get_by_text(re.compile(r"Chosen: [\d,]+ queries and [\d,]+ keys"))).to_be_visible()
-    path = tmp_path / "chosen.csv"
-    save_file(page, "Download CSV", path)
-    assert len(path.read_text().splitlines()) == 2 + int(chosen[1])  # what it holds, its columns
-    page.get_by_role("button", name="More").click()
-    page.get_by_role("paragraph").filter(has_text=re.compile("^Clusters$")).click()
-    expect(cloud(page)).to_have_attribute("data-names", "0")
-    expect(menu).to_be_hidden()
 
 
 def picture_of(page: Page, view: Locator, canvas: str) -> Any:
@@ -339,12 +284,10 @@ def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Open, held: Pat
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 390)])
-def test_a_dossier_is_readable_and_its_file_opens_alone(
-    app: str, open_page: Open, open_saved: Open, scheme: str, width: int
-) -> None:
+def test_contexts_are_readable(app: str, open_page: Open, scheme: str, width: int) -> None:
     page = open_page(scheme, width, 900)
     watch_canvases(page)
-    page.goto(f"{app}{SMALL}&part=one&layer=4&head=2&regions=1&dossier=1")
+    page.goto(f"{app}{SMALL}&part=one&layer=4&head=2&dossier=1")
     contexts = page.locator(".st-key-atlas_contexts .root")
     expect(contexts.locator("section")).to_have_count(10)
     settle(page)
@@ -354,7 +297,3 @@ def test_a_dossier_is_readable_and_its_file_opens_alone(
     problems = [*unreadable(texts_of(page)), *violations_of(page)]
     assert not problems, "\n".join(map(str, problems))
     assert page.evaluate("document.scrollingElement.scrollWidth") <= width
-    alone = open_saved(page, "Save the head report")
-    expect(alone.locator("section")).to_have_count(10)
-    expect(alone.get_by_role("heading", name="Head report of L4 H2")).to_be_visible()
-    expect(alone.locator("svg circle").first).to_be_visible()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.components.contexts import Context, ContextGroup, _packed, contexts_page
-from tests.components.received import data_of, received
+from core.components.contexts import Context, ContextGroup, _packed
+from tests.components.received import received
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -30,12 +30,3 @@ def test_weights_that_are_not_one_a_token_are_refused() -> None:
     bad = ContextGroup("t", [Context(["a", "b"], np.zeros(3), 0, 1, 1)])
     with pytest.raises(ValueError, match="2 tokens have 3 weights"):
         _packed([bad])
-
-
-def test_a_file_holds_tokens_only_as_data() -> None:
-    groups = [group(HOSTILE, "$x$")]
-    page = contexts_page(groups, "<b>", "note", "<p>body</p>", {"model": "m"})
-    assert data_of(page) == _packed(groups)
-    assert HOSTILE not in page
-    assert "&lt;b&gt;" in page
-    assert "<p>body</p>" in page

@@ -143,17 +143,6 @@ def test_what_is_known_of_tokens_and_the_head_arrives() -> None:
     assert received(cloud().packed())["picked"] == -1
 
 
-def test_sizes_go_from_the_shortest_vector_to_the_longest() -> None:
-    norms = np.array([1, 1, 3, 5, 5, np.nan], dtype=np.float32)
-    sent = received(cloud(norms=norms).packed())
-    sizes = sent["sizes"]
-    assert sizes[5] < sizes[0] == sizes[1] < sizes[2] < sizes[3] == sizes[4] == 255
-    assert sent["sizeEnds"] == pytest.approx([0.1, 5])  # 2nd and 98th percentile
-    alike = received(cloud(norms=np.full(6, 7.0, dtype=np.float32)).packed())
-    assert (set(alike["sizes"]), alike["sizeEnds"]) == ({128}, [7, 7])
-    assert received(cloud().packed())["sizes"].size == 0
-
-
 def test_the_strongest_line_is_sent_last() -> None:
     lines = np.array([[0, 1, 0.9], [2, 2, 1.0], [1, 0, 0.25]])
     sent = received(cloud(lines=lines).packed())["lines"].reshape(-1, 3)
@@ -188,73 +177,11 @@ def test_what_a_browser_sends_is_checked(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(streamlit, "session_state", {"cloud": sent})
     monkeypatch.setattr(atlas_cloud, "_atlas_cloud", lambda **options: calls.update(options))
     picked: list[int | None] = []
-    chosen: list[list[int]] = []
-    outlines: list[np.ndarray | None] = []
-
-    def choose(points: list[int], outline: np.ndarray | None) -> None:
-        chosen.append(points)
-        outlines.append(outline)
-
-    show_cloud(cloud(), key="cloud", on_pick=picked.append, on_choose=choose)
+    show_cloud(cloud(), key="cloud", on_pick=picked.append)
     for token in (1, None, 3, -1, "1", True, 1.0):
         sent["pick"] = {"token": token}
         calls["on_pick_change"]()
     assert picked == [1, None, None, None, None, None, None]
-    for points in ([0, 5, 6, -1, "2"], [], None, [1] * 2001):
-        sent["choose"] = {"points": points}
-        calls["on_choose_change"]()
-    assert chosen == [[0, 5], [], [], [1] * 6]  # never more than there are points
-    assert outlines == [None] * 4
-    impossible: tuple[Any, ...] = (
-        [0, 0, 1],
-        [0] * 5,
-        ["0"] * 6,
-        [1e9] * 6,
-        [True] * 6,
-        {},
-        [float("nan")] * 6,
-    )
-    for outline in impossible:
-        sent["choose"] = {"points": [1], "outline": outline}
-        calls["on_choose_change"]()
-    assert outlines == [None] * 11
-
-
-def test_a_lasso_comes_back_in_units_of_the_points(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The browser's frame goes from -1 to 1 over the longer side of the cloud, 8 wide here."""
-    sent: dict[str, Any] = {"choose": {"points": [0], "outline": [-1, -1, 0, 0, 1, 0.5]}}
-    calls: dict[str, Any] = {}
-    monkeypatch.setattr(streamlit, "session_state", {"cloud": sent})
-    monkeypatch.setattr(atlas_cloud, "_atlas_cloud", lambda **options: calls.update(options))
-    points = np.array([[2, 0], [10, 1], [3, 4], [4, 3], [5, 2], [6, 2]], dtype=np.float32)
-    found: list[Any] = []
-    for picture in (cloud(points=points), cloud(points=np.column_stack([points, points[:, 0]]))):
-        show_cloud(
-            picture,
-            key="cloud",
-            on_pick=lambda _: None,
-            on_choose=lambda _, outline: found.append(outline),
-        )
-        calls["on_choose_change"]()
-    # The middle is (6, 2) and half a side 4.
-    assert found[0].tolist() == [[2, -2], [6, 2], [10, 4]]
-    assert found[1] is None  # in space a lasso has no depth
-
-
-def test_clusters_arrive_with_their_points_and_without_them_there_are_none() -> None:
-    sent = received(
-        cloud(
-            clusters=[("a · b", 4, [0, 4, 5]), ("", 1, [])],
-            members=np.array([0, 1, -1, -1, 0, 0]),
-        ).packed()
-    )
-    assert sent["clusters"] == [
-        {"name": "a · b", "middle": 4, "edge": [0, 4, 5]},
-        {"name": "", "middle": 1, "edge": []},
-    ]
-    assert sent["members"].tolist() == [1, 2, 0, 0, 1, 1]
-    plain = received(cloud().packed())
-    assert (plain["clusters"], plain["members"].size) == ([], 0)
 
 
 def test_files_hold_what_people_typed_only_as_data() -> None:

@@ -30,7 +30,7 @@ FORGED: tuple[Any, ...] = (
 # What the states of components hold, by name.
 HELD = (
     *("cell", "layers", "heads", "layer", "head", "query", "pairKey", "byContribution"),
-    *("folded", "pairs", "token", "points", "outline", "visit", "total", "column", "share"),
+    *("folded", "pairs", "token", "points", "visit", "total", "column", "share"),
     *("region", "serial", "near", "from", "to", "without", "without_keys", "patch", "direction"),
     *("arrows", "only_patches", "weigh", "least", "hide", "renorm", "what", "held"),
 )

@@ -1,4 +1,4 @@
-"""Switches of the atlas's pictures in process: sizes, labels, lines of attention, neighbours."""
+"""Switches of the atlas's pictures in process: labels, lines of attention, dimensions."""
 
 from __future__ import annotations
 
@@ -90,16 +90,6 @@ def test_lines_follow_the_head_and_stay_within_the_sentence(clouds: list[AtlasCl
     assert set(sentences[ends].ravel().tolist()) == {1}
 
 
-def test_points_have_the_size_of_their_own_norm(clouds: list[AtlasCloud]) -> None:
-    app = opened(small(), part="one", layer="4", head="2")
-    assert clouds[-1].norms is None
-    app.toggle(key="sizes").set_value(True).run()
-    np.testing.assert_allclose(np.asarray(clouds[-1].norms), small().norms[3, 1], rtol=1e-6)
-    trace = trace_text(load("bundled/minilm"), LINES[0])
-    longest = np.linalg.norm(trace.queries[3, 1], axis=1)
-    np.testing.assert_allclose(np.asarray(clouds[-1].norms)[: len(longest)], longest, rtol=1e-4)
-
-
 def test_every_colouring_has_a_colour_for_queries_and_another_for_keys(
     clouds: list[AtlasCloud], matrices: list[AtlasCloud]
 ) -> None:
@@ -139,21 +129,20 @@ def test_a_new_colouring_is_one_registered_function_and_the_page_has_it(
 
 def test_a_link_restores_the_switches_and_leaves_out_what_is_as_usual() -> None:
     usual = open_app("atlas", **SMALL, part="one")
-    assert not {"sizes", "labels", "top2"} & set(usual.query_params)
-    link = {**SMALL, "part": "one", "sizes": "1", "labels": "0", "top2": "0", "dims": "3"}
+    assert not {"labels", "top2"} & set(usual.query_params)
+    link = {**SMALL, "part": "one", "labels": "0", "top2": "0", "dims": "3"}
     app = open_app("atlas", **link)
     assert "This link" not in alerts(app)
     assert {key: app.query_params[key] for key in link} == link
-    again = {**SMALL, "part": "one", "sizes": "0", "labels": "1", "top2": "1"}
-    assert not {"sizes", "labels", "top2"} & set(open_app("atlas", **again).query_params)
+    again = {**SMALL, "part": "one", "labels": "1", "top2": "1"}
+    assert not {"labels", "top2"} & set(open_app("atlas", **again).query_params)
 
 
 def test_switches_stay_where_the_page_is_left_and_opened_again(clouds: list[AtlasCloud]) -> None:
-    app = open_app("atlas", **SMALL, part="one", labels="0", sizes="1")
+    app = open_app("atlas", **SMALL, part="one", labels="0")
     app.switch_page("pages/heatmap.py").run()
     app.switch_page("pages/atlas.py").run()
     assert not clouds[-1].labelled
-    assert clouds[-1].norms is not None
 
 
 def test_all_heads_have_three_dimensions_too(matrices: list[AtlasCloud]) -> None:

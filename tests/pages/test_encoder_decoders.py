@@ -63,8 +63,8 @@ def test_only_a_head_that_a_corpus_runs_through_has_a_report(folder: Path) -> No
     ):
         app = opened("heatmap", folder, decoder=ANSWER, layer="2", **link)
         labels = [button.label for button in app.button]
-        assert ("Head report of L2 H3" in labels) == is_offered, link
-        assert is_offered or not any("Head report" in label for label in labels)
+        assert ("Contexts of L2 H3" in labels) == is_offered, link
+        assert is_offered or not any("Contexts of" in label for label in labels)
 
 
 def test_queries_are_of_the_decoder_and_keys_of_the_encoder(folder: Path, cross: Trace) -> None:

@@ -26,7 +26,6 @@ from core.model.interventions import samples
 from core.model.trace import Trace
 from core.model.weights import query_key
 from core.screens.atlas.corpus.source import OWN_LINES
-from core.screens.atlas.head.chosen import CHOSEN, Choice
 from core.screens.class_attention import distance
 from core.screens.effect import corpus as effect_corpus
 from core.screens.query_key import following
@@ -36,7 +35,7 @@ from core.ui.python.writing import to_python
 from tests.every_part import parts
 from tests.model.language.checkpoints import build_with_head
 from tests.opening import open_app
-from tests.pages.atlases import LINES, file_of, opened, paste, small
+from tests.pages.atlases import LINES, paste
 from tests.pages.conftest import BOOK, PAIR
 from tests.pages.test_every_control import another
 from tests.pages.vision import model_folder
@@ -278,10 +277,8 @@ KIND_STATES: list[tuple[str, dict[str, object]]] = [
     ("anomalies", {"anomaly": "flags"}),
     ("anomalies", {"anomaly": "moved", "latent": True}),
 ]
-ATLAS_STATES: list[dict[str, object]] = [
-    {"part": "heads", "find": "she"},
-    {"part": "one", "regions": True},
-]
+
+
 STAYS = {
     *(
         "part",
@@ -349,33 +346,6 @@ def test_the_kinds_of_attention_of_an_encoder_decoder(
     table = check(page)["table"]
     assert len(table) == 4 * (2 if kind == "encoder" else 3)
     assert table["induction"].isna().all() == (kind != "encoder")
-
-
-def test_every_part_of_a_saved_atlas(
-    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name, data, _ = file_of(small())
-    (tmp_path / name).write_bytes(data)
-    monkeypatch.chdir(tmp_path)
-    app = opened(small())
-    for state in ATLAS_STATES:
-        page.files.clear()
-        for key, value in state.items():
-            app.session_state[key] = value
-        app.run()
-        assert not app.exception, state
-        check(page)
-        change(app, page, *(STAYS & set(state)))
-        check(page)
-    tokens = np.arange(len(small().tokens))
-    chosen = Choice(tokens, np.array([0, 3, len(tokens) + 2]), None, (0, 0, "raw"))
-    app.session_state["part"] = "one"
-    app.run()
-    app.session_state[CHOSEN] = chosen
-    page.files.clear()
-    app.run()
-    assert page.files
-    assert len(check(page)["table"]) == 3
 
 
 @pytest.mark.parametrize("corpus", ["sample", "lines", "box"])

@@ -16,11 +16,9 @@ SCRIPTS = (
     "points/shades",
     "points/texts",
     "points/labels",
-    "atlas_cloud/clusters",
     "atlas_cloud/cloud_view",
     "atlas_cloud/heads",
     "atlas_cloud/labels",
-    "atlas_cloud/lasso",
     "atlas_cloud/marks",
     "atlas_cloud/viewport",
     "atlas_cloud/words",
@@ -179,74 +177,8 @@ def test_a_head_alone_fills_its_window_and_its_middle_stays_near(run: Run) -> No
 @pytest.mark.parametrize(("side", "what"), [(0, "sentence"), (8, "image")])
 def test_a_cloud_says_what_a_point_shows(run: Run, side: int, what: str) -> None:
     cloud = TWO_TEXTS | {"spriteSide": side, "searching": False}
-    said = run("return readCloud(cloud, { picked: -1, chosen: new Set() })", cloud=cloud)
+    said = run("return readCloud(cloud, -1)", cloud=cloud)
     assert said.endswith(f"Point at one for its {what}.")
-
-
-def test_a_lasso_holds_what_is_inside_and_has_not_faded(run: Run) -> None:
-    places = np.random.default_rng(3).uniform(0, 100, size=(400, 2))
-    marks = (np.arange(400) % 7 == 0).astype(int)
-    angles = np.linspace(0, 2 * np.pi, 720, endpoint=False)
-    circle = np.column_stack([50 + 30 * np.cos(angles), 50 + 30 * np.sin(angles)])
-    inside = run(
-        "return pointsInside(path, { xOf: (i) => x[i], yOf: (i) => y[i] }, Uint8Array.from(marks))",
-        path=circle.ravel().tolist(),
-        x=places[:, 0].tolist(),
-        y=places[:, 1].tolist(),
-        marks=marks.tolist(),
-    )
-    distances = np.linalg.norm(places - 50, axis=1)
-    assert np.abs(distances - 30).min() > 0.01  # none so near the line that 720 corners decide
-    assert inside == np.flatnonzero((distances < 30) & (marks != 1)).tolist()
-
-
-def test_an_outline_is_where_points_under_it_are_whatever_is_enlarged(run: Run) -> None:
-    """Points are placed on the screen, and those places led back, from -1 to 1 over the frame."""
-    found = run(
-        """const places = [0.5, -0.25, -1, 1].map((place) => 32767.5 * (1 + place))
-        const head = { alone: true, ownScale: true, frames: [0, 0, 3], labels: ["a"], places }
-        const grid = freeGrid([2, 2], { width: 600, height: 400 }, 20)
-        const spot = tileSpot({ x: 150, y: 90, zoom: 2.5 }, grid, 0, 0)
-        const tile = placement(head, 0, spot)
-        const path = [0, 1].flatMap((point) => [tile.xOf(point), tile.yOf(point)])
-        return outlineOf(path, tile)"""
-    )
-    assert found == pytest.approx([0.5, -0.25, -1, 1])
-
-
-def test_names_of_regions_cover_neither_each_other_nor_leave_the_picture(run: Run) -> None:
-    places = np.random.default_rng(8).uniform(0, [600, 400], size=(40, 2))
-    names = run(
-        """const name = (middle) => (middle % 4 ? `region ${middle}` : "")
-        const regions = x.map((_, middle) => ({ name: name(middle), middle }))
-        const tile = { xOf: (i) => x[i], yOf: (i) => y[i] }
-        return placeNames(regions, makeRoom(600, 400), tile, () => 90)""",
-        x=places[:, 0].tolist(),
-        y=places[:, 1].tolist(),
-    )
-    assert 10 <= len(names) <= 30  # of 30 that have a name
-    assert names[0]["name"] == "region 1"  # the largest first
-    corners = np.array([[name["x"], name["y"]] for name in names])
-    overlaps = np.abs(corners[:, None] - corners) < [100, 20]
-    assert not np.triu(overlaps.all(axis=-1), 1).any()
-    assert corners.min() >= 0
-    assert (corners.max(axis=0) <= [500, 380]).all()
-
-
-def test_a_menu_offers_what_was_found_and_the_regions_with_their_points(run: Run) -> None:
-    data = {
-        "labels": ["a", "b", "c"],
-        "clusters": [{"name": "a · b", "middle": 0}, {"name": "", "middle": 5}],
-        "members": [1, 1, 0, 1, 0, 2],
-        "matches": [0, 1, 1],
-        "searching": True,
-    }
-    found = [["found", "What is found (4)"]]
-    named = [["0", "a · b (3)"], ["1", "Without a name (1)"]]
-    assert run("return menuEntries(cloud)", cloud=data) == found + named
-    assert run("return menuEntries({ ...cloud, searching: false })", cloud=data) == named
-    chosen = run("return ['found', '0', '1'].map((each) => pointsOf(cloud, each))", cloud=data)
-    assert chosen == [[1, 2, 4, 5], [0, 1, 3], [5]]
 
 
 def test_rare_labels_come_first_and_none_covers_another(run: Run) -> None:
@@ -308,7 +240,7 @@ def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
         const spot = { left: 0, top: 0, side: 100 } // queries at 50 and 54.4 pixels
         return [false, true].map((searching) => {
           const data = { ...plain, searching }
-          const marks = markPoints(data, { picked: -1, chosen: new Set(), only: -1 })
+          const marks = markPoints(data, { picked: -1, only: -1 })
           return pointAt({ data, marks }, 0, spot, 52, 50, 12)
         })""")
     assert points == [0, 1]
@@ -366,7 +298,7 @@ def test_a_finger_is_told_of_no_key_wheel_or_click(run: Run) -> None:
     hints = """
       globalThis.window = { matchMedia: () => ({ matches: isCoarse }) }
       return [...[2, 3].map((dims) => hintFor({ dims })),
-        ...["lasso", 2, 3].map((mode) => hintAlone(mode))]
+        ...[2, 3].map((dims) => hintAlone(dims))]
     """
     mouse, touch = (run(hints, isCoarse=coarse) for coarse in (False, True))
     keys = re.compile("click|shift|ctrl|wheel|key|escape|hover|press", re.IGNORECASE)

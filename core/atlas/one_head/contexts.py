@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.pairs import permitted_somewhere
+from core.atlas.data import Atlas
 from core.model.trace import Array, Trace
 
 DECILES = 10
+MAX_TOKENS = 2000  # run again: a few seconds with the bundled model
+MAX_SENTENCES = 120
 _SEED = 0
 
 
@@ -54,6 +57,14 @@ class Decile:
     high: float
     size: int
     drawn: Indices
+
+
+def draw_sentences(atlas: Atlas, seed: int = _SEED) -> list[int]:
+    """Random sentences of the atlas, ascending: up to `MAX_TOKENS` tokens, but at least one."""
+    counts = np.bincount(atlas.tokens.sentence, minlength=len(atlas.sentences))
+    order = np.random.default_rng(seed).permutation(np.flatnonzero(counts))[:MAX_SENTENCES]
+    fitting = max(1, int((np.cumsum(counts[order]) <= MAX_TOKENS).sum()))
+    return sorted(int(sentence) for sentence in order[:fitting])
 
 
 def contexts_of(trace: Trace, sentence: int) -> Contexts:

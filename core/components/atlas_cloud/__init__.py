@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 from core.analysis.layers import Rows, rows_of
 from core.components.export import standalone_page
 from core.components.packing import pack
-from core.components.points import CorpusPoints, packed_sizes, quantise
-from core.components.reported_state import as_index, as_indices, as_numbers, reported
+from core.components.points import CorpusPoints, quantise
+from core.components.reported_state import as_index, reported
 from core.components.scripts import register
 
 _atlas_cloud = register("atlas_cloud")
 
-_MAX_CORNERS = 10_000  # of a lasso
-_MAX_PLACE = 1e3  # of a corner of a lasso, in halves of the frame's side
 _GAP = 0.18  # of a tile's height, for layers that do not attend
 
 
@@ -39,11 +37,7 @@ class AtlasCloud(CorpusPoints):
     chosen : layer and head, from 0, with an outline.
     title : of a head whose points fill the picture, e.g. "L4 H2". What follows is only for this.
     picked : a token whose sentence stands out, both its queries and its keys.
-    norms : (2 token,), lengths of the vectors, if the size of a point shows them.
     lines : (line, 3) of the picked token's sentence: the tokens of query and key, the attention.
-    clusters : of each group of points its name, which may be empty, the point where that stands,
-        and the points at the corners of its outline.
-    members : (2 token,), the cluster of each point, -1 for none; of at most 255 clusters.
     """
 
     layer_labels: tuple[int, ...] = (1,)
@@ -53,10 +47,7 @@ class AtlasCloud(CorpusPoints):
     chosen: tuple[int, int] | None = None
     title: str | None = None
     picked: int | None = None
-    norms: NDArray[np.float32] | None = None
     lines: NDArray[np.float64] | None = None
-    clusters: Sequence[tuple[str, int, Sequence[int]]] = ()
-    members: NDArray[np.integer[Any]] | None = None
 
     def packed(self) -> bytes:
         """What the component receives: 2 bytes per coordinate, 1 or 2 per colour.
@@ -64,16 +55,13 @@ class AtlasCloud(CorpusPoints):
         Raises ValueError where the points do not fit the heads and labels.
         """
         places, frames = self._quantised()
-        sizes, ends = packed_sizes(np.zeros(0) if self.norms is None else self.norms)
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
         return pack(
-            self.settings() | self._grid() | {"sizeEnds": ends},
+            self.settings() | self._grid(),
             places=places,
             frames=frames,
             tones=self.packed_tones(),
-            sizes=sizes,
             lines=lines[np.argsort(lines[:, 2], kind="stable")],  # the strongest are drawn last
-            members=np.asarray(() if self.members is None else self.members + 1, dtype=np.uint8),
             **self.token_arrays(),
         )
 
@@ -84,10 +72,6 @@ class AtlasCloud(CorpusPoints):
             "alone": self.title is not None,
             "title": self.title or "",
             "picked": -1 if self.picked is None else self.picked,
-            "clusters": [
-                {"name": name, "middle": middle, "edge": list(edge)}
-                for name, middle, edge in self.clusters
-            ],
         }
 
     def _grid(self) -> dict[str, Any]:
@@ -124,7 +108,6 @@ def show_cloud(
     key: str,
     on_open: Callable[[int, int], None] | None = None,
     on_pick: Callable[[int | None], None] | None = None,
-    on_choose: Callable[[list[int], NDArray[np.float64] | None], None] | None = None,
 ) -> None:
     """Draw the cloud; pointing, moving, turning and zooming never ask the server.
 
@@ -132,9 +115,6 @@ def show_cloud(
     ----------
     on_open : called with the numbers of layer and head each time a head is opened.
     on_pick : called with a token when one of its points is clicked, with None when it is released.
-    on_choose : called with the points inside a closed lasso or in a cluster, queries first, and
-        with an empty list when the choice is cleared; and with the lasso's corners (corner, 2),
-        where it chose all that is in it in the plane, in units of the points, else None.
     """
 
     def opened() -> None:
@@ -148,18 +128,11 @@ def show_cloud(
         if on_pick is not None:
             on_pick(as_index(token, len(cloud.labels)))
 
-    def chosen() -> None:
-        sent = reported(key, "choose")
-        if on_choose is not None:
-            outline = _outline(sent.get("outline"), cloud.points)
-            on_choose(as_indices(sent.get("points"), len(cloud.points)), outline)
-
     _atlas_cloud(
         key=key,
         data=cloud.packed(),
         on_open_change=opened,
         on_pick_change=picked,
-        on_choose_change=chosen,
     )
 
 
@@ -168,15 +141,3 @@ def cloud_page(
 ) -> str:
     """The cloud as one HTML file that opens without internet."""
     return standalone_page("atlas_cloud", cloud.packed(), title, note, facts=facts)
-
-
-def _outline(value: object, points: NDArray[Any]) -> NDArray[np.float64] | None:
-    """The corners that a browser sent, from its frame around the points to their own units."""
-    corners = as_numbers(value, _MAX_PLACE)
-    if corners is None or not 6 <= len(corners) <= 2 * _MAX_CORNERS or len(corners) % 2:
-        return None
-    if points.shape[-1] != 2:
-        return None
-    _, frames = quantise(points[None].astype(np.float64))
-    x, y, half = frames[0].astype(np.float64)
-    return np.array(corners).reshape(-1, 2) * half + [x, y]

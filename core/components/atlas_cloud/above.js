@@ -1,10 +1,9 @@
-// What is drawn above points: lines of attention, the token that is picked or pointed at, the lasso, the axes.
+// What is drawn above points: lines of attention, the token that is picked or pointed at.
 
 import { tracePoint } from "../points/scatter.js"
 import { strokeLine } from "../shared/dom.js"
 
 /** @import { Pen } from "../points/scatter.js" */
-/** @import { Theme } from "../shared/scales.js" */
 /** @import { Placement } from "./heads.js" */
 /** @import { Painted } from "./paint.js" */
 
@@ -63,22 +62,4 @@ export function drawPair(pen, { data, colours }, tile, point, { radius, pointed,
     pen.fill()
     pen.stroke()
   }
-}
-
-/** @param {Pen} pen @param {number[]} path @param {Theme} theme */
-export function paintLasso(pen, path, theme) {
-  pen.beginPath()
-  for (let i = 0; i < path.length; i += 2) pen.lineTo(path[i], path[i + 1])
-  pen.closePath()
-  Object.assign(pen, {
-    strokeStyle: theme.accent,
-    fillStyle: theme.accent,
-    lineWidth: 1.5,
-    globalAlpha: 0.12,
-  })
-  pen.fill()
-  pen.globalAlpha = 1
-  pen.setLineDash([5, 4])
-  pen.stroke()
-  pen.setLineDash([])
 }

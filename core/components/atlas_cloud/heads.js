@@ -1,11 +1,10 @@
 // The points of all heads: what is sent of them, and where those of a head lie in its tile, in the plane or after a turn.
 
 import { rotateInto, sortByDepth } from "../points/rotation.js"
-import { SIZE_FACTORS, shadeIndex, sizeClass } from "../points/shades.js"
+import { shadeIndex } from "../points/shades.js"
 
 /** @import { Rotation } from "../points/rotation.js" */
 /** @import { Coloured } from "../points/shades.js" */
-/** @import { Cluster } from "./clusters.js" */
 /** @import { Spot } from "./viewport.js" */
 /**
  * @typedef {Coloured & {
@@ -13,8 +12,8 @@ import { SIZE_FACTORS, shadeIndex, sizeClass } from "../points/shades.js"
  *   dims: 2 | 3, labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean, chosen: number,
  *   places: ArrayLike<number>, frames: Float32Array, tones: Uint8Array | Uint16Array, positions: Uint16Array, sentence: Uint16Array, matches: Uint8Array,
  *   spriteSide: number, sprites: Uint8Array, patched: Uint8Array,
- *   title: string, picked: number, sizes: Uint8Array, sizeEnds: number[], lines: Float32Array, clusters: Cluster[], members: Uint8Array,
- * }} Sent `alone`: of one head, whose points fill the picture; `members`: the cluster of each point, counted from 1, 0 for none; `sprites`: RGB of every token that is a patch of an image
+ *   title: string, picked: number, lines: Float32Array,
+ * }} Sent `alone`: of one head, whose points fill the picture; `sprites`: RGB of every token that is a patch of an image
  * @typedef {Sent & ReturnType<typeof derived>} Data and what is worked out once
  * @typedef {NonNullable<ReturnType<typeof placement>>} Placement
  */
@@ -44,8 +43,6 @@ function derived(sent) {
     order: solid?.order ?? first, // queries and keys by chance, so that neither kind covers the other; in space from far to near
     fog: solid?.fog ?? null,
     tint: tintsOf(sent),
-    size: sent.sizes.length ? Uint8Array.from(sent.sizes, sizeClass) : new Uint8Array(2 * half),
-    factors: sent.sizes.length ? SIZE_FACTORS : [1],
     widest: frames.reduce((max, value, i) => (i % 3 === 2 ? Math.max(max, value) : max), 0),
     found: sent.searching ? sent.matches.reduce((sum, each) => sum + each, 0) : 0, // tokens
   }

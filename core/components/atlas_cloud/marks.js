@@ -1,35 +1,28 @@
-// What sets points of a cloud apart (search, lasso, the picked sentence), the lines of that sentence, and words about them. Pure.
-
-import { countLabels } from "../points/texts.js"
+// What sets points of a cloud apart (search, the picked sentence), the lines of that sentence, and words about them. Pure.
 
 /** @import { Data } from "./heads.js" */
 /** @typedef {ReturnType<typeof markPoints>} Marks */
-/** @typedef {{picked: number, chosen: Set<number>, only: number}} Choice picked token (-1: none), points in the lasso, category (-1: all) */
+/** @typedef {{picked: number, only: number}} Choice picked token (-1: none), category (-1: all) */
 
-export const MARK = { none: 0, faded: 1, match: 2, chosen: 3, sentence: 4, picked: 5 } // by importance
+export const MARK = { none: 0, faded: 1, match: 2, sentence: 3, picked: 4 } // by importance
 
-/** The mark of each point, queries first; the most important one; how many points are found or chosen. @param {Pick<Data, "labels" | "sentence" | "tones" | "searching" | "matches">} data @param {Choice} choice */
-export function markPoints(data, { picked, chosen, only }) {
+/** The mark of each point, queries first; the most important one; how many points are found. @param {Pick<Data, "labels" | "sentence" | "tones" | "searching" | "matches">} data @param {Choice} choice */
+export function markPoints(data, { picked, only }) {
   const count = data.labels.length
   const sentence = picked >= 0 ? data.sentence[picked] : -1
-  const isChosen = chosen.size > 0
   const of = Uint8Array.from({ length: 2 * count }, (_, i) => {
     const token = i % count
-    const isOut =
-      (only >= 0 && data.tones[i] !== only) ||
-      (data.searching && !data.matches[token]) ||
-      (isChosen && !chosen.has(i))
+    const isOut = (only >= 0 && data.tones[i] !== only) || (data.searching && !data.matches[token])
     if (token === picked) return MARK.picked
     if (data.sentence[token] === sentence) return MARK.sentence
     if (isOut) return MARK.faded
-    if (isChosen) return MARK.chosen
     if (data.searching) return MARK.match
     return sentence >= 0 ? MARK.faded : MARK.none
   })
   return {
     of,
     highest: of.reduce((max, mark) => Math.max(max, mark), 0),
-    apart: of.filter((mark) => mark === MARK.match || mark === MARK.chosen).length,
+    apart: of.filter((mark) => mark === MARK.match).length,
   }
 }
 
@@ -51,10 +44,9 @@ export function endsOf(data, point) {
   )
 }
 
-/** What is chosen, picked or found, in one line. @param {Data} data @param {Choice} choice */
-export function readCloud(data, { picked, chosen }) {
+/** What is picked or found, in one line. @param {Data} data @param {number} picked token, -1 for none */
+export function readCloud(data, picked) {
   const count = data.labels.length
-  if (chosen.size) return readChosen(data, [...chosen])
   if (picked >= 0) {
     const ends = endsOf(data, picked)
     const attends = ends.length ? ` → ${ends.join(", ")}` : ""
@@ -63,19 +55,6 @@ export function readCloud(data, { picked, chosen }) {
   if (!data.searching)
     return `${format(count)} tokens: ${format(count)} queries and as many keys. Point at one for its ${data.spriteSide ? "image" : "sentence"}.`
   return `${format(data.found)} of ${format(count)} tokens match; the others have faded.`
-}
-
-/** @param {Data} data @param {number[]} points */
-function readChosen({ labels }, points) {
-  const queries = points.filter((point) => point < labels.length).length
-  const counts = [...countLabels(points.map((point) => labels[point % labels.length]))]
-    .sort((a, b) => b[1] - a[1])
-    .slice(0, 8)
-  const words = counts
-    .map(([label, times]) => (times > 1 ? `${label} ×${times}` : label))
-    .join(", ")
-  const name = points.length === 1 ? "point" : "points"
-  return `${format(points.length)} ${name} chosen: ${format(queries)} queries, ${format(points.length - queries)} keys. Most common: ${words}.`
 }
 
 /** @param {number} number */

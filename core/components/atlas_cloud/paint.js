@@ -21,7 +21,7 @@ import { seenPart, tileSpot, tilesInView } from "./viewport.js"
 const FOG = 16 // steps from the paper (far) to a point's own colour (near)
 const FARTHEST = { type: 0.3, category: 0.75, sequential: 0.75 } // share of its colour that the farthest point keeps
 const MAX_RINGED = 500 // points with a dark ring; where more stand out, all have a rim of the paper's colour
-const GROWTH = [0, 0, 1, 1, 1.5, 3] // pixels that a mark adds to the radius of a head alone
+const GROWTH = [0, 0, 1, 1.5, 3] // pixels that a mark adds to the radius of a head alone
 const SPRITE = { from: 3.8, half: 1.7, frame: 2 } // radius from which patches are drawn as themselves; their half side, by the radius
 const TILE_SPRITE = { from: 400, half: 5, frame: 1 } // the same by the side of a tile; half their side in pixels
 const SMALL = 60 // side of a tile below which rings are thin
@@ -111,7 +111,7 @@ export function lookOf(scene, side, mark) {
   if (!data.alone) return lookInTile(scene, side, mark)
   const radius = radiusFor(scene, side) + GROWTH[mark]
   const isApart = mark >= MARK.match
-  const isRinged = mark > MARK.chosen || (isApart && marks.apart <= MAX_RINGED)
+  const isRinged = mark > MARK.match || (isApart && marks.apart <= MAX_RINGED)
   const rim = ratio * (mark === MARK.picked ? 2 : isApart ? 1.2 : 1)
   return {
     radius: radius * ratio,
@@ -174,12 +174,12 @@ function paintTile(raster, scene, head, spot) {
  */
 function paintMarked(raster, scene, head, tile, box, mark, look, arePictures) {
   const { data, colours, marks, ratio } = scene
-  const { places, order, fog, tint, size, factors, half, sprites, spriteSide, patched } = data
+  const { places, order, fog, tint, half, sprites, spriteSide, patched } = data
   const [left, bottom, scale] = [tile.left * ratio, tile.bottom * ratio, tile.scale * ratio]
   const base = 2 * half * head
   const first = fog ? base : 0 // in space each head has its order
   const shift = tint.length === 2 * half ? base : 0
-  const shapes = factors.map((factor) => shapesOf(raster, look, factor, data.alone))
+  const { fill, rim } = shapesOf(raster, look)
   const faded = mark === MARK.faded ? FOG * colours.size : 0
   for (let i = 0; i < 2 * half; i++) {
     const own = order[first + i]
@@ -191,20 +191,28 @@ function paintMarked(raster, scene, head, tile, box, mark, look, arePictures) {
     const step = fog ? fog[point] >> 4 : FOG - 1
     if (arePictures && patched[own % half]) {
       const from = 3 * spriteSide * spriteSide * (own % half)
-      const reach = look.half * factors[size[own]]
-      raster.picture(x, y, sprites, from, spriteSide, reach, look.frame, colours.kinds[kind], box)
+      raster.picture(
+        x,
+        y,
+        sprites,
+        from,
+        spriteSide,
+        look.half,
+        look.frame,
+        colours.kinds[kind],
+        box,
+      )
       continue
     }
-    const { fill, rim } = shapes[size[own]]
     if (rim) raster.stamp(x, y, rim[kind], look.isRinged ? colours.rings[step] : colours.rim, box)
     const ink = colours.inks[faded + step * colours.size + tint[point - shift]]
     raster.stamp(x, y, fill[kind], ink, box)
   }
 }
 
-/** A disc and a diamond, and those below them that leave a rim; none where they are too small for it. @param {Raster} raster @param {Look} look @param {number} factor of size @param {boolean} isAlone */
-function shapesOf(raster, { radius, rim, isRinged }, factor, isAlone) {
-  const own = isAlone ? Math.max(1, Math.round(factor * radius)) : radius
+/** A disc and a diamond, and those below them that leave a rim; none where they are too small for it. @param {Raster} raster @param {Look} look */
+function shapesOf(raster, { radius, rim, isRinged }) {
+  const own = Math.round(radius)
   const hasRim = rim > 0 && (isRinged || own >= 2)
   /** @type {(radius: number) => Shape[]} */
   const both = (each) => [false, true].map((isKey) => raster.shape(isKey, each))

@@ -40,7 +40,7 @@ export function paintPicture(pen, scene, width, height) {
 /** Faded points first, those that stand out last. @param {Pen} pen @param {Painted} scene @param {Spot} spot of the head */
 function paintShapes(pen, scene, spot) {
   const { data, grid, colours, marks } = scene
-  const { order, fog, tint, size, factors, half } = data
+  const { order, fog, tint, half } = data
   const tile = placement(data, 0, spot)
   if (!tile) return
   pen.lineWidth = 1
@@ -54,7 +54,7 @@ function paintShapes(pen, scene, spot) {
       const step = fog ? fog[point] >> 4 : colours.rings.length - 1
       pen.fillStyle = cssOf(colours.inks[faded + step * colours.size + tint[point]])
       pen.strokeStyle = cssOf(mark > MARK.faded ? colours.rings[step] : colours.rim)
-      tracePoint(pen, point >= half, x, y, factors[size[point]] * radius)
+      tracePoint(pen, point >= half, x, y, radius)
       pen.fill()
       pen.stroke()
     }

@@ -31,7 +31,7 @@ const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and column
 const HEIGHT = { max: 620, least: 400, share: 0.58, narrow: 0.64, min: 240, wideFrom: 700 } // pixels; share of the browser's window; `narrow` on screens below `wideFrom`
 const FADED = { light: 0.22, dark: 0.3 } // share of its colour that a point keeps when a search did not find it
 const TOUCHABLE = 160 // side of a tile from which on a finger can choose a point
-const ALL = { picked: -1, chosen: new Set(), only: -1 } // nothing is chosen here
+const ALL = { picked: -1, only: -1 } // nothing is chosen here
 
 export class TilesView extends CloudView {
   cursor = -1 // the head with the outline of the keys

@@ -37,7 +37,7 @@ export function freeGrid([wide, high], { width, height }, margin) {
       Math.max(height - 2 * margin, 1) / Math.max(high, 1e-6),
     )
   const box = { left: 0, top: 0, width, height }
-  return { tops: [0], high: 1, columns: 1, pitch, windows: 0, box, isFree: true }
+  return { tops: [0], high: 1, columns: 1, pitch, box, isFree: true }
 }
 
 /** @param {Grid} grid */

@@ -27,10 +27,6 @@ const HINTS = {
 }
 
 const ALONE = {
-  lasso: {
-    mouse: "Draw around points to choose them (Shift adds more). Faded points are left out.",
-    touch: "Draw around points to choose them. Faded points are left out.",
-  },
   2: {
     mouse:
       "Drag to move, the wheel to zoom (press the cloud first). Keys: + − 0 and arrows; Escape clears.",
@@ -48,9 +44,9 @@ export function hintFor({ dims }, isFile = false) {
   return HINTS[dims === 3 ? "space" : "plane"][isFile ? "file" : pointer()]
 }
 
-/** How to use a head alone: a lasso, or a cloud in so many dimensions. @param {"lasso" | 2 | 3} mode */
-export function hintAlone(mode) {
-  return ALONE[mode][pointer()]
+/** How to use a head alone. @param {2 | 3} dims */
+export function hintAlone(dims) {
+  return ALONE[dims][pointer()]
 }
 
 /** @param {Data} data */

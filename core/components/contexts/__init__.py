@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.components.export import standalone_page
 from core.components.packing import pack
 from core.components.scripts import register
 
@@ -46,13 +45,6 @@ class ContextGroup:
 def show_contexts(groups: Sequence[ContextGroup], *, key: str) -> None:
     """Draw the groups one below the other."""
     _contexts(key=key, data=_packed(groups))
-
-
-def contexts_page(
-    groups: Sequence[ContextGroup], title: str, note: str, body: str, facts: Mapping[str, Any]
-) -> str:
-    """The groups as one HTML file that opens without internet; `body` is HTML above them."""
-    return standalone_page("contexts", _packed(groups), title, note, body, facts)
 
 
 def _packed(groups: Sequence[ContextGroup]) -> bytes:

@@ -26,8 +26,7 @@ from core.ui.place import choose_head
 from core.vocabulary import STAGES, Stage, head_name
 
 open_head = partial(choose_head, part="one")
-SIZES, LABELS, LINES = "sizes", "labels", "top2"
-CLUSTERS, HEAD_REPORT = "regions", "dossier"  # as links have them
+LABELS, LINES, CONTEXTS = "labels", "top2", "dossier"  # as links have them
 OWN_SCALE = "own"
 _SWITCHES = {  # default, label, help
     OWN_SCALE: (
@@ -35,7 +34,6 @@ _SWITCHES = {  # default, label, help
         "Each head in its own scale",
         "Off: one scale for all heads, so heads with short vectors look small.",
     ),
-    SIZES: (False, "Size by norm", "Longer queries and keys get larger dots."),
     LABELS: (
         True,
         "Labels",
@@ -46,15 +44,10 @@ _SWITCHES = {  # default, label, help
         "Attention lines",
         "In the sentence of the pressed point: from each query to its two strongest keys.",
     ),
-    CLUSTERS: (
+    CONTEXTS: (
         False,
-        "Clusters",
-        "Dense groups of points, with the words that are more frequent in them than by chance.",
-    ),
-    HEAD_REPORT: (
-        False,
-        "Head report",
-        "What is known of this head, and contexts of every strength. Some sentences run again.",
+        "Contexts",
+        "Sentences from every tenth of the head's strength. Some run again.",
     ),
 }
 
@@ -169,9 +162,7 @@ def pick_switches(part: str, *, images: bool) -> dict[str, bool]:
     """The switches of a picture, by key; links carry those that have not their default."""
     keys = [OWN_SCALE, LABELS]
     if part == "one":
-        keys = [SIZES, LABELS, LINES, CLUSTERS, HEAD_REPORT]
-    if images and HEAD_REPORT in keys:
-        keys.remove(HEAD_REPORT)
+        keys = [LABELS, LINES, *([] if images else [CONTEXTS])]
     return {key: _switch(key) for key in keys}
 
 

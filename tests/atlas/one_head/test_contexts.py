@@ -10,11 +10,12 @@ import pytest
 
 from core.atlas import Atlas, build_atlas
 from core.atlas.one_head.contexts import (
+    MAX_TOKENS,
     contexts_of,
     draw_deciles,
+    draw_sentences,
     join_contexts,
 )
-from core.atlas.one_head.sample import MAX_TOKENS, Gatherer, draw_sentences
 from tests.atlas.corpora import SCALING, corpus_of, read_words, trace_of
 
 if TYPE_CHECKING:
@@ -118,16 +119,3 @@ def test_sentences_are_drawn_whole_at_random_within_the_tokens_that_may_be_run(
     assert max(drawn) > 350  # and not the first ones
     lengths = np.bincount(atlas.tokens.sentence)
     assert lengths[drawn].sum() <= MAX_TOKENS
-
-
-def test_a_sample_has_the_contexts_of_its_sentences_and_a_row_for_every_head() -> None:
-    traces = corpus_of([4, 6])
-    gatherer = Gatherer()
-    for sentence, trace in zip((3, 9), traces, strict=True):
-        gatherer.take(sentence, trace, None)
-    sample = gatherer.result()
-    assert (sample.sentences, sample.tokens, sample.exact) == (2, 10, False)
-    assert sample.contexts.sentence.tolist() == [3] * 3 + [9] * 5
-    assert len(sample.patterns) == len(sample.anomalies) == 2 * 4
-    with pytest.raises(ValueError, match="no sentence"):
-        Gatherer().result()

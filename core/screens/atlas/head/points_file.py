@@ -1,4 +1,4 @@
-"""Points of the head on screen as files, made when asked for: one for Embedding Atlas."""
+"""The points of one head's picture as a file that Embedding Atlas opens."""
 
 from __future__ import annotations
 
@@ -8,15 +8,10 @@ from typing import Any
 from weakref import ref
 
 import numpy as np
-import pandas as pd
 
 from core.analysis.arrays import Indices
 from core.atlas import Atlas
-from core.atlas.one_head.table import (
-    EMBEDDING_ATLAS,
-    embedding_atlas_file,
-    point_rows,
-)
+from core.atlas.one_head.table import EMBEDDING_ATLAS, embedding_atlas_file
 from core.model.trace import Array
 from core.screens.atlas.corpus.saving import still_there
 from core.screens.atlas.screen import Screen
@@ -41,13 +36,5 @@ def offer_points(screen: Screen, tokens: Indices, points: Array, held: Contents)
     )
 
 
-def frame_of(
-    reference: ref[Atlas], tokens: Indices, points: Array, chosen: Indices
-) -> pd.DataFrame:
-    """The table of the chosen points; the parameters are those of `point_rows`."""
-    return point_rows(still_there(reference), tokens, points, chosen).frame()
-
-
 def _file(reference: ref[Atlas], tokens: Indices, points: Array, facts: Mapping[str, Any]) -> bytes:
-    rows = point_rows(still_there(reference), tokens, points, np.arange(2 * tokens.size))
-    return embedding_atlas_file(rows, facts)
+    return embedding_atlas_file(still_there(reference), tokens, points, facts)

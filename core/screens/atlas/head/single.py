@@ -9,23 +9,19 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from core.analysis.projections.umap_process import ProjectionError
-from core.atlas.clusters import Clusters
 from core.atlas.colours import point_tones
 from core.components.atlas_cloud import AtlasCloud, show_cloud
 from core.model import Trace
 from core.model.trace import Array
 from core.screens.atlas.drawn import note_head_points
-from core.screens.atlas.head.chosen import CHOSEN, Choice, show_chosen
-from core.screens.atlas.head.clusters import cluster_marks, clusters_of, show_clusters
-from core.screens.atlas.head.head_report import show_head_report
+from core.screens.atlas.head.contexts import show_contexts_of_head
 from core.screens.atlas.head.image import show_image
 from core.screens.atlas.head.points_file import offer_points
 from core.screens.atlas.layouts import layout_alone, show_failed
 from core.screens.atlas.screen import (
-    HEAD_REPORT,
+    CONTEXTS,
     LABELS,
     LINES,
-    SIZES,
     Screen,
     contents_of,
     offer_page,
@@ -44,8 +40,6 @@ _SEED = 0
 
 def show_one_head(screen: Screen) -> None:
     """The cloud beside the sentence of the chosen token."""
-    if "atlas_cloud" not in st.session_state:  # a new cloud has no lasso
-        st.session_state.pop(CHOSEN, None)
     size = len(screen.atlas.tokens)
     picked = controls.number("token", 0, size, 0) - 1
     if picked >= size:  # chosen in a larger corpus
@@ -63,37 +57,25 @@ def show_one_head(screen: Screen) -> None:
         else:
             st.info(POINT_HINTS[screen.atlas.images is None])
     with left:
-        drawn, clusters = _draw(screen, picked, trace)
-    if drawn is None:
-        return
-    with right:
-        show_chosen(screen, *drawn)
-    if clusters is not None:
-        show_clusters(screen, clusters, drawn[0])
-    if screen.switches.get(HEAD_REPORT):
-        show_head_report(screen)
+        _draw(screen, picked, trace)
+    if screen.switches.get(CONTEXTS):
+        show_contexts_of_head(screen)
 
 
-def _draw(
-    screen: Screen, picked: int, trace: Trace | None
-) -> tuple[tuple[Indices, Array] | None, Clusters | None]:
-    """The cloud and its controls; its tokens and their points, None where it could not be laid out.
-
-    With the clusters, if they are asked for.
-    """
+def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
+    """The cloud and its controls; or why it could not be laid out."""
     try:
         tokens, points, note = _points(screen, picked, screen.axes)
     except ProjectionError as error:
         show_failed(str(error))  # any rerun tries again, so the button's does
-        return None, None
+        return
     note_head_points(screen, screen.axes)
-    atlas, head, stage = screen.atlas, (screen.layer, screen.head), screen.stage
+    atlas, head = screen.atlas, (screen.layer, screen.head)
     lines = None
     if screen.switches[LINES] and picked >= 0:
         lines, missing = _lines(screen, picked, trace, tokens)
         note += missing
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
-    clusters = clusters_of(screen, tokens, points)
     tones = point_tones(atlas, screen.colour).numbers
     index = np.flatnonzero(tokens == picked)
     held = contents_of(screen, screen.file_name)
@@ -102,22 +84,17 @@ def _draw(
         tones=(tones[head] if tones.ndim > 1 else tones)[both],
         picked=int(index[0]) if index.size else None,
         title=screen.name,
-        norms=atlas.norms[head][both] if screen.switches[SIZES] else None,
         lines=lines,
         labelled=screen.switches[LABELS],
         picture=held.titled(
             "Queries and keys over a corpus", place=screen.name, about=note.replace("**", "")
         ),
         **token_data(screen, tokens),
-        **cluster_marks(clusters, both.size),
     )
     show_cloud(
         cloud,
         key="atlas_cloud",
         on_pick=lambda index: controls.pick(token=0 if index is None else int(tokens[index]) + 1),
-        on_choose=lambda chosen, outline: st.session_state.update(
-            {CHOSEN: Choice(tokens, np.array(chosen, dtype=np.intp), outline, (*head, stage))}
-        ),
     )
     reading, saving = st.columns([3, 1])
     reading.caption(note)
@@ -125,7 +102,6 @@ def _draw(
         title = f"{screen.name} of {atlas.model}"
         offer_page(cloud, title, note.replace("**", ""), held)
         offer_points(screen, tokens, points, held)
-    return (tokens, points), clusters
 
 
 def _lines(
