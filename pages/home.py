@@ -6,26 +6,17 @@ from core.ui.navigation import open_page
 
 open_page("home")
 
-from core.analysis.found_link import find_link
 from core.components.chips import show_chips
 from core.figures.palette import palette
-from core.ui import python
-from core.ui.current import current_trace, found_head
+from core.ui.current import current_trace
 from core.ui.frame.layout import show_end
-from core.screens.home.claim import about_arcs, one_word
 from core.screens.home.doors import show_doors
 from core.screens.home.expected import show_expected
 from core.screens.home.picture import show_picture
 from core.screens.home.structure import notes_on_reach, show_structure
 
 trace = current_trace()
-link = python.made("link", found_head(trace), python.call(find_link, trace))
-
-if link is None:
-    st.markdown(one_word())
-else:
-    missing = show_picture(trace, link)
-    st.caption(about_arcs(trace, link, missing))
+show_picture(trace)
 show_doors()
 
 show_expected(trace)

@@ -24,7 +24,7 @@ ORDER = {
         bundled/training/scenes
     """,
     "analysis": """
-        . corpus projections head_patterns anomalies found_link query_key
+        . corpus projections head_patterns anomalies query_key
         images images/cls images/follow effect
     """,
     "atlas": ". one_head search engine files sources command_line distributed",

@@ -16,7 +16,7 @@ from core.model.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.analysis.found_link import FoundLink
+    from core.analysis.strongest_link import FoundLink
 
 SAME_WAY = 0.7071  # cosine of 45 degrees: from here on two vectors "point the same way"
 _MARKED = re.compile(r"\[([^\[\]]+)\]")

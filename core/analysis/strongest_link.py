@@ -1,7 +1,8 @@
-"""The strongest link between two words of a text: of every head, and of all of them."""
+"""The strongest link between two words of a text: of every head, of all, and over the layer."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,13 @@ from core.analysis.arrays import Bools
 from core.model.trace import Array, Token, Trace
 
 _MIN_DISTANCE = 2  # words: in almost every model neighbours attend to each other, which is not news
+_SINK = 0.35  # of a head's attention, from the other tokens on average: such a key is a sink
+# English words that name nothing. Pronouns of the third person stand for what does.
+_STOP_WORDS = """
+a an the this that these those and or but so if as than then when while because no not of in on at
+to by for from with into about i me my we us our you your is are was were be been am do does did
+have has had will would can could too very just oh
+"""
 
 
 @dataclass(frozen=True)
@@ -24,6 +32,61 @@ class Link:
     query: int
     key: int
     weight: float
+
+
+@dataclass(frozen=True)
+class FoundLink(Link):
+    """A link worth showing first.
+
+    Attributes
+    ----------
+    mean : what the heads of the layer give the pair on average; the rest of `weight` is its lift.
+    joins_words : whether it joins two content words, neither neighbours nor a sink.
+    """
+
+    mean: float
+    joins_words: bool
+
+
+def find_link(trace: Trace) -> FoundLink | None:
+    """The head to show first, at the pair that it lifts most over its layer's mean.
+
+    Of two content words: whole words of letters, in no list of stop words, different, not
+    neighbours, and the key no sink. Where a text has no such pair, of any two words or tokens;
+    None where it has a single one. One layer's attention, 4 bytes x heads x tokens squared, is in
+    memory at a time.
+    """
+    sides = (trace.tokens, trace.key_tokens)
+    (names, wordlike), (key_names, key_wordlike) = map(_words_of, sides)
+    content, key_content = map(_content_of, sides)
+    ordinary, key_ordinary = (np.array([not each.special for each in side]) for side in sides)
+    apart = trace.input.apart()
+    pairs = content[:, None] & key_content & (names[:, None] != key_names)
+    return (
+        _most_lifted(trace, pairs & (apart >= _MIN_DISTANCE), _SINK, joins_words=True)
+        or _most_lifted(trace, wordlike[:, None] & key_wordlike & (apart >= 1), joins_words=False)
+        or _most_lifted(trace, ordinary[:, None] & key_ordinary & (apart >= 1), joins_words=False)
+    )
+
+
+def _most_lifted(
+    trace: Trace, pairs: Bools, sink: float = np.inf, *, joins_words: bool
+) -> FoundLink | None:
+    """The pair, (token, key token), with the largest lift in any head, and no more of a sink."""
+    ordinary = np.array([not token.special for token in trace.tokens])
+    best, found = 0.0, None
+    for layer in range(trace.shape[0]) if pairs.any() else ():
+        weights = trace.attention(layer)
+        mean = weights.mean(axis=0)
+        of_others = weights[:, ordinary].sum(axis=1)[:, None] - weights
+        is_sink = of_others >= sink * max(1, int(ordinary.sum()) - 1)
+        lift = np.where(pairs & ~is_sink, weights - mean, -1.0)
+        place = np.unravel_index(int(lift.argmax()), lift.shape)
+        if lift[place] > best:
+            head, query, key = map(int, place)
+            best, given = float(lift[place]), (float(weights[place]), float(mean[query, key]))
+            found = FoundLink(layer, head, query, key, *given, joins_words)
+    return found
 
 
 def strongest_link(
@@ -67,6 +130,14 @@ def _largest(weights: Array, layer: int, head: int, pairs: Bools) -> Link:
     counted = np.where(pairs, weights, 0.0)
     query, key = map(int, np.unravel_index(int(counted.argmax()), counted.shape))
     return Link(layer, head, query, key, float(counted[query, key]))
+
+
+def _content_of(tokens: Sequence[Token]) -> Bools:
+    """Whether each token is a whole word that names something."""
+    names, wordlike = _words_of(tokens)
+    pieces = Counter(token.word for token in tokens)
+    whole = [pieces[each.word] == 1 and each.display.isalpha() for each in tokens]
+    return wordlike & whole & ~np.isin(names, _STOP_WORDS.split())
 
 
 def _words_of(tokens: Sequence[Token]) -> tuple[NDArray[Any], ...]:

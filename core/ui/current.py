@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.found_link import FoundLink, find_link
+from core.analysis.strongest_link import FoundLink, find_link
 from core.model import catalog
 from core.model.errors import (
     HubUnreachableError,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.analysis.strongest_link import strongest_link, strongest_links
+from core.analysis.strongest_link import find_link, strongest_link, strongest_links
+from core.model import load, trace_text
 from tests.analysis.images.pictures import confetti, with_attention
 from tests.analysis.traces import plain_tokens, spelled, trace_with_attention
 
@@ -75,3 +76,38 @@ def test_of_an_image_the_strongest_link_joins_two_patches_that_do_not_touch() ->
     link = strongest_link(with_attention(confetti(0, 4, 4), weights))
     assert link is not None
     assert (link.query, link.key) == (1, 12)
+
+
+def lifted(*cells: tuple[int, int, int, float], text: str) -> tuple[int, int, int, bool] | None:
+    """Head, query, key of the link found where these cells, (head, query, key), have weights."""
+    tokens = spelled(text)
+    weights = np.full((1, 3, len(tokens), len(tokens)), 0.01)
+    for head, query, key, weight in cells:
+        weights[0, head, query, key] = weight
+    link = find_link(trace_with_attention(weights, tokens))
+    return None if link is None else (link.head, link.query, link.key, link.joins_words)
+
+
+def test_the_found_link_is_lifted_over_its_layer() -> None:
+    """All heads give 0.9 to one pair; to another a single head gives 0.6."""
+    same = [(head, 4, 1, 0.9) for head in range(3)]
+    text = "[CLS] cats chase brown mice under tall trees"
+    assert lifted(*same, (1, 3, 1, 0.6), text=text) == (1, 3, 1, True)
+
+
+def test_stop_words_neighbours_and_sinks_are_not_found() -> None:
+    text = "[CLS] the cats chase brown mice under tall trees"
+    others = [(0, 5, 1, 0.9), (0, 3, 2, 0.9), *((2, query, 4, 0.8) for query in (1, 2, 3, 5, 6, 7))]
+    assert lifted(*others, (1, 5, 2, 0.3), text=text) == (1, 5, 2, True)
+
+
+def test_a_text_without_two_content_words_shows_two_others() -> None:
+    assert lifted((2, 1, 2, 0.5), text="[CLS] leaves fall") == (2, 1, 2, False)
+    assert lifted(text="[CLS] leaves") is None
+
+
+def test_the_default_sentence_joins_it_to_book() -> None:
+    link = find_link(trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it."))
+    assert link is not None
+    assert (link.layer, link.head, link.query, link.key) == (3, 1, 10, 4)
+    assert round(link.weight, 2) == 0.93

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import core.model
-from core.analysis.found_link import find_link
+from core.analysis.strongest_link import find_link
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, PAIR, alerts, hints, press_example, said

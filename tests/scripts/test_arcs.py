@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.analysis.found_link.steps import attention_steps
 from core.analysis.layer_payload import LayerPayload
 from core.components.packing import pack_layers, sides_of
 from core.model.trace import Trace
@@ -55,22 +54,23 @@ def trace_of(kind: str) -> Trace:
 @pytest.mark.parametrize(("head", "key"), [(0, 1), (3, 4), (2, QUERY)])
 def test_the_cards_numbers_are_those_of_the_trace(run: Run, kind: str, head: int, key: int) -> None:
     trace = trace_of(kind)
-    steps = attention_steps(trace, 0, head, QUERY, key)
     values = {"head": head, "query": QUERY, "key": key, "hasSink": kind == "sink"}
     found = run(STEPS, data=sent(trace), **values)
-    assert found["product"] == pytest.approx(steps.product, rel=1e-9)
-    assert found["scaled"] == pytest.approx(steps.product * steps.scaling, rel=1e-9)
-    assert found["score"] == pytest.approx(steps.score, rel=1e-6)
-    assert found["isPlain"] == steps.plain
-    assert [row["key"] for row in found["rows"]] == [key for key, _, _ in steps.rows]
-    for row, (_, score, share) in zip(found["rows"], steps.rows, strict=True):
-        assert row["score"] == pytest.approx(score, rel=1e-6)
-        assert row["share"] == pytest.approx(share, abs=1e-6)
-    assert found["rest"]["count"] == steps.rest_count
-    assert found["rest"]["share"] == pytest.approx(steps.rest, abs=1e-6)
-    assert found["sink"] == pytest.approx(steps.sink, abs=1e-6)
-    shares = sum(row["share"] for row in found["rows"])
-    assert shares + found["rest"]["share"] + found["sink"] == pytest.approx(1, abs=1e-6)
+    product = trace.queries[0, head, QUERY].astype(np.float64) @ trace.keys[0, head, key]
+    scores, shares = (of(0, head)[QUERY] for of in (trace.scores, trace.attention))
+    assert found["product"] == pytest.approx(product, rel=1e-6)
+    assert found["scaled"] == pytest.approx(product * trace.layers[0].scaling, rel=1e-6)
+    assert found["score"] == pytest.approx(scores[key], rel=1e-5)
+    assert found["isPlain"] == (kind not in {"biased", "capped"})
+    *first, last = np.argsort(-shares, kind="stable")[:4].tolist()
+    expected = [*first, last if key in first else key]
+    assert [row["key"] for row in found["rows"]] == expected
+    for row in found["rows"]:
+        assert row["score"] == pytest.approx(scores[row["key"]], rel=1e-5)
+        assert row["share"] == pytest.approx(shares[row["key"]], abs=1e-6)
+    assert found["rest"]["count"] == np.isfinite(scores).sum() - 4
+    assert found["rest"]["share"] == pytest.approx(shares.sum() - shares[expected].sum(), abs=1e-6)
+    assert found["sink"] == pytest.approx(1 - shares.sum() if kind == "sink" else 0, abs=1e-6)
 
 
 def test_the_card_s_vectors_are_the_pair_s(run: Run) -> None:

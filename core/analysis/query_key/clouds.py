@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from core.analysis.arrays import Bools, Floats, Indices
-from core.analysis.found_link import find_link
 from core.analysis.normalization import GridSearch, normalize
 from core.analysis.pair_projection import default_pair
 from core.analysis.pairs import head_vectors
@@ -24,7 +23,7 @@ from core.analysis.query_key.faithfulness import (
 )
 from core.analysis.query_key.scaling import HeadScaling
 from core.analysis.query_key.target import TargetKind, head_target
-from core.analysis.strongest_link import strongest_link
+from core.analysis.strongest_link import find_link, strongest_link
 from core.analysis.vectors import align_planes
 from core.model.trace import Trace
 from core.vocabulary import HEAD_STAGES, STAGES, HeadStage, Stage

@@ -8,29 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.found_link import FoundLink
 from core.analysis.layer_payload import LayerPayload
-from core.analysis.strongest_link import Link
+from core.analysis.strongest_link import FoundLink, Link
 from core.components.packing import pack_layers, sides_of, stamp_of
 from core.components.reported_state import reported
 from core.components.scripts import register
 from core.model.trace import Trace
 
 _arcs = register("arcs")
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What is said of the pair that the picture begins with.
-
-    Attributes
-    ----------
-    sentence : in place of the sentence that says what the pair's head gives; empty for that one.
-    tail : the end of that sentence, after the two words.
-    """
-
-    sentence: str = ""
-    tail: str = "."
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +28,7 @@ class ArcsView:
         that are kept, if any.
     serial : with a new number the component takes `view`; else it keeps its own state.
     found : the pair to begin with.
-    claim : what is said of it.
+    tail : the end of the sentence that says what its head gives the pair.
     links : from :func:`core.analysis.strongest_link.strongest_links`.
     picture : the name and the facts of a saved picture; the component adds the layer and head.
     """
@@ -51,7 +36,7 @@ class ArcsView:
     view: Mapping[str, Any]
     serial: int
     found: FoundLink
-    claim: Claim
+    tail: str
     links: Sequence[Sequence[Link]] = ()
     picture: Mapping[str, Any] | None = None
 
@@ -71,7 +56,7 @@ def pack_arcs(trace: Trace, layers: Mapping[int, LayerPayload], facts: ArcsView)
         "layerLabels": trace.layer_labels,
         "heads": trace.shape[1],
         "sinks": [layer.sink is not None for layer in trace.layers],
-        "found": places | vars(facts.claim),
+        "found": places | {"tail": facts.tail},
         "picture": facts.picture,
     }
     return pack_layers(

@@ -24,8 +24,8 @@ import { HINT, pairWords, tokenWords } from "./wording.js"
 /** @import { Arc } from "./reading.js" */
 /**
  * @typedef {{layer: string, head: number, cell: number[]}} State as links write it: numbers from 1; the cell is the query and the key that are kept, if any
- * @typedef {{layer: number, head: number, query: number, key: number, tail: string, sentence: string}} Found the pair that the page begins with, from 0,
- * and what is said of it: after the sentence on the pair, or instead of it
+ * @typedef {{layer: number, head: number, query: number, key: number, tail: string}} Found the pair that the page begins with, from 0,
+ * and what is said after the sentence on it
  * @typedef {{
  *   stamp: string, view: State, sides: SentSides, layerLabels: number[], heads: number, layers: Record<string, object>,
  *   found: Found, sinks: boolean[], linkWeights: Float32Array, linkPairs: Uint16Array,
@@ -291,8 +291,7 @@ export class ArcsView extends View {
       const others = named.map((each) => ({ name: labels[each], share: shares[each] }))
       return tokenWords(labels[active], others)
     }
-    if (this.isFound && data.found.sentence && active === null) return [[data.found.sentence, ""]]
-    const tail = this.isFound && data.found.tail ? data.found.tail : "."
+    const tail = this.isFound ? data.found.tail : "."
     return pairWords(layer.number, head, shares[key], labels[query], labels[key], tail)
   }
 

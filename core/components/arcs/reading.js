@@ -5,7 +5,7 @@ import { dotOf, isPermitted, scoreOf, softmaxOf, weightOf } from "../shared/laye
 /** @import { Layer } from "../shared/layer.js" */
 /**
  * @typedef {{query: number, key: number, weight: number}} Arc
- * @typedef {object} Steps of one pair, as attention_steps of core/analysis/found_link/steps.py gives them
+ * @typedef {object} Steps how one pair comes to its attention
  * @property {number} product q·k
  * @property {number} scaled
  * @property {number} score what softmax gets

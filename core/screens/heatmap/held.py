@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.attention_table import Head, Layer
-from core.analysis.found_link import FoundLink
+from core.analysis.strongest_link import FoundLink
 from core.components.reported_state import changes, state_to_send
 from core.components.table import Cells
 from core.ui.held_cell import CELL, held_cell

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.analysis.found_link import FoundLink
-from core.analysis.found_link.steps import attention_steps
 from core.analysis.layer_payload import LayerPayload, vectors_size
 from core.analysis.strongest_link import Link, strongest_links
 from core.components.arcs import ArcsView, pack_arcs, show_arcs
 from core.components.reported_state import state_to_send
-from core.screens.home.claim import claim_of
 from core.screens.home.state import KEY, restore_view, take_report
-from core.ui import cache, python
+from core.ui import cache
 from core.ui.cache import TraceKey
-from core.ui.current import current_key
+from core.ui.current import current_key, found_head
 from core.ui.downloads import contents
+from core.ui.words.prose import Prose
+from core.ui.words.remarkable import looks_and_need
 
 if TYPE_CHECKING:
     from core.model import Trace
 
+_words = Prose(__file__)
 # Below it all layers are sent, and choosing a head needs no server: 66 tokens of a model with 6
 # layers of 12 heads take 1.3 MB, 20 tokens of one with 12 layers 1.5 MB.
 ALL_LAYERS_BYTES = 2_000_000
@@ -40,23 +40,32 @@ def _links(key: TraceKey) -> list[list[Link]]:
     return strongest_links(cache.trace(*key))
 
 
-def show_picture(trace: Trace, link: FoundLink) -> int:
-    """Draw it, beginning with the pair of `link`; returns how many layers are not sent."""
+def show_picture(trace: Trace) -> None:
+    """Draw it, beginning with the strongest link, or say that one word has no other."""
+    link = found_head(trace)
+    if link is None:
+        st.markdown(_words("one_word"))
+        return
     # Before the controls are declared: the component knows the head better, and the bytes stay as
     # they are when it reports another.
     held = contents("home", trace.model, "")
     view = restore_view(trace, link)
     sent, serial = state_to_send(KEY, view)
-    links = python.made(
-        "links", _links(current_key(trace.model)), python.call(strongest_links, trace)
-    )
+    links = _links(current_key(trace.model))
     layers = _wanted(trace, view)
-    facts = ArcsView(
-        sent, serial, link, claim_of(trace, link), links, held.titled("Attention as arcs")
-    )
+    apart = abs(link.query - link.key)
+    tail = _words("tail", apart=apart, layer=trace.layer_labels[link.layer], mean=link.mean)
+    facts = ArcsView(sent, serial, link, tail, links, held.titled("Attention as arcs"))
     show_arcs(pack_arcs(trace, layers, facts), key=KEY, on_view=take_report)
-    _note_steps(trace, view, link, links)
-    return trace.shape[0] - len(layers)
+    st.caption(
+        _words(
+            "arcs",
+            joins_words=link.joins_words,
+            need=looks_and_need(trace, link.layer, link.head),
+            missing=trace.shape[0] > len(layers),
+            layers=trace.shape[0],
+        )
+    )
 
 
 def _wanted(trace: Trace, view: Mapping[str, Any]) -> dict[int, LayerPayload]:
@@ -65,17 +74,3 @@ def _wanted(trace: Trace, view: Mapping[str, Any]) -> dict[int, LayerPayload]:
     if sum(vectors_size(trace, layer) for layer in layers) > ALL_LAYERS_BYTES:
         layers = layers[trace.layer_labels.index(int(view["layer"])) :][:1]
     return {layer: _layer(key, layer) for layer in layers}
-
-
-def _note_steps(
-    trace: Trace, view: Mapping[str, Any], link: FoundLink, links: list[list[Link]]
-) -> None:
-    """The cards work out in the browser how the pair on screen comes to its attention."""
-    layer, head = trace.layer_labels.index(int(view["layer"])), view["head"] - 1
-    if view["cell"]:
-        query, key = (place - 1 for place in view["cell"])
-    else:
-        is_found = (layer, head) == (link.layer, link.head)
-        shown = link if is_found or not links else links[layer][head]
-        query, key = shown.query, shown.key
-    python.later("steps", attention_steps, trace, layer, head, query, key)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.analysis.found_link import FoundLink
+from core.analysis.strongest_link import FoundLink
 from core.components.reported_state import as_index, as_indices, changes
 from core.ui import address, controls
 from core.ui.held_cell import CELL, held_cell
