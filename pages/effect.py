@@ -16,11 +16,9 @@ from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.screens.effect.away import pick_away, show_away
 from core.screens.effect.away_controls import measured_trace
 from core.screens.effect.corpus import Corpus, measure_corpus, pick_over, show_corpus
-from core.screens.effect.fooled import show_fooled
 from core.screens.effect.heads import compare, show_heads
 from core.screens.effect.help import examples, mathematics
 from core.screens.effect.input import Asked
-from core.screens.effect.looks import pick_axes, show_looks
 from core.screens.effect.measuring import (
     measure,
     pick_measure,
@@ -42,8 +40,6 @@ with row:
     part = pick_part(menu=True, width=180)
 if part == "trust":
     show_trust()
-elif part == "fooled":
-    show_fooled(trace)
 elif part == "paths":
     with row:
         share_by = pick_share()
@@ -62,15 +58,6 @@ elif part == "writes":
         with more():
             asked = pick_sum(key)
     show_writes(trace, key, asked, layer, head, palette(st.context.theme.type))
-elif part == "looks":
-    key = current_key(trace.model)
-    with row:
-        layer, head = pick_head(trace)
-        axes = pick_axes(trace)
-        with more():
-            replace, asked = pick_replacement(key), pick_measure(key)
-    heads, _ = measure(trace, key, replace, asked, layer, head)
-    show_looks(heads, key, axes, palette(st.context.theme.type))
 else:
     key = current_key(trace.model)
     with row:
@@ -86,7 +73,7 @@ else:
         presets.show(partial(examples, heads))
         measure_next = show_corpus(heads, corpus, colours)
     else:
-        heads, found = measure(trace, key, replace, asked, layer, head, waits=False)
+        heads, found = measure(trace, key, replace, asked, layer, head)
         presets.show(partial(examples, heads))
         measure_next = partial(compare, show_heads(heads, found, key, colours), heads, found, key)
 show_end(*mathematics(has_words=trace.input.has_words))

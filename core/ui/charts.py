@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -22,15 +21,13 @@ def show_chart(
     model: str | None = None,
     part: str | None = None,
     quiet: bool = False,
-    tools: Sequence[str] = (),
     **more: Any,  # noqa: ANN401 - of st.plotly_chart: on_select, selection_mode, width
 ) -> None:
     """A chart whose camera button, seen under the pointer, saves an SVG.
 
     Its `key` begins with the page's name and names the file, with the model, which is that on
     screen unless given, and the `part` of it, which is the chosen layer and head. `alt` says what
-    it shows to those who do not see it. With `quiet` there is no button but that, and `tools` by
-    plotly's names. While the page is
+    it shows to those who do not see it. With `quiet` there is no button but that. While the page is
     presented, all in it is as much larger as everything else.
     """
     config: dict[str, Any] = {
@@ -41,7 +38,7 @@ def show_chart(
         },
     }
     if quiet:
-        config["modeBarButtons"] = [[_CAMERA, *tools]]
+        config["modeBarButtons"] = [[_CAMERA]]
     zoom = present_zoom()
     if zoom > 1:
         from core.figures.enlarged import enlarged  # with plotly, where a chart is drawn

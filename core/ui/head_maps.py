@@ -67,40 +67,30 @@ def show_heads(
     *,
     key: str,
     on_open: Callable[[int, int], None],
-    on_lasso: Callable[[list[tuple[int, int]]], None] | None = None,
     model: str | None = None,
     part: str | None = "all-heads",
 ) -> None:
     """Any chart with a point per head; a click calls `on_open` with layer and head.
 
-    A point's customdata begin with these, as people number them; those in a lasso go to `on_lasso`,
-    where there is one. `alt` says what the chart shows to
+    A point's customdata begin with these, as people number them. `alt` says what the chart shows to
     those who do not see it; `model` and `part` name its file, as in `show_chart`.
     """
     show_chart(
         figure,
         key=key,
-        on_select=lambda: _open(key, on_open, on_lasso),
-        selection_mode="points" if on_lasso is None else ("points", "lasso"),
+        on_select=lambda: _open(key, on_open),
+        selection_mode="points",
         model=model,
         part=part,
         quiet=True,
-        tools=() if on_lasso is None else ("lasso2d",),
         alt=alt,
     )
 
 
-def _open(
-    key: str,
-    on_open: Callable[[int, int], None],
-    on_lasso: Callable[[list[tuple[int, int]]], None] | None,
-) -> None:
-    selection = reported(key, "selection")
-    heads = [head for head in map(_head_of, as_list(selection.get("points"))) if head]
-    if on_lasso is not None and as_list(selection.get("lasso")):
-        on_lasso(heads)
-    elif heads:
-        on_open(*heads[0])
+def _open(key: str, on_open: Callable[[int, int], None]) -> None:
+    points = as_list(reported(key, "selection").get("points"))
+    if head := next(filter(None, map(_head_of, points)), None):
+        on_open(*head)
 
 
 def _head_of(point: object) -> tuple[int, int] | None:

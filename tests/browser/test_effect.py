@@ -42,24 +42,6 @@ def test_what_was_planted_is_judged_on_a_phone(goto: Open) -> None:
     expect(table).to_contain_text("saturated L1 H3")
 
 
-def test_a_lasso_takes_heads_together(goto: Open) -> None:
-    page = goto(f"/effect?part=looks&text={BOOK}")
-    chart = page.locator(".st-key-effect_looks")
-    chart.hover()
-    chart.locator('.modebar-btn[data-val="lasso"]').click()
-    box = chart.locator(".nsewdrag").bounding_box()
-    assert box is not None
-    corners = [(0.02, 0.98), (0.5, 0.98), (0.5, 0.02), (0.02, 0.02), (0.02, 0.98)]
-    places = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
-    page.mouse.move(*places[0])
-    page.mouse.down()
-    for x, y in places[1:]:
-        page.mouse.move(x, y, steps=5)
-    page.mouse.up()
-    follow(page, "group=")
-    expect(page.get_by_text("heads together:")).to_be_visible()
-
-
 def test_another_sentence_is_typed_beside_the_measure_and_is_in_the_link(goto: Open) -> None:
     page = goto(f"/effect?text={BOOK}")
     page.get_by_role("button", name="More", exact=True).click()
@@ -84,18 +66,3 @@ def test_a_held_pair_is_taken_away_and_a_head_that_moved_is_opened(goto: Open) -
     choose(page, "Take away", "a word")
     expect(page.get_by_text("in place of")).to_be_visible()
     follow(page, "take=word")
-
-
-def test_a_riddle_is_guessed_on_a_phone_and_its_link_opens_it_unsolved(goto: Open) -> None:
-    page = goto("/effect?part=fooled&riddle=7&text=It%20rains.", width=390, height=844)
-    expect(page.get_by_text("Which of the two is trained?")).to_be_visible()
-    pictures = page.locator(".stPlotlyChart")
-    expect(pictures).to_have_count(2)
-    expect(pictures.locator(".colorbar")).to_have_count(0)
-    page.get_by_role("button", name="The left one is trained").click()
-    expect(page.get_by_text("of 1 guess right; by luck half would be")).to_be_visible()
-    expect(pictures.locator(".colorbar")).to_have_count(2)
-    assert "riddle=7" in page.url
-    page.get_by_role("button", name="Another").click()
-    follow(page, "riddle=8")
-    expect(page.get_by_text("Which of the two is trained?")).to_be_visible()

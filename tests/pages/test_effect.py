@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
 
 from core.analysis.effect import effect_table, leading_table
-from core.analysis.head_patterns import pattern_table
 from core.model import effects, load, trace_text
 from core.model.bundled import planted
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.lens import logit_lens
-from core.model.interventions.written import written_norms
 from core.screens.effect import heads, measuring
 from core.screens.effect import input as given
 from core.ui import navigation, python
@@ -28,7 +25,6 @@ from tests.opening import open_app
 from tests.page_tables import README
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.vision import open_image
-from tests.rounding import assert_same_pass
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,14 +127,6 @@ def test_ten_visitors_of_one_text_have_it_measured_once(monkeypatch: pytest.Monk
     assert all(each is runs[0] for each in found)
 
 
-def test_the_headline_is_measured_after_a_part_that_has_the_map_alone() -> None:
-    app = open_app("effect", part="looks", text="It rains in the west.")
-    app.session_state["part"] = "heads"
-    app.run()
-    assert "random directions" in _answer(app)
-    assert "not measured yet" not in said(app)
-
-
 def test_a_planted_head_is_needed_and_an_idle_one_is_not() -> None:
     app = open_app("effect", model=PLANTED, text=KING, layer="2", head="2")
     assert "is **needed here**" in said(app)
@@ -235,35 +223,6 @@ def test_methods_are_judged_by_planted_heads_and_fall_into_the_traps() -> None:
     assert f"Of the {len(others)} heads that are not needed {idle} are idle" in readme
 
 
-def test_looks_are_compared_with_the_effect_over_all_heads() -> None:
-    app = open_app("effect", text=BOOK, part="looks", x="first", y="share")
-    minilm = load("bundled/minilm")
-    norms = written_norms(minilm, BOOK)
-    assert norms is not None
-    share = norms / norms.mean(axis=1, keepdims=True)
-    first = trace_text(minilm, BOOK).attention()[:, :, 1:, 0].mean(axis=-1)
-    score = pattern_table(trace_text(minilm, BOOK))["first"].to_numpy().reshape(6, 12)
-    rho = np.corrcoef(*(rankdata(each, axis=1).ravel() for each in (score, share)))[0, 1]
-    assert np.corrcoef(first.ravel(), score.ravel())[0, 1] > 0.9
-    assert f"Spearman's rho within layers −{abs(rho):.2f} (p = 0.0" in said(app)
-    assert "go against each other" in said(app)
-
-
-def test_heads_of_a_lasso_or_a_link_are_looked_at_together() -> None:
-    app = open_app("effect", text=BOOK, part="looks", group="46,1,72")
-    found = effects(load("bundled/minilm"), BOOK, "mean")
-    table = effect_table(trace_text(load("bundled/minilm"), BOOK), found)
-    beyond = table["exceeds"].to_numpy()
-    count = beyond[[45, 0, 71]].sum()
-    assert f"**3 heads together:** {count} beyond their control ({beyond.sum()} of all" in said(app)
-    shown = app.dataframe[0].value
-    assert shown["head"].tolist() == ["L1 H1", "L4 H10", "L6 H12"]
-    # 1 - a cosine: the first text's come with the app, from another processor's pass
-    assert_same_pass(shown["effect"], found.values.ravel()[[0, 45, 71]], 1.0)
-    app = open_app("effect", text=BOOK, part="looks", group="999")
-    assert "some of it is not a head of this model" in alerts(app)
-
-
 def test_pages_with_one_head_lead_to_its_card_and_the_card_does_not_lead_to_itself() -> None:
     app = open_app("head_view", text=BOOK, layer="3", head="5", heads="5")
     app.button(key="open_head_effect").click().run()
@@ -342,3 +301,21 @@ def test_words_are_written_under_share(monkeypatch: pytest.MonkeyPatch) -> None:
     open_app("effect", text=BOOK, measure="similarity", other="It pours.")
     exec(codes[-1], names)  # noqa: S102 - it is what is tested
     assert names["found"].other == "It pours."
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        (
+            {"part": "fooled", "riddle": "7"},
+            "asks for the guess which of two heads is trained, which",
+        ),
+        ({"part": "looks", "x": "first"}, "asks for importance against looks, which"),
+    ],
+)
+def test_a_link_to_a_part_that_is_gone_opens_all_heads_and_says_so(
+    link: dict[str, str], words: str
+) -> None:
+    app = open_app("effect", text=BOOK, **link)
+    assert words in alerts(app)
+    assert app.session_state["part"] == "heads"

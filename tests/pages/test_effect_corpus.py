@@ -1,4 +1,4 @@
-"""Effects over the sample corpus, and the riddle of a model and its untrained twin."""
+"""Effects over the sample corpus."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.effect import effect_table
 from core.analysis.effect.corpus import corpus_table
-from core.analysis.head_patterns import pattern_table
-from core.model import effects, load, trace_text, untrained_twin
+from core.model import effects, load, trace_text
 from core.model.errors import ModelError
 from core.model.interventions import samples
 from core.model.interventions.reference import reference_texts
 from core.screens.effect import corpus
-from core.screens.effect import input as reading
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, charts, said
 from tests.pages.vision import open_image
@@ -123,85 +120,9 @@ def test_the_first_few_are_drawn_at_once_and_what_was_measured_stays(
     assert len(measured) == 6 + len(rest)
 
 
-def _heatmaps(app: AppTest) -> list[np.ndarray]:
-    return [np.array(_decoded(each["data"][0]["z"])) for each in charts(app)]
-
-
 def _decoded(values: object) -> np.ndarray:
     if not isinstance(values, dict):
         return np.array(values, dtype=float)
     flat = np.frombuffer(b64decode(values["bdata"]), values["dtype"])
     shape = str(values.get("shape", len(flat))).split(",")
     return flat.reshape([int(each) for each in shape])
-
-
-def _drawn(riddle: int) -> list[int]:
-    """Layer and head of a riddle, and the trained side, from 0."""
-    generator = np.random.default_rng(riddle)
-    return [int(generator.integers(count)) for count in (6, 12, 2)]
-
-
-def _attention(layer: int, head: int) -> list[np.ndarray]:
-    """Of the model and of its twin."""
-    minilm = load("bundled/minilm")
-    traces = (trace_text(each, BOOK) for each in (minilm, untrained_twin(minilm)))
-    return [trace.attention(layer, head) for trace in traces]
-
-
-def test_a_riddle_shows_both_unnamed_then_tells_and_counts_the_first_guess() -> None:
-    app = open_app("effect", text=BOOK, part="fooled", riddle="7")
-    layer, head, side = _drawn(7)
-    assert f"One shows L{layer + 1} H{head + 1} of this model on this text" in said(app)
-    expected = _attention(layer, head)
-    for place, shown in enumerate(_heatmaps(app)):
-        np.testing.assert_allclose(shown, expected[place != side], atol=1e-6)
-    assert all(not each["data"][0]["showscale"] for each in charts(app))
-    sides = ("left", "right")
-    app.button(key=f"effect_guess_{sides[1 - side]}").click().run()
-    assert f"**Fooled: the {sides[side]} one is trained.** 0 of 1 guess right" in said(app)
-    labels = [app.button(key=f"effect_guess_{name}").label for name in sides]
-    assert labels[side] == f"{sides[side].capitalize()}: trained"
-    assert labels[1 - side].endswith(": untrained")
-    assert all(each["data"][0].get("showscale", True) for each in charts(app))
-    app.button(key="effect_another").click().run()
-    assert app.session_state["riddle"] == 8
-    assert "**Which of the two is trained?**" in said(app)
-    app.button(key=f"effect_guess_{sides[_drawn(8)[2]]}").click().run()
-    assert "**Right: the" in said(app)
-    assert "1 of 2 guesses right" in said(app)
-
-
-def test_heads_of_both_that_pass_each_threshold_are_counted() -> None:
-    app = open_app("effect", text=BOOK, part="fooled")
-    minilm = load("bundled/minilm")
-    twin = untrained_twin(minilm)
-    counts = [
-        pattern_table(trace_text(each, BOOK))["class"].value_counts() for each in (minilm, twin)
-    ]
-    for name, title in (("first", "first token"), ("broad", "broad")):
-        trained, untrained = (int(each.get(name, 0)) for each in counts)
-        assert f"| {title} | {trained} of 72 | {untrained} of 72 |" in said(app)
-    beyond = []
-    for model in (minilm, twin):
-        table = effect_table(trace_text(model, BOOK), effects(model, BOOK))
-        beyond.append(table["exceeds"].sum())
-    assert f"false discovery rate 10 %) | {beyond[0]} of 72 | {beyond[1]} of 72 |" in said(app)
-
-
-def test_a_short_text_names_no_patterns_and_a_long_one_is_cut(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    app = open_app("effect", model=NOVELS, text="It rains.", part="fooled")
-    assert "It has fewer than 12 tokens, too few to name patterns." in said(app)
-    assert "| broad |" not in said(app)
-    monkeypatch.setattr(reading, "MAX_TOKENS", 8)
-    app = open_app("effect", model=NOVELS, text=BOOK * 3, part="fooled")
-    assert _heatmaps(app)[0].shape == (8, 8)
-    assert "Both read the first 8 of 34 tokens." in said(app)
-
-
-def test_images_have_riddles_too() -> None:
-    app = open_image("effect", part="fooled")
-    assert "of this model on this image" in said(app)
-    assert len(_heatmaps(app)) == 2
-    assert alerts(app) == ""

@@ -16,14 +16,11 @@ from core.analysis.effect.table import (
     log_sizes,
     rates_of_logs,
 )
-from core.analysis.head_patterns.naming import NAMING
 from core.analysis.statistics import interval_of_mean
 from core.vocabulary import Layered
 
 if TYPE_CHECKING:
     import pandas as pd
-
-EFFECT = "effect"  # the row of `thresholds_table` that is of the effect
 
 
 def corpus_table(
@@ -101,24 +98,3 @@ def _above_others(sizes: Floats) -> Floats:
     others = np.isfinite(sizes).sum(axis=-1, keepdims=True) - 1
     known = np.isfinite(sizes) & (others > 0)
     return np.where(known, smaller / np.maximum(others, 1), np.nan)
-
-
-def thresholds_table(
-    trained: tuple[pd.DataFrame, pd.DataFrame], untrained: tuple[pd.DataFrame, pd.DataFrame]
-) -> pd.DataFrame:
-    """How many heads of a model and of its untrained twin pass each threshold on one text.
-
-    `trained` and `untrained` are the pattern table and the effect table of each. A row per pattern,
-    and one called `EFFECT` of the heads whose effect exceeds its control. Columns ``threshold``,
-    ``trained``, ``untrained`` and ``heads``, of how many.
-    """
-    import pandas as pd
-
-    rows = []
-    for name in (*NAMING, EFFECT):
-        passing = [
-            int((effects["exceeds"] if name == EFFECT else patterns["class"] == name).sum())
-            for patterns, effects in (trained, untrained)
-        ]
-        rows.append((name, *passing, len(trained[0])))
-    return pd.DataFrame(rows, columns=["threshold", "trained", "untrained", "heads"])

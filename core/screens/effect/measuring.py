@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection
-from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,7 +30,6 @@ from core.model.interventions.heads import (
     Replace,
 )
 from core.model.interventions.measures import MEASURES, UNITS, Measure, measures_of
-from core.model.memory import return_freed_memory
 from core.screens.effect import input as given
 from core.screens.effect.input import Asked, limits, model_of, source_of, text_of
 from core.screens.effect.writing import direct_of, parts_of
@@ -39,7 +37,7 @@ from core.ui import cache, controls, python
 from core.ui.cache import TraceKey
 from core.ui.head_tables import HeadTable
 from core.ui.serve import turns
-from core.ui.serve.once import Shared, room_for_twin
+from core.ui.serve.once import Shared
 from core.ui.serve.progress import Bar, bar_with_cancel
 from core.ui.words.effects import MEASURED, replacements_of
 from core.ui.words.messages import quote, show_model_error
@@ -62,14 +60,12 @@ _words = Prose(__file__)
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _place(
-    key: TraceKey, replace: Replace, asked: Asked, step: Step, untrained: bool
-) -> Shared[list[Effects]]:
+def _place(key: TraceKey, replace: Replace, asked: Asked, step: Step) -> Shared[list[Effects]]:
     """A place for what was measured, shared by all visitors; empty until a run has finished.
 
     Of the text that the page begins with, what comes with the app.
     """
-    shipped = None if untrained else shipped_effects(key, replace, asked, step)
+    shipped = shipped_effects(key, replace, asked, step)
     return Shared([] if shipped is None else [shipped])
 
 
@@ -120,46 +116,35 @@ def _run(
     key: TraceKey,
     replace: Replace,
     asked: Asked,
-    *,
-    untrained: bool = False,
     **options: Any,  # noqa: ANN401
 ) -> Effects:
-    from core.model import effects, untrained_twin
+    from core.model import effects
 
-    model, given = model_of(key), {**limits(key), "other": asked.other, "words": asked.words}
-    try:
-        with room_for_twin if untrained else nullcontext():
-            model = untrained_twin(model) if untrained else model
-            return effects(model, text_of(key), replace, asked.measure, **given, **options)
-    finally:
-        if untrained:
-            return_freed_memory()  # the twin is as large as the model
+    given = {**limits(key), "other": asked.other, "words": asked.words}
+    return effects(model_of(key), text_of(key), replace, asked.measure, **given, **options)
 
 
-def measured_effects(
-    key: TraceKey, replace: Replace, asked: Asked, step: Step = "map", *, untrained: bool = False
-) -> Effects:
-    """What replacing heads changes, of the model or of its untrained twin, as far as that step.
+def measured_effects(key: TraceKey, replace: Replace, asked: Asked, step: Step = "map") -> Effects:
+    """What replacing heads changes, as far as that step.
 
     Ends the page where it is refused, or was cancelled.
     """
     if asked.other == "":
         st.info(_words("no_other"))
         controls.end_page()
-    place = _place(key, replace, asked, step, untrained)
-    request = (key, replace, asked, untrained)
-    cancel = f"effect_cancel_{'twin' if untrained else step}"
+    place = _place(key, replace, asked, step)
+    request = (key, replace, asked)
     if not place.kept and st.session_state.get(_STOPPED) == request:
         st.button(_words("measure", step=step), key="effect_again", on_click=_go_on, type="primary")
         controls.end_page()
     if not place.kept:
         options = _options(key, replace, asked, step)
         try:
-            with turns.long_work(), bar_with_cancel(cancel, _stop, request) as bar:
+            with turns.long_work(), bar_with_cancel(f"effect_cancel_{step}", _stop, request) as bar:
                 begins = partial(bar.show, 0.0, _words("begins", step=step))
                 begins()
                 progress = partial(_show, bar, step)
-                asked_for = partial(_run, key, replace, asked, untrained=untrained)
+                asked_for = partial(_run, key, replace, asked)
                 with place.turn(waiting=begins):
                     if not place.kept:
                         place.kept.append(asked_for(progress=progress, **options))
@@ -261,17 +246,15 @@ def measure(
     asked: Asked,
     layer: int,
     head: int,
-    *,
-    waits: bool = True,
 ) -> tuple[HeadTable, Effects]:
     """The effect table with the chosen head, and what it was made of.
 
-    Without random directions if they are not measured yet and nobody `waits` for them.
+    Without random directions if they are not measured yet.
     """
     from core.model.interventions.written import written_norms
 
     steps: tuple[Step, ...] = ("fresh", "map")
-    ready = waits or all(_place(key, replace, asked, each, untrained=False).kept for each in steps)
+    ready = all(_place(key, replace, asked, each).kept for each in steps)
     step: Step = "map" if ready else "values"
     found = measured_effects(key, replace, asked, step)
     options = {} if ready else {"draws": 0}
@@ -302,7 +285,7 @@ def leaders_of(
     trace: Trace, key: TraceKey, replace: Replace, asked: Asked, *, waits: bool = False
 ) -> pd.DataFrame | None:
     """The heads of largest effect with their fresh directions; None before they are measured."""
-    if not (waits or _place(key, replace, asked, "fresh", untrained=False).kept):
+    if not (waits or _place(key, replace, asked, "fresh").kept):
         return None
     fresh = measured_effects(key, replace, asked, "fresh")
     call = _call(key, replace, asked, **_options(key, replace, asked, "fresh"))

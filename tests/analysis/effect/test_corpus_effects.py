@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from scipy.stats import gmean
 
-from core.analysis.effect.corpus import corpus_table, thresholds_table
+from core.analysis.effect.corpus import corpus_table
 from core.analysis.effect.table import FALSE_DISCOVERY
-from core.analysis.head_patterns.naming import NAMING
 from core.analysis.statistics import interval_of_mean
 from core.model import effects, load, trace_text, untrained_twin
 from core.model.bundled.planted import PLANTED
@@ -135,17 +134,3 @@ def test_of_untrained_twins_hardly_any_has_a_head_beyond_chance(name: str, seeds
     limit = FALSE_DISCOVERY + 3 * np.sqrt(FALSE_DISCOVERY * (1 - FALSE_DISCOVERY) / seeds)
     assert exceeds.any(axis=1).mean() <= limit
     assert exceeds.mean() <= 0.05
-
-
-def test_heads_over_each_threshold_are_counted_for_both() -> None:
-    first, second = list(NAMING)[:2]
-    patterns = [pd.DataFrame({"class": each}) for each in ([first, first, second], ["none"] * 3)]
-    beyond = [pd.DataFrame({"exceeds": each}) for each in ([True, True, False], [False, True, 0])]
-    table = thresholds_table((patterns[0], beyond[0]), (patterns[1], beyond[1]))
-    counts = {
-        row["threshold"]: (row["trained"], row["untrained"]) for row in table.to_dict("records")
-    }
-    assert set(counts) == {*NAMING, "effect"}
-    some = {first: (2, 0), second: (1, 0), "effect": (2, 1)}
-    assert {name: each for name, each in counts.items() if any(each)} == some
-    assert set(table["heads"]) == {3}
