@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from playwright.sync_api import expect
 
 from tests.browser.conftest import (
-    HOSTILE,
     TEXT,
     Open,
     box_of,
     click_head,
     follow,
-    save_file,
     settle,
 )
 from tests.looks.visit import wait_until_drawn, words_in_view
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 BOOK = quote(TEXT)
 
@@ -42,22 +34,6 @@ def test_a_clicked_head_shows_what_it_moves_and_hiding_the_first_token_takes_its
     follow(page, "latent=1")
     expect(plot.locator(".xtick")).to_have_count(12)
     expect(plot).not_to_contain_text("[CLS]")
-
-
-def test_a_flagged_head_opens_in_query_key_space(goto: Open) -> None:
-    page = goto(f"/anomalies?text={BOOK}&flag=opposite+weights")
-    page.get_by_role("button", name="Open in Queries and keys").click()
-    follow(page, r"/query_key\?.*layer=1&head=8&part=picture")
-    expect(page.locator("figure").first).to_contain_text("L1 H8 · normalized: mean")
-
-
-def test_the_table_has_a_row_per_head(goto: Open, tmp_path: Path) -> None:
-    page = goto(f"/anomalies?text={HOSTILE}")
-    save_file(page, "Download CSV", tmp_path / "table.csv")
-    with (tmp_path / "table.csv").open(encoding="utf-8-sig", newline="") as file:
-        assert file.readline().startswith("#")  # what the file holds
-        rows = [(int(row["layer"]), int(row["head"])) for row in csv.DictReader(file)]
-    assert rows == [(layer + 1, head + 1) for layer in range(6) for head in range(12)]
 
 
 def test_a_table_offers_no_file_in_which_tokens_are_formulas(goto: Open) -> None:

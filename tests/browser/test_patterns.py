@@ -1,8 +1,7 @@
-"""Head patterns in the browser: the map is painted, a click chooses a head, Cancel cancels."""
+"""Head patterns in the browser: the map is painted, a click chooses a head."""
 
 from __future__ import annotations
 
-import re
 from urllib.parse import quote
 
 from playwright.sync_api import expect
@@ -44,24 +43,3 @@ def test_similar_heads_are_drawn_and_a_point_can_be_chosen(goto: Open) -> None:
     click_middle(page, points.first)  # that of the previous token
     follow(page, "layer=1&head=3")
     expect(page.get_by_text("Nearest to L1 H3")).to_be_visible()
-
-
-def test_cancel_leaves_the_sample_corpus_and_it_can_be_resumed(goto: Open) -> None:
-    page = goto(f"/patterns?text={BOOK}")
-    page.get_by_role("radio", name="sample corpus").click()
-    expect(page.get_by_text(re.compile(r"corpus: [1-9]\d* of \d+ sentences"))).to_be_visible()
-    page.get_by_role("button", name="Cancel").click()
-    follow(page, "source=text")
-    expect(page.get_by_text("You left the sample corpus after")).to_be_visible()
-    page.get_by_role("radio", name="sample corpus").click()
-    expect(page.get_by_text("on the sample corpus (49 sentences")).to_be_visible()
-    expect(page.get_by_text("on the sample corpus (392 sentences")).to_be_visible(timeout=120_000)
-    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
-
-
-def test_a_short_text_shows_question_marks_in_place_of_patterns(goto: Open) -> None:
-    page = goto("/patterns?text=it%20it%20it")
-    box = page.get_by_test_id("stAlertContentInfo")
-    expect(box.get_by_text("Too short to say.")).to_be_visible()
-    letters = page.locator(".st-key-patterns_map .textpoint", has_text="?")
-    expect(letters).to_have_count(72 + 1)  # and the legend's

@@ -36,7 +36,7 @@ def test_the_title_answers_and_unusual_means_one_thing() -> None:
     reason = "**Opposite weights:** the weights of queries and keys correlate at −0.48."
     assert reason in text
     assert listed(app) == ["L1 H8"]
-    assert "53 more heads past a fixed threshold, but not far from the others: see the" in text
+    assert "53 more past a threshold: see the table." in text
 
 
 def test_an_unusual_head_is_drawn_in_its_card_as_the_head_view_draws_it() -> None:
