@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from core.model.running.loaded import LoadedModel
     from tests.model.families import Oracle
-    from tests.schedule import OneBrowser
+    from tests.schedule import WholeFiles
 
 FolderOf: TypeAlias = Callable[[str], Path]
 OracleOf: TypeAlias = "Callable[[str], Oracle]"
@@ -40,17 +40,16 @@ with deterministic_PRNG():
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests first: one that begins last would keep the other processors waiting."""
-    slow = {
-        item.path for item in items for name in ("slow", "ray") if item.get_closest_marker(name)
-    }
+    marks = ("slow", "browser")
+    slow = {item.path for item in items for name in marks if item.get_closest_marker(name)}
     items.sort(key=lambda item: item.path not in slow)
 
 
 @pytest.hookimpl(optionalhook=True)  # of xdist
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneBrowser:
-    from tests.schedule import OneBrowser
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WholeFiles:
+    from tests.schedule import WholeFiles
 
-    return OneBrowser(config, log)
+    return WholeFiles(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -45,7 +45,7 @@ def test_an_interval_covers_the_mean_19_times_in_20(kind: str) -> None:
     assert 0.93 <= _coverage(draw(drawn, (TEXTS, TRIALS)), truth) <= 0.97
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("measure", ["kl", "logit_difference"])
 def test_it_covers_what_replacing_each_head_typically_changes_on_sentences(measure: str) -> None:
     gpt2, drawn = load("bundled/gpt2-novels"), np.random.default_rng(2)

@@ -109,7 +109,7 @@ def test_the_size_is_that_of_the_weights_that_the_config_describes(name: str) ->
     assert 0.78 * SPECS[name].weights < weights < 1.01 * SPECS[name].weights
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", SPECS)
 def test_a_small_copy_opens_and_agrees_with_eager_attention(name: str, tmp_path: Path) -> None:
     config = config_of(smaller(CONFIGS[name]))

@@ -16,7 +16,8 @@ from core.model import load, trace_corpus, trace_text
 from core.model.checks import texts
 from tests.model.families import SENTENCES
 from tests.model.sweep.eager import Eager
-from tests.model.sweep.processes import judge_kind
+from tests.model.sweep.kinds import all_kinds
+from tests.model.sweep.processes import judge_all, judge_kind
 from tests.model.sweep.tiny import build
 
 if TYPE_CHECKING:
@@ -40,11 +41,28 @@ ENCODER_DECODERS = (
 WITH_IMAGES = ("clip", "siglip", "chinese_clip", "blip", "qwen2_5_vl", "qwen3_vl", "llava")
 
 
+# One of each way in; the rest are of the same ways, and run at night.
+DAILY = {
+    *("bert", "distilbert", "mpnet", "deberta-v2", "modernbert", "xlnet", "gpt2", "gptj", "bloom"),
+    *("llama", "gemma2", "qwen3_moe", "gpt_oss", "deepseek_v3", "lfm2", "t5", "bart", "clip"),
+}
+KINDS = [
+    pytest.param(kind, marks=() if kind in DAILY else pytest.mark.nightly)
+    for kind in (*ENCODERS, *DECODERS, *ENCODER_DECODERS, *WITH_IMAGES)
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", [*ENCODERS, *DECODERS, *ENCODER_DECODERS, *WITH_IMAGES])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_type_that_is_much_used_opens_and_agrees_with_eager_attention(kind: str) -> None:
     verdict = judge_kind(kind)
     assert (verdict.outcome, verdict.reason) == ("opens", "")
+
+
+@pytest.mark.nightly
+def test_no_type_of_transformers_crashes_or_shows_another_attention() -> None:
+    wrong = [each for each in judge_all(all_kinds(), 2) if each.outcome in {"wrong", "crash"}]
+    assert not wrong
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def named(request: pytest.FixtureRequest) -> dict[int | float, float]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_few_heads_that_follow_nothing_are_named_from_the_shortest_text_on(
     named: dict[int | float, float],
 ) -> None:

@@ -117,6 +117,7 @@ def test_a_process_that_is_always_killed_is_given_up_and_the_next_request_works(
     check_works()
 
 
+@pytest.mark.nightly
 def test_a_layout_that_hangs_is_ended_and_holds_up_others_for_a_while_only(
     stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -259,7 +260,7 @@ def nothing_writable(fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr(umap_process, "_cache_folder", lambda: None)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_process_that_nobody_asks_ends_and_is_started_again(stand_in: StandIn) -> None:
     check_works()
     process = umap_process._process
@@ -269,7 +270,7 @@ def test_a_process_that_nobody_asks_ends_and_is_started_again(stand_in: StandIn)
     assert stand_in.starts() == 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_was_compiled_is_kept_and_the_process_that_compiled_it_is_not(
     fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -315,7 +316,7 @@ print(*sys.modules)
     assert not never_used & set(done.stdout.decode().split())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_curve_is_umaps_own() -> None:
     from umap.umap_ import find_ab_params
 
@@ -323,7 +324,7 @@ def test_the_curve_is_umaps_own() -> None:
     np.testing.assert_allclose(find_ab_params(1.0, 0.1), given, rtol=1e-6)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_umap_itself_where_nothing_can_be_written_is_steady_and_keeps_neighbours(
     nothing_writable: None,
 ) -> None:

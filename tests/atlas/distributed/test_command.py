@@ -36,7 +36,7 @@ def test_without_ray_the_command_says_what_to_install(
     assert "pip install -r core/atlas/distributed/requirements.txt" in capsys.readouterr().err
 
 
-@pytest.mark.ray
+@pytest.mark.nightly
 def test_a_cluster_that_is_not_there_is_told_in_one_line(
     folder_of: FolderOf,
     tmp_path: Path,
@@ -58,7 +58,7 @@ def test_a_cluster_that_is_not_there_is_told_in_one_line(
         assert words in line
 
 
-@pytest.mark.ray
+@pytest.mark.nightly
 def test_a_cluster_that_ended_without_a_word_is_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,7 +83,7 @@ def test_neither_the_app_nor_the_small_command_imports_ray() -> None:
     assert done.stdout.split() == ["[]"]
 
 
-@pytest.mark.ray
+@pytest.mark.nightly
 def test_a_worker_that_asks_for_more_cores_than_there_are_does_not_wait_for_ever() -> None:
     pytest.importorskip("ray", reason="Ray is optional, and not installed here")
     with joined(LOCAL, cores=1_000) as workers:

@@ -103,7 +103,7 @@ def test_texts_travel_to_a_worker_as_they_are(tmp_path: Path) -> None:
     assert vars(read_chunk(tmp_path, 0)) == vars(unlabelled)
 
 
-@pytest.mark.ray
+@pytest.mark.nightly
 def test_a_stopped_build_goes_on_and_a_killed_worker_costs_time_only(
     work: Work, two_workers: Workers
 ) -> None:
@@ -145,7 +145,7 @@ def check_sums(work: Work, sums: Sums) -> None:
             np.testing.assert_allclose(found, covariance, atol=1e-6 * covariance.max())
 
 
-@pytest.mark.ray
+@pytest.mark.nightly
 def test_two_workers_write_what_one_process_writes(
     folder_of: FolderOf, tmp_path: Path, two_workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,7 +197,7 @@ def check_arrays(one: dict[str, NDArray[Any]], two: dict[str, NDArray[Any]]) -> 
             np.testing.assert_allclose(two[name], array, rtol=1e-5, atol=1e-6 * size)
 
 
-@pytest.mark.ray
+@pytest.mark.nightly
 def test_what_goes_wrong_in_a_worker_is_told_as_if_it_were_here(
     work: Work, two_workers: Workers
 ) -> None:
@@ -220,7 +220,7 @@ def test_an_error_of_the_disk_is_still_one_when_it_comes_back() -> None:
     assert "In a worker" in "".join(failure.error.__notes__)
 
 
-@pytest.mark.ray
+@pytest.mark.nightly
 def test_auto_is_no_cluster_that_another_program_has_for_itself(
     two_workers: Workers, tmp_path: Path
 ) -> None:

@@ -101,6 +101,7 @@ def test_at_least_two_heads_rest_on_the_first_token(novels: LoadedModel) -> None
     assert (first < 0.5).sum() >= 2  # and not every head does
 
 
+@pytest.mark.nightly
 def test_it_has_learned_from_its_novels(novels: LoadedModel) -> None:
     network = GPT2LMHeadModel.from_pretrained(bundled_folder(_spec()), dtype=torch.float32)
     losses = []
@@ -112,6 +113,7 @@ def test_it_has_learned_from_its_novels(novels: LoadedModel) -> None:
     assert 2.5 < np.mean(losses) < 4.6  # a guess by frequency alone takes 6
 
 
+@pytest.mark.nightly
 def test_its_card_says_what_was_measured(novels: LoadedModel) -> None:
     card = (bundled_folder(_spec()) / "README.md").read_text("utf-8")
     rows = [line.split("|")[1:-1] for line in card.splitlines() if line.startswith("| L")]

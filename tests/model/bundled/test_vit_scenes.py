@@ -114,6 +114,7 @@ def test_its_untrained_twin_is_another_network_of_the_same_shape() -> None:
     assert np.abs(gap).max() > 0.1
 
 
+@pytest.mark.nightly
 def test_its_card_says_what_was_measured() -> None:
     """Of hue, brightness and CLS on a few of the card's scenes: alike, not the same."""
     traces = [trace_image(model(), scene.pixels) for scene in scenes()]
@@ -206,6 +207,7 @@ def on_things_of(scene: Scene, trace: Trace) -> np.ndarray:
     return shares
 
 
+@pytest.mark.nightly
 def test_it_names_things_of_scenes_far_more_often_than_a_guess() -> None:
     hits, chances = [], []
     for seed in range(40):

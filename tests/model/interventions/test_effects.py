@@ -141,7 +141,7 @@ def test_a_text_resampled_from_itself_changes_nothing() -> None:
 
 def test_no_text_of_the_reference_is_resampled_from_itself() -> None:
     minilm, texts = model("minilm"), reference_texts()
-    for text in texts:
+    for text in texts[::9]:
         own = head_outputs(minilm, as_input(minilm, text))
         given = replacements(minilm, text, own, "resample", None)
         others = [each for each in texts if each != text]

@@ -117,6 +117,7 @@ def test_a_scene_looks_alike_at_any_size() -> None:
     assert np.abs(shrunk - small.pixels).mean() < 10
 
 
+@pytest.mark.nightly
 def test_random_scenes_show_every_shape_and_hue_and_their_things_can_be_seen() -> None:
     scenes = [random_scene(seed) for seed in range(150)]
     things = [thing for scene in scenes for thing in scene.things]

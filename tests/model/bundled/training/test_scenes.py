@@ -161,7 +161,7 @@ def test_the_learning_rate_follows_the_clock() -> None:
     assert train.learning_rate(settings, 500, 1.5) == pytest.approx(0.0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_run_stopped_and_started_again_ends_as_one_that_was_not(tmp_path: Path) -> None:
     whole = train.train(tmp_path / "whole", 10**9, TINY, threads=1, max_steps=4)
     train.train(tmp_path / "parts", 10**9, TINY, threads=1, max_steps=2)
@@ -175,7 +175,7 @@ def test_a_run_stopped_and_started_again_ends_as_one_that_was_not(tmp_path: Path
     assert {"relate", "restore", "name", "shape", "outline"} <= set(last)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_training_lowers_the_loss_of_the_pictures_it_learns_from(tmp_path: Path) -> None:
     settings = dataclasses.replace(TINY, masked=0.1, learning_rate=1e-2)
     drawn = pictures.draw_scenes(range(12))
