@@ -10,7 +10,7 @@ import torch
 
 from core.model import LoadedModel, load, trace_text
 from core.model.encoder_decoder.targets import MAX_ANSWER, greedy_ids
-from tests.model.families import SENTENCES, VOCABULARY
+from tests.model.families import SENTENCES
 from tests.model.language.checkpoints import build_with_head
 
 if TYPE_CHECKING:
@@ -73,21 +73,6 @@ def test_an_answer_takes_the_likeliest_token_each_time(name: str, tmp_path: Path
     assert answers[0] != answers[1]
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_the_parts_below_the_head_are_those_that_attend(name: str, tmp_path: Path) -> None:
-    """In T5 they stand beside the head, without a network of their own."""
-    network = build_with_head(name, KINDS[name], tmp_path, decoder_start_token_id=START)
-    model = opened(tmp_path)
-    given = {"input_ids": torch.tensor([[5, 6, 7]]), "decoder_input_ids": torch.tensor([[2, 9]])}
-    with torch.no_grad():
-        ours = model.network(**given).last_hidden_state
-        own = network(**given, output_hidden_states=True).decoder_hidden_states[-1]
-    torch.testing.assert_close(ours, own)
-    assert model.language_model is not None
-    shared = {id(weight) for weight in model.language_model.parameters()}
-    assert {id(weight) for weight in model.network.parameters()} <= shared
-
-
 def test_an_answer_obeys_the_tokens_that_its_settings_force_and_suppress(tmp_path: Path) -> None:
     build_with_head("bart", KINDS["bart"], tmp_path)
     plain = answered(opened(tmp_path), SENTENCES[0])
@@ -96,13 +81,3 @@ def test_an_answer_obeys_the_tokens_that_its_settings_force_and_suppress(tmp_pat
     ids = answered(forced, SENTENCES[0])
     assert (ids[0], ids[1], ids[-1]) == (START, 17, 18)
     assert not set(ids[2:-1]) & set(plain[1:])
-
-
-def test_settings_that_name_no_token_are_ignored(tmp_path: Path) -> None:
-    build_with_head("bart", KINDS["bart"], tmp_path)
-    plain = answered(opened(tmp_path), SENTENCES[0])
-    wrong: dict[str, Any] = {
-        "forced_bos_token_id": VOCABULARY,
-        "suppress_tokens": [-1, VOCABULARY],
-    }
-    assert answered(opened(tmp_path, **wrong), SENTENCES[0]) == plain

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from core.model import LoadedModel
     from tests.conftest import ModelOf, OracleOf
 
-MANY = tuple(f"{SENTENCES[i % 6]} {i}" for i in range(700))
 steady = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
@@ -41,20 +40,6 @@ def by_characters(texts: Sequence[str], most: int, limit: int | None = None) -> 
     # nothing but its tokenizer is asked for, and how much of a text it may see
     model: LoadedModel = SimpleNamespace(max_tokens=10_000)  # type: ignore[assignment]
     return choose_texts(model, texts, most, limit)
-
-
-@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
-def test_all_texts_are_chosen_where_they_fit(
-    name: str, model_of: ModelOf, oracle_of: OracleOf
-) -> None:
-    lengths = tuple(len(oracle_of(name).ids(text)) for text in SENTENCES)
-    chosen = choose_texts(model_of(name), SENTENCES, sum(lengths))
-    assert chosen.places == tuple(range(len(SENTENCES)))
-    assert chosen.lengths == lengths
-    assert (chosen.tokens, chosen.corpus_size) == (sum(lengths), len(SENTENCES))
-    fewer = choose_texts(model_of(name), SENTENCES, sum(lengths) - 1)
-    assert len(fewer.places) < len(SENTENCES)
-    assert fewer.tokens < sum(lengths)
 
 
 @pytest.mark.parametrize("limit", [None, 7, 1000])
@@ -104,28 +89,6 @@ def test_texts_without_a_token_count_too_so_that_their_number_is_bounded(
     assert len(tokenized) <= 256
 
 
-def test_what_was_chosen_so_far_is_told_in_small_steps_and_may_be_stopped(
-    tokenized: list[str],
-) -> None:
-    steps: list[tuple[int, int]] = []
-    model: LoadedModel = SimpleNamespace(max_tokens=10_000)  # type: ignore[assignment]
-    choose_texts(model, MANY, 10**6, None, lambda *at: steps.append(at))
-    assert steps[-1] == (len(MANY), sum(map(len, MANY)))
-    assert len(steps) == -(-len(MANY) // budget._PORTION_TEXTS)
-    tokenized.clear()
-    steps.clear()
-    choose_texts(model, ["a" * 2**15] * 8, 10**6, None, lambda *at: steps.append(at))
-    assert [texts for texts, _ in steps] == [2, 4, 6, 8]
-
-    def stop(*_: int) -> None:
-        raise KeyboardInterrupt
-
-    tokenized.clear()
-    with pytest.raises(KeyboardInterrupt):
-        choose_texts(model, MANY, 10**6, None, stop)
-    assert len(tokenized) == budget._PORTION_TEXTS
-
-
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
 def test_an_estimate_needs_no_tokenizer_and_keeps_to_the_budget(
     name: str, model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
@@ -139,23 +102,3 @@ def test_an_estimate_needs_no_tokenizer_and_keeps_to_the_budget(
     assert (some.tokens, some.whole) == (whole.tokens - 1, False)
     long = estimate_texts(model, ["word and " * 10**6], 10_000)
     assert long.tokens == model.max_tokens  # as it will be cut
-
-
-def test_texts_are_drawn_from_the_whole_corpus(tokenized: list[str]) -> None:
-    chosen = by_characters(["aaaaa"] * 1000, 500)
-    assert len(chosen.places) == 100
-    thirds = [sum(place // 334 == third for place in chosen.places) for third in range(3)]
-    assert min(thirds) > 15
-
-
-def test_no_more_texts_are_tokenized_than_it_takes_to_know(tokenized: list[str]) -> None:
-    by_characters(MANY, 200)
-    assert len(tokenized) == budget._PORTION_TEXTS < len(MANY)
-    assert len(set(tokenized)) == len(tokenized)
-    tokenized.clear()
-    everything = sum(map(len, MANY))
-    assert len(by_characters(MANY, everything // 2).places) > budget._PORTION_TEXTS
-    assert len(tokenized) == 2 * budget._PORTION_TEXTS
-    tokenized.clear()
-    assert by_characters(MANY, everything).tokens == everything
-    assert sorted(tokenized) == sorted(MANY)

@@ -12,7 +12,6 @@ from core.analysis.normalization import grid_search
 from core.model import LoadedModel, load, trace_by_length, trace_text
 from core.model.catalog import find, is_local
 
-BOOK = "Oh, this book? I've enjoyed it."
 CLASS = "My friend told me about this class and I love it so far! She was right."
 # Mean over the heads of the last layer of bert-base-uncased, row [CLS] of CLASS; published.
 BERT_CLS_ROW = (
@@ -34,12 +33,6 @@ def published(name: str) -> LoadedModel:
     return load(name)
 
 
-def test_the_bundled_model_has_six_layers_of_twelve_heads(minilm: LoadedModel) -> None:
-    assert (minilm.layers, minilm.heads, minilm.dim, minilm.max_tokens) == (6, 12, 32, 512)
-    assert not minilm.causal
-    assert minilm.probe_error < 1e-5
-
-
 def test_the_second_sentence_is_a_segment_of_its_own(minilm: LoadedModel) -> None:
     trace = trace_text(minilm, "leaves fall in autumn", "autumn is colorful")
     names = [token.text for token in trace.tokens]
@@ -58,13 +51,6 @@ def test_bert_attends_as_published() -> None:
     np.testing.assert_allclose(row, np.array(BERT_CLS_ROW.split(), dtype=float), atol=6e-4)
     link = trace.attention(7, 9)[names.index("me"), names.index("told")]
     assert link == pytest.approx(0.683, abs=6e-4)
-
-
-@pytest.mark.hub
-def test_gpt2_never_looks_ahead() -> None:
-    trace = trace_text(published("gpt2"), BOOK)
-    assert trace.causal
-    assert not np.triu(trace.attention(), 1).any()
 
 
 @pytest.mark.hub

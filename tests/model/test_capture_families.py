@@ -6,7 +6,6 @@ straight from tokenizer.json.
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -226,15 +225,6 @@ def test_a_pairs_attention_and_segments_are_the_models_own(
     assert segments == [source for source in sources if source is not None]
 
 
-@pytest.mark.parametrize("name", ["bert", "electra", "albert"])
-def test_segment_ids_reach_the_model(name: str, oracle_of: OracleOf, model_of: ModelOf) -> None:
-    eager = oracle_of(name)
-    inputs = eager.inputs(*PAIR)
-    one_segment = inputs | {"token_type_ids": torch.zeros_like(inputs["token_type_ids"])}
-    trace = trace_text(model_of(name), *PAIR)
-    assert attention_error(trace, eager.attention_of(one_segment)) > 0.01
-
-
 # ---- a corpus, run in padded batches ----------------------------------------------------------
 
 
@@ -255,25 +245,6 @@ def test_a_sentence_in_a_padded_batch_is_traced_as_if_it_were_alone(
         assert_array_equal(np.isneginf(scores), np.isneginf(expected))
         permitted = np.isfinite(expected)
         assert_same_vectors(scores[permitted], expected[permitted])
-
-
-@pytest.mark.parametrize("size", [1, 2, 8])
-def test_the_batch_size_changes_neither_order_nor_number(size: int, model_of: ModelOf) -> None:
-    texts = [*SENTENCES, SENTENCES[0], SENTENCES[2]]
-    model = model_of("bert")
-    traces = list(trace_corpus(model, texts, batch_size=size))
-    assert [trace.tokens for trace in traces] == [trace_text(model, t).tokens for t in texts]
-    assert list(trace_corpus(model, [], batch_size=size)) == []
-
-
-def test_two_corpora_may_be_walked_in_turns(model_of: ModelOf, oracle_of: OracleOf) -> None:
-    texts = list(SENTENCES)
-    left = iter(trace_corpus(model_of("bert"), texts, batch_size=2))
-    right = iter(trace_corpus(model_of("gpt2"), texts[::-1], batch_size=2))
-    for index, (first, second) in enumerate(zip_longest(left, right)):
-        sentence, other = texts[index], texts[-1 - index]
-        assert attention_error(first, oracle_of("bert").attention(sentence)) < TOLERANCE
-        assert attention_error(second, oracle_of("gpt2").attention(other)) < TOLERANCE
 
 
 # ---- text longer than the model ---------------------------------------------------------------
@@ -302,13 +273,3 @@ def test_a_long_text_is_cut_to_what_the_model_takes_and_the_loss_is_counted(
     assert dropped > 0
     expected = oracle_of(name).attention_of({"input_ids": torch.tensor([ids])})
     assert attention_error(trace, expected) < TOLERANCE
-
-
-@pytest.mark.parametrize("name", PAIRED)
-def test_a_long_pair_is_cut_to_what_the_model_takes(
-    name: str, model_of: ModelOf, folder_of: FolderOf
-) -> None:
-    ids, dropped = cut_ids(folder_of, name, SENTENCES[0], LONG)
-    trace = trace_text(model_of(name), SENTENCES[0], LONG)
-    assert len(trace.tokens) == len(ids) == FAMILIES[name].limit
-    assert trace.dropped == dropped

@@ -14,7 +14,6 @@ import transformers
 from transformers import AutoModelForSeq2SeqLM
 
 from core.model import load, trace_corpus, trace_text
-from core.model.encoder_decoder.calls import Lengths
 from core.model.errors import UnsupportedModelError
 from core.model.weights.output_projection import output_projections, transformed_norms
 from tests.model.families import SENTENCES
@@ -85,29 +84,12 @@ def test_the_decoder_reads_its_target_one_token_late_as_in_training(
     assert tokens[0].special
 
 
-def test_without_a_target_or_an_answer_the_decoder_has_its_start_token(
-    name: str, folder_of: FolderOf
-) -> None:
-    trace = trace_text(load(str(folder_of(name))), SENTENCES[0])
-    cross = trace.of_type("cross")
-    assert (cross.origin, len(cross.tokens)) == ("start", 1)
-    np.testing.assert_allclose(cross.attention().sum(axis=-1), 1, atol=1e-5)
-
-
 def test_texts_of_a_corpus_go_through_the_encoder_alone(name: str, folder_of: FolderOf) -> None:
     model = load(str(folder_of(name)))
     for text, trace in zip(SENTENCES, trace_corpus(model, SENTENCES), strict=True):
         alone = trace_text(model, text, target=TARGET)
         assert trace.attention_types == ("encoder",)
         np.testing.assert_allclose(trace.queries, alone.queries, atol=1e-5)
-
-
-def test_the_encoder_may_run_alone(name: str, folder_of: FolderOf) -> None:
-    model = load(str(folder_of(name)))
-    alone = trace_text(model, SENTENCES[0], SENTENCES[2], decode=False)
-    whole = trace_text(model, SENTENCES[0], SENTENCES[2], target=TARGET)
-    assert (alone.attention_types, alone.tokens) == (("encoder",), whole.tokens)
-    np.testing.assert_allclose(alone.attention(), whole.attention(), atol=1e-5)
 
 
 def test_a_target_that_is_too_long_is_cut_and_counted(folder_of: FolderOf) -> None:
@@ -152,14 +134,3 @@ def test_what_cannot_be_followed_in_one_of_its_parts_is_refused(kind: str, tmp_p
         UnsupportedModelError, match=r"cannot be captured|more or fewer tokens|cannot be built"
     ):
         load(str(tmp_path))
-
-
-def test_the_kind_of_a_call_shows_in_its_lengths() -> None:
-    lengths = Lengths([4, 6], [3, 2])
-    sizes = {"encoder": (6, 6), "decoder": (3, 3), "cross": (3, 6), None: (6, 3)}
-    for kind, (queries, keys) in sizes.items():
-        shape = {"query": torch.zeros(2, 1, queries, 1), "key": torch.zeros(2, 1, keys, 1)}
-        assert lengths.type_of(type("Call", (), shape)) == kind  # type: ignore[arg-type]
-    assert lengths.of_text(1, "cross") == (2, 6)
-    assert lengths.of_text(1, "decoder") == (2, 2)
-    assert lengths.of_text(1, "encoder") == (6, 6)

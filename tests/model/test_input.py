@@ -42,13 +42,6 @@ def ones(shape: tuple[int, int], *pairs: tuple[int, int]) -> np.ndarray:
     return expected
 
 
-def test_neighbours_in_a_text_stand_before_and_after_across_its_sentences() -> None:
-    before = ones((6, 6), (1, 0), (2, 1), (3, 2), (4, 3), (5, 4))
-    np.testing.assert_array_equal(pair().input.beside(-1), before)
-    np.testing.assert_array_equal(pair().input.beside(1), before.T)
-    np.testing.assert_array_equal(pair().input.beside(-5), ones((6, 6), (5, 0)))
-
-
 def test_neighbours_in_an_image_are_patches_of_one_row() -> None:
     left = ones((8, 8), (3, 2), (4, 3), (6, 5), (7, 6))  # after CLS and a register
     seen = image("[CLS]", "[REG1]").input
@@ -108,26 +101,6 @@ def test_what_pages_call_it(
     assert (seen.read, seen.queries) == (read, queries)
 
 
-def test_tokens_are_named_by_position_and_patches_by_row_and_column() -> None:
-    assert [text("a", "b").input.name(each) for each in text("a", "b").tokens] == [
-        "token 1",
-        "token 2",
-    ]
-    seen = image("[CLS]")
-    assert [seen.input.name(each) for each in seen.tokens[:3]] == [
-        "[CLS]",
-        "patch r1c1",
-        "patch r1c2",
-    ]
-    keys = cross().key_tokens
-    assert cross().input.name(keys[2]) == "token 3"
-
-
-def test_a_text_is_quoted_after_what_the_decoder_reads_in_cross_attention_alone() -> None:
-    assert cross().input.quoted("a b c") == "x y → a b c"
-    assert pair().input.quoted("cappy / it") == "cappy / it"
-
-
 def test_attention_to_an_image_can_be_divided_by_its_sum_over_the_patches() -> None:
     rows = np.arange(8)
     assert [rows[part].tolist() for part in image("[CLS]", "[REG1]").input.key_parts] == [
@@ -135,12 +108,3 @@ def test_attention_to_an_image_can_be_divided_by_its_sum_over_the_patches() -> N
         [2, 3, 4, 5, 6, 7],
     ]
     assert [rows[part].tolist() for part in pair().input.key_parts] == [rows.tolist()]
-
-
-def test_only_texts_have_words() -> None:
-    assert (pair().input.has_words, cross().input.has_words, image().input.has_words) == (
-        True,
-        True,
-        False,
-    )
-    assert (pair().input.words, image().input.words) == ("words", "patches")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -92,16 +91,6 @@ def test_an_answer_begins_with_the_language_that_the_settings_force(
     assert read_ids(model, None) == expected
 
 
-def test_an_answer_begins_with_the_language_that_is_chosen(kind: str, tmp_path: Path) -> None:
-    network, (source, _, third) = build_translator(kind, tmp_path)
-    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
-    language = tokenizer.convert_tokens_to_ids(third)
-    name = "decoder_start_token_id" if kind == "mbart" else "forced_bos_token_id"
-    ids = read_ids(load(str(tmp_path)), None, (source, third))
-    assert ids == answer(network, tokenizer, **{name: language})
-    assert language in ids[:2]
-
-
 def answer(network: PreTrainedModel, tokenizer: Any, **options: int) -> list[int]:
     """Transformers' own greedy answer, without the end."""
     given = tokenizer(TEXT, return_tensors="pt")["input_ids"]
@@ -115,13 +104,6 @@ def test_a_language_it_does_not_have_is_refused(tmp_path: Path) -> None:
     build_translator("nllb", tmp_path)
     with pytest.raises(WrongInputError, match="has no language “xx_XX”"):
         trace_text(load(str(tmp_path)), TEXT, languages=("eng_Latn", "xx_XX"))
-
-
-def test_settings_of_answers_are_checked_as_other_settings_are(tmp_path: Path) -> None:
-    build_translator("nllb", tmp_path)
-    (tmp_path / "generation_config.json").write_text("[]")
-    with pytest.raises(UnsupportedModelError, match=re.escape("generation_config.json of")):
-        load(str(tmp_path))
 
 
 def test_the_tokenizer_of_m2m100_is_none_of_the_fast_ones(tmp_path: Path) -> None:

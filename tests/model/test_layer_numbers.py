@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.model import load, trace_corpus, trace_text
-from core.model.capture.numbers import own_numbers
+from core.model import load, trace_text
 from tests.model.families import SENTENCES
 from tests.model.sweep.tiny import build
 
@@ -69,32 +68,9 @@ def test_hidden_states_of_a_hybrid_are_what_its_attending_layers_received(
     np.testing.assert_allclose(trace.hidden_states, np.stack(expected), atol=1e-4)
 
 
-def test_a_batch_has_the_same_numbers_as_a_text(hybrid: LoadedModel) -> None:
-    assert {trace.layer_labels for trace in trace_corpus(hybrid, SENTENCES)} == {
-        hybrid.layer_labels
-    }
-
-
-@pytest.mark.parametrize(
-    ("kind", "way"), [("bloom", "watched"), ("llama", "fast"), ("albert", "fast")]
-)
-def test_where_all_layers_attend_they_count_from_one(kind: str, way: str, tmp_path: Path) -> None:
-    """ALBERT says no numbers: its layers share modules."""
-    build(kind, tmp_path)
-    model = load(str(tmp_path))
-    assert model.way == way
-    trace = trace_text(model, SENTENCES[0])
-    assert trace.layer_labels == tuple(range(1, model.network.config.num_hidden_layers + 1))
-
-
 def test_a_watched_network_says_its_numbers_too(tmp_path: Path) -> None:
     build("lfm2", tmp_path)
     model = load(str(tmp_path))
     model.network.set_attn_implementation("eager")
     trace = trace_text(replace(model, way="watched"), SENTENCES[0])
     assert trace.layer_labels == (2, 4)
-
-
-@pytest.mark.parametrize("numbers", [[0, None], [1, 1], [3, 2], [None, None]])
-def test_numbers_that_can_be_none_of_layers_are_left_out(numbers: list[int | None]) -> None:
-    assert list(own_numbers(numbers)) == [None, None]

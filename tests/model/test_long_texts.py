@@ -8,7 +8,6 @@ import pytest
 
 from core.model import load, trace_by_length, trace_corpus, trace_text
 from core.model.text.inputs import CHARACTERS_PER_TOKEN, token_lengths
-from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
@@ -68,15 +67,6 @@ def test_the_tokens_are_those_of_the_whole_text(name: str, model_of: ModelOf) ->
     assert (long.cut_characters, usual.cut_characters) == (len(text) - len(shorter), 0)
 
 
-def test_of_a_pair_both_texts_are_cut_and_counted(model_of: ModelOf) -> None:
-    model = model_of("bert")
-    text = "cat " * most_characters(model)
-    trace = trace_text(model, text, text)
-    assert trace.cut_characters == 2 * (len(text) - most_characters(model))
-    assert trace_text(model, "cat", text).cut_characters == trace.cut_characters // 2
-    assert trace_text(model, "cat", " " * 10).cut_characters == 0
-
-
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("piece", ["😀", "👩\u200d👩\u200d👧", "e\u0301", "\ud83d\ude00", "🇩🇪"])
 def test_a_cut_within_a_character_that_people_see_is_harmless(
@@ -97,13 +87,3 @@ def test_what_is_longer_than_language_ends_before_the_limit_and_that_is_told() -
     assert len(trace.tokens) == 3
     assert trace.dropped == 0
     assert trace.cut_characters == 10**6 + 5 - most_characters(model)
-
-
-def test_lengths_that_are_known_are_not_counted_again(
-    model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    model = model_of("bert")
-    lengths = token_lengths(model, SENTENCES, None)
-    monkeypatch.setattr("core.model.running.tracing.token_lengths", None)
-    found = dict(trace_by_length(model, SENTENCES, lengths=lengths))
-    assert [len(found[i].tokens) for i in range(len(SENTENCES))] == lengths

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from core.model import LoadedModel
-    from tests.conftest import ModelOf
 
 HEADED = {
     "gpt2": "GPT2LMHeadModel",
@@ -27,7 +26,6 @@ HEADED = {
     "t5": "T5ForConditionalGeneration",
     "bart": "BartForConditionalGeneration",
 }
-BUNDLED = ("bundled/minilm", "bundled/gpt2-novels", "bundled/planted-induction")
 
 
 def _weights(model: LoadedModel) -> dict[str, torch.Tensor]:
@@ -65,23 +63,11 @@ def _check(model: LoadedModel) -> LoadedModel:
     return twin
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "t5"])
-def test_a_tiny_model_has_a_twin_of_its_shape_that_another_seed_changes(
-    name: str, model_of: ModelOf
-) -> None:
-    assert _check(model_of(name)).language_model is None
-
-
 @pytest.mark.parametrize("name", HEADED)
 def test_with_its_head_a_model_has_a_twin_with_a_fresh_head(name: str, tmp_path: Path) -> None:
     build_with_head(name, HEADED[name], tmp_path, stir=0.3)
     twin = _check(load(str(tmp_path)))
     assert type(twin.language_model).__name__ == HEADED[name]
-
-
-@pytest.mark.parametrize("name", BUNDLED)
-def test_the_bundled_models_have_twins(name: str) -> None:
-    _check(load(name))
 
 
 def test_tied_words_stay_tied_and_no_word_is_likely() -> None:

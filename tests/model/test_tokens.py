@@ -10,10 +10,9 @@ from transformers import PreTrainedTokenizerFast
 
 from core.analysis.attention_table import word_groups
 from core.model import load, trace_text
-from core.model.language import display_names, guesses_of
 from core.model.text.tokens import Spelling, describe_ids, display_name, read_tokens, visible
 from core.vocabulary import join_pieces
-from tests.model.families import byte_level, unigram, wordpiece
+from tests.model.families import byte_level
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,13 +153,6 @@ def test_the_mark_of_a_words_end_is_not_shown(by_bytes: bool) -> None:
     assert merged(describe_ids(tokenizer, [token.id for token in tokens])) == merged(tokens)
 
 
-def test_bytes_are_decoded_where_a_vocabulary_has_no_decoder() -> None:
-    tokenizer = byte_level()
-    tokenizer.backend_tokenizer.decoder = decoders.Fuse()
-    assert shown(tokens_of(tokenizer, "it is")) == ["it", "is"]
-    assert "Ġ" not in "".join(shown(tokens_of(tokenizer, "What is it")))
-
-
 @pytest.mark.parametrize("make", [byte_level, falling_back_to_bytes])
 @pytest.mark.parametrize("char", ["日", "😀", "Ж", "ש", "\u202e"])
 def test_bytes_of_one_character_are_said_to_be_its_parts(
@@ -171,37 +163,3 @@ def test_bytes_of_one_character_are_said_to_be_its_parts(
     assert shown(tokens)[-2 * count - 1 :] == [*parts, *parts, "s"]
     assert merged(tokens)[-1].removeprefix("cat") in {f"{name}{name}s", "s"}
     assert f"{name}{name}" in "".join(merged(tokens))
-
-
-def test_bytes_that_make_no_character_stay_bytes() -> None:
-    ids = falling_back_to_bytes().convert_tokens_to_ids(["<0xE6>", "<0x97>", "▁", "<0xC3>"])
-    tokens = describe_ids(falling_back_to_bytes(), ids)
-    assert shown(tokens) == ["<0xE6>", "<0x97>", "▁", "<0xC3>"]
-
-
-def test_the_sign_of_a_words_start_is_not_in_merged_words() -> None:
-    tokens = tokens_of(unigram(), "the cat , et la")
-    assert "▁" in shown(tokens)
-    assert merged(tokens)[1:-1] == ["the", "cat", ",", "et", "la"]
-
-
-@pytest.mark.parametrize("make", [byte_level, wordpiece, unigram])
-def test_an_accent_stays_with_its_letter(make: Callable[[], PreTrainedTokenizerFast]) -> None:
-    tokenizer = make()
-    tokenizer.backend_tokenizer.normalizer = normalizers.Lowercase()
-    words = [word for word in merged(tokens_of(tokenizer, "so nai\u0308ve")) if word[0] not in "[<"]
-    assert words in (["so", "nai\u0308ve"], ["so", "[UNK]"])
-
-
-def test_a_sign_that_also_fills_texts_is_no_special_token() -> None:
-    tokenizer = ending_words("the", by_bytes=True)
-    tokenizer.add_special_tokens({"pad_token": "!", "eos_token": "</s>"})
-    tokens = tokens_of(tokenizer, "the cat! </s>")
-    assert [(token.text, token.special) for token in tokens[-2:]] == [("!", False), ("</s>", True)]
-
-
-def test_a_row_without_a_token_has_the_same_name_everywhere() -> None:
-    tokenizer, beyond = byte_level(), 4_000
-    (token,) = describe_ids(tokenizer, [beyond])
-    (guess,) = guesses_of(tokenizer, [beyond], [1.0])
-    assert {token.display, guess.display, *display_names(tokenizer, [beyond])} == {"(no token)"}

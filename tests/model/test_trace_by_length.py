@@ -97,18 +97,3 @@ def test_nothing_runs_ahead_of_what_is_asked_for(
     next(corpus)
     del corpus
     assert len(batches) == 2
-
-
-def test_texts_without_a_token_of_their_own_are_passed_over(model_of: ModelOf) -> None:
-    texts = ["", SENTENCES[0], "   ", "[SEP]", SENTENCES[2]]
-    assert sorted(place for place, _ in trace_by_length(model_of("bert"), texts)) == [1, 4]
-    assert list(trace_by_length(model_of("bert"), ["", " "])) == []
-    assert list(trace_by_length(model_of("bert"), [])) == []
-
-
-def test_long_texts_are_cut_and_counted(model_of: ModelOf) -> None:
-    model = model_of("gpt2")
-    (found,) = trace_by_length(model, [SENTENCES[1]], max_tokens=9)
-    whole = trace_text(model, SENTENCES[1])
-    assert len(found[1].tokens) == 9
-    assert found[1].dropped == len(whole.tokens) - 9

@@ -14,7 +14,7 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-from core.model import Trace, load, trace_by_length, trace_image, trace_text
+from core.model import Trace, load, trace_image, trace_text
 from core.model.box import open_box
 from core.model.errors import TraceFileError
 
@@ -96,14 +96,6 @@ def test_a_file_is_opened_without_torch(saved: Path) -> None:
         check=True,
     )
     assert ran.stdout.strip() == "[]"
-
-
-def test_a_trace_without_values_is_not_saved(tmp_path: Path) -> None:
-    model = load("bundled/minilm")
-    ((_, trace),) = trace_by_length(model, [TEXT], whole=False)
-    with pytest.raises(TraceFileError, match="values are not kept"):
-        trace.save(tmp_path / "trace.safetensors")
-    assert list(tmp_path.iterdir()) == []
 
 
 def changed(
@@ -204,14 +196,6 @@ def test_a_file_that_is_no_trace_or_too_large_is_refused_before_its_arrays_are_r
             sparse.truncate(8 + len(content) + 2**33)
         with pytest.raises(TraceFileError, match=said):
             Trace.open(path)
-
-
-def test_a_file_of_the_user_with_an_ending_of_ours_stays(saved: Path, tmp_path: Path) -> None:
-    own = tmp_path / "x.part"
-    own.write_text("mine")
-    Trace.open(saved).save(tmp_path / "x")
-    assert own.read_text() == "mine"
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["x", "x.part"]
 
 
 def test_every_number_of_a_token_is_checked() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
 import stat
 import subprocess
 import sys
@@ -139,29 +138,6 @@ def test_a_layout_that_hangs_is_ended_and_holds_up_others_for_a_while_only(
     assert stand_in.starts() == 2
 
 
-def test_a_process_killed_between_requests_is_started_again(stand_in: StandIn) -> None:
-    for _ in range(3):
-        check_works()
-        assert umap_process._process is not None
-        os.kill(umap_process._process.pid, signal.SIGKILL)
-        umap_process._process.wait()
-    check_works()
-    assert stand_in.starts() == 4
-
-
-def test_an_answer_that_is_none_ends_the_process_and_is_asked_for_again(stand_in: StandIn) -> None:
-    mark = stand_in.folder / "said"
-    stand_in.does(f"""
-if not Path({str(mark)!r}).exists():
-    Path({str(mark)!r}).touch()
-    for number in range(3, 20):  # wherever the answers go
-        try: os.write(number, (9).to_bytes(8, "little") + b"no answer")
-        except OSError: pass
-""")
-    check_works()
-    assert stand_in.starts() == 2
-
-
 @pytest.mark.parametrize(
     ("deed", "message"),
     [
@@ -216,16 +192,6 @@ def test_the_cache_is_a_private_folder(stand_in: StandIn, monkeypatch: pytest.Mo
     folder = Path(cache_seen(stand_in))
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert folder.stat().st_uid == os.getuid()
-
-
-def test_a_cache_that_was_named_is_taken_if_it_can_be_written(
-    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv(CACHE, str(tmp_path / "cached"))
-    assert cache_seen(stand_in) == str(tmp_path / "cached")
-    end_process()
-    monkeypatch.setenv(CACHE, str(tmp_path / "umap.py" / "cached"))  # below a file
-    assert Path(cache_seen(stand_in)).name.startswith("umap-")
 
 
 def test_the_cache_is_gone_when_the_server_ends(stand_in: StandIn) -> None:
@@ -286,34 +252,6 @@ def test_what_was_compiled_is_kept_and_the_process_that_compiled_it_is_not(
     assert umap_process._process is not None
     assert umap_process._process.poll() is None  # both times the same
     assert set(tmp_path.rglob("*.nbc")) == kept
-
-
-@pytest.mark.parametrize(
-    ("does", "never_used"),
-    [
-        (
-            "umap_process.lean_umap()",
-            {
-                *("torch", "streamlit", "pandas.core", "pynndescent.rp_trees"),
-                *("scipy.stats._stats_py", "scipy.optimize", "sklearn.metrics"),
-            },
-        ),
-        ("embed(rows[:9], rows[9:], 't-SNE')", {"torch", "numba", "pynndescent.rp_trees"}),
-    ],
-)
-def test_a_layout_imports_nothing_that_it_never_uses(does: str, never_used: set[str]) -> None:
-    script = f"""
-import sys
-import numpy as np
-from core.analysis.projections import umap_process
-from core.analysis.projections.joint_embedding import embed
-rows = np.random.default_rng(0).normal(size=(20, 5))
-{does}
-print(*sys.modules)
-"""
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, cwd=umap_process._ROOT, capture_output=True, check=True)
-    assert not never_used & set(done.stdout.decode().split())
 
 
 @pytest.mark.nightly

@@ -82,19 +82,6 @@ def test_every_text_begins_with_a_special_document_mark(novels: LoadedModel) -> 
     assert tokens[3].span == (4, 8)  # the word, without the blank before it
 
 
-def test_a_second_text_follows_without_a_mark_of_its_own(novels: LoadedModel) -> None:
-    tokens = trace_text(novels, "It was late.", "Nobody came.").tokens
-    assert [token.special for token in tokens] == [True] + [False] * (len(tokens) - 1)
-    second = "".join(token.text for token in tokens if token.segment == 1)
-    assert second == "NobodyĠcame."
-
-
-def test_text_of_any_script_survives_its_tokens(novels: LoadedModel) -> None:
-    text = "I 😀 you, Ж!\n</script>"
-    ids = novels.tokenizer(text)["input_ids"]
-    assert novels.tokenizer.decode(ids) == MARK + text
-
-
 def test_at_least_two_heads_rest_on_the_first_token(novels: LoadedModel) -> None:
     first = _mean_first(novels)
     assert (first > 0.5).sum() >= 2

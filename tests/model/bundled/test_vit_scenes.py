@@ -65,11 +65,6 @@ def numbers(name: str) -> np.ndarray:
     return np.array(column(name), dtype=float)
 
 
-def heads_of(name: str) -> list[tuple[int, int]]:
-    """The heads of that class on the card, counted from 0."""
-    return [divmod(place, 6) for place, each in enumerate(column("follows")) if each == name]
-
-
 def mosaic(seed: int) -> np.ndarray:
     """A held-back mosaic with a hue and a brightness of its own in every patch."""
     found = (
@@ -96,24 +91,6 @@ def test_it_loads_in_float32_as_any_model_of_images_does() -> None:
     assert {weight.dtype for weight in loaded.network.parameters()} == {torch.float32}
 
 
-def test_it_sees_a_scene_as_it_was_drawn() -> None:
-    trace = trace_image(model(), scenes()[0].pixels)
-    assert trace.patches is not None
-    np.testing.assert_array_equal(trace.patches.pixels, scenes()[0].pixels)
-    assert [token.text for token in trace.tokens[:3]] == ["[CLS]", "r1c1", "r1c2"]
-
-
-def test_its_untrained_twin_is_another_network_of_the_same_shape() -> None:
-    shapes = [
-        {name: tuple(weight.shape) for name, weight in each.network.named_parameters()}
-        for each in (model(), twin())
-    ]
-    assert shapes[0] == shapes[1]
-    pixels = scenes()[0].pixels
-    gap = trace_image(model(), pixels).attention() - trace_image(twin(), pixels).attention()
-    assert np.abs(gap).max() > 0.1
-
-
 @pytest.mark.nightly
 def test_its_card_says_what_was_measured() -> None:
     """Of hue, brightness and CLS on a few of the card's scenes: alike, not the same."""
@@ -128,23 +105,6 @@ def test_its_card_says_what_was_measured() -> None:
         [on_things_of(*pair) for pair in zip(scenes(), traces, strict=True)], axis=0
     )
     assert np.abs(np.log(on_things.ravel() / numbers("CLS on things"))).mean() < 0.25
-
-
-def test_its_card_counts_its_heads() -> None:
-    """By what each follows most, and all that follow something: more than of the twin's."""
-    counts = {name: len(heads_of(name)) for name in ("hue", "brightness", "frequency", "position")}
-    shown = ", ".join(f"{count} {name}" for name, count in counts.items())
-    assert f"- **Trained**: {shown}; at all: " in card()
-    at_all = [
-        [int(count) for count in found]
-        for found in re.findall(r": .*; at all: (\d+) hue, (\d+) brightness", card())
-    ]
-    trained, untrained, _ = at_all  # the last is on the box
-    for place, name in enumerate(("hue", "brightness")):  # 0.3 or more, and beyond chance
-        assert counts[name] < trained[place] <= (numbers(name) >= 0.295).sum()
-        assert trained[place] > untrained[place] + 2
-    for name, before in (("hue", "untrained: hue"), ("brightness", "untrained: brightness")):
-        assert numbers(name).max() > numbers(before).max() + 0.1
 
 
 @pytest.mark.parametrize("name", ["hue", "brightness"])
@@ -180,25 +140,6 @@ def pairs_of(trace: Trace, name: str) -> tuple[np.ndarray, np.ndarray]:
     return alike, unlike
 
 
-def test_heads_of_position_look_near_and_uniform_attention_does_not() -> None:
-    row, column_ = np.divmod(np.arange(144), 12)
-    apart = np.hypot(row[:, None] - row, column_[:, None] - column_)
-    trace = trace_image(model(), mosaic(0))
-    for layer, head in heads_of("position")[:2]:
-        weights = trace.attention(layer, head)[1:, 1:]
-        weights = weights / weights.sum(axis=1, keepdims=True)
-        assert (weights * apart).sum(axis=1).mean() < 0.95 * apart.mean()
-
-
-def test_what_cls_attends_to_covers_the_things_of_a_scene() -> None:
-    of_model, of_twin = (
-        np.mean([on_things_of(scene, trace_image(each, scene.pixels)) for scene in scenes()])
-        for each in (model(), twin())
-    )
-    assert of_model > 1.5
-    assert 0.8 < of_twin < 1.2
-
-
 def on_things_of(scene: Scene, trace: Trace) -> np.ndarray:
     """Attention of CLS to patches half covered by things over their share, (layer, head)."""
     covered = (scene.owner > 0).reshape(12, 8, 12, 8).mean(axis=(1, 3)).ravel() >= 0.5
@@ -227,9 +168,3 @@ def test_its_card_gives_the_licence_of_every_photograph_of_the_box() -> None:
     for image in BOX.values():
         row = f"| {image.name} | {image.author} | {image.licence} | {image.source} |"
         assert (row in card()) == (image.group == "photograph")
-
-
-def test_pages_begin_with_the_head_that_follows_hue_most() -> None:
-    hue = [float(value) for value in column("hue")]
-    layer, head = divmod(int(np.argmax(hue)), 6)
-    assert spec().begin == (layer + 1, head + 1)

@@ -12,12 +12,9 @@ import transformers
 from PIL import Image, ImageDraw
 
 from core.model import ModelError, classify, load, trace_image, trace_text
-from core.model.box import BOX, open_box
 from core.model.errors import ImageError, NoWeightsError, UnsupportedModelError, WrongInputError
-from core.model.weights.output_projection import transformed_values
 from tests.model.image.families import (
     FAMILIES,
-    PATCH,
     SIDE,
     TINY,
     as_input,
@@ -26,7 +23,6 @@ from tests.model.image.families import (
     saved,
     write_processor,
 )
-from tests.model.sweep.tiny import tokenizer_for
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,39 +30,6 @@ if TYPE_CHECKING:
     from tests.conftest import ModelOf
 
 LABELS = {0: "circle", 1: "square", 2: "star", 3: "ring", 4: "cross", 5: "bar", 6: "moon"}
-TEXT: dict[str, Any] = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 48,
-    "vocab_size": 200,
-    "max_position_embeddings": 40,
-    "bos_token_id": 2,
-    "eos_token_id": 3,
-    "pad_token_id": 0,
-}
-
-
-def two_towers(kind: str, folder: Path) -> Any:
-    """A tiny CLIP or SigLIP with both its parts, tokenizer and processor."""
-    config = getattr(transformers, f"{kind}Config")(text_config=TEXT, vision_config=TINY)
-    network = saved(f"{kind}Model", config, folder)
-    write_processor(folder, size={"height": SIDE, "width": SIDE})
-    tokenizer_for(config).save_pretrained(folder)
-    return network
-
-
-@pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
-def test_of_two_towers_the_one_that_is_asked_for_opens(kind: str, tmp_path: Path) -> None:
-    network = two_towers(kind, tmp_path)
-    by_text = load(str(tmp_path))
-    assert not by_text.sees_images
-    assert trace_text(by_text, "a photo").patches is None
-    by_image = load(str(tmp_path), modality="image")
-    with torch.inference_mode():
-        own = network.vision_model(as_input(image()), output_attentions=True).attentions
-    attention = trace_image(by_image, image()).attention()
-    np.testing.assert_allclose(attention, np.stack([each[0].numpy() for each in own]), atol=1e-5)
 
 
 def test_a_model_of_the_other_kind_is_refused_where_one_kind_is_asked_for(
@@ -200,33 +163,6 @@ def test_a_circle_in_a_photo_that_is_no_square_stays_a_circle(
     assert abs(down - across) <= 1
 
 
-def test_what_is_square_already_is_seen_as_the_processor_makes_it(tmp_path: Path) -> None:
-    """Every picture of the box: nothing is cut off, and the pixels are PIL's own."""
-    build(FAMILIES["vit"], tmp_path, image_size=32, patch_size=4)
-    write_processor(tmp_path, size={"height": 32, "width": 32})
-    model = load(str(tmp_path))
-    for name in BOX:
-        picture = open_box(name)
-        patches = trace_image(model, picture).patches
-        assert patches is not None
-        expected = np.asarray(picture.resize((32, 32), Image.Resampling.BILINEAR))
-        np.testing.assert_array_equal(patches.pixels, expected)
-        assert (patches.seen, patches.would_squash) == (patches.given, False)
-
-
-def test_a_model_of_one_size_resizes_what_it_gets(tmp_path: Path) -> None:
-    """Its table of positions is no square, which transformers cannot interpolate."""
-    build(FAMILIES["vit"], tmp_path, image_size=[SIDE, SIDE + 2 * PATCH])
-    write_processor(tmp_path, size={"height": 40, "width": 40})
-    model = load(str(tmp_path))
-    assert model.vision is not None
-    assert not model.vision.interpolates
-    trace = trace_image(model, image(50, 70), size=(40, 40))
-    assert trace.patches is not None
-    assert trace.patches.pixels.shape == (SIDE, SIDE + 2 * PATCH, 3)
-    assert trace.patches.given == (50, 70)
-
-
 @pytest.mark.parametrize(
     ("size", "problem"),
     [
@@ -266,42 +202,3 @@ def test_classes_are_those_of_the_models_own_softmax(
     named = classify(model, image())
     assert [label for label, _ in named] == [label for label, _ in expected]
     np.testing.assert_allclose([p for _, p in named], [p for _, p in expected], atol=1e-5)
-
-
-def test_a_head_without_its_weights_names_nothing(tmp_path: Path) -> None:
-    """transformers would fill it with random numbers."""
-    build(FAMILIES["vit"], tmp_path)
-    path = tmp_path / "config.json"
-    config = json.loads(path.read_text("utf-8")) | {"architectures": ["ViTForImageClassification"]}
-    path.write_text(json.dumps(config), "utf-8")
-    model = load(str(tmp_path))
-    assert classify(model, image()) == []
-    assert model.vision is not None
-    assert model.labels == ()
-
-
-def test_a_checkpoint_of_a_classifier_shows_the_same_attention(tmp_path: Path) -> None:
-    whole = build(FAMILIES["vit"], tmp_path, network="ViTForImageClassification")
-    with torch.inference_mode():
-        own = whole(pixel_values=as_input(image()), output_attentions=True).attentions
-    attention = trace_image(load(str(tmp_path)), image()).attention()
-    np.testing.assert_allclose(attention, np.stack([each[0].numpy() for each in own]), atol=1e-5)
-
-
-@pytest.mark.parametrize("name", ["vit", "dinov2_with_registers", "siglip", "clip", "beit"])
-def test_what_the_heads_write_adds_up_to_the_output_of_attention(name: str, tmp_path: Path) -> None:
-    """The sum over heads of attention times transformed values, and the bias of W_O."""
-    network = build(FAMILIES[name], tmp_path)
-    model = load(str(tmp_path))
-    assert model.outputs is not None
-    given: list[torch.Tensor] = []
-    module = network.get_submodule(model.outputs[1])
-    module.register_forward_hook(lambda _module, _inputs, output: given.append(output[0]))
-    with torch.inference_mode():
-        network(pixel_values=as_input(image()))
-    trace = trace_image(model, image())
-    written = [transformed_values(model, trace, 1, head) for head in range(4)]
-    total = np.einsum(
-        "hij,hjw->iw", trace.attention(1), np.stack([each for each in written if each is not None])
-    )
-    np.testing.assert_allclose(total + module.bias.detach().numpy(), given[0].numpy(), atol=1e-4)

@@ -14,7 +14,6 @@ from PIL import Image, ImageCms
 from core.model import open_image
 from core.model.errors import ImageError
 from core.model.image import opening
-from core.model.image.formats.icc import is_srgb
 
 RED, GREEN = (255, 0, 0), (0, 255, 0)
 
@@ -183,37 +182,6 @@ def test_a_clear_value_of_16_bits_becomes_white() -> None:
     assert opened.notes[-1] == "Its transparent parts are shown on white."
 
 
-def test_a_palette_becomes_its_colours() -> None:
-    palette = two_halves().quantize(2)
-    assert palette.mode == "P"
-    opened = open_image(encoded(palette, "PNG"))
-    np.testing.assert_array_equal(np.asarray(opened.image), np.asarray(two_halves()))
-    assert opened.notes == ()
-
-
-def test_a_transparent_colour_of_a_palette_becomes_white() -> None:
-    palette = two_halves().quantize(2)
-    clear = palette.getpixel((0, 0))
-    opened = open_image(encoded(palette, "PNG", transparency=clear))
-    assert opened.image.getpixel((0, 0)) == (255, 255, 255)
-    assert opened.image.getpixel((39, 0)) == GREEN
-    assert opened.notes == ("Its transparent parts are shown on white.",)
-
-
-@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
-def test_half_transparent_black_is_grey_on_white(kind: str) -> None:
-    image = Image.new("RGBA", (20, 20), (0, 0, 0, 128))
-    opened = open_image(encoded(image, kind, **({"lossless": True} if kind == "WEBP" else {})))
-    assert opened.image.getpixel((5, 5)) == (127, 127, 127)
-    assert opened.notes == ("Its transparent parts are shown on white.",)
-
-
-def test_an_alpha_channel_that_hides_nothing_is_no_news() -> None:
-    opened = open_image(encoded(two_halves().convert("RGBA"), "PNG"))
-    assert opened.notes == ()
-    np.testing.assert_array_equal(np.asarray(opened.image), np.asarray(two_halves()))
-
-
 @pytest.mark.parametrize(
     ("kind", "settings"), [("PNG", {}), ("JPEG", {"quality": 95}), ("WEBP", {"lossless": True})]
 )
@@ -252,28 +220,6 @@ def test_a_large_image_is_reduced_and_told() -> None:
         assert opened.notes == (
             "It was reduced from 4,000 x 2,000 pixels (as stored) to 1,600 x 800.",
         )
-
-
-def test_a_colour_profile_of_its_own_is_told() -> None:
-    usual = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-    assert open_image(encoded(two_halves(), "PNG", icc_profile=usual)).notes == ()
-    other = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
-    (note,) = open_image(encoded(two_halves(), "PNG", icc_profile=other)).notes
-    assert "colour profile" in note
-
-
-def test_a_profile_is_srgb_by_its_description_alone() -> None:
-    """Any other may be compared with sRGB in its copyright, or behind its end."""
-    usual = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
-    other = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
-    named = (b"sRGB", "sRGB".encode("utf-16-be"))
-    for profile in (*(other + name for name in named), *named, usual[:140], b"\xff" * 200):
-        assert not is_srgb(profile)
-        assert open_image(encoded(two_halves(), "PNG", icc_profile=profile)).notes
-    text = b"sRGB IEC61966-2.1\0"
-    second = bytes(128) + struct.pack(">I4sII", 1, b"desc", 144, 12 + len(text))
-    assert is_srgb(usual)
-    assert is_srgb(second + b"desc" + bytes(4) + struct.pack(">I", len(text)) + text)
 
 
 def test_only_pictures_that_are_there_are_counted() -> None:

@@ -97,26 +97,6 @@ def test_without_a_file_the_family_decides(kind: str, settings: dict[str, Any]) 
     np.testing.assert_allclose(ours(settings, kind, given), theirs, atol=1e-5)
 
 
-def test_without_a_file_dinov2_is_processed_as_it_was_published() -> None:
-    assert read_processing({}, "dinov2", OWN) == read_processing(DINOV2, "dinov2", OWN)
-
-
-def test_old_files_give_one_number_as_the_size() -> None:
-    """google/vit-base-patch16-224 squashes to it; CLIP resizes its shortest edge."""
-    assert read_processing({"size": 224}, "vit", OWN).keeps_aspect is False
-    clip = read_processing({"size": 224, "crop_size": 224}, "clip_vision_model", OWN)
-    assert (clip.resize, clip.crop, clip.keeps_aspect) == ((224, 224), (224, 224), True)
-
-
-def test_another_size_keeps_what_is_cropped_in_proportion() -> None:
-    """Of 256 the middle 224 are cut out: at twice that, 448 of 512."""
-    processing = read_processing(DINOV2, "dinov2", OWN)
-    given = picture(600, 900)
-    resized = given.resize((768, 512), Image.Resampling.BICUBIC)
-    expected = np.asarray(resized)[32 : 32 + 448, 160 : 160 + 448]
-    np.testing.assert_array_equal(process(given, processing, (448, 448)), expected)
-
-
 def test_an_oblong_size_is_covered_and_the_middle_cut_out() -> None:
     processing = read_processing(DINOV2 | {"size": {"shortest_edge": 224}}, "dinov2", OWN)
     given = picture(300, 300)
@@ -124,12 +104,6 @@ def test_an_oblong_size_is_covered_and_the_middle_cut_out() -> None:
     np.testing.assert_array_equal(
         process(given, processing, (224, 448)), np.asarray(resized)[112 : 112 + 224]
     )
-
-
-def test_what_a_processor_leaves_out_is_left_out() -> None:
-    processing = read_processing({"do_rescale": False, "do_normalize": False}, "vit", OWN)
-    pixels = np.full((224, 224, 3), 200, dtype=np.uint8)
-    np.testing.assert_array_equal(normalise(pixels, processing), 200)
 
 
 @pytest.mark.parametrize(

@@ -6,17 +6,15 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-import torch
 from tokenizers import processors
 
 from core.model import load, trace_text
 from core.model.errors import EmptyTextError, UnsupportedModelError
-from core.model.language import MAX_MASKS, Guess, masked_words, next_words
+from core.model.language import Guess, masked_words, next_words
 from tests.model.families import SENTENCES, VOCABULARY
 from tests.model.language.checkpoints import build_with_head
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from core.model import LoadedModel
@@ -79,23 +77,6 @@ def test_what_a_tokenizer_puts_after_a_text_is_not_continued(
     assert not _close(typed, plain)
 
 
-def test_at_most_so_many_masks_are_filled_the_first_ones(bert: LoadedModel) -> None:
-    text = "[MASK] it " * (MAX_MASKS + 3)
-    words = masked_words(bert, text)
-    assert [each.position for each in words] == list(range(1, 2 * MAX_MASKS, 2))
-    assert {len(each.guesses) for each in words} == {5}
-
-
-def test_a_mask_in_the_second_text_is_filled_too(bert: LoadedModel) -> None:
-    (alone,) = masked_words(bert, "Where is [MASK]?", "It is here.")
-    (second,) = masked_words(bert, "Where is it?", "It is [MASK].")
-    assert (alone.position, second.position) == (3, 8)
-
-
-def test_a_text_without_a_mask_has_nothing_to_fill(bert: LoadedModel) -> None:
-    assert masked_words(bert, SENTENCES[0]) == ()
-
-
 def test_each_task_needs_its_own_head(bert: LoadedModel, gpt2: LoadedModel) -> None:
     with pytest.raises(UnsupportedModelError, match="no language-model head for the next word"):
         next_words(bert, SENTENCES[0])
@@ -103,24 +84,6 @@ def test_each_task_needs_its_own_head(bert: LoadedModel, gpt2: LoadedModel) -> N
         masked_words(gpt2, SENTENCES[0])
     with pytest.raises(EmptyTextError):
         next_words(gpt2, "")
-
-
-def test_the_head_computes_only_what_is_asked_for(bert: LoadedModel, gpt2: LoadedModel) -> None:
-    """A row of the vocabulary for each of 500 tokens would take half a gigabyte."""
-    asked: list[tuple[Callable[[], object], LoadedModel, int]] = [
-        (lambda: next_words(gpt2, SENTENCES[1]), gpt2, 1),
-        (lambda: masked_words(bert, f"[MASK] {SENTENCES[1]} [MASK]"), bert, 2),
-    ]
-    for ask, model, rows in asked:
-        assert model.language_model is not None
-        shapes: list[torch.Size] = []
-        watch = model.language_model.get_output_embeddings().register_forward_hook(
-            lambda _module, _given, made, shapes=shapes: shapes.append(made.shape)
-        )
-        ask()
-        watch.remove()
-        assert shapes == [torch.Size([1, rows, VOCABULARY])]
-        assert any(part is model.network for part in model.language_model.children())
 
 
 def test_threads_that_ask_at_once_get_their_own_answers(bert: LoadedModel) -> None:
@@ -146,30 +109,3 @@ def test_threads_that_ask_at_once_get_their_own_answers(bert: LoadedModel) -> No
     for thread in threads:
         thread.join()
     assert wrong == []
-
-
-def test_a_piece_that_continues_a_word_says_so(
-    bert: LoadedModel, gpt2: LoadedModel, tmp_path: Path
-) -> None:
-    """By ## in WordPiece; elsewhere by lacking the blank that begins a word."""
-    build_with_head("xlm-roberta", "XLMRobertaForMaskedLM", tmp_path, stir=0.3)
-    unigram = load(str(tmp_path))
-    everything = {
-        "bert": masked_words(bert, "[MASK] it", count=VOCABULARY)[0].guesses,
-        "gpt2": next_words(gpt2, "it", count=VOCABULARY),
-        "unigram": masked_words(unigram, "it <mask>", count=VOCABULARY)[0].guesses,
-    }
-    named = {
-        name: {guess.text: guess.continues for guess in guesses if guess.text}
-        for name, guesses in everything.items()
-    }
-    assert (named["bert"]["##a"], named["bert"]["a"], named["bert"]["."]) == (True, False, False)
-    assert (named["gpt2"]["a"], named["gpt2"]["Ġit"], named["gpt2"]["."]) == (True, False, False)
-    assert (named["unigram"]["a"], named["unigram"]["▁"]) == (True, False)
-    assert named["unigram"]["<mask>"] is False
-
-
-def test_rows_without_a_token_have_no_name(bert: LoadedModel) -> None:
-    guesses = masked_words(bert, "[MASK] it", count=VOCABULARY)[0].guesses
-    unused = {guess.id for guess in guesses if not guess.text}
-    assert unused == set(range(len(bert.tokenizer), VOCABULARY))

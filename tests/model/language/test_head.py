@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoConfig, Llama4ForCausalLM
 
 from core.model import load, trace_text
 from core.model.language import masked_words, next_words
 from core.model.running import network as network_module
 from tests.model.families import SENTENCES
 from tests.model.language.checkpoints import build_with_head
-from tests.model.sweep import tiny as sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from tests.conftest import ModelOf
 
     Weights = dict[str, torch.Tensor]
 
@@ -113,34 +108,6 @@ def test_a_head_changes_no_attention_and_holds_no_weight_twice(
     assert sum(weight.numel() for weight in network.parameters()) == model.parameters
 
 
-def test_a_head_is_found_above_a_part_that_transformers_names_otherwise(tmp_path: Path) -> None:
-    """Llama 4 calls its base `language_model`, and keeps it as `model`."""
-    sweep.build("llama4_text", tmp_path)
-    config = AutoConfig.from_pretrained(tmp_path)
-    network = Llama4ForCausalLM._from_config(config, attn_implementation="eager")
-    sweep.enlarge(network)
-    network.save_pretrained(tmp_path)
-    model = load(str(tmp_path))
-    assert model.task == "next"
-    ids = torch.tensor([model.tokenizer(SENTENCES[0])["input_ids"][:-1]])  # without [SEP]
-    expected = _probabilities(network.eval(), {"input_ids": ids})[-1]
-    guesses = next_words(model, SENTENCES[0], count=3)
-    assert [guess.id for guess in guesses] == np.argsort(-expected)[:3].tolist()
-
-
-def test_what_was_saved_without_a_head_has_none(model_of: ModelOf) -> None:
-    for name in ("bert", "gpt2", "llama"):
-        assert model_of(name).language_model is None
-    assert load("bundled/minilm").language_model is None
-
-
-def test_the_embedded_decoder_speaks_through_its_embeddings() -> None:
-    model = load("bundled/gpt2-novels")
-    assert model.language_model is not None
-    assert model.language_model.get_output_embeddings().weight is model.network.wte.weight
-    assert next_words(model, "It was a dark and stormy", count=1)[0].display == "night"
-
-
 def _without(part: str) -> Callable[[Weights], Weights]:
     return lambda weights: {name: each for name, each in weights.items() if part not in name}
 
@@ -173,45 +140,6 @@ def test_a_model_whose_head_is_incomplete_opens_without_it(
         attentions = network(**_inputs(tmp_path, SENTENCES[0]), output_attentions=True).attentions
     trace = trace_text(model, SENTENCES[0])
     np.testing.assert_allclose(trace.attention(), torch.cat(attentions).numpy(), atol=2e-5)
-
-
-def _rewrite(folder: Path, **settings: object) -> None:
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    (folder / "config.json").write_text(json.dumps(config | settings), "utf-8")
-
-
-@pytest.mark.parametrize(
-    ("architectures", "task"),
-    [
-        (["BertForPreTraining"], "masked"),  # several heads, of which one is for masked words
-        (None, "masked"),
-        (["BertForSequenceClassification"], None),
-        (["BertModel"], None),
-        (["os.system"], None),
-    ],
-)
-def test_the_checkpoint_says_what_it_was_saved_from(
-    architectures: list[str] | None, task: str | None, tmp_path: Path
-) -> None:
-    build_with_head("bert", "BertForMaskedLM", tmp_path)
-    _rewrite(tmp_path, architectures=architectures)
-    assert load(str(tmp_path)).task == task
-
-
-def test_a_head_that_is_neither_saved_nor_tied_is_none(tmp_path: Path) -> None:
-    """GPT-2's head is its embeddings, unless the settings say that it is not."""
-    build_with_head("gpt2", "GPT2LMHeadModel", tmp_path)
-    assert load(str(tmp_path)).task == "next"
-    _rewrite(tmp_path, tie_word_embeddings=False)
-    assert load(str(tmp_path)).task is None
-
-
-def test_a_head_for_the_next_word_needs_a_network_that_cannot_see_it(tmp_path: Path) -> None:
-    """A RoBERTa saved as a decoder that still looks both ways would only copy."""
-    build_with_head("roberta", "RobertaForCausalLM", tmp_path, is_decoder=False)
-    model = load(str(tmp_path))
-    assert not model.causal
-    assert (model.language_model, model.task) == (None, None)
 
 
 def test_a_head_that_does_not_fit_in_memory_is_not_read(

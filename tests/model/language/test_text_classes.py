@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 import torch
 
-from core.model import effects, load, untrained_twin
+from core.model import effects, load
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.measures import measures_of
-from core.model.interventions.taking import taken_away
 from core.model.language import text_classes
 from tests.model.families import FAMILIES, PAIR
 from tests.model.language.checkpoints import build_with_head
-from tests.rounding import assert_same_pass
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from core.model import LoadedModel
 
 TEXT = "The cat sat on the mat because it was tired."
 LABELS = {0: "negative", 1: "neutral", 2: "positive"}
@@ -88,14 +84,6 @@ def test_the_effect_of_a_head_is_the_fall_of_the_likeliest_class(
     assert abs(fall) > 10 * rounding
 
 
-def test_a_twin_has_a_head_for_classes_of_its_own(tmp_path: Path) -> None:
-    build_with_head("bert", CLASSIFIERS["bert"], tmp_path, id2label=LABELS, num_labels=3)
-    model = load(str(tmp_path))
-    twin = untrained_twin(model)
-    assert twin.labels == model.labels
-    assert text_classes(twin, TEXT) != text_classes(model, TEXT)
-
-
 def test_several_classes_at_once_and_a_single_number_are_no_shares_of_one(tmp_path: Path) -> None:
     problem = "multi_label_classification"
     kind = CLASSIFIERS["bert"]
@@ -121,15 +109,3 @@ def test_a_head_whose_pooler_is_missing_is_not_filled_with_chance(tmp_path: Path
     assert model.classifier is None
     with pytest.raises(UnsupportedModelError, match="no head that tells classes"):
         text_classes(model, TEXT)
-
-
-def test_what_is_taken_away_changes_probabilities_of_classes(tmp_path: Path) -> None:
-    build_with_head("bert", CLASSIFIERS["bert"], tmp_path, stir=0.3, id2label=LABELS, num_labels=3)
-    model: LoadedModel = load(str(tmp_path))
-    before = dict(text_classes(model, TEXT))
-    found = taken_away(model, TEXT, heads=[(1, 2)], measure="sentence")
-    expected = {each.name: each.before for each in found.expected}
-    assert expected.keys() == before.keys()
-    # Softmax passes on what logits of the size of these differences round off.
-    assert_same_pass(list(expected.values()), list(before.values()), 1, np.log([*before.values()]))
-    assert np.isfinite([each.after for each in found.expected]).all()

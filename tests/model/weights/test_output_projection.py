@@ -104,15 +104,6 @@ def test_without_w_o_values_count_by_their_own_norm(model_of: ModelOf, family: s
         assert_same_pass(norms[layer, head], np.linalg.norm(own, axis=1))
 
 
-def test_the_bundled_model_hands_out_views_of_its_weights() -> None:
-    model = load("bundled/minilm")
-    projections = output_projections(model)
-    assert projections is not None
-    assert [tuple(each.shape) for each in projections] == [(12, 32, 384)] * 6
-    weight: Any = model.network.get_submodule("encoder.layer.0.attention.output.dense").weight
-    assert projections[0].untyped_storage().data_ptr() == weight.untyped_storage().data_ptr()
-
-
 def test_an_unknown_family_has_w_o_and_no_weights_of_queries_and_keys(
     model_of: ModelOf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,17 +179,3 @@ def test_alberts_groups_take_turns_as_in_its_forward_pass() -> None:
         intermediate_size=48,
     )
     check_outputs(drawn(config), 8, "attention.dense", input_ids=torch.arange(10)[None] + 3)
-
-
-@pytest.mark.parametrize("kind", ["ViTConfig", "Dinov2Config"])
-def test_image_models_join_their_heads_the_same_way(kind: str) -> None:
-    config = getattr(transformers, kind)(
-        hidden_size=HIDDEN,
-        num_hidden_layers=2,
-        num_attention_heads=HEADS,
-        intermediate_size=48,
-        image_size=16,
-        patch_size=4,
-    )
-    pixels = torch.randn(1, 3, 16, 16, generator=torch.Generator().manual_seed(2))
-    check_outputs(drawn(config), 2, "attention.o_proj", pixel_values=pixels)

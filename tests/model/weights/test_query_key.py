@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from core.model import load, trace_text
+from core.model import trace_text
 from core.model.weights.query_key import query_key_weights, weight_similarity
 from tests.model.families import SENTENCES
 
@@ -90,10 +90,3 @@ def test_similarity_is_the_correlation_of_the_entries(model_of: ModelOf, family:
         key = keys[head // (model.heads // model.kv_heads)]
         expected = np.corrcoef(query.numpy().ravel(), key.numpy().ravel())[0, 1]
         assert similarity[layer, head] == pytest.approx(expected, abs=1e-5)
-
-
-def test_the_bundled_model_is_known() -> None:
-    similarity = weight_similarity(load("bundled/minilm"))
-    assert similarity is not None
-    assert similarity.shape == (6, 12)
-    assert np.abs(similarity).max() < 1

@@ -8,11 +8,8 @@ import pytest
 
 from core.model import load
 from core.model.weights.structure import Positions, Projection, structure_of
-from tests.model.language.checkpoints import build_with_head
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.conftest import ModelOf
 
 
@@ -32,14 +29,6 @@ def test_the_bundled_bert_is_described_as_its_card_has_it() -> None:
         "o": Projection(f"{layer}.output.dense", 384, 384),
     }
     assert "(0-5): 6 x BertLayer" in structure.text
-
-
-def test_gpt2_makes_queries_keys_and_values_in_one_module() -> None:
-    (stack,) = structure_of(load("bundled/gpt2-novels")).stacks
-    projections = stack.attention[0].projections
-    assert projections["q"] == projections["k"] == projections["v"]
-    assert projections["q"] == Projection("h.0.attn.c_attn", 128, 3 * 128)
-    assert projections["o"] == Projection("h.0.attn.c_proj", 128, 128)
 
 
 @pytest.mark.parametrize(
@@ -91,10 +80,3 @@ def test_an_encoder_decoder_has_two_stacks_and_three_kinds_of_attention(
         strict=True,
     ):
         assert all(each.name.startswith(name) for each in attention.projections.values())
-
-
-def test_a_head_is_none_the_embeddings_or_its_own(tmp_path: Path) -> None:
-    assert structure_of(load("bundled/minilm")).head == "none"
-    assert structure_of(load("bundled/gpt2-novels")).head == "embeddings"
-    build_with_head("gpt_neox", "GPTNeoXForCausalLM", tmp_path)
-    assert structure_of(load(str(tmp_path))).head == "own"
