@@ -32,7 +32,9 @@ def similar_by_pattern(
     clicked point's customdata are layer, head and name. The `chosen` head is ringed and named. The
     legend keeps the order of `names`; `shades` are a colour per pattern.
     """
-    figure, heads = go.Figure(), _named(len(points), layer_labels)
+    figure = go.Figure()
+    numbers = range(1, len(points) // len(layer_labels) + 1)
+    heads = [(layer, head, f"L{layer} H{head}") for layer in layer_labels for head in numbers]
     entries = {}
     for pattern, name in names.items():
         (members,) = np.nonzero(np.asarray(patterns) == pattern)
@@ -56,36 +58,21 @@ def similar_by_pattern(
             hovertemplate=f"%{{customdata[2]}}: {name}<extra></extra>",
         )
         draw_icon(figure, x, y, icon, 15, colours.paper)
-    _name_chosen(figure, points[chosen], heads[chosen][2], colours)
-    _lay_out(figure)
-    add_legend(figure, entries, 440, 12, colours)
-    return figure
-
-
-def _named(count: int, layer_labels: Sequence[int]) -> list[tuple[int, int, str]]:
-    """Layer, head and name of every head, layer by layer."""
-    heads = range(1, count // len(layer_labels) + 1)
-    return [(layer, head, f"L{layer} H{head}") for layer in layer_labels for head in heads]
-
-
-def _name_chosen(figure: go.Figure, point: Floats, name: str, colours: Palette) -> None:
-    add_ring(figure, point[0], point[1], "circle-open", 25, colours)
+    x, y = points[chosen]
+    add_ring(figure, x, y, "circle-open", 25, colours)
     figure.add_annotation(
-        x=point[0],
-        y=point[1],
+        x=x,
+        y=y,
         yshift=24,
-        text=f"<b>{literal(name)}</b>",
+        text=f"<b>{literal(heads[chosen][2])}</b>",
         showarrow=False,
         font={"size": 13, "color": colours.ink},
         bgcolor=colours.paper,
         borderpad=1,
     )
-
-
-def _lay_out(figure: go.Figure) -> None:
-    """Equal axes without numbers, which mean nothing here."""
-    axis = {"showgrid": False, "zeroline": False, "showticklabels": False}
+    axis = {"showgrid": False, "zeroline": False, "showticklabels": False}  # numbers mean nothing
     figure.update_xaxes(**axis, constrain="domain")
     figure.update_yaxes(**axis, scaleanchor="x", scaleratio=1)
     make_clickable(figure)
-    figure.update_layout(height=500)
+    add_legend(figure, entries, 440, 12, colours)
+    return figure

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -33,13 +31,9 @@ from core.ui.place import choose_head
 from core.ui.words.pattern_words import has_meaning, pattern_names, score_names, score_words
 from core.ui.words.prose import Prose
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from streamlit.elements.lib.column_types import ColumnConfig
-
-
 _words = Prose(__file__)
 choose_one = partial(choose_head, whole="head")
+_COLUMNS = {"class": "pattern", "confidence": "above threshold"}  # as people read them
 _PATTERN_OF = {pattern.score: name for name, pattern in NAMING.items()}
 
 
@@ -189,53 +183,32 @@ def _bars(view: View) -> list[Bar]:
 
 
 def _show_table(view: View) -> None:
+    """A row per head; uniform baselines and intervals are in the download alone."""
     st.header("Every head", anchor=False)
-    scores = _scores(view.trace)
-    shown = _readable(view, scores)
-    columns = {name: _column(view.trace, name) for name in map(str, shown.columns[2:])}
+    table, scores, words = view.table, _scores(view.trace), score_words(view.trace)
+    first = [name for name in ("class", "confidence", "stability") if name in table]
+    shown = table[[*first, *scores]].rename(columns=_COLUMNS)
+    shown["pattern"] = shown["pattern"].map(pattern_names(view.trace))
+    shown.insert(0, "head", names_of(table))
+    columns = {
+        name: st.column_config.NumberColumn(
+            words[name].short, format="%.3f", help=words[name].score
+        )
+        for name in scores
+    }
+    columns |= {
+        name: st.column_config.NumberColumn(format="%.3f")
+        for name in ("above threshold", "stability")
+    }
     show_rows(view, shown, columns, key="patterns_table", on_open=choose_one)
     held = contents("patterns", view.trace.model, "", text=view.corpus is None, on=view.where)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_table_caption(view), width="stretch")
-        offer_table(view, held)
-
-
-def _readable(view: View, scores: Sequence[str]) -> pd.DataFrame:
-    """The table with names for people; intervals are in the download."""
-    table = view.table
-    shown = table[["class", "confidence"]].copy()
-    shown.insert(0, "head", names_of(table))
-    shown["class"] = shown["class"].map(pattern_names(view.trace))
-    shown = shown.rename(columns={"class": "pattern", "confidence": "above threshold"})
-    if "stability" in table:
-        shown["stability"] = table["stability"]
-    for name in scores:
-        shown[name], shown[f"{name}_uniform"] = table[name], table[f"{name}_uniform"]
-    return shown
-
-
-def _column(trace: Trace, name: str) -> ColumnConfig:
-    """The heading, format and explanation of a column of numbers."""
-    score = name.removesuffix("_uniform")
-    if name != score:
-        label, explanation = "uniform", f"Uniform baseline of: {score_names(trace)[score]}"
-    elif name == "above threshold":
-        label = name
-        explanation = "How far above its threshold the score is: 0 at it, 1 at all attention"
-    else:
-        words = score_words(trace).get(name)
-        label, explanation = (words.short, words.score) if words else (name, "")
-    return st.column_config.NumberColumn(
-        label, format="%.3f", width="small" if len(label) < 12 else None, help=explanation or None
-    )
-
-
-def _table_caption(view: View) -> str:
-    scores = [name for name in _scores(view.trace) if name in MEASURED]
-    names = score_names(view.trace)
-    return _words(
+    empty = [name for name in scores if name in MEASURED and table[name].isna().all()]
+    caption = _words(
         "table",
         resamples=f"{RESAMPLES:,}" if view.corpus is not None else "",
         this=view.trace.input.this,
-        missing=", ".join(names[name] for name in scores if view.table[name].isna().all()),
+        missing=", ".join(score_names(view.trace)[name] for name in empty),
     )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(caption, width="stretch")
+        offer_table(view, held)
