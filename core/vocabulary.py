@@ -15,9 +15,8 @@ from typing import Literal, Protocol
 # What is done to queries and keys before they are drawn: the words of pages, links and files.
 Stage = Literal["raw", "translated", "normalized"]
 STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
-# A text also has the stage of the notebook's search, which needs a whole layer.
+# The report of a layer also has the stage of the notebook's search.
 HeadStage = Literal["raw", "translated", "normalized", "searched"]
-HEAD_STAGES: tuple[HeadStage, ...] = (*STAGES, "searched")
 # What people read: everywhere the same.
 STAGE_NAMES: Mapping[str, str] = {
     **{stage: stage for stage in STAGES},

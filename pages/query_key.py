@@ -11,17 +11,14 @@ from functools import partial
 from core.figures.palette import palette
 from core.ui import presets
 from core.ui.place import pick_head
-from core.screens.query_key.choice import Choice, has_looks, head_scaling
-from core.screens.query_key.faithfulness import show_faithfulness
-from core.screens.query_key.controls import pick_measure, pick_slow
+from core.screens.query_key.choice import Choice, has_looks, scaling_of
 from core.screens.query_key.wording import headline
 from core.ui.current import current_key, current_trace
-from core.ui.frame.layout import control_row, pick_part, show_end
-from core.screens.query_key.controls import chosen_tokens, search_range
+from core.ui.frame.layout import control_row, more, pick_part, show_end
+from core.screens.query_key import controls
 from core.screens.query_key.following import known_table, pick_source, show_cancelled, table_for
 from core.screens.query_key.heads import show_all_heads
 from core.screens.query_key.help import MATHEMATICS, OF_IMAGES, examples
-from core.screens.query_key.options import pick_map, picture_options
 from core.screens.query_key.picture import show_picture
 from core.screens.query_key.search import show_search
 from core.screens.query_key.selectivity import Follows, pick_colouring, show_selectivity
@@ -33,37 +30,21 @@ of_image = has_looks(trace)
 with control_row():
     layer, head = pick_head(trace)
     part = pick_part(menu=True, width=135)
-    ranges = search_range(drawn=part == "search")
-    sources, targets = chosen_tokens(trace) if part in ("picture", "heads") else ((), ())
+    ranges = controls.search_range(drawn=part == "search")
     if part == "picture":
-        options = picture_options(trace)
-    elif part == "trust":
-        slow = pick_slow()
-    elif part == "heads":
-        quantity = pick_map()
+        look = controls.pick_stage(trace)
     elif part == "follow":
         source, colouring = pick_source(), pick_colouring(trace)
-measure = pick_measure()
-choice = Choice(
-    key,
-    layer,
-    head,
-    trace.layer_labels[layer],
-    measure.distance,
-    measure.criterion,
-    measure.target,
-    ranges,
-    sources,
-    targets,
-)
+    with more():
+        chosen = controls.chosen_tokens(trace, drawn=part == "picture")
+        if part == "picture":
+            options = controls.pick_look(trace, *look)
+        measure = controls.pick_measure(drawn=part != "follow")
+choice = Choice(key, layer, head, trace.layer_labels[layer], *measure, ranges, *chosen)
 
 if part != "follow":
-    stage = options.stage if part == "picture" else "best"
-    scaling = head_scaling(
-        key, choice.layer, choice.head, measure.distance, measure.criterion, measure.target
-    )
-    answer = headline(trace, scaling, choice, stage)
-    if answer:
+    stage = options.stage if part == "picture" else controls.ALL_THREE
+    if answer := headline(trace, scaling_of(choice, head), choice, stage):
         first = "Point at a query to see its keys." if part == "picture" else ""
         ask(answer, first, tokens=len(trace.tokens))
 
@@ -75,14 +56,12 @@ if table is not None:
     show_selectivity(follows, colouring, colours)
     show_cancelled(key)
 elif part == "picture":
-    show_picture(trace, choice, options)
+    show_picture(trace, choice, options, colours)
     if known is not None:
         follows = Follows(trace=trace, table=known, source="image", layer=layer, head=head)
         st.markdown(follows.sentence)
-elif part == "trust":
-    show_faithfulness(trace, choice, slow=slow)
 elif part == "search":
     show_search(trace, choice, colours)
 else:
-    show_all_heads(trace, choice, quantity, colours)
+    show_all_heads(trace, choice, colours)
 show_end(*([OF_IMAGES] if of_image else []), MATHEMATICS)

@@ -114,31 +114,6 @@ def grid_search(
     return GridSearch(*found, surface, tuple(history), a, c)
 
 
-def printed_log(
-    queries: ArrayLike, keys: ArrayLike, a_values: ArrayLike, c_values: ArrayLike
-) -> tuple[Improvement, ...]:
-    """The log of :func:`grid_search` as the notebook prints it: in float32, every gain counts.
-
-    Where r is the same for every c, its last digits differ by rounding, and what rounds up is
-    logged as an improvement: the number of lines and the last c depend on the processor.
-    """
-    queries, keys = np.asarray(queries, np.float32), np.asarray(keys, np.float32)
-    best, log = 0.0, []
-    for a in _range(a_values, "a_values"):
-        for c in _range(c_values, "c_values"):
-            if not c:
-                continue
-            scaled, moved = queries * np.float32(c), (keys + np.float32(a)) / np.float32(c)
-            products = (scaled * moved).sum(axis=-1)
-            lengths = np.linalg.norm(scaled, axis=-1) * np.linalg.norm(moved, axis=-1)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                r = float(np.corrcoef(products.ravel(), 1 - (products / lengths).ravel())[0, 1])
-            if abs(r) > abs(best):
-                best = r
-                log.append(Improvement(float(a), float(c), r))
-    return tuple(log)
-
-
 def same_token_pairs(
     queries: ArrayLike, keys: ArrayLike, a: float, c: float
 ) -> tuple[Floats, Floats]:
@@ -150,26 +125,6 @@ def same_token_pairs(
     products = np.einsum("htd,htd->ht", scaled, shifted).ravel()
     lengths = (np.linalg.norm(scaled, axis=-1) * np.linalg.norm(shifted, axis=-1)).ravel()
     return products, 1 - _divide(products, lengths)
-
-
-def correlation_along_c(
-    queries: ArrayLike, keys: ArrayLike, a: float, c_values: ArrayLike
-) -> Floats:
-    """Correlation for every c at one a, each from scaled vectors: how little c matters, (c,)."""
-    return np.array(
-        [
-            pearson(*same_token_pairs(queries, keys, a, float(c))) if c else np.nan
-            for c in _range(c_values, "c_values")
-        ]
-    )
-
-
-def pearson(x: Floats, y: Floats) -> float:
-    """Pearson's correlation; NaN when either side varies by rounding alone."""
-    if x.size < 2 or bool(is_constant(x) | is_constant(y)):
-        return float("nan")
-    x, y = x - x.mean(), y - y.mean()
-    return float(np.clip((x @ y) / np.sqrt((x @ x) * (y @ y)), -1, 1))
 
 
 def is_constant(values: Floats) -> Bools:

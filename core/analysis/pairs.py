@@ -62,22 +62,3 @@ def exact_scores(trace: Trace, layer: int, head: int) -> Floats:
     """
     queries, keys = head_vectors(trace, layer, head)
     return trace.layers[layer].logits(queries @ keys.T, head)
-
-
-def attention_of(trace: Trace, layer: int, head: int, queries: Floats, keys: Floats) -> Floats:
-    """Attention by the head's own rule from other queries and keys, float64 (token, token).
-
-    `queries` and `keys` are (token, dim): scaled, soft-capped and masked as this head does it.
-    """
-    rule = trace.layers[layer]
-    return rule.weights(rule.logits(queries @ keys.T, head), head)
-
-
-def attention_change(trace: Trace, layer: int, head: int, queries: Floats, keys: Floats) -> float:
-    """Largest difference of any attention weight when these vectors replace the head's own.
-
-    Rounding alone for queries and keys from :func:`core.analysis.normalization.normalize`, except
-    where the model caps its scores: a soft cap does see what is added to a row.
-    """
-    changed = attention_of(trace, layer, head, queries, keys)
-    return float(np.abs(changed - trace.attention(layer, head)).max())

@@ -138,8 +138,6 @@ class CorpusPairs:
 def _rows(blocks: Sequence[Block], counted: Sequence[Bools]) -> Rows:
     counts = np.concatenate([each.sum(axis=-1).ravel() for each in counted])
     queries = np.concatenate([block.tokens.ravel() for block in blocks])
-    lengths = np.concatenate([np.full(*block.tokens.shape) for block in blocks])
-    texts = np.repeat(np.arange(lengths.size), lengths)
     keys = np.concatenate(
         [
             np.broadcast_to(block.tokens[:, None, :], each.shape)[each]
@@ -148,4 +146,4 @@ def _rows(blocks: Sequence[Block], counted: Sequence[Bools]) -> Rows:
     )
     some = counts > 0
     counts = counts[some]
-    return Rows(queries[some], texts[some], keys, np.cumsum(counts) - counts, counts)
+    return Rows(queries[some], keys, np.cumsum(counts) - counts, counts)

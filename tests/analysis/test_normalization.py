@@ -18,15 +18,11 @@ from core.analysis.normalization import (
     NOTEBOOK_A,
     NOTEBOOK_C,
     GridSearch,
-    correlation_along_c,
     grid_search,
     key_translation,
     normalize,
-    pearson,
-    printed_log,
     same_token_pairs,
 )
-from tests.rounding import rounding_of
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
@@ -222,14 +218,6 @@ def test_the_surface_is_flat_along_c() -> None:
     assert spread < 1e-9
 
 
-def test_along_c_every_correlation_comes_from_vectors_really_scaled() -> None:
-    queries, keys = clouds(2, 3, 4, 5)
-    c_values = [-2.0, -0.3, 0.1, 1.0, 7.0]
-    for r, c in zip(correlation_along_c(queries, keys, -0.4, c_values), c_values, strict=True):
-        products, cosines = pairs_by_hand(queries, keys, -0.4, c)
-        assert r == pytest.approx(np.corrcoef(products, cosines)[0, 1], abs=1e-9)
-
-
 @pytest.mark.parametrize("c", [-2.0, 0.5])
 def test_same_token_pairs_go_head_by_head_and_nothing_is_at_distance_one(c: float) -> None:
     queries, keys = clouds(4, 3, 4, 2)
@@ -273,37 +261,9 @@ def test_where_products_or_distances_do_not_vary_nothing_is_found(name: str) -> 
     result = grid_search(queries, keys, [-0.3, 0.0, 0.4], [-2.0, 0.0, 0.7])
     assert np.isnan([*result.surface.flat, result.a, result.c, result.correlation]).all()
     assert (result.history, result.a_on_edge, result.spread_along_c) == ((), False, 0)
-    assert np.isnan(correlation_along_c(queries, keys, 0.4, [-2.0, 0.7])).all()
 
 
 def test_keys_that_vanish_under_a_leave_only_that_row_undefined() -> None:
     result = grid_search(clouds(7, 2, 4, 3)[0], np.full((2, 4, 3), 0.5), [-0.5, 0.5], [1.0])
     np.testing.assert_array_equal(np.isnan(result.surface), [[True], [False]])
     assert (result.a, result.c, len(result.history)) == (0.5, 1.0, 1)
-
-
-@some
-@given(st.integers(3, 60), SEEDS, st.sampled_from([0, 1000]), st.sampled_from([1, 1e-3, 1e4]))
-def test_pearson_is_that_of_scipy(size: int, seed: int, centre: float, scale: float) -> None:
-    x, y = np.random.default_rng(seed).normal(size=(2, size))
-    expected = stats.pearsonr(x, x / 2 + y).statistic
-    assert pearson(scale * x + centre, x / 2 + y) == pytest.approx(expected, abs=1e-6)
-
-
-def test_pearson_of_what_varies_by_rounding_alone_is_undefined() -> None:
-    noisy, rising = 3 + 1e-15 * np.arange(9.0), np.arange(9.0)
-    assert np.isnan([pearson(noisy, rising), pearson(rising, noisy)]).all()
-    assert np.isnan(pearson(rising[:1], rising[:1]))
-
-
-def test_the_printed_log_has_every_gain_of_single_precision() -> None:
-    queries, keys = (each.astype(np.float32) for each in clouds(3, 4, 9, 16))
-    a_values, c_values = np.linspace(-0.5, 0.5, 10), np.linspace(-2, 2, 10)
-    log = printed_log(queries, keys, a_values, c_values)
-    found = grid_search(queries, keys, a_values, c_values)
-    sizes = [abs(step.correlation) for step in log]
-    assert sizes == sorted(set(sizes))
-    assert log[0][:2] == found.history[0][:2]
-    assert log[-1].a == found.a
-    assert sizes[-1] == pytest.approx(abs(found.correlation), abs=rounding_of(1))
-    assert not printed_log(queries, keys, [0.0], [0.0])  # keys are divided by c

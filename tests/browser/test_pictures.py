@@ -214,7 +214,7 @@ def test_planes_are_saved_arrow_by_arrow(goto: Open, tmp_path: Path, trace: Any)
 
 
 def test_clouds_are_saved_point_by_point(goto: Open, tmp_path: Path, trace: Any) -> None:
-    page = goto(f"/query_key?layer=4&head=2&stage=all+four&text={quote(TEXT)}")
+    page = goto(f"/query_key?layer=4&head=2&text={quote(TEXT)}")
     saved = save_picture(page, tmp_path, ".st-key-query_key_clouds")
     assert saved.name == "queries-and-keys-minilm-L4H2"
     assert saved.facts["options"]["distance"] == "euclidean"

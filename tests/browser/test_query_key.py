@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.analysis.query_key.clouds import head_clouds, head_stages
-from core.analysis.query_key.layer_search import search_layer
+from core.analysis.query_key.clouds import head_clouds
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_text
 from tests.browser.conftest import TEXT, Open, box_of, choose, click_head, follow, place, settle
@@ -31,55 +30,10 @@ def panel(page: Page, index: int) -> Locator:
 
 @pytest.fixture(scope="module")
 def clouds() -> list[NDArray[np.float64]]:
-    """Points of L4 H2 at the four stages, (26, 2) each, queries first."""
+    """Points of L4 H2 at the three stages, (26, 2) each, queries first."""
     trace = trace_text(load("bundled/minilm"), TEXT)
-    search = search_layer(trace, 3)
-    result = head_clouds(
-        trace, 3, 1, scale_head(trace, 3, 1), search=search, stages=head_stages(search)
-    )
+    result = head_clouds(trace, 3, 1, scale_head(trace, 3, 1))
     return [np.vstack([each.picture.queries, each.picture.keys]) for each in result]
-
-
-def test_four_panels_in_a_row_have_equal_axes_and_one_scale(
-    goto: Open, clouds: list[NDArray[np.float64]]
-) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&stage=all+four&scale=0")
-    expect(page.locator("figure")).to_have_count(4)
-    assert len({panel(page, index).get_attribute("data-scale") for index in range(4)}) == 1
-    assert rows_of_panels(page) == [4]
-    for index, points in enumerate(clouds):
-        figure = panel(page, index)
-        figure.scroll_into_view_if_needed()
-        for which, kind in ((IT_QUERY, "query"), (13 + BOOK_KEY, "key")):
-            page.mouse.move(*place(figure, points[which]))
-            expect(page.locator(".tip")).to_contain_text("it" if kind == "query" else "book")
-            expect(page.locator(".tip")).to_contain_text(kind)
-    expect(panel(page, 3).locator("figcaption")).to_have_text(
-        re.compile(r"^L4 H2 · a and c of the search: mean distance \d+\.\d\d$")
-    )
-    expect(page.get_by_text("on the edge of its range").first).to_be_visible()
-
-
-@pytest.mark.parametrize("part", ["picture", "trust", "search", "heads"])
-def test_the_picture_begins_in_the_upper_third_of_a_projector(goto: Open, part: str) -> None:
-    """One row of controls and one of examples are above it; distance stands where it works."""
-    stages = "&stage=all+four" if part == "picture" else ""
-    page = goto(f"/query_key?text={BOOK}&part={part}{stages}", width=1280, height=720)
-    first = page.locator(".legend, .js-plotly-plot, [data-testid=stTable]").first
-    expect(first).to_be_visible()
-    assert box_of(first)["y"] < 260
-    if part == "picture":
-        assert (
-            page.locator("figure")
-            .nth(3)
-            .locator("canvas")
-            .evaluate("(canvas) => canvas.getBoundingClientRect().bottom")
-            < 720
-        )
-    distance = page.get_by_text("Distance", exact=True)
-    assert distance.count() == (1 if part == "search" else 0)
-    if part == "search":
-        assert box_of(distance)["y"] > box_of(page.locator(".js-plotly-plot").nth(1))["y"]
 
 
 def rows_of_panels(page: Page) -> list[int]:
@@ -89,29 +43,50 @@ def rows_of_panels(page: Page) -> list[int]:
     return [tops.count(top) for top in sorted(set(tops))]
 
 
-@pytest.mark.parametrize(("width", "rows"), [(1000, [2, 2]), (390, [1, 1, 1, 1])])
-def test_panels_stay_inside_a_narrow_page_and_never_three_in_a_row(
-    goto: Open, width: int, rows: list[int]
+@pytest.mark.parametrize(("width", "rows"), [(1400, [3]), (390, [1, 1, 1])])
+def test_three_panels_have_equal_axes_and_stay_inside_the_page(
+    goto: Open, clouds: list[NDArray[np.float64]], width: int, rows: list[int]
 ) -> None:
-    page = goto(f"/query_key?text={BOOK}&stage=all+four", width=width)
-    expect(page.locator("figure")).to_have_count(4)
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2", width=width)
+    expect(page.locator("figure")).to_have_count(3)
     assert rows_of_panels(page) == rows
-    for figure in page.locator("figure").all():
+    for index, points in enumerate(clouds):
+        figure = panel(page, index)
+        figure.scroll_into_view_if_needed()
         box = box_of(figure)
         assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+        for which, kind in ((IT_QUERY, "query"), (13 + BOOK_KEY, "key")):
+            page.mouse.move(*place(figure, points[which]))
+            expect(page.locator(".tip")).to_contain_text("it" if kind == "query" else "book")
+            expect(page.locator(".tip")).to_contain_text(kind)
+    expect(panel(page, 2).locator("figcaption")).to_have_text(
+        re.compile(r"^L4 H2 normalized: mean distance \d+\.\d\d$")
+    )
+
+
+@pytest.mark.parametrize("part", ["picture", "search", "heads"])
+def test_the_picture_begins_in_the_upper_third_of_a_projector(goto: Open, part: str) -> None:
+    """One row of controls and one of examples are above it."""
+    page = goto(f"/query_key?text={BOOK}&part={part}", width=1280, height=720)
+    first = page.locator(".legend, .js-plotly-plot").first
+    expect(first).to_be_visible()
+    assert box_of(first)["y"] < 260
+    if part == "picture":
+        canvas = box_of(page.locator("figure canvas").nth(2))
+        assert canvas["y"] + canvas["height"] < 720
 
 
 def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
     goto: Open, clouds: list[NDArray[np.float64]]
 ) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&stage=all+four&scale=0")
-    for index in range(4):
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
+    for index in range(3):
         expect(panel(page, index)).to_have_attribute("data-lines", "13")
     figure = panel(page, 0)
     figure.scroll_into_view_if_needed()
     page.mouse.click(*place(figure, clouds[0][IT_QUERY]))
     page.mouse.move(5, 5)
-    for index in range(4):
+    for index in range(3):
         expect(panel(page, index)).to_have_attribute("data-lines", "1")
     expect(page.locator(".reading")).to_have_text("Query it → book 0.932")
     follow(page, "point=q11")
@@ -125,38 +100,6 @@ def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
     expect(page.locator(".reading")).to_contain_text("Query oh →")
     canvas.press("Enter")
     follow(page, "point=q2")
-
-
-def test_every_head_stands_beside_itself_with_its_mean_distance(goto: Open) -> None:
-    text = quote("The brown capybara is sleeping now.")
-    page = goto(f"/query_key?text={text}&layer=1&span=side+by+side")
-    titles = page.locator("figcaption")
-    expect(titles).to_have_count(24)
-    expect(titles.nth(0)).to_have_text("L1 H1 raw: mean distance 1.55")
-    expect(titles.nth(1)).to_have_text("L1 H1 a and c of the search: mean distance 5.55")
-    scales = [panel(page, index).get_attribute("data-scale") for index in range(4)]
-    assert scales[0] == scales[1] != scales[2] == scales[3]
-
-
-def test_a_clicked_point_shows_its_pair_and_stays_from_head_to_head(goto: Open) -> None:
-    trace = trace_text(load("bundled/minilm"), TEXT)
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&part=heads&quantity=raw")
-    points = page.locator(".st-key-query_key_pairs .scatterlayer .trace:nth-child(2) .point")
-    expect(points).to_have_count(13)
-    box = box_of(points.nth(IT_QUERY))
-    page.mouse.move(box["x"] + 1, box["y"] + 1, steps=3)
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    follow(page, r"dot=11%2C5")
-    expect(
-        page.get_by_text(re.compile("Query it → key book: score .* attention 0.932"))
-    ).to_be_visible()
-    page.get_by_role("button", name="Next head").click()
-    follow(page, "head=3")
-    weight = f"{trace.attention(3, 2)[IT_QUERY, BOOK_KEY]:.3f}"
-    expect(
-        page.get_by_text(re.compile(f"Query it → key book: .* attention {weight}"))
-    ).to_be_visible()
-    follow(page, "dot=11%2C5")
 
 
 def painted(figure: Locator, colour: tuple[int, int, int]) -> int:
@@ -177,39 +120,33 @@ def painted(figure: Locator, colour: tuple[int, int, int]) -> int:
     return count
 
 
-@pytest.mark.parametrize("dims", ["2-D", "3-D"])
-def test_a_chosen_pair_is_red_only_where_it_is_the_querys_strongest(goto: Open, dims: str) -> None:
+def test_a_chosen_pair_is_red_only_where_it_is_the_querys_strongest(goto: Open) -> None:
     """In L4 H2 "it" attends most to "book", 0.932; in L4 H3 to another key.
 
     The theme's blue at 0.6 on white, and its red; no red where nothing is chosen.
     """
     blue, red = (128, 176, 214), (200, 55, 45)
-    trace = trace_text(load("bundled/minilm"), TEXT)
-    assert [trace.attention(3, head)[IT_QUERY].argmax() == BOOK_KEY for head in (1, 2)] == [1, 0]
-    shown = f"stage=all+four&scale=0&dims={dims}"
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5&{shown}")
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2&from=11&to=5")
     expect(page.locator(".legend")).to_contain_text("chosen pair, a source's strongest")
-    for index in range(4):
-        assert painted(panel(page, index), blue) > (100 if dims == "2-D" else 30)
+    for index in range(3):
+        assert painted(panel(page, index), blue) > 100
         assert painted(panel(page, index), red) > 50
     page.get_by_role("button", name="Next head").click()
     follow(page, "head=3")
     settle(page)
-    expect(page.get_by_text("of a chosen source is a chosen target: here in none")).to_be_visible()
-    assert [painted(panel(page, index), red) for index in range(4)] == [0, 0, 0, 0]
+    expect(page.get_by_text("of a chosen source is a chosen target: here none")).to_be_visible()
+    assert [painted(panel(page, index), red) for index in range(3)] == [0, 0, 0]
     page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("button", name="Clear all").first.click()
     settle(page)
     page.get_by_role("button", name="Clear all").first.click()
     settle(page)
     expect(page.locator(".legend")).not_to_contain_text("chosen")
-    assert painted(panel(page, 0), blue) > (100 if dims == "2-D" else 30)
+    assert painted(panel(page, 0), blue) > 100
 
 
-def test_the_picture_is_drawn_with_the_ranges_of_the_search(goto: Open) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=1&stage=all+four")
-    expect(page.get_by_text("(−0.5 to 0.5)").first).to_be_visible()
-    choose(page, "Part", "Search")
+def test_the_ranges_of_the_search_stay_in_the_link(goto: Open) -> None:
+    page = goto(f"/query_key?text={BOOK}&layer=1&part=search")
     page.get_by_label("a from − to +").fill("50")
     page.get_by_label("a from − to +").press("Enter")
     follow(page, "a_range=50")
@@ -218,33 +155,17 @@ def test_the_picture_is_drawn_with_the_ranges_of_the_search(goto: Open) -> None:
     follow(page, "steps=9")
     choose(page, "Part", "Picture")
     follow(page, "part=picture.*a_range=50")
-    expect(page.get_by_text("(−50 to 50)").first).to_be_visible()
 
 
-def test_a_clicked_square_opens_that_heads_picture(goto: Open) -> None:
+def test_a_clicked_square_opens_that_heads_picture_and_space(goto: Open) -> None:
     page = goto(f"/query_key?text={BOOK}&part=heads")
     click_head(page, "query_key_map", 4, 2)
     follow(page, "layer=4&head=2&part=picture")
-    expect(panel(page, 0)).to_contain_text("L4 H2 · raw")  # its best stage
+    expect(panel(page, 0)).to_contain_text("L4 H2 raw")
     page.get_by_role("button", name="More", exact=True).click()
-    page.get_by_role("radio", name="3-D").click()
-    follow(page, "dims=3-D")
-    page.keyboard.press("Escape")  # closes what stands over the picture
-    settle(page)
-    expect(page.locator("figure")).to_have_count(1)
-    before = [pixels_of(panel(page, 0))]
-    box = box_of(panel(page, 0).locator("canvas"))
-    page.mouse.move(box["x"] + 80, box["y"] + 60)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 180, box["y"] + 100, steps=5)
-    page.mouse.up()
-    page.mouse.move(5, 5)
-    settle(page)
-    assert all(pixels_of(panel(page, i)) != one for i, one in enumerate(before))  # all turn
-
-
-def pixels_of(figure: Locator) -> str:
-    return str(figure.locator("canvas").evaluate("(canvas) => canvas.toDataURL()"))
+    choose(page, "Projection", "PCA 3-D")
+    follow(page, "projection=PCA\\+3-D")
+    expect(page.locator(".js-plotly-plot")).to_have_count(3)
 
 
 def test_the_report_opens_from_disk_without_a_network(goto: Open, open_saved: Open) -> None:
@@ -256,7 +177,6 @@ def test_the_report_opens_from_disk_without_a_network(goto: Open, open_saved: Op
         "L1 H1 a and c of the search: mean distance"
     )
     expect(report.locator("svg")).to_contain_text("Layer 1: a = 0.5, c = −2, |r| =")
-    expect(report.locator(".legend")).to_contain_text("chosen pair, a source's strongest")
     expect(report.locator("body")).to_contain_text("A line is red, as in AttentionViz, where")
     expect(report.locator("body")).to_contain_text("The search over all heads of layer 1")
     expect(report.locator("td", has_text="onerror=alert(1)").first).to_be_visible()

@@ -13,7 +13,7 @@ from core.analysis.query_key.clouds import head_clouds
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_image
 from core.model.box import open_box
-from tests.browser.conftest import Open, box_of, follow, place, settle
+from tests.browser.conftest import Open, box_of, follow, place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,9 +77,6 @@ def test_points_are_the_patches_themselves(goto: Open, trace: Trace) -> None:
     for row, column in ((3, 3), (4, 8), (8, 5)):  # within the disc, the square, the triangle
         colour = [int(v) for v in patches.cells[row * patches.columns + column].mean((0, 1))]
         assert painted(canvas_of(page), colour) > 100
-    page = goto(f"{LINK}&dots=1")
-    colour = [int(v) for v in patches.cells[3 * patches.columns + 3].mean((0, 1))]
-    assert painted(canvas_of(page), colour) == 0
 
 
 def test_a_point_under_the_mouse_is_marked_in_the_image_with_its_strongest_key(
@@ -137,24 +134,6 @@ def test_the_keyboard_steps_from_patch_to_patch(goto: Open) -> None:
     follow(page, "point=q3")
 
 
-def test_a_drag_turns_the_cloud_in_space(goto: Open) -> None:
-    page = goto(f"{LINK}&dims=3-D")
-    before = canvas_of(page).evaluate("(canvas) => canvas.toDataURL()")
-    box = box_of(canvas_of(page))
-    page.mouse.move(box["x"] + 80, box["y"] + 60)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 240, box["y"] + 120, steps=5)
-    page.mouse.up()
-    page.mouse.move(5, 5)
-    settle(page)
-    turned = canvas_of(page).evaluate("(canvas) => canvas.toDataURL()")
-    assert turned != before
-    assert "point=" not in page.url  # a drag is no click
-    canvas_of(page).press("Shift+ArrowLeft")
-    page.wait_for_timeout(200)  # the next frames
-    assert canvas_of(page).evaluate("(canvas) => canvas.toDataURL()") != turned
-
-
 def test_a_square_of_the_map_opens_its_points(goto: Open) -> None:
     page = goto(f"{LINK}&part=follow")
     area = page.locator(".st-key-query_key_follow .nsewdrag[data-subplot=xy]")
@@ -164,7 +143,7 @@ def test_a_square_of_the_map_opens_its_points(goto: Open) -> None:
     page.mouse.move(x, y, steps=3)
     page.mouse.click(x, y)
     follow(page, "part=picture.*layer=2.*head=5|layer=2.*head=5.*part=picture")
-    expect(page.locator("figcaption").first).to_contain_text("L2 H5 · normalized: mean distance")
+    expect(page.locator("figcaption").first).to_contain_text("L2 H5 normalized: mean distance")
     expect(page.get_by_text(re.compile("L2 H5 (follows|rests)")).first).to_be_visible()
 
 

@@ -184,16 +184,3 @@ def test_the_caption_names_kinds_as_they_are_drawn() -> None:
     by_position = said(open_app("atlas", **SMALL, colour="position"))
     assert "darker discs are queries, lighter diamonds keys" in by_position
     assert not re.search("green|pink", by_position)
-
-
-@pytest.mark.parametrize("dims", ["3"])
-def test_dimensions_go_along_to_the_page_of_queries_and_keys_and_back(dims: str) -> None:
-    app = open_app("atlas", **SMALL, dims=dims)
-    app.switch_page("pages/query_key.py").run()
-    app.selectbox(key="part").set_value("picture").run()
-    assert app.session_state["dims"] == f"{dims}-D"
-    assert "became" not in alerts(app)
-    app.switch_page("pages/atlas.py").run()
-    app.selectbox(key="part").set_value("one").run()
-    assert app.session_state["dims"] == dims
-    assert "became" not in alerts(app)

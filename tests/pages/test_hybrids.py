@@ -48,8 +48,8 @@ def test_the_picker_has_the_layers_that_attend_and_begins_with_the_last(
 def test_a_link_has_the_model_s_number_and_names_the_head_by_it(
     hybrid: Callable[..., AppTest],
 ) -> None:
-    app = hybrid("query_key", layer="3", head="2", part="trust")
-    assert "The attention of L3 H2, recomputed" in said(app)
+    app = hybrid("query_key", layer="3", head="2", part="picture")
+    assert "L3 H2: Euclidean distance" in said(app)
     assert app.query_params["layer"] == "3"
 
 

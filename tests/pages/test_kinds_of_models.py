@@ -53,7 +53,7 @@ FLAGGED = [{"anomaly": "flags"}]
 UNFLAGGED = [{"anomaly": part} for part in ("moved", "states")]
 SHORT = {"decoder": "On."}
 CROSS = [
-    *(Row("cross", "query_key", {"part": part}) for part in ("trust", "heads")),
+    Row("cross", "query_key", {"part": "heads"}),
     Row("cross", "query_key", {"part": "search"}, says=("no token has both",)),
     *(Row("cross", "anomalies", view, never=(*NOT_CROSS, FEW_QUERIES)) for view in FLAGGED),
     *(Row("cross", "anomalies", view | SHORT, (FEW_QUERIES,), NOT_CROSS) for view in FLAGGED),

@@ -109,9 +109,8 @@ def test_a_head_alone_can_be_tried_again(umap: Umap) -> None:
     assert not can_try_again(app)
 
 
-@pytest.mark.parametrize("part", ["picture", "trust"])
-def test_the_query_key_page_can_try_again(umap: Umap, part: str) -> None:
-    app = open_app("query_key", part=part, projection="UMAP", slow="1", text="one two three")
+def test_the_query_key_page_can_try_again(umap: Umap) -> None:
+    app = open_app("query_key", projection="UMAP", text="one two three")
     assert failed(app)
     umap.fails_from = np.inf
     again(app)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
 from core.analysis.images.colour import HUES, patch_looks
-from core.analysis.images.frequency import fine_shares
 from core.analysis.images.patch_scores import patches_of
 from core.analysis.query_key.clouds import Cloud
 from core.model.trace import Array, Patches, Trace
@@ -23,16 +22,10 @@ if TYPE_CHECKING:
 COLOURINGS = {  # in links, and as people read them
     "type": "type",
     "position": "position",
-    "lighter": "position, lighter first",
-    "position mod 5": "position mod 5",
-    "norm": "norm",
 }
 OF_PATCHES = {
     "hue": "hue",
     "brightness": "brightness",
-    "frequency": "spatial frequency",
-    "row": "row",
-    "column": "column",
     "place": "place in the image",
 }
 # The regions in the order of the hues around their circle, clockwise; the middle is grey.
@@ -53,8 +46,8 @@ MAX_SIDE = 24  # pixels of a patch's picture; no point is drawn larger
 class Tints(NamedTuple):
     """The colours of points: a kind of scale, a number for every point, and the legend.
 
-    `tones` are (query + key,), or (cloud, query + key) by norm: 0 to 1 along a ramp or the number
-    of a category, nan for what is no patch.
+    `tones` are (query + key,): 0 to 1 along a ramp or the number of a category, nan for what is no
+    patch.
     """
 
     scale: str
@@ -62,27 +55,19 @@ class Tints(NamedTuple):
     legend: tuple[str, ...] = ()
 
 
-def tints_of(trace: Trace, colouring: str, clouds: Sequence[Cloud] = ()) -> Tints:
+def tints_of(trace: Trace, colouring: str) -> Tints:
     """The tints by one of ``COLOURINGS`` or, of an image, of ``OF_PATCHES``.
 
-    Norms are those of `clouds`, which share a scale. `ValueError` for a look or place in a text.
+    `ValueError` for a look or place in a text.
     """
     if colouring in OF_PATCHES:
         tints = _of_patches(trace, colouring)
         return tints._replace(tones=np.tile(tints.tones, 2))
-    if colouring == "norm":
-        longest = max(float(cloud.norms.max()) for cloud in clouds) or 1.0
-        tones = np.stack([cloud.norms / longest for cloud in clouds])
-        return Tints("sequential", tones, ("norm 0", f"norm {longest:.3g}"))
-    sides = [np.arange(len(side), dtype=np.float64) for side in (trace.tokens, trace.key_tokens)]
-    if colouring == "position mod 5":
-        legend = tuple(f"positions {i + 1}, {i + 6}, …" for i in range(5))
-        return Tints("category", np.concatenate(sides) % 5, legend)
-    shares = np.concatenate([side / max(side.size - 1, 1) for side in sides])
+    sides = [len(side) for side in (trace.tokens, trace.key_tokens)]
     if colouring == "type":
-        return Tints("type", np.zeros_like(shares))
-    scale = "lightness" if colouring == "lighter" else "sequential"
-    return Tints(scale, shares, ("first token", "last token"))
+        return Tints("type", np.zeros(sum(sides)))
+    shares = np.concatenate([np.arange(size) / max(size - 1, 1) for size in sides])
+    return Tints("sequential", shares, ("first token", "last token"))
 
 
 def _of_patches(trace: Trace, colouring: str) -> Tints:
@@ -99,15 +84,8 @@ def _of_patches(trace: Trace, colouring: str) -> Tints:
     elif colouring == "place":
         values = _AROUND[3 * row // rows, 3 * column // columns]
         scale, legend = "hue", (*REGIONS, "middle")
-    elif colouring == "brightness":
-        scale, values, legend = "sequential", patch_looks(trace).brightness, ("black", "white")
-    elif colouring == "frequency":
-        fine = fine_shares(patches.cells)
-        scale, values, legend = "sequential", fine, ("smooth", "fine")
-    elif colouring == "row":
-        scale, values, legend = "sequential", row / max(rows - 1, 1), ("top", "bottom")
     else:
-        scale, values, legend = "sequential", column / max(columns - 1, 1), ("left", "right")
+        scale, values, legend = "sequential", patch_looks(trace).brightness, ("black", "white")
     tones = np.full(len(trace.tokens), np.nan)
     tones[patches.tokens] = values
     return Tints(scale, tones, legend)
@@ -146,9 +124,8 @@ def places_table(trace: Trace, clouds: Sequence[Cloud], tints: Tints) -> pd.Data
 
     labels, count = labels_of(trace.tokens), len(trace.tokens)
     tokens = [*trace.tokens, *trace.tokens]
-    tones = np.broadcast_to(tints.tones, (len(clouds), 2 * count))
     parts = []
-    for cloud, colour in zip(clouds, tones, strict=True):
+    for cloud in clouds:
         points = np.vstack([cloud.picture.queries, cloud.picture.keys])
         columns: dict[str, object] = {
             "stage": cloud.stage,
@@ -159,6 +136,6 @@ def places_table(trace: Trace, clouds: Sequence[Cloud], tints: Tints) -> pd.Data
         }
         columns |= dict(zip("xyz", points.T, strict=False))
         if tints.scale != "type":
-            columns["colour"] = colour
+            columns["colour"] = tints.tones
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)

@@ -1,1 +1,1 @@
-"""Points of many dimensions in two or three: PCA, biplot, UMAP and t-SNE."""
+"""Points of many dimensions in two or three: PCA, UMAP and t-SNE."""

@@ -1,4 +1,4 @@
-"""Queries and keys of one head in one plane or space, by four projections."""
+"""Queries and keys of one head in one plane or space, by three projections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.analysis.arrays import Floats, one_thread, unit_rows
 from core.analysis.projections.umap_process import ProjectionError, fit_umap
 from core.analysis.vectors import principal_components
 
-Projection = Literal["PCA", "biplot", "UMAP", "t-SNE"]
+Projection = Literal["PCA", "UMAP", "t-SNE"]
 Metric = Literal["euclidean", "cosine"]
 
 SEED = 0
@@ -27,8 +27,7 @@ class Embedding:
 
     queries: Floats  # (token, dimension)
     keys: Floats  # (token, dimension)
-    # What it keeps of the variance (PCA) or of the squared centred scores (biplot), 0 to 1
-    share: float | None = None
+    share: float | None = None  # what PCA keeps of the variance, 0 to 1
 
 
 def embed(
@@ -42,12 +41,10 @@ def embed(
     """Project queries and keys together.
 
     `queries` and `keys` are (token, dim), `dimensions` 2 or 3. The metric "cosine" compares vectors
-    by angle, whatever their lengths; a biplot has none: it keeps inner products. The same input
-    gives the same numbers: random parts start from ``SEED``. Raises `ProjectionError` when UMAP or
-    t-SNE fails; the message is a sentence for a page.
+    by angle, whatever their lengths. The same input gives the same numbers: random parts start from
+    ``SEED``. Raises `ProjectionError` when UMAP or t-SNE fails; the message is a sentence for a
+    page.
     """
-    if projection == "biplot":
-        return biplot(queries, keys, dimensions)
     rows = np.vstack([queries, keys])
     if metric == "cosine":
         rows = unit_rows(rows)
@@ -60,34 +57,6 @@ def embed(
     else:
         points = _tsne(rows, dimensions, metric)
     return Embedding(points[: len(queries)], points[len(queries) :], share)
-
-
-def biplot(queries: Floats, keys: Floats, dimensions: int = 2) -> Embedding:
-    """Points whose inner products are closest to the head's centred dot products.
-
-    Each row of q k^T loses its mean, which softmax ignores; the rest, q (k - mean k)^T, is cut to
-    rank `dimensions` by singular value decomposition. No other points in that many dimensions
-    reproduce it better (Eckart and Young 1936; biplot: Gabriel 1971). All pairs count, including
-    those that a causal mask hides: with a mask there is no closed form.
-
-    `queries` and `keys` are (token, dim). Both clouds get the same mean square norm, and the query
-    farthest out on each axis is on its positive side: the decomposition leaves signs open, and
-    rounding would mirror the picture.
-    """
-    with one_thread():
-        q_basis, q_factor = np.linalg.qr(queries)
-        k_basis, k_factor = np.linalg.qr(keys - keys.mean(axis=0))
-        left, values, right = np.linalg.svd(q_factor @ k_factor.T)
-    rank = min(dimensions, len(values))
-    axes = q_basis @ left[:, :rank]
-    farthest = axes[np.abs(axes).argmax(axis=0), np.arange(rank)]
-    root = np.sqrt(values[:rank]) * np.where(farthest < 0, -1.0, 1.0)
-    missing = ((0, 0), (0, dimensions - rank))
-    q_points = np.pad(q_basis @ (left[:, :rank] * root), missing)
-    k_points = np.pad(k_basis @ (right[:rank].T * root), missing)
-    total = float((values**2).sum())
-    share = float((values[:rank] ** 2).sum() / total) if total > 0 else 1.0
-    return Embedding(q_points, k_points, share)
 
 
 def _tsne(rows: Floats, dimensions: int, metric: Metric) -> Floats:

@@ -13,22 +13,14 @@ from core.analysis.normalization import GridSearch, normalize
 from core.analysis.pair_projection import default_pair
 from core.analysis.pairs import head_vectors
 from core.analysis.projections.joint_embedding import Embedding, Metric, Projection, embed
-from core.analysis.query_key.distance import distances_between
-from core.analysis.query_key.faithfulness import (
-    MIN_CHANGE,
-    Faithfulness,
-    Reading,
-    compare_matrix,
-    faithfulness,
-)
+from core.analysis.query_key.distance import Distance, distances_between
+from core.analysis.query_key.faithfulness import MIN_CHANGE, Faithfulness, compare_matrix
 from core.analysis.query_key.scaling import HeadScaling
-from core.analysis.query_key.target import TargetKind, head_target
+from core.analysis.query_key.target import head_target
 from core.analysis.strongest_link import find_link, strongest_link
 from core.analysis.vectors import align_planes
 from core.model.trace import Trace
-from core.vocabulary import HEAD_STAGES, STAGES, HeadStage, Stage
-
-MAX_LINES = 20_000  # of one picture; beyond it the strongest are drawn
+from core.vocabulary import STAGES, HeadStage, Stage
 
 
 class Vectors(NamedTuple):
@@ -44,10 +36,9 @@ class Cloud:
 
     stage: HeadStage
     picture: Embedding  # where queries and keys lie
-    norms: Floats  # lengths of the vectors before projection, (query + key,), queries first
     apart_in_picture: float  # mean Euclidean distance of each query to its most attended key
     apart_in_full: float  # the same in full space, in its metric
-    in_picture: Faithfulness  # of a biplot, by inner product
+    in_picture: Faithfulness
     in_full: Faithfulness
 
 
@@ -59,23 +50,19 @@ class Lines:
     keys: Indices
     weights: Floats  # attention
     strongest: Bools  # whether the query attends to no key more, drawn or not; of equals the first
-    left_out: int = 0  # weaker lines that were dropped
 
     @property
     def table(self) -> Floats:
         """Query, key, attention, and 1 for a query's strongest, (line, 4)."""
         return np.column_stack([self.queries, self.keys, self.weights, self.strongest])
 
-    def between(self, sources: Sequence[int], targets: Sequence[int]) -> Bools:
-        """Which lines lead from one of these queries to one of these keys, (line,)."""
-        return np.asarray(np.isin(self.queries, sources) & np.isin(self.keys, targets))
-
     def red(self, sources: Sequence[int], targets: Sequence[int]) -> Bools:
         """Which lines lead from one of these queries to its strongest key, and that is a target.
 
         The red lines of AttentionViz (Yeh et al. 2023), (line,).
         """
-        return self.between(sources, targets) & self.strongest
+        chosen = np.isin(self.queries, sources) & np.isin(self.keys, targets)
+        return np.asarray(chosen & self.strongest)
 
 
 def stage_vectors(
@@ -95,11 +82,6 @@ def stage_vectors(
     if search is not None and search.defined:
         vectors["searched"] = Vectors(*normalize(queries, keys, search.a, search.c))
     return vectors
-
-
-def head_stages(search: GridSearch) -> tuple[HeadStage, ...]:
-    """The stages there are: "searched" only where the search found an a and a c."""
-    return HEAD_STAGES if search.defined else STAGES
 
 
 def best_stage(scaling: HeadScaling) -> Stage:
@@ -127,37 +109,33 @@ def head_clouds(
     stages: Sequence[HeadStage] = STAGES,
     projection: Projection = "PCA",
     dimensions: int = 2,
-    metric: Metric = "euclidean",
-    target: TargetKind = "centred",
+    distance: Distance = "euclidean",
 ) -> list[Cloud]:
     """One cloud a stage, each turned onto the one before, which changes no distance.
 
-    The stage "searched" needs a `search` of the layer that found an a and a c. A biplot gives one
-    cloud: it takes the mean from each row of dot products, so all stages look the same.
+    The stage "searched" needs a `search` of the layer that found an a and a c.
     """
     vectors = stage_vectors(trace, layer, head, scaling, search)
-    shown: Sequence[HeadStage] = ("raw",) if projection == "biplot" else stages
+    metric: Metric = "cosine" if distance == "cosine" else "euclidean"
     pictures = [
-        embed(*vectors[stage], projection, dimensions=dimensions, metric=metric) for stage in shown
+        embed(*vectors[stage], projection, dimensions=dimensions, metric=metric) for stage in stages
     ]
     aligned = align_planes(np.stack([np.vstack([each.queries, each.keys]) for each in pictures]))
-    goal = head_target(trace, layer, head, target)
+    goal = head_target(trace, layer, head)
     strongest = trace.attention(layer, head).argmax(axis=1)
     to_strongest = np.arange(strongest.size), strongest
-    reading: Reading = "inner product" if projection == "biplot" else "distance"
     clouds = []
-    for stage, embedding, points in zip(shown, pictures, aligned, strict=True):
+    for stage, embedding, points in zip(stages, pictures, aligned, strict=True):
         queries, keys = np.split(points, [len(embedding.queries)])
-        picture = replace(embedding, queries=queries, keys=keys)
-        in_full = distances_between(*vectors[stage], metric)
+        in_plane = distances_between(queries, keys)
+        in_full = distances_between(*vectors[stage], distance)
         clouds.append(
             Cloud(
                 stage=stage,
-                picture=picture,
-                norms=np.linalg.norm(np.vstack(vectors[stage]), axis=1),
-                apart_in_picture=float(distances_between(queries, keys)[to_strongest].mean()),
+                picture=replace(embedding, queries=queries, keys=keys),
+                apart_in_picture=float(in_plane[to_strongest].mean()),
                 apart_in_full=float(in_full[to_strongest].mean()),
-                in_picture=faithfulness(goal, picture, reading),
+                in_picture=compare_matrix(goal, in_plane),
                 in_full=compare_matrix(goal, in_full),
             )
         )
@@ -175,12 +153,6 @@ def strongest_lines(attention: Floats, count: int = 1) -> Lines:
     return _sorted_lines(queries[attended], keys[attended], attention)
 
 
-def lines_above(attention: Floats, threshold: float) -> Lines:
-    """All pairs with at least this attention, at most ``MAX_LINES`` of them."""
-    queries, keys = np.nonzero(attention >= threshold)
-    return _sorted_lines(queries, keys, attention)
-
-
 def with_chosen(
     lines: Lines, attention: Floats, sources: Sequence[int], targets: Sequence[int]
 ) -> Lines:
@@ -195,10 +167,9 @@ def with_chosen(
     queries, keys = np.nonzero(missing)
     if not queries.size:
         return lines
-    joined = _sorted_lines(
+    return _sorted_lines(
         np.concatenate([lines.queries, queries]), np.concatenate([lines.keys, keys]), attention
     )
-    return replace(joined, left_out=lines.left_out + joined.left_out)
 
 
 def default_chosen(trace: Trace) -> tuple[list[int], list[int]]:
@@ -226,8 +197,7 @@ def default_chosen(trace: Trace) -> tuple[list[int], list[int]]:
 
 
 def _sorted_lines(queries: Indices, keys: Indices, attention: Floats) -> Lines:
-    weights = attention[queries, keys]
-    drawn = np.argsort(weights, kind="stable")[-MAX_LINES:]
-    queries, keys = queries[drawn], keys[drawn]
+    order = np.argsort(attention[queries, keys], kind="stable")
+    queries, keys = queries[order], keys[order]
     strongest = keys == attention.argmax(axis=1)[queries]
-    return Lines(queries, keys, weights[drawn], strongest, weights.size - drawn.size)
+    return Lines(queries, keys, attention[queries, keys], strongest)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 
 from core.analysis.arrays import Floats
 
-if TYPE_CHECKING:
-    from core.analysis.projections.joint_embedding import Metric
+Distance = Literal["euclidean", "squared euclidean", "cosine"]
 
 COSINE_DIGITS = 12  # decimals; beyond them a cosine of float64 vectors is rounding
 _MAX_PICTURE_DIMENSIONS = 3  # up to here differences are taken axis by axis: exact, and cheap
 
 
-def distances_between(queries: Floats, keys: Floats, distance: Metric = "euclidean") -> Floats:
+def distances_between(queries: Floats, keys: Floats, distance: Distance = "euclidean") -> Floats:
     """From each query (row) to each key (column), (..., token, token).
 
     `queries` and `keys` are (..., token, dim). A zero vector has cosine distance 1.
@@ -31,20 +30,15 @@ def distances_between(queries: Floats, keys: Floats, distance: Metric = "euclide
 
 
 def pair_distances(
-    products: Floats, query_squares: Floats, key_squares: Floats, distance: Metric
+    products: Floats, query_squares: Floats, key_squares: Floats, distance: Distance
 ) -> Floats:
     """From dot products, which are overwritten, and squared norms that broadcast to their shape."""
     if distance == "cosine":
-        return cosine_distances(products, query_squares * key_squares)
+        lengths = np.sqrt(query_squares * key_squares)
+        cosine = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
+        return np.asarray(np.round(1 - cosine, COSINE_DIGITS))
     squares = np.multiply(products, -2, out=products)
     squares += query_squares
     squares += key_squares
     np.maximum(squares, 0, out=squares)
-    return np.sqrt(squares, out=squares)
-
-
-def cosine_distances(products: Floats, squared_lengths: Floats) -> Floats:
-    """1 - product / lengths; `squared_lengths` are the products of both squared norms."""
-    lengths = np.sqrt(squared_lengths)
-    cosine = np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
-    return np.asarray(np.round(1 - cosine, COSINE_DIGITS))
+    return squares if distance == "squared euclidean" else np.sqrt(squares, out=squares)

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from core.model.trace import Trace
 
 TargetKind = Literal["centred", "raw"]
-TARGET_KINDS: tuple[TargetKind, ...] = ("centred", "raw")
-TARGET_NAMES: dict[TargetKind, str] = {"centred": "row-centred scores", "raw": "raw scores"}
-TOP_KEYS = 3  # of each query, compared with its nearest keys
 MIN_KEYS = 2  # a query with one permitted key must attend to it, which says nothing
 
 
@@ -31,7 +28,6 @@ class Rows:
     """The pairs that count, query by query: permitted, of queries with ``MIN_KEYS`` or more."""
 
     queries: Indices  # (row,)
-    texts: Indices  # (row,), ascending
     keys: Indices  # (pair,)
     starts: Indices  # (row,), its first pair
     counts: Indices  # (row,), how many it has
@@ -57,9 +53,7 @@ class Target:
 
     rows: Rows  # the pairs that count
     values: Floats  # (pair,), scores less the mean of their row ("centred") or of all ("raw")
-    # Each row's ``TOP_KEYS`` pairs with the highest scores, highest first and the earlier of
-    # equals, (``TOP_KEYS``, row). A shorter row repeats its last pair.
-    strongest: Indices
+    strongest: Indices  # the pair with the highest score of each row, of equals the first, (row,)
     kind: TargetKind = "centred"  # which mean was taken; distances lose the same one
 
 
@@ -82,7 +76,6 @@ def rows_of(allowed: Bools) -> Rows:
     counts = counts[queries]
     return Rows(
         queries=queries,
-        texts=np.zeros(queries.size, dtype=np.intp),
         keys=np.nonzero(counted)[1],
         starts=np.cumsum(counts) - counts,
         counts=counts,
@@ -108,17 +101,8 @@ def less_mean(values: Floats, rows: Rows, kind: TargetKind) -> Floats:
 
 
 def _strongest(scores: Floats, rows: Rows) -> Indices:
-    """The pairs with the highest scores of each row, as in a ``Target``."""
-    remaining = scores.copy()
-    strongest = np.zeros((TOP_KEYS, rows.starts.size), dtype=np.intp)
+    """The pair with the highest score of each row, of equals the first."""
     if not scores.size:
-        return strongest
-    row_numbers = np.arange(rows.starts.size)
-    row_of_pair = rows.spread(row_numbers)
-    for rank in range(TOP_KEYS):
-        maxima = rows.spread(np.maximum.reduceat(remaining, rows.starts))
-        candidates = np.flatnonzero(remaining == maxima)
-        best = candidates[np.searchsorted(row_of_pair[candidates], row_numbers)]
-        strongest[rank] = np.where(rank < rows.counts, best, strongest[rank - 1])
-        remaining[best] = -np.inf
-    return strongest
+        return np.zeros(0, dtype=np.intp)
+    highest = np.flatnonzero(scores == rows.spread(np.maximum.reduceat(scores, rows.starts)))
+    return highest[np.searchsorted(highest, rows.starts)]

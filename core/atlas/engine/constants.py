@@ -102,7 +102,7 @@ def _measure_head(sums: Sums, sample: Sample, pairs: CorpusPairs, head: tuple[in
     for stage, points in place(queries, keys, planes).items():
         own, others = np.split(points[:, :2].astype(np.float64), 2)
         kept[stage] = pairs.faithfulness(own, others, head, target)
-    return _Head(planes, c, kept, uniform_baseline(target.rows).top1)
+    return _Head(planes, c, kept, uniform_baseline(target.rows))
 
 
 def _join(heads: Sequence[_Head], layers: int, pairs: CorpusPairs) -> HeadConstants:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.components.export import standalone_page
 from core.components.packing import grid_of, pack
-from core.components.points import Coloured, packed_sizes
+from core.components.points import Coloured
 from core.components.reported_state import reported
 from core.components.scripts import register
 from core.model.trace import Patches
@@ -26,13 +26,11 @@ class Panel:
     Attributes
     ----------
     title : above the points.
-    axes : the names of the axes, one a dimension; none are written without.
+    axes : the names of both axes; none are written without.
     notes : lines of text below them.
-    points : (query + key, 2), or 3 in space, queries first.
+    points : (query + key, 2), queries first.
     tones : (query + key,), what colours stand for: 0 to 1, or whole numbers for categories.
     group : which head's lines it shows, an index into ``Clouds.lines``.
-    norms : (query + key,), lengths of the vectors, if the size of a point shows them; in all panels
-        or in none.
     """
 
     title: str
@@ -41,7 +39,6 @@ class Panel:
     tones: NDArray[np.float64]
     axes: Sequence[str] = ()
     group: int = 0
-    norms: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +50,10 @@ class Image:
     patches : as large as they are drawn.
     partners : (query + key, 2), for each query the key that it attends to most, for each key the
         query that gives it most, and the attention.
-    dots : draw points as marks in their colours, not as patches.
     """
 
     patches: Patches
     partners: NDArray[np.float64]
-    dots: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,14 +67,11 @@ class Clouds(Coloured):
         attention last.
     heads : the name of each head, e.g. "L4 H2".
     columns : the maximum in a row; fewer on narrow screens.
-    together : this many panels stay in one row if they fit; with 2 or more, panels of one group
-        share a scale.
     sources, targets : these queries and keys are ringed; a line from one to the other is red where
         it is the query's strongest, else dashed.
     key_labels : of the keys, where those are other tokens than the queries.
     shown, shown_keys : positions that are drawn, of queries and of keys (the same unless given);
         lines to others are counted in a note.
-    own_scale : each panel as large as its points, instead of one scale for all or for its group.
     image : what the points are patches of, if they are. Tones that are not numbers then have the
         colour of their kind.
     """
@@ -88,19 +80,15 @@ class Clouds(Coloured):
     lines: Sequence[NDArray[np.float64]]
     heads: Sequence[str]
     columns: int = 3
-    together: int = 1
     sources: Sequence[int] = ()
     targets: Sequence[int] = ()
     key_labels: Sequence[str] | None = None
     shown: Sequence[int] = ()
     shown_keys: Sequence[int] | None = None
-    own_scale: bool = False
     image: Image | None = None
 
     def packed(self, pinned: str | None = None) -> bytes:
         """What the component receives."""
-        norms = [panel.norms for panel in self.panels if panel.norms is not None]
-        sizes, ends = packed_sizes(np.concatenate([np.zeros(0), *norms]))
         keys = self.labels if self.key_labels is None else self.key_labels
         shown_keys = self.shown if self.shown_keys is None else self.shown_keys
         settings = self.settings() | {
@@ -113,23 +101,17 @@ class Clouds(Coloured):
             "heads": list(self.heads),
             "lineCounts": [len(lines) for lines in self.lines],
             "columns": self.columns,
-            "together": self.together,
-            "sizeEnds": ends,
             "sources": list(self.sources),
             "targets": list(self.targets),
             "shown": [*self.shown, *(place + len(self.labels) for place in shown_keys)],
-            "ownScale": self.own_scale,
             "pinned": pinned,
-            "dims": self.panels[0].points.shape[1] if self.panels else 2,
             "grid": None if self.image is None else grid_of(self.image.patches),
-            "dots": self.image is not None and self.image.dots,
         }
         nothing = np.zeros(0, dtype=np.uint8)
         return pack(
             settings,
             points=np.stack([panel.points for panel in self.panels]),
             tones=np.stack([panel.tones for panel in self.panels]),
-            sizes=sizes,
             lines=np.vstack([lines.reshape(-1, 4) for lines in self.lines]),
             pixels=nothing if self.image is None else self.image.patches.pixels,
             partners=nothing if self.image is None else self.image.partners,

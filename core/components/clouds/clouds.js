@@ -1,19 +1,9 @@
 // Panels of queries (discs) and keys (diamonds), with lines from queries to keys. A point that is hovered or pinned
 // shows only its own lines, in every panel. Points of an image are drawn as its patches, beside the image itself.
 
-import { listenGestures } from "../points/gestures.js"
-import { firstRotation, turnedBy } from "../points/rotation.js"
 import { writeLabels } from "../points/labels.js"
 import { nearestPoint, tracePoint } from "../points/scatter.js"
-import {
-  legendEntries,
-  legendEntry,
-  legendMark,
-  shadeIndex,
-  shadesOf,
-  sizeEntries,
-  sizeFactor,
-} from "../points/shades.js"
+import { legendEntries, legendEntry, legendMark, shadeIndex, shadesOf } from "../points/shades.js"
 import { shortened } from "../points/texts.js"
 import {
   describe,
@@ -38,13 +28,12 @@ import {
   pointsOf,
   readLines,
   redEnds,
-  shareScale,
 } from "./data.js"
 import { ImageMap } from "./image_map.js"
-import { AXES, fitPoints, placePoints, writeAxes } from "./space.js"
+import { AXES, fitPoints, placePoints, writeAxes } from "./plane.js"
 import { drawSprite, makeSprites, spriteSide } from "./sprites.js"
 
-/** @import { SpaceFrame } from "./space.js" */
+/** @import { Frame } from "./plane.js" */
 /** @import { Sprites } from "./sprites.js" */
 /** @import { Focus } from "./image_map.js" */
 /** @import { Data, Line, Panel } from "./data.js" */
@@ -61,8 +50,6 @@ const WITH_IMAGE = {
   border: { type: 2, tone: 3 },
   larger: 1.5,
 }
-const TURN = 0.008 // radians a pixel
-const TURN_KEY = 12 * TURN
 const RADIUS = { few: 5, many: 3, manyFrom: 150 } // pixels; tokens
 const REACH = 14 // pixels from a point to the pointer
 const MAX_LABELS = 150 // per panel
@@ -82,9 +69,7 @@ class CloudsView extends View {
   /** @type {Panel[]} */ panels = []
   pinned = -1 // a point: queries first
   hovered = -1
-  rotation = firstRotation()
   /** @type {Sprites | null} */ sprites = null // of an image
-  /** @type {(() => void)[]} */ gestures = [] // their clean-ups
 
   /** @param {Component} component */
   constructor(component) {
@@ -122,11 +107,9 @@ class CloudsView extends View {
     this.theme = readTheme(this.root)
     this.shades = shadesOf(data, this.theme)
     const frames = data.titles.map((_, p) =>
-      fitPoints(pointsOf(data, p), data.dims, data.shown, width, height, PANEL.margin),
+      fitPoints(pointsOf(data, p), data.shown, width, height, PANEL.margin),
     )
-    if (!data.ownScale) shareScale(frames, (p) => (data.together > 1 ? data.groups[p] : 0))
     const focused = this.panels.findIndex(({ canvas }) => canvas.matches(":focus"))
-    for (const release of this.gestures.splice(0)) release()
     this.panels = frames.map((frame, p) => this.makePanel(p, frame))
     grid.replaceChildren(...this.panels.map(({ figure }) => figure))
     if (focused >= 0) this.panels[focused]?.canvas.focus()
@@ -149,8 +132,7 @@ class CloudsView extends View {
         ? PANEL.narrow
         : PANEL.minWidth
     const fitting = Math.max(1, Math.floor((room + PANEL.gap) / (minWidth + PANEL.gap)))
-    const max = Math.min(data.columns, fitting, count)
-    const columns = max > data.together ? max - (max % data.together) : max
+    const columns = Math.min(data.columns, fitting, count)
     const maxWidth = sprites ? WITH_IMAGE.maxWidth : PANEL.maxWidth
     const width = Math.min(maxWidth, Math.floor((room - PANEL.gap * (columns - 1)) / columns) - 2)
     const inWindow = Math.max(HEIGHT.least, HEIGHT.window * windowFor(this.root).height)
@@ -158,74 +140,43 @@ class CloudsView extends View {
     return { columns, width, height }
   }
 
-  destroy() {
-    for (const release of this.gestures) release()
-    super.destroy()
-  }
-
-  /** @param {number} index @param {SpaceFrame} frame @returns {Panel} */
+  /** @param {number} index @param {Frame} frame @returns {Panel} */
   makePanel(index, frame) {
     const { data } = this
     const figure = make(null, "figure")
     make(figure, "figcaption", "", data.titles[index])
     const canvas = make(figure, "canvas")
     const queries = data.shown.filter((i) => i < data.queries).length
-    const label = `${data.titles[index]}: ${queries} queries and ${data.shown.length - queries} keys; arrow keys step from point to point${data.dims === 3 ? ", with Shift they turn" : ""}, Enter pins one, Escape unpins`
+    const label = `${data.titles[index]}: ${queries} queries and ${data.shown.length - queries} keys; arrow keys step from point to point, Enter pins one, Escape unpins`
     describe(canvas, { tabindex: 0, role: "img", "aria-label": label })
     const notes = make(figure, "div", "notes")
     for (const note of data.notes[index]) make(notes, "div", "", note)
     Object.assign(figure.dataset, { scale: frame.scale, x: frame.x, y: frame.y })
     const lines = this.lines[data.groups[index]]
-    const places = this.placesOf(index, frame)
+    const places = placePoints(frame, pointsOf(data, index), data.shown, data.labels.length)
     const panel = { figure, canvas, frame, places, index, lines, red: redEnds(data, lines) }
     this.listenTo(panel)
     return panel
   }
 
-  /** Where the points of a panel lie. @param {number} index @param {SpaceFrame} frame */
-  placesOf(index, frame) {
-    const { dims, shown, labels } = this.data
-    const points = pointsOf(this.data, index)
-    return placePoints(frame, points, dims, shown, this.rotation, labels.length)
-  }
-
   /** @param {Panel} panel */
   listenTo(panel) {
     const { canvas } = panel
-    /** @type {(x: number, y: number) => number} */
-    const pointAt = (x, y) => nearestPoint(panel.places.length, (i) => panel.places[i], x, y, REACH)
-    const pointUnder = (/** @type {PointerEvent} */ event) => {
+    const pointUnder = (/** @type {MouseEvent} */ event) => {
       const { x, y } = placeOf(canvas, event)
-      return pointAt(x, y)
+      return nearestPoint(panel.places.length, (i) => panel.places[i], x, y, REACH)
     }
-    canvas.style.touchAction = this.data.dims === 3 ? "none" : "pan-y"
-    const release = listenGestures(canvas, {
-      pan: (dx, dy) => this.turn(dx * TURN, dy * TURN),
-      press: (x, y) => this.pin(pointAt(x, y)),
-      point: (event) => (event ? this.hover(pointUnder(event), event) : this.hover(-1)),
-      zoom() {},
-      start: () => this.tip.hide(),
-      stop() {},
-      mayWheel: () => false,
-    })
-    this.gestures.push(release)
+    canvas.onpointermove = (event) => this.hover(pointUnder(event), event)
+    canvas.onpointerleave = () => this.hover(-1)
+    canvas.onclick = (event) => this.pin(pointUnder(event))
     canvas.onkeydown = (event) => {
       const [down, across] = ARROWS[event.key] ?? []
       if (event.key === "Escape") this.pin(-1)
       else if (event.key === "Enter") this.pin(this.hovered)
       else if (across === undefined) return
-      else if (event.shiftKey && this.data.dims === 3) this.turn(across * TURN_KEY, down * TURN_KEY)
       else this.hover(nextPoint(panel.places, this.hovered, down + across))
       event.preventDefault()
     }
-  }
-
-  /** In space a drag, or Shift and an arrow, turns all panels. @param {number} across @param {number} down in radians */
-  turn(across, down) {
-    if (this.data.dims === 2) return
-    this.rotation = turnedBy(this.rotation, across, down)
-    for (const panel of this.panels) panel.places = this.placesOf(panel.index, panel.frame)
-    this.nextFrame(() => this.draw())
   }
 
   /** The query of a patch, if it is shown. @param {number} patch */
@@ -362,19 +313,18 @@ class CloudsView extends View {
     )
     for (const index of this.drawingOrder(places, lit))
       this.drawPoint(pen, panel, places[index] ?? [], index, lit.has(index))
-    if (this.data.labelled) this.drawLabels(pen, panel, lit)
+    this.drawLabels(pen, panel, lit)
     Object.assign(pen, { font: `12px ${this.theme.font}`, lineWidth: 3 })
-    writeAxes(pen, panel.frame, axes[panel.index] ?? [], this.theme, this.rotation)
+    writeAxes(pen, panel.frame, axes[panel.index] ?? [], this.theme)
     return lines.length
   }
 
-  /** In space the nearest last; patches in focus after all others. @param {(number[] | null)[]} places @param {Set<number>} lit */
+  /** Patches in focus after all others. @param {(number[] | null)[]} places @param {Set<number>} lit */
   drawingOrder(places, lit) {
     const shown = [...places.keys()].filter((index) => places[index])
-    if (!this.sprites && this.data.dims === 2) return shown
+    if (!this.sprites) return shown
     /** @type {(index: number) => number} */
-    const layer = (index) =>
-      (places[index]?.[2] ?? 0) + (lit.has(index) ? 4 : 0) + (index === this.focus ? 4 : 0)
+    const layer = (index) => (index === this.focus ? 2 : Number(lit.has(index)))
     return shown.sort((a, b) => layer(a) - layer(b))
   }
 
@@ -399,7 +349,7 @@ class CloudsView extends View {
     const kind = Number(index >= data.queries)
     const colour = this.colourOf(panel, index)
     pen.globalAlpha = isLit ? 1 : 0.15
-    const patch = sprites && !sprites.dots ? sprites.patchOf(index) : -1
+    const patch = sprites?.patchOf(index) ?? -1
     if (sprites && patch >= 0) {
       const border = data.colouring === "type" ? WITH_IMAGE.border.type : WITH_IMAGE.border.tone
       drawSprite(
@@ -438,14 +388,11 @@ class CloudsView extends View {
   }
 
   /** @param {Panel} panel @param {number} index */
-  radiusOf({ index: panel, places, frame }, index) {
-    const { labels, sizes, dims, shown } = this.data
-    const byNorm = sizes.length ? sizeFactor(sizes[panel * places.length + index]) : 1
-    if (!this.sprites || this.sprites.dots)
-      return byNorm * (labels.length > 2 * RADIUS.manyFrom ? RADIUS.many : RADIUS.few)
-    const near = dims === 3 ? 1 + 0.3 * (places[index]?.[2] ?? 0) : 1
+  radiusOf({ frame }, index) {
+    const { labels, shown } = this.data
+    if (!this.sprites) return labels.length > 2 * RADIUS.manyFrom ? RADIUS.many : RADIUS.few
     const side = spriteSide(frame.width, frame.height, shown.length)
-    return (side / 2) * byNorm * near * (index === this.focus ? WITH_IMAGE.larger : 1)
+    return (side / 2) * (index === this.focus ? WITH_IMAGE.larger : 1)
   }
 
   /** Labels of chosen tokens first, then of the ends of strong lines. @param {CanvasRenderingContext2D} pen @param {Panel} panel @param {Set<number>} lit */
@@ -516,14 +463,10 @@ class CloudsView extends View {
   drawLegend() {
     const { data, theme, shades } = this
     const kinds = legendEntries(data, shades)
-    if (this.sprites && !this.sprites.dots)
+    if (this.sprites)
       for (const mark of kinds.flatMap((each) => [...each.querySelectorAll(".diamond")]))
         mark.className = "square"
-    const entries = [
-      ...kinds,
-      ...sizeEntries(data),
-      make(null, "span", "", "— thicker lines: more attention"),
-    ]
+    const entries = [...kinds, make(null, "span", "", "— thicker lines: more attention")]
     const looks = new Set(this.panels.flatMap(({ lines }) => lines.map(lookOf)))
     if (looks.has(LOOKS.strongest))
       entries.push(

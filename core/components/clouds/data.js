@@ -1,17 +1,16 @@
 // What the clouds are sent, and what it says of points, lines and panels.
 
 /** @import { Coloured } from "../points/shades.js" */
-/** @import { SpaceFrame } from "./space.js" */
+/** @import { Frame } from "./plane.js" */
 /** @import { Grid } from "../shared/photo.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /**
  * @typedef {{i: number, j: number, weight: number, isChosen: boolean, isStrongest: boolean}} Line from query i to key j; chosen from a source to a target; the query's strongest
- * @typedef {{figure: HTMLElement, canvas: HTMLCanvasElement, frame: SpaceFrame, places: (number[] | null)[], index: number, lines: Line[], red: Set<number>}} Panel
+ * @typedef {{figure: HTMLElement, canvas: HTMLCanvasElement, frame: Frame, places: (number[] | null)[], index: number, lines: Line[], red: Set<number>}} Panel
  * @typedef {Coloured & {
  *   titles: string[], axes: string[][], notes: string[][], groups: number[], labels: string[], queries: number, heads: string[], lineCounts: number[], columns: number,
- *   together: number, sizeEnds: number[], labelled: boolean, sources: number[], targets: number[], shown: number[], ownScale: boolean,
- *   pinned: string | null, points: Float32Array, tones: Float32Array, sizes: Uint8Array, lines: Float32Array,
- *   dims: number, grid: Grid | null, dots: boolean, pixels: Uint8Array, partners: Float32Array,
+ *   sources: number[], targets: number[], shown: number[], pinned: string | null, points: Float32Array, tones: Float32Array,
+ *   lines: Float32Array, grid: Grid | null, pixels: Uint8Array, partners: Float32Array,
  * }} Data
  */
 
@@ -59,18 +58,9 @@ export function redEnds({ queries }, lines) {
   )
 }
 
-/** Panels of one group get the largest scale at which all of them fit. @param {SpaceFrame[]} frames @param {(panel: number) => number} groupOf */
-export function shareScale(frames, groupOf) {
-  for (const [p, frame] of frames.entries()) {
-    frame.scale = Math.min(
-      ...frames.filter((_, other) => groupOf(other) === groupOf(p)).map(({ own }) => own),
-    )
-  }
-}
-
 /** @param {Data} data @param {number} panel */
-export function pointsOf({ points, labels, dims }, panel) {
-  const size = dims * labels.length
+export function pointsOf({ points, labels }, panel) {
+  const size = 2 * labels.length
   return points.subarray(panel * size, (panel + 1) * size)
 }
 

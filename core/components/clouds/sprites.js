@@ -10,15 +10,14 @@ const SIDE = { min: 7, max: 24 } // pixels on the screen
 const COVERED = 0.34 // of a panel by patches
 const SHARP = { few: 48, many: 24, manyFrom: 400 } // pixels of a round patch; patches
 
-/** @param {{grid: Grid | null, dots: boolean, pixels: Uint8Array, queries: number}} data none without an image */
-export function makeSprites({ grid, dots, pixels, queries }) {
+/** @param {{grid: Grid | null, pixels: Uint8Array, queries: number}} data none without an image */
+export function makeSprites({ grid, pixels, queries }) {
   if (!grid) return null
   const whole = photoOf(pixels, grid)
   /** @type {Map<number, HTMLCanvasElement>} */
   const known = new Map()
   return {
     grid,
-    dots, // whether points are marks and not patches
     whole,
     /** The patch that a point stands for; -1 for [CLS] and registers. @param {number} index queries first */
     patchOf(index) {

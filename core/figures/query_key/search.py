@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import ArrayLike
 
 from core.analysis.arrays import Floats
 from core.analysis.normalization import GridSearch
 from core.analysis.query_key.layer_search import Regression
-from core.analysis.query_key.scaling import HeadScaling, SquaredDistance
+from core.analysis.query_key.scaling import HeadScaling
 from core.figures.labels import literal
 from core.figures.palette import Palette, scale
 
@@ -34,7 +33,7 @@ def surface_figure(search: GridSearch, colours: Palette) -> go.Figure:
         x=[search.c],
         y=[search.a],
         hovertemplate="best: a = %{y:.3g}, c = %{x:.3g}<extra></extra>",
-        **open_marker("circle-open", 15, colours.alert, 3),
+        **_open_marker("circle-open", 15, colours.alert, 3),
     )
     figure.update_xaxes(title_text="c", showgrid=False, zeroline=False)
     figure.update_yaxes(title_text="a", showgrid=False, zeroline=False)
@@ -70,12 +69,11 @@ def regression_figure(regression: Regression, title: str, colours: Palette) -> g
 
 def curve_figure(
     scaling: HeadScaling,
-    squared: SquaredDistance | None,
     c_values: Floats,
     published: Sequence[float],
     colours: Palette,
 ) -> go.Figure:
-    """The correlation over c, its optimum, the published grid; a second line if `squared`."""
+    """The correlation over c, its optimum, the published grid."""
     line = {"color": colours.accent, "width": 2.5}
     traces = [
         ("correlation", "", c_values, scaling.curve, {"mode": "lines", "line": line}),
@@ -83,17 +81,16 @@ def curve_figure(
             "published grid",
             "published grid, ",
             list(published),
-            _interpolate(published, c_values, scaling.curve),
-            open_marker("line-ns-open", 13, colours.ink, 2),
+            np.interp(np.log(published), np.log(c_values), scaling.curve),
+            _open_marker("line-ns-open", 13, colours.ink, 2),
         ),
         (
             "chosen c",
             "chosen, ",
             [scaling.c],
             [scaling.correlation],
-            open_marker("circle-open", 14, colours.alert, 3),
+            _open_marker("circle-open", 14, colours.alert, 3),
         ),
-        *_squared_traces(squared, c_values, colours),
     ]
     figure = go.Figure()
     for name, hover, x, y, look in traces:
@@ -106,29 +103,7 @@ def curve_figure(
     return _framed(figure).update_layout(showlegend=True, height=380, legend=legend)
 
 
-def _squared_traces(
-    squared: SquaredDistance | None, c_values: Floats, colours: Palette
-) -> Iterator[tuple[str, str, Any, Any, dict[str, Any]]]:
-    """Name, hover, x, y and look of the line for squared distance and of its optimum, twice."""
-    if squared is None:
-        return
-    hover, line = "squared distance, ", {"color": colours.ink, "width": 1.2, "dash": "dot"}
-    look = {"mode": "lines", "line": line}
-    yield "squared distance, Pearson", hover, c_values, squared.curve, look
-    for name, c, symbol in (
-        ("its best, by formula", squared.closed_form, "x-thin-open"),
-        ("its best, by search", squared.searched, "square-open"),
-    ):
-        if c is not None:
-            y = _interpolate(c, c_values, squared.curve)
-            yield name, hover, [c], [y], open_marker(symbol, 11, colours.ink, 2)
-
-
-def _interpolate(c: ArrayLike, c_values: Floats, curve: Floats) -> Floats:
-    return np.asarray(np.interp(np.log(c), np.log(c_values), curve))
-
-
-def open_marker(symbol: str, size: int, colour: str, width: int) -> dict[str, Any]:
+def _open_marker(symbol: str, size: int, colour: str, width: int) -> dict[str, Any]:
     """Arguments of a trace of outlined markers, `size` and `width` in pixels."""
     marker = {"symbol": symbol, "size": size, "color": colour, "line": {"width": width}}
     return {"mode": "markers", "marker": marker}

@@ -30,7 +30,7 @@ def open_buttons(layer: int, head: int) -> None:
 
 def _open(page: str, layer: int, head: int) -> None:
     """Choose this head on all pages, and go to one of them."""
-    choose_head(layer, head, heads=[head], part="picture", span="one head")
+    choose_head(layer, head, heads=[head], part="picture")
     go_to(page)
 
 

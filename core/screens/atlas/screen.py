@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from core.analysis.projections.joint_embedding import Projection
@@ -173,8 +172,6 @@ def _switch(key: str) -> bool:
 
 def pick_dimensions() -> int:
     """Whether pictures are flat or in space: 2 or 3."""
-    if st.session_state.get("dims") in {"2-D", "3-D"}:  # as the query-key page stores them
-        st.session_state["dims"] = st.session_state["dims"].removesuffix("-D")
     picked = controls.choice(
         "dims",
         {"2": "2-D", "3": "3-D"},

@@ -1,31 +1,50 @@
-"""Controls of several parts of the query-key page."""
+"""The controls of the query-key page: what people use in the row, the rest behind a button."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import streamlit as st
 
-from core.analysis.projections.joint_embedding import Metric
+from core.analysis.images.points import COLOURINGS, OF_PATCHES
 from core.analysis.query_key.clouds import default_chosen
+from core.analysis.query_key.correlation import Measure
+from core.analysis.query_key.distance import Distance
 from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange
-from core.analysis.query_key.scaling import Criterion
-from core.analysis.query_key.target import TargetKind
+from core.screens.query_key.choice import has_looks
+from core.screens.query_key.wording import CRITERIA, DASHED, DISTANCES, RED_RULE
 from core.ui import address, controls
 from core.ui.current import found_head
-from core.ui.frame.layout import more
+from core.ui.words.inputs import hide_special
 from core.ui.words.prose import Prose
-from core.ui.words.scores import CRITERIA, DISTANCES, TARGETS
+from core.vocabulary import STAGES, labels_of
 
 if TYPE_CHECKING:
     from core.model import Trace
 
 _words = Prose(__file__)
+ALL_THREE, SPACE = "all three", "PCA 3-D"
+PROJECTIONS = ("PCA", SPACE, "UMAP", "t-SNE")
 _CHOSEN_FOR = "_chosen_for"
-_POSITIONS = ("from", "to", "point", "dot")  # parameters whose positions are those of one text
 
 
-def search_range(*, drawn: bool = False) -> SearchRange:
+class PictureOptions(NamedTuple):
+    """What the picture shows and how.
+
+    `stage` is one of the head's or ``ALL_THREE``, `projection` one of ``PROJECTIONS``, `point` the
+    pinned one, as in links; `shown` and `shown_keys` are the positions drawn.
+    """
+
+    stage: str
+    projection: str
+    colouring: str
+    point: str
+    shown: list[int]
+    shown_keys: list[int]
+
+
+def search_range(*, drawn: bool) -> SearchRange:
     """The range of the notebook's search, which its own part has fields for."""
     labels = ("a from − to +", "c from − to +", "Steps of each") if drawn else ("", "", "")
     a, c, steps = NOTEBOOK_RANGE
@@ -36,26 +55,39 @@ def search_range(*, drawn: bool = False) -> SearchRange:
     )
 
 
-def chosen_tokens(trace: Trace) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def chosen_tokens(trace: Trace, *, drawn: bool) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Positions of the chosen sources and targets.
 
     Positions mean nothing in another text: there the choice starts afresh.
     """
     state, sides = st.session_state, (trace.tokens, trace.key_tokens)
     text = (trace.model, trace.attention_type, *(token.text for side in sides for token in side))
-    before = state.get(_CHOSEN_FOR)
-    if before not in {None, text}:
-        for key in _POSITIONS:
+    if state.get(_CHOSEN_FOR) not in {None, text}:
+        for key in ("from", "to", "point"):
             state.pop(key, None)
-    use_default = before != text and not (address.asks_for("from") or address.asks_for("to"))
+    if state.get(_CHOSEN_FOR) != text and not (address.asks_for("from") or address.asks_for("to")):
+        chosen = _first_chosen(trace)
+        state["from"], state["to"] = ([place + 1 for place in side] for side in chosen)
     state[_CHOSEN_FOR] = text
-    chosen = []
-    for key, side, default in zip(("from", "to"), sides, _first_chosen(trace), strict=True):
-        picked = controls.tokens(key, [token.position + 1 for token in side])
-        if use_default:
-            state[key] = picked = [position + 1 for position in default]
-        chosen.append(tuple(position - 1 for position in picked))
-    return chosen[0], chosen[1]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        sources = _pick_ends("from", "Red lines from" if drawn else "", labels_of(trace.tokens))
+        targets = _pick_ends("to", "to" if drawn else "", labels_of(trace.key_tokens))
+    return sources, targets
+
+
+def _pick_ends(key: str, label: str, labels: Sequence[str]) -> tuple[int, ...]:
+    """The tokens that red lines may come from, or lead to."""
+    names = dict(enumerate(labels, 1))
+    picked = controls.tokens(
+        key,
+        list(names),
+        label,
+        names=names.__getitem__,
+        placeholder="no token",
+        width=172,
+        help=f"{RED_RULE}. {DASHED}",
+    )
+    return tuple(position - 1 for position in picked)
 
 
 def _first_chosen(trace: Trace) -> tuple[list[int], list[int]]:
@@ -71,30 +103,16 @@ def _first_chosen(trace: Trace) -> tuple[list[int], list[int]]:
     return default_chosen(trace)
 
 
-class Measure(NamedTuple):
-    """What distance is between a query and a key, what it is compared with, and how c is picked."""
-
-    distance: Metric
-    target: TargetKind
-    criterion: Criterion
-
-
-def pick_measure(*, drawn: bool = False) -> Measure:
-    """Distance, scores and the scale c; the widgets only where they are `drawn`."""
+def pick_measure(*, drawn: bool) -> tuple[Distance, Measure]:
+    """What distance is between a query and a key, and how the scale c is picked."""
     distance = controls.choice(
         "distance",
         DISTANCES,
         "Distance" if drawn else "",
         subject="The distances are",
+        menu=True,
+        width=150,
         help=_words("distance"),
-    )
-    target = controls.choice(
-        "target",
-        TARGETS,
-        "Scores" if drawn else "",
-        subject="The scores are",
-        default="centred",
-        help=_words("compared"),
     )
     criterion = controls.choice(
         "criterion",
@@ -105,40 +123,47 @@ def pick_measure(*, drawn: bool = False) -> Measure:
         width=205,
         help=_words("criterion"),
     )
-    return Measure(distance, target, criterion)
+    return distance, criterion
 
 
-def pick_slow() -> bool:
-    """Behind the button: whether UMAP and t-SNE are measured too, and the measure."""
-    with more():
-        slow = controls.flag(
-            "slow",
-            "Add UMAP and t-SNE",
-            help="Both are slow: UMAP takes about ten seconds to start.",
-        )
-        pick_measure(drawn=True)
-    return slow
+def pick_stage(trace: Trace) -> tuple[str, str]:
+    """The stage, and what colours show."""
+    stage = controls.choice(
+        "stage",
+        [ALL_THREE, *STAGES],
+        "Stage",
+        subject="The stages are",
+        menu=True,
+        width=118,
+        help=_words("which_stage"),
+    )
+    colouring = controls.choice(
+        "colour",
+        OF_PATCHES | COLOURINGS if has_looks(trace) else COLOURINGS,
+        "Colour by",
+        subject="Colours can show",
+        default="type",
+        menu=True,
+        width=125,
+    )
+    return stage, colouring
 
 
-def pick_space() -> bool:
-    """Whether the picture has three dimensions."""
-    if st.session_state.get("dims") in {"2", "3"}:  # as on the atlas page
-        st.session_state["dims"] += "-D"
-    return controls.choice("dims", ["2-D", "3-D"], "Space", subject="The pictures are") == "3-D"
-
-
-def pick_threshold() -> float | None:
-    """The attention from which lines are drawn; None draws each query's strongest."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        join = controls.choice("join", ["strongest", "all above"], "Lines", subject="The lines are")
-        if join == "strongest":
-            return None
-        return controls.number(
-            "above", 0.01, 1.0, 0.2, "Attention at least", slider=True, width=150, step=0.01
-        )
-
-
-def pinned_point(queries: int, keys: int) -> str:
-    """The pinned query or key as in links, "q3" or "k5"; empty where none is."""
-    points = [f"{kind}{i + 1}" for kind, size in (("q", queries), ("k", keys)) for i in range(size)]
-    return controls.choice("point", ["", *points], subject="Points are", optional=True)
+def pick_look(trace: Trace, stage: str, colouring: str) -> PictureOptions:
+    """How the picture is drawn: the projection, and special tokens, at first those of a text."""
+    projection = controls.choice(
+        "projection",
+        PROJECTIONS,
+        "Projection",
+        subject="The projections are",
+        menu=True,
+        width=120,
+    )
+    sides = (("q", trace.tokens), ("k", trace.key_tokens))
+    points = [f"{kind}{i + 1}" for kind, tokens in sides for i in range(len(tokens))]
+    point = controls.choice("point", ["", *points], subject="Points are", optional=True)
+    hide = controls.flag("hide", hide_special(trace), default=has_looks(trace))
+    shown, shown_keys = (
+        [token.position for token in tokens if not (hide and token.special)] for _, tokens in sides
+    )
+    return PictureOptions(stage, projection, colouring, point, shown, shown_keys)

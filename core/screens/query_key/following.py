@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.images import follow_images, follow_table
 from core.analysis.images.follow.table import FOLLOWED, Followed, followed, followers, table_of
 from core.analysis.images.patch_scores import patches_of
 from core.model import Trace, trace_patches, untrained_twin
 from core.model.box import BOX
 from core.model.memory import return_freed_memory
-from core.ui import cache, controls, corpus_walk, python
+from core.ui import cache, controls, corpus_walk
 from core.ui.cache import TraceKey
-from core.ui.python.source import traces_of_box
 from core.ui.serve.once import room_for_twin
 
 if TYPE_CHECKING:
@@ -52,20 +50,12 @@ def _of_image(key: TraceKey) -> pd.DataFrame:
 
 def table_for(key: TraceKey, source: str) -> pd.DataFrame:
     """The table of :func:`table_of`, from the cache or measured now. Nobody may write to it."""
-    twin = python.Variable("twin")
-    python.made(twin.name, None, python.call(untrained_twin, python.MODEL))
     if source == "image":
         table = _of_image(key)
         st.session_state[_MEASURED] = key
-        patches = python.call(getattr, python.TRACE, "patches")
-        seen = python.call(trace_patches, twin, patches)
-        run = python.call(follow_table, python.TRACE, twin=seen)
-    else:
-        names = [*BOX, str(key.size)]
-        table = corpus_walk.measured_once(NAME, key.model, names, lambda: _measure_box(key))
-        traces, twins = (traces_of_box(key.size, model) for model in (python.MODEL, twin))
-        run = python.call(follow_images, traces, twins=twins)
-    return python.made("table", table, run)
+        return table
+    names = [*BOX, str(key.size)]
+    return corpus_walk.measured_once(NAME, key.model, names, lambda: _measure_box(key))
 
 
 def known_table(key: TraceKey) -> pd.DataFrame | None:

@@ -10,7 +10,8 @@ from core.analysis.images.follow.by_place import MAX_BY_PLACE
 from core.analysis.images.frequency import RADIUS
 from core.analysis.strongest_link import strongest_link
 from core.model.running.twin import TWIN_SEED
-from core.screens.query_key.choice import BEST_STAGE, ONE_HEAD, has_looks
+from core.screens.query_key.choice import has_looks
+from core.screens.query_key.controls import ALL_THREE
 from core.ui.examples import written
 from core.ui.presets import Preset
 from core.ui.words.messages import quote
@@ -32,7 +33,7 @@ _BY = (  # the feature that a head follows, the colours that show it, and a ques
     ("brightness", "brightness", "Are patches ordered from dark to bright?"),
     ("distance", "place", "Do neighbouring patches lie together?"),
 )
-_PICTURE = {"part": "picture", "projection": "PCA", "dims": "2-D", "span": ONE_HEAD}
+_PICTURE = {"part": "picture", "projection": "PCA"}
 
 
 def examples(trace: Trace, followed: pd.DataFrame | None = None) -> list[Preset]:
@@ -41,13 +42,12 @@ def examples(trace: Trace, followed: pd.DataFrame | None = None) -> list[Preset]
     In an image, heads by name once the table of what they `followed` is known.
     """
     measured = [] if followed is None else [e for by in _BY for e in _strongest(followed, *by)]
-    layers = {"first": trace.layer_labels[0], "last": trace.layer_labels[-1]}
-    in_image = ("image", *(["unmeasured"] if followed is None else []))
+    first = trace.layer_labels[0]
     return [
         *measured,
-        *(written(__file__, *in_image, **layers) if has_looks(trace) else []),
+        *(written(__file__, "unmeasured") if has_looks(trace) and followed is None else []),
         *_strongest_link(trace),
-        *written(__file__, "", *(["search"] if trace.source is None else []), **layers),
+        *written(__file__, "", *(["search"] if trace.source is None else []), first=first),
     ]
 
 
@@ -75,5 +75,5 @@ def _strongest(table: pd.DataFrame, feature: str, colour: str, question: str) ->
     place = {"layer": str(row["layer"]), "head": str(row["head"])}
     r, p = row[f"{feature}_beyond"], row[f"{feature}_p_adjusted"]
     sentence = _words("most", head=head, r=r, p=p, question=question)
-    state = {**_PICTURE, **place, "stage": BEST_STAGE, "colour": colour}
+    state = {**_PICTURE, **place, "stage": ALL_THREE, "colour": colour}
     return [Preset(f"Follows {colour} most: {head}", sentence, state)]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.analysis.query_key.clouds import head_stages
 from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import Stages
 from core.components.clouds import Clouds, Panel, clouds_page
@@ -16,7 +15,9 @@ from core.figures.query_key.regression_svg import regression_svg
 from core.screens.query_key.choice import Choice, clouds_of, scaling_of, search_of
 from core.screens.query_key.picture import head_lines
 from core.screens.query_key.wording import (
+    CRITERIA,
     DASHED,
+    DISTANCES,
     MEAN_DISTANCE,
     RED_RULE,
     axes_of,
@@ -27,13 +28,10 @@ from core.screens.query_key.wording import (
     why_undefined,
 )
 from core.ui.words.prose import fill_page
-from core.ui.words.scores import CRITERIA, DISTANCES, SCORES
 from core.vocabulary import HeadStage, labels_of
 
 if TYPE_CHECKING:
     from core.model import Token, Trace
-
-_STAGES: tuple[HeadStage, ...] = ("raw", "searched", "normalized")
 
 
 def make_report(trace: Trace, choice: Choice, facts: Mapping[str, Any]) -> str:
@@ -51,7 +49,6 @@ def make_report(trace: Trace, choice: Choice, facts: Mapping[str, Any]) -> str:
         choice=choice,
         text=text,
         distance=DISTANCES[choice.distance],
-        scores=SCORES[choice.target],
         criterion=CRITERIA[choice.criterion],
         sources=_names(trace.tokens, choice.sources),
         targets=_names(trace.key_tokens, choice.targets),
@@ -64,7 +61,8 @@ def make_report(trace: Trace, choice: Choice, facts: Mapping[str, Any]) -> str:
         reading=f"{MEAN_DISTANCE} Blue lines join both. {RED_RULE}. {DASHED}",
     )
     title = f"Queries and keys of layer {choice.number} · {trace.model}"
-    stages = tuple(stage for stage in _STAGES if stage in head_stages(search))
+    searched: tuple[HeadStage, ...] = ("searched",) if search.defined else ()
+    stages = ("raw", *searched, "normalized")
     return clouds_page(_clouds(trace, choice, stages), title, text, body, facts)
 
 
@@ -79,15 +77,15 @@ def _clouds(trace: Trace, choice: Choice, stages: tuple[HeadStage, ...]) -> Clou
     return Clouds(
         panels=[
             Panel(
-                title=title_of(cloud, "PCA", choice, head=head, beside=True),
-                notes=notes_of(cloud, "PCA", choice),
+                title=title_of(cloud, choice, head),
+                notes=notes_of(cloud),
                 points=np.vstack([cloud.picture.queries, cloud.picture.keys]),
-                tones=np.zeros(cloud.norms.size),
+                tones=np.zeros(len(labels) + len(key_labels)),
                 axes=axes_of("PCA", 2, turned=place > 0),
                 group=head,
             )
             for head in heads
-            for place, cloud in enumerate(clouds_of(choice, stages, head=head))
+            for place, cloud in enumerate(clouds_of(choice, head, stages))
         ],
         labels=labels,
         key_labels=key_labels,
@@ -98,5 +96,4 @@ def _clouds(trace: Trace, choice: Choice, stages: tuple[HeadStage, ...]) -> Clou
         targets=choice.targets,
         shown=range(len(labels)),
         shown_keys=range(len(key_labels)),
-        own_scale=True,
     )

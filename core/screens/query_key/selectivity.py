@@ -28,7 +28,6 @@ from core.figures.head_map import ring
 from core.figures.images.following import follow_map
 from core.figures.palette import Palette
 from core.model import Trace
-from core.screens.query_key.choice import ONE_HEAD
 from core.screens.query_key.following import WHERE
 from core.ui import controls
 from core.ui.downloads import contents
@@ -62,7 +61,7 @@ FEATURE_NAMES = {
     "distance": "nearness",
 }
 _MASSES = {"itself": "attention to itself", "cls": "attention to CLS"}
-_open_points = partial(choose_head, part="picture", span=ONE_HEAD)
+_open_points = partial(choose_head, part="picture")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.analysis.images.frequency import RADIUS
 from core.analysis.normalization import GridSearch
 from core.analysis.query_key.clouds import Cloud, Lines, best_stage
+from core.analysis.query_key.correlation import Measure
+from core.analysis.query_key.distance import Distance
 from core.analysis.query_key.faithfulness import MIN_CHANGE, Faithfulness, uniform_baseline
 from core.analysis.query_key.scaling import MIN_RELIABLE, HeadScaling, few_pairs
 from core.analysis.query_key.target import head_target
 from core.model.trace import Layer
-from core.screens.query_key.choice import BEST_STAGE, Choice, PictureOptions
+from core.screens.query_key.choice import Choice
 from core.ui.words.formulas import BIAS
 from core.ui.words.messages import quote
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
-from core.ui.words.scores import DISTANCES, SCORES
-from core.vocabulary import STAGE_NAMES, STAGES, HeadStage, labels_of, percent
+from core.vocabulary import STAGE_NAMES, STAGES, labels_of, percent
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -28,14 +27,14 @@ if TYPE_CHECKING:
     Change = Literal["better", "worse", "the same"]
 
 _words = Prose(__file__)
-# Names of maps, as people read them and links carry them; the field each shows, and its stage.
-QUANTITIES: dict[str, tuple[str, HeadStage]] = {
-    "raw": ("raw", "raw"),
-    "translated": ("translated", "translated"),
-    "normalized": ("normalized", "normalized"),
-    "nearest key, raw": ("raw_top1", "raw"),
-    "nearest key, normalized": ("normalized_top1", "normalized"),
-    "c": ("c", "normalized"),
+CRITERIA: dict[Measure, str] = {
+    "pearson": "Pearson, all pairs",
+    "weighted": "weighted (AttentionViz)",
+}
+DISTANCES: dict[Distance, str] = {
+    "euclidean": "Euclidean",
+    "squared euclidean": "squared Euclidean",
+    "cosine": "cosine",
 }
 MEAN_DISTANCE = "The mean distance is from each query to its strongest key, in this picture."
 RED_RULE = (
@@ -43,61 +42,36 @@ RED_RULE = (
     " target"
 )
 DASHED = "Other chosen pairs are dashed."
-MARKS = "Circles are queries, diamonds keys"
 _MIN_QUERIES = 0.005  # share of queries; less is rounding, as one query is more in any text shown
-FREQUENCY = _words("frequency", radius=RADIUS)
 
 
-def caption_of(
-    projection: str,
-    choice: Choice,
-    *,
-    rule: Layer,
-    marks: str = MARKS,
-    in_space: bool = False,
-) -> str:
+def caption_of(projection: str, choice: Choice, rule: Layer, *, of_patches: bool = False) -> str:
     """How to read the clouds, true for what is drawn and for the layer's `rule`."""
     return _words(
         "clouds",
-        marks=marks,
+        of_patches=of_patches,
         projection=projection,
         cosine=choice.distance == "cosine",
-        drag=in_space,
         cap=rule.softcap,
         sink=rule.sink is not None,
         bias=BIAS if rule.biased else "",
     )
 
 
-def marks_of(options: PictureOptions) -> str:
-    """What stands for a query, and what for a key."""
-    return MARKS if options.dots else _words("patches", by_kind=options.colouring == "type")
+def patch_notes(trace: Trace, *, drawn: bool) -> str:
+    """What a caption adds of an image: what is no patch, and whether it is drawn."""
+    return _words("of_patches", names=trace.input.specials, drawn=drawn)
 
 
-def patch_notes(trace: Trace, options: PictureOptions, stages: Sequence[HeadStage]) -> str:
-    """What a caption adds of an image: the stage that was picked, colours, and what is no patch."""
-    return _words(
-        "of_patches",
-        stage=STAGE_NAMES[stages[0]] if options.stage == BEST_STAGE else "",
-        frequency=FREQUENCY if options.colouring == "frequency" else "",  # others have names
-        names=trace.input.specials,
-        drawn=len(options.shown) == len(trace.tokens),
-    )
-
-
-def red_words(trace: Trace, choice: Choice, lines: Mapping[int, Lines]) -> str:
-    """The rule of red lines, and which are red among the `lines` of each head; "" without pairs."""
+def red_words(trace: Trace, choice: Choice, lines: Lines) -> str:
+    """The rule of red lines, and which are red; "" without pairs."""
     if not (choice.sources and choice.targets):
         return ""
     labels, key_labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
-    found = []
-    for head, each in lines.items():
-        red = each.red(choice.sources, choice.targets)
-        ends = zip(each.queries[red], each.keys[red], each.weights[red], strict=True)
-        pairs = [f"{quote(labels[i])} → {quote(key_labels[j])} {w:.3f}" for i, j, w in ends]
-        found += [f"{choice.name(head)} ({', '.join(pairs)})"] * bool(pairs)
-    here = f"here in {', '.join(found)}" if found else "here in none"
-    return f"{RED_RULE}: {here}. {DASHED}"
+    red = lines.red(choice.sources, choice.targets)
+    ends = zip(lines.queries[red], lines.keys[red], lines.weights[red], strict=True)
+    pairs = [f"{quote(labels[i])} → {quote(key_labels[j])} {w:.3f}" for i, j, w in ends]
+    return f"{RED_RULE}: here {', '.join(pairs) or 'none'}. {DASHED}"
 
 
 def edge_of(search: GridSearch) -> str:
@@ -116,66 +90,34 @@ def why_undefined(trace: Trace) -> str:
     return _words("flat_search" if trace.source is None else "cross_search")
 
 
-def search_words(trace: Trace, search: GridSearch, choice: Choice) -> str:
-    """The a and c of the search, and how much they mean (Markdown)."""
-    if not search.defined:
-        longer = trace.source is None and trace.input.has_words
-        return _words("nothing_found", layer=choice.number, why=why_undefined(trace), longer=longer)
-    edge = edge_of(search)
-    return _words(
-        "found",
-        layer=choice.number,
-        a=number(search.a, ".3g"),
-        c=number(search.c, ".3g"),
-        place=f"**{edge}**" if search.a_on_edge else edge,
-        limit=choice.ranges.a,
-        on_edge=search.a_on_edge,
-        cosine=choice.distance == "cosine",
-    )
-
-
 def signed(value: float) -> str:
     """A correlation with its sign, or "not defined"."""
     return number(value, "+.2f")
 
 
-def title_of(
-    cloud: Cloud, projection: str, choice: Choice, *, head: int | None = None, beside: bool = False
-) -> str:
-    """The head, the stage and the mean distance of a panel; `beside` another stage shortly.
-
-    A biplot shows no distances.
-    """
-    name = choice.name(head)
-    if projection == "biplot":
-        return f"{name} · biplot"
-    stage = f"{'' if beside else ' ·'} {STAGE_NAMES[cloud.stage]}"
-    return f"{name}{stage}: mean distance {cloud.apart_in_picture:.2f}"
+def title_of(cloud: Cloud, choice: Choice, head: int | None = None) -> str:
+    """The head, the stage and the mean distance of a panel."""
+    stage = STAGE_NAMES[cloud.stage]
+    return f"{choice.name(head)} {stage}: mean distance {cloud.apart_in_picture:.2f}"
 
 
 def axes_of(projection: str, dimensions: int, *, turned: bool = False) -> list[str]:
     """What the axes of a panel show; one that is `turned` onto another mixes its components."""
-    name = {"PCA": "PC", "biplot": "component"}.get(projection, projection)
+    name = "PC" if projection == "PCA" else projection
     mixed = ", turned" if turned else ""
     return [f"{name} {number}{mixed}" for number in range(1, dimensions + 1)]
 
 
-def notes_of(cloud: Cloud, projection: str, choice: Choice, *, short: bool = False) -> list[str]:
+def notes_of(cloud: Cloud, *, short: bool = False) -> list[str]:
     """The panel's own numbers."""
     plane, full, share = cloud.in_picture, cloud.in_full, cloud.picture.share
     r, r_full = signed(plane.correlation), signed(full.correlation)
-    scores = SCORES[choice.target]
-    if projection == "biplot":
-        return [
-            f"Keeps {percent(share or 0)} of the squared row-centred scores",
-            f"Correlation of inner products with the {scores}: {r}",
-        ]
     if short:
         return [f"Correlation with the scores: {r} here, {r_full} in full space"]
     nearest = f"{percent(plane.top1)} here, {percent(full.top1)} in full space"
     notes = [
         f"Mean distance in full space: {cloud.apart_in_full:.2f}",
-        f"Correlation with the {scores}: {r} here, {r_full} in full space",
+        f"Correlation with the row-centred scores: {r} here, {r_full} in full space",
         f"Nearest key is the most attended: {nearest}",
     ]
     return notes if share is None else [*notes, f"Keeps {percent(share)} of the variance"]
@@ -191,14 +133,12 @@ def verdict(scaling: HeadScaling, choice: Choice) -> str:
         "verdict",
         head=choice.name(),
         distance=DISTANCES[choice.distance],
-        scores=SCORES[choice.target],
         r=[signed(stage.correlation) for stage in stages],
         c=scaling.c,
         top=[percent(stage.top1) for stage in stages],
         judgement=judgement(raw, normalized),
         pairs=raw.pairs,
         modality=choice.key.modality,
-        pooled=choice.target != "raw",
         intervals=[interval(raw), interval(normalized)] if measured else [],
     )
 
@@ -211,7 +151,7 @@ def headline(trace: Trace, scaling: HeadScaling, choice: Choice, stage: str) -> 
     best = best_stage(scaling)
     shown = stage if stage in STAGES else best
     share = getattr(scaling.faithfulness, shown).top1
-    uniform = uniform_baseline(head_target(trace, choice.layer, choice.head).rows).top1
+    uniform = uniform_baseline(head_target(trace, choice.layer, choice.head).rows)
     return (
         ""
         if not np.isfinite(share + uniform)
@@ -260,7 +200,6 @@ def warnings_of(scaling: HeadScaling, choice: Choice) -> list[str]:
     undefined = criterion == "weighted" and not np.isfinite(scaling.curve).any()
     of_text = choice.key.modality == "text"  # an image cannot be longer
     warnings = {
-        _words("balanced"): criterion == "balanced",
         _words("flat"): choice.distance == "cosine",
         _words("on_edge", c=scaling.c): scaling.on_edge,
         _words("too_few", weighted=weighted, used=used, of_text=of_text): undefined,

@@ -1,4 +1,4 @@
-"""Pictures of queries and keys against scikit-learn, singular values and rival pictures."""
+"""Pictures of queries and keys against scikit-learn."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 from sklearn.preprocessing import normalize
 
-from core.analysis.projections.joint_embedding import Embedding, Metric, Projection, biplot, embed
+from core.analysis.projections.joint_embedding import Embedding, Metric, Projection, embed
 from core.analysis.projections.umap_process import nearest_rows
-from core.model import load, trace_text
 
 Floats = NDArray[np.float64]
 SEEDS = st.integers(0, 2**32 - 1)
 METRICS: tuple[Metric, ...] = get_args(Metric)
-QUICK: tuple[Projection, ...] = ("PCA", "biplot", "t-SNE")
+QUICK: tuple[Projection, ...] = ("PCA", "t-SNE")
 DIMENSIONS = (2, 3)
 steady = settings(deadline=None, max_examples=20)
 pytestmark = pytest.mark.filterwarnings("error")
@@ -34,19 +33,8 @@ def clouds(seed: int, size: int = 9, dim: int = 5) -> tuple[Floats, Floats]:
     return queries, rng.normal(size=(size, dim)) * 0.6 + rng.normal(size=dim)
 
 
-def centred_logits(queries: Floats, keys: Floats) -> Floats:
-    """Dot products, one after another, less the mean of their row."""
-    products = np.array([[np.dot(query, key) for key in keys] for query in queries])
-    return np.array([row - sum(row) / len(row) for row in products])
-
-
 def stacked(picture: Embedding) -> Floats:
     return np.vstack([picture.queries, picture.keys])
-
-
-def error(picture: Embedding, target: Floats) -> float:
-    """Sum of squares of what the picture's inner products leave of the target."""
-    return float(((picture.queries @ picture.keys.T - target) ** 2).sum())
 
 
 @steady
@@ -64,58 +52,6 @@ def test_pca_is_that_of_the_stacked_cloud_up_to_sign(
     signs = np.sign((stacked(found) * expected).sum(axis=0))
     np.testing.assert_allclose(stacked(found) * signs, expected, atol=1e-8 * np.abs(rows).max())
     assert found.share == pytest.approx(oracle.explained_variance_ratio_.sum(), abs=1e-12)
-
-
-@steady
-@given(SEEDS, st.integers(2, 9), st.integers(1, 6))
-@pytest.mark.parametrize("dimensions", DIMENSIONS)
-def test_a_biplot_leaves_only_the_smaller_singular_values(
-    dimensions: int, seed: int, size: int, dim: int
-) -> None:
-    queries, keys = clouds(seed, size, dim)
-    target = centred_logits(queries, keys)
-    squares = np.linalg.svd(target, compute_uv=False) ** 2
-    found = biplot(queries, keys, dimensions)
-    rest, total = squares[dimensions:].sum(), squares.sum()
-    assert error(found, target) == pytest.approx(rest, rel=1e-6, abs=1e-12 * total)
-    assert found.share == pytest.approx(1 - rest / total, abs=1e-9)
-    assert found.queries.shape == found.keys.shape == (size, dimensions)
-
-
-@steady
-@given(SEEDS, st.integers(2, 9), st.integers(1, 6))
-def test_both_clouds_of_a_biplot_have_the_same_mean_square_norm(
-    seed: int, size: int, dim: int
-) -> None:
-    found = biplot(*clouds(seed, size, dim))
-    means = [sum(float(p @ p) for p in cloud) / size for cloud in (found.queries, found.keys)]
-    assert means[0] == pytest.approx(means[1], rel=1e-9)
-
-
-def test_noise_mirrors_no_axis_of_a_biplot() -> None:
-    """Of all heads of a sentence; without a rule of sign five of 72 were mirrored."""
-    trace = trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
-    mirrored = 0
-    for at in np.ndindex(*trace.shape[:2]):
-        queries, keys = (v[at].astype(float) for v in (trace.queries, trace.keys))
-        first = biplot(queries, keys)
-        for seed in range(3):
-            noise = 1e-6 * np.random.default_rng(seed).normal(size=(2, *queries.shape))
-            second = biplot(queries + noise[0], keys + noise[1])
-            mirrored += int(((stacked(first) * stacked(second)).sum(axis=0) < 0).any())
-    assert mirrored == 0
-
-
-@pytest.mark.parametrize("dimensions", DIMENSIONS)
-def test_embed_passes_on_dimensions_and_leaves_the_biplot_without_a_metric(
-    dimensions: int,
-) -> None:
-    queries, keys = clouds(4)
-    expected = biplot(queries, keys, dimensions)
-    for metric in METRICS:
-        found = embed(queries, keys, "biplot", dimensions=dimensions, metric=metric)
-        np.testing.assert_array_equal(stacked(found), stacked(expected))
-        assert found.share == expected.share
 
 
 def check_neighbours(projection: Projection, dimensions: int, metric: Metric) -> None:

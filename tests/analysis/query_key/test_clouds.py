@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.query_key import clouds
 from core.analysis.query_key.clouds import (
     best_stage,
     default_chosen,
     head_clouds,
-    lines_above,
     stage_vectors,
     strongest_lines,
     with_chosen,
@@ -25,7 +23,6 @@ from core.vocabulary import STAGES
 from tests.analysis.traces import causal_mask, made_trace, spelled
 
 if TYPE_CHECKING:
-    from core.analysis.projections.joint_embedding import Projection
     from core.model.trace import Trace
 
 
@@ -56,12 +53,6 @@ def test_two_keys_a_query_are_its_strongest_and_none_without_attention() -> None
     ]
 
 
-def test_all_lines_from_a_threshold_are_drawn_and_each_query_has_one_strongest() -> None:
-    lines = lines_above(np.array([[0.2, 0.8], [0.6, 0.4]]), 0.4)
-    assert lines.table.tolist() == [[1, 1, 0.4, 0], [1, 0, 0.6, 1], [0, 1, 0.8, 1]]
-    assert lines.left_out == 0
-
-
 def test_chosen_pairs_get_a_line_however_weak_but_none_that_may_not_attend() -> None:
     attention = np.array([[1.0, 0.0, 0.0], [0.9, 0.1, 0.0], [0.2, 0.1, 0.7]])
     lines = with_chosen(strongest_lines(attention), attention, [0, 1], [0, 1, 2])
@@ -71,18 +62,8 @@ def test_chosen_pairs_get_a_line_however_weak_but_none_that_may_not_attend() -> 
         (1, 0, 0.9),
         (0, 0, 1.0),
     ]
-    assert lines.between([0, 1], [0, 1, 2]).tolist() == [True, False, True, True]
     assert lines.strongest.tolist() == [False, True, True, True]
     assert lines.red([0, 1], [0, 1, 2]).tolist() == [False, False, True, True]
-
-
-def test_a_query_whose_strongest_key_is_not_drawn_has_no_strongest_line() -> None:
-    """0.5 to key 1 is below the threshold, so key 0, the chosen target, is the only line."""
-    attention = np.array([[0.2, 0.5, 0.3], [0.1, 0.9, 0.0], [0.0, 0.0, 1.0]])
-    lines = with_chosen(lines_above(attention, 0.8), attention, [0], [0])
-    drawn = list(zip(lines.queries, lines.keys, lines.strongest, strict=True))
-    assert drawn == [(0, 0, False), (1, 1, True), (2, 2, True)]
-    assert not lines.red([0], [0]).any()
 
 
 def test_of_brown_and_the_pieces_of_capybara_one_head_of_layer_1_alone_is_red() -> None:
@@ -95,7 +76,6 @@ def test_of_brown_and_the_pieces_of_capybara_one_head_of_layer_1_alone_is_red() 
     for head in range(trace.shape[1]):
         attention = trace.attention(0, head).astype(np.float64)
         lines = with_chosen(strongest_lines(attention), attention, brown, pieces)
-        assert lines.between(brown, pieces).sum() == 3  # all are drawn in every head
         for i, j, weight in lines.table[lines.red(brown, pieces)][:, :3]:
             found[head + 1] = (texts[int(i)], texts[int(j)], round(weight, 3))
     assert found == {4: ("brown", "##bara", 0.264)}
@@ -105,13 +85,6 @@ def test_no_line_is_added_where_no_target_is_chosen() -> None:
     attention = np.array([[0.9, 0.1], [0.2, 0.8]])
     lines = with_chosen(strongest_lines(attention), attention, [0], [])
     assert lines.table.tolist() == [[1, 1, 0.8, 1], [0, 0, 0.9, 1]]
-
-
-def test_more_lines_than_can_be_drawn_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clouds, "MAX_LINES", 3)
-    lines = lines_above(np.arange(9).reshape(3, 3) / 10, 0.0)
-    assert lines.weights.tolist() == [0.6, 0.7, 0.8]
-    assert lines.left_out == 6
 
 
 def test_stages_translate_then_scale() -> None:
@@ -144,7 +117,7 @@ def test_stages_translate_then_scale() -> None:
 def test_the_best_stage_has_the_correlation_nearest_to_minus_one(
     correlations: tuple[float, ...], nearest: tuple[float, ...], best: str
 ) -> None:
-    nothing = Faithfulness(0, 0, 0, 0, 0, 0, 0)
+    nothing = Faithfulness(0, 0, 0, 0, 0)
     stages = [
         nothing._replace(correlation=r, top1=top1)
         for r, top1 in zip(correlations, nearest, strict=True)
@@ -176,12 +149,9 @@ def test_a_panels_numbers_are_those_of_its_points() -> None:
     assert raw.in_full.top1 == (near.argmin(axis=1) == strongest).mean()
 
 
-@pytest.mark.parametrize("projection", ["PCA", "biplot"])
-def test_picture_and_full_space_are_compared_on_the_same_pairs(projection: Projection) -> None:
+def test_picture_and_full_space_are_compared_on_the_same_pairs() -> None:
     trace = random_trace(2, 7, causal=True)
-    drawn = head_clouds(trace, 0, 0, scale_head(trace, 0, 0), projection=projection)
-    assert len(drawn) == (3 if projection == "PCA" else 1)  # a biplot is the same at every stage
-    for cloud in drawn:
+    for cloud in head_clouds(trace, 0, 0, scale_head(trace, 0, 0)):
         # the first query has one key
         assert cloud.in_picture.pairs == cloud.in_full.pairs == 7 * 8 // 2 - 1
 

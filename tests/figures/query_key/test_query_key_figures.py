@@ -1,38 +1,24 @@
-"""The regression as the notebook draws it, and distance against dot product."""
+"""The regression as the notebook draws it, and points in space."""
 
 from __future__ import annotations
 
-import json
 import re
 
 import numpy as np
 import pytest
 
+from core.analysis.images.points import Tints
+from core.analysis.projections.joint_embedding import Embedding
+from core.analysis.query_key.clouds import strongest_lines
 from core.analysis.query_key.layer_search import FittedLine, Regression
-from core.analysis.query_key.pair_scatter import Density, PairScatter
 from core.figures.palette import palette
-from core.figures.query_key.pair_scatter import pair_scatter_figure
 from core.figures.query_key.regression_svg import regression_svg
 from core.figures.query_key.search import regression_figure
+from core.figures.query_key.space import space_figure
 
 LIGHT = palette("light")
 TITLE = "Layer 1: a = −0.5, c = −2, |r| = 0.68453"
 REGRESSION = Regression(np.array([0.2, 0.6, 1.0]), np.array([9.0, 5.0, 1.0]), FittedLine(-10, 11))
-PAIRS = PairScatter(
-    queries=np.array([0, 0, 1, 1]),
-    keys=np.array([0, 1, 0, 1]),
-    scores=np.array([0.0, 2.0, 3.0, 9.0]),
-    distances=np.array([4.0, 2.0, 5.0, 1.0]),
-    attention=np.array([0.1, 0.9, 0.0, 1.0]),
-    x=np.array([-1.0, 1.0, -3.0, 3.0]),
-    y=np.array([1.0, -1.0, 2.0, -2.0]),
-    strongest=np.array([False, True, False, True]),
-    line=FittedLine(-0.7, 0.0),
-    correlation=-0.99,
-    left_out=0,
-)
-LABELS = ["<b>it</b>", "book"]
-AXES = ("dot product", "distance")
 
 
 def test_cosine_distance_runs_across_and_dot_product_up() -> None:
@@ -69,25 +55,16 @@ def test_what_does_not_vary_has_no_line() -> None:
     assert 'class="line"' not in regression_svg(still, TITLE)
 
 
-def test_every_point_and_the_ring_carry_a_query_and_a_key_from_one() -> None:
-    figure = pair_scatter_figure(PAIRS, LABELS, AXES, LIGHT, picked=2)
-    weak, strong, line, ring = figure.data
-    assert list(weak.customdata) == [[1, 1], [2, 1]]
-    assert list(strong.customdata) == [[1, 2], [2, 2]]
-    assert (list(strong.x), list(strong.y)) == ([1.0, 3.0], [-1.0, -2.0])
-    assert list(line.x) == [-3.0, 3.0]
-    assert list(line.y) == pytest.approx([2.1, -2.1])
-    assert (list(ring.x), list(ring.y), list(ring.customdata)) == ([-3.0], [2.0], [[2, 1]])
-    assert "<b>" not in json.dumps(figure.to_plotly_json(), default=list)
-
-
-def test_a_density_takes_the_place_of_the_other_pairs_alone() -> None:
-    density = Density(
-        np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([-3, 0, 3]), np.array([-2, 0, 2])
+def test_in_space_hidden_points_and_their_lines_are_left_out_and_tokens_are_no_markup() -> None:
+    queries, keys = np.arange(18.0).reshape(2, 3, 3)
+    lines = strongest_lines(np.array([[0.9, 0.1, 0], [0.2, 0.8, 0], [0, 0.7, 0.3]]))
+    labels = ["<b>it</b>", "book", "."], ["it", "book", "."]
+    tints = Tints("sequential", np.array([0, 0.5, np.nan, 0, 1, 1]), ("first", "last"))
+    figure = space_figure(
+        Embedding(queries, keys), lines, tints, labels, ([0, 1], [0, 1]), ["x"] * 3, "L1 H1", LIGHT
     )
-    figure = pair_scatter_figure(PAIRS, LABELS, AXES, LIGHT, density=density)
-    heat, strong, _ = figure.data
-    assert (heat.type, strong.type) == ("heatmap", "scatter")
-    assert np.isnan(heat.z[0][1])  # where nothing lies nothing is painted
-    assert heat.z[0][0] > heat.z[1][0]
-    assert list(strong.customdata) == [[1, 2], [2, 2]]
+    paths, discs, diamonds = figure.data
+    assert np.isfinite(paths.x).sum() == 2 * 2  # the third query is hidden
+    assert (list(discs.x), list(diamonds.z)) == ([0.0, 3.0], [11.0, 14.0])
+    assert list(discs.text) == ["&lt;b&gt;it&lt;/b&gt;", "book"]
+    assert len({*discs.marker.color, *diamonds.marker.color}) == 4
