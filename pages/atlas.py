@@ -6,7 +6,6 @@ from core.ui.navigation import ask, open_page
 
 open_page("atlas")
 
-from core.figures.palette import palette
 from core.screens.atlas.first import first_entry, show_until_made
 from core.screens.atlas.corpus.opening import open_entry
 from core.screens.atlas.corpus.saving import show_about
@@ -29,7 +28,6 @@ from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.ui.place import pick_head
 
 images = shows_images()
-colours = palette(st.context.theme.type)
 query = draw_search(images=images)
 with control_row():
     part = pick_part(menu=True, width=170)
@@ -54,7 +52,7 @@ with own:
 with settings:
     colour = pick_colour(atlas)
     switches = pick_switches(part, images=images)
-    search = find(source, stage, query)
+    search = find(source, query)
 screen = Screen(entry, atlas, layer, head, projection, stage, colour, search, axes, switches)
 if answer := headline(atlas, stage, (layer, head) if part == "one" else None):
     ask(answer, "Press a head to enlarge it." if part == "heads" else "")
@@ -63,7 +61,7 @@ with st.container():
     show_result(search, source)
 
 if part == "heads":
-    show_all_heads(screen, colours)
+    show_all_heads(screen)
 else:
     from core.screens.atlas.head.single import show_one_head  # all heads need no statistics
 

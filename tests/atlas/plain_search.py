@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from core.atlas.search.expression import SURROGATE, check_query, expression, phrase
+from core.atlas.search import MAX_QUERY, SearchError
 
 if TYPE_CHECKING:
     from core.atlas import Atlas
-    from core.atlas.search.expression import Kind
+    from core.atlas.search import Kind
 
 
 def search_plainly(atlas: Atlas, query: str, kind: Kind) -> tuple[list[int], int, int]:
     """Tokens that match, how many matches have one, and in how many sentences; errors too."""
-    query = check_query(query)
-    if kind in ("token", "substring"):
+    query = query.strip()
+    if not 0 < len(query) <= MAX_QUERY:
+        raise SearchError(query)
+    if kind == "phrase":
+        found, count = _in_texts(atlas, query.replace("\ud83d", "\ufffd"))
+    else:
         found = _tokens(atlas, query.casefold(), whole=kind == "token")
         count = len(found)
-    else:
-        found, count = _in_texts(atlas, query, kind)
     return found, count, len({int(atlas.tokens.sentence[token]) for token in found})
 
 
@@ -30,19 +33,21 @@ def _tokens(atlas: Atlas, query: str, *, whole: bool) -> list[int]:
     ]
 
 
-def _in_texts(atlas: Atlas, query: str, kind: Kind) -> tuple[list[int], int]:
+def _in_texts(atlas: Atlas, query: str) -> tuple[list[int], int]:
     tokens = atlas.tokens
-    spans = phrase(SURROGATE.sub("�", query)) if kind == "phrase" else expression(query)
+    before, after = (r"(?<!\w)" if query[0].isalnum() or query[0] == "_" else ""), ""
+    if query[-1].isalnum() or query[-1] == "_":
+        after = r"(?!\w)"
+    pattern = before + r"\s+".join(map(re.escape, query.split())) + after
     found, count = set[int](), 0
     for number, text in enumerate(atlas.sentences):
         own = [token for token in tokens.of_sentence(number) if not tokens.special[token]]
-        for first, end in spans(text):
+        for match in re.finditer(pattern, text, re.IGNORECASE):
             inside = {
                 int(token)
                 for token in own
-                if tokens.spans[token, 0] < end and tokens.spans[token, 1] > first
+                if tokens.spans[token, 0] < match.end() and tokens.spans[token, 1] > match.start()
             }
-            if end > first and inside:
-                found |= inside
-                count += 1
+            found |= inside
+            count += bool(inside)
     return sorted(found), count

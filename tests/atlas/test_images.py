@@ -104,14 +104,11 @@ def found(atlas: Atlas, query: str, kind: ImageKind) -> set[tuple[str, str]]:
     return {(NAMES[atlas.tokens.sentence[i]], atlas.tokens.displays[i]) for i in tokens}
 
 
-def test_patches_are_found_by_image_and_region(atlas: Atlas) -> None:
+def test_patches_are_found_by_image(atlas: Atlas) -> None:
     grid = {f"r{r}c{c}" for r in range(1, ROWS + 1) for c in range(1, COLUMNS + 1)}
     assert found(atlas, "CAT", "image") == {("cat", name) for name in grid}
     flowers = found(atlas, "flower", "image")
     assert flowers == {(name, each) for name in NAMES[1:] for each in grid}
-    region = {"r2c3", "r2c4", "r3c3", "r3c4"}
-    assert found(atlas, "r2c3-r3c4", "region") == {(n, each) for n in NAMES for each in region}
-    assert found(atlas, "r1c1", "region") == {(name, "r1c1") for name in NAMES}
 
 
 def test_patches_like_one_are_those_of_like_colour(atlas: Atlas, traces: list[Trace]) -> None:
@@ -129,9 +126,7 @@ def test_patches_like_one_are_those_of_like_colour(atlas: Atlas, traces: list[Tr
     ("query", "kind", "message"),
     [
         ("", "image", "Type what"),
-        ("r0c1", "region", "3 rows and 4 columns"),
-        ("r3c4-r1c1", "region", "3 rows and 4 columns"),
-        ("top", "region", "corners"),
+        ("top cat", "like", "patch and its image"),
         ("r1c1-r2c2 cat", "like", "patch and its image"),
         ("r1c1 dog", "like", "No image"),
         ("r9c9 cat", "like", "3 rows"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import json
 import os
 import shutil
@@ -27,17 +26,16 @@ from core.atlas.files import (
 )
 from core.atlas.files.segments import write_segments
 from core.atlas.search import SearchError
-from core.atlas.search.parts import search_parts
 from core.atlas.sources import InMemory
 from tests.atlas.files import HEADS, LAYERS, assert_same, opened, trace, written
 from tests.atlas.folders import finish, part_of, write_folder
 from tests.atlas.plain_search import search_plainly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from core.atlas import Atlas
-    from core.atlas.search.expression import Kind
+    from core.atlas.search import Kind
 
 SENTENCES = (
     "the cat sat on the mat",
@@ -161,13 +159,6 @@ SEARCHES: list[tuple[Kind, str]] = [
     ("phrase", "at"),
     ("phrase", "a+b (c)"),
     ("phrase", "\ud83d"),
-    ("regex", r"\bcat\b"),
-    ("regex", "c.t"),
-    ("regex", "^the"),
-    ("regex", "mats?$"),
-    ("regex", "x*"),
-    ("regex", "."),
-    ("regex", "(?i:NOTHING) else"),
 ]
 
 
@@ -180,58 +171,10 @@ def test_a_folder_and_an_atlas_in_memory_are_searched_alike(
         assert (found.indices.tolist(), found.count, found.sentences) == expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "query"), [("token", " "), ("phrase", "x" * 201), ("regex", "("), ("regex", r"(a)\1")]
-)
+@pytest.mark.parametrize(("kind", "query"), [("token", " "), ("phrase", "x" * 201)])
 def test_an_odd_search_is_told(kind: Kind, query: str, folder: Path) -> None:
     with pytest.raises(SearchError):
         open_large(folder).search(query, kind)
-
-
-def test_an_expression_that_takes_too_long_is_stopped(folder: Path) -> None:
-    with pytest.raises(SearchError, match="stopped"):
-        search_parts(open_large(folder).searched, "a", "regex", seconds=-1.0)
-
-
-class _Corpus:
-    """Sentences as a part of a large atlas gives them; what only a match needs is not there."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        self.count = len(texts)
-        self._texts = pa.array(texts, pa.string())
-
-    def texts(self) -> tuple[np.ndarray, pa.Array]:
-        return np.arange(self.count), self._texts
-
-
-@pytest.mark.parametrize(
-    ("texts", "slices"),
-    [
-        (["a few words"] * 50_000, 50),
-        (["w" * 20_000] * 100, 50),
-        (["w" * 200_000] * 3, 3),
-        ([], 0),
-    ],
-    ids=["short", "long", "longer than a slice", "none"],
-)
-@pytest.mark.parametrize("kind", ["phrase", "regex"])
-def test_the_clock_is_read_between_a_thousand_sentences_or_less(
-    texts: list[str], slices: int, kind: Kind
-) -> None:
-    """An expression may take seconds for a few hundred of them, and a segment has 70,000."""
-    steps = itertools.count()
-    found = search_parts([_Corpus(texts)], "nowhere", kind, lambda: next(steps))  # type: ignore[list-item]
-    assert found.count == 0
-    assert next(steps) == 1 + slices  # one before the part
-
-
-def test_phrases_are_found_in_every_slice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = open_large(folder).search("the cat", "phrase")
-    monkeypatch.setattr("core.atlas.search.parts.SLICE_CHARACTERS", 1)
-    sliced = open_large(folder).search("the cat", "phrase")
-    assert whole.count > 1
-    assert sliced.indices.tolist() == whole.indices.tolist()
-    assert (sliced.count, sliced.sentences) == (whole.count, whole.sentences)
 
 
 def test_a_part_written_twice_is_there_once(atlas: Atlas, copy: Path) -> None:

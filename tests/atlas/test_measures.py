@@ -1,4 +1,4 @@
-"""What is measured on an atlas: dispersion, colours, blocks and layouts."""
+"""What is measured on an atlas: colours, blocks and layouts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from sklearn.decomposition import PCA
 
 from core.analysis.normalization import key_translation, normalize
 from core.atlas import Atlas, build_atlas
-from core.atlas import dispersion as dispersion_module
 from core.atlas.blocks import CorpusPairs, blocks_of
 from core.atlas.colours import (
     COLOURINGS,
@@ -22,9 +21,7 @@ from core.atlas.colours import (
     offered_colourings,
     point_tones,
 )
-from core.atlas.dispersion import MAX_MATCHES, dispersion
 from core.atlas.layouts import lay_out_head
-from core.model.trace import Array
 from core.vocabulary import STAGES, Stage
 from tests.atlas.corpora import corpus_of, read_words, trace_of, window_mask
 
@@ -38,113 +35,6 @@ steady = settings(deadline=None)
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 OF_TEXTS = [name for name, one in COLOURINGS.items() if one.needs != "images"]
-
-
-def cloud(seed: int, size: int = 400, dimensions: int = 2) -> Array:
-    """Two layers of two heads, queries and keys without any structure."""
-    draw = np.random.default_rng(seed).normal(size=(2, 2, 2 * size, dimensions))
-    return draw.astype(np.float32)
-
-
-def some(seed: int, count: int, size: int = 400) -> NDArray[np.bool_]:
-    matches = np.zeros(size, dtype=np.bool_)
-    matches[np.random.default_rng(seed).choice(size, count, replace=False)] = True
-    return matches
-
-
-def gathered_at(points: Array, matches: NDArray[np.bool_], centres: Sequence[float]) -> Array:
-    """The matches' queries and keys moved into tight clusters, at random which into which."""
-    size, moved = len(matches), points.copy()
-    places = np.flatnonzero(matches)
-    for part in (places, places + size):
-        at = np.random.default_rng(1).choice(centres, part.size)
-        moved[:, :, part] = at[:, None] + moved[:, :, part] / 200
-    return moved
-
-
-@pytest.mark.parametrize(("count", "dimensions"), [(12, 2), (60, 3)])
-@pytest.mark.parametrize("centres", [(2.0,), (-2.0, 2.0), (-2.0, 0.0, 2.0)])
-def test_matches_in_up_to_three_tight_clusters_lie_together(
-    centres: tuple[float, ...], count: int, dimensions: int
-) -> None:
-    matches = some(0, count)
-    points = gathered_at(cloud(0, dimensions=dimensions), matches, centres)
-    assert (dispersion(points, matches) < 0.1).all()
-
-
-def test_matches_in_many_clusters_do_not_lie_together() -> None:
-    """Twelve tight clusters around a circle: three centres are far from most of them."""
-    matches = some(0, 120)
-    points = gathered_at(cloud(0), matches, (0.0,))
-    places = np.flatnonzero(matches)
-    around = np.arange(120) % 12 * np.pi / 6
-    for part in (places, places + 400):
-        points[:, :, part] += 2 * np.stack([np.cos(around), np.sin(around)], axis=1)
-    assert (dispersion(points, matches) > 0.6).all()
-
-
-@pytest.mark.parametrize("count", [12, 60, 300])
-def test_matches_anywhere_lie_as_random_tokens_do(count: int) -> None:
-    found = dispersion(cloud(1), some(2, count))
-    assert found.shape == (2, 2)
-    assert found.dtype == np.float64
-    assert (found > 0.6).all()
-    assert (found < 1.5).all()
-
-
-def test_a_few_matches_are_one_cluster() -> None:
-    """Five matches in two places: with a centre for each they would have no spread at all."""
-    matches = some(0, 5)
-    assert (dispersion(gathered_at(cloud(0), matches, (1.0,)), matches) < 0.1).all()
-    assert (dispersion(gathered_at(cloud(0), matches, (-3.0, 3.0)), matches) > 1).all()
-
-
-def test_queries_and_keys_count_alike() -> None:
-    """Queries in one point, keys anywhere: half way between together and scattered."""
-    matches = some(4, 100)
-    points = cloud(4)
-    points[:, :, np.flatnonzero(matches)] = 0.5
-    assert np.abs(dispersion(points, matches) - 0.5).max() < 0.15
-
-
-@pytest.mark.parametrize("count", [0, 1])
-def test_fewer_than_two_matches_have_no_dispersion(count: int) -> None:
-    found = dispersion(cloud(0), some(0, count))
-    assert found.shape == (2, 2)
-    assert np.isnan(found).all()
-
-
-@pytest.mark.parametrize("value", [0.0, 0.1, 12345.678])
-@pytest.mark.parametrize("count", [2, 7])
-def test_points_that_are_all_one_have_no_dispersion(value: float, count: int) -> None:
-    points = np.full((2, 2, 800, 2), value, dtype=np.float32)
-    assert np.isnan(dispersion(points, some(0, count))).all()
-
-
-@pytest.mark.parametrize("factor", [1e-4, 1e4])
-def test_size_and_direction_of_a_picture_change_nothing(factor: float) -> None:
-    matches = some(8, 50)
-    points = cloud(8)
-    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
-    turned = (factor * points @ turn + 2 * factor).astype(np.float32)
-    np.testing.assert_allclose(dispersion(turned, matches), dispersion(points, matches), rtol=1e-3)
-
-
-def test_more_matches_than_are_looked_at_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked_at = set()
-
-    def watched(clouds: Array, clusters: int) -> Floats:
-        looked_at.add(clouds.shape[1])
-        return original(clouds, clusters)
-
-    original = dispersion_module._spread
-    monkeypatch.setattr(dispersion_module, "_spread", watched)
-    matches = some(9, 3 * MAX_MATCHES, 2000)
-    points = cloud(9, 2000)
-    assert (np.abs(dispersion(points, matches) - 1) < 0.15).all()
-    tight = gathered_at(points, matches, (-2.0, 0.0, 2.0))
-    assert (dispersion(tight, matches) < 0.1).all()
-    assert looked_at == {MAX_MATCHES}
 
 
 TEXTS = ("the cat , the END", "the … a", "cat")

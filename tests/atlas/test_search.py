@@ -1,31 +1,23 @@
-"""Finding tokens in a corpus, against literal results and plain loops; hostile expressions end."""
+"""Finding tokens in a corpus, against literal results and plain loops."""
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-import re
-import time
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.atlas import Atlas, build_atlas, search_tokens
-from core.atlas.search import SearchError, expression
+from core.atlas.search import KINDS, MAX_QUERY, Kind, SearchError
 from core.atlas.search import parts as search
-from core.atlas.search.expression import KINDS, MAX_QUERY, Kind
-from core.atlas.sources.memory import TIME_LIMIT
 from core.model import load, trace_by_length
 from tests.atlas.corpora import read_words, trace_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from core.model.trace import Trace
 
@@ -37,7 +29,6 @@ SENTENCES = (
     "שלום עולם, hello",
     "$x$ :red[x] </script>",
 )
-CPU_SECONDS = 2.0  # of this process alone, so that a busy machine changes nothing
 steady = settings(deadline=None)
 
 
@@ -110,7 +101,6 @@ def test_a_token_is_found_as_it_is_shown_and_as_it_is_called() -> None:
 def test_emoji_and_text_from_right_to_left_are_found(atlas: Atlas) -> None:
     assert found(atlas, "😀", "substring") == {3: "😀"}
     assert found(atlas, "😀", "phrase") == {3: "😀"}
-    assert found(atlas, "🧑‍🚀", "regex").keys() == {3}
     assert "".join(found(atlas, "שלום", "phrase")[4].split(" ##")) == "שלום"
     assert count(atlas, "שלום עולם", "phrase") == 1
     assert found(atlas, "עולם שלום", "phrase") == {}
@@ -122,7 +112,6 @@ def test_special_tokens_are_in_no_text_even_if_they_were_typed() -> None:
     typed = replace(plain, tokens=replace(plain.tokens, special=special))
     assert found(typed, "[SEP]", "token") == {0: "[SEP] [SEP]"}
     assert found(typed, "[SEP]", "phrase") == {}
-    assert found(typed, "SEP. a", "regex") == {0: "a"}
 
 
 WORDS = st.text("aAbßéİ#Ġ😀א.", min_size=1, max_size=4)
@@ -212,193 +201,7 @@ def test_texts_put_together_from_tokens_are_searched_alike(
         1: "brown cap ##y ##bara",
     }
     assert found(bare, "cap", "phrase") == {}
-    assert found(bare, "capy?bara.", "regex").keys() == {0, 1}
     assert count(bare, "[cls]", "token") == 6
-
-
-@pytest.mark.parametrize(
-    ("query", "expected", "times"),
-    [
-        (r"capybaras?\b", {0: "cap ##y ##bara", 1: "cap ##y ##bara ##s cap ##y ##bara"}, 3),
-        (r"BROWN\s+cap", {0: "brown cap", 1: "brown cap brown cap"}, 3),
-        (r"yb", {0: "##y ##bara", 1: "##y ##bara ##y ##bara"}, 3),
-        (r"^[a-z]+", {0: "the", 1: "brown", 2: "he", 3: "i"}, 4),
-        (r"z*", {}, 0),  # matches of no length everywhere
-        (r"\b", {}, 0),
-        (r"q*", {0: "quick"}, 1),
-        (r"\s+", {}, 0),  # between tokens, and in none
-        (r"\[CLS\]|\[SEP\]", {}, 0),
-        (r"[A-Z](\.[A-Z]){2}", {2: "u . s . a"}, 1),
-        (r"\d{4}-\d{2}-\d{2}", {}, 0),
-    ],
-)
-def test_an_expression_reads_the_text_of_each_sentence(
-    query: str, expected: dict[int, str], times: int, atlas: Atlas
-) -> None:
-    shown = found(atlas, query, "regex")
-    assert shown == expected
-    assert count(atlas, query, "regex") == times
-
-
-@pytest.mark.parametrize("query", ["(", "[a", "*", "(?P<a", "\\", "a{2,1}", "(?x", "\ud83d"])
-def test_what_is_no_expression_is_told(query: str, atlas: Atlas) -> None:
-    with pytest.raises(SearchError, match="not a regular expression"):
-        search_tokens(atlas, query, "regex")
-
-
-UNKNOWN = {
-    r"(?=a)b": "look-ahead and look-behind",
-    r"(?<=a": "look-ahead and look-behind",
-    r"(?R)?e": "recursion",
-    r"(?P<n>a)(?P>n)": "recursion",
-    r"(a)(?1)": "recursion",
-    r"(a)\1": "back-references",
-    r"(?P<n>a)(?P=n)": "back-references",
-    r"(?>a+)b": "atomic groups",
-    r"a{2,3}+b": "possessive repetitions",
-    r"(a)?(?(1)b|c)": "conditions",
-    r"a(?#b)": "comments",
-    r"\C": "single bytes",
-    r"(?:a?){1000000000}z": "repetitions of more than 1,000",
-    "a{2," + "9" * 150 + "}": "repetitions of more than 1,000",
-    r"(?:word){e<=20}": "fuzzy matching",
-    r"(?:xyz){2i+2d+1s<=4,e:[a-z]}": "fuzzy matching",
-}
-
-
-@pytest.mark.parametrize(("query", "what"), UNKNOWN.items())
-def test_what_could_take_for_ever_is_refused_by_name(query: str, what: str, atlas: Atlas) -> None:
-    with pytest.raises(SearchError, match=f"This search does not support {what}"):
-        search_tokens(atlas, query, "regex")
-
-
-@pytest.mark.parametrize(
-    ("query", "text"),
-    [
-        (r"[(][?][=]", "a (?= b"),
-        (r"\Q(?R)\1\E", "a (?R)\\1 b"),
-        (r"\{e\}", "a {e} b"),
-        (r"x{2}[{]e}", "xx{e}"),
-        (r"\++", "a ++ b"),
-        (r"[]a++]+", "]a+"),
-        (r"\\1", "a \\1"),
-        (r"\pL\p{Greek}\x{e9}", "aαé"),
-    ],
-)
-def test_what_only_looks_unknown_is_searched_for(query: str, text: str) -> None:
-    assert count(written(text), query, "regex") == 1
-
-
-LONG = "a" * 6000 + "!"
-EVIL = (r"(a+)+$", r"(.*)*x", r"(?:(?:(a)|b)*)*[z?]", r"(?:.?){1000}z", r".*.*.*.*.*.*.*.*z")
-
-
-@pytest.mark.parametrize("query", EVIL)
-def test_an_expression_that_would_not_end_elsewhere_ends(query: str) -> None:
-    made = written(LONG, LONG)
-    began = time.process_time()
-    assert search_tokens(made, query, "regex").count == 0
-    assert time.process_time() - began < CPU_SECONDS
-
-
-def test_the_time_limit_is_of_the_whole_corpus_and_not_of_a_sentence(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A clock on which each look takes a tenth of the limit: sentences are many, each is quick.
-
-    It is the thread's own: whoever else works on this machine is not counted.
-    """
-    looks = SimpleNamespace(thread_time=slow_clock(10))
-    monkeypatch.setattr(expression, "time", looks)
-    assert search_tokens(written(*["ab"] * 4), "a", "regex").count == 4
-    looks.thread_time = slow_clock(10)
-    with pytest.raises(SearchError, match=f"stopped after {TIME_LIMIT} seconds"):
-        search_tokens(written(*["ab"] * 40), "a", "regex")
-    looks.thread_time = slow_clock(10)
-    with pytest.raises(SearchError, match="stopped"):  # within one sentence too
-        search_tokens(written("a" * 40), "a", "regex")
-
-
-@pytest.mark.parametrize("kind", ["phrase", "regex"])
-def test_whoever_searches_may_end_it_at_any_sentence(
-    kind: Kind, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As a visitor does who leaves; each slice of the sentences is a step, here each sentence."""
-    monkeypatch.setattr(search, "SLICE_SENTENCES", 1)
-    steps = itertools.count()
-
-    def leave() -> None:
-        if next(steps) == 3:
-            raise InterruptedError
-
-    made = written(*["ab"] * 9)
-    with pytest.raises(InterruptedError):
-        search_tokens(made, "ab", kind, leave)
-    assert search_tokens(made, "ab", kind, lambda: None).count == 9
-
-
-def slow_clock(looks: int) -> Callable[[], float]:
-    """As many looks take the whole limit."""
-    return itertools.count(0.0, TIME_LIMIT / looks).__next__
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "(?:(?:a{1000}){1000}){1000}",
-        "(?:a{1000}){1000}",
-        "a{1001}",
-        "(?:(?:a{300,}){300,301}){300}",
-        r"\pL{1000}",
-        r"(?:\pL{30}){33}",
-    ],
-)
-def test_repetitions_that_would_fill_the_memory_are_refused(query: str) -> None:
-    with pytest.raises(SearchError, match="repeats too much"):
-        search_tokens(written("a"), query, "regex")
-
-
-def test_no_expression_of_a_visitor_is_kept_or_logged(capfd: pytest.CaptureFixture[str]) -> None:
-    for query in ("[a-q]secret", "secret(", "(?:.secret?){300}"):
-        with contextlib.suppress(SearchError):
-            search_tokens(written("a secret"), query, "regex")
-    assert re2._Regexp._make.cache_info().currsize == 0
-    assert "secret" not in "".join(capfd.readouterr())
-
-
-# Expressions, and whether each always takes a character: of a loop around one that need not,
-# Python's library ends the first empty round where RE2 (and Perl) may go on, so none is made.
-PIECES = [(each, True) for each in ("a", "b", "é", "😀", "א", ".", "[ab]", "[^a]", "a|b")]
-PIECES += [(each, False) for each in (r"\b", "^", "$", "é?", "a*?", "")]
-
-
-def grouped(made: tuple[tuple[str, bool], tuple[str, bool], str]) -> tuple[str, bool]:
-    (first, takes_first), (second, takes_second), suffix = made
-    takes = takes_first or takes_second
-    if not takes and suffix in {"*", "+?"}:
-        suffix = "?"
-    return f"(?:{first}{second}){suffix}", takes and suffix not in {"*", "?"}
-
-
-SUFFIXES = st.sampled_from(["", "*", "+?", "{2}", "?"])
-GROUPS = st.recursive(
-    st.sampled_from(PIECES),
-    lambda inner: st.tuples(inner, inner, SUFFIXES).map(grouped),
-    max_leaves=4,
-).map(lambda made: made[0])
-
-
-@steady
-@given(GROUPS, st.text("abé😀א \ud83d", max_size=12))
-def test_places_are_characters_as_pythons_own_library_counts_them(query: str, text: str) -> None:
-    """Stepping on by one character after a match of no length, as RE2's wrapper does."""
-    pattern = re.compile(query, re.IGNORECASE | re.ASCII)
-    expected, start = [], 0
-    while start <= len(text) and (match := pattern.search(text.replace("\ud83d", "�"), start)):
-        expected.append(match.span())
-        start = match.end() + (match.start() == match.end() == start or not match.group())
-    places = list(expression.expression(query)(text))
-    assert [p for p in places if p[1] > p[0]] == [p for p in expected if p[1] > p[0]]
 
 
 SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=8)

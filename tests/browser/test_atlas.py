@@ -125,7 +125,6 @@ def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(goto: Op
     count = int(re.findall(r"(\d+) match", message.inner_text())[0])
     expect(matrix(page)).to_have_attribute("data-matches", str(2 * count))
     expect(matrix(page).locator(".legend")).to_contain_text("found")
-    expect(page.get_by_text("In which heads do matches cluster?")).to_be_visible()
     find.fill("[CLS]")
     find.press("Enter")
     message = page.get_by_text(re.compile(r"\[CLS\]: [0-9]+ match"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open, follow
@@ -31,9 +29,3 @@ def test_points_become_their_patches_and_one_opens_its_image(goto: Open) -> None
     follow(page, r"token=[1-9]")
     expect(page.locator("[data-testid=stImage] img")).to_be_visible()
     expect(page.get_by_text("of its attention goes to patches")).to_be_visible()
-
-
-def test_a_region_is_found_in_every_image_and_nothing_is_wider_than_a_phone(goto: Open) -> None:
-    page = goto(f"{BOX}&part=heads&find=r6c6-r7c7&kind=region", width=390, height=844)
-    expect(page.get_by_text(re.compile(r"72\s*matches in 18 of 18 images"))).to_be_visible()
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= 390

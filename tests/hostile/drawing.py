@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from core.analysis.layers import rows_of
 from core.atlas import search_tokens
 from core.atlas.colours import offered_colourings, point_tones
-from core.atlas.dispersion import dispersion
-from core.atlas.search.expression import KINDS
+from core.atlas.search import KINDS
 from core.atlas.sources import InMemory
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.figures.head_map import head_map
@@ -60,9 +59,7 @@ def draw_maps(atlas: Atlas) -> None:
 
 def search(atlas: Atlas) -> None:
     for kind in KINDS:
-        found = search_tokens(atlas, "a", kind)
-        for points in atlas.points.values():
-            dispersion(points[..., :2], found.tokens)
+        search_tokens(atlas, "a", kind)
 
 
 def say(atlas: Atlas) -> None:

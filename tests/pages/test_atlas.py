@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-import threading
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pytest
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.analysis.corpus import CorpusTable, read_table
 from core.analysis.corpus.sample import sample_sentences
-from core.atlas import Atlas, search_tokens
+from core.atlas import Atlas
 from core.atlas.data import Measured, ModelFaithfulness
 from core.atlas.engine import MemoryStore, atlas_of
 from core.atlas.files.tables import ROW_BYTES
-from core.atlas.sources import InMemory, memory
+from core.atlas.sources import InMemory
 from core.model import load, trace_corpus
 from core.model.catalog import bundled_folder
-from core.screens.atlas import find
 from core.screens.atlas.corpus import cost, making, source
 from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, atlas_entry
 from core.screens.atlas.corpus.source import max_tokens
@@ -39,7 +34,6 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from core.atlas.search.expression import Step
     from core.model import Chosen, LoadedModel, Trace
 
 pytestmark = pytest.mark.slow
@@ -169,30 +163,14 @@ def test_an_atlas_of_texts_that_are_long_says_that_it_is_too_large_to_open(
     assert "that this site opens" not in said(of_lines(LINES[:2]))
 
 
-@pytest.mark.parametrize(
-    ("times", "words"),
-    [
-        (5, "to the mean of all 5 (too few for clusters)"),
-        (160, "to the nearest of 3 k-means centres of 150 drawn from the 160, divided"),
-    ],
-)
-def test_dispersion_names_what_the_matches_were_measured_from(times: int, words: str) -> None:
-    app = of_lines(["A cat sat by the blue sea."] * times, find="cat")
-    assert f"mean distance of a match {words}" in said(app)
-
-
 def test_a_search_tells_how_much_it_found() -> None:
     app = of_lines(LINES, find="SHE")
     assert "`SHE`: **2** matches in 2 of 4 sentences" in said(app)
-    assert app.header[0].value == "In which heads do matches cluster?"
     app.text_input(key="find").set_value("[CLS]").run()
     assert "**4** matches in 4 of 4 sentences" in said(app)
     app.selectbox(key="kind").set_value("phrase").run()
     app.text_input(key="find").set_value("on the mat").run()
     assert "**1** match (3 tokens) in 1 of 4 sentences" in said(app)
-    app.selectbox(key="kind").set_value("regex").run()
-    app.text_input(key="find").set_value(r"\b(she|her|he)\b").run()
-    assert "**5** matches in 3 of 4 sentences" in said(app)
 
 
 def test_a_search_that_finds_nothing_says_so() -> None:
@@ -200,140 +178,6 @@ def test_a_search_that_finds_nothing_says_so() -> None:
     assert "`<b>whale</b>` is not among the" in alerts(app)
     assert not app.header
     assert not app.exception
-
-
-def test_a_bad_expression_is_explained_and_the_next_search_runs() -> None:
-    app = of_lines([*LINES, "a" * 60 + "b"], kind="regex")
-    for query, message in (
-        ("(she", "not a regular expression"),
-        (r"(a)\1", "does not support back-references"),
-        (r"(a+)+$", "is not among the"),
-    ):
-        app.text_input(key="find").set_value(query).run()
-        assert message in alerts(app)
-    app.text_input(key="find").set_value("cat").run()
-    assert alerts(app) == ""
-    assert "`cat`: **1** match" in said(app)
-
-
-WAITS = "came with the link and was not run"
-
-
-@pytest.fixture
-def searched(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """What was searched for, and as what."""
-    calls: list[tuple[str, str]] = []
-
-    def watched(atlas: Atlas, query: str, kind: Any, step: Step) -> object:
-        calls.append((query, kind))
-        return search_tokens(atlas, query, kind, step)
-
-    monkeypatch.setattr(memory, "search_tokens", watched)
-    return calls
-
-
-def test_an_expression_of_a_link_waits_for_a_button(searched: list[tuple[str, str]]) -> None:
-    app = of_lines(LINES, find="s?he", kind="regex")
-    assert f"`s?he` {WAITS}" in said(app)
-    assert (app.text_input(key="find").value, app.selectbox(key="kind").value) == ("s?he", "regex")
-    assert app.query_params["find"] == "s?he"  # the address may be handed on
-    app.selectbox(key="colour").set_value("position").run()
-    app.selectbox(key="part").set_value("one").run()
-    assert WAITS in said(app)
-    assert searched == []
-    app.button(key="atlas_search").click().run()
-    assert "`s?he`: **11** matches in 4 of 4 sentences" in said(app)
-    assert WAITS not in said(app)
-    assert searched == [("s?he", "regex")]
-
-
-def test_an_expression_that_was_typed_runs_at_once_and_goes_on_running(
-    searched: list[tuple[str, str]],
-) -> None:
-    app = of_lines(LINES, find="(?R)?e", kind="regex")
-    app.text_input(key="find").set_value("cat|bag").run()
-    assert "`cat|bag`: **2** matches" in said(app)
-    app.switch_page("pages/heatmap.py").run()
-    app.switch_page("pages/atlas.py").run()
-    paste(app, LINES)
-    assert "`cat|bag`: **2** matches" in said(app)
-    assert {query for query, _ in searched} == {"cat|bag"}
-
-
-def test_leaving_the_page_stops_an_expression_and_lets_the_next_one_run(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    steps = 0
-
-    def endless(_atlas: Atlas, _query: str, _kind: str, step: Step) -> None:
-        nonlocal steps
-        context = get_script_run_ctx()
-        assert context is not None
-        assert context.script_requests is not None
-        context.script_requests.request_stop()  # as the server does when a visitor has left
-        while steps < 50:
-            steps += 1
-            step()
-
-    app = of_lines(LINES, kind="regex")
-    monkeypatch.setattr("core.ui.serve.progress.UPDATE_SECONDS", 0.0)
-    with monkeypatch.context() as patch:
-        patch.setattr(memory, "search_tokens", endless)
-        app.text_input(key="find").set_value("cat|bag").run()
-    assert steps == 1
-    assert "matches in" not in said(app)
-    assert "`cat|bag`: **2** matches" in said(app.run())
-
-
-def test_one_expression_runs_at_a_time() -> None:
-    """The second waits until the first has ended, however that was."""
-    waits, order = threading.Event(), []
-
-    def second() -> None:
-        waits.set()
-        with find.search_turn():
-            order.append("second")
-
-    thread = threading.Thread(target=second)
-    with contextlib.suppress(InterruptedError), find.search_turn():
-        thread.start()
-        assert waits.wait(60)
-        time.sleep(0.1)
-        order.append("first")
-        raise InterruptedError
-    thread.join()
-    assert order == ["first", "second"]
-
-
-def test_an_expression_that_the_visitor_chose_as_one_runs() -> None:
-    app = of_lines(LINES, find="s?he", kind="token")
-    app.selectbox(key="kind").set_value("regex").run()
-    assert "`s?he`: **11** matches" in said(app)
-
-
-def test_a_link_runs_any_other_search() -> None:
-    app = of_lines(LINES, find="on the mat", kind="phrase")
-    assert "`on the mat`: **" in said(app)
-    assert WAITS not in said(app)
-
-
-def follow_link(app: AppTest, **link: str) -> AppTest:
-    """As the browser's back and forward do: another address in the same visit."""
-    app.session_state["_link"] = link
-    return app.run()
-
-
-def test_back_and_forward_run_what_the_visitor_ran_before_and_nothing_else(
-    searched: list[tuple[str, str]],
-) -> None:
-    app = of_lines(LINES, kind="regex")
-    app.text_input(key="find").set_value("cat|bag").run()
-    app.text_input(key="find").set_value("mat").run()
-    follow_link(app, find="cat|bag", kind="regex")
-    assert "`cat|bag`: **2** matches" in said(app)
-    follow_link(app, find="(?R)?e", kind="regex")
-    assert f"`(?R)?e` {WAITS}" in said(app)
-    assert {query for query, _ in searched} == {"cat|bag", "mat"}
 
 
 def test_pasted_lines_cost_something_and_wait_for_a_button() -> None:

@@ -44,8 +44,6 @@ def test_the_box_is_an_atlas_of_all_its_images(model: str, matrices: list[AtlasC
     assert f"{37 * len(titles):,} tokens of {len(titles)} images" in said(app)
     assert set(matrices[-1].texts) <= set(titles)
     assert app.query_params["corpus"] == "box"
-    offered = {option.split("/")[0] for option in app.selectbox(key="part").options}
-    assert not {"Words", "Positions"} & offered
 
 
 def test_a_search_for_an_image_draws_its_patches_large(
@@ -54,7 +52,7 @@ def test_a_search_for_an_image_draws_its_patches_large(
     app = opened(model, part="heads", find="cat", kind="image")
     assert "**36** matches in 1 of" in said(app)
     assert matrices[-1].matches.sum() == 36
-    odd = opened(model, part="heads", find="r9c9", kind="region")
+    odd = opened(model, part="heads", find="r9c9 cat", kind="like")
     assert "6 rows and 6 columns" in "".join(each.value for each in odd.warning)
 
 

@@ -1,6 +1,5 @@
 """Find tokens and patches of an atlas."""
 
-from core.atlas.search.expression import SearchError
-from core.atlas.search.parts import Matches
+from core.atlas.search.parts import KINDS, MAX_QUERY, Kind, Matches, SearchError
 
-__all__ = ["Matches", "SearchError"]
+__all__ = ["KINDS", "MAX_QUERY", "Kind", "Matches", "SearchError"]

@@ -1,45 +1,38 @@
 """Find tokens in the parts of an atlas, one part at a time; an atlas in memory is one part.
 
-Distinct tokens are compared once. Sentences are searched by Arrow's RE2 first, which reads millions
-of words a second; only those with a match are read by the exact search. Both read a slice of the
-sentences at a time: an odd expression takes a second for a few hundred of them.
+Distinct tokens are compared once. Arrow finds the sentences that have a phrase's words in their
+order, millions of words a second; only those are read for whole words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, Protocol
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools
-from core.atlas.search.expression import (
-    SURROGATE,
-    Kind,
-    Spans,
-    Step,
-    check_query,
-    expression,
-    no_step,
-    phrase,
-    within,
-)
 
 if TYPE_CHECKING:
     from pyarrow import Array as ArrowArray
 
 Ints = NDArray[np.integer]
 Words = tuple[Sequence[str], Ints]  # distinct texts, and each token's index among them
-Find = Callable[[Sequence[str]], Ints]  # matches (match, 2) in texts with a character between
+Kind = Literal["token", "substring", "phrase"]
+KINDS: tuple[Kind, ...] = ("token", "substring", "phrase")
+MAX_QUERY = 200  # characters
+SURROGATE = re.compile("[\ud800-\udfff]")  # half of a character, which UTF-8 cannot encode
 _BLANK = r"[\s\pZ\x0b\x1c-\x1f\x85]+"  # what Python counts as blank
-_I = re.compile("[iIİı]")  # the only letters whose case RE2 ignores less than Python does
-TIME_LIMIT = 5.0  # processor seconds that phrases and expressions may take over all sentences
-SLICE_SENTENCES, SLICE_CHARACTERS = 1_000, 50_000  # at most, but one sentence at least
+_I = re.compile("[iIİı]")  # the only letters whose case Arrow ignores less than Python does
+
+
+class SearchError(ValueError):
+    """The search cannot be run; the message says why."""
 
 
 class Searched(Protocol):
@@ -87,28 +80,16 @@ class Matches:
         return matching
 
 
-def search_parts(
-    parts: Iterable[Searched],
-    query: str,
-    kind: Kind,
-    on_step: Step = no_step,
-    seconds: float = TIME_LIMIT,
-) -> Matches:
-    """Tokens of all parts that match; kinds, steps and errors as in `search_tokens`."""
-    query = check_query(query)
-    step = within(seconds, on_step)
-    if kind in ("token", "substring"):
-        search = _by_word(query.casefold(), whole=kind == "token")
-    elif kind == "phrase":
-        # Every sentence with its words in this order is read: what ends a word differs in RE2.
-        query = SURROGATE.sub("\ufffd", query)  # as texts have them
-        words = (_I.sub(_I.pattern, re.escape(word)) for word in query.split())
-        search = _by_text(_slice_by_slice(query, step), _BLANK.join(words), step)
-    else:
-        search = _by_text(_one_by_one(expression(query, step)), query, step)
+def search_parts(parts: Iterable[Searched], query: str, kind: Kind) -> Matches:
+    """Tokens of all parts that match; kinds and errors as in `search_tokens`."""
+    query = query.strip()
+    if not query:
+        raise SearchError("Type what to look for.")
+    if len(query) > MAX_QUERY:
+        raise SearchError(f"The search has {len(query):,} characters; the limit is {MAX_QUERY}.")
+    search = _by_text(query) if kind == "phrase" else _by_word(query, whole=kind == "token")
     found, count, sentences, first = [np.empty(0, dtype=np.int64)], 0, 0, 0
     for part in parts:
-        on_step()
         matching, places = search(part)
         found.append(np.flatnonzero(matching) + first)
         count += places
@@ -119,6 +100,8 @@ def search_parts(
 
 
 def _by_word(query: str, *, whole: bool) -> Callable[[Searched], tuple[Bools, int]]:
+    query = query.casefold()
+
     @cache  # most words are in every part
     def known(word: str) -> bool:
         folded = word.casefold()
@@ -135,102 +118,44 @@ def _by_word(query: str, *, whole: bool) -> Callable[[Searched], tuple[Bools, in
     return search
 
 
-def _by_text(find: Find, pattern: str, step: Step) -> Callable[[Searched], tuple[Bools, int]]:
-    """`pattern` is a regular expression that every sentence with a match has."""
-
-    def search(part: Searched) -> tuple[Bools, int]:
-        numbers, texts = part.texts()
-        chosen = _having(texts, pattern, step)
-        if not chosen.any():
-            return np.zeros(part.count, dtype=np.bool_), 0
-        return _within(part, numbers[chosen], texts.filter(chosen).to_pylist(), find)
-
-    return search
-
-
-def _having(texts: ArrowArray, pattern: str, step: Step) -> Bools:
-    """Which texts the expression matches somewhere, (text,)."""
+def _by_text(query: str) -> Callable[[Searched], tuple[Bools, int]]:
+    """Of sentences with these words: no letter or digit may touch the first or the last one."""
     import pyarrow.compute as pc
 
-    chosen = np.zeros(len(texts), dtype=np.bool_)
-    for part in _slices(pc.binary_length(texts).to_numpy(zero_copy_only=False)):
-        step()
-        has = pc.match_substring_regex(texts[part], pattern, ignore_case=True)
-        chosen[part] = has.to_numpy(zero_copy_only=False)
-    return chosen
+    words = [re.escape(word) for word in SURROGATE.sub("\ufffd", query).split()]  # as texts have it
+    roughly = _BLANK.join(_I.sub(_I.pattern, word) for word in words)
+    # Behind the first word, not before it: letters are compared faster than looked around.
+    before = rf"(?<!\w{words[0]})" if re.match(r"\w", query) else ""
+    after = r"(?!\w)" if re.match(r"\w", query[-1]) else ""
+    exact = re.compile(r"\s+".join([words[0] + before, *words[1:]]) + after, re.IGNORECASE)
 
-
-def _slices(lengths: Ints) -> Iterator[slice]:
-    """Texts of these lengths, a few at a time."""
-    ends = np.cumsum(lengths)
-    start = 0
-    while start < len(ends):
-        most = (ends[start - 1] if start else 0) + SLICE_CHARACTERS
-        end = max(start + 1, int(np.searchsorted(ends, most, side="right")))
-        yield slice(start, end := min(end, start + SLICE_SENTENCES))
-        start = end
-
-
-def _slice_by_slice(query: str, step: Step) -> Find:
-    """Matches of a phrase, in time that hardly grows with the number of texts."""
-    spans = phrase(query, step)
-    # Neither blank nor letter nor in the phrase, so no match has it or looks beyond it.
-    between = next(one for one in map(chr, (0, *range(0xE000, 0xF8FF))) if one not in query)
-
-    def find(texts: Sequence[str]) -> Ints:
-        starts = _starts(texts)
-        return np.concatenate(
+    def search(part: Searched) -> tuple[Bools, int]:
+        matching = np.zeros(part.count, dtype=np.bool_)
+        numbers, texts = part.texts()
+        has = pc.match_substring_regex(texts, roughly, ignore_case=True)
+        has = has.to_numpy(zero_copy_only=False)
+        if not has.any():
+            return matching, 0
+        read = texts.filter(has).to_pylist()
+        starts = list(accumulate((len(text) + 1 for text in read), initial=0))
+        matches = np.array(
             [
-                _array(spans(between.join(texts[part]))) + starts[part.start]
-                for part in _slices(np.diff(starts))
+                (start + match.start(), start + match.end())
+                for text, start in zip(read, starts, strict=False)
+                for match in exact.finditer(text)
             ]
-        )
+        ).reshape(-1, 2)
+        # The sentences are laid one after the other, so that all tokens are compared at once.
+        spans, special = part.spans()
+        own, sizes = _of_sentences(part.sentence(), numbers[has])
+        offsets = np.repeat(starts[:-1], sizes)
+        in_text = ~special[own]
+        own, offsets = own[in_text], offsets[in_text]
+        overlapping, places = overlaps(spans[own] + offsets[:, None], matches)
+        matching[own[overlapping]] = True
+        return matching, places
 
-    return find
-
-
-def _one_by_one(spans: Callable[[str], Spans]) -> Find:
-    """Matches of an expression, which may look at where a text begins and ends."""
-
-    def find(texts: Sequence[str]) -> Ints:
-        starts = _starts(texts).tolist()
-        return _array(
-            (start + first, start + end)
-            for text, start in zip(texts, starts, strict=False)
-            for first, end in spans(text)
-        )
-
-    return find
-
-
-def _array(matches: Spans) -> Ints:
-    """Spans as int64 (match, 2), without empty ones."""
-    ends = np.fromiter(chain.from_iterable(matches), dtype=np.int64).reshape(-1, 2)
-    return ends[ends[:, 0] < ends[:, 1]]
-
-
-def _starts(texts: Sequence[str]) -> Ints:
-    """Where each text begins when there is a character after each, and where the last one ends."""
-    return np.cumsum([0, *(len(text) + 1 for text in texts)])
-
-
-def _within(part: Searched, numbers: Ints, texts: Sequence[str], find: Find) -> tuple[Bools, int]:
-    """The tokens in matches of these sentences, and how many matches have one.
-
-    The sentences are laid one after the other, so that all tokens are compared at once.
-    """
-    matching = np.zeros(part.count, dtype=np.bool_)
-    matches = find(texts)
-    if not matches.size:
-        return matching, 0
-    chunks, special = part.spans()
-    own, sizes = _of_sentences(part.sentence(), numbers)
-    offsets = np.repeat(_starts(texts)[:-1], sizes)
-    in_text = ~special[own]
-    own, offsets = own[in_text], offsets[in_text]
-    overlapping, places = overlaps(chunks[own] + offsets[:, None], matches)
-    matching[own[overlapping]] = True
-    return matching, places
+    return search
 
 
 def _of_sentences(sentence: Ints, numbers: Ints) -> tuple[Ints, Ints]:
@@ -247,22 +172,10 @@ def overlaps(spans: Ints, matches: Ints) -> tuple[Bools, int]:
     `spans` are (token, 2), first character and last + 1; `matches` (match, 2) are in order and do
     not overlap each other. Memory grows with tokens plus matches, not with their product.
     """
-    if (spans[1:] >= spans[:-1]).all():  # as tokens nearly always are: there are fewer matches
-        overlapped, overlapping = _overlaps(matches, spans)
-    else:
-        overlapping, overlapped = _overlaps(spans, matches)
-    return overlapping, int(overlapped.sum())
-
-
-def _overlaps(spans: Ints, others: Ints) -> tuple[Bools, Bools]:
-    """Which spans overlap any of the others, and which of the others are overlapped.
-
-    Both the beginnings and the ends of the others ascend.
-    """
-    first = np.searchsorted(others[:, 1], spans[:, 0], side="right")  # to end after a span's start
-    end = np.searchsorted(others[:, 0], spans[:, 1], side="left")  # to start after its end
+    first = np.searchsorted(matches[:, 1], spans[:, 0], side="right")  # to end after a span's start
+    end = np.searchsorted(matches[:, 0], spans[:, 1], side="left")  # to start after its end
     overlapping = first < end
-    change = np.zeros(len(others) + 1, dtype=np.intp)
+    change = np.zeros(len(matches) + 1, dtype=np.intp)
     np.add.at(change, first[overlapping], 1)
     np.add.at(change, end[overlapping], -1)
-    return overlapping, np.cumsum(change[:-1]) > 0
+    return overlapping, int((np.cumsum(change[:-1]) > 0).sum())

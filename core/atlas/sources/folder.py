@@ -28,8 +28,7 @@ from core.atlas.files.opening import read_atlas
 from core.atlas.files.reading import LargePart, parts_of
 from core.atlas.files.segments import MAX_SEGMENT, Segment, segment_file
 from core.atlas.files.tables import POINTS_TABLE, SENTENCES_TABLE, TOKENS_TABLE, part_name
-from core.atlas.search.expression import Kind, Step, no_step
-from core.atlas.search.parts import Matches, search_parts
+from core.atlas.search.parts import Kind, Matches, search_parts
 from core.atlas.search.patches import ImageKind
 
 MAX_FILE = 2**31  # bytes of the sample and of the arrays that are read whole
@@ -57,11 +56,9 @@ class LargeAtlas:
         """A random sample of whole sentences, with the facts of all; they are numbered anew."""
         return read_atlas(self.folder / SAMPLE)
 
-    def search(
-        self, query: str, kind: Kind | ImageKind = "token", on_step: Step = no_step
-    ) -> Matches:
+    def search(self, query: str, kind: Kind | ImageKind = "token") -> Matches:
         """Tokens that match, as :func:`core.atlas.search_tokens` finds them."""
-        return search_parts(self.searched, query, cast("Kind", kind), on_step)
+        return search_parts(self.searched, query, cast("Kind", kind))
 
     def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:
         """The tokens with these indices among all, in this order."""

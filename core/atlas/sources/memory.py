@@ -12,12 +12,8 @@ from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools
 from core.atlas.data import Atlas, AtlasFacts, TokenRows, facts_of
-from core.atlas.search import Matches
-from core.atlas.search.expression import SURROGATE, Kind, Step, no_step
-from core.atlas.search.parts import Ints, Words, search_parts
+from core.atlas.search.parts import SURROGATE, Ints, Kind, Matches, Words, search_parts
 from core.atlas.search.patches import ImageKind, search_patches
-
-TIME_LIMIT = 0.8  # processor seconds that phrases and expressions may take over the whole corpus
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +28,10 @@ class InMemory:
         tokens, sentences = len(self.sample.tokens), len(self.sample.sentences)
         return replace(facts_of(self.sample), tokens=tokens, sentences=sentences)
 
-    def search(
-        self, query: str, kind: Kind | ImageKind = "token", on_step: Step = no_step
-    ) -> Matches:
+    def search(self, query: str, kind: Kind | ImageKind = "token") -> Matches:
         """Tokens that match, or patches of an atlas of images."""
         if self.sample.images is None:
-            return search_tokens(self.sample, query, cast("Kind", kind), on_step)
+            return search_tokens(self.sample, query, cast("Kind", kind))
         return search_patches(self.sample, query, cast("ImageKind", kind))
 
     def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:
@@ -74,15 +68,12 @@ class InMemory:
         return self.sample.tokens.spans, self.sample.tokens.special
 
 
-def search_tokens(
-    atlas: Atlas, query: str, kind: Kind = "token", on_step: Step = no_step
-) -> Matches:
+def search_tokens(atlas: Atlas, query: str, kind: Kind = "token") -> Matches:
     """Tokens of the corpus that match, ignoring case.
 
     The kind "token" is a whole token as it is shown or as the tokenizer writes it, "substring" a
-    part of one, "phrase" whole words in this order, "regex" a regular expression (RE2) over the
-    text of each sentence. Special tokens are in no text, so only the first two kinds find them.
-    `on_step` is called between sentences; what it raises ends the search. Raises `SearchError` when
-    the query is empty or too long, no expression, or takes too long.
+    part of one, such as its beginning, "phrase" whole words in this order. Special tokens are in no
+    text, so only the first two kinds find them. Raises `SearchError` when the query is empty or too
+    long.
     """
-    return search_parts([InMemory(atlas)], query, kind, on_step, TIME_LIMIT)
+    return search_parts([InMemory(atlas)], query, kind)

@@ -9,8 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from core.atlas.data import Atlas, AtlasFacts, TokenRows
-from core.atlas.search import Matches
-from core.atlas.search.expression import Kind, Step, no_step
+from core.atlas.search import Kind, Matches
 from core.atlas.search.patches import ImageKind
 
 
@@ -25,9 +24,7 @@ class Source(Protocol):
     def sample(self) -> Atlas:
         """What of it is in memory: all, or a random sample of whole sentences, numbered anew."""
 
-    def search(
-        self, query: str, kind: Kind | ImageKind = "token", on_step: Step = no_step
-    ) -> Matches:
+    def search(self, query: str, kind: Kind | ImageKind = "token") -> Matches:
         """Tokens of all of it that match; errors as of :func:`core.atlas.search_tokens`."""
 
     def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:

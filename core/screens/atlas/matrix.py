@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 
 from core.atlas.colours import point_tones
 from core.components.atlas_cloud import AtlasCloud, show_cloud
-from core.figures.palette import Palette
 from core.model.trace import Array
 from core.screens.atlas.drawn import note_points
-from core.screens.atlas.find import show_spread
 from core.screens.atlas.layouts import (
     LOOK_EVERY,
     ensure_job,
@@ -37,12 +35,11 @@ from core.ui.words.prose import Prose
 _words = Prose(__file__)
 
 
-def show_all_heads(screen: Screen, colours: Palette) -> None:
-    """The matrix of points, its caption, its file, and the dispersion of a search."""
+def show_all_heads(screen: Screen) -> None:
+    """The matrix of points, its caption and its file."""
     running = screen.projection != "PCA" and ensure_job(screen).running
     draw = st.fragment(_draw, run_every=LOOK_EVERY) if running else _draw
     draw(screen)
-    show_spread(screen, colours)
 
 
 def _draw(screen: Screen) -> None:

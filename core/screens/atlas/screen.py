@@ -53,15 +53,10 @@ _SWITCHES = {  # default, label, help
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A search, its matches, and their dispersion in each head's plane, (layer, head).
-
-    These are of what is in memory; `everywhere` has the matches among all tokens, and is the same
-    where all are in memory.
-    """
+    """A search and its matches among what is in memory, and `everywhere`: among all tokens."""
 
     query: str
     matches: Matches
-    spread: NDArray[np.float64]
     everywhere: Matches
 
 
