@@ -146,7 +146,7 @@ def test_every_example_can_be_pressed(folder: Path) -> None:
     )
     shown = [button.label for button in app.button]
     assert [title for title in dict.fromkeys(shown) if title in titles] == list(titles)
-    assert not {"Looking back by one", "All layers at once", "Short texts mislead"} & set(shown)
+    assert not {"Looking back by one", "Short texts mislead"} & set(shown)
     for title in titles:
         next(button for button in app.button if button.label == title).click().run()
         assert "This link asks" not in alerts(app)

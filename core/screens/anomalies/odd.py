@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from core.analysis.anomalies.flags import OUTLIER
-from core.analysis.arrays import Floats
 from core.analysis.images import odd_patches
 from core.analysis.images.odd_patches import MIN_TIMES_MEDIAN, OddPatches
 from core.analysis.images.patch_scores import cls_position, patches_of, register_positions
@@ -17,12 +15,10 @@ from core.figures.images.odd_patches import norms_by_layer, patch_picture
 from core.figures.palette import Palette
 from core.model import Trace
 from core.model.trace import Patches
-from core.screens.anomalies.open_head import show_what_moves
 from core.screens.anomalies.wording import show_definition
 from core.ui import cache, python
 from core.ui.charts import show_chart
 from core.ui.current import current_key
-from core.ui.head_maps import show_head_map
 from core.ui.words.messages import quote
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose
@@ -36,7 +32,6 @@ if TYPE_CHECKING:
 _words = Prose(__file__)
 _MAX_FOUND = 16  # kept, of a few dozen numbers a head: 40 kB
 _NAMED = 5  # patches named in a sentence
-_TAKERS = {"odd": "high-norm patches", "cls": "CLS", "registers": "registers"}
 
 
 @st.cache_resource(max_entries=_MAX_FOUND, show_spinner="Measuring every head …")
@@ -51,42 +46,11 @@ def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: DeltaGe
     if found is None:
         st.info(_words("no_states"))
         return
-    shares, patches = _shares(trace, found), patches_of(trace)
+    patches = patches_of(trace)
     _show_pictures(trace, found, patches, colours)
     st.markdown(_verdict(trace, found, patches))
-    st.markdown(_attention(trace, shares))
-    if shares:
-        taker = next(iter(shares))
-        _show_map(trace, taker, *shares[taker], colours)
+    st.markdown(_attention(trace, found))
     show_definition(_words("odd_patch", times=MIN_TIMES_MEDIAN, z=OUTLIER))
-
-
-def _show_map(trace: Trace, taker: str, shares: Floats, uniform: float, colours: Palette) -> None:
-    """The share of each head's attention that goes there."""
-    show_head_map(
-        trace,
-        shares,
-        f"attention to {_TAKERS[taker]}",
-        colours,
-        key="anomalies_odd_map",
-        on_open=show_what_moves,
-        bounds=(0.0, max(0.01, float(shares.max()))),
-        title="share",
-    )
-    st.caption(_words("taken", taker=_TAKERS[taker], uniform=uniform))
-
-
-def _shares(trace: Trace, found: OddPatches) -> dict[str, tuple[Floats, float]]:
-    """Attention to what is there, (layer, head), and what uniform attention would give it."""
-    one, registers = 1 / len(trace.tokens), len(register_positions(trace))
-    shares: dict[str, tuple[Floats, float]] = {}
-    if found.count:
-        shares["odd"] = (found.to_odd, found.uniform)
-    if cls_position(trace) is not None:
-        shares["cls"] = (found.to_cls, one)
-    if registers:
-        shares["registers"] = (found.to_registers, registers * one)
-    return shares
 
 
 def _show_pictures(trace: Trace, found: OddPatches, patches: Patches, colours: Palette) -> None:
@@ -135,11 +99,18 @@ def _verdict(trace: Trace, found: OddPatches, patches: Patches) -> str:
     )
 
 
-def _attention(trace: Trace, taken: Mapping[str, tuple[Floats, float]]) -> str:
+def _attention(trace: Trace, found: OddPatches) -> str:
     """What these patches, CLS and registers take, each beside its uniform baseline (Markdown)."""
+    one, registers = 1 / len(trace.tokens), len(register_positions(trace))
+    takers = (
+        ("high-norm patches", found.count > 0, found.to_odd, found.uniform),
+        ("CLS", cls_position(trace) is not None, found.to_cls, one),
+        ("registers", registers > 0, found.to_registers, registers * one),
+    )
     parts = []
-    for name, (shares, uniform) in taken.items():
-        head = head_name(trace, *divmod(int(shares.argmax()), shares.shape[1]))
-        figures = {"mean": shares.mean(), "uniform": uniform, "top": shares.max()}
-        parts.append(_words("takes", taker=_TAKERS[name], head=head, figures=figures))
+    for taker, is_there, shares, uniform in takers:
+        if is_there:
+            head = head_name(trace, *divmod(int(shares.argmax()), shares.shape[1]))
+            figures = {"mean": shares.mean(), "uniform": uniform, "top": shares.max()}
+            parts.append(_words("takes", taker=taker, head=head, figures=figures))
     return _words("taking", parts=in_a_row(parts))

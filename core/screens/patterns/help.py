@@ -8,7 +8,6 @@ from core.analysis.head_patterns.registry import MIN_QUERY_TOKENS
 from core.model import Trace
 from core.screens.patterns.view import View
 from core.ui.corpus_walk import reads_corpora
-from core.ui.examples import written
 from core.ui.presets import Preset
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import has_meaning, pattern_names
@@ -16,7 +15,6 @@ from core.ui.words.prose import Prose
 from core.vocabulary import head_name
 
 _words = Prose(__file__)
-_ALL_HEADS = {"text": "rollout", "image": "rollout", "cross": "mean"}
 
 
 def examples(view: View) -> list[Preset]:
@@ -32,12 +30,14 @@ def examples(view: View) -> list[Preset]:
         "sep": "Resting on the end",
         "broad": "The whole image",
     }
-    corpus = ("corpus",) if reads_corpora(view.trace) else ()
-    return [
-        *(_strongest(view, pattern, titles[pattern]) for pattern in shown),
-        *written(__file__, _ALL_HEADS[kind], *corpus),
-        Preset("Similar heads", _words("twins", head=view.name), {"part": "alike"}),
-    ]
+    presets = [_strongest(view, pattern, titles[pattern]) for pattern in shown]
+    if reads_corpora(view.trace):
+        state = {"part": "heads", "source": "corpus", "score": "class"}
+        presets.append(Preset("Short texts mislead", _words("short_texts"), state))
+    if kind == "cross":
+        state = {"part": "one", "whole": "mean"}
+        presets.append(Preset("All heads at once", _words("all_heads"), state))
+    return [*presets, Preset("Similar heads", _words("twins", head=view.name), {"part": "alike"})]
 
 
 def _strongest(view: View, pattern: str, title: str) -> Preset:

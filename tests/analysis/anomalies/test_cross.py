@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.analysis.anomalies import anomaly_table
-from core.analysis.anomalies.contribution import contributions, stable_rank, without_first
+from core.analysis.anomalies.contribution import contributions, without_first
 from tests.analysis.traces import crossing
 
 QUERIES = (
@@ -83,13 +83,6 @@ def test_without_the_first_key_every_query_stays() -> None:
     weights = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]], dtype=np.float32)
     left = without_first(weights, cross=True)
     np.testing.assert_allclose(left, np.array([[0.6, 0.4], [0, 0]]), atol=1e-6)
-
-
-def test_the_stable_rank_agrees_with_singular_values() -> None:
-    weights = TRACE.attention(1)
-    singular = np.linalg.svd(weights.astype(np.float64), compute_uv=False)
-    expected = (singular**2).sum(axis=-1) / singular[:, 0] ** 2
-    np.testing.assert_allclose(stable_rank(weights), expected, rtol=1e-3)
 
 
 def test_lengths_of_queries_are_compared_with_those_of_other_tokens_keys() -> None:

@@ -117,9 +117,9 @@ def test_a_shelf_counts_what_is_traced_and_what_is_left_of_a_cancel() -> None:
     assert shelf.size < 100
     (trace,) = corpus_of([50], dim=10)  # 2 layers of 4 heads, which share 2 keys
     vectors, texts = 4 * 2 * (4 + 2) * 50 * 10, 50 * 400
-    shelf.store.builder(0, 1.0).add(0, trace)
+    shelf.store.builder(0).add(0, trace)
     shelf.partial = AtlasEntry()
-    shelf.partial.store.builder(0, 1.0).add(0, trace)
+    shelf.partial.store.builder(0).add(0, trace)
     assert shelf.size == pytest.approx(2 * (vectors + texts), abs=200)
     shelf.store.put(0, shelf.store.begun[0].finish())
     assert shelf.size == pytest.approx(2 * (vectors + texts), abs=200)
