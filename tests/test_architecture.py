@@ -20,8 +20,6 @@ ORDER = {
     "model": """
         . box trace capture downloading catalog text image/formats image encoder_decoder checks
         running weights language interventions loading bundled bundled/planted
-        bundled/training bundled/training/drawing bundled/training/novels bundled/training/planted
-        bundled/training/scenes
     """,
     "analysis": """
         . corpus projections head_patterns anomalies query_key
@@ -99,12 +97,6 @@ def is_permitted(path: Path, name: str) -> bool:
 
 def test_a_floor_imports_only_floors_below_it() -> None:
     assert [(path, name) for path, name in IMPORTS if not is_permitted(path, name)] == []
-
-
-def test_nothing_at_run_time_imports_what_trained_the_bundled_models() -> None:
-    training = "core.model.bundled.training"
-    importing = {path for path, name in IMPORTS if f"{name}.".startswith(f"{training}.")}
-    assert {floor_of(path) for path in importing} == {"training"}
 
 
 def test_the_vocabulary_imports_only_the_standard_library() -> None:

@@ -20,7 +20,6 @@ from core.analysis.images.follow.table import (
     table_of,
 )
 from core.model.box import BOX, open_box
-from core.model.bundled.training.drawing import random_scene
 from core.model.trace import Patches
 from tests.analysis.images.pictures import (
     confetti,
@@ -32,6 +31,7 @@ from tests.analysis.images.pictures import (
     with_attention,
     with_scores,
 )
+from tests.tools.making.drawing import random_scene
 
 if TYPE_CHECKING:
     import pandas as pd

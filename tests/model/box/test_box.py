@@ -1,4 +1,4 @@
-"""The box of images: every name opens, drawn pictures are as drawn, licences are said."""
+"""The box of images: every name opens, licences are said."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from core.model.box import BOX, open_box
-from core.model.bundled.training.drawing.box import PICTURES
 
 FOLDER = Path(__file__).parents[3] / "core" / "model" / "box"
 DRAWN = [name for name, image in BOX.items() if image.group == "drawn"]
@@ -36,14 +35,6 @@ def test_every_picture_says_what_to_look_for_and_whose_it_is(name: str) -> None:
     assert image.licence in {"MIT, as this project", "CC0 1.0", "public domain", "CC BY 2.0"}
     assert image.author
     assert bool(image.source) == (image.group == "photograph")
-
-
-def test_the_drawn_pictures_are_what_their_generator_draws() -> None:
-    """Another processor may round a step otherwise."""
-    assert list(PICTURES) == DRAWN
-    for name, draw in PICTURES.items():
-        apart = np.abs(pixels(name).astype(int) - np.asarray(draw()))
-        assert apart.max() <= 1, name
 
 
 def test_files_are_small_and_each_belongs_to_an_entry() -> None:

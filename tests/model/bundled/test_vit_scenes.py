@@ -16,9 +16,9 @@ from core.analysis.images.colour import looks_of
 from core.analysis.images.follow.following import follow_alike
 from core.model import LoadedModel, ModelSpec, classify, load, trace_image, untrained_twin
 from core.model.box import BOX
-from core.model.bundled.training.drawing import Scene, draw_mosaic, random_scene
-from core.model.bundled.training.scenes.pictures import HELD_BACK
 from core.model.catalog import bundled_folder, find
+from tests.tools.making.drawing import Scene, draw_mosaic, random_scene
+from tests.tools.making.scenes import HELD_BACK
 
 if TYPE_CHECKING:
     from core.model.trace import Trace

@@ -1,19 +1,52 @@
-"""A GPT-2 whose heads are set by hand, and the parts that heads are set from.
+"""Make the planted models: GPT-2s whose heads are set by hand.
+
+    python -m tests.tools.making.planted
 
 The residual stream holds its parts side by side. Two dims of ±`_CONSTANT` outweigh all the others,
 and one more keeps the mean at zero, so that layer normalization multiplies every token by nearly
-the same number, which its weights undo: what a head reads is what was written.
+the same number, which its weights undo: what a head reads is what was written. Scores are in nats.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import save
 
+from core.model.bundled import planted
 from core.model.bundled.planted import HEADS, LAYERS
-from core.model.bundled.training.planted.words import CODE_DIM, VOCABULARY, word_vectors
 
 Array = NDArray[np.float32]
+
+BEGIN, UNKNOWN = "<begin>", "<unknown>"
+_WORDS = """
+the a and then but again too round more in on with
+cat dog bird fox king queen boy girl river garden house tree
+saw met heard followed found liked sang slept ran
+old small red quiet new . ,
+"""
+VOCABULARY = (BEGIN, UNKNOWN, *_WORDS.split())
+CODE_DIM = 8
+_STRIDE = 29  # through all codes, so that those of words in a row differ in more than two signs
+
+
+def word_vectors() -> NDArray[np.float32]:
+    """A vector a token of the vocabulary, (token, CODE_DIM).
+
+    Four dims of a word are 1 and four -1: a word meets itself with 8 and any other with 4 or less.
+    The begin token is 1 everywhere, so it meets every word with 0; an unknown word is 0.
+    """
+    codes = [
+        [1 if dim in chosen else -1 for dim in range(CODE_DIM)]
+        for chosen in itertools.combinations(range(CODE_DIM), CODE_DIM // 2)
+    ]
+    words = [codes[_STRIDE * index % len(codes)] for index in range(len(VOCABULARY) - 2)]
+    return np.array([[1] * CODE_DIM, [0] * CODE_DIM, *words], np.float32)
+
 
 HEAD_DIM, POSITIONS = 16, 32
 WIDTH = HEADS * HEAD_DIM
@@ -156,3 +189,131 @@ def _norm(name: str, bias: Array | None = None) -> dict[str, Array]:
         f"{name}.weight": usual,
         f"{name}.bias": _zeros(WIDTH) if bias is None else bias,
     }
+
+
+_SCALING = HEAD_DIM**-0.5  # of scores, in GPT-2
+_NEAR = 4.0  # score by position, times 4 for the right one and 1.2 or less for others
+_NOTHING = np.zeros((WIDTH + 1, HEAD_DIM), np.float32)
+_COPY = {"value": reads(TOKEN, WORDS_ONLY), "output": writes(PREDICTION)}
+
+
+def _sized(score: float) -> float:
+    """By how much query and key are both multiplied for a score of that size."""
+    return float(np.sqrt(score / _SCALING))
+
+
+def _previous(part: slice = PREDICTION) -> dict[str, Array]:
+    """Attends to the previous token, and writes its word into a part."""
+    size = _sized(_NEAR)
+    return {
+        "query": size * reads(POSITION, one_step_back()),
+        "key": size * reads(POSITION),
+        "value": reads(TOKEN, WORDS_ONLY),
+        "output": writes(part),
+    }
+
+
+def _same_word(sharpness: float, rest: float, part: slice) -> dict[str, Array]:
+    """Query and key of a head that looks for the current word in a part of every token.
+
+    The word scores `CODE_DIM` x sharpness, another word half of that or less, and the begin token
+    `rest` of it: there the head rests when the word is nowhere.
+    """
+    size = _sized(sharpness)
+    at_begin = reads(TOKEN, BEGIN_ONLY)
+    return {
+        "query": size * (reads(TOKEN, WORDS_ONLY) + always(rest)),
+        "key": size * (at_begin + reads(part, WORDS_ONLY)),
+    }
+
+
+def _induction(sharpness: float, rest: float = 0.75) -> dict[str, Array]:
+    """Attends to the token after an earlier copy, found by what a previous-token head wrote."""
+    return _same_word(sharpness, rest, EARLIER) | _COPY
+
+
+def _earlier_copy() -> dict[str, Array]:
+    """Query and key of a head that attends to an earlier copy of the token, and not to itself.
+
+    By word and position, a copy scores 51 or more, itself 40, another word 39 or less, and the
+    begin token 45.7.
+    """
+    match, apart = _same_word(7, 0.816, TOKEN), _sized(_NEAR)
+    return {
+        "query": match["query"] - apart * reads(POSITION, dim=CODE_DIM),
+        "key": match["key"] + apart * reads(POSITION, dim=CODE_DIM),
+    }
+
+
+def previous() -> Network:
+    """One head does it all."""
+    network = Network(seed=1)
+    network.set_head(1, 2, **_previous())
+    return network
+
+
+def induction(seed: int = 2, sharpness: float = 1.5) -> Network:
+    """A previous-token head in layer 1, and an induction head in layer 2 that needs it."""
+    network = Network(seed)
+    network.set_head(1, 3, **_previous(EARLIER))
+    network.set_head(2, 2, **_induction(sharpness))
+    return network
+
+
+def saturated() -> Network:
+    """The same, so sharp that attention in layer 2 has no slope left."""
+    return induction(seed=3, sharpness=6.0)
+
+
+def twins() -> Network:
+    """The same with two previous-token heads, either of which is enough."""
+    network = induction(seed=4, sharpness=4.0)
+    network.set_head(1, 1, **_previous(EARLIER))
+    return network
+
+
+def duplicate() -> Network:
+    """A head that says of a word that it stood before, and one that sees it and says nothing."""
+    network = Network(seed=5)
+    words_only = always(1, 1) - reads(TOKEN, BEGIN_ONLY[:, :1])  # 1 of a word, 0 at the begin token
+    network.set_head(1, 4, **_earlier_copy(), value=words_only, output=writes(FLAG))
+    network.set_head(2, 1, **_earlier_copy(), value=_NOTHING, output=writes(FLAG))
+    usual, flagged = VOCABULARY.index("."), VOCABULARY.index("again")
+    network.expected[PREDICTION] = word_vectors()[usual]
+    network.head_for_words[flagged, FLAG] = 20
+    return network
+
+
+def sink() -> Network:
+    """A head that rests on the begin token, where it finds no value, and one that works."""
+    network = Network(seed=6)
+    size = _sized(4)
+    at_begin = {"query": size * always(1), "key": size * reads(TOKEN, BEGIN_ONLY)}
+    network.set_head(1, 1, **at_begin, **_COPY)
+    network.set_head(2, 3, **_previous())
+    return network
+
+
+MODELS: dict[str, Callable[[], Network]] = {
+    "previous": previous,
+    "induction": induction,
+    "duplicate": duplicate,
+    "sink": sink,
+    "twins": twins,
+    "saturated": saturated,
+}
+
+
+FOLDER = Path(planted.__file__).parent
+
+
+def write(folder: Path = FOLDER) -> None:
+    """Write the weights of each model into its folder, beside its settings and tokenizer."""
+    for name, make in MODELS.items():
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        weights = save(make().weights(), {"format": "pt"})
+        (folder / name / "model.safetensors").write_bytes(weights)
+
+
+if __name__ == "__main__":
+    write()

@@ -1,1 +1,0 @@
-"""How the bundled models were made: a folder for each."""

@@ -1,1 +1,0 @@
-"""How vit-scenes was trained: its pictures, its task, network, training, measures, card."""
