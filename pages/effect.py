@@ -25,8 +25,7 @@ from core.screens.effect.measuring import (
     pick_own_measure,
     pick_replacement,
 )
-from core.screens.effect.paths import pick_share, show_origin
-from core.screens.effect.trust import show_trust
+from core.screens.effect.paths import show_origin
 from core.screens.effect.writes import pick_sum, show_writes
 from core.screens.effect.first import show_first
 from core.ui.place import pick_head
@@ -38,12 +37,8 @@ first.empty()
 measure_next = None  # once the page stands
 with row:
     part = pick_part(menu=True, width=180)
-if part == "trust":
-    show_trust()
-elif part == "paths":
-    with row:
-        share_by = pick_share()
-    show_origin(trace, share_by)
+if part == "paths":
+    show_origin(trace)
 elif show_unread(trace, "A sentence whose heads are replaced"):
     pass
 elif part == "away":

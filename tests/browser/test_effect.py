@@ -34,14 +34,6 @@ def test_a_clicked_head_has_its_card_and_another_replacement_keeps_it(goto: Open
     page.wait_for_url(lambda address: "layer=2&head=3&" not in address)
 
 
-def test_what_was_planted_is_judged_on_a_phone(goto: Open) -> None:
-    page = goto("/effect?part=trust", width=390, height=844)
-    expect(page.get_by_text("On 6 models with planted heads")).to_be_visible()
-    table = page.get_by_role("table")
-    expect(table.get_by_role("row")).to_have_count(8)
-    expect(table).to_contain_text("saturated L1 H3")
-
-
 def test_another_sentence_is_typed_beside_the_measure_and_is_in_the_link(goto: Open) -> None:
     page = goto(f"/effect?text={BOOK}")
     page.get_by_role("button", name="More", exact=True).click()

@@ -11,7 +11,6 @@ import pytest
 
 from core.analysis.effect import effect_table, leading_table
 from core.model import effects, load, trace_text
-from core.model.bundled import planted
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.lens import logit_lens
 from core.screens.effect import heads, measuring
@@ -22,7 +21,6 @@ from core.ui.python import share
 from core.ui.python.writing import to_python
 from tests.model.sweep.tiny import build
 from tests.opening import open_app
-from tests.page_tables import README
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.vision import open_image
 
@@ -202,27 +200,6 @@ def test_what_cannot_be_taken_apart_is_said(tmp_path: Path) -> None:
     assert alerts(app) == ""
 
 
-def test_methods_are_judged_by_planted_heads_and_fall_into_the_traps() -> None:
-    app = open_app("effect", part="trust")
-    text = said(app)
-    assert "finds 8 of 10 that are needed" in text
-    assert "| replaced by its mean | 0.82 | 1.00 | 8 of 10 | twin L1 H1, twin L1 H3" in text
-    row = next(line for line in text.splitlines() if line.startswith("| attribution patching"))
-    assert "saturated L1 H3" in row
-    row = next(line for line in text.splitlines() if line.startswith("| direct effect"))
-    assert "previous L1 H3" in row
-    row = next(line for line in text.splitlines() if line.startswith("| attention weight"))
-    assert "| 0.97 | 0.48 |" in row
-    assert "empty L2 H1, sink L1 H1" in row
-    others = [
-        head.role for model in planted.PLANTED.values() for head in model.heads if not head.needed
-    ]
-    idle = others.count("idle")
-    assert f"{idle} of the {len(others)} heads that are not needed are" in " ".join(text.split())
-    readme = " ".join(README.read_text("utf-8").split())
-    assert f"Of the {len(others)} heads that are not needed {idle} are idle" in readme
-
-
 def test_pages_with_one_head_lead_to_its_card_and_the_card_does_not_lead_to_itself() -> None:
     app = open_app("head_view", text=BOOK, layer="3", head="5", heads="5")
     app.button(key="open_head_effect").click().run()
@@ -310,6 +287,7 @@ def test_words_are_written_under_share(monkeypatch: pytest.MonkeyPatch) -> None:
             {"part": "fooled", "riddle": "7"},
             "asks for the guess which of two heads is trained, which",
         ),
+        ({"part": "trust"}, "asks for its own page of how far methods can be trusted"),
         ({"part": "looks", "x": "first"}, "asks for importance against looks, which"),
     ],
 )

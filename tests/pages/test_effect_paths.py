@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from core.analysis.corpus.sample import sample_sentences
+import core.analysis.paths
 from core.analysis.paths import as_many_paths, follow_paths, uniform_mixing
 from core.model import load, trace_text
-from core.model.weights.mixing import ShareBy, token_mixing
+from core.model.weights.mixing import token_mixing
 from core.screens.effect import input as given
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said, sent
@@ -23,12 +22,12 @@ if TYPE_CHECKING:
 MINILM = "bundled/minilm"
 
 
-@pytest.mark.parametrize(("by", "token"), [("distance", 11), ("length", 5)])
-def test_the_answer_and_the_lines_are_those_of_the_analysis(by: ShareBy, token: int) -> None:
-    app = open_app("effect", text=BOOK, part="paths", token=str(token), share_by=by)
+@pytest.mark.parametrize("token", [11, 5])
+def test_the_answer_and_the_lines_are_those_of_the_analysis(token: int) -> None:
+    app = open_app("effect", text=BOOK, part="paths", token=str(token))
     model = load(MINILM)
     trace = trace_text(model, BOOK)
-    mixing = token_mixing(model, trace, by)
+    mixing = token_mixing(model, trace)
     assert mixing is not None
     paths = follow_paths(mixing, token - 1)
     control = as_many_paths(uniform_mixing(trace, mixing), token - 1, paths.count)
@@ -48,11 +47,11 @@ def test_the_answer_and_the_lines_are_those_of_the_analysis(by: ShareBy, token: 
     assert_same_shares(data["relevance"], paths.relevance.ravel(), trace)
 
 
-def test_where_no_line_can_be_drawn_no_share_is_given() -> None:
-    text = " ".join(islice(sample_sentences(), 8))
-    app = open_app("effect", text=text, part="paths", token="10", share_by="length")
+def test_where_no_line_can_be_drawn_no_share_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core.analysis.paths, "LINES", 0)
+    app = open_app("effect", text=BOOK, part="paths", token="10")
     assert sent(app, "paths")["edges"].size == 0
-    assert "no line is drawn, since the 36 strongest flows form no whole path" in said(app)
+    assert "strongest flows form no whole path" in said(app)
     assert "lines drawn account for" not in said(app)
 
 

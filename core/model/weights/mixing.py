@@ -7,7 +7,7 @@ layer norm. Biases belong to no token and are left out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -20,18 +20,17 @@ from core.vocabulary import without_attention
 if TYPE_CHECKING:
     import torch
 
-ShareBy = Literal["distance", "length"]
 _MAX_NUMBERS = 2**23  # of vectors at a time: 32 MB
 _CHECKED = 8  # tokens of the pass that checks what is added to what
 
 
 @refusing_to("read")
-def token_mixing(model: LoadedModel, trace: Trace, by: ShareBy = "distance") -> Array | None:
+def token_mixing(model: LoadedModel, trace: Trace) -> Array | None:
     """The share of key token j in what token i is after a layer's attention.
 
-    By "distance", how much nearer to their sum |y_i - y_ij| gets than nothing, |y_i|, in sums of
-    absolute values, and 0 where it gets no nearer (Ferrando et al. 2022, equation 8): what other
-    tokens cancel does not count. By "length", |y_ij|. Both divided by their sum over j.
+    How much nearer to their sum |y_i - y_ij| gets than nothing, |y_i|, in sums of absolute values,
+    and 0 where it gets no nearer (Ferrando et al. 2022, equation 8): what other tokens cancel does
+    not count. Divided by the sum over j.
 
     Float32 (layer, token, token), rows summing to one. None for images and cross attention, where
     W_O or the hidden states are unknown, where something comes between W_O and the residual
@@ -44,7 +43,7 @@ def token_mixing(model: LoadedModel, trace: Trace, by: ShareBy = "distance") -> 
         return None
     mixing = np.empty((len(projections), trace.shape[2], trace.shape[2]), dtype=np.float32)
     for layer, weight in enumerate(projections):
-        mixing[layer] = _shares(model, trace, layer, weight, by)
+        mixing[layer] = _shares(model, trace, layer, weight)
     return mixing
 
 
@@ -62,9 +61,7 @@ def _adds_up(model: LoadedModel, trace: Trace) -> bool:
     )
 
 
-def _shares(
-    model: LoadedModel, trace: Trace, layer: int, weight: torch.Tensor, by: ShareBy
-) -> Array:
+def _shares(model: LoadedModel, trace: Trace, layer: int, weight: torch.Tensor) -> Array:
     """The shares of one layer, a few key tokens at a time; `weight` is (head, dim, width)."""
     import torch
 
@@ -82,15 +79,13 @@ def _shares(
             written = torch.einsum("hjd,hdw->jhw", values[:, keys], weight.float())
             parts = torch.einsum("hij,jhw->jiw", attention[..., keys], written)
             parts[torch.arange(len(keys)), keys] += stream[keys]
-            sizes[:, keys] = _sizes(parts, whole, by).T
+            sizes[:, keys] = _sizes(parts, whole).T
     shares: Array = _divided(sizes).cpu().numpy()
     return shares
 
 
-def _sizes(parts: torch.Tensor, whole: torch.Tensor, by: ShareBy) -> torch.Tensor:
+def _sizes(parts: torch.Tensor, whole: torch.Tensor) -> torch.Tensor:
     """How much of `whole`, (token, width), each part is, (key, token, width): (key, token)."""
-    if by == "length":
-        return parts.norm(dim=-1)
     left = (whole - parts).abs().sum(-1)
     return (whole.abs().sum(-1) - left).clamp(min=0)
 

@@ -23,6 +23,7 @@ from core.screens.effect.measuring import (
     name_of,
     notes_of_effects,
 )
+from core.screens.effect.methods import show_methods
 from core.screens.effect.writes import what_it_writes
 from core.screens.effect.writing import direct_of_head
 from core.ui import controls
@@ -68,6 +69,7 @@ def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette
         offer_table(heads, contents("effect", heads.trace.model, ""))
     with st.expander("Every head"):
         st.dataframe(heads.table, hide_index=True, height=420)
+    show_methods()
     return place
 
 

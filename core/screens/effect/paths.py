@@ -18,7 +18,7 @@ from core.analysis.paths import (
 )
 from core.components.paths import PathsView, show_paths
 from core.model import Trace, trace_text
-from core.model.weights.mixing import ShareBy, token_mixing
+from core.model.weights.mixing import token_mixing
 from core.screens.effect import input as given
 from core.screens.effect.input import model_of
 from core.ui import address, cache, controls, python
@@ -50,26 +50,16 @@ def _cut(key: TraceKey) -> Trace:
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Taking each layer apart …")
-def _mixing(key: TraceKey, by: ShareBy) -> Array | None:
+def _mixing(key: TraceKey) -> Array | None:
     trace = cache.trace(*key)
-    return token_mixing(model_of(key), trace if _is_whole(trace) else _cut(key), by)
+    return token_mixing(model_of(key), trace if _is_whole(trace) else _cut(key))
 
 
 def _is_whole(trace: Trace) -> bool:
     return len(trace.tokens) <= given.MAX_TOKENS
 
 
-def pick_share() -> ShareBy:
-    """What the share of a token in another is measured by."""
-    return controls.choice(
-        "share_by",
-        {"distance": "distance", "length": "length"},
-        "Share by",
-        subject="A share is measured by",
-    )
-
-
-def show_origin(whole: Trace, by: ShareBy) -> None:
+def show_origin(whole: Trace) -> None:
     """The answer, the picture, and the file."""
     if show_unread(whole, "A sentence whose tokens are followed"):
         return
@@ -81,11 +71,11 @@ def show_origin(whole: Trace, by: ShareBy) -> None:
         read = python.Variable("first")
         python.made("first", trace, call)
     target = _target(trace, whole)
-    mixing = _mixing(key, by)
+    mixing = _mixing(key)
     if mixing is None:
         ask(_words("no_paths"))
         return
-    python.made("mixing", mixing, python.call(token_mixing, python.MODEL, read, by))
+    python.made("mixing", mixing, python.call(token_mixing, python.MODEL, read))
     paths = python.shown("paths", follow_paths, mixing, target)
     uniform = python.shown("uniform", uniform_mixing, trace, mixing)
     control = python.shown("control", as_many_paths, uniform, target, paths.count)

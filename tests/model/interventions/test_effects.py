@@ -15,7 +15,6 @@ from core.analysis.corpus.sample import sample_sentences
 from core.model import LoadedModel, effects, load
 from core.model.box import BOX, open_box
 from core.model.errors import WrongInputError
-from core.model.interventions.attribution import attributed_effects
 from core.model.interventions.direct import direct_effects
 from core.model.interventions.heads import as_input, replacements
 from core.model.interventions.measures import measures_of
@@ -281,18 +280,6 @@ def test_a_text_is_as_alike_to_itself_whatever_is_replaced() -> None:
     found = effects(model("minilm"), BOOK, measure="similarity", other=BOOK, draws=1)
     assert np.abs(found.values).max() < rounding_of(1)
     assert_same_pass(found.before, 1)
-
-
-def test_the_gradient_of_a_similarity_is_that_of_writing_a_little_less() -> None:
-    minilm = model("minilm")
-    found = attributed_effects(minilm, BOOK, "zero", "similarity", other=NOVEL)
-    exact, share = copy.deepcopy(minilm.network).double(), 1e-5
-    before = _similarity(exact)
-    assert minilm.outputs is not None
-    for layer, head in ((0, 11), (3, 1), (5, 0)):
-        cut = _cut(exact, "", minilm.outputs, layer, head, share)
-        expected = (before - _similarity(cut)) / share
-        assert found[layer, head] == pytest.approx(expected, rel=1e-2, abs=1e-5)
 
 
 def test_words_that_are_named_are_compared_after_their_blank() -> None:

@@ -10,7 +10,7 @@ import torch
 
 from core.model import load, trace_text
 from core.model.weights import mixing
-from core.model.weights.mixing import ShareBy, token_mixing
+from core.model.weights.mixing import token_mixing
 from core.model.weights.output_projection import transformed_values
 from tests.model.families import SENTENCES
 
@@ -28,7 +28,7 @@ def opened(name: str, model_of: ModelOf) -> LoadedModel:
     return load(name) if name.startswith("bundled/") else model_of(name)
 
 
-def by_hand(model: LoadedModel, layer: int, by: ShareBy) -> tuple[np.ndarray, np.ndarray]:
+def by_hand(model: LoadedModel, layer: int) -> tuple[np.ndarray, np.ndarray]:
     """The shares of a layer, and what each token is after attention, without biases."""
     trace = trace_text(model, TEXT)
     assert trace.hidden_states is not None
@@ -49,23 +49,22 @@ def by_hand(model: LoadedModel, layer: int, by: ShareBy) -> tuple[np.ndarray, np
         for j in range(tokens):
             left = (whole[i] - parts[i, j]).abs().sum()
             near = max(float(whole[i].abs().sum() - left), 0.0)
-            shares[i, j] = near if by == "distance" else float(parts[i, j].norm())
+            shares[i, j] = near
         shares[i] /= shares[i].sum()
     return shares, whole.numpy()
 
 
-@pytest.mark.parametrize("by", ["distance", "length"])
 @pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "gpt_oss", "bundled/minilm"])
 def test_shares_are_those_of_loops_over_tokens_and_heads(
-    model_of: ModelOf, name: str, by: ShareBy, monkeypatch: pytest.MonkeyPatch
+    model_of: ModelOf, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mixing, "_MAX_NUMBERS", 1000)  # a few keys at a time
     model = opened(name, model_of)
-    found = token_mixing(model, trace_text(model, TEXT), by)
+    found = token_mixing(model, trace_text(model, TEXT))
     assert found is not None
     np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-5)
     for layer in (0, len(found) - 1):
-        np.testing.assert_allclose(found[layer], by_hand(model, layer, by)[0], atol=1e-5)
+        np.testing.assert_allclose(found[layer], by_hand(model, layer)[0], atol=1e-5)
 
 
 @pytest.mark.parametrize("family", AFTER)
@@ -79,7 +78,7 @@ def test_the_parts_are_of_what_the_model_itself_has_after_attention(
     handle.remove()
     biases = [p for n, p in model.network.named_parameters() if n == "h.1.attn.c_proj.bias"]
     bias: Any = sum((each.detach().numpy() for each in biases), np.zeros(1))
-    whole = by_hand(model, 1, "length")[1]
+    whole = by_hand(model, 1)[1]
     np.testing.assert_allclose(whole + bias, given[0].numpy(), atol=1e-4)
 
 
