@@ -5,18 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from core.analysis.arrays import renormalise_rows
-from core.analysis.attention_table import Head, Layer, Values, attention_table, merge_words
+from core.analysis.attention_table import Head, Layer, Values, attention_table
 from tests.analysis.traces import (
     causal,
     crossing,
-    plain_tokens,
     random_weights,
     spelled,
-    token,
     trace_with_attention,
 )
 
@@ -92,23 +87,6 @@ def test_scores_are_those_before_softmax_and_cannot_be_merged() -> None:
         attention_table(TRACE, 0, 0, values="scores", words=True)
 
 
-def test_the_saved_file_has_a_different_name_for_each_repeated_word() -> None:
-    lines = attention_table(TRACE, 0, 0).frame().to_csv(float_format="%.3f").splitlines()
-    assert lines[0] == r"from \ to,[CLS],the,cap,##y,##bara,the₂,[SEP]"
-    assert lines[6].startswith("the₂,")
-
-
-@given(st.integers(1, 9), st.integers(0, 10_000))
-def test_merging_keeps_each_row_at_one(size: int, seed: int) -> None:
-    draw = np.random.default_rng(seed)
-    weights = draw.dirichlet(np.ones(size), size).astype(np.float32)
-    cuts = sorted({0, *draw.integers(0, size, 3).tolist()})
-    groups = [list(range(a, b)) for a, b in zip(cuts, [*cuts[1:], size], strict=True)]
-    merged = merge_words(weights, groups, groups)
-    assert merged.shape == (len(groups), len(groups))
-    np.testing.assert_allclose(merged.sum(axis=1), 1, atol=1e-5)
-
-
 @pytest.mark.parametrize("values", ["attention", "scores"])
 @pytest.mark.parametrize("head", [0, "mean"])
 def test_a_causal_model_permits_no_later_key_in_attention_as_in_scores(
@@ -118,25 +96,6 @@ def test_a_causal_model_permits_no_later_key_in_attention_as_in_scores(
     np.testing.assert_array_equal(table.permitted, np.tri(7, dtype=bool))
     np.testing.assert_array_equal(np.isnan(table.shown), ~np.tri(7, dtype=bool))
     assert attention_table(TRACE, 0, head, values=values).permitted.all()
-
-
-def test_a_word_sees_a_word_if_one_of_its_pieces_may() -> None:
-    table = attention_table(causal(TRACE), 0, 0, words=True, hide_special=True)
-    np.testing.assert_array_equal(table.permitted, np.tri(3, dtype=bool))
-    assert table.rows.positions == ((1,), (2, 3, 4), (5,))
-
-
-def test_a_row_of_zeros_stays_zero() -> None:
-    rows = np.array([[0, 0], [1, 3]], dtype=np.float32)
-    np.testing.assert_array_equal(renormalise_rows(rows), [[0, 0], [0.25, 0.75]])
-
-
-def test_small_texts_keep_their_segments_and_rows_of_one() -> None:
-    tokens = (token("a", 0, 0), token("b", 1, 1, segment=1))
-    table = attention_table(trace_with_attention(random_weights(1, 1, 1, 2), tokens), 0, 0)
-    assert table.rows.segments == (0, 1)
-    single = trace_with_attention(np.ones((1, 1, 1, 1), np.float32), plain_tokens("x"))
-    assert attention_table(single, 0, "mean").row_sums.tolist() == [1.0]
 
 
 def test_cross_attention_has_its_own_tokens_down_and_across() -> None:

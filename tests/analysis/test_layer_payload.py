@@ -13,12 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from core.analysis.layer_payload import (
     LayerPayload,
     drawn_size,
-    log_sums,
     permitted_bits,
-    quantise,
-    sends_scores,
     shown_weights,
-    value_norms,
     vectors_size,
 )
 from core.model import trace_text
@@ -61,11 +57,6 @@ def recomputed(sent: LayerPayload) -> np.ndarray:
     return weights
 
 
-def size_of(sent: LayerPayload) -> int:
-    """Bytes of all arrays."""
-    return sum(each.nbytes for each in vars(sent).values() if isinstance(each, np.ndarray))
-
-
 # One way to all tokens, left to right, grouped keys, a window, bounded scores.
 @pytest.mark.parametrize("name", ["bert", "gpt2", "llama", "mistral", "gemma2"])
 def test_the_bytes_are_the_models_own_attention_and_its_numbers_exact(
@@ -89,33 +80,6 @@ def test_the_bytes_are_the_models_own_attention_and_its_numbers_exact(
             assert_allclose(numbers, expected[layer], rtol=0, atol=1e-5)
 
 
-def test_numbers_stay_exact_where_scores_are_in_the_hundreds() -> None:
-    trace = random_trace(heads=2, kv_heads=1, size=40, dim=4, spread=150.0)
-    assert np.abs(trace.scores(0)).max() > 500
-    sent = LayerPayload.drawn(trace, 0)
-    rows = recomputed(sent).sum(axis=-1)
-    assert_allclose(rows, 1, rtol=0, atol=1e-6)
-
-
-def test_whatever_is_smaller_is_sent() -> None:
-    few, many = random_trace(2, 2, 7, 4), random_trace(2, 2, 40, 4)
-    assert not sends_scores(few, 0)
-    assert sends_scores(many, 0)
-    assert size_of(LayerPayload.drawn(few, 0)) == (1 + 4) * 2 * 7 * 7
-    vectors = 4 * (2 * 2 * 40 * 4 + 2 * 2 * 40)
-    assert size_of(LayerPayload.drawn(many, 0)) - 2 * 40 * 40 == vectors < 4 * 2 * 40 * 40
-
-
-@pytest.mark.parametrize(("heads", "size"), [(2, 7), (2, 40), (3, 9)])
-@pytest.mark.parametrize("causal", [False, True])
-def test_the_size_is_known_before_anything_is_computed(heads: int, size: int, causal: bool) -> None:
-    trace = random_trace(heads, 1, size, 4, causal_mask(size) if causal else None)
-    bits = -(-size * size // 8)  # of what is permitted, which only some models send
-    sent = LayerPayload.drawn(trace, 0)
-    assert drawn_size(trace, 0) == size_of(sent) + (0 if causal else bits)
-    assert (sent.permitted is not None) == causal
-
-
 def test_scores_with_a_bias_or_a_mask_for_each_head_send_the_weights_themselves() -> None:
     bias = causal_mask(40) + np.linspace(0, 2, 40, dtype=np.float32)
     each_head = np.stack([causal_mask(40), np.zeros((40, 40), dtype=np.float32)])
@@ -133,12 +97,6 @@ def test_a_bit_a_pair_says_what_is_permitted() -> None:
     assert np.unpackbits(bits)[:9].tolist() == [1, 0, 0, 1, 1, 0, 1, 1, 1]
     assert permitted_bits(np.stack([causal_mask(3), causal_mask(3).T])) is None  # in one of them
     assert permitted_bits(None) is None
-
-
-def test_a_byte_is_the_nearest_of_255_steps() -> None:
-    weights = np.array([0, 0.5 / 255, 0.51 / 255, 100 / 255, 1], dtype=np.float32)
-    assert quantise(weights).tolist() == [0, 0, 1, 100, 255]
-    assert quantise(np.array([0, 3, 6], dtype=np.float32), 6.0).tolist() == [0, 128, 255]
 
 
 def test_weighted_attention_is_scaled_to_the_layers_largest() -> None:
@@ -180,13 +138,6 @@ def test_a_weight_takes_one_dot_product_and_one_sum() -> None:
         assert sums.tolist() == pytest.approx([whole, patches], abs=1e-12)
 
 
-def test_what_patches_keep_without_cls_and_registers_is_exact_where_cls_takes_nearly_all() -> None:
-    weights = np.full((1, 1, 8, 8), 1e-9)
-    weights[..., 0] = 1 - 7e-9
-    sums = log_sums(with_attention(PATCHES, weights, SPECIALS), 0).astype(float).sum(axis=1)
-    assert_allclose(np.exp(sums[1] - sums[0]), 6e-9, rtol=1e-6)
-
-
 @pytest.mark.parametrize("shape", [(8, 8), (3, 8, 8)])
 def test_what_a_model_adds_to_scores_is_kept_for_one_head_or_for_each(
     shape: tuple[int, ...],
@@ -205,38 +156,6 @@ def test_what_a_model_adds_to_scores_is_kept_for_one_head_or_for_each(
     zero = replace(trace, layers=(Layer(1.0, np.zeros(shape, np.float32)),))
     assert LayerPayload.of(zero, 0).bias is None
     assert vectors_size(biased, 0) == vectors_size(plain, 0) + bias.nbytes
-
-
-def test_vectors_are_as_large_as_was_said() -> None:
-    trace = with_attention(PATCHES, random_weights(4, 2, 3, 8), SPECIALS)
-    assert vectors_size(trace, 1) == size_of(LayerPayload.of(trace, 1))
-
-
-@pytest.mark.parametrize("each_head", [False, True])
-def test_one_head_is_a_layer_of_its_own(each_head: bool) -> None:
-    mask = np.stack([causal_mask(5), np.zeros((5, 5), dtype=np.float32)])
-    trace = random_trace(2, 1, 5, 4, mask if each_head else mask[0])
-    whole, second = LayerPayload.of(trace, 0), LayerPayload.of(trace, 0, 1)
-    assert whole.sums is not None
-    assert_array_equal(second.queries, trace.queries[0, 1:])  # type: ignore[arg-type]
-    assert_array_equal(second.keys, trace.kv_keys[0])  # type: ignore[arg-type]
-    assert_array_equal(second.sums, whole.sums[:, :, 1:])  # type: ignore[arg-type]
-    assert (second.permitted is None) == each_head
-    assert second.bias is None
-    assert_allclose(recomputed(second)[0], trace.attention(0, 1), atol=1e-6)
-
-
-def test_a_weighting_is_chosen_by_its_name() -> None:
-    keys, values = np.random.default_rng(1).random((2, 1, 2, 5, 3))
-    trace = made_trace(np.ones((1, 4, 5, 3)), keys, values)
-    lengths = np.sqrt((trace.values[0].astype(np.float64) ** 2).sum(axis=-1))  # shared by two heads
-    assert_allclose(value_norms(trace, 0), lengths, rtol=1e-6)
-    norms = np.full((1, 4, 5), 2.0, dtype=np.float32)
-    assert LayerPayload.drawn(trace, 0, "attention").factor is None
-    assert_allclose(LayerPayload.drawn(trace, 0, "value").factor, lengths, rtol=1e-6)  # type: ignore[arg-type]
-    assert_array_equal(LayerPayload.drawn(trace, 0, "transformed", norms).factor, norms[0])
-    with pytest.raises(ValueError, match="output projection of 'by hand' is not known"):
-        LayerPayload.drawn(trace, 0, "transformed")
 
 
 def test_what_is_shown_is_narrowed_then_renormalised() -> None:

@@ -21,7 +21,7 @@ from core.analysis.model_map import (
 )
 from core.model import load, trace_text
 from core.model.catalog import bundled_folder
-from tests.analysis.traces import causal, random_weights, spelled, trace_with_attention
+from tests.analysis.traces import random_weights, spelled, trace_with_attention
 from tests.model.families import oracle
 
 if TYPE_CHECKING:
@@ -101,20 +101,6 @@ def test_a_pair_filter_keeps_who_attends_and_who_is_attended_to(
     assert np.abs(shown.tiles - steps).max() <= 0.51
 
 
-def test_renormalised_rows_are_shares_of_the_tokens_shown() -> None:
-    weights = np.tile(np.array([0.5, 0.1, 0.1, 0.15, 0.05, 0.1], np.float32), (1, 1, 6, 1))
-    shown = mapped(trace_with_attention(weights, PAIR), hide_special=True, renormalise=True)
-    np.testing.assert_array_equal(
-        shown.tiles[0, 0], np.rint(in_steps(np.tile([1 / 3, 1 / 2, 1 / 6], (3, 1))))
-    )
-    np.testing.assert_allclose(shown.strongest[0, 0], 0.5, atol=1e-6)
-    assert shown.pairs[0, 0].tolist() == [[0, 1], [1, 1], [2, 1]]
-
-
-def test_without_tokens_there_is_no_picture() -> None:
-    assert model_map(trace_with_attention(random_weights(3, 1, 1, 6), PAIR[:3]), pairs="ab") is None
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 6), st.integers(1, 6), st.integers(0, 999))
 def test_the_strongest_pairs_are_those_of_a_full_sort(rows: int, columns: int, seed: int) -> None:
@@ -128,13 +114,3 @@ def test_the_strongest_pairs_are_those_of_a_full_sort(rows: int, columns: int, s
         assert [tuple(cell) for cell in cells.tolist()] == expected
         for value, (row, column) in zip(largest, expected, strict=True):
             assert np.isnan(value) if row < 0 else value == matrix[row, column]
-
-
-def test_a_token_that_may_see_only_itself_is_no_strong_pair() -> None:
-    weights = np.array([[[[1, 0, 0], [0.6, 0.4, 0], [0.2, 0.5, 0.3]]]], dtype=np.float32)
-    pairs = mapped(causal(trace_with_attention(weights))).pairs
-    assert pairs[0, 0].tolist() == [
-        [1, 0],
-        [2, 1],
-        [1, 1],
-    ]

@@ -15,8 +15,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from core.analysis.neuron import dimensions_needed, read_head, strongest_position
 from core.model import load, trace_text
 from tests.analysis.traces import (
-    causal,
-    causal_mask,
     made_trace,
     random_weights,
     trace_with_attention,
@@ -97,29 +95,12 @@ def small_trace(mask: NDArray[np.float32] | None, softcap: float | None = None) 
     return made_trace(*vectors, mask=mask, scaling=0.5, softcap=softcap)
 
 
-def test_a_head_keeps_its_mask_unless_that_does_nothing() -> None:
-    window = causal_mask(3).copy()
-    window[2, 0] = -np.inf
-    one = read_head(small_trace(window), 0, 1)
-    assert one.permitted(2).tolist() == [False, True, True]
-    assert one.weights(2)[0] == 0
-    assert read_head(small_trace(np.zeros((3, 3), dtype=np.float32)), 0, 0).rule.mask is None
-
-
 def test_what_a_mask_adds_is_added_after_the_soft_cap() -> None:
     mask = np.array([[0, -1, -2]] * 3, dtype=np.float32)
     trace = small_trace(mask, softcap=0.7)
     dot = float(trace.queries[0, 0, 1].astype(float) @ trace.kv_keys[0, 0, 2].astype(float))
     expected = 0.7 * math.tanh(0.5 * dot / 0.7) - 2
     assert read_head(trace, 0, 0).scores(1)[2] == pytest.approx(expected)
-
-
-def test_a_mask_of_each_head_is_the_heads_own() -> None:
-    mask = np.zeros((2, 3, 3), dtype=np.float32)
-    mask[1, 0, 2] = -np.inf
-    trace = small_trace(mask)
-    assert read_head(trace, 0, 0).permitted(0).all()
-    assert read_head(trace, 0, 1).permitted(0).tolist() == [True, True, False]
 
 
 @pytest.mark.parametrize(
@@ -141,16 +122,6 @@ def test_dimensions_needed_for_a_score(products: list[float], needed: int | None
     assert dimensions_needed(np.array(products, dtype=float)) == needed
 
 
-def test_fewer_dimensions_are_not_enough_and_more_stay_near() -> None:
-    for products in np.random.default_rng(11).normal(0.3, 1, size=(50, 16)):
-        needed = dimensions_needed(products)
-        ranked, whole = sorted(products, key=abs, reverse=True), math.fsum(products)
-        near = [abs(math.fsum(ranked[:m]) - whole) <= 0.1 * abs(whole) for m in range(1, 17)]
-        assert needed is not None
-        assert all(near[needed - 1 :])
-        assert needed == 1 or not near[needed - 2]
-
-
 def test_the_dimensions_of_a_pair_are_those_of_its_own_products() -> None:
     one = replace(
         read_head(small_trace(None), 0, 0),
@@ -168,14 +139,3 @@ def test_the_position_that_a_head_rests_on() -> None:
     *place, mean = strongest_position(trace_with_attention(weights))
     assert place == [1, 2, 4]
     assert mean == pytest.approx(0.9)
-
-
-def test_a_token_that_sees_only_itself_does_not_count_as_resting() -> None:
-    weights = np.array([[[[1, 0, 0], [0.3, 0.7, 0], [0.3, 0.6, 0.1]]]], dtype=np.float32)
-    *place, mean = strongest_position(causal(trace_with_attention(weights)))
-    assert place == [0, 0, 1]
-    assert mean == pytest.approx(0.65)
-
-
-def test_a_text_of_one_token_rests_nowhere() -> None:
-    assert strongest_position(trace_with_attention(random_weights(5, 1, 1, 1))) == (0, 0, 0, 0.0)

@@ -18,12 +18,11 @@ from tests.analysis.traces import (
     made_trace,
     random_weights,
     spelled,
-    token,
     trace_with_attention,
 )
 
 if TYPE_CHECKING:
-    from core.model.trace import Array, Token, Trace
+    from core.model.trace import Token, Trace
 
 Floats = NDArray[np.float64]
 CHAPTER = "Oh, this book? I've enjoyed it."
@@ -65,15 +64,6 @@ def softmax_by_hand(trace: Trace) -> Floats:
 def framed(*words: str) -> tuple[Token, ...]:
     """[CLS] words [SEP]."""
     return spelled(" ".join(("[CLS]", *words, "[SEP]")))
-
-
-def planted(size: int, links: dict[tuple[int, int, int, int], float]) -> Array:
-    """Uniform attention of 3 layers with 4 heads but for {(layer, head, query, key): weight}."""
-    weights = np.full((3, 4, size, size), 1 / size, dtype=np.float32)
-    for (layer, head, query, key), weight in links.items():
-        weights[layer, head, query] = (1 - weight) / (size - 1)
-        weights[layer, head, query, key] = weight
-    return weights
 
 
 @pytest.fixture(scope="module")
@@ -133,25 +123,6 @@ def test_a_along_b_is_the_cosine_in_the_plane_and_of_the_rows(seed: int, size: i
         assert abs((drawn_a - along) @ drawn_b) < 1e-9
 
 
-@pytest.mark.parametrize(("a", "b", "length"), [(1, 2, -1), (1, 1, 1)])
-def test_two_tokens_point_apart_and_a_token_along_itself_is_itself(
-    a: int, b: int, length: int
-) -> None:
-    trace = trace_with_attention(random_weights(2, 3, 2, 4), framed("a", "b"))
-    projection = project_pair(trace, a, b)
-    np.testing.assert_allclose(projection.in_plane, length, atol=1e-9)
-    np.testing.assert_allclose(projection.in_full, length, atol=1e-9)
-    assert projection.same_way == ((0, 1, 2) if length > 0 else ())
-
-
-@pytest.mark.parametrize("position", [0, 5, 6, -1])
-def test_a_position_that_is_special_or_outside_the_text_is_refused(position: int) -> None:
-    trace = trace_with_attention(random_weights(0, 1, 1, 6), framed(*"abcd"))
-    for a, b in ((position, 1), (1, position)):
-        with pytest.raises(ValueError, match=str(position)):
-            project_pair(trace, a, b)
-
-
 def same_keys(size: int) -> Trace:
     """All tokens see the same keys."""
     draw = np.random.default_rng(size)
@@ -188,12 +159,6 @@ def test_a_token_at_the_mean_of_all_has_no_direction_but_the_others_have(size: i
         np.testing.assert_allclose(drawn, [lengths] * 2, atol=1e-12)
 
 
-@pytest.mark.parametrize("text", ["hello", "capybara", "no no no no"])
-def test_one_word_is_no_pair(minilm: LoadedModel, text: str) -> None:
-    trace = trace_text(minilm, text)
-    assert default_pair(trace, find_link(trace)) is None
-
-
 def test_the_pair_that_home_names_comes_first_where_it_joins_words(minilm: LoadedModel) -> None:
     trace = trace_text(minilm, CHAPTER)
     link = find_link(trace)
@@ -201,40 +166,6 @@ def test_the_pair_that_home_names_comes_first_where_it_joins_words(minilm: Loade
     assert default_pair(trace, link) == (link.query, link.key)
     beside = replace(link, query=3, key=2, joins_words=False)
     assert default_pair(trace, beside) == default_pair(trace, None) != (3, 2)
-
-
-def test_pieces_of_one_word_are_no_pair() -> None:
-    pieces = (("the", 0), ("prof", 1), ("it", 1), ("of", 2), ("book", 3), ("keeping", 3))
-    names = tuple(token(text, i, word) for i, (text, word) in enumerate(pieces))
-    links = {(0, 0, 0, 3): 0.9, (0, 0, 3, 0): 0.8, (0, 0, 4, 5): 0.95, (0, 0, 5, 4): 0.95}
-    assert default_pair(trace_with_attention(planted(6, links), names), None) == (0, 3)
-
-
-def test_without_a_link_both_directions_count_in_one_head_and_a_attends_more() -> None:
-    names = framed("it", "two", "three", "four", "five")
-    apart = {(0, 0, 1, 2): 0.8, (1, 1, 2, 1): 0.8}
-    links = {**apart, (2, 2, 4, 5): 0.6, (2, 2, 5, 4): 0.65}
-    assert default_pair(trace_with_attention(planted(7, links), names), None) == (5, 4)
-    turned = {**apart, (2, 2, 4, 5): 0.65, (2, 2, 5, 4): 0.6}
-    assert default_pair(trace_with_attention(planted(7, turned), names), None) == (4, 5)
-
-
-@pytest.mark.parametrize("loud", [(1, 2), (3, 6), (4, 5), (0, 5), (5, 7)])
-def test_punctuation_special_tokens_repeats_and_pieces_of_a_word_are_no_pair(
-    loud: tuple[int, int],
-) -> None:
-    names = framed("cap", "##y", "and", ",", "dog", "and")
-    first, second = loud
-    links = {(1, 1, 3, 5): 0.4, (1, 1, 5, 3): 0.45}
-    links |= {(0, 0, first, second): 0.9, (0, 0, second, first): 0.9}
-    assert default_pair(trace_with_attention(planted(8, links), names), None) == (5, 3)
-
-
-@pytest.mark.parametrize(
-    "line", ["", "no marks", "one [mark] only", "[a] [b] [c]", "[a", "a]", "[a] []"]
-)
-def test_a_line_without_two_marks_is_none(line: str) -> None:
-    assert parse_marked(line) is None
 
 
 @some
@@ -272,14 +203,3 @@ def test_marks_lead_to_tokens(minilm: LoadedModel, line: str, a: str, b: str) ->
     trace = trace_text(minilm, parsed[0])
     positions = [token_at(trace, span) for span in parsed[1:]]
     assert [trace.tokens[position or 0].text for position in positions] == [a, b]
-
-
-def test_the_first_piece_that_overlaps_is_taken(minilm: LoadedModel) -> None:
-    trace = trace_text(minilm, "The capybara ate it.", "capybara book")
-    spans = {(4, 12): 2, (6, 8): 2, (7, 8): 3, (11, 16): 4, (12, 14): 5}
-    for span, position in spans.items():
-        assert token_at(trace, span) == position, span
-    for span in ((3, 4), (12, 13), (5, 5), (90, 99), (21, 25)):
-        assert token_at(trace, span) is None, span
-    cut = trace_text(minilm, "one two three four book", max_tokens=5)
-    assert (token_at(cut, (19, 23)), token_at(cut, (4, 7))) == (None, 2)

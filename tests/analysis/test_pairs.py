@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from core.analysis.normalization import key_translation, normalize
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
     from tests.conftest import ModelOf, OracleOf
 
 Floats = NDArray[np.float64]
-SEEDS = st.integers(0, 2**32 - 1)
-some = settings(deadline=None, max_examples=25)
 numbers_only = pytest.mark.filterwarnings("error")
 CHOSEN = ("gpt2", "mistral", "gemma2")
 TEXT = SENTENCES[1]
@@ -56,22 +51,6 @@ def test_scores_are_dot_products_scaled_then_capped_then_masked() -> None:
     assert Layer(0.5, masks).logits(products.copy(), 1).tolist() == [[1, 2], [6, 4]]
     capped = Layer(0.5, None, softcap=2.0).logits(products.copy())
     assert capped == pytest.approx(2 * np.tanh(np.array([[0.5, 1.0], [1.5, 2.0]])))
-
-
-def test_all_heads_take_their_own_masks_and_keep_the_type_of_their_products() -> None:
-    masks = np.array([[[1, 2], [3, 4]], [[5, 6], [7, 8]]], dtype=np.float32)
-    scores = Layer(2.0, masks).logits(np.ones((2, 2, 2), dtype=np.float32))
-    assert scores.tolist() == (masks + 2).tolist()
-    assert scores.dtype == np.float32
-
-
-def test_the_formula_of_the_scores_is_written_once() -> None:
-    """In NumPy: torch has it once more, for the model's own forward pass."""
-    root = Path(__file__).parents[2] / "core"
-    sources = {path: path.read_text("utf-8") for path in root.rglob("*.py")}
-    cap = "softcap * np.tanh("
-    caps = [path.relative_to(root).as_posix() for path in sources if cap in sources[path]]
-    assert caps == ["model/trace/parts.py"]
 
 
 @numbers_only

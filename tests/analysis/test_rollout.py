@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from core.analysis.head_patterns.evidence import evidence
-from core.analysis.head_patterns.measure import measure_matrix, measure_text
-from core.analysis.rollout import overall_attention, rollout, uniform_overall
+from core.analysis.head_patterns.measure import measure_text
+from core.analysis.rollout import overall_attention, uniform_overall
 from tests.analysis.traces import causal, plain_tokens, random_weights, trace_with_attention
 
 
@@ -28,12 +28,6 @@ def test_rollout_is_the_sum_over_all_paths() -> None:
     np.testing.assert_allclose(result.sum(axis=1), 1, atol=1e-6)
 
 
-def test_the_mean_is_over_all_heads_of_all_layers() -> None:
-    weights = random_weights(2, 3, 2, 4)
-    result = overall_attention(trace_with_attention(weights), "mean")
-    np.testing.assert_allclose(result, weights.reshape(6, 4, 4).mean(axis=0), atol=1e-6)
-
-
 def test_in_a_causal_model_nothing_rolls_out_to_what_comes_later() -> None:
     trace = causal(trace_with_attention(random_weights(3, 2, 2, 4)))
     for kind in ("mean", "rollout"):
@@ -42,21 +36,6 @@ def test_in_a_causal_model_nothing_rolls_out_to_what_comes_later() -> None:
     rows = np.array([[1, 0, 0, 0], [1 / 2, 1 / 2, 0, 0], [1 / 3, 1 / 3, 1 / 3, 0], [1 / 4] * 4])
     step = (rows + np.eye(4)) / 2
     np.testing.assert_allclose(uniform_overall(trace, "rollout"), step @ step, atol=1e-6)
-
-
-def test_no_layer_cannot_be_rolled_out() -> None:
-    with pytest.raises(ValueError, match="no layer"):
-        rollout([])
-
-
-def test_a_matrix_is_measured_as_a_models_only_head() -> None:
-    weights = random_weights(4, 1, 1, 5)
-    trace = trace_with_attention(weights)
-    even = np.full((5, 5), 0.2, dtype=np.float32)
-    one, own = measure_matrix(weights[0, 0], even, trace.tokens), measure_text(trace)
-    np.testing.assert_allclose(one.sums, own.sums, atol=1e-5)
-    np.testing.assert_allclose(one.uniform, own.uniform, atol=1e-5)
-    np.testing.assert_array_equal(one.counts, own.counts)
 
 
 def test_evidence_stands_token_by_token_and_is_empty_where_there_is_no_pair() -> None:

@@ -17,7 +17,6 @@ from scipy.spatial.distance import cosine
 from core.analysis.vectors import (
     align_planes,
     closest_pair,
-    count_close_pairs,
     layer_planes,
     layer_rows,
     principal_components,
@@ -30,7 +29,6 @@ from tests.analysis.traces import made_trace, random_weights, spelled, trace_wit
 
 if TYPE_CHECKING:
     from core.model.trace import Trace
-    from tests.conftest import ModelOf
 
 Floats = NDArray[np.float64]
 Pooled = Literal["mean", "median", "max"]
@@ -138,21 +136,6 @@ def test_points_are_the_principal_components_of_the_summarised_rows(
     np.testing.assert_allclose(points[-1], points[0], atol=1e-12)
 
 
-def test_the_mean_is_the_summary_and_the_frobenius_norm_the_scale_unless_said_otherwise() -> None:
-    scores = random_weights(3, 1, 3, 5)[0]
-    points = to_xy_coords(scores)
-    assert_same_up_to_signs(points, plane_of(scores.astype(float).mean(axis=0)), atol=1e-6)
-    assert points.dtype == np.float64
-    whole = to_xy_coords([[[3, 0, 0], [0, 1, 0], [0, 0, 1]]], normalize=False)
-    assert_same_up_to_signs(whole, pca([[3, 0, 0], [0, 1, 0], [0, 0, 1]])[0], atol=1e-12)
-
-
-@pytest.mark.parametrize("shape", [(3, 3), (2, 3, 4), (1, 2, 3, 3)])
-def test_scores_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
-    with pytest.raises(ValueError, match=r"token"):
-        to_xy_coords(np.ones(shape))
-
-
 @some
 @given(arrays(np.float64, (2, 5, 5), elements=st.sampled_from([0.0, 0.2, 0.5, 1.0])))
 def test_coordinates_of_coarse_scores_are_of_length_one_or_all_zero(scores: Floats) -> None:
@@ -174,16 +157,6 @@ def test_principal_components_and_their_shares_are_those_of_the_singular_values(
     np.testing.assert_allclose(shares, expected_shares, atol=1e-10)
 
 
-def test_components_that_the_rows_cannot_fill_are_zeros() -> None:
-    rows = np.outer([-2.0, 0.0, 1.0, 1.0], [0.6, 0.8, 0.0])
-    coordinates, shares = principal_components(rows)
-    np.testing.assert_allclose(np.abs(coordinates), [[2, 0], [0, 0], [1, 0], [1, 0]], atol=1e-12)
-    np.testing.assert_allclose(shares, [1, 0], atol=1e-12)
-    coordinates, shares = principal_components(np.array([[0.0, 2.0], [0.0, 0.0]]), 3)
-    np.testing.assert_allclose(np.abs(coordinates), [[1, 0, 0], [1, 0, 0]], atol=1e-12)
-    np.testing.assert_allclose(shares, [1, 0, 0], atol=1e-12)
-
-
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
 @pytest.mark.parametrize("tokens", [1, 2, 40])
 def test_equal_rows_of_any_size_have_no_direction_and_no_variance(
@@ -193,23 +166,6 @@ def test_equal_rows_of_any_size_have_no_direction_and_no_variance(
     coordinates, shares = principal_components(np.tile(row, (tokens, 1)))
     np.testing.assert_array_equal(coordinates, np.zeros((tokens, 2)))
     np.testing.assert_array_equal(shares, [0, 0])
-
-
-@pytest.mark.parametrize("source", ["values", "hidden states"])
-def test_tokens_that_differ_by_rounding_alone_stay_at_the_origin(
-    source: Literal["values", "hidden states"], model_of: ModelOf
-) -> None:
-    drawn = random_trace(1, size=13)
-    assert drawn.hidden_states is not None
-    last_bit = 1 + np.random.default_rng(1).integers(-1, 2, (13, 1)) * np.float32(2**-23)
-    hidden = np.float32(20) * drawn.hidden_states[:, :1] * last_bit.astype(np.float32)
-    values = drawn.kv_values[:, :, :1] * last_bit.astype(np.float32)
-    planes = layer_planes(replace(drawn, kv_values=values, hidden_states=hidden), source)
-    np.testing.assert_array_equal(planes.coordinates, 0)
-    np.testing.assert_array_equal(planes.explained, 0)
-    # Rotary positions turn queries and keys alone: all else is the same for the same tokens.
-    repeated = layer_planes(trace_text(model_of("gpt_neox"), " no no no no no no no"), source)
-    np.testing.assert_array_equal(repeated.coordinates, 0)
 
 
 @pytest.mark.parametrize("summary", ["mean", 0, 2])
@@ -230,15 +186,6 @@ def test_vectors_are_all_heads_side_by_side_or_the_one_head_named(
         np.testing.assert_allclose(planes.explained[layer], pca(rows)[1], atol=1e-5)
 
 
-def test_keys_of_one_head_are_those_its_queries_meet_when_heads_share_them() -> None:
-    drawn = random_trace(21, heads=4)
-    trace = replace(drawn, kv_keys=drawn.kv_keys[:, :2], kv_values=drawn.kv_values[:, :2])
-    for head, shared in enumerate([0, 0, 1, 1]):
-        rows = drawn.kv_keys[0, shared, 1:-1]
-        assert is_clear(rows)
-        assert_same_up_to_signs(layer_planes(trace, "keys", head).coordinates[0], plane_of(rows))
-
-
 def test_special_tokens_between_two_sentences_are_dropped_where_they_stand() -> None:
     names = spelled("[CLS] a b [SEP] c d e")
     weights = random_weights(8, 2, 3, 7)
@@ -247,26 +194,6 @@ def test_special_tokens_between_two_sentences_are_dropped_where_they_stand() -> 
     assert planes.positions == tuple(ordinary)
     rows = weights.astype(float).mean(axis=1)[:, ordinary][:, :, ordinary]
     assert_same_up_to_signs(planes.coordinates, np.stack([plane_of(each) for each in rows]))
-
-
-def test_a_third_component_is_the_next_of_the_same_rows_in_the_planes_and_their_table() -> None:
-    weights = random_weights(9, 2, 3, 7)
-    planes = layer_planes(trace_with_attention(weights), components=3)
-    for layer, rows in enumerate(weights.astype(float).mean(axis=1)):
-        assert is_clear(rows, 3)
-        assert_same_up_to_signs(planes.coordinates[layer], plane_of(rows, 3))
-    frame = planes.frame()
-    assert list(frame.columns) == ["layer", "position", "token", "x", "y", "z"]
-    np.testing.assert_array_equal(frame[["x", "y", "z"]], planes.coordinates.reshape(14, 3))
-
-
-def test_the_table_has_one_row_a_layer_and_token_with_positions_from_one() -> None:
-    trace = trace_with_attention(random_weights(6, 2, 3, 5), framed("it", "was", "it"))
-    frame = layer_planes(trace).frame()
-    assert list(frame.columns) == ["layer", "position", "token", "x", "y"]
-    assert list(frame["layer"]) == [1, 1, 1, 2, 2, 2]
-    assert list(frame["position"]) == [2, 3, 4] * 2
-    assert list(frame["token"]) == ["it", "was", "it₂"] * 2
 
 
 def test_some_heads_are_summarised_or_stand_side_by_side() -> None:
@@ -282,11 +209,6 @@ def test_some_heads_are_summarised_or_stand_side_by_side() -> None:
     np.testing.assert_array_equal(rows, expected.astype(np.float64))
 
 
-def test_a_trace_without_hidden_states_says_so() -> None:
-    with pytest.raises(ValueError, match="no hidden states"):
-        layer_planes(trace_with_attention(random_weights(1, 1, 1, 4)), "hidden states")
-
-
 @some
 @given(arrays(np.float64, (3, 5, 2), elements=st.floats(-10, 10, width=32)))
 def test_alignment_keeps_distances_and_no_turn_or_mirror_comes_closer(clouds: Floats) -> None:
@@ -299,20 +221,6 @@ def test_alignment_keeps_distances_and_no_turn_or_mirror_comes_closer(clouds: Fl
         bound = 2 * np.linalg.svd(plane.T @ target, compute_uv=False).sum()
         least = float((plane**2).sum() + (target**2).sum() - bound)
         assert float(((aligned[layer] - target) ** 2).sum()) == pytest.approx(least, abs=1e-7)
-
-
-def test_turns_of_every_layer_are_taken_back_to_the_first() -> None:
-    draw = np.random.default_rng(2)
-    plane = draw.normal(size=(6, 3))
-    turns = [np.linalg.qr(draw.normal(size=(3, 3)))[0] for _ in range(5)]
-    aligned = align_planes(np.stack([plane, *(plane @ turn for turn in turns)]))
-    np.testing.assert_allclose(aligned, np.tile(plane, (6, 1, 1)), atol=1e-9)
-
-
-def test_planes_are_aligned_only_when_asked(chapter: Trace) -> None:
-    plain, aligned = (layer_planes(chapter, align=align).coordinates for align in (False, True))
-    np.testing.assert_allclose(align_planes(plain), aligned, atol=1e-12)
-    assert np.abs(plain - aligned).max() > 0.1
 
 
 VECTORS = st.integers(1, 5).flatmap(
@@ -341,12 +249,6 @@ def test_a_projection_on_next_to_nothing_is_finite_and_never_longer_than_a(lengt
     assert length or not projection.any()
 
 
-def test_the_projection_of_whole_numbers_is_worked_out_in_floats() -> None:
-    projection = vector_projection([1, 2], [2, 2])
-    np.testing.assert_allclose(projection, [1.5, 1.5])
-    assert projection.dtype == np.float64
-
-
 def test_the_closest_pair_is_that_of_the_correlation_of_rows() -> None:
     rows = np.random.default_rng(3).normal(size=(6, 9))
     found = closest_pair(rows)
@@ -362,21 +264,6 @@ def test_the_closest_pair_is_that_of_the_correlation_of_rows() -> None:
         assert closest_pair(without) is None
 
 
-@pytest.mark.parametrize("held", [[4], [5, 0], [3, 1, 2], range(6)])
-def test_the_closest_pair_is_one_of_the_tokens_held(held: list[int]) -> None:
-    rows = np.random.default_rng(3).normal(size=(6, 9))
-    centred = rows - rows.mean(axis=0)
-    others = range(6) if len(held) == 1 else held
-    pairs = [(a, b) for a in held for b in others if a != b]
-    expected = max(pairs, key=lambda pair: 1 - cosine(centred[pair[0]], centred[pair[1]]))
-    found = closest_pair(rows, held)
-    assert found is not None
-    assert (found.first, found.second) == expected  # in the order in which they are held
-    everything = closest_pair(rows)
-    assert everything is not None
-    assert found.median == everything.median
-
-
 def test_two_tokens_that_are_held_are_a_pair_where_they_point_apart_but_need_a_direction() -> None:
     rows = np.array([[1.0, 0], [-1, 0], [0, 0]])
     found = closest_pair(rows, [1, 0])
@@ -385,11 +272,3 @@ def test_two_tokens_that_are_held_are_a_pair_where_they_point_apart_but_need_a_d
     assert found.cosine == pytest.approx(-1)
     assert closest_pair(rows, [0, 2]) is None
     assert closest_pair(rows, [0]) is None
-
-
-def test_arrows_that_coincide_in_the_plane_are_counted_apart_where_full_space_parts_them() -> None:
-    # Three tokens of one direction in the plane; the third lies elsewhere in the third dimension.
-    rows = np.array([[4.0, 0, 1], [4, 0, 1], [1, 0, -9], [-9, 1, 7], [0, -1, 0]])
-    coordinates = np.array([[2.0, 0], [3, 0], [1, 0.1], [-4, 0.2], [0, 0]])
-    assert count_close_pairs(coordinates, rows) == (3, 1)
-    assert count_close_pairs(np.zeros((3, 2)), np.ones((3, 4))) == (0, 0)

@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.strongest_link import strongest_link
 from core.model import load, trace_text
-from core.model.running import tracing
-from core.ui.words.messages import quote
 from core.vocabulary import labels_of
 from tests.model.translators import build_translator
 from tests.opening import open_app
-from tests.pages.conftest import alerts, hints, press_example, said, sent
+from tests.pages.conftest import alerts, said, sent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,20 +48,6 @@ def test_the_heatmap_has_the_decoders_tokens_down_and_the_encoders_across(
     np.testing.assert_allclose(table["values"], cross.attention(1, 2).ravel(), atol=1e-6)
     assert dict(app.query_params)["attention"] == "cross"
     assert dict(app.query_params)["decoder"] == ANSWER
-
-
-def test_only_a_head_that_a_corpus_runs_through_has_a_report(folder: Path) -> None:
-    """That is the encoder's, and no mean of heads."""
-    for link, is_offered in (
-        ({"attention": "encoder", "head": "3"}, True),
-        ({"attention": "encoder", "head": "mean"}, False),
-        ({"attention": "decoder", "head": "3"}, False),
-        ({"attention": "cross", "head": "3"}, False),
-    ):
-        app = opened("heatmap", folder, decoder=ANSWER, layer="2", **link)
-        labels = [button.label for button in app.button]
-        assert ("Contexts of L2 H3" in labels) == is_offered, link
-        assert is_offered or not any("Contexts of" in label for label in labels)
 
 
 def test_queries_are_of_the_decoder_and_keys_of_the_encoder(folder: Path, cross: Trace) -> None:
@@ -118,49 +101,6 @@ def test_whatever_the_decoder_reads_is_shown_as_text(folder: Path, hostile: str)
     assert len(sent(app, "table")["rows"]["labels"]) >= 1
 
 
-def test_an_atlas_is_of_the_encoder_and_says_so(folder: Path) -> None:
-    app = opened("atlas", folder, budget="200")
-    assert "go through the encoder alone" in said(app)
-
-
-@pytest.mark.parametrize("page", ["heatmap", "query_key"])
-def test_every_example_fits_cross_attention(folder: Path, cross: Trace, page: str) -> None:
-    """Its keys are tokens of another text than its queries."""
-    app = opened(page, folder, attention="cross", decoder=ANSWER)
-    link = strongest_link(cross, layers=None if page == "query_key" else (1,))
-    assert link is not None
-    query, key = cross.tokens[link.query].display, cross.key_tokens[link.key].display
-    assert cross.tokens[link.key].display != key, "or a look into the wrong text would not show"
-    gives = (
-        "gives {:.2f} of its" if page == "query_key" else "gives {:.2f} of " + quote(query) + "'s"
-    )
-    assert f"{gives.format(link.weight)} attention to {quote(key)}" in hints(app)
-    titles = [each.label for each in app.button if each.key and each.key.startswith(f"{page}_")]
-    assert len(titles) >= 3
-    assert not {"The token before", "The notebook's search"} & set(titles)
-    for title in titles:
-        press_example(app, page, title)
-        assert "asks for" not in alerts(app)
-        assert app.session_state["attention"] == "cross"
-
-
-def test_coming_from_cross_attention_a_page_says_why_it_shows_another(folder: Path) -> None:
-    app = opened("heatmap", folder, attention="cross", decoder=ANSWER)
-    app.switch_page("pages/vectors.py").run()
-    assert "so not cross attention" in alerts(app)
-    assert app.session_state["attention"] == "encoder"
-    assert "so not cross attention" not in alerts(app.run())
-
-
-def test_the_encoders_attention_asks_for_no_answer(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tracing, "greedy_ids", lambda *_: pytest.fail("answered"))
-    app = opened("heatmap", folder, attention="encoder", layer="1", head="1")
-    assert not app.error
-    assert sent(app, "table")["rows"] == sent(app, "table")["columns"]
-
-
 def test_a_translator_offers_its_languages_and_reads_and_writes_those_chosen(
     tmp_path: Path,
 ) -> None:
@@ -179,17 +119,6 @@ def test_a_translator_offers_its_languages_and_reads_and_writes_those_chosen(
     app = opened("heatmap", tmp_path, attention="cross", to_language="xx_XX")
     assert "asks for to_language" in alerts(app)
     assert sent(app, "table")["rows"]["labels"][1] == target
-
-
-def test_other_models_have_no_such_choice() -> None:
-    app = open_app("heatmap")
-    assert {"attention", "decoder", "to_language"}.isdisjoint(app.query_params)
-
-
-def test_an_encoder_decoder_without_languages_offers_none(folder: Path) -> None:
-    app = opened("heatmap", folder, attention="cross", decoder=ANSWER)
-    assert not [each for each in app.selectbox if each.label in ("From", "To")]
-    assert "to_language" not in app.query_params
 
 
 def test_home_draws_both_stacks_with_the_head_on_the_decoder(folder: Path) -> None:

@@ -202,38 +202,6 @@ def test_when_the_model_has_come_its_facts_are_there_and_the_picture_stays(
     assert loads == ["bundled/minilm"]
 
 
-def test_what_needs_the_model_waits_with_words_and_follows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(first_model, "finish", lambda: None)
-        app = open_app("projection")
-        assert first_model.WORDS in said(app)
-        charts = len(app.get("plotly_chart"))
-    app = open_app("projection")
-    assert first_model.WORDS not in said(app)
-    assert len(app.get("plotly_chart")) == charts + 1  # the other sentences
-
-
-def test_a_map_does_not_wait_for_the_table_under_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(first_model, "finish", lambda: None)
-        app = open_app("patterns")
-        assert (len(app.get("plotly_chart")), len(app.dataframe)) == (2, 0)
-    app = open_app("patterns")
-    assert (len(app.get("plotly_chart")), len(app.dataframe)) == (2, 1)
-
-
-@pytest.mark.parametrize("state", [{"text": "The cat slept."}, {"model": "bundled/gpt2-novels"}])
-@pytest.mark.usefixtures("before")
-def test_another_text_or_model_is_never_drawn_from_the_shipped_trace(
-    state: dict[str, str], loads: list[str]
-) -> None:
-    app = open_app("heatmap", **state)
-    assert loads == [state.get("model", "bundled/minilm")]
-    assert CHECKED in model_facts(app)
-
-
 def test_a_model_that_cannot_be_loaded_is_reported_once_it_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -247,25 +215,3 @@ def test_a_model_that_cannot_be_loaded_is_reported_once_it_is_known(
     app.button(key="model_way_out").click().run()  # Try again
     assert not app.error
     assert CHECKED in model_facts(app)
-
-
-def test_who_types_while_the_model_is_loading_is_told_what_is_done(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The words are gone when the page is complete, so they are read as they are written."""
-    told: list[str] = []
-    watched = first_model._wait
-
-    def watch(name: str, modality: Modality, show: Any) -> None:
-        def note(words: str) -> None:
-            told.append(words)
-            show(words)
-
-        watched(name, modality, note)
-
-    monkeypatch.setattr(first_model, "_wait", watch)
-    monkeypatch.setattr("core.model.load", load)
-    app = open_app("heatmap", text="The cat slept.")
-    assert told
-    assert all("The model is loading" in words for words in told)
-    assert "The model is loading" not in alerts(app)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 from PIL import Image
 
 from core.model.box import BOX
 from core.ui import cache
 from core.ui.serve import images
-from core.ui.words.pages import PAGES, TEXT_PAGES, find
+from core.ui.words.pages import PAGES
 from tests.opening import open_app
 from tests.pages.conftest import alerts, model_facts, pick, said, sent
 from tests.pages.vision import bring, model_folder, open_image, png
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
 DEFAULT, NOVELS = "bundled/minilm", "bundled/gpt2-novels"
 FOR_TEXTS = [page.name for page in PAGES if page.modalities == ("text",)]
-FOR_IMAGES = [page.name for page in PAGES if page.modalities == ("image",)]
 
 
 def menu(app: AppTest, page: str) -> AppTest:
@@ -63,17 +61,6 @@ def facts(app: AppTest) -> str:
 # ---- text or image -----------------------------------------------------------------------------
 
 
-def test_the_menu_opens_each_page_with_what_its_section_is_for() -> None:
-    app = open_app("images")
-    menu(app, "home")
-    assert sent(app, "arcs")["view"]
-    assert app.text_area(key="text").value == "Oh, this book? I've enjoyed it."
-    for page in ("class_attention", "head_view", "images", "projection"):
-        menu(app, page)
-        assert app.session_state["input"] == ("text" if find(page) in TEXT_PAGES else "image")
-        assert not alerts(app)
-
-
 def test_same_view_shows_the_image_with_its_layer_and_head_where_sentences_are_shown() -> None:
     app = open_image("images", image="coffee", layer="2", head="3")
     before = place(app)
@@ -86,14 +73,6 @@ def test_same_view_shows_the_image_with_its_layer_and_head_where_sentences_are_s
     assert place(app) == before | {"page": "Neuron view"}
     menu(app, "heatmap")
     assert app.session_state["input"] == "text"
-
-
-def test_a_button_that_opens_a_head_keeps_the_image() -> None:
-    app = open_image("anomalies", anomaly="moved")
-    button = next(each for each in app.button if str(each.key).endswith("_head_view"))
-    button.click().run()
-    assert place(app)["page"] == "Head view"
-    assert app.session_state["input"] == "image"
 
 
 def test_text_and_image_keep_the_model_the_layer_and_the_head_that_each_had() -> None:
@@ -111,11 +90,6 @@ def test_text_and_image_keep_the_model_the_layer_and_the_head_that_each_had() ->
     assert (place(app), alerts(app)) == (text, "")
 
 
-def test_the_sentence_comes_back_after_an_image() -> None:
-    app = menu(open_app("heatmap", text="A cat sat here."), "images")
-    assert menu(app, "heatmap").session_state["text"] == "A cat sat here."
-
-
 @pytest.mark.parametrize("page", FOR_TEXTS)
 def test_a_link_that_asks_a_page_for_texts_for_an_image_is_answered_with_a_text(page: str) -> None:
     app = open_app(page, input="image")
@@ -125,14 +99,6 @@ def test_a_link_that_asks_a_page_for_texts_for_an_image_is_answered_with_a_text(
 
 
 # ---- links -------------------------------------------------------------------------------------
-
-
-def test_a_link_brings_back_the_image_and_the_model() -> None:
-    app = open_image("heatmap", "dinov2_with_registers", image="coffee")
-    assert not alerts(app)
-    assert "32 × 32 px, 8 × 8 patches" in facts(app)
-    written = {key: app.query_params[key] for key in ("input", "image")}
-    assert written == {"input": "image", "image": "coffee"}
 
 
 @pytest.mark.parametrize(
@@ -172,10 +138,6 @@ def test_an_image_that_is_brought_is_shown_and_said_to_be_lost_by_a_reload() -> 
     assert shown == "Your image"
 
 
-def test_where_files_are_brought_it_says_what_a_reload_does_before_one_is() -> None:
-    assert "reloading the page loses it" in said(open_image("heatmap"))
-
-
 def test_a_reload_loses_the_image_keeps_the_place_and_says_what_is_shown() -> None:
     app = bring(open_image("images", layer="2", head="3", patch="r3c4"), png(side=40))
     link = {key: str(app.query_params[key]) for key in app.query_params}
@@ -187,32 +149,6 @@ def test_a_reload_loses_the_image_keeps_the_place_and_says_what_is_shown() -> No
     assert again.session_state["image"] == "three-shapes"
     assert not alerts(bring(again, png(side=40)))
     assert again.session_state["patch"] == "r3c4"
-
-
-def test_a_photo_that_is_no_square_is_cropped_and_the_page_says_so() -> None:
-    """And the pixels under the patches are those that the model saw: no red edge is among them."""
-    photo = Image.new("RGB", (640, 420), (0, 0, 250))
-    photo.paste((250, 0, 0), (0, 0, 100, 420))
-    photo.paste((250, 0, 0), (540, 0, 640, 420))
-    file = io.BytesIO()
-    photo.save(file, "PNG")
-    app = bring(open_image("images"), file.getvalue())
-    told = said(app)
-    assert "640 × 420, of which the middle 420 × 420 → 32 × 32 px, 8 × 8 patches of 4 px." in told
-    assert "this model's own processor would squash the image." in told
-    pixels = np.asarray(sent(app, "patches")["pixels"]).reshape(32, 32, 3)
-    assert (pixels == (0, 0, 250)).all()
-
-
-def test_an_image_stays_on_other_pages_and_after_one_of_the_box() -> None:
-    app = bring(open_image("heatmap"), png(side=44))
-    app.selectbox(key="image").set_value("coffee").run()
-    assert app.query_params["image"] == "coffee"
-    app.selectbox(key="image").set_value("own").run()
-    assert facts(app).startswith("44 × 44")
-    menu(app, "class_attention")
-    assert facts(app).startswith("44 × 44")
-    assert not alerts(app)
 
 
 def broken() -> list[tuple[str, bytes]]:
@@ -278,27 +214,6 @@ def test_a_site_of_text_models_alone_shows_a_link_to_an_image_as_text(
     assert "This link asks for input" in alerts(asked)
 
 
-@pytest.mark.parametrize("page", FOR_IMAGES)
-def test_on_a_site_of_text_models_alone_a_page_for_images_says_so(
-    page: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/minilm")
-    app = open_app(page)
-    assert "this site offers no model that reads them" in alerts(app)
-    assert [link.proto.page for link in app.get("page_link")] == [find(page).instead]
-    assert not app.get("plotly_chart")
-
-
-@pytest.mark.parametrize("page", FOR_TEXTS)
-def test_on_a_site_of_image_models_alone_a_page_for_texts_says_so(
-    page: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/vit-scenes")
-    app = open_app(page)
-    assert "This page shows sentences, and this site offers no model that reads them" in alerts(app)
-    assert [link.proto.page for link in app.get("page_link")] == [find(page).instead]
-
-
 def test_a_site_of_image_models_alone_shows_images(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = model_folder()
     monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/vit-scenes")
@@ -308,10 +223,3 @@ def test_a_site_of_image_models_alone_shows_images(monkeypatch: pytest.MonkeyPat
     assert "show_text_instead" not in [each.key for each in app.button]
     refused = open_app("heatmap", model=folder)
     assert "This site offers" in alerts(refused)
-
-
-def test_a_name_of_the_model_is_never_that_of_the_other_kind(connect: Any) -> None:
-    connect("192.0.2.7")
-    app = open_app("heatmap", input="image", model="bundled/minilm")
-    assert "This site offers" in alerts(app)
-    assert app.session_state["model"] == "bundled/vit-scenes"

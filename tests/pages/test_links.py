@@ -37,13 +37,6 @@ def test_a_long_text_travels_packed_and_opens_the_same(text: str) -> None:
     assert address(again) == link
 
 
-def test_a_packed_pair_opens_with_both_texts() -> None:
-    app = open_app("home", packed=pack({"text": "leaves fall", "pair": "in autumn"}))
-    assert app.text_area(key="text").value == "leaves fall"
-    assert app.text_area(key="pair").value == "in autumn"
-    assert address(app) == {"model": "bundled/minilm", "text": "leaves fall", "pair": "in autumn"}
-
-
 @pytest.mark.parametrize(
     ("model", "ends"), [("bundled/minilm", []), ("bundled/gpt2-novels", ["↵", "↵₂", "↵₃"])]
 )
@@ -59,11 +52,6 @@ def test_a_text_keeps_its_lines_and_its_link_carries_them(model: str, ends: list
     assert [label for label in labels if "↵" in label] == ends
     again = open_app("heatmap", packed=pack({"text": lines}))
     assert again.text_area(key="text").value == address(again)["text"] == lines
-
-
-def test_what_is_one_line_stays_one() -> None:
-    app = open_app("effect", measure="similarity", other="leaves fall\r\nin autumn")
-    assert app.text_input(key="other").value == "leaves fall in autumn"
 
 
 def test_a_damaged_packed_text_is_reported_and_the_page_works() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
@@ -10,52 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from core.model import CATALOG, load, loading
-from core.model.catalog import bundled_folder
+from core.model import loading
 from core.model.downloading import downloads, hub
 from core.model.errors import NotDownloadedError, OutOfMemoryError
 from core.ui import cache
-from core.ui.frame import model_chip
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages.conftest import alerts, model_facts, pick
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-NOVELS = bundled_folder(CATALOG[1])
-
-
-def test_what_was_loaded_is_said_behind_the_name() -> None:
-    facts = model_facts(open_app())
-    assert "6 layers × 12 heads × 32 dims" in facts
-    assert "22.7 M parameters" in facts
-    error = re.search(r"\*\*Numbers checked\*\* \(error below (0\.0*1)\)", facts)
-    assert error is not None
-    assert float(error[1]) / 10 <= load("bundled/minilm").probe_error < float(error[1])
-
-
-def test_the_box_says_how_a_model_reads_and_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Llama 3.2 1B takes 6.2 GB of memory, Qwen3 0.6B 3.8."""
-    model_chip._model_label.cache_clear()
-    monkeypatch.setattr(model_chip, "available_bytes", lambda: 6_000_000_000)
-    monkeypatch.setattr(model_chip, "is_local", lambda spec: spec.name == "gpt2")
-    options = open_app().selectbox(key="model").options
-    model_chip._model_label.cache_clear()
-    assert options[:3] == [
-        "↔ bundled/minilm",
-        "→ bundled/gpt2-novels",
-        "↔ bert-base-uncased · 440 MB",
-    ]
-    for label in (
-        "→ gpt2 · here",
-        "→ gemma-3-270m · 536 MB · licence",
-        "→ Qwen3-0.6B · 1.5 GB",
-        "→ Llama-3.2-1B · too large here",
-        "↔ xlm-roberta-base · 1.1 GB",
-        "↔→ t5-small · 242 MB",
-    ):
-        assert label in options
 
 
 @pytest.mark.parametrize(("switch", "device"), [("1", "cuda"), ("0", "cuda"), ("1", "cpu")])
@@ -132,34 +95,8 @@ def test_a_restricted_site_offers_only_its_models(monkeypatch: pytest.MonkeyPatc
     assert "6 layers × 12 heads" in model_facts(app)
 
 
-def test_a_folder_that_is_opened_is_not_said_to_stand_in_for_itself(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(NOVELS.parent)
-    app = open_app("heatmap", model=NOVELS.name)
-    assert not app.error
-    assert "4 layers × 4 heads" in model_facts(app)
-    assert "Shown instead" not in model_facts(app)
-
-
 def test_a_slow_load_does_not_hold_up_those_whose_model_is_loaded() -> None:
     open_app("heatmap")
     with loading._LOAD_LOCK:  # as while another visitor's model is loaded
         app = open_app("heatmap", text="Another text.")
     assert "6 layers × 12 heads" in model_facts(app)
-
-
-def test_what_a_folder_holds_and_is_not_used_is_said_on_the_page(tmp_path: Path) -> None:
-    folder = build(FAMILIES["bert"], tmp_path)
-    (folder / "adapter_config.json").write_text("{}")
-    app = open_app("heatmap", model=str(folder))
-    assert "is not applied: merge it with PEFT" in alerts(app)
-
-
-def test_a_sheet_made_for_a_model_that_cannot_be_had_is_told_in_one_line() -> None:
-    app = open_app("heatmap", model="bert-base-uncased")
-    assert not app.error
-    (line,) = app.warning
-    assert line.value.startswith(
-        "**This is MiniLM (6 layers, 12 heads): a sheet made for `bert-base-uncased` has other"
-    )

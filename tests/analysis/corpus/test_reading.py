@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import pickle
 import zipfile
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +21,6 @@ from core.analysis.corpus import (
     read_lines,
     read_table,
 )
-from core.analysis.corpus.reading import NO_LABEL
 from core.analysis.corpus.rows import MAX_COLUMNS, MAX_ROWS
 
 UMLAUTS = "Die Straße ist für Fußgänger gesperrt.\nÜber München hängt Nebel."
@@ -94,19 +91,6 @@ def test_older_encodings_are_guessed_and_the_guess_is_told(
     assert [f"{named} is a guess" in note and "UTF-8" in note for note in table.notes] == [True]
 
 
-def test_a_guess_is_made_where_the_letters_are_not_where_the_file_begins() -> None:
-    long = "plain " * 20_000 + "今日は良い天気です。" * 20_000
-    assert texts_of(long.encode("cp932")) == (long,)
-
-
-def test_few_broken_bytes_do_not_make_utf8_another_encoding() -> None:
-    text = f"{UMLAUTS} Schöne Grüße."
-    table = read_table(text.encode() + b"\n\xc3(\n\xff", "a.txt")
-    assert table.encoding == "UTF-8"
-    assert table.cells[0][2:] == ("�(", "�")
-    assert table.notes == ("2 characters could not be read and show as �.",)
-
-
 def test_marks_inside_a_text_and_few_nuls_are_left_out() -> None:
     table = read_table(f"one\0 {'two ' * 200}\n\ufeffthree four".encode(), "a.txt")
     assert table.cells[0][1] == "three four"
@@ -160,15 +144,6 @@ def test_empty_large_and_unknown_files_are_refused_with_what_was_found() -> None
     assert len(refusal(b"", "x" * 9999 + ".txt")) < 200
 
 
-def test_only_cr_and_lf_end_a_line() -> None:
-    table = read_table("a\r\nb\rc\n\nd\u2028e\x0bf\x0cg\x85h\n".encode(), "a.TXT")
-    assert table.columns == ("text",)
-    assert table.cells == (("a", "b", "c", "", "d\u2028e\x0bf\x0cg\x85h"),)
-    found = choose(table, "text")
-    assert found.texts == ("a", "b", "c", "d\u2028e\x0bf\x0cg\x85h")
-    assert found.notes == ("1 row without text was left out.",)
-
-
 @pytest.mark.slow
 def test_many_lines_are_all_read_and_too_many_are_told() -> None:
     lines = [f"Sentence {i}." for i in range(200_000)]
@@ -200,21 +175,6 @@ def test_pasted_lines_are_trimmed_and_empty_ones_told() -> None:
         read_lines("ü" * (MAX_BYTES // 2 + 1))
 
 
-written = st.lists(
-    st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="\ufeff"), min_size=1)
-    .map(str.strip)
-    .filter(bool),
-    min_size=1,
-)
-
-
-@steady
-@given(written, st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]), st.sampled_from("\r\n"))
-def test_lines_written_as_unicode_come_back(lines: list[str], codec: str, end: str) -> None:
-    table = read_table(end.join(lines).encode(codec), "a.txt")
-    assert table.cells == (tuple(lines),)
-
-
 @steady
 @given(st.binary(max_size=300), st.sampled_from(["txt", "csv", "tsv", "jsonl"]))
 def test_any_bytes_are_a_table_or_a_refusal(data: bytes, ending: str) -> None:
@@ -228,35 +188,6 @@ def test_any_bytes_are_a_table_or_a_refusal(data: bytes, ending: str) -> None:
     assert table.text_column in table.columns
     assert "\0" not in "".join(map("".join, table.cells))
     "".join(map("".join, table.cells)).encode()  # no surrogate is left
-
-
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_quotes_newlines_and_other_delimiters_in_cells(delimiter: str) -> None:
-    rows = [
-        ("1", 'She said "no", and left; then\tcame | back.', "a"),
-        ("2", "two\nlines, and\r\nthree", ""),
-        ("3", "plain", "b;c"),
-    ]
-    file = io.StringIO()
-    csv.writer(file, delimiter=delimiter).writerows([("id", "sentence", "kind"), *rows])
-    table = read_table(file.getvalue().encode("utf-16"), "a.csv")
-    assert table.columns == ("id", "sentence", "kind")
-    assert rows_of(table) == rows
-    assert table.text_column == "sentence"
-    assert table.notes == ()
-
-
-cell = st.text(st.characters(exclude_categories=["Cc", "Cs"], exclude_characters="\ufeff"))
-
-
-@steady
-@given(st.lists(st.tuples(cell, cell), min_size=1), st.sampled_from(["csv", "tsv"]))
-def test_what_pandas_writes_is_read(rows: list[tuple[str, str]], ending: str) -> None:
-    frame = pd.DataFrame(rows, columns=["text", "label"])
-    data = frame.to_csv(index=False, sep="," if ending == "csv" else "\t").encode()
-    table = read_table(data, f"a.{ending}")
-    assert table.columns == ("text", "label")
-    assert rows_of(table) == rows
 
 
 def test_ragged_rows_are_filled_or_widened_and_told() -> None:
@@ -273,38 +204,10 @@ def test_ragged_rows_are_filled_or_widened_and_told() -> None:
     ]
 
 
-def test_names_of_columns_are_made_different() -> None:
-    table = read_table(b"a,,a, ,a (2),b\n1,2,3,4,5,6\n", "a.csv")
-    assert table.columns == ("a", "column 2", "a₂", "column 4", "a (2)", "b")
-    assert rows_of(table) == [("1", "2", "3", "4", "5", "6")]
-
-
-def test_a_single_column_may_hold_commas_without_quotes() -> None:
-    table = read_table(b'text\nHello, world, again\n"Quoted, too"\n', "a.csv")
-    assert table.cells == (("Hello, world, again", "Quoted, too"),)
-    assert table.notes == ()
-
-
-def test_a_first_row_that_is_a_sentence_is_no_header() -> None:
-    table = read_table(b"The cat sat.,1\nThe dog ran.,0\n", "a.csv")
-    assert table.columns == ("column 1", "column 2")
-    assert table.cells[0] == ("The cat sat.", "The dog ran.")
-    assert table.text_column == "column 1"
-    assert "first row" in table.notes[0]
-
-
 @pytest.mark.parametrize("data", [b"text,label\n", b"text,label", b"text,label\r\n\r\n", b"text"])
 def test_a_header_without_rows_is_refused(data: bytes) -> None:
     assert "no row below it" in refusal(data, "a.csv")
     assert "text" in refusal(data, "a.csv")
-
-
-def test_quotes_that_are_never_closed_are_text() -> None:
-    table = read_table(b'text,label\n"Never closed,a\nnext,b\n', "a.csv")
-    assert rows_of(table) == [('"Never closed', "a"), ("next", "b")]
-    assert "Quotation marks" in table.notes[0]
-    table = read_table(b'text\tlabel\n"Really" he said\ta\nc "d"\te\n', "a.tsv")
-    assert rows_of(table) == [('"Really" he said', "a"), ('c "d"', "e")]
 
 
 def test_a_table_that_is_mostly_nothing_is_refused() -> None:
@@ -347,16 +250,6 @@ def test_lone_surrogates_and_nuls_in_escapes_are_mended() -> None:
     assert table.notes == ("2 halves of characters (lone surrogates) were replaced by �.",)
 
 
-def test_texts_and_labels_belong_together_after_rows_are_left_out() -> None:
-    table = read_table(b"label,text\n01,  one \n2.50,\n,three\n x ,four\n5, \n", "a.csv")
-    assert choose(table, "text", "label") == Texts(
-        ("one", "three", "four"),
-        ("01", NO_LABEL, "x"),
-        ("2 rows without text were left out.", "1 text has no label and is shown as “—”."),
-    )
-    assert choose(table, "text").labels == ()
-
-
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
@@ -371,13 +264,3 @@ def test_the_column_of_texts_is_told_by_its_name_else_by_length(header: str, exp
     row = ",x" if header.endswith("\n") else "1,short"
     table = read_table(f"{header}\n{row},a much longer remark\n".encode(), "a.csv")
     assert table.text_column == expected
-
-
-def test_choosing_what_is_not_there_names_what_is() -> None:
-    table = read_table(b"a,b\n1,\n", "a.csv")
-    with pytest.raises(CorpusFileError, match=r"no column called “c”\. Choose one of: a, b\."):
-        choose(table, "c")
-    with pytest.raises(CorpusFileError, match="no column called"):
-        choose(table, "a", "c" * 5000)
-    with pytest.raises(CorpusFileError, match=r"“b” of a\.csv has no text"):
-        choose(table, "b")
