@@ -15,7 +15,6 @@ from core.ui.downloads import contents, offer_file
 from core.ui.frame.layout import show_end
 from core.screens.head_view.sending import (
     file_later,
-    note_shown,
     pack_for_page,
     shown_layer,
     weightings,
@@ -28,7 +27,6 @@ offered = weightings(trace)
 view = restore_view(trace, [each.value for each in offered if not each.disabled])
 
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
-note_shown(trace, view)
 held = contents("head-view", trace.model, "")
 show_head_view(pack_for_page(trace, view, offered, held), key=KEY, on_view=take_report)
 with st.container(horizontal=True, vertical_alignment="center"):

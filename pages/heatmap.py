@@ -11,7 +11,7 @@ from typing import Literal
 
 from core.analysis.attention_table import Values, attention_table
 from core.components.table import show_table
-from core.ui import controls, presets, python
+from core.ui import controls, presets
 from core.ui.current import current_key, current_trace, found_head
 from core.ui.downloads import contents, offer_csv
 from core.ui.frame.layout import control_row, more, show_end
@@ -45,16 +45,7 @@ with control_row():
         )
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 
-table = python.shown(
-    "table",
-    attention_table,
-    trace,
-    layer,
-    head,
-    values=values,
-    words=words,
-    hide_special=hide,
-)
+table = attention_table(trace, layer, head, values=values, words=words, hide_special=hide)
 if not (table.rows.labels and table.columns.labels):
     st.info("This text has only special tokens: show them again to see the table.")
     controls.end_page()
@@ -69,5 +60,5 @@ show_table(
 )
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(trace, table, layer, head), width="stretch")
-    offer_csv(python.later("frame", table.frame), saved, float_format="%.6f")
+    offer_csv(table.frame, saved, float_format="%.6f")
 show_end(mathematics(trace))

@@ -12,7 +12,7 @@ from core.analysis.head_patterns.similarity import ORDERS, order_heads
 from core.analysis.model_map import model_map
 from core.components.export import standalone_page
 from core.components.model_view import Look, show_model_view, view_data
-from core.ui import controls, place, presets, python
+from core.ui import controls, place, presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
 from core.ui.frame import switch
@@ -72,10 +72,8 @@ off_layers = hidden("off_layers", trace.layer_labels, "layer")
 off_heads = hidden("off_heads", range(1, heads + 1), "head")
 
 with st.spinner("Drawing every head …"):
-    shown = python.shown(
-        "heads", model_map, trace, pairs=pairs, hide_special=hide, renormalise=renormalise
-    )
-    order = python.shown("order", order_heads, trace, sort)
+    shown = model_map(trace, pairs=pairs, hide_special=hide, renormalise=renormalise)
+    order = order_heads(trace, sort)
 if shown is None:
     st.info("No token of this text is left: show special tokens, or other pairs of sentences.")
     controls.end_page()

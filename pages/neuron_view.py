@@ -13,7 +13,7 @@ from core.analysis.neuron import read_head
 from core.components.export import standalone_page
 from core.components.neuron_view import packed, show_neuron_view
 from core.components.sprite import patch_sprite
-from core.ui import presets, python
+from core.ui import presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
 from core.ui.frame.layout import control_row, show_end
@@ -31,12 +31,7 @@ with control_row():
     state = pick_tokens(trace, pairs)
 
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
-neuron_head = python.shown("head", read_head, trace, layer, head)
-if state.query is None:
-    python.later("attention", trace.attention, layer, head)
-else:
-    python.later("scores", neuron_head.scores, state.query)
-    python.later("weights", neuron_head.weights, state.query)
+neuron_head = read_head(trace, layer, head)
 picture = held.titled("Queries, keys and their products", place=neuron_head.name)
 patches = patch_sprite(trace)
 payload = LayerPayload.of(trace, layer, head)

@@ -11,7 +11,7 @@ from core.vocabulary import labels_of
 from core.analysis.pair_projection import default_pair, project_pair
 from core.figures.palette import palette
 from core.figures.projection import layers_figure
-from core.ui import controls, presets, python
+from core.ui import controls, presets
 from core.ui.current import current_trace, found_head
 from core.ui.downloads import contents, offer_csv
 from core.ui.frame.layout import control_row, pick_part, show_end
@@ -47,7 +47,7 @@ names = labels[a], labels[b]
 quoted = quote(names[0]), quote(names[1])
 presets.show(examples)
 with st.spinner("Reducing every layer to a plane …"):
-    projection = python.shown("projection", project_pair, trace, a, b)
+    projection = project_pair(trace, a, b)
 ask(headline(part, projection, *quoted))
 figure = layers_figure(projection, names, questions(*names), colours, attention_first=part == "to")
 show_chart(figure, key="projection_layers", alt=" ".join(questions(*names)))
@@ -55,7 +55,7 @@ held = contents("projection", trace.model, "-on-".join(names))
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(f"{explain(part, *quoted)} {gaps_note(trace)}", width="stretch")
     show_badge(part, projection, *quoted)
-    offer_csv(python.later("frame", projection.frame), held, index=False, float_format="%.6f")
+    offer_csv(projection.frame, held, index=False, float_format="%.6f")
 
 if part == "like":
     show_projections(projection, names, colours, held)

@@ -13,7 +13,7 @@ from core.analysis.vectors import layer_planes
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import palette, tab20, token_colours
 from core.figures.vectors import Arrows, moving_figure, space_figure
-from core.ui import controls, presets, python
+from core.ui import controls, presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_csv
 from core.ui.navigation import ask
@@ -43,9 +43,7 @@ with further_box:
 source, summary, view, layer = row.source, row.summary, row.view, row.layer
 
 with st.spinner("Reducing every layer to a plane …"):
-    planes = python.shown(
-        "planes",
-        layer_planes,
+    planes = layer_planes(
         trace,
         source,
         summary,
@@ -99,7 +97,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
         tokens=len(labels),
     )
     st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")
-    offer_csv(python.later("frame", planes.frame), file, index=False, float_format="%.6f")
+    offer_csv(planes.frame, file, index=False, float_format="%.6f")
 if source in {"attention", "queries", "keys"}:
     show_matrices(trace, layer, summary, planes.positions)
 show_end(MATHEMATICS)

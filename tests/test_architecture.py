@@ -27,7 +27,7 @@ ORDER = {
     """,
     "atlas": ". one_head search engine files sources command_line distributed",
     "figures": ". images query_key",
-    "ui": "words serve address cache python controls frame .",
+    "ui": "words serve address cache controls frame .",
     "screens/atlas": "corpus . head",
 }
 # Which floors each floor may import from core; "trace" is core.model.trace alone.

@@ -19,7 +19,6 @@ from core.model.trace import AttentionType, Trace
 from core.ui import attention_types, cache, controls, navigation
 from core.ui.cache import first_model
 from core.ui.frame import model_chip, switch
-from core.ui.python.source import note_trace
 from core.ui.serve.access import access, default_model, max_download_mb, resolve
 from core.ui.words.messages import above_page, show_model_error, show_stand_in, show_trace_limits
 from core.ui.words.pages import find, opened
@@ -63,7 +62,7 @@ def _current_trace() -> Trace:
         st.info("**Type a sentence** above, or pick one of the examples beside it.")
         controls.end_page()
     try:
-        trace = note_trace(key, cache.trace(*key))
+        trace = cache.trace(*key)
     except ModelError as error:
         show_model_error(error)
         controls.end_page()
@@ -111,7 +110,7 @@ def begin_corpus(model_name: str) -> Trace | None:
 def _draw_without_model(key: cache.TraceKey, first: FirstInput) -> Trace:
     """Begin a page from what comes with the app of its input."""
     _do_without_model(key, first)
-    return note_trace(key, first.trace)
+    return first.trace
 
 
 def _do_without_model(key: cache.TraceKey, first: FirstInput) -> None:
@@ -137,7 +136,7 @@ def _current_image() -> Trace:
     model_chip.show_model_facts(model)
     try:
         key = _image_key(model.name)
-        trace = note_trace(key, cache.trace(*key))
+        trace = cache.trace(*key)
     except ModelError as error:
         show_model_error(error)
         controls.end_page()

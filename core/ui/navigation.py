@@ -10,11 +10,11 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from core.model.errors import ModelError
-from core.ui import address, controls, python
+from core.ui import address, controls
+from core.ui.address import share
 from core.ui.cache import first_model
 from core.ui.frame import switch
 from core.ui.frame.layout import shut_drawer
-from core.ui.python import share
 from core.ui.words.messages import notice, place_notices
 from core.ui.words.numbers import in_a_row
 from core.ui.words.pages import (
@@ -85,14 +85,13 @@ def run(page: StreamlitPage) -> None:
     """Run the page inside app.py, write its controls to the address, draw what waited."""
     token = _app_is_running.set(True)
     try:
-        with python.recording():
-            try:
-                page.run()
-            except ModelError as error:
-                if not first_model.is_awaited():
-                    raise
-                first_model.fail(error)  # of the model that the page was begun without
-            controls.publish()
+        try:
+            page.run()
+        except ModelError as error:
+            if not first_model.is_awaited():
+                raise
+            first_model.fail(error)  # of the model that the page was begun without
+        controls.publish()
     finally:
         _app_is_running.reset(token)
     first_model.finish()

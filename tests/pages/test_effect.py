@@ -15,10 +15,8 @@ from core.model.interventions.direct import direct_effects, direct_parts, writte
 from core.model.interventions.lens import logit_lens
 from core.screens.effect import heads, measuring
 from core.screens.effect import input as given
-from core.ui import navigation, python
+from core.ui import navigation
 from core.ui.cache import TraceKey
-from core.ui.python import share
-from core.ui.python.writing import to_python
 from tests.model.sweep.tiny import build
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said
@@ -259,25 +257,6 @@ def test_words_that_a_link_names_are_compared_and_one_that_is_no_token_is_refuse
     assert "is ahead of `met`" in said(app)  # the likeliest but met
     app.text_input(key="word").set_value("nowhere").run()
     assert "'nowhere' is not one token of this model's vocabulary" in alerts(app)
-
-
-def test_words_are_written_under_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    codes: list[str] = []
-    monkeypatch.setattr(share, "fill", lambda _: codes.append(to_python(python.kept())))
-    open_app(
-        "effect",
-        model=PLANTED,
-        text=KING,
-        measure="logit_difference",
-        against="dog",
-    )
-    assert 'words=[None, "dog"]' in codes[-1]
-    names: dict[str, Any] = {}
-    exec(codes[-1], names)  # noqa: S102 - it is what is tested
-    assert names["found"].words == ("met", "dog")
-    open_app("effect", text=BOOK, measure="similarity", other="It pours.")
-    exec(codes[-1], names)  # noqa: S102 - it is what is tested
-    assert names["found"].other == "It pours."
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from core.model.running.images import vision_of
 from core.model.trace.stored import write_record
 from core.model.weights.output_projection import transformed_norms
 from core.model.weights.query_key import weight_similarity
-from core.screens.atlas.corpus.noting import BATCH_TOKENS
+from core.screens.atlas.corpus.making import BATCH_TOKENS
 from core.screens.atlas.corpus.source import DEFAULT_TOKENS, corpus_of
 from core.screens.atlas.first import FILE, FirstAtlas
 from core.screens.atlas.layouts import tile_points, tile_tokens

@@ -44,8 +44,7 @@ def _open(row: Row, part: str, **more: bool) -> dict[str, str | bool]:
 
 def mathematics(trace: Trace) -> str:
     """The definitions, and where they come from, of this kind of attention."""
-    missing = _missing(trace)
-    return _words("mathematics", cross="states" in missing, patches="odd" not in missing)
+    return _words("mathematics", patches=trace.input.kind == "image")
 
 
 def _missing(trace: Trace) -> set[str]:

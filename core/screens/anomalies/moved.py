@@ -23,7 +23,7 @@ from core.model.trace import Array
 from core.model.weights.output_projection import transformed_values
 from core.screens.anomalies.open_head import open_buttons
 from core.screens.anomalies.wording import show_flag_definition, values_note
-from core.ui import cache, controls, python
+from core.ui import cache, controls
 from core.ui.charts import show_chart
 from core.ui.current import current_key
 from core.ui.place import pick_head
@@ -53,20 +53,20 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
             help=_words("renormalise"),
         )
     sentence = _sentence(trace, head_row(table, trace.layer_labels[layer], head + 1))
-    weights = python.shown("attention", trace.attention, layer, head)
-    lengths = python.shown("lengths", value_norms, trace, transformed)
-    norms: Floats = python.item("values", lengths, (layer, head))
+    weights = trace.attention(layer, head)
+    lengths = value_norms(trace, transformed)
+    norms: Floats = lengths[layer, head]
     seen = permitted(trace, layer, head)
     labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     if hide:
         cross = trace.source is not None
         sentence = f"{sentence} {_hidden(weights, cross=cross)}"
-        weights = python.shown("rest", without_first, weights, cross=cross)
-        norms = python.item("rest_of_values", norms, slice(1, None))
+        weights = without_first(weights, cross=cross)
+        norms = norms[1:]
         columns = columns[1:]
         labels = labels if cross else labels[1:]
         seen = seen[0 if cross else 1 :, 1:]
-    moved = python.shown("moved", contributions, weights, norms)
+    moved = contributions(weights, norms)
     titles = ("Attention", "Value-weighted attention")
     if hide:
         titles = ("Attention, rows renormalised", f"{titles[1]}, rows renormalised")

@@ -16,7 +16,7 @@ from core.figures.palette import Palette
 from core.model import Trace
 from core.model.trace import Patches
 from core.screens.anomalies.wording import show_definition
-from core.ui import cache, python
+from core.ui import cache
 from core.ui.charts import show_chart
 from core.ui.current import current_key
 from core.ui.words.messages import quote
@@ -41,8 +41,7 @@ def _odd_patches(key: cache.TraceKey) -> OddPatches | None:
 
 def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: DeltaGenerator) -> None:
     """The image with its high-norm patches, their lengths by layer, and what attends to them."""
-    measured = _odd_patches(current_key(trace.model))
-    found = python.made("odd", measured, python.call(odd_patches, trace))
+    found = _odd_patches(current_key(trace.model))
     if found is None:
         st.info(_words("no_states"))
         return

@@ -10,12 +10,12 @@ import streamlit as st
 from core.analysis.anomalies import anomaly_table, corpus_table, measure_heads
 from core.analysis.anomalies.flags import Measures
 from core.analysis.corpus.sample import sample_sentences
-from core.model import Trace, trace_corpus
+from core.model import Trace
 from core.model.catalog import Modality
 from core.model.trace import Array
 from core.model.weights import output_projection
 from core.model.weights.query_key import weight_similarity
-from core.ui import cache, python
+from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measured_once, show_cancelled, walk_corpus
 
@@ -49,36 +49,8 @@ def measured_table(key: TraceKey, source: str) -> pd.DataFrame:
     sentences = sample_sentences()
     if source == "text":
         show_cancelled(NAME, key[0], len(sentences))
-        return _of_text(key)
-    table = measured_once(NAME, key[0], sentences, lambda: _measure(key[0], sentences))
-    _note_corpus(table, _similarity_of(key[0]))
-    return table
-
-
-def _of_text(key: TraceKey) -> pd.DataFrame:
-    norms = cache.transformed_norms(key)
-    lengths = python.call(output_projection.transformed_norms, python.MODEL, python.TRACE)
-    python.made("norms", norms, lengths)
-    similarity = None
-    if key.attention_type is None:
-        similarity = _similarity_of(key.model, key.modality)
-        python.made("similarity", similarity, python.call(weight_similarity, python.MODEL))
-    measured = python.call(anomaly_table, python.TRACE, norms, similarity)
-    return python.made("table", anomalies(key), measured)
-
-
-def _note_corpus(table: pd.DataFrame, similarity: Array | None) -> None:
-    python.made("similarity", similarity, python.call(weight_similarity, python.MODEL))
-    each = python.Variable("each")
-    norms = python.call(output_projection.transformed_norms, python.MODEL, each)
-    traces = python.call(trace_corpus, python.MODEL, python.call(sample_sentences))
-    measured = python.call(measure_heads, each, norms, similarity)
-    python.made("texts", None, python.Each(measured, each, traces))
-    numbers = python.call(getattr, python.TRACE, "layer_labels")
-    exact = table.attrs["values"] == "|f(v)|"
-    python.made(
-        "table", table, python.call(corpus_table, python.Variable("texts"), numbers, exact=exact)
-    )
+        return anomalies(key)
+    return measured_once(NAME, key[0], sentences, lambda: _measure(key[0], sentences))
 
 
 @dataclass

@@ -19,7 +19,6 @@ from core.figures.anomalies import states_figure
 from core.figures.palette import Palette
 from core.model import Trace
 from core.screens.anomalies.wording import show_definition
-from core.ui import python
 from core.ui.charts import show_chart
 from core.ui.head_maps import gaps_note
 from core.ui.words.messages import quote
@@ -40,7 +39,7 @@ def show_states(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: Delt
     if trace.source is not None:
         _lead_on()
         return
-    states = python.shown("states", hidden_states, trace)
+    states = hidden_states(trace)
     if states is None:
         st.info(_words("no_states"))
         return

@@ -26,7 +26,6 @@ from core.model import Chosen, Trace
 from core.model.bundled.first import TEXT, read
 from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.corpus.making import is_waiting, make_atlas
-from core.screens.atlas.corpus.noting import note_made
 from core.screens.atlas.corpus.source import DEFAULT_TOKENS, Corpus, corpus_of, max_tokens
 from core.screens.atlas.layouts import tile_tokens
 from core.ui import cache, controls
@@ -87,8 +86,7 @@ def first_entry(picked: str, budget: int) -> AtlasEntry | None:
     if trace is None:
         return None
     source = InMemory(_atlas(first, corpus, trace))
-    entry = AtlasEntry(source, plan=first.plan)
-    return note_made(entry, TEXT, corpus, budget)
+    return AtlasEntry(source, plan=first.plan)
 
 
 def _atlas(first: FirstAtlas, corpus: Corpus, trace: Trace) -> Atlas:

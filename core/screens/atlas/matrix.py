@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from core.atlas.colours import point_tones
 from core.components.atlas_cloud import AtlasCloud, show_cloud
 from core.model.trace import Array
-from core.screens.atlas.drawn import note_points
 from core.screens.atlas.layouts import (
     LOOK_EVERY,
     ensure_job,
@@ -86,7 +85,6 @@ def _draw(screen: Screen) -> None:
 def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
     """The tokens that are drawn as points, and their points (layer * head, 2 token, 2 or 3)."""
     matches = screen.search.matches if screen.search else None
-    note_points(screen)
     if screen.projection == "PCA":
         tokens = tile_tokens(screen.atlas, None if matches is None else matches.tokens)
         return tokens, tile_points(screen.atlas, screen.stage, tokens, screen.axes)

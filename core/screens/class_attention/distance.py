@@ -10,9 +10,7 @@ import streamlit as st
 
 from core.analysis.arrays import Floats
 from core.analysis.images import (
-    attention_distance,
     distance_table,
-    mean_attention_distance,
     mean_of_distances,
 )
 from core.analysis.images.distance import AttentionDistances
@@ -22,13 +20,12 @@ from core.figures.palette import palette
 from core.model.box import BOX
 from core.model.trace import Patches
 from core.screens.class_attention import cached
-from core.ui import controls, python
+from core.ui import controls
 from core.ui.cache import TraceKey
 from core.ui.current import current_key
 from core.ui.downloads import contents, offer_csv
 from core.ui.head_maps import show_gaps, show_heads
 from core.ui.place import choose_head
-from core.ui.python.source import traces_of_box
 from core.ui.serve import turns
 from core.ui.words.numbers import number
 
@@ -50,12 +47,6 @@ def show_distance(trace: Trace, _patches: Patches, over: str) -> None:
     key, colours = current_key(trace.model), palette(st.context.theme.type)
     keys = [key._replace(image=name) for name in BOX] if over == "box" else [key]
     measured = _measure(keys)
-    if over == "box":
-        run = python.call(mean_attention_distance, traces_of_box(key.size))
-    else:
-        run = python.call(attention_distance, trace)
-    python.made("distances", measured, run)
-    python.made("table", None, python.call(distance_table, measured))
     figure = distance_figure(measured.pixels, measured.uniform, rows_of(trace), colours)
     show_heads(
         figure,

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.analysis.images import Region, all_cls_maps, cls_table, read_region
+from core.analysis.images import Region, cls_table, read_region
 from core.analysis.images.cls.maps import SUMMARIES, TOP_SHARE
 from core.components.cls_maps import SHARE_ENDS, View, packed, show_cls_maps
 from core.components.export import standalone_page
 from core.model.trace import Patches
-from core.model.weights.output_projection import transformed_norms
 from core.screens.class_attention import cached
 from core.screens.class_attention.help import explain, headline
-from core.ui import cache, controls, python
+from core.ui import controls
 from core.ui.cache import TraceKey
 from core.ui.current import current_key
 from core.ui.downloads import contents, offer_csv, offer_file
@@ -81,10 +80,6 @@ def show_maps(trace: Trace, patches: Patches, view: View) -> None:
         of=repr(key),
         on_change=partial(take_change, trace.layer_labels, maps.heads),
     )
-    norms = cache.transformed_norms(key)
-    python.made("norms", norms, python.call(transformed_norms, python.MODEL, trace))
-    python.made("maps", maps, python.call(all_cls_maps, trace, norms))
-    python.made("table", None, python.call(cls_table, maps, view.share, view.region))
     note = explain(maps, view)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(note, width="stretch")

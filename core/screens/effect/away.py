@@ -13,9 +13,9 @@ from core.figures.heatmap import colour_limit, heatmap_figure
 from core.figures.palette import Palette
 from core.model.errors import ModelError
 from core.screens.effect.away_controls import Picked, Wish, pick_away, words_of
-from core.screens.effect.input import limits, model_of, source_of, text_of
+from core.screens.effect.input import limits, model_of, text_of
 from core.screens.effect.measuring import notes
-from core.ui import controls, python
+from core.ui import controls
 from core.ui.cache import TraceKey
 from core.ui.charts import show_chart
 from core.ui.downloads import contents
@@ -49,22 +49,17 @@ def _taken(key: TraceKey, wish: Wish) -> Taken:
 
 def _take(key: TraceKey, wish: Wish) -> Taken:
     """Both passes; ends the page where they are refused."""
-    from core.model.interventions.taking import taken_away
-
     try:
-        taken = _taken(key, wish)
+        return _taken(key, wish)
     except ModelError as error:
         show_model_error(error)
         controls.end_page()
-    options = {**wish._asdict(), **limits(key)}
-    call = python.call(taken_away, python.MODEL, source_of(key), **options)
-    return python.made("taken", taken, call)
 
 
 def show_away(trace: Trace, picked: Picked, key: TraceKey, colours: Palette) -> None:
     """The answer; attention before, after, and their difference; what is likeliest; what moved."""
     taken = _take(key, picked.wish)
-    table = python.shown("table", moved_table, taken.before, taken.after, taken.aligned)
+    table = moved_table(taken.before, taken.after, taken.aligned)
     layer, head = picked.shown or divmod(int(table["moved"].argmax()), taken.before.shape[1])
     heads = HeadTable(trace=taken.before, table=table, layer=layer, head=head)
     ask(_headline(taken, picked, key))

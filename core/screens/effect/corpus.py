@@ -26,7 +26,7 @@ from core.model.interventions.samples import (
 )
 from core.screens.effect.heads import show_map
 from core.screens.effect.measuring import FALLING
-from core.ui import cache, controls, python
+from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.downloads import contents
 from core.ui.head_tables import HeadTable, offer_table
@@ -156,17 +156,13 @@ def measure_corpus(trace: Trace, corpus: Corpus, layer: int, head: int) -> HeadT
     corpus.run(few)
     over = few if corpus.left_of(whole) else whole
 
-    def listed(name: str, step: Step) -> list[Effects]:
-        call = partial(python.call, sample_effects, python.MODEL)
-        given = (corpus.replace, corpus.measure)
-        draws = {"draws": step.draws} if step.draws else {}
-        calls = python.each_of("place", step.places, lambda place: call(place, *given, **draws))
-        return python.made(name, [corpus.effects[step.draws, each] for each in step.places], calls)
+    def listed(step: Step) -> list[Effects]:
+        return [corpus.effects[step.draws, each] for each in step.places]
 
-    found = [listed("found", over)]
+    found = [listed(over)]
     if not corpus.left_of(compared):
-        found.append(listed("compared", compared))
-    table = python.shown("table", corpus_table, trace, *found)
+        found.append(listed(compared))
+    table = corpus_table(trace, *found)
     return HeadTable(trace=trace, table=table, layer=layer, head=head)
 
 

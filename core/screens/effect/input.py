@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core.model.interventions.measures import Measure
 from core.ui import cache
 from core.ui.cache import TraceKey
-from core.ui.python.source import image_of
 from core.ui.serve import images
 
 if TYPE_CHECKING:
@@ -23,10 +22,6 @@ class Asked(NamedTuple):
     other: str | None = None
     words: tuple[str | None, str | None] | None = None
 
-    def printed(self) -> dict[str, Any]:
-        """The other sentence and the words as options that Share prints."""
-        return {"other": self.other, "words": self.words and list(self.words)}
-
 
 def model_of(key: TraceKey) -> LoadedModel:
     """The model that the effects are of."""
@@ -36,11 +31,6 @@ def model_of(key: TraceKey) -> LoadedModel:
 def text_of(key: TraceKey) -> Any:  # noqa: ANN401 - a text or an image
     """What the model reads."""
     return key.text if key.image is None else images.pixels(key.image)
-
-
-def source_of(key: TraceKey) -> Any:  # noqa: ANN401 - a text, or a call that opens an image
-    """The same as Share prints it."""
-    return key.text if key.image is None else image_of(key)
 
 
 def limits(key: TraceKey) -> Any:  # noqa: ANN401 - options of several functions

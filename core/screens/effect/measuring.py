@@ -6,7 +6,6 @@ headline; then some of every head, for the map.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,7 +16,6 @@ import streamlit as st
 from core.analysis.effect import effect_table, leading_heads, leading_table
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.minimum_evidence import too_short
-from core.analysis.head_patterns.naming import TOO_SHORT
 from core.analysis.head_patterns.table import withhold_names
 from core.model import Trace
 from core.model.errors import ModelError
@@ -31,9 +29,9 @@ from core.model.interventions.heads import (
 )
 from core.model.interventions.measures import MEASURES, UNITS, Measure, measures_of
 from core.screens.effect import input as given
-from core.screens.effect.input import Asked, limits, model_of, source_of, text_of
+from core.screens.effect.input import Asked, limits, model_of, text_of
 from core.screens.effect.writing import direct_of, parts_of
-from core.ui import cache, controls, python
+from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.head_tables import HeadTable
 from core.ui.serve import turns
@@ -251,34 +249,16 @@ def measure(
 
     Without random directions if they are not measured yet.
     """
-    from core.model.interventions.written import written_norms
-
     steps: tuple[Step, ...] = ("fresh", "map")
     ready = all(_place(key, replace, asked, each).kept for each in steps)
     step: Step = "map" if ready else "values"
     found = measured_effects(key, replace, asked, step)
-    options = {} if ready else {"draws": 0}
-    python.made("found", found, _call(key, replace, asked, **options))
-    read = (python.MODEL, source_of(key))
     written = _written(key)
-    python.made("written", written, python.call(written_norms, *read, **limits(key)))
     patterns = _patterns(key)
-    named = python.call(pattern_table, python.TRACE)
-    if TOO_SHORT in patterns:
-        named = python.call(withhold_names, named)
-    classes = python.call(list, python.call(operator.getitem, named, "class"))
-    python.made("patterns", patterns, classes)
     direct, parts = direct_of(key, replace, asked), parts_of(key, asked)
     heads = None if parts is None else parts.heads
-    table = python.shown("table", effect_table, trace, found, written, patterns, direct, heads)
+    table = effect_table(trace, found, written, patterns, direct, heads)
     return HeadTable(trace=trace, table=table, layer=layer, head=head), found
-
-
-def _call(key: TraceKey, replace: Replace, asked: Asked, **options: Any) -> python.Call:  # noqa: ANN401
-    from core.model import effects
-
-    own = {**limits(key), **asked.printed(), **options}
-    return python.call(effects, python.MODEL, source_of(key), replace, asked.measure, **own)
 
 
 def leaders_of(
@@ -288,9 +268,7 @@ def leaders_of(
     if not (waits or _place(key, replace, asked, "fresh").kept):
         return None
     fresh = measured_effects(key, replace, asked, "fresh")
-    call = _call(key, replace, asked, **_options(key, replace, asked, "fresh"))
-    python.made("fresh", fresh, call)
-    return python.shown("leaders", leading_table, trace, fresh)
+    return leading_table(trace, fresh)
 
 
 def notes(trace: Trace, found: Effects | Taken, lead: str = "") -> list[str]:

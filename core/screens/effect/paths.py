@@ -21,7 +21,7 @@ from core.model import Trace, trace_text
 from core.model.weights.mixing import token_mixing
 from core.screens.effect import input as given
 from core.screens.effect.input import model_of
-from core.ui import address, cache, controls, python
+from core.ui import address, cache, controls
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import show_unread
 from core.ui.current import current_key, found_head
@@ -65,26 +65,20 @@ def show_origin(whole: Trace) -> None:
         return
     key = current_key(whole.model)
     trace = whole if _is_whole(whole) else _cut(key)
-    read: object = python.TRACE
-    if trace is not whole:
-        call = python.call(trace_text, python.MODEL, key.text, key.pair, given.MAX_TOKENS)
-        read = python.Variable("first")
-        python.made("first", trace, call)
     target = _target(trace, whole)
     mixing = _mixing(key)
     if mixing is None:
         ask(_words("no_paths"))
         return
-    python.made("mixing", mixing, python.call(token_mixing, python.MODEL, read))
-    paths = python.shown("paths", follow_paths, mixing, target)
-    uniform = python.shown("uniform", uniform_mixing, trace, mixing)
-    control = python.shown("control", as_many_paths, uniform, target, paths.count)
+    paths = follow_paths(mixing, target)
+    uniform = uniform_mixing(trace, mixing)
+    control = as_many_paths(uniform, target, paths.count)
     ask(_headline(trace, paths, control))
     held = contents("effect", trace.model, f"paths-{target + 1}")
     view = PathsView(trace, paths, held.titled("Where a token comes from"))
     show_paths(view, key="effect_paths", on_pick=_pick)
     st.caption(_caption(trace, whole, target))
-    table = python.shown("table", paths_table, trace, paths)
+    table = paths_table(trace, paths)
     offer_csv(table.copy, held, index=False, float_format="%.6f")
 
 

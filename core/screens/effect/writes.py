@@ -15,7 +15,6 @@ from core.model import Trace
 from core.screens.effect.input import Asked
 from core.screens.effect.measuring import pick_measure
 from core.screens.effect.writing import lens_of, parts_of, words_of_head
-from core.ui import python
 from core.ui.cache import TraceKey
 from core.ui.charts import show_chart
 from core.ui.downloads import contents
@@ -49,7 +48,7 @@ def show_writes(
     if parts is None:
         ask(_words("not_followed"))
         return
-    table = python.shown("table", parts_table, trace, parts)
+    table = parts_table(trace, parts)
     heads = HeadTable(trace=trace, table=table, layer=layer, head=head)
     first = np.unravel_index(np.nanargmax(parts.heads), parts.heads.shape)
     ask(

@@ -9,8 +9,7 @@ import streamlit as st
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.heads import Replace
 from core.screens.effect import input as reading
-from core.screens.effect.input import Asked, limits, model_of, source_of, text_of
-from core.ui import python
+from core.screens.effect.input import Asked, limits, model_of, text_of
 from core.ui.cache import TraceKey
 
 if TYPE_CHECKING:
@@ -35,13 +34,10 @@ def _parts(key: TraceKey, asked: Asked) -> DirectParts | None:
 
 def parts_of(key: TraceKey, asked: Asked) -> DirectParts | None:
     """What is read at the end in parts, by what is asked, or by what of the model's is a sum."""
-    from core.model.interventions.direct import SUMS, direct_parts, summed_measure
+    from core.model.interventions.direct import SUMS, summed_measure
 
     summed = asked if asked.measure in SUMS else Asked(summed_measure(model_of(key)))
-    options = {**limits(key), "words": summed.printed()["words"]}
-    call = python.call(direct_parts, python.MODEL, source_of(key), summed.measure, **options)
-    parts = _parts(key, summed)
-    return None if parts is None else python.made("parts", parts, call)
+    return _parts(key, summed)
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Following what heads write to the end …")
@@ -62,14 +58,7 @@ def _direct(
 
 def direct_of(key: TraceKey, replace: Replace, asked: Asked) -> Doubles | None:
     """The direct effect of each head, (layer, head)."""
-    from core.model.interventions.direct import direct_effects
-
-    read = (python.MODEL, source_of(key), replace, asked.measure)
-    direct = _direct(key, replace, asked, None)
-    if direct is None:
-        return None
-    call = python.call(direct_effects, *read, **limits(key), **asked.printed())
-    return python.made("direct", direct, call)
+    return _direct(key, replace, asked, None)
 
 
 def direct_of_head(key: TraceKey, replace: Replace, asked: Asked, layer: int, head: int) -> float:

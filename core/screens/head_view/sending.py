@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.analysis.head_patterns import head_scores
 from core.analysis.head_patterns.measure import HEAD_VIEW
-from core.analysis.layer_payload import LayerPayload, drawn_size, shown_weights
+from core.analysis.layer_payload import LayerPayload, drawn_size
 from core.components.export import standalone_page
 from core.components.head_view import (
     ALL_LAYERS_BYTES,
@@ -22,10 +22,10 @@ from core.components.head_view import (
 from core.components.reported_state import state_to_send
 from core.figures.palette import token_colours
 from core.model.trace import Array
-from core.model.weights.output_projection import output_projections, transformed_norms
+from core.model.weights.output_projection import output_projections
 from core.screens.head_view import cached
 from core.screens.head_view.state import KEY, link_to_name, near_layers
-from core.ui import cache, python
+from core.ui import cache
 from core.ui.cache import first_model
 from core.ui.current import current_key
 from core.ui.downloads import Contents
@@ -124,30 +124,6 @@ def _write_file(
     data = pack_head_view(trace, packed, view["weigh"], facts)
     title = f"Head view of {trace.model}"
     return standalone_page("head_view", data, title, note, facts=held.facts)
-
-
-def note_shown(trace: Trace, view: Mapping[str, Any]) -> None:
-    """The picture works out what it shows of a layer from what it is sent."""
-    norms, key = None, current_key(trace.model)
-    if view["weigh"] == "transformed":
-        norms = cache.transformed_norms(key)
-        python.made("norms", norms, python.call(transformed_norms, python.MODEL, trace))
-    hidden = view["without"], view.get("without_keys", view["without"])
-    without, without_keys = ([number - 1 for number in numbers] for numbers in hidden)
-    python.later(
-        "weights",
-        shown_weights,
-        trace,
-        shown_layer(trace, view),
-        view["weigh"],
-        norms,
-        heads=[number - 1 for number in view["heads"]],
-        pairs=view["pairs"],
-        hide_special=view["hide"],
-        without=without,
-        without_keys=without_keys,
-        renormalise=view["renorm"],
-    )
 
 
 def _size(trace: Trace) -> int:

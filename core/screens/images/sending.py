@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from core.analysis.images import attention_of_patch, attention_to_patch
 from core.analysis.images.colour import standing_out
 from core.analysis.images.patch_scores import patches_of
 from core.analysis.layer_payload import LayerPayload, vectors_size
@@ -17,7 +15,7 @@ from core.components.reported_state import state_to_send
 from core.figures.palette import palette
 from core.screens.images import cached
 from core.screens.images.state import KEY, held_token
-from core.ui import cache, python
+from core.ui import cache
 from core.ui.current import current_key
 from core.ui.downloads import Contents
 
@@ -61,7 +59,6 @@ def _pack(
     shown = trace.layer_labels.index(int(view["layer"]))
     layers = range(trace.shape[0]) if whole else (shown,)
     start = patches.first + standing_out(patches)
-    _note_shown(trace, view, start)
     both = palette("dark")  # light colours: they lie on a darkened image in either theme
     facts = PatchesView(
         view=sent,
@@ -76,19 +73,6 @@ def _pack(
         each: LayerPayload.of(trace, each, sums=cached.row_sums(key, each)) for each in layers
     }
     return pack_patches(trace, patches, sent_layers, facts)
-
-
-def _note_shown(trace: Trace, view: Mapping[str, Any], start: int) -> None:
-    """The picture works out the row or the column that it shows from what it is sent."""
-    token, direction, only_patches = _asked(trace, view, start)
-    attention = attention_of_patch if direction == "from" else attention_to_patch
-    python.later("maps", attention, trace, token, only_patches=only_patches)
-    maps, head = python.Variable("maps"), str(view["head"])
-    layer = trace.layer_labels.index(int(view["layer"]))
-    summary = {"mean": "mean", "max": "maximum"}.get(head)
-    stack = python.call(getattr, maps, summary or "maps")
-    place = layer if summary else (layer, int(head) - 1)
-    python.made("weights", None, python.call(operator.getitem, stack, place))
 
 
 def _asked(trace: Trace, view: Mapping[str, Any], start: int) -> tuple[int, str, bool]:

@@ -8,7 +8,6 @@ import streamlit as st
 
 from core.analysis.head_patterns.search import Search, find_heads
 from core.components.model_view import Marks
-from core.ui import python
 from core.ui.words.pattern_words import words_for
 from core.vocabulary import head_name
 
@@ -26,7 +25,7 @@ def highlight(trace: Trace, name: str) -> Marks | None:
     """
     if name == "none":
         return None
-    search = python.shown("found", find_heads, trace, name)
+    search = find_heads(trace, name)
     st.markdown(_describe(trace, search))
     if not search.measurable:
         return None

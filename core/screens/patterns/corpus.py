@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,8 +19,8 @@ from core.analysis.head_patterns.similarity import (
     compare_heads,
     map_heads,
 )
-from core.model import Trace, trace_corpus
-from core.ui import controls, corpus_walk, python
+from core.model import Trace
+from core.ui import controls, corpus_walk
 from core.ui.corpus_walk import is_measured, measured_once, walk_corpus
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 NAME, _OF_FEW = "patterns", "patterns_few"
 _FEW = 48  # sentences, or a few more, that are drawn before all are measured
-_TRACES = python.call(trace_corpus, python.MODEL, python.call(sample_sentences))
 
 
 @dataclass(eq=False)
@@ -53,9 +51,6 @@ class Corpus:
 
     def head_map(self) -> HeadMap:
         """The map of its heads, laid out when it is first asked for."""
-        limit = MAX_LOGARITHMS // len(self.sentences)
-        parts = python.each_of("each", _TRACES, lambda one: python.call(compare_heads, one, limit))
-        python.made("distances", self.distances, python.call(add_distances, parts))
         if self._map is None:
             with st.spinner("Laying out the map …"):
                 self._map = map_heads(self.distances.mean)
@@ -75,18 +70,11 @@ def measured_corpus(model_name: str, *, few: bool) -> Corpus:
 
     As long as it is not measured, `few` gives sentences evenly spaced in it.
     """
-    name, sentences, texts = NAME, sample_sentences(), python.call(sample_sentences)
+    name, sentences = NAME, sample_sentences()
     spaced = slice(None, None, len(sentences) // _FEW or 1)
     if few and spaced.step > 1 and not is_measured(name, model_name, sentences):
         name, sentences = _OF_FEW, sentences[spaced]
-        texts = python.call(operator.getitem, texts, spaced)
-    corpus = measured_once(
-        name, model_name, sentences, lambda: _measure(name, model_name, sentences)
-    )
-    traces = python.call(trace_corpus, python.MODEL, texts)
-    measured = python.each_of("each", traces, lambda each: python.call(measure_text, each))
-    python.made("measured", corpus.measured, measured)
-    return corpus
+    return measured_once(name, model_name, sentences, lambda: _measure(name, model_name, sentences))
 
 
 def measure_rest(model_name: str, corpus: Corpus, place: DeltaGenerator) -> None:

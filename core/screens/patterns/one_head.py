@@ -21,7 +21,7 @@ from core.model import Trace
 from core.model.trace import Array
 from core.screens.patterns.view import View
 from core.screens.patterns.wording import describe_evidence, nearest_pattern, verdict
-from core.ui import controls, python
+from core.ui import controls
 from core.ui.charts import show_chart
 from core.ui.words.pattern_words import pattern_names
 from core.ui.words.prose import Prose
@@ -55,7 +55,7 @@ def show_one(view: View, colours: Palette, whole: str) -> None:
     else:
         name = WHOLES[whole].capitalize()
         pattern, says = _whole(trace, name, weights, uniform)
-    shown = python.shown("shown", evidence, weights, uniform, trace.tokens, pattern, trace.source)
+    shown = evidence(weights, uniform, trace.tokens, pattern, trace.source)
     labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     left, right = st.columns(2)
     with left:
@@ -98,13 +98,13 @@ def _matrices(view: View, whole: str) -> tuple[Array, Array]:
     if whole != "head":
         kind = cast("Overall", whole)
         return (
-            python.shown("weights", overall_attention, view.trace, kind),
-            python.shown("uniform", uniform_overall, view.trace, kind),
+            overall_attention(view.trace, kind),
+            uniform_overall(view.trace, kind),
         )
-    allowed = python.shown("allowed", permitted, view.trace, view.layer, view.head)
+    allowed = permitted(view.trace, view.layer, view.head)
     return (
-        python.shown("weights", view.trace.attention, view.layer, view.head),
-        python.shown("uniform", uniform_attention, allowed),
+        view.trace.attention(view.layer, view.head),
+        uniform_attention(allowed),
     )
 
 

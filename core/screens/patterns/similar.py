@@ -17,7 +17,7 @@ from core.figures.patterns import pattern_colours
 from core.figures.similar_heads import similar_by_pattern
 from core.screens.patterns.overview import choose_one
 from core.screens.patterns.view import View
-from core.ui import cache, python
+from core.ui import cache
 from core.ui.head_maps import show_heads
 from core.ui.words.pattern_words import pattern_names
 from core.ui.words.prose import Prose
@@ -43,13 +43,9 @@ def show_similar(view: View, colours: Palette) -> None:
         return
     if view.corpus is None:
         distances, drawn = _similarity(view.key)
-        python.made("distances", distances, python.call(compare_heads, view.trace))
     else:
         distances, drawn = view.corpus.distances, view.corpus.head_map()
-    between = python.call(getattr, distances, "mean")
-    python.made("drawn", drawn, python.call(map_heads, between))
     nearest = nearest_heads(distances.mean, view.number, _NEAREST)
-    python.made("nearest", nearest, python.call(nearest_heads, between, view.number, _NEAREST))
     patterns, names = view.table["class"].tolist(), pattern_names(view.trace)
     left, right = st.columns([3, 2], gap="medium")
     with left:

@@ -17,7 +17,7 @@ from core.analysis.head_patterns.naming import NAMING, score_limits
 from core.analysis.head_patterns.table import add_induction, withhold_names
 from core.model import Trace, trace_repeated
 from core.screens.patterns.corpus import Corpus, measured_corpus
-from core.ui import cache, python
+from core.ui import cache
 from core.ui.corpus_walk import reads_corpora
 from core.ui.head_tables import HeadTable
 
@@ -102,18 +102,13 @@ def measure_view(
     With `few` sentences as long as the sample corpus is not measured.
     """
     induction = _induction(trace.model) if reads_corpora(trace) else None
-    if induction is not None:
-        repeated = python.call(trace_repeated, python.MODEL)
-        python.made("induction", induction, python.call(induction_scores, repeated))
     view = partial(View, trace=trace, key=key, layer=layer, head=head)
     if source == "text":
         measured = measured_text(key)
-        python.made("measured", measured, python.call(measure_text, trace))
-        table = python.shown("table", pattern_table, measured, induction)
+        table = pattern_table(measured, induction)
         if too_short(measured.tokens):
-            table = python.shown("unnamed", withhold_names, table)
+            table = withhold_names(table)
         return view(measured=[measured], table=table)
     corpus = measured_corpus(trace.model, few=few)
     table = corpus.table(induction)
-    python.made("table", table, python.call(pattern_table, corpus.measured, induction))
     return view(corpus=corpus, measured=corpus.measured, table=table)

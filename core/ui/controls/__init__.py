@@ -17,9 +17,8 @@ from typing import Any, Literal, NoReturn, TypeVar, cast
 import streamlit as st
 
 from core.ui import address
-from core.ui.address import pending_updates
+from core.ui.address import pending_updates, share
 from core.ui.cache import first_model
-from core.ui.python import share
 from core.ui.words.messages import notice, quote
 from core.ui.words.pages import opened
 

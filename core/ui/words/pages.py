@@ -42,6 +42,7 @@ class Page:
 
     Attributes
     ----------
+    python : lines that go on from a `trace`, with fields `text`, `layer`, `head`.
     order : of the menu, over all sections; with gaps, so that a page fits between two.
     section : where it stands in the menu.
     question : what it answers (Markdown).
@@ -75,6 +76,7 @@ class Page:
     question: str
     references: tuple[str, ...]
     terms: tuple[str, ...]
+    python: str
     image_terms: tuple[str, ...] = ()
     section: str = ""
     menu_title: str = ""

@@ -15,7 +15,6 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from core.model import Chosen, LoadedModel, ModelError, Trace, trace_images
 from core.model.box import BOX, open_box
 from core.model.image.opening import open_image
-from core.screens.atlas.corpus.noting import BATCH_IMAGES
 from core.screens.atlas.corpus.source import Corpus
 from core.ui import controls
 from core.ui.cache.session import remembered
@@ -23,6 +22,7 @@ from core.ui.serve import uploads
 from core.ui.words.messages import escape, quote
 
 MAX_IMAGES, MAX_MB = 100, 20  # files of a visitor, and the size of one
+_BATCH_IMAGES = 4  # of a forward pass, then others may go first
 _CHECKED = "_atlas_images_checked"  # of files that were opened once: why not, or nothing
 
 
@@ -43,7 +43,7 @@ def traced(
 ) -> Iterator[tuple[int, Trace]]:
     """The trace of each image with its place among `places`; one batch in memory at a time."""
     yield from enumerate(
-        trace_images(model, (corpus.images[place]() for place in places), BATCH_IMAGES)
+        trace_images(model, (corpus.images[place]() for place in places), _BATCH_IMAGES)
     )
 
 
@@ -83,8 +83,7 @@ def _own() -> Corpus:
     names = tuple(PurePath(file.name).stem for file in good)
     content.update("\n".join(names).encode("utf-8", "replace"))
     readers = tuple(partial(_read, file) for file in good)
-    file_names = tuple(file.name for file in good)
-    return Corpus(names, (), content.hexdigest(), readers, file_names)
+    return Corpus(names, (), content.hexdigest(), readers)
 
 
 def _that_open(files: Sequence[UploadedFile]) -> list[UploadedFile]:

@@ -32,7 +32,6 @@ from core.screens.atlas.corpus.cost import (
 )
 from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, atlas_entry, remember_rate
 from core.screens.atlas.corpus.images import plan_images, traced
-from core.screens.atlas.corpus.noting import BATCH_TOKENS, note_made
 from core.screens.atlas.corpus.source import Corpus, fitted
 from core.ui import cache, controls
 from core.ui.attention_types import note_corpus
@@ -44,6 +43,7 @@ from core.ui.words.messages import show_model_error
 from core.ui.words.prose import Prose
 
 _WAIT_SECONDS = 1.0  # between two looks of a visitor who waits for a turn
+BATCH_TOKENS = 512  # of a forward pass: 0.2 s of the bundled model, then others may go first
 _PART_TOKENS = 8_192  # run by length, so that there is little padding
 _MIN_RATE_TOKENS = 200  # from which on a model's pace is remembered
 _PROJECTING = "Projecting the queries and keys of every head …"
@@ -79,12 +79,12 @@ def make_atlas(model: LoadedModel, corpus: Corpus, budget: int) -> AtlasEntry:
         state[_ASKED] = request
     entry = atlas_entry(*request)
     if entry.atlas is not None:
-        return note_made(entry, model.name, corpus, budget)
+        return entry
     if state.get(_STOPPED) == request:
         part = _after_cancel(entry, corpus)
         if part is None:
             controls.end_page()
-        return note_made(part, model.name, corpus, budget)
+        return part
     # Nothing that a visitor brings is tokenized or run before the button is pressed.
     if not corpus.is_ours and state.get(_ASKED) != request:
         _offer(model, corpus, budget)
@@ -96,7 +96,7 @@ def make_atlas(model: LoadedModel, corpus: Corpus, budget: int) -> AtlasEntry:
         entry.store = MemoryStore()
         show_model_error(error)
         controls.end_page()
-    return note_made(entry, model.name, corpus, budget)
+    return entry
 
 
 def _offer(model: LoadedModel, corpus: Corpus, budget: int) -> None:

@@ -16,7 +16,6 @@ from core.screens.atlas.corpus.cost import rows_that_fit
 from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entry
 from core.screens.atlas.corpus.images import images_of
 from core.screens.atlas.corpus.making import atlas_of_corpus
-from core.screens.atlas.corpus.noting import note_file, note_folder
 from core.screens.atlas.corpus.source import (
     FOLDER,
     PREPARED,
@@ -49,7 +48,6 @@ def open_entry(picked: str, budget: int, settings: DeltaGenerator) -> AtlasEntry
 
 def _open(file: UploadedFile | Path, title: str) -> AtlasEntry:
     """The atlas in a file or folder; ends the page with a message where that cannot be opened."""
-    is_folder = isinstance(file, Path) and file.suffix == FOLDER
     try:
         entry = atlas_entry("", _digest(file, title))
         if entry.source is None:
@@ -62,7 +60,7 @@ def _open(file: UploadedFile | Path, title: str) -> AtlasEntry:
         st.error(f"{quote(title)}: {escape(reason)}")
         controls.end_page()
     _end_unless_shown(entry.source.sample)
-    return (note_folder if is_folder else note_file)(entry, file.name)
+    return entry
 
 
 def _digest(file: UploadedFile | Path, title: str) -> str:

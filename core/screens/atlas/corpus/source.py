@@ -30,7 +30,7 @@ from core.analysis.corpus.sample import sample_corpus
 from core.atlas.files import MAX_ROWS
 from core.atlas.files.tables import ROW_BYTES
 from core.model import LoadedModel
-from core.ui import controls, python
+from core.ui import controls
 from core.ui.cache.session import remembered
 from core.ui.corpus_walk import corpus_digest
 from core.ui.frame import switch
@@ -61,7 +61,6 @@ _MAX_MODELS = 64  # whose numbers of heads are remembered
 _heads_of: dict[str, int] = {}  # in all layers, by the name of a model that was loaded
 _DIGEST = "_atlas_file_digest"
 _words = Prose(__file__)
-OWN_LINES = "your-lines.txt"  # what a visitor has pasted, as a file that Share names
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +72,6 @@ class Corpus:
     texts, labels : one of each, or no label at all.
     digest : identifies them.
     images : of each image, what opens it; none for texts.
-    files : the names of a visitor's image files.
-    read : the call that gives texts and labels, for what a visitor has brought.
     is_ours : it comes with the app, so an atlas of it is made without being asked for.
     """
 
@@ -82,8 +79,6 @@ class Corpus:
     labels: tuple[str, ...]
     digest: str
     images: tuple[Callable[[], Image], ...] = ()
-    files: tuple[str, ...] = ()
-    read: python.Call | None = None
     is_ours: bool = False
 
 
@@ -216,12 +211,10 @@ def _pasted() -> Corpus | None:
         return None
     digest = hashlib.sha256(typed.encode("utf-8", "surrogatepass")).hexdigest()
     try:
-        corpus = _noted_corpus(f"lines {digest}", lambda: read_lines(typed))
+        return _noted_corpus(f"lines {digest}", lambda: read_lines(typed))
     except CorpusFileError as error:
         st.error(escape(str(error)))
         return None
-    own = python.call(Path.read_text, python.call(Path, OWN_LINES), encoding="utf-8")
-    return replace(corpus, read=python.call(read_lines, own))
 
 
 def _uploaded() -> Corpus | None:
@@ -245,13 +238,10 @@ def _uploaded() -> Corpus | None:
             st.caption(escape(note))
         text, label = _pick_columns(table)
         key = f"{digest} {(file.name, text, label)!r}"
-        corpus = _noted_corpus(key, lambda: choose(table, text, label))
+        return _noted_corpus(key, lambda: choose(table, text, label))
     except CorpusFileError as error:
         st.error(f"{quote(file.name)}: {escape(str(error))}")
         return None
-    data = python.call(Path.read_bytes, python.call(Path, file.name))
-    source = python.call(read_table, data, file.name)
-    return replace(corpus, read=python.call(choose, source, text, label))
 
 
 @functools.cache

@@ -13,7 +13,6 @@ from core.atlas.colours import point_tones
 from core.components.atlas_cloud import AtlasCloud, show_cloud
 from core.model import Trace
 from core.model.trace import Array
-from core.screens.atlas.drawn import note_head_points
 from core.screens.atlas.head.contexts import show_contexts_of_head
 from core.screens.atlas.head.image import show_image
 from core.screens.atlas.head.points_file import offer_points
@@ -69,7 +68,6 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
     except ProjectionError as error:
         show_failed(str(error))  # any rerun tries again, so the button's does
         return
-    note_head_points(screen, screen.axes)
     atlas, head = screen.atlas, (screen.layer, screen.head)
     lines = None
     if screen.switches[LINES] and picked >= 0:

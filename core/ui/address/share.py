@@ -1,4 +1,4 @@
-"""Share, at the title of every page: a link, its QR code, and the numbers on screen as Python."""
+"""Share, at the title of every page: a link, its QR code, and a beginning in Python."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.components.present import show_present, wants_code
-from core.ui import python
+from core.ui.words.pages import find
 
 if TYPE_CHECKING:
     import segno
@@ -19,6 +19,19 @@ if TYPE_CHECKING:
 _PLACE, _LINK = "_share", "_share_link"
 _QR_BYTES = 2_331  # what the largest QR code holds with the error correction that is used here
 _QR_PIXELS = 240
+_OF_TEXT = """from core.model import load, trace_text
+
+model = load({model})
+trace = trace_text(model, {text}{pair})
+"""
+_OF_IMAGE = """from core.model import load, open_image, trace_image
+from core.model.box import open_box
+
+model = load({model}, modality="image")
+trace = trace_image(model, {text})
+"""
+_PLACE_OF_HEAD = "layer, head = trace.layer_labels.index({layer}), {head} - 1  # from 0\n\n"
+_OWN_IMAGE = 'open_image(open("your-image.png", "rb").read()).image'
 _LOOK: dict[str, Any] = {"dark": "#000", "light": "#fff", "border": 4}
 
 
@@ -39,7 +52,7 @@ def place(page: str) -> None:
 
 
 def fill(parameters: Mapping[str, str]) -> None:
-    """Write behind the button of this run: the link, and the calls that the page made."""
+    """Write behind the button of this run: the link, and how a notebook begins."""
     where: _Place | None = st.session_state.pop(_PLACE, None)
     if where is None:
         return
@@ -52,11 +65,24 @@ def fill(parameters: Mapping[str, str]) -> None:
             _show_link(link)
         else:
             st.markdown("Links are switched off on this site.")
-        if lines := python.kept():
-            from core.ui.python.writing import to_python
+        st.markdown("**To go on in Python**")
+        st.code(snippet(where.page), language="python")
 
-            st.markdown("**As Python**")
-            st.code(to_python(lines), language="python")
+
+def snippet(page: str) -> str:
+    """Python that begins with the model and the text or image on screen, as the page does."""
+    from core.model.box import BOX
+
+    state = st.session_state
+    numbers = (str(state.get(key)) for key in ("layer", "head"))
+    layer, head = (int(each) if each.isdigit() else 1 for each in numbers)
+    model, text, begin = repr(state["model"].strip()), repr(state["text"]), _OF_TEXT
+    pair = f", {state['pair']!r}" if state["two"] else ""
+    if state.get("input") == "image":
+        text = f"open_box({state['image']!r})" if state["image"] in BOX else _OWN_IMAGE
+        begin, pair = _OF_IMAGE, ""
+    lines = f"{begin}{_PLACE_OF_HEAD}{find(page).python}"
+    return lines.format(model=model, text=text, pair=pair, layer=layer, head=head)
 
 
 def link_to(page: str, parameters: Mapping[str, str]) -> str:
