@@ -16,12 +16,11 @@ from core.screens.query_key.wording import headline
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.screens.query_key import controls
-from core.screens.query_key.following import known_table, pick_source, show_cancelled, table_for
 from core.screens.query_key.heads import show_all_heads
 from core.screens.query_key.help import MATHEMATICS, OF_IMAGES, examples
 from core.screens.query_key.picture import show_picture
 from core.screens.query_key.search import show_search
-from core.screens.query_key.selectivity import Follows, pick_colouring, show_selectivity
+from core.screens.query_key.selectivity import Follows, known_table, show_selectivity, table_for
 
 trace = current_trace()
 key, colours = current_key(trace.model), palette(st.context.theme.type)
@@ -33,8 +32,6 @@ with control_row():
     ranges = controls.search_range(drawn=part == "search")
     if part == "picture":
         look = controls.pick_stage(trace)
-    elif part == "follow":
-        source, colouring = pick_source(), pick_colouring(trace)
     with more():
         chosen = controls.chosen_tokens(trace, drawn=part == "picture")
         if part == "picture":
@@ -48,17 +45,16 @@ if part != "follow":
         first = "Point at a query to see its keys." if part == "picture" else ""
         ask(answer, first, tokens=len(trace.tokens))
 
-table = table_for(key, source) if part == "follow" else None
+table = table_for(key) if part == "follow" else None
 known = known_table(key) if of_image else None
 presets.show(partial(examples, trace, known), measured_on=(key, known is None))
 if table is not None:
-    follows = Follows(trace=trace, table=table, source=source, layer=layer, head=head)
-    show_selectivity(follows, colouring, colours)
-    show_cancelled(key)
+    follows = Follows(trace=trace, table=table, layer=layer, head=head)
+    show_selectivity(follows, colours)
 elif part == "picture":
     show_picture(trace, choice, options, colours)
     if known is not None:
-        follows = Follows(trace=trace, table=known, source="image", layer=layer, head=head)
+        follows = Follows(trace=trace, table=known, layer=layer, head=head)
         st.markdown(follows.sentence)
 elif part == "search":
     show_search(trace, choice, colours)

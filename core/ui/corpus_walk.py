@@ -1,4 +1,4 @@
-"""A built-in corpus, or the sample images, run through a model under a bar; Cancel ends it."""
+"""A built-in corpus, run through a model under a bar; Cancel ends it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from core.model import ModelError, Trace, trace_by_length, trace_image
-from core.model.box import BOX, open_box
+from core.model import ModelError, Trace, trace_by_length
 from core.ui import cache, controls
 from core.ui.serve import turns
 from core.ui.serve.once import Shared
@@ -134,61 +133,19 @@ def walk_corpus(
         for place, trace in trace_by_length(model, [sentences[index] for index in rest]):
             yield rest[place], trace
 
-    words = f"the sample corpus: {{}} of {len(sentences)} sentences"
     key = model_name, corpus_digest(sentences)
-    return _finish(name, key, len(sentences), traces, begin, add, words, _back_to_text)
-
-
-def walk_box(
-    name: str,
-    model_name: str,
-    size: int | None,
-    begin: Callable[[], Result],
-    add: Callable[[Result, int, Trace], None],
-    *,
-    on_cancel: Callable[[], None],
-) -> Result:
-    """As :func:`walk_corpus`, over all sample images, in the order of `BOX`.
-
-    `size` is the side in pixels that the model gets them in, None for its own.
-    """
-    names, sides = list(BOX), None if size is None else (size, size)
-
-    def traces(rest: Sequence[int]) -> Iterator[tuple[int, Trace]]:
-        model = cache.model(model_name, "image")
-        for index in rest:
-            yield index, trace_image(model, open_box(names[index]), sides)
-
-    words = f"the sample images: {{}} of {len(names)}"
-    key = model_name, corpus_digest([*names, str(size)])
-    return _finish(name, key, len(names), traces, begin, add, words, on_cancel)
-
-
-def _finish(
-    name: str,
-    key: tuple[str, str],
-    total: int,
-    traces: Callable[[Sequence[int]], Iterator[tuple[int, Trace]]],
-    begin: Callable[[], Result],
-    add: Callable[[Result, int, Trace], None],
-    words: str,
-    on_cancel: Callable[[], None],
-) -> Result:
-    """Add what the session's unfinished walk has left, under a bar; an error ends the page.
-
-    The `key` is of the model and all inputs, `traces` are of the inputs that are left, and the
-    `words` of the bar have a place for the number done.
-    """
+    total = len(sentences)
     walk: _Walk[Result] | None = st.session_state.get(_key(name))
     if walk is None or walk.key != key:
         walk = st.session_state[_key(name)] = _Walk(key, begin())
     done = walk.done
 
     def shown() -> tuple[float, str]:
-        return len(done) / total, f"Measuring every head on {words.format(len(done))}"
+        words = f"the sample corpus: {len(done)} of {total} sentences"
+        return len(done) / total, f"Measuring every head on {words}"
 
     try:
-        with turns.long_work(), bar_with_cancel(f"{name}_cancel", on_cancel) as bar:
+        with turns.long_work(), bar_with_cancel(f"{name}_cancel", _back_to_text) as bar:
             bar.show(*shown())
             for index, trace in traces([each for each in range(total) if each not in done]):
                 add(walk.result, index, trace)
@@ -201,20 +158,13 @@ def _finish(
     return walk.result
 
 
-def show_cancelled(
-    name: str,
-    model_name: str,
-    total: int,
-    *,
-    what: str = "the sample corpus",
-    each: str = "sentences",
-) -> None:
+def show_cancelled(name: str, model_name: str, total: int) -> None:
     """After a Cancel: how far it came."""
     walk: _Walk[object] | None = st.session_state.get(_key(name))
     if walk is not None and walk.key[0] == model_name and walk.done:
         st.caption(
-            f"You left {what} after {len(walk.done)} of {total} {each}; choose it again to continue"
-            " from there."
+            f"You left the sample corpus after {len(walk.done)} of {total} sentences; choose it"
+            " again to continue from there."
         )
 
 

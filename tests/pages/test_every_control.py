@@ -15,7 +15,6 @@ from core.analysis.projections.umap_process import ProjectionError
 from core.model.interventions import samples
 from core.screens.anomalies import source
 from core.screens.effect import corpus as effect_corpus
-from core.screens.query_key import following
 from core.ui.serve.sessions import LONG_TEXT
 from tests.every_part import prepared_site, visits
 from tests.opening import ROOT, open_app
@@ -69,7 +68,6 @@ def _nothing_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     short_corpus = sample_sentences()[:30]
     monkeypatch.setattr(source, "sample_sentences", lambda: short_corpus)
     monkeypatch.setattr(table, "follow_alike", lambda traces, _: follow_alike(traces, 9))
-    monkeypatch.setattr(following, "_measure_box", following._of_image)
     of_model = samples.samples_of
     for module in (samples, effect_corpus):
         monkeypatch.setattr(module, "samples_of", lambda model: of_model(model)[:2])

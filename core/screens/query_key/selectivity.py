@@ -22,18 +22,23 @@ from core.analysis.images.follow.table import (
     MIN_CORRELATION,
     MIN_ITSELF,
     beside_twin,
+    followed,
+    table_of,
 )
+from core.analysis.images.patch_scores import patches_of
 from core.analysis.layers import rows_of
 from core.figures.head_map import ring
 from core.figures.images.following import follow_map
 from core.figures.palette import Palette
-from core.model import Trace
-from core.screens.query_key.following import WHERE
-from core.ui import controls
+from core.model import Trace, trace_patches, untrained_twin
+from core.model.memory import return_freed_memory
+from core.ui import cache
+from core.ui.cache import TraceKey
 from core.ui.downloads import contents
-from core.ui.head_maps import show_gaps, show_head_map, show_heads
+from core.ui.head_maps import show_gaps, show_heads
 from core.ui.head_tables import HeadTable, names_of, offer_table, show_rows
 from core.ui.place import choose_head
+from core.ui.serve.once import room_for_twin
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
 from core.vocabulary import percent
@@ -60,42 +65,54 @@ FEATURE_NAMES = {
     "column": "same column",
     "distance": "nearness",
 }
-_MASSES = {"itself": "attention to itself", "cls": "attention to CLS"}
+_MAX_TABLES = 16  # a dozen numbers a head: 30 kB
+_MEASURED = "_follows_measured"  # what this session has measured
 _open_points = partial(choose_head, part="picture")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Follows(HeadTable):
-    """What the heads of a model follow, measured on one of the sources."""
-
-    source: str
+    """What the heads of a model follow in an image."""
 
     @property
     def sentence(self) -> str:
         """What the chosen head follows (Markdown)."""
-        sentence = class_sentence(self.name, self.row, WHERE[self.source])
+        sentence = class_sentence(self.name, self.row)
         return " ".join(filter(None, (sentence, twin_sentence(self.table, self.row["class"]))))
 
 
-def pick_colouring(trace: Trace) -> str:
-    """What the map's colours show."""
-    has_cls = any(token.text == "[CLS]" for token in trace.tokens)
-    names = {
-        "class": "what it follows",
-        **FEATURE_NAMES,
-        "itself": _MASSES["itself"],
-        **({"cls": _MASSES["cls"]} if has_cls else {}),
-    }
-    return controls.choice(
-        "map", names, "Colour by", subject="Heads can be coloured by", menu=True, width=180
-    )
+@st.cache_resource(
+    max_entries=_MAX_TABLES,
+    show_spinner="Asking every head what it follows, here and with the image moved over its grid,"
+    " and every head of the untrained twin …",
+)
+def _table_of(key: TraceKey) -> pd.DataFrame:
+    trace = cache.trace(*key)
+    try:  # the twin is as large as the model; a few numbers a head are kept
+        with room_for_twin:
+            seen = trace_patches(untrained_twin(cache.model_of(trace)), patches_of(trace))
+            own, twin = followed(trace, seen)
+    finally:
+        return_freed_memory()
+    return table_of([own], [twin])
 
 
-def show_selectivity(follows: Follows, colouring: str, colours: Palette) -> None:
+def table_for(key: TraceKey) -> pd.DataFrame:
+    """The table of :func:`table_of`, from the cache or measured now. Nobody may write to it."""
+    st.session_state[_MEASURED] = key
+    return _table_of(key)
+
+
+def known_table(key: TraceKey) -> pd.DataFrame | None:
+    """The table of this image, if this session has measured it."""
+    return _table_of(key) if st.session_state.get(_MEASURED) == key else None
+
+
+def show_selectivity(follows: Follows, colours: Palette) -> None:
     """The map beside the chosen head, then the table."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        _show_map(follows, colouring, colours)
+        _show_map(follows, colours)
         st.markdown(_counts(follows))
         st.table(_twin_table(follows))
     with right:
@@ -108,41 +125,24 @@ def show_selectivity(follows: Follows, colouring: str, colours: Palette) -> None
             args=(follows.trace.layer_labels[follows.layer], follows.head + 1),
         )
     notes = [note(follows.table) for note in (follow_caption, by_place_note, missing_hue)]
-    grey = grey_note(follows.trace) if follows.source == "image" and not notes[-1] else ""
+    grey = "" if notes[-1] else grey_note(follows.trace)
     st.caption(" ".join(filter(None, (*notes, grey))))
     _show_table(follows)
 
 
-def _show_map(follows: Follows, colouring: str, colours: Palette) -> None:
+def _show_map(follows: Follows, colours: Palette) -> None:
     trace = follows.trace
-    if colouring == "class":
-        rows = rows_of(trace)
-        classes = follows.grid("class").astype(np.str_)
-        figure = follow_map(classes, strengths(follows), rows, CLASS_NAMES, colours)
-        ring(figure, rows, (follows.layer, follows.head), trace.shape[1], colours)
-        show_heads(
-            figure,
-            "Map of all heads: what they follow",
-            key="query_key_follow",
-            on_open=_open_points,
-        )
-        show_gaps(trace)
-        return
-    is_mass = colouring in _MASSES
-    values = follows.grid(colouring if is_mass else f"{colouring}_beyond").astype(np.float64)
-    name = _MASSES[colouring] if is_mass else f"correlation with {FEATURE_NAMES[colouring]}"
-    show_head_map(
-        trace,
-        values,
-        name if is_mass else f"{name} beyond the rest",
-        colours,
+    rows = rows_of(trace)
+    classes = follows.grid("class").astype(np.str_)
+    figure = follow_map(classes, strengths(follows), rows, CLASS_NAMES, colours)
+    ring(figure, rows, (follows.layer, follows.head), trace.shape[1], colours)
+    show_heads(
+        figure,
+        "Map of all heads: what they follow",
         key="query_key_follow",
         on_open=_open_points,
-        chosen=(follows.layer, follows.head),
-        bounds=(0.0, 1.0) if is_mass else (-1.0, 1.0),
-        signed=not is_mass,
-        title="share" if is_mass else "r",
     )
+    show_gaps(trace)
 
 
 def strengths(follows: Follows) -> NDArray[np.float64]:
@@ -162,20 +162,14 @@ def _counts(follows: Follows) -> str:
     """How many heads are in each class (Markdown)."""
     counts = follows.table["class"].value_counts().to_dict()
     named = [f"{counts[each]} {CLASS_NAMES[each]}" for each in CLASS_NAMES if each in counts]
-    where, total = WHERE[follows.source], len(follows.table)
-    return _words("counts", where=where, total=total, named=", ".join(named))
+    return _words("counts", total=len(follows.table), named=", ".join(named))
 
 
 def _twin_table(follows: Follows) -> pd.DataFrame:
     """How many heads follow each feature, here and in the untrained twin."""
     counts = beside_twin(follows.table).rename(index=CLASS_NAMES)
     excess = [f"{each:+d}".replace("-", "−") for each in counts["excess"]]
-    counts = counts.astype(str)  # words all, so that columns align alike
-    twin = [
-        least if least == most else f"{least}–{most}"
-        for least, most in zip(counts["twin"], counts["most"], strict=True)
-    ]
-    counts = counts.assign(twin=twin, excess=excess).drop(columns="most")
+    counts = counts.astype(str).assign(excess=excess)  # words all, so that columns align alike
     return counts.rename(columns={"heads": "trained", "twin": "untrained twin"})
 
 
@@ -211,8 +205,6 @@ def _show_table(follows: Follows) -> None:
         "what-heads-follow",
         follows.trace.model,
         "",
-        text=follows.source == "image",
-        measured_on=WHERE[follows.source],
         permutations=table.attrs["permutations"],
     )
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -220,7 +212,7 @@ def _show_table(follows: Follows) -> None:
         offer_table(follows, held)
 
 
-def class_sentence(name: str, row: Mapping[str, Any], where: str) -> str:
+def class_sentence(name: str, row: Mapping[str, Any]) -> str:
     """What a head follows, in words (Markdown); `row` is its row of the table."""
     found = row["class"]
     features = FOLLOWED.get(found, tuple(FEATURE_NAMES))
@@ -230,7 +222,6 @@ def class_sentence(name: str, row: Mapping[str, Any], where: str) -> str:
         head=name,
         found=found,
         what=CLASS_NAMES[found],
-        where=where,
         share=row.get(found.lower()),
         r=row[f"{best}_beyond"],
         feature=FEATURE_NAMES[best],
@@ -245,7 +236,6 @@ def follow_caption(table: pd.DataFrame) -> str:
         "follow_caption",
         patches=table.attrs["patches"][0],
         of=table.attrs["of"][0],
-        images=table.attrs["images"],
         moved=table.attrs["permutations"],
         min_r=MIN_CORRELATION,
         max_p=MAX_P,
@@ -255,26 +245,21 @@ def follow_caption(table: pd.DataFrame) -> str:
 
 
 def by_place_note(table: pd.DataFrame) -> str:
-    """Which looks are a matter of place, and in how many images; empty without any."""
-    shares = np.array(table.attrs["by_place"])
-    images = len(shares)
-    parts = []
-    for place, feature in enumerate(FEATURES[LOOKS]):
-        name, count = FEATURE_NAMES[feature], int((shares[:, place] > MAX_BY_PLACE).sum())
-        if count and images == 1:
-            parts.append(f"{name} ({shares[0, place]:.2f} of its variance)")
-        elif count:
-            parts.append(f"{name} in {count} of {images} images")
-    return _words("by_place", images=images, looks=in_a_row(parts)) if parts else ""
+    """Which looks are a matter of place; empty without any."""
+    (shares,) = table.attrs["by_place"]
+    parts = [
+        f"{FEATURE_NAMES[feature]} ({share:.2f} of its variance)"
+        for feature, share in zip(FEATURES[LOOKS], shares, strict=True)
+        if share > MAX_BY_PLACE
+    ]
+    return _words("by_place", looks=in_a_row(parts)) if parts else ""
 
 
 def twin_sentence(table: pd.DataFrame, what: str) -> str:
     """How many heads of the untrained twin follow it as well; empty for what is not followed."""
     if what not in FOLLOWED:
         return ""
-    row = beside_twin(table).loc[what]
-    seeds = len(table.attrs.get("twins", {}).get(what, [0]))
-    return _words("of_twin", heads=len(table), least=row["twin"], most=row["most"], seeds=seeds)
+    return _words("of_twin", heads=len(table), count=int(beside_twin(table)["twin"][what]))
 
 
 def grey_note(trace: Trace) -> str:

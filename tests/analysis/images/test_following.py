@@ -255,10 +255,6 @@ def test_the_twin_is_counted_beside_the_heads_at_the_same_thresholds() -> None:
     assert counts["heads"].tolist() == [1, 1, 0, 2]
     assert counts["twin"].tolist() == [0, 0, 0, 0]
     assert counts["excess"].tolist() == [1, 1, 0, 2]
-    table.attrs["twins"] = {key: [0, 2, 1] for key in counts.index}
-    several = beside_twin(table)
-    assert several[["twin", "most"]].to_numpy().tolist() == [[0, 2]] * 4
-    assert several["excess"].tolist() == [-1, -1, -2, 0]
     alone = follow_table(twin, permutations=99)
     np.testing.assert_allclose(table["twin_hue_beyond"], alone["hue_beyond"], atol=1e-6)
     np.testing.assert_array_equal(table["twin_row_p_adjusted"], alone["row_p_adjusted"])

@@ -175,25 +175,19 @@ def followers(table: pd.DataFrame, what: str, prefix: str = "") -> int:
 def beside_twin(table: pd.DataFrame) -> pd.DataFrame:
     """How many heads follow each of `FOLLOWED`, here and in the untrained twin, and the excess.
 
-    A row for each, with the columns ``heads``, ``twin`` and ``most`` (the fewest and the most of
-    any twin, where ``attrs["twins"]`` has the counts of several, by what they follow) and
-    ``excess`` (heads less the most), at the thresholds of this module. `KeyError` for a table that
-    was made without the twin.
+    A row for each, with the columns ``heads``, ``twin`` and ``excess`` (heads less those of the
+    twin), at the thresholds of this module. `KeyError` for a table that was made without the twin.
     """
     import pandas as pd
 
-    twins = table.attrs.get("twins") or {
-        what: [followers(table, what, "twin_")] for what in FOLLOWED
-    }
     counts = pd.DataFrame(
         {
             "heads": [followers(table, what) for what in FOLLOWED],
-            "twin": [min(twins[what]) for what in FOLLOWED],
-            "most": [max(twins[what]) for what in FOLLOWED],
+            "twin": [followers(table, what, "twin_") for what in FOLLOWED],
         },
         index=list(FOLLOWED),
     )
-    counts["excess"] = counts["heads"] - counts["most"]
+    counts["excess"] = counts["heads"] - counts["twin"]
     return counts
 
 
