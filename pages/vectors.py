@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from core.ui.charts import show_chart
 from core.ui.navigation import open_page
 
 open_page("vectors")
@@ -11,8 +10,7 @@ from functools import partial
 
 from core.analysis.vectors import layer_planes
 from core.components.planes import Arrow, show_planes
-from core.figures.palette import palette, tab20, token_colours
-from core.figures.vectors import Arrows, moving_figure, space_figure
+from core.figures.palette import tab20, token_colours
 from core.ui import controls, presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_csv
@@ -32,31 +30,30 @@ from core.screens.vectors.matrices import show_matrices
 from core.vocabulary import percent
 
 trace = current_trace()
-theme = st.context.theme.type
 
 with control_row():
     row = pick_row(trace)
     further_box = more()
 with further_box:
-    further = pick_further(trace, row)
+    further = pick_further()
     held_tokens = pick_held(trace, special=further.special, pair=not further.tab20)
-source, summary, view, layer = row.source, row.summary, row.view, row.layer
+source, summary, layer = row.source, row.summary, row.layer
 
 with st.spinner("Reducing every layer to a plane …"):
     planes = layer_planes(
         trace,
         source,
         summary,
-        heads=further.heads,
         keep_special=further.special,
         normalize=further.normalize,
-        align=further.align,
-        components=3 if further.space else 2,
         held=held_tokens,
     )
 labels = planes.labels
-colours = tab20(len(labels)) if further.tab20 else token_colours(len(trace.tokens), theme)
-shown_colours = colours if further.tab20 else [colours[i] for i in planes.positions]
+if further.tab20:
+    colours = tab20(len(labels))
+else:
+    of_all = token_colours(len(trace.tokens), st.context.theme.type)
+    colours = [of_all[i] for i in planes.positions]
 held = [planes.positions.index(position) for position in held_tokens]
 
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
@@ -66,35 +63,21 @@ if len(labels) < 2:
 file = contents("vectors", trace.model)
 if answer := headline(planes, source, layer, len(held)):
     ask(answer)
-arrows = Arrows(labels, shown_colours, held, palette(theme))
-if view == "play":
-    figure = moving_figure(planes.coordinates, trace.layer_labels, arrows)
-    show_chart(figure, key="vectors_moving", alt="Arrows of tokens, layer by layer")
-elif further.space:
-    figure = space_figure(planes.coordinates[layer], planes.explained[layer], arrows)
-    show_chart(figure, key="vectors_space", alt="Arrows of tokens in one layer")
-else:
-    shown = slice(layer, None if layer is None else layer + 1)
-    show_planes(
-        planes.coordinates[shown],
-        [Arrow(label, colour, label) for label, colour in zip(labels, shown_colours, strict=True)],
-        [f"Layer {number}" for number in trace.layer_labels[shown]],
-        [f"{percent(first)} + {percent(second)}" for first, second in planes.explained[shown]],
-        key="vector_planes",
-        held=held,
-        own_scale=further.own_scale,
-        legend=further.tab20,
-        on_pick=partial(set_picks, planes.positions),
-        picture=file.titled(f"Vector grid of {source}"),
-    )
+shown = slice(layer, None if layer is None else layer + 1)
+show_planes(
+    planes.coordinates[shown],
+    [Arrow(label, colour, label) for label, colour in zip(labels, colours, strict=True)],
+    [f"Layer {number}" for number in trace.layer_labels[shown]],
+    [f"{percent(first)} + {percent(second)}" for first, second in planes.explained[shown]],
+    key="vector_planes",
+    held=held,
+    legend=further.tab20,
+    on_pick=partial(set_picks, planes.positions),
+    picture=file.titled(f"Vector grid of {source}"),
+)
 with st.container(horizontal=True, vertical_alignment="center"):
     reading = explain(
-        source,
-        summary,
-        further.heads,
-        view="space" if further.space else view,
-        special=further.special,
-        tokens=len(labels),
+        source, summary, all_layers=layer is None, special=further.special, tokens=len(labels)
     )
     st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")
     offer_csv(planes.frame, file, index=False, float_format="%.6f")

@@ -47,7 +47,7 @@ class ClosePair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Planes:
-    """One plane (or space) a layer."""
+    """One plane a layer."""
 
     coordinates: Floats  # (layer, token, component)
     explained: Floats  # share of the variance each component keeps, (layer, component)
@@ -59,7 +59,7 @@ class Planes:
     labels: tuple[str, ...]  # what each token shown is called, all different
 
     def frame(self) -> pd.DataFrame:
-        """As it is saved: layer and position as numbered, token (label), x, y (and z)."""
+        """As it is saved: layer and position as numbered, token (label), x, y."""
         import pandas as pd
 
         layers, tokens, components = self.coordinates.shape
@@ -69,7 +69,7 @@ class Planes:
                 "layer": np.repeat(np.array(self.layer_labels), tokens),
                 "position": np.tile(np.array(self.positions) + 1, layers),
                 "token": np.tile(np.array(self.labels, dtype=object), layers),
-                **dict(zip("xyz", flat.T, strict=False)),
+                **dict(zip("xy", flat.T, strict=True)),
             }
         )
 
@@ -139,34 +139,30 @@ def layer_planes(
     source: Source = "attention",
     summary: Summary = "mean",
     *,
-    heads: Sequence[int] = (),
     keep_special: bool = False,
     normalize: bool = True,
-    align: bool = False,
-    components: int = 2,
     held: Sequence[int] = (),
 ) -> Planes:
     """A plane for every layer of a trace, from its :func:`layer_rows`.
 
     `keep_special` shows the tokens that the tokenizer added too, as rows and columns; `normalize`
-    divides each plane by its Frobenius norm; `align` turns each onto the one before. The closest
-    pair is one of the tokens `held` (positions): of two of them, or of one with any other.
+    divides each plane by its Frobenius norm. The closest pair is one of the tokens `held`
+    (positions): of two of them, or of one with any other.
     """
     positions = [token.position for token in trace.tokens if keep_special or not token.special]
     places = [positions.index(position) for position in held]
     planes, shares, pairs, closest = [], [], [], []
     for layer in range(trace.shape[0]):
-        rows = layer_rows(trace, layer, source, summary, positions, heads)
-        coordinates, explained = principal_components(rows, components)
+        rows = layer_rows(trace, layer, source, summary, positions)
+        coordinates, explained = principal_components(rows)
         planes.append(normalize_plane(coordinates) if normalize else coordinates)
         shares.append(explained)
         pairs.append(count_close_pairs(coordinates, rows))
         closest.append(closest_pair(rows, places))
-    stacked = align_planes(np.stack(planes)) if align else np.stack(planes)
     close, similar = np.array(pairs, dtype=np.int64).T
     labels = labels_of(trace.tokens)
     return Planes(
-        stacked,
+        np.stack(planes),
         np.stack(shares),
         tuple(positions),
         close,
@@ -214,23 +210,20 @@ def layer_rows(
     source: Source,
     summary: Summary,
     positions: list[int],
-    heads: Sequence[int] = (),
 ) -> Floats:
     """The vectors of one layer before they are reduced, float64 (token, length).
 
     The `source` is attention rows, summarised over heads; the queries, keys or values of all heads
     side by side; or the hidden states that the layer receives. A number as `summary` picks one
-    head, from 0; else `heads` are those summarised or side by side, all if none is given.
+    head, from 0.
     """
-    subset = list(heads) if heads and not isinstance(summary, int) else slice(None)
     if source == "attention":
-        stack = trace.attention(layer)[subset]
-        return summarise_heads(stack, summary)[np.ix_(positions, positions)]
+        return summarise_heads(trace.attention(layer), summary)[np.ix_(positions, positions)]
     if source == "hidden states":
         if trace.hidden_states is None:
             raise ValueError("this trace holds no hidden states")
         return trace.hidden_states[layer, positions].astype(np.float64)
-    vectors = getattr(trace, source)[layer][subset][:, positions].astype(np.float64)
+    vectors = getattr(trace, source)[layer][:, positions].astype(np.float64)
     if isinstance(summary, int):
         return np.asarray(vectors[summary])
     return np.asarray(vectors.transpose(1, 0, 2).reshape(len(positions), -1))

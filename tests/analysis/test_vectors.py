@@ -18,7 +18,6 @@ from core.analysis.vectors import (
     align_planes,
     closest_pair,
     layer_planes,
-    layer_rows,
     principal_components,
     to_xy_coords,
     vector_projection,
@@ -194,19 +193,6 @@ def test_special_tokens_between_two_sentences_are_dropped_where_they_stand() -> 
     assert planes.positions == tuple(ordinary)
     rows = weights.astype(float).mean(axis=1)[:, ordinary][:, :, ordinary]
     assert_same_up_to_signs(planes.coordinates, np.stack([plane_of(each) for each in rows]))
-
-
-def test_some_heads_are_summarised_or_stand_side_by_side() -> None:
-    trace = random_trace(3)
-    shown = list(range(6))
-    weights = softmax_by_hand(trace)[0]
-    rows = layer_rows(trace, 0, "attention", "median", shown, heads=[0, 2])
-    np.testing.assert_allclose(rows, np.median(weights[[0, 2]], axis=0), atol=1e-6)
-    rows = layer_rows(trace, 0, "attention", 1, shown, heads=[0, 2])
-    np.testing.assert_allclose(rows, weights[1], atol=1e-6)
-    rows = layer_rows(trace, 0, "keys", "mean", [0, 1], heads=[2, 1])
-    expected = np.concatenate([trace.keys[0, 2, :2], trace.keys[0, 1, :2]], axis=1)
-    np.testing.assert_array_equal(rows, expected.astype(np.float64))
 
 
 @some

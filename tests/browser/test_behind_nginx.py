@@ -31,7 +31,7 @@ NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 PAGES = [
     "home?text=leaves fall in autumn",
     "heatmap?layer=4&head=2",
-    "vectors?show=play",
+    "vectors",
     "projection",
     "patterns?part=heads",
     "images",

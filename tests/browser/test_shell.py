@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import BrowserContext, Page
 
-PATHS = ["/", "/heatmap", "/vectors", "/vectors?show=play", "/projection"]
+PATHS = ["/", "/heatmap", "/vectors", "/projection"]
 PATHS += [f"/anomalies?anomaly={part}" for part in ("flags", "moved", "states")]
 PATHS += [f"/patterns?part={part}" for part in ("heads", "one", "alike")]
 LABELLED = {"/", "/heatmap"}  # every token has its label there

@@ -1,4 +1,4 @@
-"""Arrows in the browser: heads, labels, picks, motion, and the way to a head's table."""
+"""Arrows in the browser: heads, labels, picks, and the way to a head's table."""
 
 from __future__ import annotations
 
@@ -130,11 +130,8 @@ def test_all_arrows_are_grey_but_those_held_at_first_the_pair_that_home_names(go
     assert held_in(page) == {"it", "book"}
 
 
-def test_the_animation_plays_and_the_plane_of_one_layer_is_large(goto: Open) -> None:
-    page = goto(f"/vectors?text={BOOK}&show=play")
-    expect(page.locator(".slider-label").first).to_contain_text("layer 1")
-    page.locator(".updatemenu-button", has_text="Play").click()
-    expect(page.locator(".slider-label").first).to_contain_text("layer 6")
+def test_the_plane_of_one_layer_is_large(goto: Open) -> None:
+    page = goto(f"/vectors?text={BOOK}")
     page.get_by_role("radio", name="one layer").click()
     follow(page, "show=one")
     expect(page.locator("figcaption")).to_have_text(re.compile(r"^Layer 4\d+\s% \+ \d+\s%$"))

@@ -128,7 +128,7 @@ OF_A_TEXT = [
     for page, link in visits("text")
     if page != "atlas" and "source" not in link
 ] + [
-    ("vectors", {"show": "one layer", "draw": "queries", "space": "1"}),
+    ("vectors", {"show": "one layer", "draw": "queries"}),
     ("anomalies", {"anomaly": "moved", "latent": "1"}),
     ("anomalies", {"flag": "column sink"}),
 ]

@@ -95,7 +95,7 @@ BOXES = {"join": "all above", "span": "all heads"}
     ("page", "state", "link"),
     [
         ("heatmap", {}, {"layer": "0", "head": "-1"}),
-        ("vectors", {}, {"of": "2,13", "pick": "5,99,<b>", "draw": ODD, "norm": "2"}),
+        ("vectors", {}, {"pick": "5,99,<b>", "draw": ODD, "norm": "2"}),
         ("projection", {}, {"a": ODD}),
         ("head_view", {}, {"layer": "7", "heads": "2,99", "pairs": "ab", "least": "-1"}),
         ("head_view", {}, {"weigh": "<script>", "hide": "yes", "from": "99", "without": ODD}),

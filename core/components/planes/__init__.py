@@ -33,7 +33,6 @@ def show_planes(
     *,
     key: str,
     held: Sequence[int] = (),
-    own_scale: bool = False,
     right_angle: bool = False,
     legend: bool = False,
     on_pick: Callable[[list[int]], None] | None = None,
@@ -47,7 +46,6 @@ def show_planes(
     arrows : one for each entry of the second axis.
     titles, notes : one per plane.
     held : arrows that are coloured while the others are grey; if none is held, all are coloured.
-    own_scale : each plane is scaled to its longest arrow, instead of one scale for all.
     right_angle : mark that the last arrow is the projection of the one before it on the first.
     legend : name every arrow beside its colour, below the planes.
     on_pick : called with the arrows to hold when one is clicked; without it, clicks do nothing.
@@ -64,7 +62,6 @@ def show_planes(
         "notes": list(notes),
         "arrows": [vars(arrow) for arrow in arrows],
         "held": list(held),
-        "ownScale": own_scale,
         "rightAngle": right_angle,
         "legend": legend,
         "canPick": on_pick is not None,

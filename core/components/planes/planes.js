@@ -14,7 +14,6 @@ import { View, mount } from "../shared/view.js"
  * @property {string[]} notes
  * @property {Arrow[]} arrows
  * @property {number[]} held
- * @property {boolean} ownScale
  * @property {boolean} rightAngle
  * @property {boolean} legend
  * @property {boolean} canPick
@@ -220,11 +219,11 @@ function drawKey({ name, colour }) {
 }
 
 /** The tips in pixels; data grows upwards. @param {Data} data @param {number} plane @param {Place} reach */
-function tipsOf({ arrows, ownScale, points }, plane, reach) {
+function tipsOf({ arrows, points }, plane, reach) {
   const own = points.subarray(2 * plane * arrows.length, 2 * (plane + 1) * arrows.length)
   /** @type {(axis: number) => number} */
   const widest = (axis) =>
-    (ownScale ? own : points).reduce(
+    points.reduce(
       (max, value, i) => (i % 2 === axis ? Math.max(max, Math.abs(value)) : max),
       1e-12,
     )

@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.vectors import CLOSE_ANGLE, MIN_COSINE, Planes, Source, Summary
-from core.figures.vectors import MANY
 from core.ui.examples import written
 from core.ui.presets import Preset
 from core.ui.words.messages import quote
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 _words = Prose(__file__)
+_MANY = 24  # arrows of which a plane has no room to name all
 MATHEMATICS = _words("mathematics")
 
 
@@ -78,27 +78,21 @@ def too_few(labels: Sequence[str]) -> str:
 def explain(
     source: Source,
     summary: Summary,
-    heads: Sequence[int],
     *,
-    view: str,
+    all_layers: bool,
     special: bool,
     tokens: int,
 ) -> str:
-    """How to read the planes, true for what is drawn; `heads` as the page's picker gives them.
-
-    `tokens` is how many arrows share the planes.
-    """
-    subset = f" {', '.join(str(head + 1) for head in heads)}" if heads else ""
+    """How to read the planes, true for what is drawn; so many `tokens` have arrows in them."""
     one_head = f"head {summary + 1}" if isinstance(summary, int) else None
     if source == "attention":
-        summarised = one_head or f"{summary} over heads{subset}"
+        summarised = one_head or f"{summary} over heads"
         drawn = _words("attention", heads=summarised, special=special)
     elif source == "hidden states":
         drawn = _words("hidden_states")
     else:
-        together = f"heads{subset} together" if heads else "all heads together"
-        drawn = _words("of_heads", source=source, heads=one_head or together)
-    return _words("reading", drawn=drawn, view=view, many=tokens > MANY)
+        drawn = _words("of_heads", source=source, heads=one_head or "all heads together")
+    return _words("reading", drawn=drawn, all_layers=all_layers, many=tokens > _MANY)
 
 
 def examples(trace: Trace) -> list[Preset]:
