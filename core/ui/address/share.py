@@ -97,10 +97,7 @@ def link_to(page: str, parameters: Mapping[str, str]) -> str:
 
 def _show_link(link: str) -> None:
     st.markdown("**Link to this view**")
-    from core.components.copy_link import show_copy_link
-
-    st.code(link, language=None, wrap_lines=False)
-    show_copy_link(link, key="copy_link")
+    st.code(link, language=None, wrap_lines=False)  # with a button that copies it
     host = urlsplit(link).hostname or ""
     if host in {"localhost", "127.0.0.1", "::1"}:
         st.caption("Works on this computer only: no network was found.")
