@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.ui import controls, navigation
 from core.ui.frame import model_chip, switch, window
-from core.ui.serve import deployment, garbage, sessions, turns, uploads
+from core.ui.serve import deployment, sessions, turns, uploads
 
 deployment.stay_offline()
 deployment.share_processors()
@@ -12,7 +12,7 @@ uploads.limit()
 sessions.guard()
 navigation.configure()
 st.logo(navigation.LOGO, size="large", icon_image=navigation.MARK)
-with garbage.search_afterwards(), turns.page_run():
+with turns.page_run():
     controls.open_link()
     page = navigation.register_pages()
     window.draw()

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy  # noqa: F401, ICN001 - so that Hypothesis finds it below
 import pytest
 from hypothesis import settings
-from hypothesis.internal.entropy import deterministic_PRNG
 
 from tests.server import listening_proxy, running_process
 
@@ -31,11 +30,6 @@ ModelOf: TypeAlias = "Callable[[str], LoadedModel]"
 
 settings.register_profile("untimed", deadline=None)  # a busy machine decides no test
 settings.load_profile("untimed")
-# Now, since Hypothesis fails at a generator to which nothing refers, and what the app has frozen
-# (core/ui/serve/garbage.py) refers to nothing as far as it can see: NumPy's and its own are known
-# to it from here on.
-with deterministic_PRNG():
-    pass
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

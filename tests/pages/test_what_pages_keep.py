@@ -1,10 +1,10 @@
-"""What stays in memory of a visitor after a page is drawn, and how little Python has to search."""
+"""What stays in memory of a visitor after a page is drawn."""
 
 from __future__ import annotations
 
 import gc
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import ref
 
 import pytest
@@ -15,20 +15,9 @@ from core.screens.atlas.corpus.entry import atlas_entries
 from core.screens.patterns.view import measured_text
 from core.screens.query_key.choice import kept_clouds
 from core.ui import cache
-from core.ui.serve import garbage
 from tests.opening import open_app
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def _this_process_as_it_was(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(garbage, "_state", garbage._State())
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture
@@ -56,9 +45,7 @@ def test_a_page_keeps_no_trace_for_its_downloads(downloads: list[object], page: 
     cache.forward_pass.clear()
     for cached in (kept_clouds, measured_text):
         cached.clear()
-    gc.unfreeze()
     gc.collect()
-    gc.unfreeze()
     kept = [
         thing
         for thing in gc.get_objects()
@@ -80,15 +67,5 @@ def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
     assert made() is not None
     atlas_entries.clear()
     del entry, app
-    gc.unfreeze()
     gc.collect()
-    gc.unfreeze()
     assert made() is None
-
-
-def test_after_an_answer_little_is_left_to_search() -> None:
-    """torch alone brings 300,000 objects."""
-    cache.loaded_model.clear()
-    open_app("heatmap", text="a raven flew over the old house")
-    gc.collect(2)  # as Streamlit's server does at the end of every run; AppTest leaves it out
-    assert gc.get_freeze_count() > 10 * len(gc.get_objects())

@@ -17,7 +17,7 @@ from core.model.catalog import Modality, bundled_problem, find
 from core.model.memory import return_freed_memory
 from core.model.trace import Array, AttentionType, Trace
 from core.ui.cache.first_load import FirstLoad
-from core.ui.serve import access, deployment, garbage
+from core.ui.serve import access, deployment
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
@@ -79,11 +79,7 @@ def model_of(trace: Trace) -> LoadedModel:
     return model(trace.model, trace.input.modality)
 
 
-@st.cache_resource(
-    max_entries=MAX_MODELS,
-    show_spinner="Loading the model and checking it …",
-    on_release=garbage.request_full_search,
-)
+@st.cache_resource(max_entries=MAX_MODELS, show_spinner="Loading the model and checking it …")
 def loaded_model(name: str, modality: Modality) -> LoadedModel:
     """What :func:`model` gives, kept by both its arguments."""
     if (name, modality) in first_loads:

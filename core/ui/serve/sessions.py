@@ -28,7 +28,6 @@ from streamlit.runtime.caching.ttl_cache import TTLCache
 from streamlit.runtime.session_manager import SessionClient
 from streamlit.runtime.state.common import unpack_widget_state_value
 
-from core.ui.serve import garbage
 from core.ui.serve.deployment import warn_once
 
 MOST_BYTES = 256_000  # of a state; a lasso around all points of a cloud takes half of it
@@ -154,10 +153,7 @@ def _refuse_states(server: Runtime) -> None:
 
 
 def _free_after_visits(server: Runtime) -> None:
-    """Search for garbage when the sessions of visitors who left have run out.
-
-    Streamlit drops those only when another one leaves.
-    """
+    """Drop the sessions that have run out: Streamlit does so only when another visitor leaves."""
     disconnect = server.disconnect_session
     manager: Any = server._session_mgr  # noqa: SLF001
     left: TTLCache[str, object] = manager._session_storage._cache  # noqa: SLF001
@@ -175,7 +171,6 @@ def _free_after_visits(server: Runtime) -> None:
         timers.clear()
         if len(left):  # which drops those that have run out
             wait()
-        garbage.request_full_search()
         gc.collect()
 
     server.disconnect_session = disconnect_session  # type: ignore[method-assign]
