@@ -32,26 +32,6 @@ if TYPE_CHECKING:
 TYPED = "The brown capybara is sleeping now."
 
 
-def test_enter_and_the_button_show_what_was_typed_with_its_lines(goto: Open) -> None:
-    page = goto("/heatmap?model=bundled/gpt2-novels")
-    text = page.get_by_label("Text", exact=True)
-    text.fill(TYPED)
-    text.press("Enter")
-    follow(page, "text=The.brown.capybara")
-    expect(text).not_to_be_focused()
-    expect(page.get_by_role("columnheader", name="now", exact=True)).to_be_visible()
-    page.evaluate("navigator.clipboard.writeText('leaves fall\\nin autumn\\r\\nand winter')")
-    text.click()
-    page.keyboard.press("Control+A")
-    page.keyboard.press("Control+V")
-    expect(text).to_have_value("leaves fall\nin autumn\nand winter")
-    page.get_by_role("button", name="Show", exact=True).click()
-    follow(page, "text=leaves.fall%0Ain.autumn%0Aand.winter")
-    expect(page.get_by_role("columnheader", name="↵₂")).to_be_visible()
-    page.get_by_role("button", name="Show", exact=True).hover()
-    expect(page.get_by_text("Shift + Enter begins a new line.")).to_be_visible()
-
-
 @pytest.mark.parametrize(
     ("width", "key"), [(1280, "Enter"), (1280, "Control+Enter"), (390, "Enter")]
 )
@@ -80,20 +60,6 @@ def test_a_text_grows_with_its_lines_and_enter_applies_it_once(
     text.press("Enter")
     settle(page)
     assert asked() == asked_before, "nothing new was typed"
-
-
-def test_a_link_of_the_menu_opens_the_same_text_in_a_new_tab_too(goto: Open) -> None:
-    page = goto(f"/heatmap?text={quote(TYPED)}&layer=2&head=mean")
-    link = page.get_by_test_id("stSidebarNavLink").filter(has_text="Head view")
-    assert "text" not in str(link.get_attribute("href"))
-    link.hover()
-    address = str(link.evaluate("each => each.href"))
-    query = {"model": ["bundled/minilm"], "text": [TYPED], "layer": ["2"]}
-    assert parse_qs(urlsplit(address).query) == query
-    expect(page.get_by_label("Text", exact=True)).to_have_value(TYPED)
-    page.goto(address)
-    expect(page.get_by_role("heading", name="Head view", level=1)).to_be_visible()
-    expect(page.get_by_label("Text", exact=True)).to_have_value(TYPED)
 
 
 def leave_by(page: Page, link: Locator, *, touch: bool) -> None:
@@ -192,16 +158,6 @@ def test_one_press_of_back_leaves_a_page_however_much_was_changed_there(goto: Op
     page.go_back()
     assert page.url == "about:blank"
     page.close()
-
-
-def test_no_press_of_an_arrow_is_lost(goto: Open) -> None:
-    page = goto("/heatmap?layer=2&head=10")
-    after = page.get_by_role("button", name="Next head")
-    for _ in range(5):
-        after.click()
-    follow(page, "layer=3&head=3")
-    page.get_by_role("button", name="Previous head").click()
-    follow(page, "layer=3&head=2")
 
 
 def test_share_gives_a_link_that_a_phone_reads_from_the_code(goto: Open, app: str) -> None:

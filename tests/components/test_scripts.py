@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -81,16 +80,6 @@ def test_scripts_that_cannot_be_one_are_refused_with_the_reason(
         inlined(write(tmp_path, **scripts))
 
 
-def test_types_do_not_travel(tmp_path: Path) -> None:
-    entry = write(
-        tmp_path,
-        view="/**\n * @param {number} a\n */\nfunction f(a) {\n  /** @type {any} */\n}\n"
-        "class C {\n  /** @type {any} */ field\n  /** @returns {any} */\n}\n",
-    )
-    field = "class C {\n  /** @type {any} */ field\n}\n"
-    assert inlined(entry) == "function f(a) {\n}\n" + field
-
-
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_is_one_script_with_one_export(view: str) -> None:
     script = read_script(view)
@@ -102,29 +91,3 @@ def test_a_view_is_one_script_with_one_export(view: str) -> None:
 def test_every_script_belongs_to_a_view() -> None:
     needed = {path for view in VIEWS for path in ordered(ROOT / view / f"{view}.js")}
     assert set(ROOT.glob("*/*.js")) == needed
-
-
-def run_inlined(node: str, entry: Path) -> subprocess.CompletedProcess[str]:
-    command = [node, "--input-type=module", "--eval", inlined(entry)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_two_scripts_may_use_the_same_names(node: str, tmp_path: Path) -> None:
-    entry = write(
-        tmp_path,
-        view='import { a, b as other } from "./one.js"\nimport { b } from "./two.js"\n'
-        "const ZOOM = 4\nconsole.log([a, other(), b(), ZOOM].join())\n",
-        one="const ZOOM = 2\nexport const a = 1\nexport function b() { return ZOOM }\n",
-        two="const ZOOM = 3\nexport function b() { return ZOOM }\n",
-    )
-    assert run_inlined(node, entry).stdout == "1,2,3,4\n"
-
-
-def test_an_error_says_which_script_it_comes_from(node: str, tmp_path: Path) -> None:
-    entry = write(
-        tmp_path,
-        view='import { missing } from "./base.js"\n',
-        base="export const missing = null.value\n",
-    )
-    trace = run_inlined(node, entry).stderr
-    assert re.search(r"^ +at \S*base\b", trace, re.MULTILINE)

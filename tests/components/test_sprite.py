@@ -10,7 +10,6 @@ from PIL import Image
 
 from core.components.sprite import patch_sprite
 from tests.analysis.images.pictures import picture, with_attention
-from tests.analysis.traces import plain_tokens, trace_with_attention
 
 COLOURS = np.array([[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 1, 0], [0, 0, 0], [1, 1, 1]]], float)
 
@@ -27,16 +26,3 @@ def test_each_patch_lies_at_its_row_and_column_of_the_picture() -> None:
     assert drawn.shape == (2 * side, 3 * side, 3)
     middles = drawn[side // 2 :: side, side // 2 :: side]
     assert np.abs(middles - COLOURS).max() < 0.1
-
-
-def test_a_large_grid_makes_no_large_picture() -> None:
-    noise = np.random.default_rng(0).random((37, 37, 3))
-    trace = with_attention(picture(noise, 2), np.full((1, 1, 1370, 1370), 1 / 1370, np.float32))
-    sprite = patch_sprite(trace)
-    assert sprite is not None
-    assert len(sprite["url"]) < 600_000  # of pure noise; a photograph takes a tenth
-
-
-def test_a_text_has_no_such_picture() -> None:
-    trace = trace_with_attention(np.full((1, 1, 2, 2), 0.5), plain_tokens("two", "words"))
-    assert patch_sprite(trace) is None

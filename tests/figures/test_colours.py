@@ -47,11 +47,6 @@ def papers(theme: str) -> tuple[str, str]:
     return palette(theme).paper, palette(theme).panel
 
 
-def test_the_old_pair_was_one_grey_to_some() -> None:
-    assert least_difference("#12805c", "#c2277f") < DIFFERENT
-    assert least_difference("#45c996", "#f27ab8") < DIFFERENT
-
-
 @in_both_themes
 def test_queries_and_keys_differ_to_everyone_and_queries_are_the_darker(theme: str) -> None:
     query, key = palette(theme).query, palette(theme).key
@@ -76,13 +71,6 @@ def test_texts_read_on_the_page_and_in_its_boxes(theme: str) -> None:
     texts = (colours.query, colours.key, colours.alert, colours.ink, colours.link)
     for text, paper in product(texts, papers(theme)):
         assert contrast(text, paper) >= 4.5, (text, paper)
-
-
-@in_both_themes
-def test_marks_show_on_the_page_and_in_its_boxes(theme: str) -> None:
-    colours = palette(theme)
-    for mark, paper in product((colours.accent, *colours.categories, colours.edge), papers(theme)):
-        assert contrast(mark, paper) >= 3, (mark, paper)
 
 
 @pytest.mark.parametrize("picture", sorted(PICTURES.glob("*.svg")), ids=lambda path: path.name)

@@ -81,29 +81,3 @@ def test_queries_are_darker_than_all_keys_and_those_of_one_meaning_have_one_hue(
         (pure, hue), (also_pure, other) = chroma_and_hue(query), chroma_and_hue(key)
         if min(pure, also_pure) > 10:  # grey has no hue
             assert abs((hue - other + 180) % 360 - 180) < 3
-
-
-@in_both_themes
-def test_by_lightness_the_beginning_is_lighter_and_kinds_keep_their_hues(theme: str) -> None:
-    kinds = shades("lightness", 0)[theme]
-    own = palette(theme).query, palette(theme).key
-    for kind, colour in zip(kinds, own, strict=True):
-        assert len(kind) == STEPS
-        assert min(contrast(each, palette(theme).paper) for each in kind) >= 3
-        steps = [luminance(each) for each in kind]
-        assert np.diff(steps).max() < 0.002  # of colours with 8 bits a channel
-        assert steps[0] > 2.5 * steps[-1]
-        away = [chroma_and_hue(each)[1] - chroma_and_hue(colour)[1] for each in kind]
-        assert np.abs((np.array(away) + 180) % 360 - 180).max() < 10
-
-
-@in_both_themes
-def test_categories_differ_in_hue_and_a_scale_goes_one_way(theme: str) -> None:
-    for kind in shades("category", 6)[theme]:
-        hues = sorted(hue for pure, hue in map(chroma_and_hue, kind) if pure > 10)
-        assert len(hues) == 5
-        assert np.diff([*hues, hues[0] + 360]).min() > 25
-    for kind in shades("sequential", 0)[theme]:
-        paper = palette(theme).paper
-        steps = np.diff([contrast(each, paper) for each in kind])
-        assert steps.min() > -0.03  # of colours with 8 bits a channel

@@ -31,7 +31,6 @@ LONG = "The cat said that it was not money, " * 12  # more than any of the model
 
 NAMES = [family.name for family in CAPTURED]
 PAIRED = [family.name for family in CAPTURED if family.pairs]
-GROUPED = [family.name for family in CAPTURED if family.key_heads < HEADS]
 
 
 def attention_error(trace: Trace, expected: np.ndarray) -> float:
@@ -90,23 +89,6 @@ def test_any_text_gives_its_own_attention_or_is_refused_without_a_token(
     if len(ids) <= FAMILIES[name].limit:
         assert [token.id for token in trace.tokens] == ids
         assert attention_error(trace, oracle_of(name).attention(text)) < TOLERANCE
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_vectors_are_read_only_float32_by_layer_head_token_and_dim(
-    name: str, model_of: ModelOf, oracle_of: OracleOf
-) -> None:
-    trace = trace_text(model_of(name), SENTENCE)
-    shape = (LAYERS, HEADS, len(oracle_of(name).ids(SENTENCE)), FAMILIES[name].dim)
-    for vectors in (trace.queries, trace.keys, trace.values):
-        assert vectors.shape == shape
-        assert vectors.dtype == np.float32
-        with pytest.raises(ValueError, match="read-only"):
-            vectors[0, 0, 0, 0] = 1
-    everything = trace.attention()
-    assert_same_shares(trace.attention(1), everything[1], trace)
-    assert_same_shares(trace.attention(head=2), everything[:, 2], trace)
-    assert_same_shares(trace.attention(2, 3), everything[2, 3], trace)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -198,16 +180,6 @@ def test_scores_are_scaled_dot_products_of_queries_and_keys(
 
 
 # ---- vectors ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", GROUPED)
-def test_query_heads_of_one_group_share_their_keys_and_values(name: str, model_of: ModelOf) -> None:
-    trace = trace_text(model_of(name), SENTENCE)
-    for shared in (trace.keys, trace.values):
-        assert_array_equal(shared[:, 0], shared[:, 1])
-        assert_array_equal(shared[:, 2], shared[:, 3])
-        assert np.abs(shared[:, 0] - shared[:, 2]).max() > 0.1
-    assert np.abs(trace.queries[:, 0] - trace.queries[:, 1]).max() > 0.1
 
 
 # ---- a pair of sentences ----------------------------------------------------------------------

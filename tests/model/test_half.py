@@ -12,9 +12,8 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
 from core.model import load, trace_text
-from core.model.capture import interface, watching
+from core.model.capture import interface
 from core.model.capture.calls import Call
-from core.model.checks.weights import number_type
 from core.model.errors import UnsupportedModelError
 from tests.model.families import FAMILIES, SENTENCES, build
 
@@ -109,36 +108,3 @@ def test_a_wrong_rule_is_refused_in_half_precision_too(
     monkeypatch.setattr(interface, "Call", spoilt)
     with pytest.raises(UnsupportedModelError, match="differs from the model's own"):
         load(folder, half=True)
-
-
-@pytest.mark.parametrize("dtype", TYPES, ids=str)
-def test_a_wrong_bias_of_a_watched_network_is_refused_in_half_precision_too(
-    dtype: torch.dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """BLOOM without its ALiBi."""
-    folder = str(_half("bloom", dtype, tmp_path))
-
-    def spoilt(*tensors: torch.Tensor, **settings: object) -> Call:
-        call = Call(*tensors, **settings)  # type: ignore[arg-type]
-        assert call.mask is not None
-        return replace(call, mask=torch.where(call.mask.isfinite(), 0.0, call.mask))
-
-    monkeypatch.setattr(watching, "Call", spoilt)
-    with pytest.raises(UnsupportedModelError, match="differs from the model's own"):
-        load(folder, half=True)
-
-
-def test_the_type_is_that_of_most_numbers(tmp_path: Path) -> None:
-    many, few = torch.zeros(50), torch.zeros(3)
-    cases = [
-        ({"a": many.bfloat16(), "b": few}, "bfloat16"),
-        ({"a": many.half(), "b": few.bfloat16(), "c": few}, "float16"),
-        ({"a": many, "b": few.half()}, "float32"),
-        ({"a": many.double()}, "float32"),
-        ({"a": few.half(), "b": many.to(torch.float8_e4m3fn)}, "float32"),
-    ]
-    for place, (tensors, expected) in enumerate(cases):
-        path = tmp_path / f"{place}.safetensors"
-        save_file(tensors, path)
-        assert number_type([path]) == expected
-    assert number_type([tmp_path / "0.safetensors", tmp_path / "1.safetensors"]) == "bfloat16"

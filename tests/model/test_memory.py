@@ -12,7 +12,7 @@ from safetensors.numpy import save_file
 from core.model import load, memory
 from core.model.checks.weights import count_weights
 from core.model.errors import OutOfMemoryError
-from core.model.memory import container_bytes, own_groups
+from core.model.memory import container_bytes
 from tests.model.test_refusal import failing
 
 if TYPE_CHECKING:
@@ -79,17 +79,6 @@ def test_the_tightest_group_around_a_process_leaves_its_limit_minus_what_is_used
         (group / "memory.stat").write_text(f"cache 5\n{field} {inactive * MB}\nrss 7\n")
     expected = None if free_mb is None else free_mb * MB
     assert container_bytes(mount, process) == expected
-
-
-def test_unreadable_files_are_no_limit(tmp_path: Path) -> None:
-    (tmp_path / "memory.max").write_text("??\n")
-    (tmp_path / "memory.current").write_text("1\n")
-    assert container_bytes(tmp_path, tmp_path / "gone") is None
-
-
-def test_a_process_is_in_one_group_of_each_version() -> None:
-    assert own_groups("12:cpu,cpuacct:/a\n5:memory:/b/c\n0::/d:e\n") == ("/b/c", "/d:e")
-    assert own_groups("") == ("", "")
 
 
 def test_the_tightest_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:

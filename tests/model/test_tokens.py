@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from core.analysis.attention_table import word_groups
 from core.model import load, trace_text
-from core.model.text.tokens import Spelling, describe_ids, display_name, read_tokens, visible
+from core.model.text.tokens import Spelling, display_name, read_tokens, visible
 from core.vocabulary import join_pieces
 from tests.model.families import byte_level
 
@@ -67,15 +67,6 @@ def test_what_would_be_invisible_is_made_visible(text: str, shown: str) -> None:
     assert visible(text) == shown
 
 
-def test_an_unknown_token_is_shown_as_it_was_typed() -> None:
-    trace = trace_text(load("bundled/minilm"), "I 😀 you")
-    unknown = next(token for token in trace.tokens if token.text == "[UNK]")
-    assert unknown.display == "😀"
-    assert not unknown.special
-    assert trace.unknown_tokens == (unknown,)
-    assert trace_text(load("bundled/minilm"), "I [UNK] you").unknown_tokens == ()
-
-
 def test_a_special_token_that_was_typed_is_told_from_those_that_were_added() -> None:
     trace = trace_text(load("bundled/minilm"), "One [SEP] two [MASK]", "[CLS] three")
     typed = [(token.text, token.position, token.segment) for token in trace.typed_specials]
@@ -96,26 +87,6 @@ def test_the_pieces_of_a_word_share_its_number() -> None:
         ("##bara", 1),
         ("sleeps", 2),
     ]
-
-
-def ending_words(*words: str, by_bytes: bool = False) -> PreTrainedTokenizerFast:
-    """A BPE whose vocabulary marks the end of a word, as OpenAI's GPT and (by bytes) CLIP do."""
-    entries = dict.fromkeys(["<unk>", "!", *"abcdehtu", *(f"{each}</w>" for each in "abcdehtu!")])
-    merges: list[tuple[str, str]] = []
-    for word in words:
-        pieces = [*word[:-1], f"{word[-1]}</w>"]
-        while len(pieces) > 1:
-            merges.append((pieces[0], pieces[1]))
-            pieces[:2] = ["".join(pieces[:2])]
-            entries[pieces[0]] = None
-    ids = {entry: id_ for id_, entry in enumerate(entries)}
-    core = Tokenizer(models.BPE(ids, merges, end_of_word_suffix="</w>", unk_token="<unk>"))
-    core.normalizer = normalizers.Lowercase()
-    core.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    if by_bytes:
-        as_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-        core.pre_tokenizer = pre_tokenizers.Sequence([core.pre_tokenizer, as_bytes])
-    return PreTrainedTokenizerFast(tokenizer_object=core, unk_token="<unk>")
 
 
 def falling_back_to_bytes() -> PreTrainedTokenizerFast:
@@ -141,16 +112,6 @@ def shown(tokens: tuple[Token, ...]) -> list[str]:
 
 def merged(tokens: tuple[Token, ...]) -> list[str]:
     return [join_pieces([tokens[i] for i in group]) for group in word_groups(tokens)]
-
-
-@pytest.mark.parametrize("by_bytes", [False, True])
-def test_the_mark_of_a_words_end_is_not_shown(by_bytes: bool) -> None:
-    tokenizer = ending_words("the", "cat", by_bytes=by_bytes)
-    tokens = tokens_of(tokenizer, "The cat chat")
-    assert [token.text for token in tokens[:2]] == ["the</w>", "cat</w>"]
-    assert shown(tokens) == ["the", "cat", "c", "h", "a", "t"]
-    assert merged(tokens) == ["the", "cat", "chat"]
-    assert merged(describe_ids(tokenizer, [token.id for token in tokens])) == merged(tokens)
 
 
 @pytest.mark.parametrize("make", [byte_level, falling_back_to_bytes])

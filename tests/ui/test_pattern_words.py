@@ -12,12 +12,9 @@ from core.analysis.head_patterns.registry import PATTERNS
 from core.ui.words.pattern_words import (
     PATTERN_NAMES,
     WORDS,
-    Words,
     has_meaning,
     highlight_names,
-    pattern_names,
     score_names,
-    score_words,
     words_for,
 )
 from tests.analysis.images.pictures import confetti, with_attention
@@ -64,32 +61,9 @@ def test_the_most_specific_pattern_names_a_head_first_and_broad_last() -> None:
     assert list(NAMING).index("same_token") < list(NAMING).index("self")
 
 
-def test_what_is_not_said_of_a_pattern_follows_from_where_its_attention_goes() -> None:
-    words = Words("third token", where="the third token")
-    assert words.short == words.highlight == words.score == "third token"
-    assert words.gives == "gives {} of its attention to the third token"
-    assert words.rule == "more than {} of attention on the third token"
-    assert words.note == "Mean attention to the third token"
-
-
-def test_of_an_image_no_two_patterns_that_mean_something_share_a_title() -> None:
-    for trace in (image("[CLS]"), image("[CLS]", "[REG1]", "[REG2]"), image()):
-        shown = {each.name for each in PATTERNS if has_meaning(trace, each)}
-        titles = [pattern_names(trace)[name] for name in NAMING if name in shown]
-        highlights = list(highlight_names(trace).values())
-        assert len(set(titles)) == len(titles) > 4
-        assert len(set(highlights)) == len(highlights)
-
-
 def test_nothing_that_is_said_of_an_image_speaks_of_words_sentences_or_texts() -> None:
     trace = image("[CLS]")
     for pattern in PATTERNS:
         if has_meaning(trace, pattern) and pattern.name in words_for(trace):
             said = " ".join(vars(words_for(trace)[pattern.name]).values()).casefold()
             assert not {"text", "sentence", "word", "comma"} & set(re.findall(r"[a-z]+", said))
-
-
-def test_the_first_token_of_an_image_is_cls_or_the_patch_at_the_top_left() -> None:
-    assert score_words(image("[CLS]"))["first"].where == "CLS"
-    assert score_words(image())["first"].where == "the patch at the top left"
-    assert score_words(text())["first"].where == "the first token"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.model import load, trace_image, trace_images
+from core.model import load, trace_image
 from tests.model.image.families import FAMILIES, PATCH, SIDE, as_input, build, image
 
 if TYPE_CHECKING:
@@ -90,21 +90,6 @@ def test_a_white_patch_changes_its_own_token_alone(opened: Open, name: str) -> N
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_a_batch_gives_what_single_images_give(opened: Open, name: str) -> None:
-    model, _ = opened(name)
-    assert model.batches
-    pictures = [image(seed=seed) for seed in range(3)]
-    together = list(trace_images(model, pictures, batch=2))
-    for picture, trace in zip(pictures, together, strict=True):
-        alone = trace_image(model, picture)
-        np.testing.assert_allclose(trace.queries, alone.queries, atol=1e-4)
-        np.testing.assert_allclose(trace.kv_values, alone.kv_values, atol=1e-4)
-        assert alone.patches is not None
-        assert trace.patches is not None
-        np.testing.assert_array_equal(trace.patches.pixels, alone.patches.pixels)
-
-
-@pytest.mark.parametrize("name", FAMILIES)
 def test_a_model_says_how_it_sees(opened: Open, name: str) -> None:
     model, network = opened(name)
     own = FAMILIES[name].own
@@ -121,11 +106,3 @@ def test_a_model_says_how_it_sees(opened: Open, name: str) -> None:
     assert model.outputs is not None
     modules = dict(network.named_modules())
     assert [modules[each].weight.shape for each in model.outputs] == [(32, 32)] * 3
-
-
-def test_no_patch_of_a_masked_autoencoder_is_hidden(opened: Open) -> None:
-    """Its own configuration hides three quarters, in a random order."""
-    model, _ = opened("vit_mae")
-    first, second = (trace_image(model, image()) for _ in range(2))
-    assert first.shape[2] == 1 + 36
-    np.testing.assert_array_equal(first.queries, second.queries)

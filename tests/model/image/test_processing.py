@@ -127,13 +127,6 @@ def test_settings_that_no_processor_can_have_are_refused(settings: dict[str, Any
         read_processing(settings, "vit", OWN)
 
 
-def test_arrays_are_taken_as_they_are() -> None:
-    pixels = np.arange(4 * 5 * 3, dtype=np.uint8).reshape(4, 5, 3)
-    np.testing.assert_array_equal(np.asarray(as_rgb(pixels)), pixels)
-    grey = Image.new("L", (5, 4), 7)
-    np.testing.assert_array_equal(np.asarray(as_rgb(grey)), np.full((4, 5, 3), 7))
-
-
 @pytest.mark.parametrize(
     ("pixels", "problem"),
     [

@@ -157,14 +157,3 @@ def test_a_head_that_does_not_fit_in_memory_is_not_read(
 
     monkeypatch.setattr(network_module, "read", read)
     assert load(str(tmp_path)).language_model is None
-
-
-def test_of_generation_config_only_tokens_of_the_vocabulary_are_taken(tmp_path: Path) -> None:
-    build_with_head("gpt2", "GPT2LMHeadModel", tmp_path)
-    (tmp_path / "generation_config.json").write_text(
-        '{"suppress_tokens": [5], "bos_token_id": 10000000, "max_length": 7}'
-    )
-    model = load(str(tmp_path))
-    assert model.language_model is not None
-    settings = model.language_model.generation_config.to_dict()
-    assert (settings["suppress_tokens"], settings["max_length"]) == ([5], None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-
 import pytest
 from streamlit import config
 
@@ -20,23 +18,8 @@ def test_the_machines_own_name_becomes_its_address_in_the_network(own: str) -> N
     assert reach.address_for_others(own) == "192.0.2.77:8501"
 
 
-@pytest.mark.parametrize("public", ["headscope.example", "headscope.example:8080", "10.0.0.5:8501"])
-def test_an_address_that_others_reach_stays(public: str) -> None:
-    assert reach.address_for_others(public) == public
-
-
 def test_a_server_that_listens_to_this_machine_only_keeps_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(config, "get_option", {"server.address": "127.0.0.1"}.get)
     assert reach.address_for_others("localhost:8501") == "localhost:8501"
-
-
-def test_a_machine_without_a_network_keeps_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "_address_in_network", lambda: None)
-    assert reach.address_for_others("localhost:8501") == "localhost:8501"
-
-
-def test_what_is_found_is_an_address_of_no_loopback() -> None:
-    found = reach.__dict__["_address_in_network"]()
-    assert not ipaddress.ip_address(found).is_loopback

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 import pytest
 
-from core.ui.words.pages import JOINED, PAGES, SECTIONS, TEXT_PAGES, Page, find
+from core.ui.words.pages import JOINED, PAGES, Page, find
 from tests.opening import ROOT
 
 
@@ -16,12 +14,6 @@ def test_every_page_has_a_script_a_folder_and_a_record() -> None:
     folders = [path.parent.name for path in ROOT.glob("core/screens/*/__init__.py")]
     assert names == sorted(folders)
     assert all((ROOT / page.path).exists() for page in PAGES)
-
-
-def test_the_menu_begins_with_home_and_keeps_the_pages_of_a_section_together() -> None:
-    assert PAGES[0].in_menu == "Home"
-    assert len({page.order for page in PAGES}) == len(PAGES)
-    assert [section for section, _ in groupby(PAGES, lambda page: page.section)] == list(SECTIONS)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -36,14 +28,3 @@ def test_a_page_has_a_part_for_all_that_it_shows(page: Page) -> None:
     for modality in page.modalities if page.parts else ():
         assert page.parts_of(modality)
     assert not page.parts or page.visits == ({},)  # its parts have their own
-
-
-def test_a_part_for_images_alone_is_not_offered_for_a_text() -> None:
-    parts = find("anomalies").parts_of
-    assert parts("image").keys() - parts("text").keys() == {"odd"}
-
-
-def test_pages_for_texts_leave_out_those_for_images_alone() -> None:
-    assert {page.name for page in PAGES} - {page.name for page in TEXT_PAGES} == {
-        page.name for page in PAGES if page.section == "One image"
-    }

@@ -41,21 +41,7 @@ def test_a_page_shows_its_list_and_quotes_nothing_else(page: str) -> None:
         assert re.search(rf"{author}.*\({year}\)", listed), (author, year)
 
 
-def test_no_page_speaks_of_a_chapter_or_a_notebook_without_its_name() -> None:
-    for path in [*SCREENS.rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
-        text = path.read_text("utf-8")
-        page = path.stem if path.parent.name == "pages" else path.relative_to(SCREENS).parts[0]
-        for word, source in (("chapter", "shoemaker"), ("the notebook", "notebook")):
-            assert word not in text.lower() or source in find(page).references, path
-
-
 def test_every_term_of_a_page_is_explained() -> None:
     shown = {term for page in PAGES for term in page.terms}
     assert all(page.terms for page in PAGES)
     assert shown <= set(TERMS)
-
-
-def test_definitions_are_sentences() -> None:
-    for term, meaning in TERMS.items():
-        assert meaning.endswith("."), term
-        assert len(meaning) < 160, term
