@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core.model import load, trace_corpus, trace_text
-from core.model.checks import texts
+from core.model.proof import texts
 from tests.model.families import SENTENCES
 from tests.model.sweep.eager import Eager
 from tests.model.sweep.kinds import all_kinds

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     Run = Callable[[Intervention, int], torch.Tensor]  # what is read of so many copies
 
 Replace = Literal["mean", "zero", "resample"]
-REPLACEMENTS: tuple[Replace, ...] = get_args(Replace)
 Doubles = NDArray[np.float64]
 DRAWS = 8  # random directions of every head; what is left out of eight is pooled over heads
 SINGLE_DRAWS = 19  # of one head: by luck it changes more than in all of them once in 20

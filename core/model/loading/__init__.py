@@ -16,10 +16,7 @@ from core.model import catalog, memory
 from core.model.catalog import Modality
 from core.model.checks.config import check_config
 from core.model.checks.folder import ModelFiles, check_folder
-from core.model.checks.pictures import Pictures, pictures_for, usual_size
 from core.model.checks.pipeline import check_built
-from core.model.checks.runs import Samples
-from core.model.checks.texts import Texts, texts_for
 from core.model.checks.tokenizer import NOT_FAST, private_copy
 from core.model.checks.weights import NumberType, count_weights, number_type, read_weights
 from core.model.downloading import downloads, hub
@@ -28,6 +25,9 @@ from core.model.image.facts import describe_vision, image_geometry
 from core.model.image.kinds import vision_config
 from core.model.image.settings import read_processing
 from core.model.loading.head import Whole, describe_answers, fits_task, read_whole
+from core.model.proof.pictures import Pictures, pictures_for, usual_size
+from core.model.proof.runs import Samples
+from core.model.proof.texts import Texts, texts_for
 from core.model.refusal import refusing
 from core.model.running import network
 from core.model.running.loaded import Heads, LoadedModel, labels_of

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from core.model.capture import IMPLEMENTATION
 from core.model.capture.forward import Way
-from core.model.checks.agreement import DiffersError
-from core.model.checks.runs import Item, Passes, Runs, Samples
-from core.model.checks.texts import chooses_keys
 from core.model.errors import UnsupportedModelError
+from core.model.proof.agreement import DiffersError
+from core.model.proof.runs import Item, Passes, Runs, Samples
+from core.model.proof.texts import chooses_keys
 from core.model.trace import AttentionType, Trace
 
 

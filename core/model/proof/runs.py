@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from core.model.capture import IMPLEMENTATION, Call, Check, Recorder
 from core.model.capture.forward import Way, hidden_states
-from core.model.checks.agreement import (
+from core.model.encoder_decoder.calls import Lengths, of_type
+from core.model.errors import ModelError, UnsupportedModelError, first_line
+from core.model.left_alone import ModuleStates
+from core.model.memory import is_out_of_memory
+from core.model.proof.agreement import (
     DiffersError,
     are_same,
     compare_call,
@@ -21,10 +25,6 @@ from core.model.checks.agreement import (
     rounding,
     trace_of,
 )
-from core.model.encoder_decoder.calls import Lengths, of_type
-from core.model.errors import ModelError, UnsupportedModelError, first_line
-from core.model.left_alone import ModuleStates
-from core.model.memory import is_out_of_memory
 from core.model.trace import AttentionType, Trace
 
 if TYPE_CHECKING:

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from core.model.capture import IMPLEMENTATION, Check, Recorder
 from core.model.capture.forward import Way
-from core.model.checks.agreement import DiffersError
-from core.model.checks.runs import Passes, Runs, Samples
 from core.model.encoder_decoder.calls import Lengths
 from core.model.errors import PICK_VISION, ModelError, UnsupportedModelError
 from core.model.image.facts import MAX_PATCHES, Size, Vision
 from core.model.image.forward import run_images, size_of
 from core.model.image.pixels import Pixels
+from core.model.proof.agreement import DiffersError
+from core.model.proof.runs import Passes, Runs, Samples
 from core.model.trace import Trace
 
 if TYPE_CHECKING:
