@@ -41,7 +41,6 @@ class Layers:
 
 
 def _leaders(model: LoadedModel, given: Any, measure: Measure | None = None, **options: Any) -> Any:
-    """What the page claims of the heads of largest effect."""
     found = effects(model, given, measure=measure, draws=0, **options)
     fresh: Any = {"heads": leading_heads(found.values), "draws": FRESH_DRAWS, "seed": FRESH_SEED}
     return leading_table(Layers(), effects(model, given, measure=measure, **fresh, **options))
@@ -90,11 +89,11 @@ def most_by_chance(rate: float, trials: int) -> int:
     return int(binom.isf(0.01, trials, rate))
 
 
-def test_of_random_weights_headline_and_map_claim_no_more_than_is_said(tmp_path: Path) -> None:
-    """Five seeds of three families, weights small and large, three texts or images each.
+@pytest.mark.parametrize("seeds", [1, pytest.param(5, marks=pytest.mark.nightly)])
+def test_random_weights_claim_no_more_than_is_said(tmp_path: Path, seeds: int) -> None:
+    """Three families, weights small and large, three texts or images each: a claim in 1 of 20.
 
-    Heads of random weights are random directions, nearly: a claim in 1 of 20 texts, and as the map
-    pools over all heads, a dot in 1 of 50. Without the tail, 1 of 7 texts has a claim.
+    As the map pools over all heads, a dot in 1 of 50. Without the tail, 1 of 7 texts has a claim.
     """
     claimed, dotted = [], []
     for name, spread in product(("bert", "gpt2", "vit"), (0.02, 0.2)):
@@ -102,12 +101,12 @@ def test_of_random_weights_headline_and_map_claim_no_more_than_is_said(tmp_path:
         items: list[Any] = (
             [open_box(each) for each in islice(BOX, 3)] if name == "vit" else [*SENTENCES[:3]]
         )
-        for seed, item in product(range(5), items):
+        for seed, item in product(range(seeds), items):
             twin = untrained_twin(model, seed)
             claimed.append(_leaders(twin, item)["matters"].any())
             dotted.append(effect_table(Layers(), effects(twin, item))["exceeds"].any())
-    assert sum(claimed) <= most_by_chance(LEVEL, 90) == 10
-    assert sum(dotted) <= most_by_chance(0.02, 90) == 5
+    assert sum(claimed) <= most_by_chance(LEVEL, len(claimed))
+    assert sum(dotted) <= most_by_chance(0.02, len(dotted))
 
 
 JUDGES: tuple[Method, ...] = ("attention", "norm", "direct", "zero", "mean", "resample")
