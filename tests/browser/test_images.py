@@ -188,33 +188,6 @@ def best(trace: Trace, row: np.ndarray) -> str:
     return trace.tokens[place].text
 
 
-def test_a_slider_says_how_many_arrows_without_the_server_and_its_link_brings_them_back(
-    images: Callable[..., Page],
-) -> None:
-    page = images()
-    sheet, slider = page.locator("canvas.sheet"), page.get_by_role("slider", name="Arrows")
-    expect(sheet).to_have_attribute("data-arrows", "0")
-    sent = count_messages(page)
-    slider.evaluate(
-        """(input) => {
-          input.value = "9"
-          input.dispatchEvent(new Event("input"))
-        }"""
-    )
-    expect(sheet).to_have_attribute("data-arrows", "9")
-    expect(page.locator(".slider-value")).to_have_text("9")
-    assert sent() == 0
-    slider.press("ArrowRight")  # let go
-    follow(page, "arrows=10")
-    reload(page)
-    expect(sheet).to_have_attribute("data-arrows", "10")
-    slider.press("End")
-    expect(sheet).to_have_attribute("data-arrows", str(SIDE * SIDE))
-    slider.press("Home")
-    expect(sheet).to_have_attribute("data-arrows", "0")
-    page.wait_for_url(lambda url: "arrows=" not in url)
-
-
 def test_heat_is_pink_for_keys_and_green_for_queries(
     images: Callable[..., Page], trace: Trace
 ) -> None:

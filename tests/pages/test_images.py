@@ -64,7 +64,6 @@ def test_all_layers_of_a_small_image_are_sent_as_vectors(folder: str, trace: Tra
         "head": "3",
         "patch": "r2c3",
         "direction": "to",
-        "arrows": 0,
         "only_patches": False,
     }
     for layer in range(3):
@@ -112,32 +111,11 @@ def test_a_link_holds_a_patch_by_its_place(folder: str, asked: str, shown: str) 
     assert alerts(app) == ""
 
 
-@pytest.mark.parametrize(
-    ("key", "value"), [("patch", "r7c1"), ("direction", "up"), ("arrows", "-3"), ("head", "5")]
-)
+@pytest.mark.parametrize(("key", "value"), [("patch", "r7c1"), ("direction", "up"), ("head", "5")])
 def test_what_a_link_asks_for_in_vain_is_said(folder: str, key: str, value: str) -> None:
     app = open_page(folder, **{key: value})
     assert f"This link asks for {key}" in alerts(app)
     assert sent(app, "patches")["view"][key] != value
-
-
-@pytest.mark.parametrize(
-    ("asked", "shown"),
-    [("7", 7), ("none", 0), ("strongest", SIDE**2), ("0.2", SIDE**2), ("0.05", SIDE**2)],
-)
-def test_a_link_says_how_many_arrows_and_older_ones_open(
-    folder: str, asked: str, shown: int
-) -> None:
-    app = open_page(folder, arrows=asked)
-    assert sent(app, "patches")["view"]["arrows"] == shown
-    assert alerts(app) == ""
-    assert app.query_params.get("arrows", "0") in (str(shown), [str(shown)])
-
-
-def test_an_image_of_fewer_patches_has_no_more_arrows_than_these(folder: str) -> None:
-    app = open_page(folder, arrows="7")
-    app.session_state["arrows"] = 1369  # as an image of 37 x 37 patches has them
-    assert sent(app.run(), "patches")["view"]["arrows"] == 0
 
 
 def test_a_report_of_the_picture_is_taken_as_far_as_it_is_a_state(
@@ -145,11 +123,9 @@ def test_a_report_of_the_picture_is_taken_as_far_as_it_is_a_state(
 ) -> None:
     state: dict[str, object] = {}
     monkeypatch.setattr("streamlit.session_state", state)
-    take_report({"patch": "r1c1", "layer": 3, "only_patches": "yes", "other": "x", "arrows": 12})
-    assert {key: state[key] for key in ("patch", "arrows")} == {"patch": "r1c1", "arrows": 12}
+    take_report({"patch": "r1c1", "layer": 3, "only_patches": "yes", "other": "x"})
+    assert state["patch"] == "r1c1"
     assert not {"layer", "only_patches", "other"} & set(state)
-    take_report({"arrows": "all"})
-    assert state["arrows"] == 12
 
 
 def test_the_same_state_sends_the_same_bytes(folder: str) -> None:
@@ -185,7 +161,6 @@ def test_examples_are_measured_on_the_image(folder: str, trace: Trace) -> None:
     press_example(app, "images", "Attends to itself")
     view = sent(app, "patches")["view"]
     assert (view["layer"], view["head"]) == (str(layer + 1), str(head + 1))
-    assert view["arrows"] == patches_of(trace).count
     cls = weights[..., 0].mean(axis=-1)
     press_example(app, "images", "Attends to CLS")
     view = sent(app, "patches")["view"]

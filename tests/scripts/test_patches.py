@@ -1,4 +1,4 @@
-"""Rows, columns and arrows of patches as the scripts work them out, against the trace's own."""
+"""Rows and columns of patches as the scripts work them out, against the trace's own."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def packed(trace: Trace, *layers: int, rows: Rows | None = None) -> bytes:
 
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
-    scripts = [f"patches/{name}" for name in ("weights", "arrows", "words", "layout")]
+    scripts = [f"patches/{name}" for name in ("weights", "words", "layout")]
     return run_with("shared/layer", *scripts)
 
 
@@ -86,28 +86,6 @@ def test_a_row_and_a_column_are_the_attention(run: Run, kind: str, head: int | s
                 asked={**asked, "direction": "to"},
             )
             np.testing.assert_allclose(column, expected[:, token], atol=2e-6)
-
-
-ARROWS = """
-  const layer = readLayer(data, 0)
-  let found = []
-  findArrows(layer, 2, data.grid, false, (arrows) => (found = arrows))
-  return found.map((arrow) => [arrow.query, arrow.key, arrow.weight, kindOf(arrow, data.grid, 0)])
-"""
-
-
-def test_an_arrow_goes_from_each_patch_to_its_strongest_key_the_strongest_first(run: Run) -> None:
-    trace = TRACES["plain"]
-    weights = trace.attention(0, 2)
-    links = [(query, int(weights[query].argmax())) for query in range(FIRST, TOKENS)]
-    links.sort(key=lambda link: -weights[link])
-    drawn = run(ARROWS, data=packed(trace, 0))
-    assert [tuple(arrow[:2]) for arrow in drawn] == links
-    expected = [weights[link] for link in links]
-    np.testing.assert_allclose([arrow[2] for arrow in drawn], expected, atol=1e-6)
-    kind_of = dict(enumerate(["CLS", "register"]))
-    kinds = ["itself" if query == key else kind_of.get(key, "patch") for query, key in links]
-    assert [arrow[3] for arrow in drawn] == kinds
 
 
 def test_where_one_layer_is_sent_the_others_come_in_steps_of_each_heads_maximum(run: Run) -> None:

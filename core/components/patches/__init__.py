@@ -38,7 +38,7 @@ class PatchesView:
 
     Attributes
     ----------
-    view : the state as links write it: layer, head, patch, direction, arrows, only_patches.
+    view : the state as links write it: layer, head, patch, direction, only_patches.
     serial : with a new number the component takes `view`; else it keeps its own state.
     start : the token that is shown before anyone points.
     heat : colours of the heat, ``#rrggbb``, light on a dark ground: of keys in "from", the row of a

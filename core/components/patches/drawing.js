@@ -1,23 +1,18 @@
-// The image with its grid, and over it the heat of one token's attention, arrows and frames. Draws on canvas and SVG alike.
+// The image with its grid, and over it the heat of one token's attention and frames. Draws on canvas and SVG alike.
 
 import { newCanvas, penOf } from "../shared/dom.js"
 import { photoOf } from "../shared/photo.js"
-import { drawArrow, kindOf } from "./arrows.js"
 import { isPatch } from "./weights.js"
-import { tokenOf } from "./words.js"
 
 /** @import { Place } from "../shared/dom.js" */
 /** @import { Grid } from "../shared/photo.js" */
 /** @import { Pen } from "../shared/svg_pen.js" */
-/** @import { Arrow } from "./arrows.js" */
 /** @import { PatchesView } from "./patches.js" */
 
 const DARKNESS = "rgba(8, 10, 16, 0.4)" // over the image where there is heat: 60 % of it is seen
 const GRID_LINE = "rgba(255, 255, 255, 0.16)"
-const ARROW = "#f2f4ff" // light on any darkened image
 const MIN_CELL = 7 // pixels: below it a grid would hide the image
 const MAX_HEAT = 0.94 // opacity: the image shows through
-const MANY = 0.1 // opacity of arrows that are not of the token pointed at
 
 /** The image at its size on the page, each of its pixels a square. @param {Uint8Array} pixels (height, width, 3) @param {Grid} grid @param {number} cell side of a patch on the page */
 export function enlarge(pixels, grid, cell) {
@@ -29,22 +24,19 @@ export function enlarge(pixels, grid, cell) {
   return canvas
 }
 
-/** Where only arrows are shown, nothing else lies over the image. @param {Pen} pen @param {PatchesView} view @param {HTMLCanvasElement} photo */
+/** @param {Pen} pen @param {PatchesView} view @param {HTMLCanvasElement} photo */
 export function drawScene(pen, view, photo) {
-  const { data, cell, best, active, pinned, pointed, colours, hasOnlyArrows } = view
+  const { data, cell, best, active, pinned, pointed, colours } = view
   const { grid } = data
   const [width, height] = [grid.columns * cell, grid.rows * cell]
   pen.drawImage(photo, 0, 0, width, height)
-  if (!hasOnlyArrows) {
-    pen.fillStyle = DARKNESS
-    pen.fillRect(0, 0, width, height)
-    drawHeat(pen, view)
-  }
+  pen.fillStyle = DARKNESS
+  pen.fillRect(0, 0, width, height)
+  drawHeat(pen, view)
   if (cell >= MIN_CELL) drawGrid(pen, grid, cell)
-  drawArrows(pen, view)
-  if (best.weight > 0 && !hasOnlyArrows) frame(pen, view, best.token, colours.heat, 1.5)
+  if (best.weight > 0) frame(pen, view, best.token, colours.heat, 1.5)
   if (pinned !== null && pointed !== null) frame(pen, view, pointed, colours.heat, 2.5)
-  if (!hasOnlyArrows) frame(pen, view, active, colours.active, 3)
+  frame(pen, view, active, colours.active, 3)
 }
 
 /** @param {Pen} pen @param {PatchesView} view */
@@ -66,22 +58,6 @@ function drawGrid(pen, { rows, columns }, cell) {
   for (let row = 1; row < rows; row++) pen.fillRect(0, row * cell - 0.5, columns * cell, 1)
   for (let column = 1; column < columns; column++)
     pen.fillRect(column * cell - 0.5, 0, 1, rows * cell)
-}
-
-/** Those of the token that is pointed at stand out. @param {Pen} pen @param {PatchesView} view */
-function drawArrows(pen, { arrows, active, data, names, cell, hasOnlyArrows }) {
-  const { grid } = data
-  const cls = tokenOf("cls", names) ?? -1
-  /** @param {Arrow} arrow */
-  const draw = (arrow) => {
-    const [from, to] = [centreOf(arrow.query, grid, cell), centreOf(arrow.key, grid, cell)]
-    drawArrow(pen, arrow, kindOf(arrow, grid, cls), from, to, cell, ARROW)
-  }
-  pen.globalAlpha = hasOnlyArrows ? 0.9 : MANY
-  arrows.forEach(draw)
-  pen.globalAlpha = 1
-  if (!hasOnlyArrows)
-    arrows.filter(({ query, key }) => query === active || key === active).forEach(draw)
 }
 
 /** @param {number} token @param {Grid} grid @param {number} cell @returns {Place} */

@@ -1,6 +1,6 @@
 // The parts of the view: controls, the large picture with its words, the small pictures.
 
-import { makeSegments, makeSlider, makeSwitch } from "../shared/controls.js"
+import { makeSegments, makeSwitch } from "../shared/controls.js"
 import { describe, make, makeTip } from "../shared/dom.js"
 import { makeTiles } from "./tiles.js"
 
@@ -24,20 +24,12 @@ const DIRECTIONS = [
 export function makeParts(root, view) {
   const bar = make(root, "div", "bar")
   const direction = makeSegments("Show", DIRECTIONS, (value) => view.change({ direction: value }))
-  const arrows = makeSlider(
-    "Arrows",
-    0,
-    (value) => view.showArrows(value),
-    () => view.change({}),
-  )
-  arrows.node.title =
-    "The strongest of the arrows from each patch to its strongest key: a square stands for CLS, a diamond for a register, a circle for itself"
   const only = makeSwitch(
     "Only patches",
     "Divide each row by what it gives to patches, as if there were no CLS or registers",
     (on) => view.change({ only_patches: on }),
   )
-  bar.append(direction.node, arrows.node, only.node)
+  bar.append(direction.node, only.node)
   const body = make(root, "div", "body")
   const stage = make(body, "div", "stage")
   const frame = describe(make(stage, "div", "frame"), {
@@ -68,7 +60,6 @@ export function makeParts(root, view) {
   return {
     bar,
     direction,
-    arrows,
     only,
     stage,
     frame,

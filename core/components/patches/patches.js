@@ -16,7 +16,6 @@ import { readLayer } from "../shared/layer.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { percent, weightText } from "../shared/weight_words.js"
-import { findArrows } from "./arrows.js"
 import { drawBeside } from "./beside.js"
 import { drawScene, enlarge } from "./drawing.js"
 import { sizesFor } from "./layout.js"
@@ -29,12 +28,11 @@ import { namesOf, pairNote, placeText, tokenOf, tokenSentence } from "./words.js
 /** @import { Layer } from "../shared/layer.js" */
 /** @import { SentSides } from "../shared/sentences.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Arrow } from "./arrows.js" */
 /** @import { Chip } from "./parts.js" */
 /** @import { Look } from "./tiles.js" */
 /** @import { Asked, Head } from "./weights.js" */
 /**
- * @typedef {{layer: string, head: string, patch: string, direction: string, arrows: number, only_patches: boolean}} State as links write it
+ * @typedef {{layer: string, head: string, patch: string, direction: string, only_patches: boolean}} State as links write it
  * @typedef {object} Data
  * @property {string} stamp of the image and the model
  * @property {State} view
@@ -64,7 +62,6 @@ export class PatchesView extends View {
   /** @type {Layer} */ layer
   /** @type {string[]} */ names = [] // of tokens, as people read them
   /** @type {number | null} */ pointed = null
-  /** @type {Arrow[]} */ links = [] // an arrow of each patch, the strongest first
   /** @type {Chip[]} */ chips = []
   /** @type {Float64Array[]} */ ofHeads = [] // the active token's weights, by head
   /** @type {Float64Array} */ weights = new Float64Array()
@@ -76,8 +73,7 @@ export class PatchesView extends View {
   cell = 0 // side of a patch in pixels
   columns = 1 // of small pictures of the layer
   small = 0 // side of the small pictures of all layers in pixels
-  linksOf = "" // what the links are of
-  endWork = () => {}
+  isStale = true // whether the layer is of other data
 
   /** @param {Component} component */
   constructor(component) {
@@ -90,7 +86,6 @@ export class PatchesView extends View {
     this.listen(frame, "click", (event) => this.pin(this.patchUnder(event)))
     this.listen(frame, "keydown", (event) => this.moveByKey(event))
     this.listen(frame, "blur", () => this.point(null))
-    this.cleanUps.push(() => this.endWork())
   }
 
   /** @param {Data} data @param {boolean} isSent */
@@ -103,7 +98,7 @@ export class PatchesView extends View {
       this.pointed = null
       this.chips = makeChips(this.ui.chips, data.sides.queries.special, this)
     }
-    this.linksOf = ""
+    this.isStale = true
     this.layOut()
   }
 
@@ -148,17 +143,15 @@ export class PatchesView extends View {
     const isHere = this.sent.includes(index)
     describe(ui.frame, { "aria-busy": !isHere })
     if (!isHere) return // the server has been asked
-    if (this.layer?.index !== index || this.linksOf === "") this.layer = readLayer(data, index)
+    if (this.isStale || this.layer.index !== index) this.layer = readLayer(data, index)
+    this.isStale = false
     this.measure()
     ui.direction.sync(state.direction)
-    ui.arrows.input.max = String(data.grid.count)
-    ui.arrows.sync(state.arrows, `${state.arrows || "none"}`)
     ui.only.sync(state.only_patches)
     ui.classes.textContent = data.classes.length
       ? `Model's guess: ${data.classes.map(([name, share]) => `${name} ${percent(share)}`).join(", ")}.`
       : ""
     ui.classes.hidden = !data.classes.length
-    this.seekArrows()
     this.fill()
   }
 
@@ -183,32 +176,6 @@ export class PatchesView extends View {
     ui.ramp.style.backgroundImage = `linear-gradient(to right, ${css([16, 18, 26])}, ${others})`
   }
 
-  /** The arrows on the screen. */
-  get arrows() {
-    return this.links.slice(0, this.state.arrows)
-  }
-
-  /** As the slider moves. @param {number} arrows */
-  showArrows(arrows) {
-    Object.assign(this.state, { arrows })
-    this.layOut()
-  }
-
-  /** Find the arrows of another head. */
-  seekArrows() {
-    const { layer, head, state, data } = this
-    const wanted = [layer.index, head, state.only_patches, state.arrows > 0].join()
-    if (wanted === this.linksOf) return
-    this.endWork()
-    this.linksOf = wanted
-    this.links = []
-    if (!state.arrows) return
-    this.endWork = findArrows(layer, head, data.grid, state.only_patches, (links) => {
-      this.links = links
-      this.nextFrame(() => this.draw())
-    })
-  }
-
   /** All that depends on the token. */
   fill() {
     const { layer, data, active, asked, head, ui } = this
@@ -226,12 +193,6 @@ export class PatchesView extends View {
     const { ui, data, cell, photo } = this
     if (!photo) return
     drawScene(sizeCanvas(ui.sheet, data.grid.columns * cell, data.grid.rows * cell), this, photo)
-    ui.sheet.dataset.arrows = String(this.arrows.length)
-  }
-
-  /** Arrows stand alone over the image until a token is pointed at or held. */
-  get hasOnlyArrows() {
-    return this.state.arrows > 0 && this.pinned === null && this.pointed === null
   }
 
   /** Numbers and words. */
@@ -328,7 +289,6 @@ export class PatchesView extends View {
 
   pictureParts() {
     const { ui, layer, head, state, active, names, photo } = this
-    const { arrows, ...facts } = state
     const painters = new Map([...ui.ofLayer.painters(), ...ui.ofAll.painters()])
     if (photo) painters.set(ui.sheet, (pen) => drawScene(pen, this, photo))
     return {
@@ -336,7 +296,7 @@ export class PatchesView extends View {
       painters,
       place: placeText(layer.number, head),
       name: `-L${layer.number}${typeof head === "number" ? `H${head + 1}` : `-${head}`}-${names[active]}`,
-      facts: { ...facts, patch: names[active], ...(arrows ? { arrows } : {}) },
+      facts: { ...state, patch: names[active] },
     }
   }
 }

@@ -9,7 +9,6 @@ import numpy as np
 
 from core.analysis.arrays import Floats
 from core.analysis.images.follow.marks import head_marks
-from core.analysis.images.patch_scores import patches_of
 from core.screens.images.sending import sends_all
 from core.ui.presets import Preset
 from core.ui.words.prose import Prose
@@ -25,8 +24,6 @@ def explain(trace: Trace, view: Mapping[str, Any]) -> str:
     """How to read the picture, true for what is on the screen."""
     from_query = view["direction"] == "from"
     sentences = [_words("of_query" if from_query else "of_key"), _words("scale")]
-    if view["arrows"]:
-        sentences.append(_words("arrows"))
     if view["only_patches"]:
         sentences.append(_words("divided"))
     if view["head"] == "max":
@@ -60,22 +57,20 @@ def mathematics(trace: Trace) -> str:
 
 def examples(trace: Trace) -> list[Preset]:
     """Settings worth seeing on this image; heads are measured, not listed."""
-    marks, patches = head_marks(trace), patches_of(trace).count
+    marks = head_marks(trace)
     colour, itself = _strongest(marks.colour), _strongest(marks.itself)
-    name = head_name(trace, *colour)
-    alike = _words("like_colours", head=name, share=marks.colour[colour])
+    alike = _words("like_colours", head=head_name(trace, *colour), share=marks.colour[colour])
     stays = _words("to_itself", head=head_name(trace, *itself), share=marks.itself[itself])
     presets = [
         Preset("Similar colours", alike, _state(trace, *colour)),
-        Preset("Attends to itself", stays, _state(trace, *itself, arrows=patches)),
+        Preset("Attends to itself", stays, _state(trace, *itself)),
     ]
     if marks.cls is not None:
         resting = _strongest(marks.cls)
         rests = _words("on_cls", head=head_name(trace, *resting), share=marks.cls[resting])
         state = _state(trace, *resting, patch="cls", direction="to")
         presets.append(Preset("Attends to CLS", rests, state))
-    state = _state(trace, *colour, arrows=patches)
-    return [*presets, Preset("Strongest arrows", _words("strongest_arrows", head=name), state)]
+    return presets
 
 
 def _strongest(scores: Floats) -> tuple[int, int]:
@@ -84,6 +79,6 @@ def _strongest(scores: Floats) -> tuple[int, int]:
     return int(layer), int(head)
 
 
-def _state(trace: Trace, layer: int, head: int, **changes: str | int) -> dict[str, str | int]:
+def _state(trace: Trace, layer: int, head: int, **changes: str) -> dict[str, str | int]:
     """The page's state for this head (from 0), with `changes`."""
     return {"layer": str(trace.layer_labels[layer]), "head": str(head + 1), **changes}

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.analysis.images.patch_scores import patches_of
 from core.components.patches import link_name
-from core.components.reported_state import as_index, changes
+from core.components.reported_state import changes
 from core.ui import controls
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 KEY = "patches"  # of the component
 FREE = "none"  # no token is held
 _TEXTS = ("layer", "head", "patch", "direction")
-_WORDS = ("strongest", "0.5", "0.2", "0.1", "0.05")  # in links, before arrows were counted
 
 
 def restore_view(trace: Trace) -> dict[str, Any]:
@@ -26,7 +24,7 @@ def restore_view(trace: Trace) -> dict[str, Any]:
 
     Layer and head have been picked before.
     """
-    names, patches = [link_name(token) for token in trace.tokens], patches_of(trace).count
+    names = [link_name(token) for token in trace.tokens]
     return {
         "layer": st.session_state["layer"],
         "head": st.session_state["head"],
@@ -35,14 +33,6 @@ def restore_view(trace: Trace) -> dict[str, Any]:
         ),
         "direction": controls.choice(
             "direction", ("from", "to"), subject="The directions are", optional=True
-        ),
-        "arrows": controls.number(
-            "arrows",
-            0,
-            patches,
-            0,
-            optional=True,
-            gone={"none": 0, **dict.fromkeys(_WORDS, patches)},
         ),
         "only_patches": controls.flag("only_patches", optional=True),
     }
@@ -57,8 +47,6 @@ def held_token(trace: Trace, view: Mapping[str, Any], start: int) -> int:
 def take_report(view: Mapping[str, Any]) -> None:
     """Put what the component reports into the session; ignore anything that is not a state."""
     report: dict[str, Any] = {key: view[key] for key in _TEXTS if isinstance(view.get(key), str)}
-    if (arrows := as_index(view.get("arrows"))) is not None:
-        report["arrows"] = arrows
     if isinstance(view.get("only_patches"), bool):
         report["only_patches"] = view["only_patches"]
     controls.pick(**changes(KEY, report))

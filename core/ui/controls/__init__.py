@@ -255,19 +255,13 @@ def number(
     slider: bool = False,
     width: int | None = None,
     optional: bool = False,
-    gone: Mapping[str, Number] | None = None,
     **look: Any,  # noqa: ANN401 - of the widget: step, format, help
 ) -> Number:
-    """A number from `low` to `high`, whole if the default is: a box, or a slider.
-
-    `gone` are words that links had in place of numbers.
-    """
+    """A number from `low` to `high`, whole if the default is: a box, or a slider."""
     _declare(Control("number", key, default, (low, high), optional))
     value, state = address.take(key), st.session_state
     if value == "" and optional:
         state[key] = default
-    elif value and gone and value in gone:
-        state[key] = gone[value]
     elif value:
         try:
             asked = float(value)
