@@ -77,7 +77,6 @@ def _measure(keys: list[TraceKey]) -> AttentionDistances:
                 words = f"Measuring every head on the sample images: {place} of {len(keys)} images"
                 bar.progress(place / len(keys), text=words)
             parts.append(cached.image_distances(key))
-            turns.give_way()
     slot.empty()
     return mean_of_distances(parts)
 

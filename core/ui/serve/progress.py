@@ -1,4 +1,4 @@
-"""How far long work is: a bar with Cancel, moved between steps that let others go first."""
+"""How far long work is: a bar with Cancel, moved between its steps."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import streamlit as st
-
-from core.ui.serve import turns
 
 UPDATE_SECONDS = 0.3  # between two moves of a bar; at each of them Streamlit also notices Cancel
 
@@ -26,10 +24,9 @@ class Bar:
         self._moved = time.perf_counter()
 
     def step(self, share: float, words: str) -> None:
-        """Call between two steps of long work: moves it now and then, and short answers pass."""
+        """Call between two steps of long work: moves it now and then."""
         if time.perf_counter() - self._moved > UPDATE_SECONDS:
             self.show(share, words)
-        turns.give_way()
 
 
 @contextmanager

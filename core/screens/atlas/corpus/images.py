@@ -22,7 +22,7 @@ from core.ui.serve import uploads
 from core.ui.words.messages import escape, quote
 
 MAX_IMAGES, MAX_MB = 100, 20  # files of a visitor, and the size of one
-_BATCH_IMAGES = 4  # of a forward pass, then others may go first
+_BATCH_IMAGES = 4  # of a forward pass
 _CHECKED = "_atlas_images_checked"  # of files that were opened once: why not, or nothing
 
 

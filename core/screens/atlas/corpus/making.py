@@ -43,7 +43,7 @@ from core.ui.words.messages import show_model_error
 from core.ui.words.prose import Prose
 
 _WAIT_SECONDS = 1.0  # between two looks of a visitor who waits for a turn
-BATCH_TOKENS = 512  # of a forward pass: 0.2 s of the bundled model, then others may go first
+BATCH_TOKENS = 512  # of a forward pass: 0.2 s of the bundled model
 _PART_TOKENS = 8_192  # run by length, so that there is little padding
 _MIN_RATE_TOKENS = 200  # from which on a model's pace is remembered
 _PROJECTING = "Projecting the queries and keys of every head …"
@@ -230,7 +230,6 @@ def _project(entry: AtlasEntry, corpus: Corpus, bar: Bar, ticket: object) -> Non
 
     def before_head(done: int, total: int) -> None:
         progress[:] = done, total
-        turns.give_way()
 
     def work() -> None:
         try:
@@ -294,8 +293,7 @@ def _part(entry: AtlasEntry, corpus: Corpus, slot: DeltaGenerator) -> AtlasEntry
             if not _wait_for_turn(entry, ticket, bar):
                 return entry
             if entry.store.count:
-                store, step = entry.store.copy(), lambda *_: turns.give_way()
-                atlas = atlas_of(store, corpus.texts, corpus.labels, step)
+                atlas = atlas_of(entry.store.copy(), corpus.texts, corpus.labels)
                 entry.partial = AtlasEntry(InMemory(atlas), plan=entry.plan)
     finally:
         _line.leave(ticket)
