@@ -12,9 +12,9 @@ MIN_VALUES = 5  # of fewer, too many resamples are one value again and again
 SEED = 20_190_611  # so that the same values give the same intervals
 
 
-def times_drawn(count: int, resamples: int = RESAMPLES) -> Floats:
+def times_drawn(count: int) -> Floats:
     """How often each of `count` is drawn with replacement, float64 (resample, count)."""
-    drawn = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), resamples)
+    drawn = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), RESAMPLES)
     return drawn.astype(np.float64)
 
 

@@ -95,17 +95,11 @@ def _pattern(view: View) -> str:
 
 def _matrices(view: View, whole: str) -> tuple[Array, Array]:
     """Attention, and what uniform attention would be, both (token, key token)."""
-    if whole != "head":
-        kind = cast("Overall", whole)
-        return (
-            overall_attention(view.trace, kind),
-            uniform_overall(view.trace, kind),
-        )
-    allowed = permitted(view.trace, view.layer, view.head)
-    return (
-        view.trace.attention(view.layer, view.head),
-        uniform_attention(allowed),
-    )
+    trace, layer, head = view.trace, view.layer, view.head
+    if whole == "head":
+        return trace.attention(layer, head), uniform_attention(permitted(trace, layer, head))
+    kind = cast("Overall", whole)
+    return overall_attention(trace, kind), uniform_overall(trace, kind)
 
 
 def _whole(trace: Trace, name: str, weights: Array, uniform: Array) -> tuple[str, str]:

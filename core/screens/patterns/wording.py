@@ -15,13 +15,10 @@ from core.analysis.head_patterns.registry import PATTERNS
 from core.model import Trace
 from core.screens.patterns.view import View
 from core.ui.corpus_walk import reads_corpora, show_unread
-from core.ui.current import found_head
-from core.ui.words.messages import quote
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names, score_names, words_for
 from core.ui.words.prose import Prose
 from core.ui.words.remarkable import looks_and_need
-from core.vocabulary import labels_of
 
 _words = Prose(__file__)
 # From here on a score is called above its threshold (0), and far above it (1: all attention).
@@ -73,7 +70,7 @@ def verdict(view: View) -> str:
         confidence=row["confidence"],
         just=row["confidence"] < ABOVE,
         far=row["confidence"] >= FAR_ABOVE,
-        need=_need(view),
+        need=looks_and_need(trace, view.layer, view.head, with_pattern=False),
     )
 
 
@@ -102,26 +99,7 @@ def _no_pattern(view: View) -> str:
         score=row[NAMING[nearest].score],
         limit=limits[nearest],
         scarce="; ".join(scarce),
-        on_home=_pair_on_home(view),
     )
-
-
-def _pair_on_home(view: View) -> str:
-    """Why Home shows a head that follows no pattern, if it does (Markdown)."""
-    trace, link = view.trace, found_head(view.trace)
-    if link is None or not link.joins_words:
-        return ""
-    if (view.layer, view.head) != (link.layer, link.head):
-        return ""
-    query = quote(labels_of(trace.tokens)[link.query])
-    key = quote(labels_of(trace.key_tokens)[link.key])
-    weight = number(link.weight)
-    return _words("pair_on_home", query=query, key=key, weight=weight, need=_need(view))
-
-
-def _need(view: View) -> str:
-    """Where to see whether it matters; the pattern is said already (Markdown)."""
-    return looks_and_need(view.trace, view.layer, view.head, with_pattern=False)
 
 
 def nearest_pattern(
