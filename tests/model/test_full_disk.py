@@ -50,7 +50,7 @@ def test_a_part_on_a_full_disk_is_the_systems_own_error_and_leaves_nothing(disk:
     assert list(disk.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_wherever_the_disk_fills_up_it_is_said_and_the_same_command_goes_on(
     disk: Path,
     folder_of: FolderOf,

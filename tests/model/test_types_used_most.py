@@ -142,9 +142,3 @@ def test_layers_of_few_dims_are_filled_with_zeros_which_keeps_their_scores(tmp_p
         trace.attention(), eager.attention(len(trace.tokens), SENTENCES[0]), strict=True
     ):
         np.testing.assert_allclose(ours, own, atol=1e-5)
-
-
-def test_infinity_in_config_json_is_read_as_transformers_writes_it(tmp_path: Path) -> None:
-    build("bamba", tmp_path)
-    assert '"__float__": "Infinity"' in (tmp_path / "config.json").read_text("utf-8")
-    assert load(str(tmp_path)).network.config.time_step_limit[1] == float("inf")

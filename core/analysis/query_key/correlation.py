@@ -73,7 +73,7 @@ def correlations(table: PairTable, c: Floats, distance: Distance, measure: Measu
     else:
         found = _weighted(x, y)
     repeats = c.size // tried.size
-    return Correlations(*(np.repeat(values, repeats) for values in found))
+    return Correlations(np.repeat(found.values, repeats), np.repeat(found.weighted_pairs, repeats))
 
 
 def _correlate(x: Floats, y: Floats, weights: Floats) -> Floats:

@@ -75,7 +75,7 @@ def check_neighbours(projection: Projection, dimensions: int, metric: Metric) ->
     assert trustworthiness(rows, shuffled, n_neighbors=5, metric=metric) < 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("dimensions", "metric"), zip(DIMENSIONS, METRICS, strict=True))
 def test_tsne_is_steady_and_keeps_neighbours(dimensions: int, metric: Metric) -> None:
     check_neighbours("t-SNE", dimensions, metric)

@@ -179,7 +179,7 @@ for name, command in json.loads(sys.argv[1]).items():
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_killed_and_resumed_gives_the_bytes_of_a_single_run(
     folder_of: FolderOf, corpus: Path, tmp_path: Path
 ) -> None:
@@ -328,7 +328,7 @@ def test_a_corpus_of_special_tokens_alone_is_refused(
     assert not out.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("where", ["engine.folder.write_whole", "files.tables._table_of"])
 def test_a_full_disk_is_reported_and_what_is_finished_stays(
     where: str, given: list[str], out: Path, capsys: pytest.CaptureFixture[str]

@@ -99,7 +99,7 @@ def test_the_sample_is_an_atlas_of_whole_sentences_with_the_figures_of_all(
     assert sample.measured.tokens == atlas.measured.tokens
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_killed_while_the_folder_is_written_and_resumed(
     folder_of: FolderOf, corpus: Path, out: Path, tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_every_family_has_a_twin_of_its_shape_that_another_seed_changes(
     kind: str, tmp_path: Path
