@@ -36,8 +36,8 @@ link. Numbers of layers, heads and positions of tokens begin at 1. Beside these,
 text that would make the address longer than 7,500 bytes. With an encoder-decoder, `attention` is
 `encoder`, `decoder` or `cross`, and `decoder` is what its decoder reads (empty: the model's own
 answer). A translator whose tokenizer has languages also has `from_language` and `to_language`, by
-their codes (`eng_Latn`). In cross attention, positions of queries (`from`, `query`, `without`)
-count the decoder's tokens, those of keys (`to`, `key_token`, `without_keys`) the text's. A link to
+their codes (`eng_Latn`). In cross attention, positions of queries (`from`, `query`) count the
+decoder's tokens, those of keys (`to`, `key_token`) the text's. A link to
 `/patch_space` opens the same image at `/query_key`. Made from the controls that the pages declare,
 with the embedded models, the first sentence and the first image, by `python -m tests.page_tables`.
 """

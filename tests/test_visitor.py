@@ -117,14 +117,14 @@ def test_the_menu_leads_to_every_page_and_the_text_comes_along(quiet_app: str) -
 def test_a_visitor_can_only_do_what_the_page_offers(quiet_app: str) -> None:
     async def visit() -> None:
         async with Visitor(quiet_app) as visitor:
-            await visitor.open("heatmap", text="leaves fall", head="2")
+            await visitor.open("heatmap", text="leaves fall", head="2", values="scores")
             with pytest.raises(KeyError, match=r"there are: .*model"):
                 await visitor.set("no_such_key", 1)
             with pytest.raises(ValueError, match="no option 'sums'"):
                 await visitor.set("values", "sums")
             await visitor.set("place", {"view": {"head": "99"}})  # as a forged message could
             assert "head=2" in visitor.query
-            with pytest.raises(ValueError, match="renorm is switched off"):
-                await visitor.set("renorm", value=True)
+            with pytest.raises(ValueError, match="words is switched off"):
+                await visitor.set("words", value=True)
 
     run_visit(visit())

@@ -9,15 +9,14 @@ themselves are smaller, they are sent instead. A picture takes a byte a weight, 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arrays import Floats, one_thread, renormalise_rows
-from core.analysis.model_map import PairFilter, shown_positions
+from core.analysis.arrays import Floats, one_thread
 from core.analysis.pairs import exact_scores
 from core.model.trace import Array, Trace
 
@@ -93,39 +92,6 @@ class LayerPayload:
         else:
             exact = cls(weights=attention, permitted=permitted_bits(trace.layers[layer].mask))
         return replace(exact, steps=quantise(weighted, top), top=top, factor=factor)
-
-
-def shown_weights(
-    trace: Trace,
-    layer: int,
-    weighting: Weighting = "attention",
-    norms: Array | None = None,
-    *,
-    heads: Sequence[int] = (),
-    pairs: PairFilter = "all",
-    hide_special: bool = False,
-    without: Collection[int] = (),
-    without_keys: Collection[int] = (),
-    renormalise: bool = False,
-) -> Array:
-    """The numbers that the head view shows of a layer, float32 (head, query token, key token).
-
-    `heads` are those that are on, from 0, none for all; `pairs` and `hide_special` leave out tokens
-    as :func:`core.analysis.model_map.shown_positions` does, `without` and `without_keys` queries
-    and keys by their positions; `renormalise` divides each row by its sum over the keys that are
-    left. `weighting` and `norms` are those of :meth:`LayerPayload.drawn`.
-    """
-    sides = shown_positions(trace.tokens, pairs, hide_special, trace.source)
-    rows, columns = (
-        [place for place in side if place not in away]
-        for side, away in zip(sides, (without, without_keys), strict=True)
-    )
-    factor = _factor(trace, layer, weighting, norms)
-    weights = trace.attention(layer)
-    if factor is not None:
-        weights = weights * factor[:, None, :]
-    chosen = weights[list(heads) or slice(None)][:, rows][..., columns]
-    return renormalise_rows(chosen) if renormalise else chosen
 
 
 def log_sums(trace: Trace, layer: int, heads: Sequence[int] | None = None) -> Array:

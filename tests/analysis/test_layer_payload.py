@@ -14,7 +14,6 @@ from core.analysis.layer_payload import (
     LayerPayload,
     drawn_size,
     permitted_bits,
-    shown_weights,
     vectors_size,
 )
 from core.model import trace_text
@@ -156,19 +155,3 @@ def test_what_a_model_adds_to_scores_is_kept_for_one_head_or_for_each(
     zero = replace(trace, layers=(Layer(1.0, np.zeros(shape, np.float32)),))
     assert LayerPayload.of(zero, 0).bias is None
     assert vectors_size(biased, 0) == vectors_size(plain, 0) + bias.nbytes
-
-
-def test_what_is_shown_is_narrowed_then_renormalised() -> None:
-    weights = random_weights(5, 2, 3, 6)
-    trace = trace_with_attention(weights)
-    shown = [place for place in range(6) if place != 2]
-    own = shown_weights(trace, 1, heads=[0, 2], without=[2], without_keys=[2, 3])
-    expected = weights[1][[0, 2]][:, shown][..., [0, 1, 4, 5]]
-    assert_allclose(own, expected, atol=1e-6)
-    divided = shown_weights(
-        trace, 1, heads=[0, 2], without=[2], without_keys=[2, 3], renormalise=True
-    )
-    assert_allclose(divided, expected / expected.sum(axis=-1, keepdims=True), atol=1e-6)
-    lengths = np.linalg.norm(trace.kv_values[1], axis=-1)  # (head, key token)
-    valued = shown_weights(trace, 1, "value")
-    assert_allclose(valued, weights[1] * lengths[:, None, :], atol=1e-6)

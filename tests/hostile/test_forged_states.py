@@ -31,8 +31,8 @@ FORGED: tuple[Any, ...] = (
 HELD = (
     *("cell", "layers", "heads", "layer", "head", "query", "pairKey", "byContribution"),
     *("folded", "pairs", "token", "points", "visit", "total", "column", "share"),
-    *("region", "serial", "near", "from", "to", "without", "without_keys", "patch", "direction"),
-    *("arrows", "only_patches", "weigh", "least", "hide", "renorm", "what", "held"),
+    *("region", "serial", "near", "from", "to", "patch", "direction"),
+    *("arrows", "only_patches", "weigh", "hide", "held"),
 )
 MESSAGES = 4  # of forged states to each page
 CHARTS = ("plotly_chart", "arrow_data_frame")

@@ -96,11 +96,11 @@ def test_a_report_reaches_the_link_and_a_state_from_elsewhere_the_component() ->
 
 
 def test_a_shorter_text_drops_the_positions_it_lacks() -> None:
-    app = open_app("head_view", **{"from": "11", "without": "2,12"})
+    app = open_app("head_view", **{"from": "11"})
     app.text_area(key="text").set_value("two words").run()
     view = sent(app)["view"]
     assert not app.exception
-    assert (view["from"], view["without"]) == ([], [2])
+    assert view["from"] == []
 
 
 @pytest.mark.parametrize("view", [{"layer": 4, "heads": "x", "hide": "1"}, {}])
@@ -127,7 +127,6 @@ def test_a_report_that_comes_after_the_page_was_left_is_ignored(
     ("state", "sentence"),
     [
         ({"hide": "1"}, "add up to 1, partly to tokens not shown"),
-        ({"hide": "1", "renorm": "1"}, "divided by their sum over the tokens shown"),
         ({"weigh": "value"}, "attention times the length of the value; they do not"),
         ({"weigh": "transformed"}, "the value after the output projection"),
         ({"text": LONG}, "Lines with an end out of view are fainter"),
@@ -138,9 +137,3 @@ def test_the_sentence_under_the_picture_is_true_for_what_is_shown(
 ) -> None:
     app = open_app("head_view", **state)
     assert sentence in said(app)
-
-
-def test_the_numbers_of_the_heads_wait_until_they_are_asked_for() -> None:
-    assert sent(open_app("head_view", text=LONG))["scoreNames"] == []
-    names = sent(open_app("head_view", text=LONG, what="1"))["scoreNames"]
-    assert names == ["previous", "next", "self", "first", "delimiter", "entropy"]

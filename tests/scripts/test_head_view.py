@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.layer_payload import LayerPayload, quantise, value_norms
+from core.analysis.layer_payload import LayerPayload, value_norms
 from core.components.head_view import HeadView, pack_head_view
 from core.model import load, trace_text
 from tests.analysis.traces import crossing, numbered, random_weights, trace_with_attention
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = [f"head_view/{name}" for name in ("weights", "filters", "layout", "words")]
 SCRIPTS += ["shared/layer", "shared/sentences"]
-VIEW = {"pairs": "all", "hide": False, "without": []}
+VIEW = {"pairs": "all", "hide": False}
 
 
 @pytest.fixture(scope="module")
@@ -89,16 +89,6 @@ def test_cross_attention_is_read_from_rows_of_another_length(
     np.testing.assert_allclose(weights, expected.ravel(), atol=1e-5)
     assert layer.steps is not None
     assert np.abs(layer.steps / 255 * layer.top - expected).max() <= layer.top / 500
-    shown = {"queries": [0, queries - 1], "keys": [1, keys - 1]}
-    result = run(
-        RENORMALISED.replace("(data, 0)", "(data, 1)"), shown=shown, data=packed(trace, {1: layer})
-    )
-    sums = np.array(result["sums"]).reshape(2, queries)[:, shown["queries"]]
-    left = expected[:, shown["queries"]][..., shown["keys"]]
-    np.testing.assert_allclose(sums, left.sum(axis=-1), atol=1e-5)
-    steps = np.array(result["steps"]).reshape(expected.shape)[:, shown["queries"]]
-    shares = 255 * left / left.sum(axis=-1, keepdims=True)
-    assert np.abs(steps[..., shown["keys"]] - shares).max() <= 0.51
 
 
 def test_a_weighted_number_is_attention_times_the_length_of_the_value(run: Run) -> None:
@@ -117,8 +107,7 @@ def test_a_weighted_number_is_attention_times_the_length_of_the_value(run: Run) 
         ({"pairs": "ab"}, [0, 1, 2, 3], [4, 5, 6]),
         ({"pairs": "ba"}, [4, 5, 6], [0, 1, 2, 3]),
         ({"pairs": "bb", "hide": True}, [4, 5], [4, 5]),
-        ({"hide": True, "without": [2, 6]}, [2, 4], [2, 4]),
-        ({"without": [1, 2, 3, 4, 5, 6, 7]}, [], []),
+        ({"hide": True}, [1, 2, 4, 5], [1, 2, 4, 5]),
     ],
 )
 def test_filters_choose_the_tokens_of_both_columns(
@@ -136,7 +125,6 @@ def test_filters_choose_the_tokens_of_both_columns(
         ({}, [0, 1, 2], [0, 1, 2, 3, 4]),
         ({"hide": True}, [1, 2], [0, 1, 3]),
         ({"pairs": "ab"}, [0, 1, 2], [3, 4]),
-        ({"without": [2], "without_keys": [1, 5]}, [0, 2], [1, 2, 3]),
     ],
 )
 def test_in_cross_attention_each_column_has_tokens_of_its_own(
@@ -146,9 +134,7 @@ def test_in_cross_attention_each_column_has_tokens_of_its_own(
         "queries": words("[START]", "wo", "ist"),
         "keys": words("where", "is", "[SEP]", "|", "it", "[SEP]"),
     }
-    shown = run(
-        "return shownTokens(tokens, view)", tokens=sides, view=VIEW | {"without_keys": []} | view
-    )
+    shown = run("return shownTokens(tokens, view)", tokens=sides, view=VIEW | view)
     assert (shown["queries"], shown["keys"]) == (queries, keys)
 
 
@@ -200,55 +186,20 @@ def test_lines_come_strongest_first_and_none_is_lost(run: Run) -> None:
     assert len(cells) == len(expected)
 
 
-def test_the_automatic_threshold_leaves_few_enough_lines(run: Run) -> None:
+def test_the_threshold_leaves_few_enough_lines(run: Run) -> None:
     few = np.zeros((2, 64, 64), dtype=int)
     few[0, :, 0] = 200
     many = np.full((2, 64, 64), 20)  # 8192 lines of 0.08
-    cases = [("auto", few), ("auto", many), ("0.3", many), ("auto", np.full((2, 64, 64), 255))]
+    cases = [few, many, np.full((2, 64, 64), 255)]
     thresholds = run(
         """const every = Array.from({ length: 64 }, (_, i) => i)
         const [shown, size] = [{ queries: every, keys: every }, { queries: 64, keys: 64 }]
-        return cases.map(([least, steps]) => (
-          thresholdOf(least, Uint8Array.from(steps), size, [0, 1], shown)
+        return cases.map((steps) => (
+          thresholdOf(Uint8Array.from(steps), size, [0, 1], shown)
         ))""",
-        cases=[(least, steps.ravel().tolist()) for least, steps in cases],
+        cases=[steps.ravel().tolist() for steps in cases],
     )
-    assert thresholds == [0.02, 0.1, 0.3, 0.9]
-
-
-RENORMALISED = """
-const { steps, sums } = renormalise(readLayer(data, 0), shown)
-return { steps: [...steps], sums: [...sums] }"""
-
-
-@pytest.mark.parametrize("size", [6, 40], ids=["from weights", "from queries and keys"])
-def test_renormalised_rows_are_divided_by_what_is_left(run: Run, size: int) -> None:
-    rng = np.random.default_rng(size)
-    weights = rng.dirichlet(np.full(size, 0.2), (1, 2, size)).astype(np.float32)
-    trace = trace_with_attention(weights)
-    shown = {"queries": [1, 3, 4], "keys": [0, 4, 5]}
-    result = run(RENORMALISED, shown=shown, data=packed(trace, {0: LayerPayload.drawn(trace, 0)}))
-    steps = np.array(result["steps"]).reshape(2, size, size)
-    left = trace.attention(0).astype(np.float64)[:, [1, 3, 4]][:, :, [0, 4, 5]]
-    sums = left.sum(axis=-1)
-    np.testing.assert_allclose(
-        np.array(result["sums"]).reshape(2, size)[:, [1, 3, 4]], sums, atol=1e-6
-    )
-    expected = 255 * left / sums[..., None]
-    assert np.abs(steps[:, [1, 3, 4]][:, :, [0, 4, 5]] - expected).max() <= 0.5 + 0.01
-    assert steps.sum() == steps[:, [1, 3, 4]][:, :, [0, 4, 5]].sum()  # nothing elsewhere
-
-
-def test_a_row_with_nothing_left_stays_empty(run: Run) -> None:
-    itself = np.eye(4, dtype=np.float32)[None]
-    sent = LayerPayload(weights=itself, steps=quantise(itself))
-    shown = {"queries": [0, 1], "keys": [1, 2]}
-    result = run(
-        RENORMALISED, shown=shown, data=packed(trace_with_attention(itself[None]), {0: sent})
-    )
-    steps = np.array(result["steps"]).reshape(4, 4)
-    assert steps[0].tolist() == [0, 0, 0, 0]
-    assert steps[1].tolist() == [0, 255, 0, 0]
+    assert thresholds == [0.02, 0.1, 0.9]
 
 
 def test_a_line_is_drawn_when_it_crosses_the_view(run: Run) -> None:

@@ -22,7 +22,6 @@ Counts = NDArray[np.int_]
 # Patterns of the text itself: those that need neither repeated sequences nor embeddings.
 ON_TEXT = tuple(each for each in PATTERNS if each.measured in {"pairs", "distance", "entropy"})
 TABLE = tuple(each for each in ON_TEXT if each.in_table)
-HEAD_VIEW = tuple(each for each in ON_TEXT if each.in_head_view)
 MEASURED = tuple(each.score for each in TABLE)
 
 

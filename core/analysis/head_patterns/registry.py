@@ -71,7 +71,6 @@ class Pattern:
     highlight: int | None = None  # its place among those that the model view looks for
     link: str = ""  # its name in the model view's links, where that is not the `name`
     in_table: bool = True
-    in_head_view: bool = False
     of_patches: bool = False  # whether it has a meaning for the patches of an image
 
     def __post_init__(self) -> None:
@@ -113,7 +112,6 @@ PATTERNS = (
         Naming(1, "a line under the diagonal", category=1),
         source=CLARK,
         highlight=2,
-        in_head_view=True,
         of_patches=True,
     ),
     Pattern(
@@ -122,21 +120,18 @@ PATTERNS = (
         Naming(2, "a line over the diagonal", category=2),
         source=CLARK,
         highlight=1,
-        in_head_view=True,
         of_patches=True,
     ),
     Pattern(
         "self",
         partial(neighbours, offset=0),
         Naming(5, "the diagonal", hue=95, dark=74),
-        in_head_view=True,
         of_patches=True,
     ),
     Pattern(
         "first",
         naming=Naming(6, "a column at the left", category=0),
         keys=lambda token: token.position == 0,
-        in_head_view=True,
         of_patches=True,
     ),
     Pattern(
@@ -165,7 +160,6 @@ PATTERNS = (
         source=CLARK,
         highlight=3,
         link="delimiters",
-        in_head_view=True,
         of_patches=True,
     ),
     Pattern(
@@ -198,7 +192,6 @@ PATTERNS = (
         source=CLARK,
         baseline="none",
         highlight=100,
-        in_head_view=True,
         of_patches=True,
     ),
     Pattern(

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from core.analysis.layer_payload import LayerPayload
 from core.components.packing import pack_layers, sides_of, stamp_of
@@ -43,8 +40,6 @@ class HeadView:
     serial : with a new number the component takes `view`; else it keeps its own state.
     weightings : all on offer.
     colours : one per head for the themes "light" and "dark", ``#rrggbb``.
-    scores : what each head does, name -> (layer, head); empty until it is measured.
-    notes : what each score means, by name.
     found : a link that is named before anyone points: the number of its layer, and its head, query
         and key from 0.
     near : whether the component may ask for the layers beside the one it shows.
@@ -56,8 +51,6 @@ class HeadView:
     serial: int
     weightings: Sequence[Weighting]
     colours: Mapping[str, Sequence[str]]
-    scores: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
-    notes: Mapping[str, str] = field(default_factory=dict)
     found: Mapping[str, int] | None = None
     near: bool = False
     picture: Mapping[str, Any] | None = None
@@ -88,11 +81,8 @@ def pack_head_view(
         "found": facts.found and dict(facts.found),
         "picture": facts.picture,
         "colours": {theme: list(colours) for theme, colours in facts.colours.items()},
-        "scoreNames": list(facts.scores),
-        "scoreNotes": [facts.notes[name] for name in facts.scores],
     }
-    scores = np.stack(list(facts.scores.values()), axis=-1) if facts.scores else np.zeros(0)
-    return pack_layers(settings, layers, scores=scores)
+    return pack_layers(settings, layers)
 
 
 def show_head_view(data: bytes, *, key: str, on_view: Callable[[Mapping[str, Any]], None]) -> None:
@@ -128,13 +118,9 @@ def show_one_head(
     view: dict[str, Any] = {
         "layer": str(trace.layer_labels[layer]),
         "pairs": "all",
-        "least": "auto",
         "weigh": weighting.value,
         "hide": False,
-        "renorm": False,
-        "what": False,
         "heads": [head + 1],
-        "without": [],
         "from": [position + 1 for position in pinned],
         "to": [],
     }

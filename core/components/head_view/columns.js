@@ -60,7 +60,6 @@ export function makeColumns(world, view) {
       ArrowRight: () => focus("keys", row),
       Enter: () => view.pin(token),
       " ": () => view.pin(token),
-      Delete: () => view.hideToken(token),
       Escape: () => view.release(),
     }
     if (!keys[event.key]) return

@@ -15,16 +15,11 @@ import { keyOf, queryOf } from "./weights.js"
 /**
  * The tokens of the two columns, for a view as links write it.
  * @param {BySide<Tokens>} tokens
- * @param {{pairs: string, hide: boolean, without: number[], without_keys?: number[]}} view positions of hidden tokens from 1;
- * `without` are those of both columns where they are the same, else of the queries @returns {Shown}
+ * @param {{pairs: string, hide: boolean}} view @returns {Shown}
  */
-export function shownTokens(tokens, { pairs, hide, without, without_keys = without }) {
-  const hidden = { queries: without, keys: without_keys }
+export function shownTokens(tokens, { pairs, hide }) {
   const [queries, keys] = SIDES.map((side) =>
-    [...tokens[side].labels.keys()].filter(
-      (position) =>
-        !(hide && tokens[side].special[position]) && !hidden[side].includes(position + 1),
-    ),
+    [...tokens[side].labels.keys()].filter((position) => !(hide && tokens[side].special[position])),
   )
   return pairPositions({ queries, keys }, tokens, pairs)
 }
@@ -41,14 +36,13 @@ export function headsWritten(on, count) {
   return on.length === count ? [] : on.map((head) => head + 1).sort((a, b) => a - b)
 }
 
-// As shares of the scale's top. The automatic threshold is the first from AUTO.min on that leaves no more lines than can
+// As shares of the scale's top. The threshold is the first that leaves no more lines than can
 // be told apart: AUTO.lines on a screen, and in a long text AUTO.perToken for each token.
-export const THRESHOLDS = [0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
-const AUTO = { min: 0.02, lines: 4000, perToken: 32 }
+const THRESHOLDS = [0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9]
+const AUTO = { lines: 4000, perToken: 32 }
 
-/** The threshold that a link's `least` stands for. @param {string | number} least @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown */
-export function thresholdOf(least, steps, size, heads, shown) {
-  if (least !== "auto") return Number(least)
+/** The weakest weight that is a line. @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown */
+export function thresholdOf(steps, size, heads, shown) {
   const counts = countSteps(steps, size, heads, shown)
   const max = Math.max(
     AUTO.lines,
@@ -57,10 +51,7 @@ export function thresholdOf(least, steps, size, heads, shown) {
   /** @type {(share: number) => number} */
   const stronger = (share) =>
     counts.subarray(Math.round(255 * share)).reduce((sum, count) => sum + count, 0)
-  return (
-    THRESHOLDS.find((share) => share >= AUTO.min && stronger(share) <= max) ??
-    THRESHOLDS[THRESHOLDS.length - 1]
-  )
+  return THRESHOLDS.find((share) => stronger(share) <= max) ?? THRESHOLDS[THRESHOLDS.length - 1]
 }
 
 /** How many cells have each step, 0 to 255. @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown */
@@ -128,22 +119,14 @@ export function pairOf({ side, position }, other) {
   return side === "queries" ? [position, other] : [other, position]
 }
 
-/** Exact weights of one token with every token on the other side: a row per head. @param {Layer} layer @param {number[]} heads @param {Shown} shown @param {Side} side @param {number} position @param {Float64Array | null} sums */
-export function profileOf(layer, heads, shown, side, position, sums) {
+/** Exact weights of one token with every token on the other side: a row per head. @param {Layer} layer @param {number[]} heads @param {Shown} shown @param {Side} side @param {number} position */
+export function profileOf(layer, heads, shown, side, position) {
   const others = side === "queries" ? shown.keys : shown.queries
   return heads.map((head) =>
     Float64Array.from(others, (other) =>
-      shownWeight(layer, head, ...pairOf({ side, position }, other), sums),
+      weightOf(layer, head, ...pairOf({ side, position }, other)),
     ),
   )
-}
-
-/** One exact weight, divided by the sum of its row where rows are renormalised. @param {Layer} layer @param {number} head @param {number} query @param {number} key @param {Float64Array | null} sums */
-export function shownWeight(layer, head, query, key, sums) {
-  const weight = weightOf(layer, head, query, key)
-  if (!sums) return weight
-  const sum = sums[head * layer.size.queries + query]
-  return sum > 0 ? weight / sum : 0
 }
 
 /** The strongest pairs of a profile. @param {Float64Array[]} profile @param {number[]} heads @param {number[]} others @param {number} count @returns {Pair[]} */

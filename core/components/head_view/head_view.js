@@ -34,7 +34,6 @@ import {
 import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "./layout.js"
 import { drawAllCells, drawBars, drawCells, drawMap, penFor } from "./lines.js"
 import { afterStep, makePanel } from "./panel.js"
-import { renormalise } from "./weights.js"
 import { fillTable, makeTable } from "./spoken.js"
 import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.js"
 
@@ -53,20 +52,15 @@ import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.j
  * @property {number[]} heads empty: all; [0]: none
  * @property {string} pairs
  * @property {boolean} hide special tokens
- * @property {boolean} renorm rows
  * @property {string} weigh
- * @property {string} least the threshold of lines, or "auto"
- * @property {number[]} without tokens; in cross attention, of the queries
- * @property {number[]} [without_keys] in cross attention
  * @property {number[]} from the pinned query
  * @property {number[]} to the pinned key
- * @property {boolean} what does this head do
  * @typedef {SentLayer & {name: string}} Layer named by its weighting and number
  * @typedef {{layer: number, head: number, query: number, key: number}} Found a link to show first: the number of its layer, the others from 0
  * @typedef {{
  *   stamp: string, view: State, weigh: string, weighs: {value: string, label: string, title: string, disabled: boolean}[],
  *   sides: SentSides, layerLabels: number[], depth: number, heads: number, causal: boolean, near: boolean, bare: boolean, colours: Record<"light" | "dark", string[]>,
- *   scoreNames: string[], scoreNotes: string[], scores: Float32Array, layers: Record<string, object>, found: Found | null, patches: Patches | null,
+ *   layers: Record<string, object>, found: Found | null, patches: Patches | null,
  * }} Data and the arrays of each layer that is sent
  */
 
@@ -91,9 +85,6 @@ export class HeadView extends View {
   /** @type {BySide<Tokens>} */ tokens
   /** @type {Shown} */ shown = { queries: [], keys: [] }
   /** @type {number[]} */ on = [] // heads, from 0
-  /** @type {{steps: Uint8Array, sums: Float64Array | null}} */ rows // as sent or renormalised
-  /** @type {{key: string, layer: Layer, rows: ReturnType<typeof renormalise>} | null} */ renormalised =
-    null
   /** @type {Uint32Array} */ cells // that are lines, strongest first
   /** @type {Lines} */ lines // of the token in focus or of all, those in view first
   /** @type {Float64Array[] | null} */ profile = null // weights of the token in focus
@@ -102,7 +93,6 @@ export class HeadView extends View {
   /** @type {number | null} */ pointedHead = null
   /** @type {{scrollTop: number, image: HTMLCanvasElement} | null} */ finished = null // the picture of all lines
   threshold = 0 // share of the scale's top
-  top = 1 // of the scale
   isWaiting = false // for a layer
   picture = "" // what was drawn last
   built = "" // columns
@@ -126,30 +116,23 @@ export class HeadView extends View {
     this.sheet = describe(make(this.world, "canvas", "sheet"), { "aria-hidden": true })
     this.bounds = make(this.world, "div", "bounds")
     this.columns = makeColumns(this.world, this)
-    this.cross = describe(make(this.world, "button", "cross", "×"), { tabindex: -1 }) // the Delete key does the same
     this.table = makeTable(this.root)
     this.tip = makeTip(this.root)
     this.listenToPointer()
   }
 
   listenToPointer() {
-    const { root, world, scroller, map, cross } = this
+    const { root, world, scroller, map } = this
     this.listen(world, "pointermove", (event) => this.hover(event))
     this.listen(world, "pointerleave", () => {
       this.point(null)
       this.tip.hide()
     })
     this.listen(world, "click", (event) => {
-      if (event.target === cross) return
       const hit = this.hit(event)
       if (!hit) this.release()
       else if (!hit.bar) this.pin(hit)
     })
-    cross.onclick = () =>
-      this.hideToken({
-        side: /** @type {Side} */ (cross.dataset.side),
-        position: Number(cross.dataset.position),
-      })
     this.listen(document, "keydown", (event) => {
       const by = stepOf(event, root)
       const change = by ? afterStep(this, by) : {}
@@ -211,35 +194,6 @@ export class HeadView extends View {
     if (pinnedOf(this.state)) this.change({ from: [], to: [] })
   }
 
-  /** In cross attention it leaves its own column, else both. @param {TokenAt} token */
-  hideToken({ side, position }) {
-    const { from, to } = this.state
-    /** @type {(numbers: number[], of: Side) => number[]} */
-    const others = (numbers, of) =>
-      this.isCross && of !== side ? numbers : numbers.filter((number) => number !== position + 1)
-    const hidden = [...this.hiddenOf(side), position].sort((a, b) => a - b)
-    this.change({
-      ...this.withHidden(side, hidden),
-      from: others(from, "queries"),
-      to: others(to, "keys"),
-    })
-  }
-
-  /** Positions of the tokens that are hidden. @param {Side} side @returns {number[]} */
-  hiddenOf(side) {
-    const { without, without_keys } = this.state
-    return (side === "keys" && without_keys ? without_keys : without).map((number) => number - 1)
-  }
-
-  /** The change that hides these and no others. @param {Side} side @param {number[]} positions @returns {Partial<State>} */
-  withHidden(side, positions) {
-    return {
-      [side === "keys" && this.isCross ? "without_keys" : "without"]: positions.map(
-        (position) => position + 1,
-      ),
-    }
-  }
-
   /** Whether the tokens attended to are others than those that attend. */
   get isCross() {
     return this.data.sides.keys !== null
@@ -269,7 +223,6 @@ export class HeadView extends View {
 
   /** @param {PointerEvent} event */
   hover(event) {
-    if (event.target === this.cross) return
     const hit = this.hit(event)
     this.point(hit && !hit.bar ? hit : null)
     const { active, layout, profile } = this
@@ -315,7 +268,7 @@ export class HeadView extends View {
    */
   report() {
     const { data, state, layers } = this
-    const isComplete = layers.has(layerName(state)) && (!state.what || data.scoreNames.length > 0)
+    const isComplete = layers.has(layerName(state))
     const near = isComplete ? this.missingNeighbours() : []
     if (near.length) this.asked = `${data.stamp} ${layerName(state)}`
     this.tell("view", { ...state, near }, isComplete ? REPORT_AFTER_MS : 0)
@@ -332,9 +285,9 @@ export class HeadView extends View {
 
   // ---- from the state to the screen -------------------------------------------------------------
 
-  /** Sums of rows that are renormalised. */
-  get sums() {
-    return this.rows.sums
+  /** Of the scale. */
+  get top() {
+    return this.layer.top
   }
 
   get colours() {
@@ -357,9 +310,9 @@ export class HeadView extends View {
 
   /** What is drawn of the rows in a part of the height. @param {number} scrollTop @param {number} viewHeight @returns {Picture} */
   pictureOf(scrollTop, viewHeight) {
-    const { rows, layer, layout, theme } = this
+    const { layer, layout, theme } = this
     const { colours, ink } = theme
-    return { steps: rows.steps, size: layer.size, layout, scrollTop, viewHeight, colours, ink }
+    return { steps: layer.steps, size: layer.size, layout, scrollTop, viewHeight, colours, ink }
   }
 
   /** The pinned token where it is on the screen, else the one pointed at. @returns {TokenAt | null} */
@@ -380,7 +333,7 @@ export class HeadView extends View {
     describe(this.frameNode, { "aria-busy": this.isWaiting, "aria-label": name })
     const theme = readTheme(root)
     this.theme = { ...theme, colours: data.colours[theme.isDark ? "dark" : "light"] }
-    const { layer: _layer, weigh: _weigh, what: _what, ...choice } = state
+    const { layer: _layer, weigh: _weigh, ...choice } = state
     const picture =
       data.stamp + JSON.stringify([this.layer.name, choice, this.pointedHead, this.theme])
     if ((wanted || isNewText) && this.picture !== picture) {
@@ -420,19 +373,10 @@ export class HeadView extends View {
     const { data, state, layer } = this
     this.shown = shownTokens(this.tokens, state)
     this.on = this.pointedHead === null ? headsOn(state.heads, data.heads) : [this.pointedHead]
-    const key = JSON.stringify([state.pairs, state.hide, state.without, state.without_keys])
-    if (state.renorm && (this.renormalised?.key !== key || this.renormalised.layer !== layer)) {
-      this.renormalised = { key, layer, rows: renormalise(layer, this.shown) }
-    }
-    this.rows =
-      state.renorm && this.renormalised
-        ? this.renormalised.rows
-        : { steps: layer.steps, sums: null }
-    this.top = state.renorm ? 1 : layer.top
-    const { on, shown, rows } = this
-    this.threshold = thresholdOf(state.least, rows.steps, layer.size, on, shown)
+    const { on, shown } = this
+    this.threshold = thresholdOf(layer.steps, layer.size, on, shown)
     const min = Math.max(1, Math.round(255 * this.threshold))
-    this.cells = strongestFirst(rows.steps, layer.size, on, shown, min)
+    this.cells = strongestFirst(layer.steps, layer.size, on, shown, min)
     this.finished = null
   }
 
@@ -528,16 +472,15 @@ export class HeadView extends View {
 
   /** All rows and all lines, without controls. */
   pictureParts() {
-    const { root, map, cross, count, sentence, active, layer, on, data } = this
+    const { root, map, count, sentence, active, layer, on, data } = this
     const controls = /** @type {HTMLElement[]} */ ([
-      ...root.querySelectorAll(".panel .control:not(.heads), .panel .plain, .rest, .away, .about"),
+      ...root.querySelectorAll(".panel .control:not(.heads), .panel .plain, .rest"),
     ])
     const heads = on.length === data.heads ? "" : on.map((head) => `H${head + 1}`).join("")
     return {
       without: [
         ...controls,
         map,
-        cross,
         ...(active ? [] : [sentence]),
         ...(count.textContent ? [] : [count]),
       ],
@@ -575,10 +518,10 @@ export class HeadView extends View {
     this.drawn = this.lines.cells.length
   }
 
-  /** The sentence, the count, the token that stands out and its cross. @param {TokenAt | null} active */
+  /** The sentence, the count, and the token that stands out. @param {TokenAt | null} active */
   readActive(active) {
-    const { tokens, shown, on, layer, layout, cross, found } = this
-    this.profile = active && profileOf(layer, on, shown, active.side, active.position, this.sums)
+    const { shown, on, layer, found } = this
+    this.profile = active && profileOf(layer, on, shown, active.side, active.position)
     this.columns.mark()
     const named = found ? foundSentence(found, this) : []
     const parts =
@@ -588,19 +531,6 @@ export class HeadView extends View {
     fillTable(this.table, active, this)
     setParts(this.sentence, parts)
     this.count.textContent = countSentence(this)
-    cross.hidden = !active
-    if (!active) return
-    const name = `Hide ${tokens[active.side].labels[active.position]} (Delete)`
-    describe(cross, {
-      "data-side": active.side,
-      "data-position": active.position,
-      title: name,
-      "aria-label": name,
-    })
-    const row = layout.rowOf[active.side].get(active.position) ?? 0
-    const edge =
-      active.side === "queries" ? layout.linesLeft - layout.token : layout.linesRight + layout.token
-    place(cross, { left: edge - 9, top: (row + 0.5) * layout.row - 9 })
   }
 
   /** The link to show first, where its head and its tokens are on the screen. */
@@ -619,7 +549,7 @@ export class HeadView extends View {
   idleSentence() {
     if (!this.on.length) return "No head is on: turn one on above."
     if (!this.shown.queries.length || !this.shown.keys.length)
-      return "Every token is hidden: show some of them again."
+      return "Every token is hidden: show special tokens again."
     return "Point at a token for its lines and weights, press to pin it."
   }
 }

@@ -1,8 +1,8 @@
 // What the head view says about a token, about a pair, and about how much is drawn.
 
-import { isPermitted } from "../shared/layer.js"
+import { isPermitted, weightOf } from "../shared/layer.js"
 import { exactText, strongestWords, weightText } from "../shared/weight_words.js"
-import { shownWeight, strongestOf } from "./filters.js"
+import { strongestOf } from "./filters.js"
 
 /** @import { TokenAt } from "./columns.js" */
 /** @import { Found } from "./head_view.js" */
@@ -43,10 +43,10 @@ export function tokenSentence({ side, position }, profile, state) {
 
 /**
  * The link to show first, as [text, class] parts.
- * @param {Found} found @param {{tokens: BySide<Tokens>, layer: Layer, sums: Float64Array | null, top: number}} state
+ * @param {Found} found @param {{tokens: BySide<Tokens>, layer: Layer, top: number}} state
  */
-export function foundSentence({ head, query, key }, { tokens, layer, sums, top }) {
-  const weight = weightText(shownWeight(layer, head, query, key, sums), top)
+export function foundSentence({ head, query, key }, { tokens, layer, top }) {
+  const weight = weightText(weightOf(layer, head, query, key), top)
   return [
     [tokens.queries.labels[query], "query"],
     [" → ", ""],
@@ -60,17 +60,17 @@ export function foundSentence({ head, query, key }, { tokens, layer, sums, top }
 /**
  * A pair's weights, one line per head, the head pointed at first, then the strongest.
  * @param {number} query @param {number} key
- * @param {Omit<State, "shown"> & {tokens: BySide<Tokens>, sums: Float64Array | null, top: number, colours: string[], causal: boolean}} state
+ * @param {Omit<State, "shown"> & {tokens: BySide<Tokens>, top: number, colours: string[], causal: boolean}} state
  * @param {number} pointed @returns {[string, (string | null)[][]]} title and [text, colour] lines
  */
-export function pairNote(query, key, { tokens, layer, on, sums, top, colours, causal }, pointed) {
+export function pairNote(query, key, { tokens, layer, on, top, colours, causal }, pointed) {
   const title = `${tokens.queries.labels[query]} → ${tokens.keys.labels[key]}`
   if (!isPermitted(layer, query, key)) {
     const isLater = causal && key > query
     const reason = isLater ? "no attention to later tokens" : "the model does not permit this pair"
     return [title, [[reason, null]]]
   }
-  const heads = on.map((head) => ({ head, weight: shownWeight(layer, head, query, key, sums) }))
+  const heads = on.map((head) => ({ head, weight: weightOf(layer, head, query, key) }))
   const mean = heads.reduce((sum, { weight }) => sum + weight, 0) / Math.max(1, heads.length)
   heads.sort(
     (a, b) => Number(b.head === pointed) - Number(a.head === pointed) || b.weight - a.weight,

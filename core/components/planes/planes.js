@@ -223,10 +223,7 @@ function tipsOf({ arrows, points }, plane, reach) {
   const own = points.subarray(2 * plane * arrows.length, 2 * (plane + 1) * arrows.length)
   /** @type {(axis: number) => number} */
   const widest = (axis) =>
-    points.reduce(
-      (max, value, i) => (i % 2 === axis ? Math.max(max, Math.abs(value)) : max),
-      1e-12,
-    )
+    points.reduce((max, value, i) => (i % 2 === axis ? Math.max(max, Math.abs(value)) : max), 1e-12)
   const [x, y] = [widest(0), widest(1)]
   const scale = x + y < 1e-9 ? 0 : Math.min(reach.x / x, reach.y / y) // equal axes
   return arrows.map((_, i) => ({ x: own[2 * i] * scale, y: -own[2 * i + 1] * scale }))

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
-from core.analysis.head_patterns import head_scores as measure_heads
-from core.analysis.head_patterns.measure import HEAD_VIEW
 from core.analysis.layer_payload import LayerPayload, Weighting
 from core.ui import cache
 from core.ui.cache import TraceKey
 
-# How many of each; sizes are of one, for the bundled model.
+# How many; sizes are of one, for the bundled model.
 # 3 MB at 512 tokens, 17 MB at 1,024 tokens and 16 heads; five times that where weights are sent.
 MAX_VIEW_LAYERS = 6
-MAX_SCORES = 16  # a few numbers a head: 40 kB
-
-
-@st.cache_resource(max_entries=MAX_SCORES, show_spinner="Measuring every head …")
-def head_scores(key: TraceKey) -> dict[str, NDArray[np.float64]]:
-    """What the head view says of each head: (layer, head) by score."""
-    return measure_heads(cache.trace(*key), HEAD_VIEW)
 
 
 @st.cache_resource(max_entries=MAX_VIEW_LAYERS, show_spinner=False)

@@ -35,14 +35,11 @@ def explain(trace: Trace, view: Mapping[str, Any]) -> str:
 
 
 def _explain_rows(trace: Trace, view: Mapping[str, Any]) -> str:
-    if view["renorm"]:
-        return _words("rows_renormalised")
     if view["weigh"] in {"value", "transformed"}:
         return _words("rows_weighed", weigh=view["weigh"])
     if any(rule.sink is not None for rule in trace.layers):
         return _words("rows_with_sink", sink=SINK)
-    away = view.get("without_keys", view["without"])
-    return _words("rows", hidden=view["hide"] or away or view["pairs"] != "all")
+    return _words("rows", hidden=view["hide"] or view["pairs"] != "all")
 
 
 def mathematics(trace: Trace, layer: int) -> str:
@@ -89,7 +86,7 @@ def _without_special(trace: Trace, layer: int) -> Preset:
     return Preset(
         f"Without {specials}",
         _words("without_special", layer=trace.layer_labels[layer], specials=specials),
-        _state(trace, layer, hide=True, renorm=True),
+        _state(trace, layer, hide=True),
     )
 
 
@@ -99,7 +96,7 @@ def _token_before(trace: Trace) -> Preset:
     return Preset(
         trace.input.previous.capitalize(),
         _words("token_before", head=name, back=trace.input.back, mean=mean),
-        _state(trace, layer, heads=[head + 1], what=True),
+        _state(trace, layer, heads=[head + 1]),
     )
 
 

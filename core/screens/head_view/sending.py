@@ -6,11 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from core.analysis.head_patterns import head_scores
-from core.analysis.head_patterns.measure import HEAD_VIEW
 from core.analysis.layer_payload import LayerPayload, drawn_size
 from core.components.export import standalone_page
 from core.components.head_view import (
@@ -29,7 +24,6 @@ from core.ui import cache
 from core.ui.cache import first_model
 from core.ui.current import current_key
 from core.ui.downloads import Contents
-from core.ui.words.pattern_words import has_meaning, score_words
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -80,9 +74,7 @@ def pack_for_page(
     near = not whole and drawn_size(trace, shown) <= NEAR_LAYER_BYTES
     wanted = layers if whole else (shown, *(near_layers(trace.layer_labels, shown) if near else ()))
     packed = {layer: cached.view_layer(key, layer, view["weigh"]) for layer in wanted}
-    # Measuring the heads of a long text takes a while: not before someone wants to know.
-    scores = cached.head_scores(key) if view["what"] or whole else {}
-    facts = _facts(trace, sent, serial, offered, scores, held, link_to_name(trace), near=near)
+    facts = _facts(trace, sent, serial, offered, held, link_to_name(trace), near=near)
     return pack_head_view(trace, packed, view["weigh"], facts)
 
 
@@ -116,7 +108,7 @@ def _write_file(
         )
         layers = layers[shown_layer(trace, view) :][:1]
     packed = {layer: LayerPayload.drawn(trace, layer, view["weigh"], norms) for layer in layers}
-    facts = _facts(trace, view, 0, offered, head_scores(trace, HEAD_VIEW), held, found)
+    facts = _facts(trace, view, 0, offered, held, found)
     text = trace.input.quoted(" / ".join(filter(None, (key.text, key.pair))))
     if len(text) > _MAX_QUOTE:
         text = text[: _MAX_QUOTE - 1] + "…"
@@ -136,16 +128,10 @@ def _facts(
     view: Mapping[str, Any],
     serial: int,
     offered: Sequence[Weighting],
-    scores: Mapping[str, NDArray[np.float64]],
     held: Contents,
     found: Mapping[str, int] | None,
     *,
     near: bool = False,
 ) -> HeadView:
     colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
-    measured = [each.score for each in HEAD_VIEW if has_meaning(trace, each)]
-    scores = {name: scores[name] for name in measured if scores}
-    words = score_words(trace)
-    notes = {name: words[name].note for name in scores}
-    picture = held.titled("Attention")
-    return HeadView(view, serial, offered, colours, scores, notes, found, near, picture)
+    return HeadView(view, serial, offered, colours, found, near, held.titled("Attention"))

@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 KEY = "head_view"  # of the component
-_THRESHOLDS = ("auto", "0", *map(str, (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)))
-_CHOICES = ("layer", "pairs", "least", "weigh")
-_SWITCHES = ("hide", "renorm", "what")
-# heads: an empty list is all of them, 0 is none; without_keys: of cross attention alone
-_NUMBERS = ("heads", "without", "without_keys", "from", "to")
+_CHOICES = ("layer", "pairs", "weigh")
+_NUMBERS = ("heads", "from", "to")  # heads: an empty list is all of them, 0 is none
 _NEAR = "_head_view_near"
 _FIRST = "_head_view_first"  # the heads that were on before anyone picked
 _SEEN = "_head_view_seen"  # the head of all pages when this one was last open
@@ -43,14 +40,11 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
     choices = {
         "layer": str(trace.layer_labels[layer]),
         "pairs": pick_pairs(trace, key="pairs"),
-        "least": controls.choice("least", _THRESHOLDS, subject="The thresholds are"),
         "weigh": controls.choice("weigh", weightings, subject="The weights are"),
     }
-    switches = {key: controls.flag(key) for key in _SWITCHES}
+    hide = controls.flag("hide")
     queries, keys = (range(1, len(side) + 1) for side in (trace.tokens, trace.key_tokens))
-    allowed = {"heads": range(heads + 1), "without": queries, "from": queries, "to": keys}
-    if trace.source is not None:
-        allowed["without_keys"] = keys
+    allowed = {"heads": range(heads + 1), "from": queries, "to": keys}
     layer_labels = {key: sorted(set(controls.tokens(key, each))) for key, each in allowed.items()}
     on = [number for number in layer_labels["heads"] if number > 0]
     if on:
@@ -62,7 +56,7 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
     st.session_state.update(layer_labels)
     if len(on) == 1:
         st.session_state["head"] = st.session_state[_SEEN] = str(on[0])
-    return {**choices, **switches, **layer_labels}
+    return {**choices, "hide": hide, **layer_labels}
 
 
 def _show_one_head(trace: Trace, layer: int) -> None:
@@ -104,7 +98,7 @@ def link_to_name(trace: Trace) -> dict[str, int] | None:
 
 def take_report(view: Mapping[str, Any]) -> None:
     """Put what the component reports into the session; ignore anything that is not a state."""
-    kinds = dict.fromkeys(_CHOICES, str) | dict.fromkeys(_SWITCHES, bool)
+    kinds = dict.fromkeys(_CHOICES, str) | {"hide": bool}
     report = {key: view[key] for key, kind in kinds.items() if isinstance(view.get(key), kind)}
     report |= {key: as_indices(view[key]) for key in _NUMBERS if isinstance(view.get(key), list)}
     controls.pick(**changes(KEY, report))

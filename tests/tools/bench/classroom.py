@@ -58,8 +58,8 @@ _LEFT_ALONE = {"model", "corpus", "source", "projection", "example"}
 _PICKERS = {"selectbox", "button_group"}
 _LAYERS = 6  # of the bundled model
 # Of the head view, as it says it where the link leaves it out.
-_HEAD_VIEW = {"layer": "1", "pairs": "all", "least": "auto", "weigh": "attention"}
-_NUMBERS = ("heads", "without", "from", "to")  # of the head view
+_HEAD_VIEW = {"layer": "1", "pairs": "all", "weigh": "attention"}
+_NUMBERS = ("heads", "from", "to")  # of the head view
 
 
 @dataclass
@@ -218,7 +218,7 @@ def _head_view(visitor: Visitor, kind: str, turn: int) -> dict[str, Any]:
     """What the head view reports of itself after a click on a layer or a head."""
     query = {key: values[0] for key, values in parse_qs(visitor.query).items()}
     view: dict[str, Any] = {key: query.get(key, usual) for key, usual in _HEAD_VIEW.items()}
-    view |= {key: query.get(key) == "1" for key in ("hide", "renorm", "what")}
+    view["hide"] = query.get("hide") == "1"
     view |= {key: [int(each) for each in query.get(key, "").split(",") if each] for key in _NUMBERS}
     if kind == "layer":
         view["layer"] = str(int(view["layer"]) % _LAYERS + 1)
