@@ -1,9 +1,11 @@
-"""The atlas page with a small atlas: of pasted lines, or opened from a file."""
+"""The atlas page with a small atlas: of pasted lines, or one that the site has prepared."""
 
 from __future__ import annotations
 
 import functools
-import io
+import os
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.atlas import Atlas, build_atlas
@@ -31,16 +33,12 @@ def small() -> Atlas:
     return build_atlas(traces, LINES, ["human", "human", "cat", "human"])
 
 
-def file_of(atlas: Atlas) -> tuple[str, bytes, str]:
-    buffer = io.BytesIO()
-    write_atlas(atlas, buffer)
-    return "small.atlas.zip", buffer.getvalue(), "application/zip"
-
-
 def opened(atlas: Atlas, **parameters: str) -> AppTest:
-    """The page with a saved atlas."""
-    app = open_app("atlas", corpus="saved", **parameters)
-    app.file_uploader(key="atlas_saved").set_value(file_of(atlas)).run()
+    """The page with an atlas that the site has prepared, until the end of the test."""
+    folder = tempfile.mkdtemp()
+    write_atlas(atlas, Path(folder) / "small.atlas.zip")
+    os.environ["HEADSCOPE_ATLASES"] = folder  # a fixture of all tests of pages sets it back
+    app = open_app("atlas", corpus="prepared", **parameters)
     assert not app.exception
     return app
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -15,18 +15,14 @@ from core.analysis.corpus.sample import sample_sentences
 from core.atlas import Atlas
 from core.atlas.data import Measured, ModelFaithfulness
 from core.atlas.engine import MemoryStore, atlas_of
-from core.atlas.files.tables import ROW_BYTES
-from core.atlas.sources import InMemory
 from core.model import load, trace_corpus
 from core.model.catalog import bundled_folder
 from core.screens.atlas.corpus import cost, making, source
-from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, atlas_entry
-from core.screens.atlas.corpus.source import max_tokens
+from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries
 from core.ui import cache
-from core.ui.serve import turns, uploads
 from core.vocabulary import percent
 from tests.opening import open_app
-from tests.pages.atlases import CAUSAL, LINES, file_of, of_lines, opened, paste, small
+from tests.pages.atlases import CAUSAL, LINES, of_lines, opened, paste, small
 from tests.pages.conftest import alerts, said
 
 if TYPE_CHECKING:
@@ -90,77 +86,6 @@ def test_a_budget_out_of_range_is_reported(monkeypatch: pytest.MonkeyPatch, valu
     app = open_app("atlas", budget=value)
     assert f"This link asks for budget `{value}`" in alerts(app)
     assert app.query_params["budget"] == "1000"  # the most that this site allows
-
-
-def test_a_budget_is_lowered_to_what_opens_again_and_the_slider_follows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """96 bytes for each of 72 heads: 2,000 tokens are 14 MB, and 3,000 more than 5/6 of 20."""
-    monkeypatch.setattr("core.ui.serve.uploads.limit_mb", lambda: 20)
-    monkeypatch.setattr("core.screens.atlas.corpus.source._heads_of", {})
-    app = open_app("atlas", budget="4000")
-    assert "**2,000 tokens at most** with `bundled/minilm`: it has 72 heads" in said(app)
-    told = re.search(r"heads, ([\d,]+) tokens of", said(app))
-    assert told is not None
-    assert int(told[1].replace(",", "")) <= 2000
-    app.run()
-    assert (app.slider(key="budget").max, app.slider(key="budget").value) == (2000, 2000)
-    assert "tokens at most**" not in said(app)
-
-
-@pytest.mark.parametrize(
-    ("megabytes", "heads", "most"),
-    [(400, 72, 50_000), (400, 1024, 4_000), (400, 2048, 2_000), (1, 72, 144), (1, 10**9, 1)],
-)
-def test_what_is_built_fits_into_an_upload_with_room_for_a_header(
-    monkeypatch: pytest.MonkeyPatch, megabytes: int, heads: int, most: int
-) -> None:
-    monkeypatch.setattr("core.ui.serve.uploads.limit_mb", lambda: megabytes)
-    assert max_tokens(heads) == most
-    assert most == 1 or most * heads * ROW_BYTES <= 5 / 6 * megabytes * 2**20
-
-
-def test_a_budget_below_the_slider_is_taken_and_kept_in_the_link(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("core.ui.serve.uploads.limit_mb", lambda: 4)
-    monkeypatch.setattr("core.screens.atlas.corpus.source._heads_of", {"bundled/minilm": 72})
-    app = open_app("atlas")
-    assert alerts(app) == ""
-    assert app.query_params["budget"] == "577"
-    again = open_app("atlas", budget="577")
-    assert alerts(again) == ""
-
-
-def test_the_room_that_is_left_is_told_where_a_file_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    app = open_app("atlas", corpus="saved")
-    assert "fit now" not in said(app)
-    monkeypatch.setattr("core.ui.serve.uploads.room_mb", lambda: 7)
-    assert "**7 MB** fit now" in said(app.run())
-    assert uploads.limit_mb() == 400  # a page that runs in a test has nothing to bound
-
-
-def test_a_file_of_more_rows_than_memory_has_room_for_is_refused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    rows = 72 * len(small().tokens)
-    monkeypatch.setattr(cost, "available_bytes", lambda: rows * 80)  # of which 0.8 may be taken
-    st.cache_resource.clear()
-    app = opened(replace(small(), settings={"of": "this test"}))
-    assert f"{rows:,} rows, and there is room for" in alerts(app)
-
-
-def test_an_atlas_of_texts_that_are_long_says_that_it_is_too_large_to_open(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("core.ui.serve.uploads.limit_mb", lambda: 1)
-    monkeypatch.setattr("core.screens.atlas.corpus.source._heads_of", {})
-    words = [f"{i}" + chr(0x4E00 + i) * 250 for i in range(40)]
-    app = of_lines(words)
-    assert "more than the 1 MB that this site opens" in said(app)
-    assert "that this site opens" not in said(of_lines(LINES[:2]))
 
 
 def test_a_search_tells_how_much_it_found() -> None:
@@ -243,8 +168,7 @@ def test_a_file_is_read_once_however_often_the_page_runs(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(source, "read_table", counted)
     app = upload(open_app("atlas", corpus="file"), "once.csv", CSV.encode())
-    app.selectbox(key="atlas_label_column").set_value("stars").run()
-    app.selectbox(key="atlas_label_column").set_value("id").run()
+    app.selectbox(key="atlas_text_column").set_value("id").run()
     app.run()
     assert read == ["once.csv"]
     bad = upload(open_app("atlas", corpus="file"), "bad.txt", bytes(range(256)) * 40)
@@ -306,19 +230,18 @@ def test_lines_without_a_token_are_told() -> None:
     assert "Atlas of" not in said(app)
 
 
-CSV = "id,review,stars\n1,The cat sat on the mat.,good\n2,A dog barked.,bad\n3,It rained.,good\n"
+CSV = "id,review,label\n1,The cat sat on the mat.,good\n2,A dog barked.,bad\n3,It rained.,good\n"
 
 
 def upload(app: AppTest, name: str, data: bytes) -> AppTest:
     return app.file_uploader(key="atlas_file").set_value((name, data, "text/plain")).run()
 
 
-def test_a_table_has_a_text_and_a_label_column() -> None:
+def test_a_table_has_a_text_column_and_one_of_labels_if_it_is_called_so() -> None:
     app = open_app("atlas", corpus="file")
     assert "Choose a file" in alerts(app)
     upload(app, "reviews.csv", CSV.encode())
     assert app.selectbox(key="atlas_text_column").value == "review"
-    app.selectbox(key="atlas_label_column").set_value("stars").run()
     app.button(key="atlas_build").click().run()
     assert "tokens of 3 texts" in said(app)
     assert "label" in app.selectbox(key="colour").options
@@ -327,19 +250,6 @@ def test_a_table_has_a_text_and_a_label_column() -> None:
     app.session_state["part"], app.session_state["token"] = "one", 2
     app.run()
     assert "of sentence 1 · `good`:" in said(app)
-    app.selectbox(key="atlas_label_column").set_value("no labels").run()
-    app.button(key="atlas_build").click().run()
-    assert not app.exception
-    assert (app.selectbox(key="colour").value, app.query_params["colour"]) == ("type", "type")
-
-
-def test_a_label_and_a_press_that_arrive_together_make_the_labelled_atlas() -> None:
-    others = f"{CSV}4,Of these no atlas is kept.,good\n"
-    app = upload(open_app("atlas", corpus="file"), "others.csv", others.encode())
-    app.selectbox(key="atlas_label_column").set_value("stars")
-    app.button(key="atlas_build").click().run()
-    assert "tokens of 4 texts" in said(app)
-    assert "label" in app.selectbox(key="colour").options
 
 
 def test_a_file_that_is_not_a_corpus_is_refused_by_name() -> None:
@@ -354,7 +264,7 @@ def test_a_file_that_is_not_a_corpus_is_refused_by_name() -> None:
         assert "Atlas of" not in said(app)
 
 
-def test_a_saved_atlas_opens_in_every_part() -> None:
+def test_a_prepared_atlas_opens_in_every_part() -> None:
     app = opened(small(), token="7")
     for part in PARTS:
         assert f"{len(small().tokens)} tokens of 4 texts; opened from a file" in show_part(
@@ -363,21 +273,12 @@ def test_a_saved_atlas_opens_in_every_part() -> None:
         assert alerts(app) == ""
 
 
-def test_a_saved_atlas_has_no_slow_projections() -> None:
+def test_a_prepared_atlas_has_no_slow_projections() -> None:
     app = opened(small(), projection="UMAP", find="she")
     assert app.selectbox(key="projection").options == ["PCA"]
-    assert "This link asks for projection `UMAP`. A saved atlas offers: `PCA`." in alerts(app)
+    assert "This link asks for projection `UMAP`. A prepared atlas offers: `PCA`." in alerts(app)
     assert "`she`: **2** matches" in said(app)
     assert "label" in app.selectbox(key="colour").options
-
-
-def test_a_file_that_is_not_an_atlas_is_refused_by_name() -> None:
-    app = open_app("atlas", corpus="saved")
-    assert "opens without the model" in alerts(app)
-    for data in (b"", b"PAR1" + bytes(100) + b"PAR1", file_of(small())[1][:-100]):
-        app.file_uploader(key="atlas_saved").set_value(("<b>.zip", data, "")).run()
-        assert not app.exception
-        assert "`<b>.zip`" in app.error[0].value
 
 
 def test_a_site_that_does_not_offer_the_model_never_runs_it(
@@ -390,7 +291,7 @@ def test_a_site_that_does_not_offer_the_model_never_runs_it(
 
 
 @pytest.mark.parametrize("name", ["gpt2", "folder"])
-def test_from_elsewhere_a_saved_atlas_names_no_model_but_those_in_the_box(
+def test_from_elsewhere_a_prepared_atlas_names_no_model_but_those_in_the_box(
     monkeypatch: pytest.MonkeyPatch, connect: Callable[..., None], name: str
 ) -> None:
     name = str(bundled_folder()) if name == "folder" else name  # it would open at the machine
@@ -459,60 +360,35 @@ def cancel(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], tuple[AppTest, _S
     return start
 
 
-Cancel: TypeAlias = "Callable[[int], tuple[AppTest, _Stopping]]"
-
-
-def test_a_cancel_keeps_what_was_done(cancel: Cancel) -> None:
-    app, stopping = cancel(2)
-    first_two = int((small().tokens.sentence < 2).sum())
-    assert f"Stopped after **{first_two} of {len(small().tokens)} tokens**" in said(app)
-    app.button(key="atlas_go_on").click().run()
-    assert f"{len(small().tokens)} tokens of 4 texts" in said(app)
-    assert stopping.ran == len(LINES)  # no text twice
-
-
-def test_after_a_cancel_there_is_an_atlas_of_what_was_done(cancel: Cancel) -> None:
-    app, stopping = cancel(2)
-    first_two = int((small().tokens.sentence < 2).sum())
-    app.button(key="atlas_use").click().run()
-    assert f"this atlas has {first_two} of {len(small().tokens)} tokens" in said(app)
-    assert "tokens of 2 texts" in said(app)
-    app.selectbox(key="part").set_value("one").run()
-    assert "Cancelled" in said(app)  # and stays
-    app.button(key="atlas_whole").click().run()
-    assert "Cancelled" not in said(app)
-    assert f"{len(small().tokens)} tokens of 4 texts" in said(app)
-    assert stopping.ran == len(LINES)
-
-
-def test_a_cancel_before_anything_is_done_offers_only_to_go_on(cancel: Cancel) -> None:
-    app, _ = cancel(0)
-    assert "Stopped after **0 of" in said(app)
-    assert not [button for button in app.button if button.key == "atlas_use"]
-    app.button(key="atlas_go_on").click().run()
-    assert "tokens of 4 texts" in said(app)
-
-
-def test_what_another_visitor_has_finished_meanwhile_is_taken_whole(
-    cancel: Cancel, monkeypatch: pytest.MonkeyPatch
+def test_after_a_cancel_the_atlas_can_be_built_again(
+    cancel: Callable[[int], tuple[AppTest, _Stopping]],
 ) -> None:
-    app, _ = cancel(2)
-
-    class Line(turns.FifoQueue):
-        """The other visitor's run ends while this one waits for its turn."""
-
-        def wait(self, ticket: object, seconds: float) -> bool:
-            entry = atlas_entry(*shelf_key)
-            entry.source, entry.store = InMemory(small()), MemoryStore()
-            return super().wait(ticket, seconds)
-
-    shelf_key = app.session_state["_atlas_stopped"]
-    monkeypatch.setattr(making, "_line", Line())
-    app.button(key="atlas_use").click().run()
+    app, stopping = cancel(2)
+    assert stopping.ran == 2
+    assert "Atlas of" not in said(app)
+    app.button(key="atlas_build").click().run()
     assert f"{len(small().tokens)} tokens of 4 texts" in said(app)
+    assert stopping.ran == 2 + len(LINES)
 
 
-# Faithfulness ----------------------------------------------------------------------------------
+def test_one_atlas_is_built_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever comes meanwhile is told so, and gets the same atlas where that was built."""
+    app = paste(open_app("atlas", corpus="lines"), [*LINES, "Of two visitors at once."])
+    told: list[str] = []
+
+    class Busy:
+        def acquire(self, timeout: float) -> bool:
+            assert timeout > 0
+            told.append("asked")
+            return len(told) > 2
+
+        def release(self) -> None:
+            told.append("released")
+
+    monkeypatch.setattr(making, "_building", Busy())
+    app.button(key="atlas_build").click().run()
+    assert told == ["asked"] * 3 + ["released"]
+    assert "tokens of 5 texts" in said(app)
 
 
 def test_where_no_query_has_two_keys_the_page_says_that_faithfulness_is_not_measured() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from core.components.atlas_cloud import AtlasCloud
-
-ZIP = "application/zip"
 
 
 @pytest.fixture(scope="module")
@@ -78,18 +76,17 @@ def test_a_patch_is_drawn_as_itself_and_opens_its_image(
     assert queries == expected
 
 
-def test_a_saved_atlas_of_images_opens_among_images_alone(model: str) -> None:
+def test_a_prepared_atlas_of_images_opens_among_images_alone(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     traces = list(trace_images(load(model), [image(seed=1), image(seed=2)]))
-    file = io.BytesIO()
-    write_atlas(build_atlas(traces, ["<b>one</b>", "$two$"]), file)
-    upload: Any = ("images.atlas.zip", file.getvalue(), ZIP)
-    app = opened(model, corpus="saved", part="one", token="3")
-    app.file_uploader(key="atlas_saved").set_value(upload).run()
+    write_atlas(build_atlas(traces, ["<b>one</b>", "$two$"]), tmp_path / "images.atlas.zip")
+    monkeypatch.setenv("HEADSCOPE_ATLASES", str(tmp_path))
+    app = opened(model, corpus="prepared", part="one", token="3")
     assert not app.exception
     assert "`<b>one</b>`" in said(app)
     assert "opened from a file" in said(app)
-    texts = open_app("atlas", corpus="saved")
-    texts.file_uploader(key="atlas_saved").set_value(upload).run()
+    texts = open_app("atlas", corpus="prepared")
     assert "an atlas of images" in "".join(each.value for each in texts.info)
     texts.button(key="show_atlas").click().run()
     assert texts.session_state["input"] == "image"

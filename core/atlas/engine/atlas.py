@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -26,50 +26,23 @@ from core.model.trace import Trace
 
 
 class MemoryStore:
-    """Parts in memory, those that are begun included: what is run is never run again."""
+    """Finished parts in memory."""
 
     def __init__(self) -> None:
         self.parts: dict[int, Shard | None] = {}
-        self.begun: dict[int, ShardBuilder] = {}
-
-    @property
-    def count(self) -> int:
-        """Tokens so far."""
-        finished = sum(len(part.tokens) for part in list(self.parts.values()) if part is not None)
-        return finished + sum(builder.count for builder in list(self.begun.values()))
-
-    @property
-    def nbytes(self) -> int:
-        """Of the vectors so far."""
-        parts = [part for part in list(self.parts.values()) if part is not None]
-        return sum(
-            part.vectors.queries.nbytes + part.vectors.kv_keys.nbytes for part in parts
-        ) + sum(builder.nbytes for builder in list(self.begun.values()))
 
     def finished(self, index: int) -> bool:
         """Whether the part is there, whole; one without a sentence is, too."""
         return index in self.parts
 
-    def builder(self, index: int) -> ShardBuilder:
-        """What there is of an unfinished part."""
-        return self.begun.setdefault(index, ShardBuilder(index))
-
     def put(self, index: int, part: Shard | None) -> None:
         """Keep a finished part, in the place of any other with its index."""
         self.parts[index] = part
-        self.begun.pop(index, None)
 
     def sums(self, index: int) -> Sums | None:
         """Those of a finished part; None where it has no sentence."""
         part = self.parts[index]
         return None if part is None else part.sums
-
-    def copy(self) -> MemoryStore:
-        """An independent copy; vectors, which never change, are shared."""
-        other = MemoryStore()
-        other.parts = dict(self.parts)
-        other.begun = {index: builder.copy() for index, builder in self.begun.items()}
-        return other
 
 
 def build_atlas(
@@ -83,31 +56,22 @@ def build_atlas(
     sentence; the `sentences` traced are by default put together from their tokens; `labels` are the
     reader's own, one per sentence. Raises `ValueError` when there is no trace.
     """
-    store = MemoryStore()
-    builder = store.builder(0)
+    store, builder = MemoryStore(), ShardBuilder()
     for index, item in enumerate(traces):
         builder.add(*(item if isinstance(item, tuple) else (index, item)))
-    return atlas_of(store, sentences, labels)
+    store.put(0, builder.finish(sentences, labels))
+    return atlas_of(store)
 
 
-def atlas_of(
-    store: MemoryStore,
-    sentences: Sequence[str] = (),
-    labels: Sequence[str] = (),
-    before_head: Callable[[int, int], object] | None = None,
-) -> Atlas:
+def atlas_of(store: MemoryStore) -> Atlas:
     """The atlas of all that a store has, whose vectors are moved out of it.
 
-    `sentences` and `labels` are those of parts that are not finished, by the sentences' numbers;
-    `before_head` is as in :func:`find_constants`. Of images, `sentences` are the names. Raises
-    `ValueError` for a store without a sentence, or images of several sizes.
+    Raises `ValueError` for a store without a sentence, or images of several sizes.
     """
-    for index, builder in list(store.begun.items()):
-        store.put(index, builder.finish(sentences, labels))
     part = _join(store)
     images = join_images(list(part.patches.values())) if part.patches else None
     sample = sample_of(part, sampled_numbers(part.sums.candidates))
-    constants = find_constants(part.sums, sample, before_head)
+    constants = find_constants(part.sums, sample)
     projected = project_part(part, constants)
     numbers = part.numbers
     places = np.searchsorted(numbers, part.tokens.sentence).astype(np.int32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -62,21 +62,16 @@ class _Head(NamedTuple):
     baseline: float
 
 
-def find_constants(
-    sums: Sums, sample: Sample, before_head: Callable[[int, int], object] | None = None
-) -> HeadConstants:
+def find_constants(sums: Sums, sample: Sample) -> HeadConstants:
     """The constants of every head of a model, on all processors, a few heads in memory at a time.
 
     Centroids and components are of all tokens that were summed; c and faithfulness of the sample's
-    pairs. `before_head` is called in the working threads, before each head, with how many have
-    begun and how many there are; it may let other work go first.
+    pairs.
     """
     layers, heads, _ = sums.shape
     pairs = sample.pairs(causal=sums.causal)
 
     def one(layer: int, head: int) -> _Head:
-        if before_head is not None:
-            before_head(layer * heads + head, layers * heads)
         return _measure_head(sums, sample, pairs, (layer, head))
 
     measured = list(every_head(layers, heads, one))

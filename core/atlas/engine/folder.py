@@ -19,7 +19,7 @@ from safetensors import SafetensorError, safe_open
 from core.analysis.arrays import Floats
 from core.atlas.data import CorpusTexts, Masks, join_texts, pick_texts
 from core.atlas.engine.sample import Sample
-from core.atlas.engine.shard import Shard, ShardBuilder
+from core.atlas.engine.shard import Shard
 from core.atlas.engine.shard_file import (
     Dtype,
     pack_shard,
@@ -79,10 +79,6 @@ class FolderStore:
                 return True
         except (OSError, SafetensorError):
             return False
-
-    def builder(self, index: int) -> ShardBuilder:
-        """A new one: what is not a whole part is not kept."""
-        return ShardBuilder(index)
 
     def put(self, index: int, part: Shard | None) -> None:
         """Write a part, whole or not at all (`OSError`), in the place of any other of its index."""

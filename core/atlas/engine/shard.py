@@ -9,7 +9,6 @@ import mmap
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -71,20 +70,6 @@ class ShardBuilder:
         self._kept: dict[int, _Kept] = {}  # by the sentence's number
         self._vectors: dict[int, CorpusVectors] = {}
         self._of_model: dict[str, Any] = {}
-
-    def __contains__(self, number: int) -> bool:
-        return number in self._kept
-
-    @property
-    def nbytes(self) -> int:
-        """Of the vectors so far."""
-        return sum(own.queries.nbytes + own.kv_keys.nbytes for own in list(self._vectors.values()))
-
-    def copy(self) -> ShardBuilder:
-        """An independent copy; vectors, which never change, are shared."""
-        other = copy(self)
-        other._kept, other._vectors = dict(self._kept), dict(self._vectors)  # noqa: SLF001
-        return other
 
     def add(self, number: int, trace: Trace) -> None:
         """Add the trace of the sentence with this number."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.atlas.data import grouped
+from core.atlas.engine.shard import ShardBuilder
 from core.atlas.engine.sums import Sums, merge
 from core.model.trace import Trace
 
@@ -52,9 +53,9 @@ def walk(
     Parameters
     ----------
     traces_of : the traces of the sentences in ``chunk.lengths``, in any order, each with its
-        number. A chunk that was begun comes without the sentences that are done.
+        number.
     on_progress : called after each sentence, or finished part, with how many tokens it has. It may
-        raise an exception to stop: the store keeps what is done.
+        raise an exception to stop: the store keeps the finished parts.
     """
     total: Sums | None = None
     for chunk in chunks:
@@ -74,12 +75,9 @@ def _trace(
     store: MemoryStore | FolderStore,
     on_progress: Callable[[int], object],
 ) -> Sums | None:
-    """Trace what there is not yet of a part, and put it into the store."""
-    builder = store.builder(chunk.index)
-    if builder.count:
-        on_progress(builder.count)
-    rest = {number: tokens for number, tokens in chunk.lengths.items() if number not in builder}
-    for number, trace in traces_of(replace(chunk, lengths=rest)):
+    """Trace a part, and put it into the store."""
+    builder = ShardBuilder(chunk.index)
+    for number, trace in traces_of(chunk):
         builder.add(number, trace)
         on_progress(len(trace.tokens))
     part = builder.finish(chunk.texts, chunk.labels)

@@ -3,13 +3,12 @@
 from core.atlas.files.errors import AtlasFileError
 from core.atlas.files.folder import finish_folder, parts_in, write_part
 from core.atlas.files.opening import MAX_ROWS, read_atlas
-from core.atlas.files.writing import max_file_bytes, write_atlas, write_file
+from core.atlas.files.writing import write_atlas, write_file
 
 __all__ = [
     "MAX_ROWS",
     "AtlasFileError",
     "finish_folder",
-    "max_file_bytes",
     "parts_in",
     "read_atlas",
     "write_atlas",

@@ -20,7 +20,6 @@ from core.atlas.files.texts import MAX_TEXTS, as_stored, pack_texts
 from core.atlas.whole_file import whole_file
 
 MAX_TOKENS = 2_000_000  # of one file: their texts and places take 200 bytes each when opened
-_TOKEN_BYTES, _SPARE_BYTES = 60, 2**16  # of a file beside its points, and the texts
 Target: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 
@@ -54,16 +53,6 @@ def write_file(
             _write(facts, as_stored(texts), heads, path)
     else:
         _write(facts, as_stored(texts), heads, target)
-
-
-def max_file_bytes(atlas: Atlas) -> int:
-    """An upper bound of the size of the atlas's file, whose texts are in it twice."""
-    layers, heads, tokens = atlas.shape
-    texts = (*set(atlas.tokens.texts), *set(atlas.tokens.displays), *atlas.sentences, *atlas.labels)
-    text = sum(len(each.encode("utf-8", "replace")) + 12 for each in texts)
-    images = 0 if atlas.images is None else atlas.images.pixels.nbytes
-    points = layers * heads * tokens * ROW_BYTES
-    return points + tokens * _TOKEN_BYTES + 2 * text + images + 1024 * layers * heads + _SPARE_BYTES
 
 
 def _write(

@@ -80,7 +80,7 @@ def first_entry(picked: str, budget: int) -> AtlasEntry | None:
     if not is_waiting(TEXT, corpus, budget):
         return None
     first = read(FirstAtlas, TEXT, FILE)
-    if first is None or max_tokens(len(first.frames)) < budget:
+    if first is None or max_tokens() < budget:
         return None
     trace = begin_corpus(TEXT)
     if trace is None:

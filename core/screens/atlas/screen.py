@@ -119,11 +119,11 @@ def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
         "projection",
         PROJECTIONS[:1] if saved else PROJECTIONS,
         "Projection",
-        subject="A saved atlas offers" if saved else "The projections are",
+        subject="A prepared atlas offers" if saved else "The projections are",
         menu=True,
         help="PCA is exact and uses all tokens. UMAP and t-SNE are slow: all heads follow in the"
         " background, from 500 tokens each; one head alone is laid out from 2,500."
-        + (" A saved atlas has PCA only." if saved else ""),
+        + (" A prepared atlas has PCA only." if saved else ""),
     )
     stage = controls.choice(
         "stage",

@@ -44,37 +44,3 @@ def long_work() -> Iterator[None]:
     finally:
         if was_inside:  # it has waited enough, so it does not wait again
             _enter(0)
-
-
-class FifoQueue:
-    """A queue for one kind of long work; the first in it has the turn."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._tickets: list[object] = []
-
-    def join(self) -> object:
-        """A ticket at the end of the queue."""
-        ticket = object()
-        with self._changed:
-            self._tickets.append(ticket)
-        return ticket
-
-    def ahead(self, ticket: object) -> int:
-        """How many are ahead; 0 for whoever has the turn."""
-        with self._changed:
-            return self._tickets.index(ticket)
-
-    def wait(self, ticket: object, seconds: float) -> bool:
-        """Wait until somebody leaves, at most this long; whether it is this ticket's turn."""
-        with self._changed:
-            if self._tickets[0] is not ticket:
-                self._changed.wait(seconds)
-            return self._tickets[0] is ticket
-
-    def leave(self, ticket: object) -> None:
-        """Leave when done, or to stop waiting. Leaving twice is fine."""
-        with self._changed:
-            if ticket in self._tickets:
-                self._tickets.remove(ticket)
-            self._changed.notify_all()

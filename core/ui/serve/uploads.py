@@ -136,13 +136,6 @@ def limit_bytes() -> int:
     return limit_mb() * 2**20
 
 
-def room_mb() -> int:
-    """The largest upload that fits now, in MB of 2^20 bytes."""
-    if _quota is None:
-        return limit_mb()
-    return max(0, min(limit_mb(), _quota.room_bytes // 2**20))
-
-
 def _excess_files(sizes: dict[str, int], size: int) -> list[str]:
     """The session's oldest files, which must go when another of `size` bytes arrives."""
     excess: list[str] = []

@@ -25,6 +25,7 @@ from core.atlas.engine.folder import (
 )
 from core.atlas.engine.project import project_part
 from core.atlas.engine.sample import sampled_numbers
+from core.atlas.engine.shard import ShardBuilder
 from core.atlas.engine.sums import Sums
 from core.vocabulary import STAGES
 from tests.atlas.corpora import corpus_of
@@ -204,11 +205,10 @@ def test_a_part_comes_back_from_the_disk_as_it_was(traces: list[Trace], tmp_path
 
 
 def test_a_part_is_the_same_in_whichever_order_its_sentences_come(
-    traces: list[Trace], tmp_path: Path
+    traces: list[Trace],
 ) -> None:
-    store = FolderStore(tmp_path)
     for order in (range(len(LENGTHS)), (4, 9, 0, 8, 2, 6, 1, 3, 7, 5)):
-        builder = store.builder(0)
+        builder = ShardBuilder()
         for number in order:
             builder.add(number, traces[number])
         part = builder.finish()
@@ -275,39 +275,6 @@ def test_a_disk_that_is_full_leaves_the_parts_there_are(
     ran: list[int] = []
     walk(chunks_of(rows_of(traces), PART_TOKENS), tracer(traces, ran), store)
     assert sorted(ran) == list(range(2, len(LENGTHS)))
-
-
-class StopError(Exception):
-    """A Cancel."""
-
-
-@pytest.mark.parametrize("after", [0, 1, 3, 6])
-def test_a_walk_in_memory_that_was_stopped_runs_no_sentence_twice(
-    after: int, traces: list[Trace]
-) -> None:
-    store, ran = MemoryStore(), list[int]()
-    done = 0
-
-    def stop(tokens: int) -> None:
-        nonlocal done
-        done += tokens
-        if len(ran) > after:
-            raise StopError
-
-    with pytest.raises(StopError):
-        walk(chunks_of(rows_of(traces), PART_TOKENS), tracer(traces, ran), store, stop)
-    assert store.count == done == sum(LENGTHS[n] for n in ran)
-    part = atlas_of(store.copy(), [text_of(trace) for trace in traces], LABELS)
-    assert len(part.tokens) == done
-    assert part.labels == tuple(LABELS[n] for n in sorted(ran))
-    told: list[int] = []
-    walk(chunks_of(rows_of(traces), PART_TOKENS), tracer(traces, ran), store, told.append)
-    assert sorted(ran) == list(range(len(LENGTHS)))
-    assert sum(told) == sum(LENGTHS)
-    whole = build_atlas(traces)
-    resumed = atlas_of(store)
-    scale = np.abs(whole.points["raw"]).max()
-    np.testing.assert_allclose(resumed.points["raw"], whole.points["raw"], atol=1e-6 * scale)
 
 
 def test_half_precision_keeps_three_digits_and_takes_half_the_room(

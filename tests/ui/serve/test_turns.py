@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.ui.serve import turns
-from core.ui.serve.turns import MAX_INSIDE, FifoQueue
+from core.ui.serve.turns import MAX_INSIDE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,30 +57,3 @@ def test_few_are_inside_at_once_long_work_makes_room_and_nobody_waits_long(
         each.join(LONG)
     assert "waits" in inside
     assert turns._door._value == MAX_INSIDE
-
-
-def test_whoever_came_first_has_the_turn_and_the_others_know_how_many_come_before() -> None:
-    line = FifoQueue()
-    first, second, third = (line.join() for _ in range(3))
-    assert [line.ahead(ticket) for ticket in (first, second, third)] == [0, 1, 2]
-    assert line.wait(first, 0)
-    assert not line.wait(third, 0)
-    line.leave(second)  # does not want to wait
-    assert line.ahead(third) == 1
-    line.leave(first)
-    line.leave(first)
-    assert line.wait(third, LONG)
-
-
-def test_who_waits_sleeps_until_somebody_leaves() -> None:
-    line = FifoQueue()
-    first, second = line.join(), line.join()
-    seen: list[bool] = []
-    waiter = started(lambda: seen.append(line.wait(second, LONG)))
-    start = time.process_time()
-    waiter.join(0.3)
-    assert time.process_time() - start < 0.2
-    assert not seen
-    line.leave(first)
-    waiter.join(LONG)
-    assert seen == [True]

@@ -82,14 +82,6 @@ def test_what_is_removed_makes_room(manager: MemoryUploadedFileManager) -> None:
         put(manager, "g", "file", 1)
 
 
-def test_how_much_room_is_left_can_be_told(manager: MemoryUploadedFileManager) -> None:
-    assert uploads.room_mb() == 10
-    for session in "abc":
-        put(manager, session, "file", 10 * MB)
-    put(manager, "d", "file", 4 * MB)
-    assert uploads.room_mb() == 6
-
-
 def test_uploads_on_their_way_are_counted_together_until_they_end(
     manager: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.atlas.files import MAX_ROWS
 from core.model import Chosen, Estimate, LoadedModel
 from core.model.memory import available_bytes
 from core.screens.atlas.corpus.entry import atlas_entries, known_rate
@@ -14,7 +13,6 @@ _HEAD_SECONDS = 0.012  # to project a head of few tokens; measured where a forwa
 _TOKEN_HEAD_SECONDS = 3e-6  # more for each token
 _USABLE_SHARE = 0.8  # of the free memory
 _POINT_BYTES = 3 * 3 * 4 + 4  # three stages of three components, and the norm
-_ROW_BYTES = 2 * _POINT_BYTES  # of a saved atlas: a query and a key
 _words = Prose(__file__)
 
 
@@ -70,12 +68,6 @@ def take_memory(cost: Cost) -> str:
         if cost.size > entries.max_bytes or not entries.drop_oldest():
             break
     return ""
-
-
-def rows_that_fit() -> int:
-    """Rows of a file that may be opened: a small file of zeros can have as many as a large one."""
-    free = available_bytes()
-    return MAX_ROWS if free is None else min(MAX_ROWS, int(_USABLE_SHARE * free) // _ROW_BYTES)
 
 
 def describe_estimate(about: Estimate, cost: Cost) -> str:

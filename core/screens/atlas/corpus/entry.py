@@ -10,7 +10,6 @@ import streamlit as st
 
 from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
-from core.atlas.engine.atlas import MemoryStore
 from core.atlas.layouts import Layout
 from core.model import Chosen
 from core.model.memory import available_bytes
@@ -21,7 +20,6 @@ from core.vocabulary import Stage
 if TYPE_CHECKING:
     from core.atlas.sources import Source  # plainly, it would lengthen the longest chain of imports
 
-_TOKEN_BYTES = 400  # of a traced token beside its vectors: its texts
 # An atlas of 5,000 tokens of the bundled model takes 76 MB: 46 of vectors, 30 of points. So two of
 # the usual size fit, or four of 1,800 tokens, in a server that takes 0.65 GB without any and should
 # stay under 1 GB. One that is larger than all of them may be has a place of its own.
@@ -54,21 +52,13 @@ class AtlasEntry:
 
     Attributes
     ----------
-    store, seconds : the parts that are traced so far, and how long that took; shared by all
-        visitors who want the same atlas.
     source : of the points; None until they are there.
-    partial : the atlas of a part, after a Cancel.
-    projecting : whether a thread is making the atlas of what was traced.
     plan : the texts it is made of, once they are tokenized.
     layouts : by projection, stage, layer, head, dimensions and maximum of tokens.
     jobs : the threads that lay out all heads, by projection and stage.
     """
 
     source: Source | None = None
-    store: MemoryStore = field(default_factory=MemoryStore)
-    seconds: float = 0.0
-    partial: AtlasEntry | None = None
-    projecting: bool = False
     plan: Chosen | None = None
     layouts: dict[tuple[str, str, int, int, int, int], Layout] = field(default_factory=dict)
     jobs: dict[tuple[str, str], LayoutJob] = field(default_factory=dict)
@@ -85,13 +75,7 @@ class AtlasEntry:
         if self._measured[0] is not self.atlas:  # an atlas never changes, and is slow to measure
             self._measured = self.atlas, bytes_of(self.atlas)
         layouts = [a for one in list(self.layouts.values()) for a in (one.tokens, one.points)]
-        return (
-            self._measured[1]
-            + sum(array.nbytes for array in layouts)
-            + self.store.nbytes
-            + self.store.count * _TOKEN_BYTES
-            + (0 if self.partial is None else self.partial.size)
-        )
+        return self._measured[1] + sum(array.nbytes for array in layouts)
 
     def stop_jobs(self) -> None:
         """Stop laying out what nobody will see."""

@@ -1,4 +1,4 @@
-"""Opening an atlas that is there already: a visitor's file, or one that the site has prepared."""
+"""Opening an atlas that the site has prepared."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from pathlib import Path
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.atlas import Atlas
 from core.atlas.files import AtlasFileError, read_atlas
 from core.atlas.sources import InMemory, Source, open_large
 from core.model.catalog import Modality
-from core.screens.atlas.corpus.cost import rows_that_fit
 from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entry
 from core.screens.atlas.corpus.images import images_of
 from core.screens.atlas.corpus.making import atlas_of_corpus
@@ -20,9 +18,7 @@ from core.screens.atlas.corpus.source import (
     FOLDER,
     PREPARED,
     corpus_of,
-    file_digest,
     prepared_atlases,
-    saved_file,
     shows_images,
 )
 from core.ui import controls
@@ -32,9 +28,6 @@ from core.ui.words.messages import escape, quote
 
 def open_entry(picked: str, budget: int, settings: DeltaGenerator) -> AtlasEntry:
     """The atlas of what was picked, made or opened; ends the page while there is none."""
-    if picked == "saved":
-        file = saved_file()
-        return _open(file, file.name)
     if picked == PREPARED:
         offered = prepared_atlases()
         with settings:
@@ -46,13 +39,16 @@ def open_entry(picked: str, budget: int, settings: DeltaGenerator) -> AtlasEntry
     return atlas_of_corpus(corpus, budget)
 
 
-def _open(file: UploadedFile | Path, title: str) -> AtlasEntry:
+def _open(file: Path, title: str) -> AtlasEntry:
     """The atlas in a file or folder; ends the page with a message where that cannot be opened."""
+    is_folder = file.suffix == FOLDER
     try:
-        entry = atlas_entry("", _digest(file, title))
+        # Opened once for all, until it changes on the disk.
+        known = (file / "atlas.json" if is_folder else file).lstat()
+        entry = atlas_entry("", f"prepared {title} {known.st_mtime_ns} {known.st_size}")
         if entry.source is None:
             with st.spinner("Opening the atlas …"):
-                source = _read(file)
+                source: Source = open_large(file) if is_folder else InMemory(read_atlas(file))
                 _ = source.sample  # of a folder it is read here, where errors are explained
                 entry.source = source
     except (AtlasFileError, OSError) as error:
@@ -61,22 +57,6 @@ def _open(file: UploadedFile | Path, title: str) -> AtlasEntry:
         controls.end_page()
     _end_unless_shown(entry.source.sample)
     return entry
-
-
-def _digest(file: UploadedFile | Path, title: str) -> str:
-    """Of a file's content; a prepared one is opened once for all, until it changes on the disk."""
-    if not isinstance(file, Path):
-        return file_digest(file)
-    known = (file / "atlas.json" if file.suffix == FOLDER else file).lstat()
-    return f"prepared {title} {known.st_mtime_ns} {known.st_size}"
-
-
-def _read(file: UploadedFile | Path) -> Source:
-    if isinstance(file, Path) and file.suffix == FOLDER:
-        return open_large(file)
-    if not isinstance(file, Path):
-        file.seek(0)
-    return InMemory(read_atlas(file, rows_that_fit()))
 
 
 def _end_unless_shown(atlas: Atlas) -> None:

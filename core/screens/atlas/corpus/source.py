@@ -1,4 +1,4 @@
-"""Which corpus the atlas is made of: the built-in sample, pasted lines, a file, a saved atlas."""
+"""Which corpus the atlas is made of: the built-in sample, pasted lines, a file."""
 
 from __future__ import annotations
 
@@ -27,9 +27,6 @@ from core.analysis.corpus import (
     repeats_note,
 )
 from core.analysis.corpus.sample import sample_corpus
-from core.atlas.files import MAX_ROWS
-from core.atlas.files.tables import ROW_BYTES
-from core.model import LoadedModel
 from core.ui import controls
 from core.ui.cache.session import remembered
 from core.ui.corpus_walk import corpus_digest
@@ -47,18 +44,13 @@ CORPORA = {
     "sample": "Sample corpus",
     "lines": "Your lines",
     "file": "A file",
-    "saved": "A saved atlas",
 }
-IMAGE_CORPORA = {"box": "Sample images", "own": "Your images", "saved": "A saved atlas"}
+IMAGE_CORPORA = {"box": "Sample images", "own": "Your images"}
 MIN_TOKENS, MAX_TOKENS, DEFAULT_TOKENS, STEP = 1_000, 50_000, 5_000, 1_000
 # Tables of files, and as much for the texts in them and in pasted lines: no click reads them again.
 _CORPORA_BYTES, _MAX_CORPORA = 30 * 10**6, 200
 _MAX_PASTED = 1_000_000  # characters: the browser sends them again with every click
-_OPENED = {"saved", PREPARED}  # of atlases that are there already
-NO_LABEL = "no labels"
-_ROWS_SHARE = 5 / 6  # of the largest upload, for a saved atlas's rows; all else gets the rest
-_MAX_MODELS = 64  # whose numbers of heads are remembered
-_heads_of: dict[str, int] = {}  # in all layers, by the name of a model that was loaded
+_LABEL = "label"  # the column of a table that has labels, for colours
 _DIGEST = "_atlas_file_digest"
 _words = Prose(__file__)
 
@@ -82,34 +74,11 @@ class Corpus:
     is_ours: bool = False
 
 
-def max_tokens(heads: int | None = None) -> int:
-    """The largest budget, which a deployment may lower (HEADSCOPE_TOKENS).
-
-    For a model with this many heads, no more than can be opened again once saved.
-    """
+def max_tokens() -> int:
+    """The largest budget, which a deployment may lower (HEADSCOPE_TOKENS)."""
     given = setting("TOKENS") or ""
     wanted = int(given) if given.isdigit() else MAX_TOKENS
-    limit = max(MIN_TOKENS, min(MAX_TOKENS, wanted // STEP * STEP))
-    if heads is None:
-        return limit
-    fitting = min(MAX_ROWS, int(_ROWS_SHARE * uploads.limit_bytes() / ROW_BYTES)) // heads
-    return min(limit, fitting // STEP * STEP if fitting >= MIN_TOKENS else max(1, fitting))
-
-
-def fitted(budget: int, model: LoadedModel) -> int:
-    """The budget, lowered with a message if a larger atlas of this model could not be reopened.
-
-    The limit is remembered for the slider, which is drawn before the model is loaded.
-    """
-    heads = model.layers * model.heads
-    if len(_heads_of) >= _MAX_MODELS:
-        _heads_of.clear()
-    _heads_of[model.name] = heads
-    limit = max_tokens(heads)
-    if budget > limit:
-        name, most = quote(model.name), uploads.limit_mb()
-        st.caption(_words("fewer_tokens", tokens=limit, model=name, heads=heads, limit=most))
-    return min(budget, limit)
+    return max(MIN_TOKENS, min(MAX_TOKENS, wanted // STEP * STEP))
 
 
 def shows_images() -> bool:
@@ -127,17 +96,17 @@ def pick_source() -> tuple[str, int]:
         corpora = IMAGE_CORPORA | prepared
         source = controls.choice("corpus", corpora, "Corpus", subject="The corpora of images are")
         return source, MAX_TOKENS
-    high = max_tokens(_heads_of.get(st.session_state["model"].strip()))
-    low, default = min(MIN_TOKENS, high), min(DEFAULT_TOKENS, high)
+    high, low = max_tokens(), MIN_TOKENS
+    default = min(DEFAULT_TOKENS, high)
     asked = controls.number("budget", low, high, default)
-    st.session_state["budget"] = max(low, min(high, asked // STEP * STEP))
+    st.session_state["budget"] = asked // STEP * STEP
     source = controls.choice("corpus", CORPORA | prepared, "Corpus", subject="The corpora are")
     budget = controls.number(
         "budget",
         low,
         high,
         default,
-        "Corpus size (tokens)" if source not in _OPENED and high > MIN_TOKENS else "",
+        "Corpus size (tokens)" if source != PREPARED and high > MIN_TOKENS else "",
         slider=True,
         step=STEP,
         help="Of a larger corpus a random sample of sentences is used, always the same one."
@@ -175,26 +144,6 @@ def corpus_of(source: str) -> Corpus:
     if corpus is None:
         controls.end_page()
     return corpus
-
-
-def saved_file() -> UploadedFile:
-    """The uploaded file of an atlas; ends the page with a hint if there is none."""
-    file = st.file_uploader(
-        "An atlas that was saved here or built on the command line",
-        type=["zip"],
-        key="atlas_saved",
-        max_upload_size=uploads.limit_mb(),
-    )
-    if file is None:
-        room = uploads.room_mb()
-        if room < uploads.limit_mb():
-            st.caption(_words("little_room", room=room))
-        st.info(
-            "Choose an **.atlas.zip** file written by this page or by"
-            " `python -m core.atlas_build`. It opens without the model."
-        )
-        controls.end_page()
-    return file
 
 
 def _pasted() -> Corpus | None:
@@ -266,17 +215,14 @@ def _table_once(key: str, _file: UploadedFile) -> CorpusTable | str:  # noqa: AR
 
 
 def _pick_columns(table: CorpusTable) -> tuple[str, str | None]:
-    """Which columns hold the texts and the labels."""
+    """Which columns hold the texts, and the labels if one is called so."""
     columns = list(table.columns)
     if len(columns) < 2:
         return columns[0], None
-    with st.container(horizontal=True):
-        text = st.selectbox(
-            "Text", columns, index=columns.index(table.text_column), key="atlas_text_column"
-        )
-        others = [NO_LABEL, *(column for column in columns if column != text)]
-        label = st.selectbox("Label, for colours", others, key="atlas_label_column")
-    return text, None if label == NO_LABEL else label
+    text = st.selectbox(
+        "Text", columns, index=columns.index(table.text_column), key="atlas_text_column"
+    )
+    return text, _LABEL if _LABEL in columns and text != _LABEL else None
 
 
 def _corpus_once(

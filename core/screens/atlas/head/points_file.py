@@ -13,7 +13,6 @@ from core.analysis.arrays import Indices
 from core.atlas import Atlas
 from core.atlas.one_head.table import EMBEDDING_ATLAS, embedding_atlas_file
 from core.model.trace import Array
-from core.screens.atlas.corpus.saving import still_there
 from core.screens.atlas.screen import Screen
 from core.ui.downloads import Contents, offer_file
 
@@ -37,4 +36,8 @@ def offer_points(screen: Screen, tokens: Indices, points: Array, held: Contents)
 
 
 def _file(reference: ref[Atlas], tokens: Indices, points: Array, facts: Mapping[str, Any]) -> bytes:
-    return embedding_atlas_file(still_there(reference), tokens, points, facts)
+    """Made when the button is pressed, which must not keep an atlas that has been dropped."""
+    atlas = reference()
+    if atlas is None:
+        raise LookupError("This atlas is no longer in memory: open the page again, then save it.")
+    return embedding_atlas_file(atlas, tokens, points, facts)
