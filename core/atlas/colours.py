@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
 from core.analysis.images.colour import HUES
-from core.analysis.images.frequency import RADIUS
 from core.atlas.data import Atlas
 from core.atlas.pixels import CorpusImages
 
@@ -157,13 +156,6 @@ def _hue(atlas: Atlas) -> Tones:
 def _brightness(atlas: Atlas) -> Tones:
     brightness = _images(atlas).looks.brightness
     return Tones("sequential", _of_patches(atlas, brightness), ("black", "white"))
-
-
-@colouring("fine", "spatial frequency of the patch", needs="images")
-def _fine(atlas: Atlas) -> Tones:
-    """By the share of a patch's power beyond `RADIUS` cycles, brightness apart."""
-    fine = f"all power beyond {RADIUS:g} cycles a patch"
-    return Tones("sequential", _of_patches(atlas, _images(atlas).frequencies), ("none", fine))
 
 
 @colouring("row", "row in the image", needs="images")

@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arrays import Floats, Indices
+from core.analysis.arrays import Indices
 from core.analysis.images.colour import PatchLooks, looks_of
-from core.analysis.images.frequency import fine_shares
 from core.model.trace import Array, Patches
 
 Pixels = NDArray[np.uint8]
@@ -87,11 +86,6 @@ class CorpusImages:
     def looks(self) -> PatchLooks:
         """How every patch looks, (image * patch,), image after image."""
         return looks_of(self.colours().reshape(-1, 3))
-
-    @cached_property
-    def frequencies(self) -> Floats:
-        """How fine every patch is, (image * patch,), image after image."""
-        return fine_shares(self.cells().reshape(-1, self.size, self.size, 3))
 
 
 def join_images(parts: Sequence[Patches]) -> CorpusImages:

@@ -8,22 +8,19 @@ from core.analysis.layers import Rows
 from core.figures.images.following import follow_map
 from core.figures.palette import palette
 
-NAMES = {"hue": "hue", "brightness": "brightness", "CLS": "CLS", "none": "none of these"}
-
 
 def test_each_head_is_one_square_of_its_class_with_its_number() -> None:
-    classes = np.array([["hue", "none"], ["CLS", "hue"]])
+    classes = np.array([["hue", "none"], ["place", "hue"]])
     strengths = np.array([[0.5, 0.1], [0.9, 0.4]])
     rows = Rows((3, 7), (1.0, 2.5), (), 2.5)
-    figure = follow_map(classes, strengths, rows, NAMES, palette("light"))
+    figure = follow_map(classes, strengths, rows, palette("light"))
     drawn = {trace.name: trace for trace in figure.data if trace.customdata is not None}
     legend = [trace.text[0].strip() for trace in figure.data if trace.mode == "text"]
-    assert legend == ["hue (2)", "CLS (1)", "none of these (1)"]
+    assert legend == ["hue (2)", "place (1)", "none of these (1)"]
     np.testing.assert_allclose(drawn["hue"].customdata, [[3, 1, 0.5], [7, 2, 0.4]])
     assert list(drawn["hue"].y) == [1.0, 2.5]
     assert set(drawn["hue"].text) == {"H"}
     assert set(drawn["none of these"].text) == {""}
-    assert "of the attention" in drawn["CLS"].hovertemplate
     assert "correlation" in drawn["hue"].hovertemplate
     colours = {trace.marker.color for trace in drawn.values()}
     assert len(colours) == 3

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.analysis.corpus.sample import sample_sentences
-from core.analysis.images.follow import table
-from core.analysis.images.follow.following import follow_alike
+from core.analysis.images.selectivity import selectivity as of_trace
 from core.analysis.projections import joint_embedding
 from core.analysis.projections.umap_process import ProjectionError
 from core.model.interventions import samples
 from core.screens.anomalies import source
 from core.screens.effect import corpus as effect_corpus
+from core.screens.query_key import selectivity
 from core.ui.serve.sessions import LONG_TEXT
 from tests.every_part import prepared_site, visits
 from tests.opening import ROOT, open_app
@@ -67,7 +67,7 @@ def _nothing_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """UMAP and t-SNE fail at once, which the page reports; corpora and permutations are few."""
     short_corpus = sample_sentences()[:30]
     monkeypatch.setattr(source, "sample_sentences", lambda: short_corpus)
-    monkeypatch.setattr(table, "follow_alike", lambda traces, _: follow_alike(traces, 9))
+    monkeypatch.setattr(selectivity, "selectivity", lambda trace: of_trace(trace, 9))
     of_model = samples.samples_of
     for module in (samples, effect_corpus):
         monkeypatch.setattr(module, "samples_of", lambda model: of_model(model)[:2])

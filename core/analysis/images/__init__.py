@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         top_mass,
     )
     from core.analysis.images.cls.region import Region, read_region
-    from core.analysis.images.follow.table import beside_twin, follow_images, follow_table
 
 __all__ = [
     "ClsMaps",
@@ -34,12 +33,9 @@ __all__ = [
     "attention_distance",
     "attention_of_patch",
     "attention_to_patch",
-    "beside_twin",
     "cls_map",
     "cls_table",
     "distance_table",
-    "follow_images",
-    "follow_table",
     "mean_attention_distance",
     "mean_of_distances",
     "odd_patches",
@@ -57,7 +53,6 @@ __getattr__ = imported_late(
         "cls.region": "Region read_region",
         "colour": "PatchLooks patch_looks",
         "distance": "attention_distance distance_table mean_attention_distance mean_of_distances",
-        "follow.table": "beside_twin follow_images follow_table",
         "patch_attention": "attention_of_patch attention_to_patch",
     },
 )

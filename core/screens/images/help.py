@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.analysis.arrays import Floats
-from core.analysis.images.follow.marks import head_marks
+from core.analysis.images.marks import head_marks
 from core.screens.images.sending import sends_all
 from core.ui.presets import Preset
 from core.ui.words.prose import Prose

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.images.follow.by_place import MAX_BY_PLACE
-from core.analysis.images.frequency import RADIUS
 from core.analysis.strongest_link import strongest_link
 from core.model.running.twin import TWIN_SEED
 from core.screens.query_key.choice import has_looks
@@ -25,13 +23,11 @@ if TYPE_CHECKING:
 
 _words = Prose(__file__)
 MATHEMATICS = _words("mathematics")
-OF_IMAGES = _words(
-    "mathematics_of_images", radius=RADIUS, by_place=MAX_BY_PLACE, twin_seed=TWIN_SEED
-)
+OF_IMAGES = _words("mathematics_of_images", twin_seed=TWIN_SEED)
 _BY = (  # the feature that a head follows, the colours that show it, and a question
     ("hue", "hue", "Do queries and keys of one hue lie together?"),
     ("brightness", "brightness", "Are patches ordered from dark to bright?"),
-    ("distance", "place", "Do neighbouring patches lie together?"),
+    ("place", "place", "Do neighbouring patches lie together?"),
 )
 _PICTURE = {"part": "picture", "projection": "PCA"}
 
@@ -67,13 +63,13 @@ def _strongest_link(trace: Trace) -> list[Preset]:
 
 def _strongest(table: pd.DataFrame, feature: str, colour: str, question: str) -> list[Preset]:
     """The head with the highest correlation beyond the rest; none where nothing is defined."""
-    values = table[f"{feature}_beyond"].to_numpy(np.float64)
+    values = table[feature].to_numpy(np.float64)
     if not np.isfinite(values).any():
         return []
     row = table.iloc[int(np.nanargmax(values))]
     head = f"L{row['layer']} H{row['head']}"
     place = {"layer": str(row["layer"]), "head": str(row["head"])}
-    r, p = row[f"{feature}_beyond"], row[f"{feature}_p_adjusted"]
-    sentence = _words("most", head=head, r=r, p=p, question=question)
+    r, p = row[feature], row[f"{feature}_p"]
+    sentence = _words("most", head=head, feature=feature, r=r, p=p, question=question)
     state = {**_PICTURE, **place, "stage": ALL_THREE, "colour": colour}
     return [Preset(f"Follows {colour} most: {head}", sentence, state)]

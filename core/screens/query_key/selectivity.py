@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
-from core.analysis.images.colour import MIN_CHROMA, patch_looks
-from core.analysis.images.follow.by_place import MAX_BY_PLACE
-from core.analysis.images.follow.following import FEATURES, LOOKS
-from core.analysis.images.follow.table import (
-    FAMILIES,
-    FOLLOWED,
-    LEVEL,
-    MIN_CLS,
-    MIN_CORRELATION,
-    MIN_ITSELF,
-    beside_twin,
-    followed,
-    table_of,
-)
 from core.analysis.images.patch_scores import patches_of
+from core.analysis.images.selectivity import (
+    FEATURES,
+    LEVEL,
+    MIN_CORRELATION,
+    follower_counts,
+    selectivity,
+    selectivity_table,
+)
 from core.analysis.layers import rows_of
 from core.figures.head_map import ring
 from core.figures.images.following import follow_map
 from core.figures.palette import Palette
-from core.model import Trace, trace_patches, untrained_twin
+from core.model import trace_patches, untrained_twin
 from core.model.memory import return_freed_memory
 from core.ui import cache
 from core.ui.cache import TraceKey
@@ -39,32 +31,13 @@ from core.ui.head_maps import show_gaps, show_heads
 from core.ui.head_tables import HeadTable, names_of, offer_table, show_rows
 from core.ui.place import choose_head
 from core.ui.serve.once import room_for_twin
-from core.ui.words.numbers import in_a_row, number
+from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
-from core.vocabulary import percent
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _words = Prose(__file__)
-MAX_P = LEVEL / len(FAMILIES)  # adjusted for all heads and the features of a family
-CLASS_NAMES = {
-    "hue": "hue",
-    "brightness": "brightness",
-    "frequency": "spatial frequency",
-    "position": "position",
-    "itself": "itself",
-    "CLS": "CLS",
-    "none": "none of these",
-}
-FEATURE_NAMES = {
-    "hue": "hue",
-    "brightness": "brightness",
-    "frequency": "spatial frequency",
-    "row": "same row",
-    "column": "same column",
-    "distance": "nearness",
-}
 _MAX_TABLES = 16  # a dozen numbers a head: 30 kB
 _MEASURED = "_follows_measured"  # what this session has measured
 _open_points = partial(choose_head, part="picture")
@@ -77,8 +50,21 @@ class Follows(HeadTable):
     @property
     def sentence(self) -> str:
         """What the chosen head follows (Markdown)."""
-        sentence = class_sentence(self.name, self.row)
-        return " ".join(filter(None, (sentence, twin_sentence(self.table, self.row["class"]))))
+        row = self.row
+        best = row["follows"]
+        if best == "none":
+            best = max(FEATURES, key=lambda each: np.nan_to_num(row[each], nan=-2.0))
+        return _words(
+            "follows",
+            head=self.name,
+            follows=row["follows"] != "none",
+            feature=best,
+            r=row[best],
+            p=row[f"{best}_p"],
+            twin=int(follower_counts(self.table).loc[best, "twin"]),
+            heads=len(self.table),
+            needed=(MIN_CORRELATION, LEVEL),
+        )
 
 
 @st.cache_resource(
@@ -91,14 +77,13 @@ def _table_of(key: TraceKey) -> pd.DataFrame:
     try:  # the twin is as large as the model; a few numbers a head are kept
         with room_for_twin:
             seen = trace_patches(untrained_twin(cache.model_of(trace)), patches_of(trace))
-            own, twin = followed(trace, seen)
     finally:
         return_freed_memory()
-    return table_of([own], [twin])
+    return selectivity_table(selectivity(trace), selectivity(seen))
 
 
 def table_for(key: TraceKey) -> pd.DataFrame:
-    """The table of :func:`table_of`, from the cache or measured now. Nobody may write to it."""
+    """The table of :func:`selectivity_table`, from the cache or measured now; read-only."""
     st.session_state[_MEASURED] = key
     return _table_of(key)
 
@@ -113,8 +98,8 @@ def show_selectivity(follows: Follows, colours: Palette) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _show_map(follows, colours)
-        st.markdown(_counts(follows))
-        st.table(_twin_table(follows))
+        st.markdown(_words("counts", total=len(follows.table)))
+        st.table(follower_counts(follows.table).rename(columns={"twin": "untrained twin"}))
     with right:
         st.markdown(follows.sentence)
         st.table(_head_table(follows.row))
@@ -124,17 +109,24 @@ def show_selectivity(follows: Follows, colours: Palette) -> None:
             on_click=_open_points,
             args=(follows.trace.layer_labels[follows.layer], follows.head + 1),
         )
-    notes = [note(follows.table) for note in (follow_caption, by_place_note, missing_hue)]
-    grey = "" if notes[-1] else grey_note(follows.trace)
-    st.caption(" ".join(filter(None, (*notes, grey))))
+    known = follows.table.attrs
+    caption = _words(
+        "follow_caption",
+        patches=known["patches"],
+        of=known["of"],
+        moves=known["moves"],
+        min_r=MIN_CORRELATION,
+        max_p=LEVEL,
+    )
+    st.caption(caption)
     _show_table(follows)
 
 
 def _show_map(follows: Follows, colours: Palette) -> None:
     trace = follows.trace
     rows = rows_of(trace)
-    classes = follows.grid("class").astype(np.str_)
-    figure = follow_map(classes, strengths(follows), rows, CLASS_NAMES, colours)
+    strengths = np.max([np.nan_to_num(follows.grid(each)) for each in FEATURES], axis=0)
+    figure = follow_map(follows.grid("follows").astype(np.str_), strengths, rows, colours)
     ring(figure, rows, (follows.layer, follows.head), trace.shape[1], colours)
     show_heads(
         figure,
@@ -145,45 +137,16 @@ def _show_map(follows: Follows, colours: Palette) -> None:
     show_gaps(trace)
 
 
-def strengths(follows: Follows) -> NDArray[np.float64]:
-    """What decided each head's class, (layer, head): a share of attention, or a correlation."""
-    beyond = np.stack([follows.grid(f"{each}_beyond") for each in FEATURES]).astype(np.float64)
-    known = np.where(np.isfinite(beyond), beyond, -np.inf)
-    classes = follows.grid("class")
-    result = known.max(axis=0)
-    for name, features in FOLLOWED.items():
-        strongest = known[[FEATURES.index(each) for each in features]].max(axis=0)
-        result = np.where(classes == name, strongest, result)
-    result = np.where(classes == "itself", follows.grid("itself"), result)
-    return np.where(classes == "CLS", follows.grid("cls"), result).astype(np.float64)
-
-
-def _counts(follows: Follows) -> str:
-    """How many heads are in each class (Markdown)."""
-    counts = follows.table["class"].value_counts().to_dict()
-    named = [f"{counts[each]} {CLASS_NAMES[each]}" for each in CLASS_NAMES if each in counts]
-    return _words("counts", total=len(follows.table), named=", ".join(named))
-
-
-def _twin_table(follows: Follows) -> pd.DataFrame:
-    """How many heads follow each feature, here and in the untrained twin."""
-    counts = beside_twin(follows.table).rename(index=CLASS_NAMES)
-    excess = [f"{each:+d}".replace("-", "−") for each in counts["excess"]]
-    counts = counts.astype(str).assign(excess=excess)  # words all, so that columns align alike
-    return counts.rename(columns={"heads": "trained", "twin": "untrained twin"})
-
-
 def _head_table(row: dict[str, Any]) -> pd.DataFrame:
-    """The chosen head's correlations: alone, beyond the rest, and their p."""
+    """The chosen head's correlations, their p, and those of the twin's head."""
     import pandas as pd
 
     columns = {
         "correlation": [number(row[each]) for each in FEATURES],
-        "beyond the rest": [number(row[f"{each}_beyond"]) for each in FEATURES],
         "p": [number(row[f"{each}_p"], ".3f") for each in FEATURES],
-        "adjusted p": [number(row[f"{each}_p_adjusted"], ".3f") for each in FEATURES],
+        "untrained twin": [number(row[f"twin_{each}"]) for each in FEATURES],
     }
-    return pd.DataFrame(columns, index=[FEATURE_NAMES[each] for each in FEATURES])
+    return pd.DataFrame(columns, index=list(FEATURES))
 
 
 def _show_table(follows: Follows) -> None:
@@ -191,11 +154,9 @@ def _show_table(follows: Follows) -> None:
 
     st.header("Every head", anchor=False)
     table = follows.table
-    shown = pd.DataFrame({"head": names_of(table), "follows": table["class"].map(CLASS_NAMES)})
+    shown = pd.DataFrame({"head": names_of(table), "follows": table["follows"]})
     for each in FEATURES:
-        shown[FEATURE_NAMES[each]] = table[f"{each}_beyond"]
-        shown[f"p {FEATURE_NAMES[each]}"] = table[f"{each}_p_adjusted"]
-    shown["itself"], shown["CLS"] = table["itself"], table["cls"]
+        shown[each], shown[f"p {each}"] = table[each], table[f"{each}_p"]
     columns = {
         name: st.column_config.NumberColumn(name, format="%.3f", width="small")
         for name in map(str, shown.columns[2:])
@@ -205,76 +166,8 @@ def _show_table(follows: Follows) -> None:
         "what-heads-follow",
         follows.trace.model,
         "",
-        permutations=table.attrs["permutations"],
+        permutations=table.attrs["moves"],
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_words("table"), width="stretch")
         offer_table(follows, held)
-
-
-def class_sentence(name: str, row: Mapping[str, Any]) -> str:
-    """What a head follows, in words (Markdown); `row` is its row of the table."""
-    found = row["class"]
-    features = FOLLOWED.get(found, tuple(FEATURE_NAMES))
-    best = max(features, key=lambda each: _or_least(row[f"{each}_beyond"]))
-    return _words(
-        "follows",
-        head=name,
-        found=found,
-        what=CLASS_NAMES[found],
-        share=row.get(found.lower()),
-        r=row[f"{best}_beyond"],
-        feature=FEATURE_NAMES[best],
-        p=row[f"{best}_p_adjusted"],
-        needed=(MIN_CORRELATION, MAX_P),
-    )
-
-
-def follow_caption(table: pd.DataFrame) -> str:
-    """How the classes are found, with what was measured: permutations, patches, images."""
-    return _words(
-        "follow_caption",
-        patches=table.attrs["patches"][0],
-        of=table.attrs["of"][0],
-        moved=table.attrs["permutations"],
-        min_r=MIN_CORRELATION,
-        max_p=MAX_P,
-        itself=percent(MIN_ITSELF),
-        cls=percent(MIN_CLS),
-    )
-
-
-def by_place_note(table: pd.DataFrame) -> str:
-    """Which looks are a matter of place; empty without any."""
-    (shares,) = table.attrs["by_place"]
-    parts = [
-        f"{FEATURE_NAMES[feature]} ({share:.2f} of its variance)"
-        for feature, share in zip(FEATURES[LOOKS], shares, strict=True)
-        if share > MAX_BY_PLACE
-    ]
-    return _words("by_place", looks=in_a_row(parts)) if parts else ""
-
-
-def twin_sentence(table: pd.DataFrame, what: str) -> str:
-    """How many heads of the untrained twin follow it as well; empty for what is not followed."""
-    if what not in FOLLOWED:
-        return ""
-    return _words("of_twin", heads=len(table), count=int(beside_twin(table)["twin"][what]))
-
-
-def grey_note(trace: Trace) -> str:
-    """How many patches hue is not asked about; empty where all have a colour."""
-    chroma = patch_looks(trace).chroma
-    grey = int((chroma < MIN_CHROMA).sum())
-    if not grey:
-        return ""
-    return _words("grey", coloured=len(chroma) - grey, patches=len(chroma), least=MIN_CHROMA)
-
-
-def missing_hue(table: pd.DataFrame) -> str:
-    """Said where no head has a correlation with hue."""
-    return "" if table["hue"].notna().any() else _words("no_hue")
-
-
-def _or_least(value: float) -> float:
-    return value if value == value else -2.0  # noqa: PLR0124 - nan is not itself

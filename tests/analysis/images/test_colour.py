@@ -3,13 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.analysis.images.closeness import (
-    colour_closeness,
-    hue_closeness,
-    position_closeness,
-    value_closeness,
-)
-from core.analysis.images.colour import PatchLooks, looks_of, patch_looks
+from core.analysis.images.colour import looks_of, patch_looks
 from tests.analysis.images.pictures import image_trace, picture
 from tests.analysis.traces import random_trace
 
@@ -43,23 +37,3 @@ def test_a_patch_looks_as_its_mean_colour_does() -> None:
     np.testing.assert_allclose(360 * patch_looks(trace).hue, [29.234, 264.052], rtol=1e-3)
     with pytest.raises(ValueError, match="no patches"):
         patch_looks(random_trace(0))
-
-
-def test_closeness_by_loops() -> None:
-    draw = np.random.default_rng(3)
-    looks = PatchLooks(draw.random(6), draw.uniform(0, 0.1, 6), draw.random(6))
-    hue, strong_hue, colour, bright = np.zeros((4, 6, 6))
-    places = np.zeros((3, 6, 6))
-    for i in range(6):
-        for j in range(6):
-            hue[i, j] = np.cos(2 * np.pi * (looks.hue[i] - looks.hue[j]))
-            strong = looks.chroma[i] >= 0.02 and looks.chroma[j] >= 0.02
-            strong_hue[i, j] = hue[i, j] if strong else 0
-            colour[i, j] = hue[i, j] * looks.chroma[i] * looks.chroma[j] if strong else 0
-            bright[i, j] = -abs(looks.brightness[i] - looks.brightness[j])
-            (ri, ci), (rj, cj) = divmod(i, 3), divmod(j, 3)
-            places[:, i, j] = ri == rj, ci == cj, -(((ri - rj) ** 2 + (ci - cj) ** 2) ** 0.5)
-    np.testing.assert_allclose(hue_closeness(looks), hue, atol=1e-12)
-    np.testing.assert_allclose(colour_closeness(looks), [strong_hue, colour], atol=1e-12)
-    np.testing.assert_allclose(value_closeness(looks.brightness), bright, atol=1e-12)
-    np.testing.assert_allclose(position_closeness(np.arange(6), 3), places, atol=1e-12)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.analysis.images.colour import standing_out
-from core.analysis.images.follow.marks import head_marks
+from core.analysis.images.marks import head_marks
 from tests.analysis.images.pictures import of_hue, picture, with_attention
 
 # Ten columns of two hues in turn: the same hue stands far away as well as near.

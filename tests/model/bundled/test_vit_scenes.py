@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from core.analysis.images.colour import looks_of
-from core.analysis.images.follow.following import follow_alike
+from core.analysis.images.selectivity import selectivity
 from core.model import LoadedModel, ModelSpec, classify, load, trace_image, untrained_twin
 from core.model.box import BOX
 from core.model.catalog import bundled_folder, find
@@ -95,10 +95,9 @@ def test_it_loads_in_float32_as_any_model_of_images_does() -> None:
 def test_its_card_says_what_was_measured() -> None:
     """Of hue, brightness and CLS on a few of the card's scenes: alike, not the same."""
     traces = [trace_image(model(), scene.pixels) for scene in scenes()]
-    found = [follow_alike([trace], 1)[0] for trace in traces]
-    beyond = np.tanh(np.nanmean([np.arctanh(each.beyond[:2]) for each in found], axis=0))
+    found = [np.arctanh(selectivity(trace, 1).observed[:2]) for trace in traces]
     for place, name in enumerate(("hue", "brightness")):
-        gaps = np.abs(beyond[place].ravel() - numbers(name))
+        gaps = np.abs(np.tanh(np.nanmean(found, axis=0))[place].ravel() - numbers(name))
         assert gaps.mean() < 0.08
         assert gaps.max() < 0.3
     on_things = np.mean(

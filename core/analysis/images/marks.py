@@ -1,7 +1,7 @@
 """Heads of an image worth a look at once: a few rows of each head say what it leans to.
 
 These are quick figures to choose examples by. Whether a head follows hue or brightness at all is
-for :func:`core.analysis.images.follow.table`, which tests it against permutations.
+for :func:`core.analysis.images.selectivity.selectivity`, which tests it against moved images.
 """
 
 from __future__ import annotations

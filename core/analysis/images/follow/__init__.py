@@ -1,1 +1,0 @@
-"""Feature selectivity in an image: each look and each place beyond the rest, and beyond chance."""
