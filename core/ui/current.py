@@ -69,6 +69,7 @@ def _current_trace() -> Trace:
     if trace.source is not None:  # its keys are of the text that the encoder reads
         show_trace_limits(cache.trace(*key._replace(attention_type="encoder")))
     show_trace_limits(trace)
+    model_chip.show_rules(trace)
     if model.is_encoder_decoder:
         attention_types.explain(trace)
     _suggest_head(trace)

@@ -70,7 +70,7 @@ def test_rotary_grouped_and_capped_models_are_said_to_be_so(tmp_path: Path, name
     assert "$q$ and $k$ are those after rotation" in said(app)
     assert "Query heads 3 to 4 share this key head" in said(app)
     assert "A dash is a pair that the model does not permit" in said(app)
-    assert ("soft-capped" in said(app)) == (name == "gemma2")
+    assert ("has a **soft cap**" in said(app)) == (name == "gemma2")
     press_example(app, "neuron_view", "One token back")
 
 

@@ -9,7 +9,7 @@ from core.analysis.head_patterns.search import find_heads, strongest_head
 from core.analysis.layer_payload import only_permits, sends_scores
 from core.analysis.strongest_link import strongest_link
 from core.ui.presets import Preset
-from core.ui.words.formulas import SINK, capped, rule_notes, softcap_of
+from core.ui.words.formulas import capped, softcap_of
 from core.ui.words.messages import quote
 from core.ui.words.pattern_words import words_for
 from core.ui.words.prose import Prose
@@ -38,7 +38,7 @@ def _explain_rows(trace: Trace, view: Mapping[str, Any]) -> str:
     if view["weigh"] in {"value", "transformed"}:
         return _words("rows_weighed", weigh=view["weigh"])
     if any(rule.sink is not None for rule in trace.layers):
-        return _words("rows_with_sink", sink=SINK)
+        return _words("rows_with_sink")
     return _words("rows", hidden=view["hide"] or view["pairs"] != "all")
 
 
@@ -48,7 +48,6 @@ def mathematics(trace: Trace, layer: int) -> str:
         "mathematics",
         product=capped(r"s \, \langle q^h_i, k^h_j \rangle", softcap_of(trace, layer)),
         adds=not only_permits(trace, layer),
-        notes=rule_notes([trace.layers[layer]]),
         computed=sends_scores(trace, layer),
     )
 

@@ -8,7 +8,7 @@ from core.analysis.attention_table import AttentionTable, Head, Layer
 from core.analysis.head_patterns.search import strongest_head
 from core.analysis.strongest_link import strongest_link
 from core.ui.presets import Preset
-from core.ui.words.formulas import capped, rule_notes, softcap_of
+from core.ui.words.formulas import capped, softcap_of
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name, labels_of
@@ -26,9 +26,8 @@ def explain(trace: Trace, table: AttentionTable, layer: Layer, head: Head) -> st
         if (abs(table.shown) < 0.005).any():
             sentences.append(_words("blank"))
     else:
-        softcap = softcap_of(trace, layer if isinstance(layer, int) else None)
         one_head = isinstance(layer, int) and isinstance(head, int)
-        sentences = [_words("scores", softcap=softcap, one_head=one_head)]
+        sentences = [_words("scores", one_head=one_head)]
     if not table.permitted.all():
         sentences.append(_words("hatched"))
     if table.hidden:
@@ -53,7 +52,6 @@ def mathematics(trace: Trace) -> str:
     return _words(
         "mathematics",
         product=capped(r"s \, \langle q_i, k_j \rangle", softcap_of(trace)),
-        notes=rule_notes(trace.layers),
         merges=trace.input.has_words,
         shape=(*trace.shape[:2], len(trace.tokens), len(trace.key_tokens)),
     )

@@ -12,7 +12,7 @@ from core.analysis.strongest_link import strongest_link
 from core.components.neuron_view import NeuronState
 from core.model.trace import Token
 from core.ui.presets import Preset
-from core.ui.words.formulas import BIAS, SINK, capped, rule_notes
+from core.ui.words.formulas import capped
 from core.ui.words.messages import quote
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
@@ -28,16 +28,13 @@ _words = Prose(__file__)
 def explain(head: NeuronHead, state: NeuronState, *, is_cross: bool = False) -> str:
     """How to read the rows, true for what is drawn (Markdown)."""
     rule = head.rule
-    special = (SINK if rule.sink is not None else "", BIAS if rule.biased else "")
     return _words(
         "reading",
-        capped=rule.softcap is not None,
         pairs=state.pairs,
         is_cross=is_cross,
         many=max(len(head.queries), len(head.keys)) > _MANY,
         first=head.sharers.start + 1,
         last=head.sharers.stop,
-        special=" ".join(filter(None, special)),
         masked=rule.mask is not None and not np.isfinite(rule.mask).all(),
     )
 
@@ -45,7 +42,7 @@ def explain(head: NeuronHead, state: NeuronState, *, is_cross: bool = False) -> 
 def mathematics(head: NeuronHead) -> str:
     """The definitions behind the rows, as this head has them."""
     product = capped(r"s\,(q_i \cdot k_j)", head.rule.softcap)
-    return _words("mathematics", product=product, notes=rule_notes([head.rule]))
+    return _words("mathematics", product=product)
 
 
 def examples(trace: Trace) -> list[Preset]:

@@ -15,7 +15,6 @@ from core.analysis.query_key.scaling import MIN_RELIABLE, HeadScaling, few_pairs
 from core.analysis.query_key.target import head_target
 from core.model.trace import Layer
 from core.screens.query_key.choice import Choice
-from core.ui.words.formulas import BIAS
 from core.ui.words.messages import quote
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
@@ -52,9 +51,7 @@ def caption_of(projection: str, choice: Choice, rule: Layer, *, of_patches: bool
         of_patches=of_patches,
         projection=projection,
         cosine=choice.distance == "cosine",
-        cap=rule.softcap,
-        sink=rule.sink is not None,
-        bias=BIAS if rule.biased else "",
+        same=rule.softcap is None and rule.sink is None,
     )
 
 

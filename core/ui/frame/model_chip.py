@@ -15,6 +15,7 @@ from core.ui import controls
 from core.ui.cache import first_model
 from core.ui.frame import switch
 from core.ui.serve.access import access, box_help, default_model
+from core.ui.words.formulas import rule_notes
 from core.ui.words.messages import escape, notice, quote
 from core.ui.words.prose import Prose
 from core.vocabulary import listed
@@ -88,6 +89,13 @@ def show_model_facts_later(trace: Trace, load: Callable[[], LoadedModel]) -> Non
     )
     with st.session_state[_FACTS]:
         first_model.when_here(lambda: show_model_facts(load()), words)
+
+
+def show_rules(trace: Trace) -> None:
+    """Show what is special about the model's scores, behind its name."""
+    if notes := rule_notes(trace):
+        with st.session_state[_FACTS]:
+            st.caption(notes)
 
 
 def show_model_facts(model: LoadedModel) -> None:

@@ -1,22 +1,8 @@
-"""The formulas of scores and attention as the model in use has them, in LaTeX.
-
-What only some models do (a soft cap, position biases, sinks) is said for those alone.
-"""
+"""The formulas of scores and attention as the model in use has them, in LaTeX."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from core.model.trace import Layer, Trace
-
-BIAS = (
-    "This model adds a **position bias** to its scores (ALiBi or relative positions): attention"
-    " follows more than queries and keys, and distances between them do not see it."
-)
-SINK = (
-    "Each head of this model has a learned **sink**, a key without a token: it takes a share of"
-    " every row, so the attention to the tokens adds up to less than 1."
-)
+from core.model.trace import Trace
 
 
 def softcap_of(trace: Trace, layer: int | None = None) -> float | None:
@@ -36,16 +22,19 @@ def capped(product: str, softcap: float | None) -> str:
     return rf"{softcap:g}\,\tanh\bigl({product} \,/\, {softcap:g}\bigr)"
 
 
-def rule_notes(rules: Iterable[Layer]) -> str:
-    """What is special about the scores of these layers, as sentences; empty for most models."""
-    layers, notes = list(rules), []
-    if caps := {rule.softcap for rule in layers} - {None}:
-        notes.append(
-            f"This model has a **soft cap**: no score goes beyond ±{max(filter(None, caps)):g}; the"
-            " mask is added after it."
-        )
+def rule_notes(trace: Trace) -> str:
+    """What is special about the model's scores, as sentences; empty for most models."""
+    layers, notes = trace.layers, []
+    if (softcap := softcap_of(trace)) is not None:
+        notes.append(f"This model has a **soft cap**: no score goes beyond ±{softcap:g}.")
     if any(rule.biased for rule in layers):
-        notes.append(f"{BIAS} The mask $m$ holds it too.")
+        notes.append(
+            "It adds a **position bias** to its scores: attention follows more than queries and"
+            " keys."
+        )
     if any(rule.sink is not None for rule in layers):
-        notes.append(SINK)
+        notes.append(
+            "Each head has a learned **sink**, a key without a token: the attention to the tokens"
+            " adds up to less than 1."
+        )
     return " ".join(notes)
