@@ -8,7 +8,6 @@ open_page("model_view")
 
 from functools import partial
 
-from core.analysis.head_patterns.similarity import ORDERS, order_heads
 from core.analysis.model_map import model_map
 from core.components.export import standalone_page
 from core.components.model_view import Look, show_model_view, view_data
@@ -21,20 +20,16 @@ from core.ui.selectors import pick_pairs
 from core.ui.words.inputs import hide_special
 from core.ui.words.pattern_words import highlight_names
 from core.screens.model_view.help import (
-    SORTED,
     STYLES,
     examples,
     headline,
     explain,
-    hidden,
-    hide_heads,
     mathematics,
     pair_words,
 )
 from core.screens.model_view.patterns import highlight
 
 trace = current_trace()
-heads = trace.shape[1]
 current = place.layer(trace), place.head(trace)
 
 with control_row():
@@ -53,45 +48,26 @@ with control_row():
     pairs = pick_pairs(trace, "Pairs", names=pair_names.__getitem__, help=meaning)
     with more():
         hide = controls.flag("hide", hide_special(trace))
-        sort = controls.choice(
-            "sort",
-            ORDERS,
-            "Sort heads by",
-            subject="Heads are sorted by",
-            help="Entropy: from the most focused head to the broadest. Similarity: heads that"
-            " attend similarly stand side by side.",
-        )
-        renormalise = controls.flag(
-            "renorm",
-            "Renormalise rows",
-            disabled=not hide and pairs == "all",
-            help="Divide each row by its sum over the tokens shown.",
-        )
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
-off_layers = hidden("off_layers", trace.layer_labels, "layer")
-off_heads = hidden("off_heads", range(1, heads + 1), "head")
 
 with st.spinner("Drawing every head …"):
-    shown = model_map(trace, pairs=pairs, hide_special=hide, renormalise=renormalise)
-    order = order_heads(trace, sort)
+    shown = model_map(trace, pairs=pairs, hide_special=hide)
 if shown is None:
     st.info("No token of this text is left: show special tokens, or other pairs of sentences.")
     controls.end_page()
 if answer := headline(trace, current_key(trace.model)):
     ask(answer, "Press a head to enlarge it.", tokens=len(trace.tokens))
-look = Look(style, current, SORTED[sort], off_layers, off_heads)
+look = Look(style, current)
 held = contents("model-view", trace.model, "")
-data = view_data(shown, trace, order, look, highlight(trace, pattern), held.titled("All heads"))
-opened = show_model_view(
-    data, *trace.shape[:2], key="model_view", on_hide=partial(hide_heads, trace.layer_labels)
-)
+data = view_data(shown, trace, look, highlight(trace, pattern), held.titled("All heads"))
+opened = show_model_view(data, *trace.shape[:2], key="model_view")
 if opened is not None:
     controls.pick(
         layer=str(trace.layer_labels[opened[0]]), head=str(opened[1] + 1), heads=[opened[1] + 1]
     )
     lead_on("head_view")
 title = f"{trace.model}: {trace.input.quoted(switch.row().title())}"
-note = explain(shown, trace, look, hidden_special=hide, renormalised=renormalise)
+note = explain(shown, trace, look, hidden_special=hide)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(note, width="stretch")
     offer_file(

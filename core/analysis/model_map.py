@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arrays import one_thread, renormalise_rows
+from core.analysis.arrays import one_thread
 from core.analysis.pairs import permitted_pairs
 from core.model.trace import Array, Token, Trace
 
@@ -44,14 +44,12 @@ def model_map(
     *,
     pairs: PairFilter = "all",
     hide_special: bool = False,
-    renormalise: bool = False,
 ) -> ModelMap | None:
     """Every head's attention as bytes, reduced where it is larger than a tile can show.
 
     The `pairs` "ab" are the first sentence's tokens attending to the second's, and so on;
-    `hide_special` leaves out the tokens that the tokenizer added; `renormalise` divides each row by
-    its sum over the tokens shown. None when no token is left. One layer's attention is in memory at
-    a time.
+    `hide_special` leaves out the tokens that the tokenizer added. None when no token is left. One
+    layer's attention is in memory at a time.
     """
     rows, columns = shown_positions(trace.tokens, pairs, hide_special, trace.source)
     if not rows or not columns:
@@ -65,13 +63,9 @@ def model_map(
             weights = trace.attention(layer)
             if len(rows) < len(trace.tokens) or len(columns) < len(trace.key_tokens):
                 weights = weights[:, rows][..., columns]
-            if renormalise:
-                weights = renormalise_rows(weights)
             tiles.append(to_bytes(largest_of_blocks(weights, block)))
             allowed = permitted_pairs(trace, layer)[:, rows]
-            choices = (allowed[..., columns] if renormalise else allowed).sum(
-                axis=-1, keepdims=True
-            )
+            choices = allowed.sum(axis=-1, keepdims=True)
             if not (choices > 1).all():
                 weights = weights * (choices > 1)
             values, where = strongest_pairs(weights)

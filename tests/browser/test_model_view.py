@@ -20,7 +20,6 @@ from tests.browser.conftest import (
     box_of,
     count_messages,
     follow,
-    reload,
 )
 from tests.model.families import FAMILIES, build
 
@@ -166,35 +165,9 @@ def test_keys_walk_the_tiles_and_controls_change_them(goto: Open, trace: Trace) 
     expect(cell(page, 1, 3)).to_have_class(re.compile("lit"))
     expect(cell(page, 1, 3).locator(".score")).to_have_text(f"{previous[0, 2]:.2f}")
 
-    page.get_by_role("button", name="More", exact=True).click()
-    set_by(page, "entropy", "sort=entropy")
-    page.keyboard.press("Escape")
-    numbers = page.locator('.cell[data-row="0"] .number').all_inner_texts()
-    assert sorted(map(int, numbers)) == list(range(1, 13))
-    assert numbers[0] == "3"  # the head that puts all on the token before
-    cell(page, 1, 1).focus()
+    cell(page, 1, 3).focus()
     page.keyboard.press("Enter")
     follow(page, r"/head_view\?.*heads=3(&|$)")
-
-
-def test_layers_and_heads_are_hidden_and_the_link_keeps_it(goto: Open) -> None:
-    page = goto(VIEW)
-    page.get_by_role("rowheader", name=re.compile("layer 2:")).click()
-    expect(page.locator(".cell")).to_have_count(60)
-    follow(page, "off_layers=2(&|$)")
-    page.get_by_role("columnheader", name=re.compile("head 5:")).click(modifiers=["Shift"])
-    expect(page.locator(".cell")).to_have_count(5)
-    follow(page, "off_heads=")
-    reload(page)
-    expect(page.locator(".cell")).to_have_count(5)
-    page.get_by_role("button", name=re.compile("Show all")).click()
-    expect(page.locator(".cell")).to_have_count(72)
-    follow(page, r"^(?!.*off_layers)")
-    page = goto(f"{VIEW}&off_layers=2")
-    expect(page.locator(".cell")).to_have_count(60)
-    page.get_by_role("button", name=re.compile("Show all")).click()
-    follow(page, r"^(?!.*off_layers)")
-    expect(page.locator(".cell")).to_have_count(72)
 
 
 def test_two_sentences_have_pairs_to_choose(goto: Open) -> None:

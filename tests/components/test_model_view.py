@@ -1,4 +1,4 @@
-"""What the model view's component is sent: its size, its numbers, its order; and the file."""
+"""What the model view's component is sent: its size, its numbers; and the file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from core.analysis.head_patterns.similarity import order_heads
 from core.analysis.model_map import model_map
 from core.components.export import standalone_page
 from core.components.model_view import Look, Marks, view_data
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 def packed(trace: Trace, look: Look | None = None, marks: Marks | None = None) -> bytes:
     shown = model_map(trace)
     assert shown is not None
-    order = order_heads(trace, "number")
-    return view_data(shown, trace, order, look or Look(), marks)
+    return view_data(shown, trace, look or Look(), marks)
 
 
 def sent(*given: Any) -> dict[str, Any]:
@@ -54,17 +52,15 @@ def test_the_start_of_the_second_sentence_arrives() -> None:
     assert [view[side]["segments"] for side in ("rows", "columns")] == [[0, 0, 1]] * 2
 
 
-def test_hidden_rows_and_marks_travel_with_the_tiles() -> None:
+def test_marks_travel_with_the_tiles() -> None:
     trace = trace_with_attention(random_weights(4, 2, 2, 3))
     lit = np.array([[False, True], [False, False]])
     marks = Marks("previous token", np.array([[0.1, 0.9], [0.2, np.nan]]), lit, (0, 1))
-    look = Look("tiles", (1, 1), "by entropy", hidden_layers=[1], hidden_heads=[0])
+    look = Look("tiles", (1, 1))
     view = sent(trace, look, marks)
-    assert view["hidden"] == {"layers": [1], "heads": [0]}
     assert view["lit"].tolist() == [0, 1, 0, 0]
     assert view["held"] == 3
     np.testing.assert_allclose(view["score"], [0.1, 0.9, 0.2, np.nan], atol=1e-7)
-    assert view["order"].tolist() == [0, 1, 0, 1]
 
 
 def test_where_no_head_stands_out_none_is_dimmed_and_the_closest_is_named() -> None:

@@ -73,13 +73,12 @@ def test_files_have_the_model_s_numbers(
     assert sorted(set(table["layer"])) == list(ATTEND)
 
 
-def test_the_model_view_gets_numbers_and_gaps_and_hides_layers_by_number(
+def test_the_model_view_gets_numbers_and_gaps(
     hybrid: Callable[..., AppTest],
 ) -> None:
-    view = sent(hybrid("model_view", off_layers="3"), "model_view")
+    view = sent(hybrid("model_view"), "model_view")
     assert view["layerLabels"] == [3, 6]
     assert view["gaps"] == [[0, "1–2"], [1, "4–5"], [2, "7–8"]]
-    assert view["hidden"]["layers"] == [0]
 
 
 def test_the_head_view_gets_numbers_and_the_layer_asked_for(

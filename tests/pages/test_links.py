@@ -100,7 +100,6 @@ BOXES = {"join": "all above", "span": "all heads"}
         ("head_view", {}, {"layer": "7", "heads": "2,99", "pairs": "ab"}),
         ("head_view", {}, {"weigh": "<script>", "hide": "yes", "from": "99"}),
         ("model_view", {}, {"style": ODD, "pattern": "related; drop", "filter": "ab"}),
-        ("model_view", {}, {"off_heads": "2,99", "hide": "yes", "sort": ODD}),
         ("neuron_view", {}, {"query": "99", "key_token": "-1", "sort": "size", "fold": "maybe"}),
         ("neuron_view", {}, {"query": "0", "filter": ODD}),
         ("query_key", BOXES, {"stage": "cooked", "a_range": "inf", "steps": "1e9"}),

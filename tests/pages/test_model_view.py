@@ -9,7 +9,7 @@ import streamlit as st
 from core.model import load, trace_text
 from core.vocabulary import percent
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, PAIR, alerts, said
+from tests.pages.conftest import BOOK, PAIR, said
 
 
 @pytest.mark.slow
@@ -27,10 +27,8 @@ from tests.pages.conftest import BOOK, PAIR, alerts, said
             {"hide": "1"},
             ["Attention to tokens that are left out is missing.", "2 special tokens are hidden"],
         ),
-        ({"hide": "1", "renorm": "1"}, ["Rows are divided by their sum over the tokens shown."]),
         ({**PAIR, "filter": "ab"}, ["heads of 6 × 7 tokens"]),
         ({**PAIR, "filter": "ba", "hide": "1"}, ["heads of 6 × 4 tokens"]),
-        ({"sort": "similarity", "text": "the book and " * 200}, ["compared on one token in 2"]),
         (
             {"pattern": "previous"},
             ["Previous token: 1 of 72 heads** with more than 0.5", "0.08): L1 H3 1.00."],
@@ -65,13 +63,6 @@ def test_the_page_opens_with_what_the_heads_do_most() -> None:
     share = percent(float(before.max())).replace("\xa0", " ")
     reader = f"L{layer + 1} H{head + 1} gives {share} to the token before.**"
     assert f"{reader} {len(trace.tokens)} tokens: a hint." in page
-
-
-def test_a_link_that_hides_everything_hides_nothing() -> None:
-    app = open_app("model_view", filter="ab", off_layers="1,2,3,4,5,6")
-    assert "With one sentence the pairs are: `all`" in alerts(app)
-    assert "hides every layer" in alerts(app)
-    assert "off_layers" not in app.query_params
 
 
 def test_pairs_of_a_text_without_a_second_sentence_are_no_control() -> None:

@@ -1,21 +1,15 @@
-"""How similarly heads attend: distances between them, a map, the nearest, and an order of heads."""
+"""How similarly heads attend: distances between them, a map, and the nearest."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats, one_thread
-from core.analysis.head_patterns.measure import head_scores
-from core.analysis.head_patterns.naming import NAMING
 from core.model.trace import Array, Trace
 
-Order = Literal["number", "entropy", "similarity"]
-ORDERS: tuple[Order, ...] = ("number", "entropy", "similarity")
 _ROUNDING = 1e-4  # a row lacks no more to one where nothing else takes a share of it
 MAX_LOGARITHMS = 60_000_000  # per comparison of all heads: about a second on a slow machine
 
@@ -141,39 +135,3 @@ def _align(points: Floats) -> Floats:
     turned = centred @ axes.T if len(axes) == 2 else centred
     far = turned[np.abs(turned).argmax(axis=0), np.arange(2)]
     return turned * np.where(far < 0, -1, 1)
-
-
-def order_heads(trace: Trace, by: Order) -> NDArray[np.int64]:
-    """The heads of each layer in display order, (layer, head), counted from 0.
-
-    - ``number``: as the model counts them.
-    - ``entropy``: from the most focused to the broadest.
-    - ``similarity``: the leaves of an average-linkage clustering of their distances, turned so that
-      neighbours are as similar as the tree permits (Bar-Joseph et al. 2001); of the two directions,
-      the one that begins with the lower number.
-    """
-    layers, heads = trace.shape[:2]
-    if by == "entropy":
-        return np.argsort(head_scores(trace, [NAMING["broad"]])["entropy"], axis=1, kind="stable")
-    if by == "number" or heads < 3:
-        return np.tile(np.arange(heads), (layers, 1))
-    step = token_step(trace)
-    with one_thread():
-        return np.stack([_leaves(trace.attention(layer)[:, ::step]) for layer in range(layers)])
-
-
-def token_step(trace: Trace) -> int:
-    """Heads are ordered by every k-th token, all tokens of a short text; gives k."""
-    layers, heads, tokens, _ = trace.shape
-    logarithms = layers * heads * (heads - 1) // 2 * tokens * len(trace.key_tokens)
-    return max(1, -(-logarithms // MAX_LOGARITHMS))
-
-
-def _leaves(rows: Array) -> NDArray[np.int64]:
-    """The heads of one layer, similar ones side by side."""
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    distances = squareform(head_distances(rows), checks=False)
-    leaves = leaves_list(linkage(distances, "average", optimal_ordering=True)).astype(np.int64)
-    return np.asarray(leaves if leaves[0] < leaves[-1] else leaves[::-1])

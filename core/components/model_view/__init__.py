@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from core.analysis.attention_table import side_of
 from core.analysis.layers import rows_of
 from core.analysis.model_map import ModelMap
 from core.components.packing import pack
-from core.components.reported_state import as_index, as_indices, as_mapping, reported
+from core.components.reported_state import as_index, as_mapping
 from core.components.scripts import register
 from core.components.sprite import patch_sprite
 from core.model.trace import Trace
@@ -27,21 +27,16 @@ MAX_ENLARGED_LINES = 2000  # in an enlarged tile
 
 @dataclass(frozen=True)
 class Look:
-    """How the tiles are drawn, and which of them.
+    """How the tiles are drawn.
 
     Attributes
     ----------
     draw : every weight as a line from query to key, or as a cell of a table.
     held : layer and head, from 0, that other pages show; ringed.
-    sorted : what the order of the heads means; empty if they are ordered by number.
-    hidden_layers, hidden_heads : from 0.
     """
 
     draw: Literal["lines", "tiles"] = "lines"
     held: tuple[int, int] = (0, 0)
-    sorted: str = ""
-    hidden_layers: Sequence[int] = ()
-    hidden_heads: Sequence[int] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +60,6 @@ class Marks:
 def view_data(
     shown: ModelMap,
     trace: Trace,
-    order: NDArray[np.int64],
     look: Look,
     marks: Marks | None = None,
     picture: Mapping[str, Any] | None = None,
@@ -76,7 +70,6 @@ def view_data(
     ----------
     shown : from :func:`core.analysis.model_map.model_map`.
     trace : that it was made of.
-    order : (layer, head), from :func:`core.analysis.head_patterns.similarity.order_heads`.
     picture : the name and the facts of a saved picture.
     """
     layers, heads, rows, columns = shown.tiles.shape
@@ -93,8 +86,6 @@ def view_data(
         "lines": {"tile": MAX_LINES, "enlarged": MAX_ENLARGED_LINES},
         "draw": look.draw,
         "held": look.held[0] * heads + look.held[1],
-        "sorted": look.sorted,
-        "hidden": {"layers": list(look.hidden_layers), "heads": list(look.hidden_heads)},
         "picture": picture,
         "scoreName": "" if marks is None else marks.name,
         "closest": -1 if marks is None else marks.closest[0] * heads + marks.closest[1],
@@ -104,39 +95,23 @@ def view_data(
         tiles=shown.tiles,
         strongest=np.nan_to_num(shown.strongest),
         pairs=shown.pairs,
-        order=order,
         lit=np.array(marks.lit if marks is not None and marks.lit.any() else [], dtype=np.uint8),
         score=np.array([] if marks is None else marks.scores),
     )
 
 
-def show_model_view(
-    data: bytes,
-    layers: int,
-    heads: int,
-    *,
-    key: str,
-    on_hide: Callable[[list[int], list[int]], None],
-) -> tuple[int, int] | None:
+def show_model_view(data: bytes, layers: int, heads: int, *, key: str) -> tuple[int, int] | None:
     """Draw the grid; hovering never asks the server.
 
     Parameters
     ----------
     data : from :func:`view_data`, of so many `layers` and `heads` of each.
-    on_hide : called with the hidden layers and heads, from 0, when a label is clicked.
 
     Returns
     -------
     (layer, head), from 0, of a tile that was clicked in this run; None otherwise.
     """
-
-    def hidden_changed() -> None:
-        hidden = reported(key, "hide")
-        on_hide(as_indices(hidden.get("layers"), layers), as_indices(hidden.get("heads"), heads))
-
-    result = _model_view(
-        key=key, data=data, on_hide_change=hidden_changed, on_open_change=lambda: None
-    )
+    result = _model_view(key=key, data=data, on_open_change=lambda: None)
     opened = as_mapping(result.get("open"))
     layer, head = as_index(opened.get("layer"), layers), as_index(opened.get("head"), heads)
     return None if layer is None or head is None else (layer, head)

@@ -10,8 +10,7 @@ import { sheetPainter } from "./picture.js"
 import {
   PANEL,
   TILE,
-  hiddenAfter,
-  shownHeads,
+  rowsOf,
   silentFrom,
   stepTo,
   tileSize,
@@ -25,15 +24,15 @@ import { OPACITY, drawHead, fillImage, pictureOf, rampOf, tileOf } from "./tiles
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Tokens } from "../shared/sentences.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Hidden, Row, Spot } from "./tile_grid.js" */
+/** @import { Row, Spot } from "./tile_grid.js" */
 /**
  * @typedef {{from: string, to: string, row: number, column: number, text: string}} Pair names, positions, weight
  * @typedef {{layer: number, head: number, index: number, name: string}} Head index: among all heads of the model
  * @typedef {{
  *   layers: number, layerLabels: number[], gaps: [number, string][], heads: number, shape: {rows: number, columns: number}, block: [number, number], rows: Tokens, columns: Tokens, patches: Patches | null,
  *   lines: {tile: number, enlarged: number}, draw: "lines" | "tiles", held: number,
- *   sorted: string, hidden: Hidden, scoreName: string, closest: number, tiles: Uint8Array, strongest: Float32Array, pairs: Float32Array,
- *   order: Float32Array, lit: Uint8Array, score: Float32Array,
+ *   scoreName: string, closest: number, tiles: Uint8Array, strongest: Float32Array, pairs: Float32Array,
+ *   lit: Uint8Array, score: Float32Array,
  * }} Data
  */
 
@@ -44,10 +43,9 @@ const MIN_APART = 0.09 // of the legend's length, between two of them
 const REST = { ms: 300, pixels: 4 } // how long and how still a pointer rests until the enlargement stays
 const GRACE_MS = 400 // to cross other tiles on the way into an enlargement that stays
 const HINT = {
-  mouse:
-    "Point at a tile to enlarge it, press to open its head. Press a label to hide it, Shift-click to show only that one.",
-  touch: "Tap a tile to enlarge it, tap it again to open its head. Tap a label to hide it.",
-  file: "Point at a tile to enlarge it. Press a label to hide it, Shift-click to show only that one.",
+  mouse: "Point at a tile to enlarge it, press to open its head.",
+  touch: "Tap a tile to enlarge it, tap it again to open its head.",
+  file: "Point at a tile to enlarge it.",
 }
 
 /** @param {Component} component */
@@ -58,7 +56,6 @@ export default function (component) {
 export class ModelView extends View {
   /** @type {Data} */ data
   /** @type {Theme & {ramps: Record<"plain" | "lit" | "faint", Uint32Array>}} */ theme
-  /** @type {Hidden} */ hidden = { layers: [], heads: [] }
   /** @type {Row[]} */ rows = []
   /** @type {Place | null} */ over = null // the tile under the pointer
   /** @type {Spot} */ spot = "over" // of the enlargement
@@ -71,7 +68,6 @@ export class ModelView extends View {
   constructor(component) {
     super(component)
     const bar = make(this.root, "div", "bar")
-    this.restore = make(bar, "button", "restore")
     this.legend = make(bar, "span", "legend")
     this.stage = make(this.root, "div", "stage")
     this.scroller = make(this.stage, "div", "scroller")
@@ -95,13 +91,12 @@ export class ModelView extends View {
     onMouse(panel.node, "pointerleave", () => this.followPointer())
     this.listen(world, "click", (event) => {
       const place = placeIn(event.target)
-      if (place) this.press(place, event.shiftKey)
+      if (place) this.press(place)
     })
     this.listen(world, "keydown", (event) => this.moveByKey(event))
     this.listen(world, "focusout", () => {
       if (this.spot === "over") panel.hide()
     })
-    this.listen(this.restore, "click", () => this.hide({ layers: [], heads: [] }))
     this.listen(
       this.scroller,
       "scroll",
@@ -124,7 +119,7 @@ export class ModelView extends View {
 
   /** @param {Data} data */
   update(data) {
-    Object.assign(this, { data, hidden: data.hidden })
+    this.data = data
     this.panel.hide()
     this.layOut()
   }
@@ -132,7 +127,7 @@ export class ModelView extends View {
   layOut() {
     const { data, root } = this
     this.width = root.clientWidth
-    this.rows = shownHeads(data, this.hidden)
+    this.rows = rowsOf(data)
     const { height } = windowFor(root)
     this.spot = this.width < PANEL.phone ? "below" : "over"
     this.size = tileSize(this.width, this.rows, height)
@@ -166,17 +161,11 @@ export class ModelView extends View {
     const { grid, data, rows, size } = this
     const top = grid.addRow(TILE.head)
     describe(make(top, "span", "corner"), { role: "presentation" })
-    if (data.sorted) describe(make(top, "span", "sorted", data.sorted), { role: "columnheader" })
-    else
-      rows[0].heads.forEach((head, column) => {
-        const name = `head ${head + 1}`
-        this.addLabel(top, "columnheader", `H${head + 1}`, { row: -1, column }, name)
-      })
+    rows[0].heads.forEach((head) => addLabel(top, "columnheader", `H${head + 1}`))
     rows.forEach(({ layer, heads, silent }, row) => {
       this.addGap(silent)
       const line = grid.addRow(size.high)
-      const number = data.layerLabels[layer]
-      this.addLabel(line, "rowheader", `L${number}`, { row, column: -1 }, `layer ${number}`)
+      addLabel(line, "rowheader", `L${data.layerLabels[layer]}`)
       heads.forEach((_, column) => this.addCell(line, row, column))
     })
     this.addGap(silentFrom(data.gaps, data.layers, data.layers))
@@ -193,14 +182,6 @@ export class ModelView extends View {
     make(gap, "span", "", numbers)
   }
 
-  /** @param {HTMLElement} parent @param {string} role @param {string} text @param {Place} place @param {string} name */
-  addLabel(parent, role, text, place, name) {
-    const title = `Press to hide ${name}${pointer() === "mouse" ? ", with Shift to show only it" : ""}`
-    const label = `${name}: Enter hides it, Shift and Enter show only it`
-    const attributes = { class: `label ${role}`, role, title, "aria-label": label }
-    this.grid.addCell(parent, place, attributes, text)
-  }
-
   /** @param {HTMLElement} parent @param {number} row @param {number} column */
   addCell(parent, row, column) {
     const { data } = this
@@ -211,7 +192,6 @@ export class ModelView extends View {
       : "No pair is shown"
     const label = `Layer ${data.layerLabels[layer]}, head ${head + 1}. ${strongest}`
     const node = this.grid.addCell(parent, { row, column }, { class: "cell", "aria-label": label })
-    if (data.sorted) make(node, "span", "number", String(head + 1))
     node.classList.toggle("held", data.held === index)
     const isClosest = data.lit.length === 0 && data.closest === index
     if (!data.lit[index] && !isClosest) return
@@ -229,11 +209,6 @@ export class ModelView extends View {
       index: layer * this.data.heads + head,
       name: `L${this.data.layerLabels[layer]} H${head + 1}`,
     }
-  }
-
-  /** The head of a tile; null for a label. @param {Place} place */
-  headAt({ row, column }) {
-    return row < 0 || column < 0 ? null : this.headIn(row, column)
   }
 
   /** Heads that were searched for are in colour, and the others then faint. @param {Head} head */
@@ -293,21 +268,15 @@ export class ModelView extends View {
       [...this.stage.children].filter((node) => node !== this.scroller)
     )
     return {
-      without: [this.hint, this.restore, ...beside],
+      without: [this.hint, ...beside],
       painters: new Map([[this.grid.sheet, sheetPainter(this)]]),
       width: Math.max(this.grid.node.offsetWidth, this.legend.scrollWidth),
     }
   }
 
   drawBar() {
-    const { data, hidden, theme, legend } = this
-    const counts = /** @type {[number, string][]} */ ([
-      [hidden.layers.length, "layer"],
-      [hidden.heads.length, "head"],
-    ]).filter(([count]) => count)
+    const { data, theme, legend } = this
     this.hint.textContent = HINT[this.component.standalone ? "file" : pointer()]
-    this.restore.hidden = counts.length === 0
-    this.restore.textContent = `Show all (${counts.map(([count, name]) => `${count} ${name}${count > 1 ? "s" : ""}`).join(", ")} hidden)`
     legend.replaceChildren()
     make(legend, "span", "", data.draw === "lines" ? "a line's weight" : "a cell's weight")
     const ramp = make(legend, "span", "ramp")
@@ -331,15 +300,14 @@ export class ModelView extends View {
 
   /** @param {PointerEvent | null} event */
   pointAt(event) {
-    const place = event && placeIn(event.target)
-    this.over = place && this.headAt(place) ? place : null
+    this.over = event && placeIn(event.target)
     this.followPointer()
   }
 
   /** Enlarge the tile under the pointer, at once unless an enlargement stays to be entered. */
   followPointer() {
     const { panel, over } = this
-    const head = over && this.headAt(over)
+    const head = over && this.headIn(over.row, over.column)
     const show = () => {
       if (this.over) this.enlarge(this.over)
       else if (this.spot === "over") panel.hide()
@@ -363,12 +331,11 @@ export class ModelView extends View {
     Object.assign(rested, { x, y, timer })
   }
 
-  /** @param {Place} place @param {boolean} isShift */
-  press(place, isShift) {
-    const head = this.headAt(place)
+  /** @param {Place} place */
+  press(place) {
+    const head = this.headIn(place.row, place.column)
     this.grid.focusOn(place)
-    if (!head) this.toggle(place, isShift)
-    else if (this.isTouch && !this.panel.isShown(head.name)) {
+    if (this.isTouch && !this.panel.isShown(head.name)) {
       // the first tap enlarges, the second opens
       this.enlarge(place)
       this.panel.settle()
@@ -381,21 +348,6 @@ export class ModelView extends View {
     this.tell("open", { layer, head })
   }
 
-  /** Hide a layer or a head, or all others. @param {Place} place of its label @param {boolean} isAlone */
-  toggle({ row, column }, isAlone) {
-    const { data, rows, hidden } = this
-    if (row < 0) this.hide(hiddenAfter(hidden, "heads", rows[0].heads[column], data.heads, isAlone))
-    else this.hide(hiddenAfter(hidden, "layers", rows[row].layer, data.layers, isAlone))
-  }
-
-  /** @param {Hidden} hidden */
-  hide(hidden) {
-    this.hidden = hidden
-    this.panel.hide()
-    this.layOut()
-    this.tell("hide", hidden)
-  }
-
   /** @param {KeyboardEvent} event */
   moveByKey(event) {
     const from = placeIn(event.target)
@@ -403,18 +355,20 @@ export class ModelView extends View {
     if (event.key === "Escape") return this.panel.hide()
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault()
-      const head = this.headAt(from)
-      return head ? this.open(head) : this.toggle(from, event.shiftKey)
+      return this.open(this.headIn(from.row, from.column))
     }
     const next = stepTo(event.key, from, this.rows)
     if (!next) return
     event.preventDefault()
-    const to = this.data.sorted && next.row < 0 ? from : next // sorted columns have no labels
-    this.grid.moveTo(to)
-    if (!this.headAt(to)) return
-    this.enlarge(to)
+    this.grid.moveTo(next)
+    this.enlarge(next)
     this.panel.settle()
   }
+}
+
+/** @param {HTMLElement} parent @param {string} role @param {string} text */
+function addLabel(parent, role, text) {
+  describe(make(parent, "span", `label ${role}`, text), { role })
 }
 
 /** From the paper to the ink, to the colour of what was searched for, and faintly to the ink. @param {Theme} theme */

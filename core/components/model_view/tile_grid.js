@@ -1,11 +1,10 @@
-// Where the tiles of all heads lie, which are hidden, and how keys move between them. Pure.
+// Where the tiles of all heads lie, and how keys move between them. Pure.
 
 import { clamp } from "../shared/dom.js"
 import { tableSteps } from "../shared/keys.js"
 
 /** @import { Place } from "../shared/head_grid.js" */
 /**
- * @typedef {{layers: number[], heads: number[]}} Hidden
  * @typedef {{layer: number, heads: number[], silent: string}} Row silent: numbers of the layers before it that do not attend
  * @typedef {"over" | "below"} Spot of the enlargement
  */
@@ -24,17 +23,12 @@ export const TILE = {
 } // pixels
 const STEPS = tableSteps()
 
-/** The layers shown, each with its heads from left to right; `order` is (layer, head). @param {{layers: number, heads: number, order: Float32Array, gaps: [number, string][]}} data @param {Hidden} hidden @returns {Row[]} */
-export function shownHeads({ layers, heads, order, gaps }, hidden) {
-  const all = Array.from({ length: layers }, (_, layer) => ({
+/** The layers, each with its heads from left to right. @param {{layers: number, heads: number, gaps: [number, string][]}} data @returns {Row[]} */
+export function rowsOf({ layers, heads, gaps }) {
+  return Array.from({ length: layers }, (_, layer) => ({
     layer,
-    heads: [...order.subarray(layer * heads, (layer + 1) * heads)],
-  }))
-  const shown = all.filter(({ layer }) => !hidden.layers.includes(layer))
-  return shown.map((row, place) => ({
-    ...row,
-    heads: row.heads.filter((head) => !hidden.heads.includes(head)),
-    silent: silentFrom(gaps, place ? shown[place - 1].layer + 1 : 0, row.layer),
+    heads: Array.from({ length: heads }, (_, head) => head),
+    silent: silentFrom(gaps, layer, layer),
   }))
 }
 
@@ -71,32 +65,16 @@ export function tileSize(width, rows, screen) {
   return { wide, high: Math.max(Math.round(wide * 0.5), Math.min(wide, high)) }
 }
 
-/**
- * What is hidden after a label is clicked: it, or with `isAlone` all others of its kind (which come back if it was alone
- * already). The last one that is shown stays.
- * @param {Hidden} hidden @param {keyof Hidden} kind @param {number} index @param {number} count @param {boolean} isAlone @returns {Hidden}
- */
-export function hiddenAfter(hidden, kind, index, count, isAlone) {
-  const all = Array.from({ length: count }, (_, each) => each)
-  const others = all.filter((each) => each !== index)
-  const wasAlone = others.every((each) => hidden[kind].includes(each))
-  if (isAlone) return { ...hidden, [kind]: wasAlone ? [] : others }
-  return wasAlone
-    ? hidden
-    : { ...hidden, [kind]: all.filter((each) => each === index || hidden[kind].includes(each)) }
-}
-
 /** Where an arrow key leads; null for other keys. @param {string} key @param {Place} from @param {Row[]} rows @returns {Place | null} */
 export function stepTo(key, from, rows) {
   const step = STEPS[key]
   if (!step) return null
   const [down, across] = step
-  const min = Number.isFinite(down + across) ? -1 : 0 // Home, End and the like stay among the tiles
-  const row = down ? clamp(from.row + down, min, rows.length - 1) : from.row
-  const column = across
-    ? clamp(from.column + across, min, (rows[0]?.heads.length ?? 0) - 1)
-    : from.column
-  return row < 0 && column < 0 ? from : { row, column }
+  const last = rows[0].heads.length - 1
+  return {
+    row: down ? clamp(from.row + down, 0, rows.length - 1) : from.row,
+    column: across ? clamp(from.column + across, 0, last) : from.column,
+  }
 }
 
 /** The most pixels that an enlargement over the grid may take, so that the tile and its neighbours stay visible. @param {number} width of the view @param {number} pitch of tiles */

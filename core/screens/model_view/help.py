@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-import streamlit as st
-
 from core.analysis.head_patterns import OTHER_END, SAME_START
-from core.analysis.head_patterns.similarity import token_step
 from core.analysis.model_map import ModelMap
 from core.components.model_view import MAX_ENLARGED_LINES, MAX_LINES, Look
 from core.screens.model_view.cached import heads_that
-from core.ui import controls
 from core.ui.cache import TraceKey
 from core.ui.frame.text_row import EXAMPLES
 from core.ui.head_maps import gaps_note
 from core.ui.presets import Preset
-from core.ui.words.messages import notice
 from core.ui.words.pattern_words import highlight_names, words_for
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name
@@ -28,11 +22,6 @@ if TYPE_CHECKING:
 STYLES: list[Literal["lines", "tiles"]] = ["lines", "tiles"]
 _PAIRS = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
 _CROSS_PAIRS = {"all": "All", "aa": "→ A", "ab": "→ B"}  # who attends is no sentence of the pair
-SORTED = {
-    "number": "",
-    "entropy": "each layer from its most focused head to its broadest; the number is the head's",
-    "similarity": "similar heads stand side by side; the number is the head's",
-}
 _words = Prose(__file__)
 
 
@@ -58,33 +47,13 @@ def headline(trace: Trace, key: TraceKey) -> str:
     )
 
 
-def hidden(key: str, layer_labels: Sequence[int], name: str) -> list[int]:
-    """The hidden rows or columns, as indices; something must stay on the screen."""
-    off = controls.tokens(key, layer_labels, place="in this model")
-    if len(set(off)) == len(layer_labels):
-        notice(_words("all_hidden", name=name))
-        st.session_state[key] = off = []
-    return [layer_labels.index(number) for number in off]
-
-
 def pair_words(trace: Trace) -> tuple[dict[str, str], str]:
     """What pairs of sentences are called, and what that means."""
     cross = trace.source is not None
     return _CROSS_PAIRS if cross else _PAIRS, _words("pairs", cross=cross)
 
 
-def hide_heads(layer_labels: Sequence[int], layers: list[int], heads: list[int]) -> None:
-    """Store the hidden rows and columns, given from 0, as the link has them.
-
-    `layer_labels` are those of all layers.
-    """
-    st.session_state["off_layers"] = sorted(layer_labels[layer] for layer in layers)
-    st.session_state["off_heads"] = sorted(head + 1 for head in heads)
-
-
-def explain(
-    shown: ModelMap, trace: Trace, look: Look, *, hidden_special: bool, renormalised: bool
-) -> str:
+def explain(shown: ModelMap, trace: Trace, look: Look, *, hidden_special: bool) -> str:
     """How to read the grid, true for what is on the screen."""
     layers, heads, *cells = shown.tiles.shape
     size, cross = f"{len(shown.rows)} × {len(shown.columns)}", trace.source is not None
@@ -96,15 +65,11 @@ def explain(
     if shown.block != (1, 1):
         tile, weights = (f"{down} × {across}" for down, across in (cells, shown.block))
         sentences.append(_words("blocks", tile=tile, weights=weights))
-    if renormalised:
-        sentences.append(_words("renormalised"))
-    elif len(shown.columns) < len(trace.key_tokens):
+    if len(shown.columns) < len(trace.key_tokens):
         sentences.append(_words("left_out"))
     if hidden_special:
         count = sum(token.special for token in (*trace.tokens, *(trace.source or ())))
         sentences.append(_words("hidden", hidden=count))
-    if look.sorted == SORTED["similarity"] and (step := token_step(trace)) > 1:
-        sentences.append(_words("compared", step=step))
     return " ".join(sentences)
 
 
@@ -130,11 +95,6 @@ def examples(trace: Trace) -> list[Preset]:
             _words("rest", where=words_for(trace)["delimiter"].where),
             {"pattern": "delimiters"},
         ),
-        Preset(
-            "From focused to broad",
-            _words("focused"),
-            {"style": "tiles", "sort": "entropy"},
-        ),
         *(_of_texts() if "words" in offered else ()),  # they are compared with one another
     ]
     return [each for each in presets if each.state.get("pattern", "none") in offered]
@@ -147,7 +107,7 @@ def _of_texts() -> list[Preset]:
         Preset(
             "Two sentences",
             _words("two_sentences"),
-            _texts(leaves, colours or "", filter="ab", hide=True, renorm=True),
+            _texts(leaves, colours or "", filter="ab", hide=True),
         ),
         Preset(
             "The same word again",
@@ -162,7 +122,7 @@ def _texts(text: str, pair: str = "", **changes: str | bool) -> dict[str, str | 
 
 
 def mathematics(trace: Trace) -> str:
-    """The definitions behind the tiles, the scores and the order."""
+    """The definitions behind the tiles, and the scores."""
     return _words(
         "mathematics",
         kind=trace.input.kind,  # each has other patterns

@@ -1,4 +1,4 @@
-"""The search for heads that follow a pattern, and the order of heads, against slow oracles."""
+"""The search for heads that follow a pattern, against slow oracles."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from core.analysis.head_patterns.search import HIGHLIGHTED, find_heads
-from core.analysis.head_patterns.similarity import order_heads, token_step
 from core.model.trace import Trace
-from tests.analysis.traces import plain_tokens, random_weights, spelled, trace_with_attention
+from tests.analysis.traces import plain_tokens, spelled, trace_with_attention
 
 UNIFORM, EYE = np.full((4, 4), 0.25), np.eye(4)
 
@@ -56,26 +55,7 @@ def test_a_uniform_head_does_not_hold_even_above_the_threshold() -> None:
     assert not search.holds.any()
 
 
-def test_broad_is_measured_by_entropy_which_also_sorts_from_focused_to_broad() -> None:
+def test_broad_is_measured_by_entropy() -> None:
     weights = np.stack([UNIFORM, EYE, 0.5 * UNIFORM + 0.5 * EYE])[None].astype(np.float32)
     trace = trace_with_attention(weights)
     assert find_heads(trace, "broad").holds.tolist() == [[True, False, False]]
-    assert order_heads(trace, "entropy").tolist() == [[1, 2, 0]]
-    assert order_heads(trace, "number").tolist() == [[0, 1, 2]]
-
-
-def test_twins_are_neighbours() -> None:
-    weights = random_weights(5, 2, 6, 8)
-    weights[0, 4], weights[1, 5] = weights[0, 1], weights[1, 0]
-    order = [list(row) for row in order_heads(trace_with_attention(weights), "similarity")]
-    assert abs(order[0].index(4) - order[0].index(1)) == 1
-    assert abs(order[1].index(5) - order[1].index(0)) == 1
-    assert all(sorted(row) == list(range(6)) for row in order)
-    assert all(row[0] < row[-1] for row in order)
-
-
-def test_only_long_texts_are_compared_on_some_tokens() -> None:
-    assert token_step(trace_with_attention(random_weights(6, 2, 3, 50))) == 1
-    empty = np.zeros((1, 16, 1000, 1), dtype=np.float32)  # 120 pairs of a million numbers
-    tokens = plain_tokens(*["x"] * 1000)
-    assert token_step(Trace("long", tokens, empty, empty, empty, (), causal=False)) == 2
