@@ -213,3 +213,9 @@ def test_where_products_or_distances_do_not_vary_nothing_is_found(name: str) -> 
     result = grid_search(queries, keys, [-0.3, 0.0, 0.4], [-2.0, 0.0, 0.7])
     assert np.isnan([*result.surface.flat, result.a, result.c, result.correlation]).all()
     assert (result.history, result.a_on_edge, result.spread_along_c) == ((), False, 0)
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5), (1, 3, 4), (3, 4)])
+def test_queries_and_keys_of_different_shapes_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="of one shape"):
+        normalize(np.ones((2, 3, 4)), np.ones(shape), 0.5, 1)

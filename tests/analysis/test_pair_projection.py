@@ -203,3 +203,11 @@ def test_marks_lead_to_tokens(minilm: LoadedModel, line: str, a: str, b: str) ->
     trace = trace_text(minilm, parsed[0])
     positions = [token_at(trace, span) for span in parsed[1:]]
     assert [trace.tokens[position or 0].text for position in positions] == [a, b]
+
+
+@pytest.mark.parametrize("position", [0, 5, 6, -1])
+def test_a_position_that_is_special_or_outside_the_text_is_refused(position: int) -> None:
+    trace = trace_with_attention(random_weights(0, 1, 1, 6), framed(*"abcd"))
+    for a, b in ((position, 1), (1, position)):
+        with pytest.raises(ValueError, match=str(position)):
+            project_pair(trace, a, b)

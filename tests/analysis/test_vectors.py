@@ -258,3 +258,9 @@ def test_two_tokens_that_are_held_are_a_pair_where_they_point_apart_but_need_a_d
     assert found.cosine == pytest.approx(-1)
     assert closest_pair(rows, [0, 2]) is None
     assert closest_pair(rows, [0]) is None
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 3, 4), (1, 2, 3, 3)])
+def test_scores_of_another_shape_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"token"):
+        to_xy_coords(np.ones(shape))

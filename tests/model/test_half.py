@@ -11,11 +11,14 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
-from core.model import load, trace_text
-from core.model.capture import interface
+from core.model import load, trace_corpus, trace_text
+from core.model.capture import interface, watching
 from core.model.capture.calls import Call
-from core.model.errors import UnsupportedModelError
-from tests.model.families import FAMILIES, SENTENCES, build
+from core.model.checks.weights import number_type
+from core.model.errors import OutOfMemoryError, UnsupportedModelError
+from core.model.language import next_words
+from tests.model.families import FAMILIES, HEADS, LAYERS, SENTENCES, build
+from tests.model.language.checkpoints import build_with_head
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +59,16 @@ def test_a_network_in_half_precision_opens_and_its_attention_is_its_own(
     tolerance = 2 * UNIT[dtype] * (1 + MAX_SCORE)
     np.testing.assert_allclose(trace.attention(), own, rtol=0, atol=tolerance)
     assert np.abs(trace.attention() - own).mean() < UNIT[dtype]
+
+
+@pytest.mark.parametrize("name", ["bert", "llama", "bloom"])
+def test_padded_batches_are_the_same_texts_in_half_precision(name: str, tmp_path: Path) -> None:
+    model = load(str(_half(name, torch.bfloat16, tmp_path)), half=True)
+    assert model.batches
+    for text, trace in zip(SENTENCES, trace_corpus(model, SENTENCES), strict=True):
+        alone = trace_text(model, text).attention()
+        assert alone.shape[:2] == (LAYERS, HEADS)
+        assert np.abs(trace.attention() - alone).mean() < UNIT[torch.bfloat16]
 
 
 @pytest.mark.parametrize(("half", "dtype"), [(False, torch.bfloat16), (True, torch.float32)])
@@ -108,3 +121,69 @@ def test_a_wrong_rule_is_refused_in_half_precision_too(
     monkeypatch.setattr(interface, "Call", spoilt)
     with pytest.raises(UnsupportedModelError, match="differs from the model's own"):
         load(folder, half=True)
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_a_wrong_bias_of_a_watched_network_is_refused_in_half_precision_too(
+    dtype: torch.dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BLOOM without its ALiBi."""
+    folder = str(_half("bloom", dtype, tmp_path))
+
+    def spoilt(*tensors: torch.Tensor, **settings: object) -> Call:
+        call = Call(*tensors, **settings)  # type: ignore[arg-type]
+        assert call.mask is not None
+        return replace(call, mask=torch.where(call.mask.isfinite(), 0.0, call.mask))
+
+    monkeypatch.setattr(watching, "Call", spoilt)
+    with pytest.raises(UnsupportedModelError, match="differs from the model's own"):
+        load(folder, half=True)
+
+
+def test_rounding_is_no_bias_in_a_watched_network(tmp_path: Path) -> None:
+    """Megatron's BERT adds nothing to its scores, whatever bfloat16 rounds off."""
+    megatron = replace(FAMILIES["bert"], config="MegatronBertConfig", dtype=torch.bfloat16)
+    model = load(str(build(megatron, tmp_path)), half=True)
+    assert (model.way, model.number_type) == ("watched", "bfloat16")
+    trace = trace_text(model, SENTENCES[1])
+    assert not any(layer.biased for layer in trace.layers)
+    assert len({id(layer.mask) for layer in trace.layers}) == 1
+
+
+def test_the_type_is_that_of_most_numbers(tmp_path: Path) -> None:
+    many, few = torch.zeros(50), torch.zeros(3)
+    cases = [
+        ({"a": many.bfloat16(), "b": few}, "bfloat16"),
+        ({"a": many.half(), "b": few.bfloat16(), "c": few}, "float16"),
+        ({"a": many, "b": few.half()}, "float32"),
+        ({"a": many.double()}, "float32"),
+        ({"a": few.half(), "b": many.to(torch.float8_e4m3fn)}, "float32"),
+    ]
+    for place, (tensors, expected) in enumerate(cases):
+        path = tmp_path / f"{place}.safetensors"
+        save_file(tensors, path)
+        assert number_type([path]) == expected
+    assert number_type([tmp_path / "0.safetensors", tmp_path / "1.safetensors"]) == "bfloat16"
+
+
+def test_half_precision_needs_half_the_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = _half("llama", torch.bfloat16, tmp_path)
+    count = sum(each.numel() for each in load_file(folder / "model.safetensors").values())
+    monkeypatch.setattr("core.model.memory.available_bytes", lambda: 4 * count)
+    with pytest.raises(OutOfMemoryError):
+        load(str(folder))
+    assert load(str(folder), half=True).number_type == "bfloat16"
+
+
+def test_guesses_in_half_precision_are_those_of_float32_but_for_rounding(tmp_path: Path) -> None:
+    network = build_with_head("llama", "LlamaForCausalLM", tmp_path, stir=0.3)
+    network.to(torch.bfloat16).save_pretrained(tmp_path)
+    coarse, fine = (
+        {guess.id: guess.probability for guess in next_words(model, SENTENCES[1], count=400)}
+        for model in (load(str(tmp_path), half=True), load(str(tmp_path)))
+    )
+    assert sum(coarse.values()) == pytest.approx(1, abs=1e-5)
+    assert max(coarse, key=coarse.__getitem__) == max(fine, key=fine.__getitem__)
+    assert max(abs(coarse[each] - fine[each]) for each in fine) < 0.1

@@ -14,6 +14,7 @@ from core.model.catalog import bundled_folder
 from core.model.downloading import downloads, hub
 from core.model.errors import DownloadRefusedError
 from core.ui import cache
+from core.ui.serve import fetching
 from core.ui.words.messages import quote
 from tests.opening import open_app
 from tests.pages.conftest import alerts, model_facts
@@ -316,6 +317,16 @@ def test_a_model_larger_than_visitors_may_download_has_no_button(
     assert stand_in.fetched == []
 
 
+def test_an_interrupted_download_is_reported_under_the_name_as_typed(
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del stand_in.files["some/novels/model.safetensors"]
+    app = open_app("home", model="some/novels")
+    app.button(key="model_way_out").click().run()
+    assert "The download of `some/novels` was interrupted" in alerts(app)
+    assert app.button(key="model_way_out").label == "Try again"
+
+
 def test_a_visitor_who_leaves_ends_the_download(
     stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -344,3 +355,28 @@ def test_a_visitor_who_leaves_ends_the_download(
     with pytest.raises(DownloadRefusedError, match="nobody was waiting"):
         started[0].wait(60)
     assert hub.cached_folder("some/novels") is None
+
+
+def test_a_visitor_who_waits_for_a_turn_is_told_so(
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words: list[str] = []
+    progress = fetching._progress
+
+    def noted(download: downloads.Download) -> tuple[float, str]:
+        share, text = progress(download)
+        words.append(text)
+        first.wait(0)  # somebody waits for that one, too
+        return share, text
+
+    monkeypatch.setattr(fetching, "_progress", noted)
+    stand_in.pause = 0.05
+    stand_in.offer("slow/model", ("config.json", 2), ("model.safetensors", 2_000_000))
+    stand_in.files |= {"slow/model/config.json": b"{}", "slow/model/model.safetensors": 2_000_000}
+    first = downloads.join(hub.ask("slow/model"))
+    first.wait(0)
+    app = open_app("home", model="some/novels")
+    app.button(key="model_way_out").click().run()
+    assert any("Another model is being downloaded" in each for each in words)
+    assert words[-1].startswith("Downloading: ")
+    assert "4 layers × 4 heads" in model_facts(app)

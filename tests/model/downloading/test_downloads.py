@@ -134,6 +134,16 @@ def test_a_file_that_does_not_come_leaves_no_model(
     assert hub.cached_folder("some/novels") is None
 
 
+def test_a_full_disk_is_told_before_it_is_full(
+    novels: hub.HubModel, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = SimpleNamespace(total=100 * 10**9, free=2_001_000_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
+    with pytest.raises(DownloadRefusedError, match="2,001 MB are free, and 2,000 MB"):
+        downloads.fetch(novels)
+    assert stand_in.fetched == []
+
+
 def test_a_disk_that_fills_up_meanwhile_stops_the_download(
     stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch, cache: Path
 ) -> None:
@@ -183,6 +193,32 @@ def test_what_has_arrived_is_counted(stand_in: StandInHub) -> None:
     assert counts == sorted(counts)
     assert any(0 < count < 10_000_000 for count in counts)
     assert download.arrived == 10_000_002
+
+
+def test_models_come_one_after_the_other(
+    stand_in: StandInHub, novels: hub.HubModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in.pause = 0.05
+    first = downloads.join(zeros(stand_in, "slow/model", 4_000_000, 4_000_000))
+    first.wait(0)
+    second = downloads.join(novels)
+    assert downloads.join(novels) is second  # who wants the same waits for the same
+    while first.wait(0.05) is None:
+        assert second.wait(0) is None
+        assert second.ahead is first
+        assert not any("novels" in path for _, path, _ in stand_in.asked if "/resolve/" in path)
+    wait_for(lambda: second.wait(0.1) is not None)
+    assert second.ahead is None
+
+
+def test_who_leaves_the_line_keeps_nobody_waiting(
+    stand_in: StandInHub, novels: hub.HubModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = downloads.join(zeros(stand_in, "left/model", 10_000_000, 10_000_000))
+    second = downloads.join(novels)
+    monkeypatch.setattr(left, "_renewed", time.monotonic() - 60)
+    wait_for(lambda: second.wait(0.1) is not None)
+    assert not any("left/model/resolve" in path for _, path, _ in stand_in.asked)
 
 
 def test_the_line_has_an_end(stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,3 +271,16 @@ def test_a_download_that_broke_off_is_not_taken_for_the_model(
     assert hub.cached_folder("half/fetched") is None
     (tmp_path / shards[1]).touch()
     assert hub.cached_folder("half/fetched") == tmp_path
+
+
+def test_each_who_waits_gets_an_error_of_their_own(novels: hub.HubModel) -> None:
+    """One that many threads raise would grow by the traceback of each, and keep their frames."""
+    download = downloads.Download(novels, None)
+    download._finish(HubUnreachableError("It broke.", "Try again."))
+    caught = []
+    for _ in range(2):
+        with pytest.raises(HubUnreachableError, match=r"It broke\. Try again\.") as error:
+            download.wait(0)
+        caught.append(error.value)
+    assert caught[0] is not caught[1]
+    assert caught[0].__traceback__ is not caught[1].__traceback__

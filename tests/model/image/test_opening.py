@@ -14,6 +14,7 @@ from PIL import Image, ImageCms
 from core.model import open_image
 from core.model.errors import ImageError
 from core.model.image import opening
+from core.model.image.formats.icc import is_srgb
 
 RED, GREEN = (255, 0, 0), (0, 255, 0)
 
@@ -29,6 +30,19 @@ def two_halves(width: int = 40, height: int = 20) -> Image.Image:
     image = Image.new("RGB", (width, height), RED)
     image.paste(GREEN, (width // 2, 0, width, height))
     return image
+
+
+def png_of_size(width: int, height: int) -> bytes:
+    """A PNG that claims a size and holds almost nothing."""
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        )
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = [(b"IHDR", header), (b"IDAT", zlib.compress(b"\0" * 100)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(*part) for part in parts)
 
 
 def test_the_three_formats_open_without_a_word() -> None:
@@ -86,6 +100,38 @@ def test_a_file_of_more_than_20_mb_is_refused() -> None:
         open_image(b"\xff\xd8\xff" + bytes(20_000_000))
 
 
+@pytest.mark.parametrize("size", [(50_001, 1_000), (2**31 - 1, 2**31 - 1), (60_000, 60_000)])
+def test_bombs_are_refused_by_their_header(
+    size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "_upright_rgb", lambda *_: pytest.fail("it was decoded"))
+    with pytest.raises(ImageError, match="pixels; this app opens at most 50 million"):
+        open_image(png_of_size(*size))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"lossless": True}, {"lossless": False}, {"exif": b"Exif\0\0" + bytes(9)}]
+)
+def test_a_webp_bomb_is_refused_before_its_decoder_starts(
+    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The decoder takes memory for the whole image when it opens the file."""
+    monkeypatch.setattr(opening, "MAX_PIXELS", 40 * 20 - 1)
+    monkeypatch.setattr(
+        "PIL._webp.WebPAnimDecoder", lambda *_: pytest.fail("the decoder was started")
+    )
+    with pytest.raises(ImageError, match="has 40 x 20 pixels"):
+        open_image(encoded(two_halves(), "WEBP", **settings))
+
+
+def test_a_jpeg_of_endless_scans_is_refused() -> None:
+    data = encoded(two_halves(), "JPEG", progressive=True)
+    assert open_image(data).notes == ()
+    scan = data.index(b"\xff\xda")
+    with pytest.raises(ImageError, match="more than 100 scans"):
+        open_image(data[:scan] + 101 * data[scan:-2] + data[-2:])
+
+
 def test_only_scans_of_the_image_count_not_bytes_that_look_like_them() -> None:
     """A profile of colours, EXIF with a thumbnail, and a film behind the image's end hold such."""
     by_chance = 150 * b"\xff\xda"
@@ -96,12 +142,76 @@ def test_only_scans_of_the_image_count_not_bytes_that_look_like_them() -> None:
     assert (opened.image.size, opened.notes) == ((40, 20), ())
 
 
+def test_scans_behind_a_segment_that_claims_another_picture_count() -> None:
+    """The end of an image inside a comment is not the end of this one."""
+    data = encoded(two_halves(), "JPEG", progressive=True)
+    scan = data.index(b"\xff\xda")
+    comment = b"\xff\xfe\0\x04\xff\xd9"
+    with pytest.raises(ImageError, match="more than 100 scans"):
+        open_image(data[:scan] + comment + 101 * data[scan:-2] + data[-2:])
+
+
+def test_a_strip_is_refused() -> None:
+    with pytest.raises(ImageError, match="a strip of 4000 x 2 pixels"):
+        open_image(encoded(Image.new("RGB", (4_000, 2)), "PNG"))
+
+
 def test_printing_colours_are_converted_and_told() -> None:
     cyan = Image.new("CMYK", (20, 20), (255, 0, 0, 0))
     opened = open_image(encoded(cyan, "JPEG", quality=95))
     assert np.abs(np.asarray(opened.image, dtype=int) - (0, 255, 255)).max() < 6
     (note,) = opened.notes
     assert "CMYK" in note
+
+
+def test_grey_of_16_bits_is_scaled_and_not_clipped() -> None:
+    """PIL alone would make white of everything above 255."""
+    ramp = np.linspace(0, 65_535, 256).astype(np.uint16)
+    opened = open_image(encoded(Image.fromarray(np.tile(ramp, (4, 1))), "PNG"))
+    expected = np.repeat(np.arange(256)[:, None], 3, axis=1)
+    np.testing.assert_array_equal(np.asarray(opened.image)[0], expected)
+    assert opened.notes == ("Its 16 bits a channel were rounded to 8.",)
+
+
+def test_a_clear_value_of_16_bits_becomes_white() -> None:
+    """The next value, which rounds to the same grey, stays."""
+    grey = np.full((20, 20), 30_001, dtype=np.uint16)
+    grey[:, :10] = 30_000
+    opened = open_image(encoded(Image.fromarray(grey), "PNG", transparency=30_000))
+    assert opened.image.getpixel((2, 2)) == (255, 255, 255)
+    assert opened.image.getpixel((15, 2)) == (117, 117, 117)  # 30,001 / 257 = 116.7
+    assert opened.notes[-1] == "Its transparent parts are shown on white."
+
+
+def test_a_palette_becomes_its_colours() -> None:
+    palette = two_halves().quantize(2)
+    assert palette.mode == "P"
+    opened = open_image(encoded(palette, "PNG"))
+    np.testing.assert_array_equal(np.asarray(opened.image), np.asarray(two_halves()))
+    assert opened.notes == ()
+
+
+def test_a_transparent_colour_of_a_palette_becomes_white() -> None:
+    palette = two_halves().quantize(2)
+    clear = palette.getpixel((0, 0))
+    opened = open_image(encoded(palette, "PNG", transparency=clear))
+    assert opened.image.getpixel((0, 0)) == (255, 255, 255)
+    assert opened.image.getpixel((39, 0)) == GREEN
+    assert opened.notes == ("Its transparent parts are shown on white.",)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
+def test_half_transparent_black_is_grey_on_white(kind: str) -> None:
+    image = Image.new("RGBA", (20, 20), (0, 0, 0, 128))
+    opened = open_image(encoded(image, kind, **({"lossless": True} if kind == "WEBP" else {})))
+    assert opened.image.getpixel((5, 5)) == (127, 127, 127)
+    assert opened.notes == ("Its transparent parts are shown on white.",)
+
+
+def test_an_alpha_channel_that_hides_nothing_is_no_news() -> None:
+    opened = open_image(encoded(two_halves().convert("RGBA"), "PNG"))
+    assert opened.notes == ()
+    np.testing.assert_array_equal(np.asarray(opened.image), np.asarray(two_halves()))
 
 
 @pytest.mark.parametrize(
@@ -117,6 +227,11 @@ def test_a_camera_held_sideways_is_turned_upright(kind: str, settings: dict[str,
     assert np.abs(pixels[2, 10] - RED).max() < 6
     assert np.abs(pixels[37, 10] - GREEN).max() < 6
     assert opened.notes == ("It was turned upright, as its camera says (EXIF).",)
+
+
+def test_damaged_exif_is_no_reason_to_refuse() -> None:
+    opened = open_image(encoded(two_halves(), "JPEG", exif=b"Exif\0\0MM\0*\xff\xff\xff\xff"))
+    assert opened.image.size == (40, 20)
 
 
 @pytest.mark.parametrize("kind", ["PNG", "WEBP"])
@@ -137,6 +252,28 @@ def test_a_large_image_is_reduced_and_told() -> None:
         assert opened.notes == (
             "It was reduced from 4,000 x 2,000 pixels (as stored) to 1,600 x 800.",
         )
+
+
+def test_a_colour_profile_of_its_own_is_told() -> None:
+    usual = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    assert open_image(encoded(two_halves(), "PNG", icc_profile=usual)).notes == ()
+    other = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
+    (note,) = open_image(encoded(two_halves(), "PNG", icc_profile=other)).notes
+    assert "colour profile" in note
+
+
+def test_a_profile_is_srgb_by_its_description_alone() -> None:
+    """Any other may be compared with sRGB in its copyright, or behind its end."""
+    usual = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    other = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
+    named = (b"sRGB", "sRGB".encode("utf-16-be"))
+    for profile in (*(other + name for name in named), *named, usual[:140], b"\xff" * 200):
+        assert not is_srgb(profile)
+        assert open_image(encoded(two_halves(), "PNG", icc_profile=profile)).notes
+    text = b"sRGB IEC61966-2.1\0"
+    second = bytes(128) + struct.pack(">I4sII", 1, b"desc", 144, 12 + len(text))
+    assert is_srgb(usual)
+    assert is_srgb(second + b"desc" + bytes(4) + struct.pack(">I", len(text)) + text)
 
 
 def test_only_pictures_that_are_there_are_counted() -> None:
