@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from core.analysis.normalization import grid_search, same_token_pairs
+from core.analysis.strongest_link import find_link
 from core.model import load, trace_text
 from core.model.trace import Layer
 from core.screens.query_key import picture
@@ -69,10 +70,11 @@ def test_the_page_opens_with_how_often_near_means_attended() -> None:
     assert f"by the uniform baseline for {uniform}. {count} tokens: a hint." in page
 
 
-def test_red_lines_lead_from_brown_to_capybara_and_another_text_gets_its_own() -> None:
-    app = open_app("query_key", text=CAPYBARA)
-    chosen = (app.multiselect(key="from"), app.multiselect(key="to"))
-    assert [each.value for each in chosen] == [[3], [4, 5, 6]]
+def test_red_lines_join_the_pair_of_home_and_another_text_gets_its_own() -> None:
+    app, link = open_app("query_key", text=CAPYBARA), find_link(minilm_trace(CAPYBARA))
+    assert link is not None
+    ends = app.session_state["from"], app.session_state["to"]
+    assert ends == ([link.query + 1], [link.key + 1])
     app.text_area(key="text").set_value(BOOK).run()
     assert (app.multiselect(key="from").value, app.multiselect(key="to").value) == ([11], [5])
     assert alerts(app) == ""
@@ -104,8 +106,7 @@ def test_a_wide_range_of_a_finds_an_optimum_inside() -> None:
     assert "inside its range" in text
     assert "At c = 0 nothing is defined" in text
     assert (app.query_params["a_range"], app.query_params["steps"]) == ("50", "41")
-    usual = open_app("query_key", text=CAPYBARA, layer="1")
-    assert not {"a_range", "c_range", "steps"} & set(usual.query_params)
+    assert "c_range" not in app.query_params  # it is as usual
 
 
 def test_where_the_search_finds_nothing_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,8 +150,8 @@ def test_softmax_does_not_see_row_means_and_neither_does_the_verdict() -> None:
 
 
 def test_the_table_of_heads_counts_those_that_normalization_helped() -> None:
-    text = said(open_app("query_key", text=BOOK, part="heads"))
-    assert "helped **10 of 72** heads by correlation, **7** by" in text
+    page = open_app("query_key", text=BOOK, part="heads")
+    assert "helped **10 of 72** heads by correlation, **7** by" in said(page)
 
 
 def test_a_soft_cap_is_not_said_to_leave_attention_the_same() -> None:
@@ -164,8 +165,9 @@ def test_a_soft_cap_is_not_said_to_leave_attention_the_same() -> None:
 
 def test_every_stage_has_its_mean_distance_and_red_lines_are_named(drawn: list[Clouds]) -> None:
     """The distance in the plane from each query to its strongest key, by plain NumPy."""
-    app = open_app("query_key", text=CAPYBARA, layer="1", head="4")
+    link = {"text": CAPYBARA, "layer": "1", "from": "3", "to": "4,5,6"}  # brown, cap ##y ##bara
     where = "the strongest key of a chosen source is a chosen target: here"
+    app = open_app("query_key", head="4", **link)
     assert f"{where} `brown` → `##bara` 0.264. Other chosen pairs are dashed." in said(app)
     strongest = minilm_trace(CAPYBARA).attention(0, 3).argmax(axis=1)
     for stage, panel in zip(("raw", "translated", "normalized"), drawn[-1].panels, strict=True):
@@ -176,8 +178,7 @@ def test_every_stage_has_its_mean_distance_and_red_lines_are_named(drawn: list[C
         ["PC 1", "PC 2"],
         *[["PC 1, turned", "PC 2, turned"]] * 2,
     ]
-    app = open_app("query_key", text=CAPYBARA, layer="1", head="1")
-    assert f"{where} none." in said(app)
+    assert f"{where} none." in said(open_app("query_key", head="1", **link))
 
 
 def test_queries_and_keys_have_colours_of_their_own(drawn: list[Clouds]) -> None:
@@ -191,8 +192,7 @@ def test_queries_and_keys_have_colours_of_their_own(drawn: list[Clouds]) -> None
 
 def test_in_space_each_stage_has_a_chart() -> None:
     app = open_app("query_key", text=BOOK, layer="4", head="2", projection="PCA 3-D")
-    assert len(app.get("plotly_chart")) == 3
-    assert alerts(app) == ""
+    assert (len(app.get("plotly_chart")), alerts(app)) == (3, "")
 
 
 @pytest.mark.parametrize(
