@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -48,7 +49,7 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Say where the visitor sits, by default at this machine. Nothing is set by an operator."""
     for name in ("MODELS", "FOLDERS", "HUB_TOKEN", "DOWNLOAD_MB"):
         monkeypatch.delenv(f"HEADSCOPE_{name}", raising=False)
-    monkeypatch.setenv("HEADSCOPE_ATLASES", "")
+    monkeypatch.setenv("HEADSCOPE_ATLASES", os.environ.get("HEADSCOPE_ATLASES", ""))
 
     def connect_from(ip: str, **headers: str) -> None:
         sent = tuple({"Host": "localhost:8501", **headers}.items())
