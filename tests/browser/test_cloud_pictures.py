@@ -170,17 +170,6 @@ def test_queries_and_keys_have_two_colours_a_category_on_either_paper(
     expect(page.locator(".legend")).to_contain_text("keys: lighter")
 
 
-def test_a_longer_vector_is_a_larger_point(show: Open) -> None:
-    """Norms of 1 for the queries and keys of category "one", 5 for those of "two"."""
-    before = painted(show(cloud()))
-    page = show(cloud(norms=np.where(TONES > 0, 5.0, 1.0)))
-    after = painted(page)
-    for first, second in shades("category", 2)["light"]:
-        assert after[first] < 0.7 * before[first]
-        assert after[second] > 2 * before[second]
-    expect(page.locator(".legend")).to_contain_text(re.compile(r"norm1\.00.*5\.00"))
-
-
 def test_labels_can_be_switched_off(show: Open) -> None:
     expect(root(show(cloud()))).not_to_have_attribute("data-labels", "0")
     expect(root(show(cloud(labelled=False)))).to_have_attribute("data-labels", "0")

@@ -175,6 +175,6 @@ def test_share_gives_a_link_that_a_phone_reads_from_the_code(goto: Open, app: st
     code = box.get_by_test_id("stImage")
     (read,) = zxingcpp.read_barcodes(Image.open(io.BytesIO(code.screenshot())))
     assert read.text == copied.geturl()
-    expect(box.get_by_text("attention_table(trace, 1, 2, hide_special=True)")).to_be_visible()
+    expect(box.get_by_text("trace.attention(layer, head)")).to_be_visible()
     opened = goto(f"{copied.path}?{copied.query}")
     assert parse_qs(urlsplit(opened.url).query) == parse_qs(here.query)

@@ -142,13 +142,13 @@ def test_the_table_is_saved_whole_with_what_it_shows(goto: Open, tmp_path: Path)
 def test_the_head_view_is_saved_with_every_line_and_token(
     goto: Open, tmp_path: Path, trace: Any
 ) -> None:
-    page = goto(f"/head_view?layer=4&heads=2&least=0.05&text={quote(TEXT)}")
+    page = goto(f"/head_view?layer=4&heads=2&text={quote(TEXT)}")
     expect(page.locator("canvas.sheet")).to_have_attribute("data-drawn", "4")
     saved = save_picture(page, tmp_path)
     assert saved.name == "head-view-minilm-L4H2"
     assert (saved.facts["layer"], saved.facts["heads"]) == ("4", "2")
     weights = trace.attention(LAYER, HEAD)
-    strong = int((np.rint(255 * weights / weights.max()) >= round(255 * 0.05)).sum())
+    strong = int((np.rint(255 * weights / weights.max()) >= round(255 * 0.02)).sum())
     lines = saved.group("sheet").findall(f"{SVG}path")
     assert len(lines) == pytest.approx(strong, abs=2)  # of weights beside the threshold
     opacities = [float(line.get("stroke-opacity", "1")) for line in lines]

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import BrowserContext, Page
 
-PATHS = ["/", "/heatmap", "/vectors", "/projection"]
+PATHS = ["/", "/heatmap?layer=1&head=1", "/vectors", "/projection"]
 PATHS += [f"/anomalies?anomaly={part}" for part in ("flags", "moved", "states")]
 PATHS += [f"/patterns?part={part}" for part in ("heads", "one", "alike")]
-LABELLED = {"/", "/heatmap"}  # every token has its label there
+LABELLED = {"/", "/heatmap?layer=1&head=1"}  # every token has its label there
 HOSTILE = (
     "<b>x</b> $x$ :red[x] 😀 مرحبا `code` <script>alert(1)</script> ![](http://a.b/c.png) it it"
 )
@@ -85,7 +85,7 @@ def test_a_cold_server_opens_a_link_to_a_page_that_joined_another(
         page.add_init_script(f"({WATCH_MENU})()")
         page.goto(f"{address}/{link}&stage=normalized&colour=hue")
         expect(page.get_by_role("heading", name="Queries and keys", level=1)).to_be_visible()
-        expect(page.locator("figcaption").first).to_contain_text("L1 H4 · normalized: mean")
+        expect(page.locator("figcaption").first).to_contain_text("L1 H4 normalized: mean")
         expect(page.locator("figure.map canvas")).to_be_visible()
         page.wait_for_url(re.compile(r"/query_key\?(?=.*input=image)(?=.*image=crowd)"))
         page.wait_for_url(re.compile("(?=.*part=picture)(?=.*colour=hue)(?=.*stage=normalized)"))

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-import pytest
 
+from core.analysis.query_key.faithfulness import Faithfulness
+from core.atlas.layouts import Layout
 from core.screens.atlas.corpus.entry import AtlasEntry
 from core.ui.serve.shared_cache import SharedCache, bytes_of
-from tests.atlas.corpora import corpus_of
 
 
 @dataclass(eq=False)
@@ -112,14 +112,9 @@ def test_bytes_are_counted_once_and_through_all_containers() -> None:
     assert 5000 < bytes_of((text, text, [text])) < 5500
 
 
-def test_a_shelf_counts_what_is_traced_and_what_is_left_of_a_cancel() -> None:
-    shelf = AtlasEntry()
-    assert shelf.size < 100
-    (trace,) = corpus_of([50], dim=10)  # 2 layers of 4 heads, which share 2 keys
-    vectors, texts = 4 * 2 * (4 + 2) * 50 * 10, 50 * 400
-    shelf.store.builder(0).add(0, trace)
-    shelf.partial = AtlasEntry()
-    shelf.partial.store.builder(0).add(0, trace)
-    assert shelf.size == pytest.approx(2 * (vectors + texts), abs=200)
-    shelf.store.put(0, shelf.store.begun[0].finish())
-    assert shelf.size == pytest.approx(2 * (vectors + texts), abs=200)
+def test_an_entry_counts_its_layouts() -> None:
+    entry = AtlasEntry()
+    assert entry.size < 100
+    tokens, points = np.arange(50), np.zeros((100, 2), np.float32)
+    entry.layouts["PCA", "raw", 0, 0, 2, 50] = Layout(tokens, points, Faithfulness(0, 0, 0, 0, 0))
+    assert entry.size == tokens.nbytes + points.nbytes
