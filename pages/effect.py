@@ -14,11 +14,10 @@ from core.ui.corpus_walk import show_unread
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.screens.effect.away import pick_away, show_away
-from core.screens.effect.away_controls import measured_trace
 from core.screens.effect.corpus import Corpus, measure_corpus, pick_over, show_corpus
 from core.screens.effect.heads import compare, show_heads
 from core.screens.effect.help import examples, mathematics
-from core.screens.effect.input import Asked
+from core.screens.effect.input import Asked, measured_trace
 from core.screens.effect.measuring import (
     measure,
     pick_measure,

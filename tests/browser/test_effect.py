@@ -55,6 +55,3 @@ def test_a_held_pair_is_taken_away_and_a_head_that_moved_is_opened(goto: Open) -
     click_head(page, "effect_moved", 6, 1)
     follow(page, "shown=L6H1")
     expect(page.get_by_text("L6 H1 before").first).to_be_visible()
-    choose(page, "Take away", "a word")
-    expect(page.get_by_text("in place of")).to_be_visible()
-    follow(page, "take=word")

@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.effect.moved import moved_table
 from core.model import load, trace_text
-from core.model.interventions.taking import Cell, taken_away
+from core.model.interventions.ablation import Cell, ablate
 from core.screens.effect import away
 from core.screens.effect import input as reading
 from tests.opening import open_app
@@ -43,15 +43,15 @@ def _bytes(packed: dict[str, str]) -> bytes:
 
 def test_without_a_head_the_head_that_moved_most_stands_before_and_after() -> None:
     app = _open(replace="zero")
-    taken = taken_away(load("bundled/minilm"), BOOK, heads=[(3, 1)], replace="zero")
-    table = moved_table(taken.before, taken.after, taken.aligned)
+    result = ablate(load("bundled/minilm"), BOOK, heads=[(3, 1)], replace="zero")
+    table = moved_table(result.before, result.after)
     most = divmod(int(table["moved"].argmax()), 12)
     assert most[0] > 3
-    shown = f"{taken.change:.3g}".replace("-", "−")
+    shown = f"{result.change:.3g}".replace("-", "−")
     assert f"**Without L4 H2 the sentence vector changes by {shown} (1 − cosine)" in said(app)
-    assert f"in random directions by {taken.control:.3g} at most." in said(app)
+    assert f"in random directions by {result.control:.3g} at most." in said(app)
     assert f"L{most[0] + 1} H{most[1] + 1} is the head that moved most" in said(app)
-    before, after = (each.attention(*most) for each in (taken.before, taken.after))
+    before, after = (each.attention(*most) for each in (result.before, result.after))
     drawn = [_drawn(app, chart) for chart in range(3)]
     assert drawn[0] == pytest.approx(before, abs=1e-6)
     assert drawn[1] == pytest.approx(after, abs=1e-6)
@@ -64,18 +64,18 @@ def test_several_heads_and_whole_layers_are_taken_away_together() -> None:
     minilm = load("bundled/minilm")
     app = _open(also="1,39,38")
     heads = [(3, 1), (0, 0), (3, 2)]  # the chosen one counts once
-    taken = taken_away(minilm, BOOK, heads=heads)
-    assert f"Without L4 H2, L1 H1 and L4 H3 the sentence vector changes by {taken.change:.3g}" in (
+    result = ablate(minilm, BOOK, heads=heads)
+    assert f"Without L4 H2, L1 H1 and L4 H3 the sentence vector changes by {result.change:.3g}" in (
         said(app)
     )
     app = _open(take="layer", layer="2")
-    taken = taken_away(minilm, BOOK, heads=[(1, head) for head in range(12)])
-    assert f"Without the heads of layer 2 the sentence vector changes by {taken.change:.3g}" in (
+    result = ablate(minilm, BOOK, heads=[(1, head) for head in range(12)])
+    assert f"Without the heads of layer 2 the sentence vector changes by {result.change:.3g}" in (
         said(app)
     )
 
 
-def test_the_pair_that_is_held_on_the_heatmap_is_taken_away() -> None:
+def test_the_pair_that_is_held_on_the_heatmap_is_ablate() -> None:
     app = open_app("heatmap", text=BOOK, layer="4", head="2", cell="11,5")
     app.button(key="open_pair_effect").click().run()
     assert "**Without `it` → `book` in L4 H2 the sentence vector changes by" in said(app)
@@ -99,8 +99,8 @@ def test_the_pair_that_is_held_on_the_heatmap_is_taken_away() -> None:
 )
 def test_an_edge_is_cut_where_the_link_says(scope: str, cell: Cell, where: str) -> None:
     app = _open(take="edge", cell="11,5", scope=scope, shown="L4H2")
-    taken = taken_away(load("bundled/minilm"), BOOK, cells=[cell])
-    change = f"{taken.change:.3g}".replace("-", "−")
+    result = ablate(load("bundled/minilm"), BOOK, cells=[cell])
+    change = f"{result.change:.3g}".replace("-", "−")
     assert f"**Without `it` → `book` {where} the sentence vector changes by {change}" in said(app)
     assert np.isnan(_drawn(app, 1)[10, 4])
     assert np.isfinite(_drawn(app, 1)).sum() == 13 * 13 - 1
@@ -117,24 +117,6 @@ def test_a_query_that_would_keep_no_key_is_refused_in_a_sentence() -> None:
     assert "A query would be left without any key to attend to." in alerts(app)
 
 
-def test_a_word_is_hidden_or_another_one_and_what_comes_next_stands_beside_it() -> None:
-    app = _open(take="word", taken="5")
-    assert "**With `[MASK]` in place of `book` the sentence vector changes by" in said(app)
-    assert "12 of 13 tokens are the same in both, and compared." in said(app)
-    app = _open(take="word", taken="4", by="king", model="bundled/gpt2-novels", text=NOVEL)
-    taken = taken_away(load("bundled/gpt2-novels"), NOVEL, word=3, by="king")
-    assert f"**With `king` in place of `lady` the next-word distribution changes by {taken.change:.3g}" in said(app)  # fmt: skip  # noqa: E501
-    best = taken.expected[0]
-    assert f"| `{best.name}` | {100 * best.before:.0f} % | {100 * best.after:.0f} % |" in said(app)
-    app = _open(take="word", taken="4", model="bundled/gpt2-novels", text=NOVEL)
-    assert "**With nothing in place of `lady`" in said(app)
-
-
-def test_hostile_words_are_shown_as_they_are() -> None:
-    app = _open(take="word", taken="5", by="<img src=x> **$x$** :red[a]")
-    assert "`<img src=x> **$x$** :red[a]`" in said(app)
-
-
 def test_a_head_clicked_on_the_map_is_shown_and_stays_in_the_link() -> None:
     app = _open(shown="L6H3")
     assert "L6 H3: " in said(app)
@@ -143,12 +125,15 @@ def test_a_head_clicked_on_the_map_is_shown_and_stays_in_the_link() -> None:
     assert "L4 H2" in said(app)
 
 
-def test_an_image_loses_heads_and_edges_but_has_no_words() -> None:
-    app = open_image("effect", part="away", take="word")
-    assert "One can take away: `heads`, `layer`, `edge`" in alerts(app)
-    assert "**Without L" in said(app)
-    app = open_image("effect", part="away", take="edge")
-    assert "→ `r" in said(app)
+def test_an_image_loses_heads_and_edges() -> None:
+    assert "**Without L" in said(open_image("effect", part="away"))
+    assert "→ `r" in said(open_image("effect", part="away", take="edge"))
+
+
+def test_a_link_that_takes_a_word_away_says_that_it_cannot_and_takes_a_head() -> None:
+    app = _open(take="word", taken="5", by="novel")
+    assert "asks for a word that is hidden or replaced, which" in alerts(app)
+    assert "**Without L4 H2" in said(app)
 
 
 def test_a_long_text_is_cut_and_its_tokens_are_those_of_the_cut(
@@ -166,7 +151,7 @@ def test_a_model_that_cannot_be_intervened_on_says_so(monkeypatch: pytest.Monkey
     def refuse(*_: object) -> None:
         raise UnsupportedModelError("{name} cannot be intervened on.", "Use another.", "tiny")
 
-    monkeypatch.setattr(away, "_taken", refuse)
+    monkeypatch.setattr(away, "_ablated", refuse)
     assert "`tiny` cannot be intervened on" in alerts(_open())
 
 

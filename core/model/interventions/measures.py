@@ -101,12 +101,8 @@ def measured(
     measure: Measure | None,
     other: Input | None = None,
     words: Words | None = None,
-    position: int | None = None,
 ) -> Measured:
     """How this input is measured; without a `measure`, by the model's default.
-
-    `position` is of the token at which a masked model is measured, where it is not the first mask
-    or the last word.
 
     Raises
     ------
@@ -136,7 +132,7 @@ def measured(
         return _of_sentence(model, item)
     if other is not None:
         return _of_two(_of_sentence(model, item), _of_sentence(model, other))
-    return _of_words(model, item, chosen, tokens_of(model.tokenizer, words), position)
+    return _of_words(model, item, chosen, tokens_of(model.tokenizer, words))
 
 
 def _of_image(model: LoadedModel, item: Input) -> Measured:
@@ -246,17 +242,13 @@ def _turn(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     return (first - second).square().sum(-1) / 2
 
 
-def _of_words(
-    model: LoadedModel, item: Input, measure: Measure, words: Tokens, place: int | None
-) -> Measured:
+def _of_words(model: LoadedModel, item: Input, measure: Measure, words: Tokens) -> Measured:
     whole = model.language_model
     if whole is None:
         raise AssertionError  # measures_of has said so
     ids, position, is_masked = list(item.ids), 0, False
     if model.task == "masked":
         position, is_masked = _masked_position(model, item)
-        if place is not None:
-            position, is_masked = place, ids[place] != model.tokenizer.mask_token_id
         ids[position] = cast("int", model.tokenizer.mask_token_id)
     else:
         ids = ids[: length_to_continue(item.tokens)]

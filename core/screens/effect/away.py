@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.analysis.effect.moved import attention_change, moved_table
+from core.analysis.effect.moved import moved_table
 from core.analysis.pairs import permitted
 from core.figures.heatmap import colour_limit, heatmap_figure
 from core.figures.palette import Palette
 from core.model.errors import ModelError
-from core.screens.effect.away_controls import Picked, Wish, pick_away, words_of
+from core.screens.effect.away_controls import Ablation, Picked, pick_away
 from core.screens.effect.input import limits, model_of, text_of
 from core.screens.effect.measuring import notes
 from core.ui import controls
@@ -22,7 +22,7 @@ from core.ui.downloads import contents
 from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable, offer_table
 from core.ui.navigation import ask
-from core.ui.words.effects import MEASURED, replacements_of
+from core.ui.words.effects import MEASURED
 from core.ui.words.messages import quote, show_model_error
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
@@ -30,7 +30,7 @@ from core.vocabulary import head_name, labels_of, percent
 
 if TYPE_CHECKING:
     from core.model import Trace
-    from core.model.interventions.taking import Taken
+    from core.model.interventions.ablation import AblationResult
     from core.model.trace import Array
 
 __all__ = ["pick_away", "show_away"]
@@ -41,16 +41,16 @@ _TICKS = 16  # labels that fit across a third of the page
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Running it without what is taken away …")
-def _taken(key: TraceKey, wish: Wish) -> Taken:
-    from core.model.interventions.taking import taken_away
+def _ablated(key: TraceKey, ablation: Ablation) -> AblationResult:
+    from core.model.interventions.ablation import ablate
 
-    return taken_away(model_of(key), text_of(key), **wish._asdict(), **limits(key))
+    return ablate(model_of(key), text_of(key), **ablation._asdict(), **limits(key))
 
 
-def _take(key: TraceKey, wish: Wish) -> Taken:
+def _result(key: TraceKey, ablation: Ablation) -> AblationResult:
     """Both passes; ends the page where they are refused."""
     try:
-        return _taken(key, wish)
+        return _ablated(key, ablation)
     except ModelError as error:
         show_model_error(error)
         controls.end_page()
@@ -58,49 +58,46 @@ def _take(key: TraceKey, wish: Wish) -> Taken:
 
 def show_away(trace: Trace, picked: Picked, key: TraceKey, colours: Palette) -> None:
     """The answer; attention before, after, and their difference; what is likeliest; what moved."""
-    taken = _take(key, picked.wish)
-    table = moved_table(taken.before, taken.after, taken.aligned)
-    layer, head = picked.shown or divmod(int(table["moved"].argmax()), taken.before.shape[1])
-    heads = HeadTable(trace=taken.before, table=table, layer=layer, head=head)
-    ask(_headline(taken, picked, key))
-    _show_attention(taken, heads, colours)
-    st.caption(" ".join([*_caption(taken, picked, heads), *notes(trace, taken)]))
-    left, right = st.columns([5, 4], gap="medium") if taken.expected else (st.container(), None)
+    result = _result(key, picked.ablation)
+    table = moved_table(result.before, result.after)
+    layer, head = picked.shown or divmod(int(table["moved"].argmax()), result.before.shape[1])
+    heads = HeadTable(trace=result.before, table=table, layer=layer, head=head)
+    ask(_headline(result, picked))
+    _show_attention(result, heads, colours)
+    st.caption(" ".join([*_caption(result, picked, heads), *notes(trace, result)]))
+    left, right = st.columns([5, 4], gap="medium") if result.expected else (st.container(), None)
     with left:
         _show_moved(heads, colours)
     if right is not None:
         with right:
-            st.markdown("\n".join(_likeliest(taken)))
-    offer_table(heads, contents("effect", taken.before.model, "away"))
+            st.markdown("\n".join(_likeliest(result)))
+    offer_table(heads, contents("effect", result.before.model, "away"))
 
 
-def _headline(taken: Taken, picked: Picked, key: TraceKey) -> str:
+def _headline(result: AblationResult, picked: Picked) -> str:
     return _words(
         "away",
-        what=_what(taken.before, picked),
-        by=_replaced(picked, key),
-        measured=MEASURED[taken.measure],
-        change=number(taken.change, ".3g"),
-        unit=taken.unit,
+        what=_what(result.before, picked),
+        measured=MEASURED[result.measure],
+        change=number(result.change, ".3g"),
+        unit=result.unit,
         take=picked.take,
-        beyond=abs(taken.change) > taken.control,
-        controls=len(taken.draws),
-        control=number(taken.control, ".3g"),
+        beyond=abs(result.change) > result.control,
+        controls=len(result.draws),
+        control=number(result.control, ".3g"),
     )
 
 
 def _what(trace: Trace, picked: Picked) -> str:
     """What is taken away, as a sentence calls it (Markdown)."""
-    wish = picked.wish
-    if picked.take == "word" and wish.word is not None:
-        return quote(words_of(trace)[wish.word])
+    ablation = picked.ablation
     if picked.take == "layer":
-        return f"the heads of layer {trace.layer_labels[wish.heads[0][0]]}"
+        return f"the heads of layer {trace.layer_labels[ablation.heads[0][0]]}"
     if picked.take == "heads":
-        names = [head_name(trace, *each) for each in wish.heads]
+        names = [head_name(trace, *each) for each in ablation.heads]
         more = len(names) - _MAX_NAMED
         return in_a_row([*names[:_MAX_NAMED], f"{more} more"] if more > 0 else names)
-    (cell,) = wish.cells
+    (cell,) = ablation.cells
     query, key = (quote(labels_of(trace.tokens)[each]) for each in (cell.query, cell.key))
     where = "everywhere"
     if cell.layer is not None:
@@ -110,33 +107,19 @@ def _what(trace: Trace, picked: Picked) -> str:
     return f"{query} → {key} {where}"
 
 
-def _replaced(picked: Picked, key: TraceKey) -> str:
-    """By what (Markdown)."""
-    if picked.take != "word":
-        return replacements_of(key.modality)[picked.wish.replace]
-    by = picked.wish.by
-    if by is None:
-        return quote(str(model_of(key).tokenizer.mask_token))
-    return quote(by) if by else "nothing"
-
-
-def _show_attention(taken: Taken, heads: HeadTable, colours: Palette) -> None:
+def _show_attention(result: AblationResult, heads: HeadTable, colours: Palette) -> None:
     """The head's attention before and after on one scale, and the change."""
-    place, name = (heads.layer, heads.head), heads.name
-    labels = labels_of(taken.before.tokens)
-    same = [labels[old] for old, _ in taken.aligned]
-    change = attention_change(taken.before, taken.after, taken.aligned, *place)
-    drawn: tuple[tuple[str, Array, Any], ...] = (
-        ("before", _weights(taken.before, *place), labels),
-        ("after", _weights(taken.after, *place), labels_of(taken.after.tokens)),
-        ("change", change, same),
-    )
-    top = max(colour_limit(values, full_scale=False) for _, values, _ in drawn[:2])
-    for column, (title, values, shown) in zip(st.columns(3), drawn, strict=True):
+    labels, name = labels_of(result.before.tokens), heads.name
+    before, after = (_weights(each, heads) for each in (result.before, result.after))
+    top = max(colour_limit(values, full_scale=False) for values in (before, after))
+    change = result.after.attention(heads.layer, heads.head)
+    change = change - result.before.attention(heads.layer, heads.head)
+    drawn = {"before": before, "after": after, "change": change}
+    for column, (title, values) in zip(st.columns(3), drawn.items(), strict=True):
         is_change = title == "change"
-        figure = heatmap_figure(values, shown, name, colours, signed=is_change)
+        figure = heatmap_figure(values, labels, name, colours, signed=is_change)
         figure.update_xaxes(
-            title_text=f"<b>{name} {title}</b>, to (key)", dtick=-(-len(shown) // _TICKS)
+            title_text=f"<b>{name} {title}</b>, to (key)", dtick=-(-len(labels) // _TICKS)
         )
         look: dict[str, Any] = {
             "colorbar": {"title": {"text": title if is_change else "attention"}}
@@ -156,27 +139,26 @@ def _show_attention(taken: Taken, heads: HeadTable, colours: Palette) -> None:
             )
 
 
-def _weights(trace: Trace, layer: int, head: int) -> Array:
-    """The weights of a head, nan where a pair is not permitted by the model, or by the change."""
-    return np.where(permitted(trace, layer, head), trace.attention(layer, head), np.float32(np.nan))
+def _weights(trace: Trace, heads: HeadTable) -> Array:
+    """The weights of the head, nan where a pair is not permitted by the model, or by the change."""
+    place = heads.layer, heads.head
+    return np.where(permitted(trace, *place), trace.attention(*place), np.float32(np.nan))
 
 
-def _caption(taken: Taken, picked: Picked, heads: HeadTable) -> list[str]:
-    row = heads.row
+def _caption(result: AblationResult, picked: Picked, heads: HeadTable) -> list[str]:
+    moved = heads.row["moved"]
     sentences = [
         _words(
             "attention_of",
             head=heads.name,
             most=picked.shown is None,
-            moved=percent(row["moved"]) if row["moved"] else "none",
-            compared=len(taken.aligned),
-            tokens=len(taken.before.tokens),
+            moved=percent(moved) if moved else "none",
         )
     ]
-    for cell in picked.wish.cells:
-        layers = range(taken.before.shape[0]) if cell.layer is None else (cell.layer,)
+    for cell in picked.ablation.cells:
+        layers = range(result.before.shape[0]) if cell.layer is None else (cell.layer,)
         weights = [
-            taken.before.attention(layer, cell.head)[..., cell.query, cell.key] for layer in layers
+            result.before.attention(layer, cell.head)[..., cell.query, cell.key] for layer in layers
         ]
         largest = max(float(np.max(each)) for each in weights)
         single = cell.head is not None
@@ -202,14 +184,14 @@ def _show_moved(heads: HeadTable, colours: Palette) -> None:
     st.caption(_words("moved"))
 
 
-def _likeliest(taken: Taken) -> list[str]:
+def _likeliest(result: AblationResult) -> list[str]:
     """The likeliest words or classes before and after, as the lines of a table (Markdown)."""
-    title = "class" if taken.measure == "class" else "word"
+    title = "class" if result.measure == "class" else "word"
     return [
         f"| likeliest {title} | before | after |",
         "|:--|--:|--:|",
         *(
             f"| {quote(each.name)} | {percent(each.before)} | {percent(each.after)} |"
-            for each in taken.expected
+            for each in result.expected
         ),
     ]

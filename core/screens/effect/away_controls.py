@@ -1,4 +1,4 @@
-"""What the visitor takes away: heads, a layer, an edge or a word."""
+"""What the visitor takes away: heads, a layer or an edge."""
 
 from __future__ import annotations
 
@@ -7,62 +7,56 @@ from typing import TYPE_CHECKING, NamedTuple
 import streamlit as st
 
 from core.analysis.strongest_link import strongest_links
+from core.model.interventions.ablation import Cell
 from core.model.interventions.heads import Replace
 from core.model.interventions.measures import Measure
-from core.model.interventions.taking import Cell
-from core.screens.effect import input as reading
 from core.screens.effect.measuring import pick_own_measure, pick_replacement
-from core.ui import cache, controls
+from core.ui import controls
 from core.ui.cache import TraceKey
 from core.ui.frame.layout import more
 from core.ui.held_cell import CELL, held_cell
 from core.ui.place import draw_stepper, pick_head
 from core.ui.place import head as declare_head
 from core.ui.place import layer as pick_layer
-from core.vocabulary import head_name, join_pieces, labels_of
+from core.vocabulary import head_name, labels_of
 
 if TYPE_CHECKING:
     from core.model import Trace
 
 MOST = "most"
-_TAKES = {"heads": "heads", "layer": "a layer", "edge": "an edge", "word": "a word"}
+_TAKES = {"heads": "heads", "layer": "a layer", "edge": "an edge"}
 _SEEN = "_pair_taken_away"
-_MAX_WORD = 60  # characters
 
 
-class Wish(NamedTuple):
-    """What is taken away, as :func:`core.model.interventions.taking.taken_away` takes it."""
+class Ablation(NamedTuple):
+    """What is taken away, as :func:`core.model.interventions.ablation.ablate` takes it."""
 
     heads: tuple[tuple[int, int], ...] = ()
     cells: tuple[Cell, ...] = ()
-    word: int | None = None
-    by: str | None = None
     replace: Replace = "mean"
     measure: Measure | None = None
 
 
 class Picked(NamedTuple):
-    """A wish, which of `_TAKES` it is, and whose attention is shown; None is the most moved's."""
+    """An ablation, which of `_TAKES` it is, and whose attention is shown; None: the most moved."""
 
-    wish: Wish
+    ablation: Ablation
     take: str
     shown: tuple[int, int] | None
 
 
 def pick_away(trace: Trace, key: TraceKey) -> Picked:
     """What to take away of the trace that is measured, which may be cut."""
-    takes = {name: each for name, each in _TAKES.items() if name != "word" or trace.input.has_words}
     take = controls.choice(
-        "take", takes, "Take away", subject="One can take away", menu=True, width=110
+        "take", _TAKES, "Take away", subject="One can take away", menu=True, width=110
     )
-    wish = {"heads": _heads, "layer": _layer, "edge": _edge, "word": _word}[take](trace, key)
-    replaces = take in {"heads", "layer"}
-    if replaces:
-        wish = wish._replace(replace=pick_replacement(key))
+    ablation = {"heads": _heads, "layer": _layer, "edge": _edge}[take](trace)
+    if ablation.heads:
+        ablation = ablation._replace(replace=pick_replacement(key))
     with more():
-        wish = wish._replace(cells=tuple(_where(trace, cell) for cell in wish.cells))
+        ablation = ablation._replace(cells=tuple(_where(trace, cell) for cell in ablation.cells))
         shown = _pick_shown(trace)
-        return Picked(wish._replace(measure=pick_own_measure(key)), take, shown)
+        return Picked(ablation._replace(measure=pick_own_measure(key)), take, shown)
 
 
 def _names(trace: Trace) -> list[str]:
@@ -84,7 +78,7 @@ def _pick_shown(trace: Trace) -> tuple[int, int] | None:
     return None if shown == MOST else divmod([*options].index(shown) - 1, trace.shape[1])
 
 
-def _heads(trace: Trace, _: TraceKey) -> Wish:
+def _heads(trace: Trace) -> Ablation:
     """The chosen head, and others."""
     layer, head = pick_head(trace)
     names, per_layer = _names(trace), trace.shape[1]
@@ -98,21 +92,21 @@ def _heads(trace: Trace, _: TraceKey) -> Wish:
         placeholder="no other head",
     )
     chosen = [(layer, head), *(divmod(number - 1, per_layer) for number in others)]
-    return Wish(heads=tuple(dict.fromkeys(chosen)))
+    return Ablation(heads=tuple(dict.fromkeys(chosen)))
 
 
-def _layer(trace: Trace, _: TraceKey) -> Wish:
+def _layer(trace: Trace) -> Ablation:
     layer = pick_layer(trace)
     declare_head(trace)
     draw_stepper("layer")
-    return Wish(heads=tuple((layer, head) for head in range(trace.shape[1])))
+    return Ablation(heads=tuple((layer, head) for head in range(trace.shape[1])))
 
 
-def _edge(trace: Trace, _: TraceKey) -> Wish:
+def _edge(trace: Trace) -> Ablation:
     """One key of one query, in the chosen head."""
     layer, head = pick_head(trace)
     query, key = _pick_pair(trace, layer, head)
-    return Wish(cells=(Cell(query, key, layer, head),))
+    return Ablation(cells=(Cell(query, key, layer, head),))
 
 
 def _where(trace: Trace, cell: Cell) -> Cell:
@@ -164,52 +158,3 @@ def _strongest_pair(trace: Trace, layer: int, head: int) -> tuple[int, int]:
         return links[0][head].query + 1, links[0][head].key + 1
     last = len(trace.tokens)
     return last, int(trace.attention(layer, head)[-1].argmax()) + 1
-
-
-def words_of(trace: Trace) -> dict[int, str]:
-    """The words of a text by the position of their first token, from 0."""
-    pieces: dict[int, list[int]] = {}
-    for token in trace.tokens:
-        if token.word >= 0:
-            pieces.setdefault(token.word, []).append(token.position)
-    return {own[0]: join_pieces([trace.tokens[place] for place in own]) for own in pieces.values()}
-
-
-def _word(trace: Trace, key: TraceKey) -> Wish:
-    """A word, hidden behind the mask, or another one in its place."""
-    titles = {str(place + 1): word for place, word in words_of(trace).items()}
-    if st.session_state.get("taken") not in titles:  # dropped silently after another text
-        st.session_state.pop("taken", None)
-    longest = max(titles, key=lambda place: len(titles[place]))
-    word = controls.choice(
-        "taken",
-        titles,
-        "Word",
-        default=longest,
-        subject="The words are",
-        menu=True,
-        width=160,
-    )
-    mask = cache.model(key.model).tokenizer.mask_token
-    by = controls.text(
-        "by",
-        "",
-        "Put in its place",
-        max_chars=_MAX_WORD,
-        column=200,
-        placeholder=f"{mask}, or type a word" if mask else "nothing, or type a word",
-    ).strip()
-    return Wish(word=int(word) - 1, by=by or (None if mask else ""))
-
-
-@st.cache_resource(max_entries=2, show_spinner="Running the text through the model …")
-def _cut(key: TraceKey, max_tokens: int) -> Trace:
-    from core.model import trace_text
-
-    return trace_text(cache.model(key.model), key.text, key.pair, max_tokens, decode=False)
-
-
-def measured_trace(trace: Trace, key: TraceKey) -> Trace:
-    """The trace of as much of a text as is measured."""
-    most = reading.MAX_TOKENS
-    return _cut(key, most) if key.image is None and len(trace.tokens) > most else trace

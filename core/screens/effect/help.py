@@ -46,9 +46,8 @@ def mathematics(*, has_words: bool) -> tuple[str, ...]:
     """What is replaced by what, what is measured, the rule of the verdict; what else is taken away,
     and compared with; and of a text, where a token comes from.
     """
-    away = _words("away_mathematics", has_words=has_words)
     paths = [_words("mathematics_of_paths", lines=LINES)] if has_words else []
-    return (_mathematics_of_heads(), away, *paths)
+    return (_mathematics_of_heads(), _words("away_mathematics"), *paths)
 
 
 def _mathematics_of_heads() -> str:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import streamlit as st
+
 from core.model.interventions.measures import Measure
 from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.serve import images
 
 if TYPE_CHECKING:
-    from core.model import LoadedModel
+    from core.model import LoadedModel, Trace
 
 MAX_TOKENS = 128  # of a text: passes take time, one for every head and random direction
+_MAX_CUT = 16  # traces of 128 tokens
 
 
 class Asked(NamedTuple):
@@ -37,3 +40,15 @@ def limits(key: TraceKey) -> Any:  # noqa: ANN401 - options of several functions
     """The second text, the size of an image, and how much of a text is read."""
     size = None if key.size is None else (key.size, key.size)
     return {"pair": key.pair, "size": size, "max_tokens": MAX_TOKENS}
+
+
+@st.cache_resource(max_entries=_MAX_CUT, show_spinner="Running the text through the model …")
+def _cut(key: TraceKey) -> Trace:
+    from core.model import trace_text
+
+    return trace_text(model_of(key), key.text, key.pair, MAX_TOKENS, decode=False)
+
+
+def measured_trace(trace: Trace, key: TraceKey) -> Trace:
+    """The trace of as much of a text as is measured."""
+    return _cut(key) if key.image is None and len(trace.tokens) > MAX_TOKENS else trace

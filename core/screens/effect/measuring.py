@@ -45,7 +45,7 @@ from core.ui.words.prose import Prose
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.model.interventions.taking import Taken
+    from core.model.interventions.ablation import AblationResult
 
 Step = Literal["values", "fresh", "map"]
 FALLING: tuple[Measure, ...] = ("logit_difference", "similarity")  # where an effect is positive
@@ -271,7 +271,7 @@ def leaders_of(
     return leading_table(trace, fresh)
 
 
-def notes(trace: Trace, found: Effects | Taken, lead: str = "") -> list[str]:
+def notes(trace: Trace, found: Effects | AblationResult, lead: str = "") -> list[str]:
     """What was left out of the text, and at which word its effects are measured (Markdown).
 
     `lead` is that of the first word over the second, where they were named.

@@ -17,10 +17,9 @@ from core.analysis.paths import (
     uniform_mixing,
 )
 from core.components.paths import PathsView, show_paths
-from core.model import Trace, trace_text
+from core.model import Trace
 from core.model.weights.mixing import token_mixing
-from core.screens.effect import input as given
-from core.screens.effect.input import model_of
+from core.screens.effect.input import measured_trace, model_of
 from core.ui import address, cache, controls
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import show_unread
@@ -43,20 +42,9 @@ _MAX_KEPT = 16  # of 12 layers and 128 tokens: 0.8 MB
 _words = Prose(__file__)
 
 
-@st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Running the text through the model …")
-def _cut(key: TraceKey) -> Trace:
-    """The trace of as much of the text as effects are of."""
-    return trace_text(model_of(key), key.text, key.pair, given.MAX_TOKENS)
-
-
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Taking each layer apart …")
 def _mixing(key: TraceKey) -> Array | None:
-    trace = cache.trace(*key)
-    return token_mixing(model_of(key), trace if _is_whole(trace) else _cut(key))
-
-
-def _is_whole(trace: Trace) -> bool:
-    return len(trace.tokens) <= given.MAX_TOKENS
+    return token_mixing(model_of(key), measured_trace(cache.trace(*key), key))
 
 
 def show_origin(whole: Trace) -> None:
@@ -64,7 +52,7 @@ def show_origin(whole: Trace) -> None:
     if show_unread(whole, "A sentence whose tokens are followed"):
         return
     key = current_key(whole.model)
-    trace = whole if _is_whole(whole) else _cut(key)
+    trace = measured_trace(whole, key)
     target = _target(trace, whole)
     mixing = _mixing(key)
     if mixing is None:

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from core.analysis.effect.moved import attention_change, moved_table
+from core.analysis.effect.moved import moved_table
 from core.model import Token, Trace
 
 
@@ -22,9 +22,9 @@ class _Stub:
         )
         self.layer_labels = tuple(range(2, 2 + len(self.weights)))  # a hybrid's
 
-    def attention(self, layer: int, head: int | None = None) -> np.ndarray:
+    def attention(self, layer: int) -> np.ndarray:
         own: np.ndarray = self.weights[layer]
-        return own if head is None else own[head]
+        return own
 
 
 def _trace(weights: object, words: str) -> Trace:
@@ -36,21 +36,10 @@ BEFORE = _trace([[[[1, 0], [0.25, 0.75]], [[1, 0], [0, 1]]]], "it it")
 
 def test_a_head_moved_as_much_of_its_attention_as_went_elsewhere() -> None:
     after = _trace([[[[1, 0], [0.75, 0.25]], [[1, 0], [0, 1]]]], "it it")
-    table = moved_table(BEFORE, after, [(0, 0), (1, 1)])
+    table = moved_table(BEFORE, after)
     assert list(table["layer"]) == [2, 2]
     assert list(table["head"]) == [1, 2]
     assert table["moved"].tolist() == pytest.approx([0.25, 0])  # half of a row's half, of two rows
     assert abs(table["largest"][0]) == pytest.approx(0.5)
     assert (table["query"][0], table["key"][0]) == ("it₂", "it")
     assert table["largest"][1] == 0
-
-
-def test_only_tokens_that_are_the_same_are_compared() -> None:
-    weights = np.zeros((1, 2, 3, 3))
-    weights[0, :, 0, 0] = weights[0, :, 2, 2] = 1
-    weights[0, :, 2, 0], weights[0, :, 2, 2] = 0.5, 0.5
-    change = attention_change(BEFORE, _trace(weights, "it was it"), [(0, 0), (1, 2)], 0)
-    assert change.shape == (2, 2, 2)
-    assert change[0].tolist() == [[0, 0], [0.25, -0.25]]
-    assert attention_change(BEFORE, BEFORE, [(1, 1)], 0, 1).tolist() == [[0]]
-    assert moved_table(BEFORE, BEFORE, [])["moved"].tolist() == [0, 0]
