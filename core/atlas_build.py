@@ -1,7 +1,7 @@
 """Build an atlas on the command line, from a corpus that is too large for a page.
 
-    python -m core.atlas_build --model bundled/minilm --corpus reviews.csv --out reviews.atlas.zip
-    python -m core.atlas_build --model dinov2-small --images photographs --out photographs.atlas.zip
+    python -m core.atlas_build --model bundled/minilm --corpus reviews.csv --out reviews.atlas
+    python -m core.atlas_build --model dinov2-small --images photographs --out photographs.atlas
 
 Vectors are written to disk in parts, so memory is bounded by one part and a few heads, and a run
 that was stopped or killed resumes when the same command is given again.
@@ -18,14 +18,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.analysis.corpus import CorpusFileError
-from core.atlas.command_line.checks import check_disk, check_out, check_rows, locked, parts_folder
+from core.atlas.command_line.checks import check_disk, check_out, locked, parts_folder
 from core.atlas.command_line.corpus import Corpus, open_corpus
 from core.atlas.command_line.images import atlas_of_images, files_of
-from core.atlas.command_line.options import FILE, FOLDER, parser
-from core.atlas.command_line.output import write_file, write_folder
+from core.atlas.command_line.options import parser
+from core.atlas.command_line.output import replaced, write_folder
 from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan_corpus
 from core.atlas.command_line.tracing import traces_of
 from core.atlas.command_line.words import BuildError, count_of, progress, say, size_of
+from core.atlas.data import facts_of
 from core.atlas.distributed.reading import ClusterCorpus
 from core.atlas.distributed.reading import open_corpus as open_any_corpus
 from core.atlas.distributed.session import ClusterError, Workers, joined
@@ -39,7 +40,7 @@ from core.atlas.engine.folder import (
     remove_folder,
 )
 from core.atlas.engine.shard_file import Dtype, VectorsError
-from core.atlas.files import AtlasFileError, write_atlas
+from core.atlas.files import AtlasFileError, finish_folder
 from core.model import LoadedModel, ModelError, load
 
 STOPPED, FAILED = 130, 2  # exit codes
@@ -76,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build(options: argparse.Namespace) -> None:
-    """Read, load, plan, run what has not run yet, and write the file."""
+    """Read, load, plan, run what has not run yet, and write the atlas."""
     if options.images is not None:
         build_images(options)
         return
@@ -147,7 +148,6 @@ def _build_parts(
         "part_tokens": part_tokens,
         "file": corpus.path.name,
     }
-    check_rows(model, plan, out)
     check_disk(model, plan, folder, dtype)
     open_folder(folder, fingerprint(model, plan, **run))
     store = FolderStore(folder, dtype)
@@ -163,20 +163,17 @@ def _build_parts(
             sums = trace_chunks(work, chunks, workers, bar.update)
     if sums is None:
         raise BuildError("No text in the corpus has a token of its own.")
-    heads = model.layers * model.heads
-    as_file = out.name.endswith(FILE)
-    steps, unit = (heads, "head") if as_file else (len(store.indices), "part")
-    with progress(steps, unit) as bar:
-        if as_file:
-            write_file(store, sums, out, settings, bar.update)
-        elif workers is None:
+    with progress(len(store.indices), "part") as bar:
+        if workers is None:
             write_folder(store, sums, out, settings, bar.update)
         else:
             write_folder(work.store, sums, out, settings, bar.update, draw_parts)
     remove_folder(folder)
-    files = [out] if as_file else list(out.iterdir())
-    size = size_of(sum(file.stat().st_size for file in files))
-    say(f"{out}: {sums.tokens:,} tokens, {heads:,} heads, {size}.")
+    say(f"{out}: {sums.tokens:,} tokens, {model.layers * model.heads:,} heads, {_size_of(out)}.")
+
+
+def _size_of(folder: Path) -> str:
+    return size_of(sum(file.stat().st_size for file in folder.iterdir()))
 
 
 def _source(model: str) -> str:
@@ -188,20 +185,17 @@ def build_images(options: argparse.Namespace) -> None:
     """The atlas of a folder of images, made in memory."""
     out: Path = options.out
     files = files_of(options.images)
-    if out.name.endswith(FOLDER):
-        raise BuildError(f"An atlas of images is one file: --out {out.stem}{FILE}.")
     with _written_alone(options):
         say(f"Loading {options.model} …")
         model = load(options.model, modality="image")
         say(f"Running {count_of(len(files), 'image')} …")
         atlas = atlas_of_images(model, files, say)
         settings = {**atlas.settings, "corpus": options.images.name}
-        write_atlas(replace(atlas, settings=settings), out)
-    heads = model.layers * model.heads
-    size = size_of(out.stat().st_size)
+        with replaced(out) as folder:
+            finish_folder(folder, replace(facts_of(atlas), settings=settings), (), atlas)
     say(
-        f"{out}: {count_of(len(atlas.sentences), 'image')}, {len(atlas.tokens):,} tokens, {heads:,}"
-        f" heads, {size}."
+        f"{out}: {count_of(len(atlas.sentences), 'image')}, {len(atlas.tokens):,} tokens,"
+        f" {model.layers * model.heads:,} heads, {_size_of(out)}."
     )
 
 

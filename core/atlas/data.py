@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,15 +203,6 @@ class AtlasFacts(Measures):
     labelled: bool
 
 
-class HeadPoints(NamedTuple):
-    """Where the vectors of one head lie; its layer and itself by their numbers, from 1."""
-
-    layer: int
-    head: int
-    points: Mapping[Stage, Array]  # (2 token, 3), queries first
-    norms: Array  # (2 token,)
-
-
 @dataclass(frozen=True, eq=False)
 class ProjectedPart(CorpusTexts):
     """Some whole sentences of an atlas, with where every head puts their tokens.
@@ -221,22 +212,13 @@ class ProjectedPart(CorpusTexts):
     index : of the part; parts in order of their index have sentences in order of their numbers.
     points : by stage, float32 (layer, head, 2 token, 3), queries first.
     norms : float32 (layer, head, 2 token).
-    layer_numbers : as in :class:`Atlas`.
+    layer_labels : as of :class:`Atlas`.
     """
 
     index: int
     points: Mapping[Stage, Array]
     norms: Array
-    layer_numbers: tuple[int, ...] = ()
-
-
-def heads_of(part: Atlas | ProjectedPart) -> Iterator[HeadPoints]:
-    """Its points, head after head."""
-    layers, heads = part.norms.shape[:2]
-    numbers = part.layer_numbers or range(1, layers + 1)
-    for layer, head in np.ndindex(layers, heads):
-        points = {stage: each[layer, head] for stage, each in part.points.items()}
-        yield HeadPoints(numbers[layer], head + 1, points, part.norms[layer, head])
+    layer_labels: tuple[int, ...]
 
 
 def values_of(kind: type[HeadFigures], record: HeadFigures) -> dict[str, Any]:
@@ -246,10 +228,9 @@ def values_of(kind: type[HeadFigures], record: HeadFigures) -> dict[str, Any]:
 
 def facts_of(atlas: Atlas) -> AtlasFacts:
     """What of an atlas does not grow with its tokens."""
-    tokens, sentences = (int(atlas.settings.get(name, 0)) for name in SAMPLED)
     return AtlasFacts(
-        tokens=max(tokens, len(atlas.tokens)),
-        sentences=max(sentences, len(atlas.sentences)),
+        tokens=len(atlas.tokens),
+        sentences=len(atlas.sentences),
         labelled=bool(atlas.labels),
         **values_of(Measures, atlas),
     )

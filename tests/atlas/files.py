@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from safetensors.numpy import load, save
 
-from core.atlas import Atlas, build_atlas
-from core.atlas.files import read_atlas, write_atlas
+from core.atlas import Atlas, build_atlas, open_large
 from core.vocabulary import Stage
 from tests.atlas.corpora import read_words, trace_of
+from tests.atlas.folders import save_atlas
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from core.model.trace import Trace
 
-    Change = Callable[[pa.Table], pa.Table]
+    Files = Mapping[str, bytes]
 
 LAYERS, HEADS, DIM = 2, 3, 4
 STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
@@ -37,7 +35,6 @@ SENTENCES = (
 )
 LABELS = ("good", "bad", "good", "\ud83d “—”")
 JSON, ARRAYS = "atlas.json", "atlas.safetensors"
-POINTS, TOKENS, TEXTS = (f"{name}-00000.parquet" for name in ("points", "tokens", "sentences"))
 
 
 def trace(text: str, seed: int, *, causal: bool) -> Trace:
@@ -56,7 +53,7 @@ def an_atlas(*, labelled: bool = True, causal: bool = False) -> Atlas:
 
 
 def as_stored(atlas: Atlas) -> Atlas:
-    """What the file keeps: no vectors, masks, rules of scores, nor halves of surrogate pairs."""
+    """What the files keep: no vectors, masks, rules of scores, nor halves of surrogate pairs."""
     sentences, labels = (
         tuple(text.replace("\ud83d", "\ufffd") for text in texts)
         for texts in (atlas.sentences, atlas.labels)
@@ -95,77 +92,39 @@ def assert_same(
         assert type(found) is type(expected), where
 
 
-def written(atlas: Atlas) -> bytes:
-    buffer = io.BytesIO()
-    write_atlas(atlas, buffer)
-    return buffer.getvalue()
+def written(atlas: Atlas) -> dict[str, bytes]:
+    """The files of its folder, by name."""
+    with TemporaryDirectory() as place:
+        folder = save_atlas(atlas, Path(place) / "made.atlas")
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def opened(data: bytes, **limits: int) -> Atlas:
-    return read_atlas(io.BytesIO(data), **limits)
+def opened(files: Files) -> Atlas:
+    with TemporaryDirectory() as folder:
+        for name, content in files.items():
+            (Path(folder) / name).write_bytes(content)
+        return open_large(Path(folder)).sample
 
 
-def members_of(data: bytes) -> dict[str, bytes]:
-    with zipfile.ZipFile(io.BytesIO(data)) as file:
-        return {name: file.read(name) for name in file.namelist()}
+def description_of(files: Files) -> dict[str, Any]:
+    return json.loads(files[JSON])
 
 
-def zipped(members: Mapping[str, bytes], compression: int = zipfile.ZIP_STORED) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as file:
-        for name, content in members.items():
-            file.writestr(name, content)
-    return buffer.getvalue()
-
-
-def description_of(data: bytes) -> dict[str, Any]:
-    return json.loads(members_of(data)[JSON])
-
-
-def arrays_of(data: bytes) -> dict[str, NDArray[Any]]:
+def arrays_of(files: Files) -> dict[str, NDArray[Any]]:
     """Copies that may be changed."""
-    return {name: array.copy() for name, array in load(members_of(data)[ARRAYS]).items()}
-
-
-def table_of(data: bytes, name: str) -> pa.Table:
-    return pq.read_table(io.BytesIO(members_of(data)[name]))
+    return {name: array.copy() for name, array in load(files[ARRAYS]).items()}
 
 
 def forged(
-    data: bytes,
+    files: Files,
     description: dict[str, Any] | bytes | None = None,
     arrays: dict[str, NDArray[Any]] | bytes | None = None,
-    tables: Mapping[str, Change] | None = None,
-) -> bytes:
-    """The same file with some members replaced."""
-    members = members_of(data)
+) -> dict[str, bytes]:
+    """The same with another description, or other arrays."""
+    changed = dict(files)
     if description is not None:
         raw = description if isinstance(description, bytes) else json.dumps(description).encode()
-        members[JSON] = raw
+        changed[JSON] = raw
     if arrays is not None:
-        members[ARRAYS] = arrays if isinstance(arrays, bytes) else save(arrays)
-    for name, change in (tables or {}).items():
-        members[name] = stored_table(change(table_of(data, name)))
-    return zipped(members)
-
-
-def stored_table(table: pa.Table, **options: Any) -> bytes:
-    """As an atlas has it: not packed, one group of rows."""
-    buffer = io.BytesIO()
-    plain = {"compression": "none", "store_schema": False, "row_group_size": max(1, len(table))}
-    pq.write_table(table, buffer, **plain | options)
-    return buffer.getvalue()
-
-
-def with_column(name: str, value: Any, row: int = 0) -> Change:
-    """One entry of a column is another."""
-
-    def change(table: pa.Table) -> pa.Table:
-        at = table.schema.get_field_index(name)
-        entries = table.column(name).to_pylist()
-        entries[row] = value
-        return table.set_column(
-            at, table.schema.field(name), pa.array(entries, table.schema.field(name).type)
-        )
-
-    return change
+        changed[ARRAYS] = arrays if isinstance(arrays, bytes) else save(arrays)
+    return changed

@@ -1,4 +1,4 @@
-"""Folders of large atlases, written from an atlas in memory."""
+"""Folders of atlases, written from an atlas in memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.atlas.data import ProjectedPart, facts_of, heads_of
+from core.atlas.data import ProjectedPart, facts_of
 from core.atlas.files import finish_folder, write_part
 from core.vocabulary import STAGES
 
@@ -38,25 +38,31 @@ def part_of(atlas: Atlas, index: int, sentences: Sequence[int]) -> ProjectedPart
         index,
         {stage: atlas.points[stage][:, :, both] for stage in STAGES},
         atlas.norms[:, :, both],
+        atlas.layer_labels,
     )
 
 
 def write_folder(
-    atlas: Atlas,
-    folder: Path,
-    parts: Sequence[Sequence[int]],
-    sample: Sequence[int],
-    dtype: str = "float32",
+    atlas: Atlas, folder: Path, parts: Sequence[Sequence[int]], sample: Sequence[int]
 ) -> Path:
     """A folder with parts of these sentences, and a sample of some."""
     folder.mkdir()
     for index in reversed(range(len(parts))):  # in any order
-        write_part(folder, part_of(atlas, index, parts[index]), dtype)
-    finish(atlas, folder, sample)
+        write_part(folder, part_of(atlas, index, parts[index]))
+    finish(atlas, folder, parts, sample)
     return folder
 
 
-def finish(atlas: Atlas, folder: Path, sample: Sequence[int] = (0,)) -> None:
+def finish(
+    atlas: Atlas, folder: Path, parts: Sequence[Sequence[int]], sample: Sequence[int] = (0,)
+) -> None:
     """Write what a folder has beside its parts."""
-    shown = part_of(atlas, 0, sample)
-    finish_folder(folder, facts_of(atlas), shown, heads_of(shown))
+    texts = [part_of(atlas, index, own) for index, own in enumerate(parts)]
+    finish_folder(folder, facts_of(atlas), texts, part_of(atlas, 0, sample))
+
+
+def save_atlas(atlas: Atlas, folder: Path) -> Path:
+    """A folder whose sample is all of it, as that of images; without the tables."""
+    folder.mkdir()
+    finish_folder(folder, facts_of(atlas), () if atlas.images else (atlas,), atlas)
+    return folder

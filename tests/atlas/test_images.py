@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import colorsys
-import io
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ import pytest
 from core.analysis.images.colour import HUES, oklab
 from core.atlas import Atlas, build_atlas
 from core.atlas.colours import offered_colourings, point_tones
-from core.atlas.files import AtlasFileError, read_atlas, write_atlas
+from core.atlas.files import AtlasFileError
 from core.atlas.search import SearchError
 from core.atlas.search.patches import LIKE, ImageKind, search_patches
 from tests.analysis.images.pictures import confetti, image_trace
@@ -138,16 +137,14 @@ def test_an_odd_search_is_told(atlas: Atlas, query: str, kind: ImageKind, messag
 
 
 def test_a_saved_atlas_of_images_opens_with_its_pixels(atlas: Atlas) -> None:
-    file = io.BytesIO()
-    write_atlas(atlas, file)
-    opened = read_atlas(file)
-    assert opened.images is not None
+    again = opened(written(atlas))
+    assert again.images is not None
     assert atlas.images is not None
-    np.testing.assert_array_equal(opened.images.pixels, atlas.images.pixels)
-    assert (opened.images.size, opened.images.first) == (atlas.images.size, FIRST)
+    np.testing.assert_array_equal(again.images.pixels, atlas.images.pixels)
+    assert (again.images.size, again.images.first) == (atlas.images.size, FIRST)
     for name in ("hue", "brightness"):
         np.testing.assert_array_equal(
-            point_tones(opened, name).numbers, point_tones(atlas, name).numbers
+            point_tones(again, name).numbers, point_tones(atlas, name).numbers
         )
 
 

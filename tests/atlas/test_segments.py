@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -16,17 +17,16 @@ from hypothesis import strategies as st
 from safetensors.numpy import load_file, save_file
 
 from core.atlas import build_atlas, search_tokens
-from core.atlas.data import CorpusTokens, ProjectedPart
-from core.atlas.files import AtlasFileError, write_part
+from core.atlas.data import CorpusTexts, CorpusTokens
+from core.atlas.files import AtlasFileError
 from core.atlas.files import segments as writing
-from core.atlas.files.reading import parts_of
 from core.atlas.files.segments import Segment, segment_file, write_segments
 from core.atlas.files.texts import storable_sentences, stored_texts
 from core.atlas.search import SearchError
 from core.atlas.search.parts import search_parts
 from core.atlas.sources import folder as large_files
 from core.atlas.sources import open_large
-from core.vocabulary import STAGES
+from core.atlas.sources.folder import LargeAtlas
 from tests.atlas.files import trace
 from tests.atlas.folders import finish, write_folder
 from tests.atlas.plain_search import search_plainly
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from core.atlas import Atlas
-    from core.atlas.files.reading import LargePart
+    from core.atlas.files.description import Sizes
     from core.atlas.search import Kind
 
 SENTENCES = ("then she", "said the cat", "she  said", "the cat she", "said she said", "nothing")
@@ -57,11 +57,12 @@ def folder(atlas: Atlas, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 def test_parts_lie_together_in_files_of_a_bounded_size(folder: Path) -> None:
     large = open_large(folder)
-    assert sum(segment.count for segment in large.searched) == large.facts.tokens
-    assert 1 < len(large.searched) < len(large.parts)
-    for segment, size in zip(large.searched, large.description.segments, strict=True):
-        assert segment.count <= TOGETHER or size == 1
-        assert segment.path.is_file()
+    assert isinstance(large, LargeAtlas)
+    counts = [segment.count for segment in large.searched]
+    assert sum(counts) == large.facts.tokens
+    assert 1 < len(counts) < len(PARTS)
+    assert max(counts) <= TOGETHER
+    assert all(segment.path.is_file() for segment in large.searched)
 
 
 def test_no_phrase_goes_from_one_sentence_to_the_next(atlas: Atlas, folder: Path) -> None:
@@ -81,7 +82,7 @@ def test_files_of_an_earlier_writer_are_removed(
     before = sorted(folder.glob("search-*"))
     (folder / "search-00001.safetensors.writing").write_bytes(b"half")
     monkeypatch.setattr(writing, "SEGMENT_TOKENS", 1000)
-    finish(atlas, folder)
+    finish(atlas, folder, PARTS)
     after = sorted(folder.glob("search-*"))
     assert len(after) == 1 < len(before)
     assert open_large(folder).search("she").count == 4
@@ -96,7 +97,7 @@ def test_a_file_that_would_be_too_large_is_neither_opened_nor_written(
         open_large(folder)
     monkeypatch.setattr(writing, "MAX_SEGMENT", sizes[-1] - 1)
     with pytest.raises(AtlasFileError, match="too long to be searched"):
-        finish(atlas, folder)
+        finish(atlas, folder, PARTS)
 
 
 ALPHABET = "aAb ßſsKkKiİıIιΙͅΣσς\t\n\u00a0\x1c\x00\x01\ue000-,.é\u0301😀\ud83d"
@@ -135,29 +136,23 @@ def tokens_of(sentences: Sequence[tuple[str, list[tuple[int, int]]]], first: int
     )
 
 
-def parts_in(
-    folder: Path, corpus: Sequence[Sequence[tuple[str, list[tuple[int, int]]]]]
-) -> tuple[LargePart, ...]:
-    """The parts of a corpus, written without points worth looking at."""
-    first, sizes = 0, []
-    for index, sentences in enumerate(corpus):
-        tokens, texts = tokens_of(sentences, first), tuple(text for text, _ in sentences)
-        points = {stage: np.zeros((1, 1, 2 * len(tokens), 3), np.float32) for stage in STAGES}
-        norms = np.zeros((1, 1, 2 * len(tokens)), np.float32)
-        write_part(folder, ProjectedPart(tokens, texts, (), index, points, norms))
-        sizes.append((index, len(tokens), len(sentences)))
-        first += len(sentences)
-    return parts_of(folder, sizes)
+def parts_of(
+    corpus: Sequence[Sequence[tuple[str, list[tuple[int, int]]]]],
+) -> list[CorpusTexts]:
+    """The parts of a corpus."""
+    firsts = accumulate(map(len, corpus), initial=0)
+    return [
+        CorpusTexts(tokens_of(sentences, first), tuple(text for text, _ in sentences), ())
+        for first, sentences in zip(firsts, corpus, strict=False)
+    ]
 
 
-def segments_in(folder: Path, parts: Sequence[LargePart], sizes: Sequence[int]) -> list[Segment]:
-    segments, start = [], 0
-    for number, size in enumerate(sizes):
-        own = parts[start : start + size]
-        counts = sum(each.count for each in own), sum(each.sentences for each in own)
-        segments.append(Segment(segment_file(folder, number), own[0].first, *counts))
-        start += size
-    return segments
+def segments_in(folder: Path, sizes: Sequence[Sizes]) -> list[Segment]:
+    firsts = accumulate((each.tokens for each in sizes), initial=0)
+    return [
+        Segment(segment_file(folder, number), first, *each)
+        for number, (first, each) in enumerate(zip(firsts, sizes, strict=False))
+    ]
 
 
 @pytest.mark.slow
@@ -189,8 +184,7 @@ def test_files_and_memory_find_the_same(
     in_memory = replace(atlas, tokens=tokens, sentences=texts)
     with TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         patch.setattr(writing, "SEGMENT_TOKENS", together)
-        parts = parts_in(Path(place), corpus)
-        segments = segments_in(Path(place), parts, write_segments(Path(place), parts))
+        segments = segments_in(Path(place), write_segments(Path(place), parts_of(corpus)))
         try:
             expected = search_plainly(in_memory, query, kind)
         except SearchError:

@@ -1,4 +1,4 @@
-"""Files that strangers wrote as atlases: refused in a sentence, or drawn; never gigabytes."""
+"""Folders that strangers wrote as atlases: refused in a sentence, or drawn; never gigabytes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,7 @@ import numpy as np
 import pytest
 
 from core.atlas.files import AtlasFileError
-from tests.atlas.files import (
-    POINTS,
-    TOKENS,
-    an_atlas,
-    arrays_of,
-    description_of,
-    forged,
-    opened,
-    with_column,
-    written,
-)
+from tests.atlas.files import an_atlas, arrays_of, description_of, forged, opened, written
 from tests.hostile import attacks_on_saved_atlases as attacks
 from tests.hostile.child import run_attacks
 from tests.hostile.drawing import draw_all
@@ -29,8 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from tests.atlas.files import Change
 
 pytestmark = pytest.mark.slow
 
@@ -42,10 +30,10 @@ ODD_NUMBERS = [0, 1, -1, 0.5, 2, 1e-300, 1e300, np.nan, np.inf, -np.inf, 7, 2**3
 MUTATIONS = 60
 
 
-def test_a_small_file_never_grows_to_gigabytes(
+def test_a_small_folder_never_grows_to_gigabytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    attacks.write_files(tmp_path)
+    attacks.write_folders(tmp_path)
     monkeypatch.setenv(attacks.FOLDER, str(tmp_path))
     run_attacks("tests.hostile.attacks_on_saved_atlases")
 
@@ -78,7 +66,7 @@ def with_odd_numbers(arrays: dict[str, NDArray[Any]], draw: random.Random) -> No
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_whatever_opens_is_drawn() -> None:
-    """Of many changes to what a file says of itself, some open; each of these has every picture."""
+    """Of many changes to what a folder says, some open; each of these has every picture."""
     files = [written(an_atlas(labelled=labelled)) for labelled in (True, False)]
     drawn = refused = 0
     for seed in range(MUTATIONS):
@@ -101,27 +89,23 @@ def test_whatever_opens_is_drawn() -> None:
     assert refused > MUTATIONS / 4
 
 
-COLUMNS: dict[str, tuple[str, Change]] = {
-    "a point as far as numbers go": (POINTS, with_column("query_raw_x", 3.4e38)),
-    "a point on the other side": (POINTS, with_column("key_normalized_y", -3.4e38)),
-    "the smallest point": (POINTS, with_column("query_translated_x", 1e-45)),
-    "a length beyond sums": (POINTS, with_column("query_norm", 3.4e38)),
-    "everything is special": (
-        TOKENS,
-        lambda table: table.set_column(
-            table.schema.get_field_index("special"),
-            table.schema.field("special"),
-            [[True] * len(table)],
-        ),
-    ),
+EXTREMES: dict[str, tuple[str, float]] = {
+    "a point as far as numbers go": ("points.raw", 3.4e38),
+    "a point on the other side": ("points.normalized", -3.4e38),
+    "the smallest point": ("points.translated", 1e-45),
+    "a length beyond sums": ("norms", 3.4e38),
+    "everything is special": ("tokens.special", True),
 }
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", COLUMNS)
-def test_columns_of_extremes_are_drawn(name: str) -> None:
-    member, change = COLUMNS[name]
-    draw_all(opened(forged(written(an_atlas()), tables={member: change})))
+@pytest.mark.parametrize("name", EXTREMES)
+def test_arrays_of_extremes_are_drawn(name: str) -> None:
+    data = written(an_atlas())
+    arrays = arrays_of(data)
+    array, value = EXTREMES[name]
+    arrays[array].reshape(-1)[:: 1 if array == "tokens.special" else 10**6] = value
+    draw_all(opened(forged(data, arrays=arrays)))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -132,7 +116,7 @@ def test_texts_of_nothing_or_of_marks_are_drawn(text: str) -> None:
     arrays = arrays_of(data)
     arrays["texts.vocabulary"] = np.frombuffer(text.encode(), np.uint8)
     arrays["texts.vocabulary.ends"] = np.array([len(text)], np.int64)
-    for name in ("texts.token", "texts.display"):
+    for name in ("tokens.text", "tokens.display"):
         arrays[name][:] = 0
     atlas = opened(forged(data, arrays=arrays))
     assert set(atlas.tokens.displays) == {text}

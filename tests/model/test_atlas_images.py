@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from core import atlas_build
-from core.atlas.files import read_atlas
+from core.atlas import open_large
 from core.model import load, trace_image
 from tests.model.image.families import FAMILIES, build, image
 
@@ -43,11 +43,11 @@ def test_a_folder_becomes_an_atlas_with_its_pixels(
 ) -> None:
     (folder / "notes.txt").write_text("no image")
     (folder / "broken.jpg").write_bytes(b"\xff\xd8\xff no more")
-    assert run(model, folder, tmp_path / "out.atlas.zip") == 0
+    assert run(model, folder, tmp_path / "out.atlas") == 0
     told = capsys.readouterr().err
     assert "broken.jpg is left out" in told
     assert "3 images" in told
-    atlas = read_atlas(tmp_path / "out.atlas.zip")
+    atlas = open_large(tmp_path / "out.atlas").sample
     assert atlas.sentences == NAMES
     assert atlas.images is not None
     for seed in range(len(NAMES)):
@@ -61,10 +61,10 @@ def test_a_folder_becomes_an_atlas_with_its_pixels(
 def test_no_folder_and_no_image_are_one_line(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(model, tmp_path / "missing", tmp_path / "out.atlas.zip") == atlas_build.FAILED
+    assert run(model, tmp_path / "missing", tmp_path / "out.atlas") == atlas_build.FAILED
     (tmp_path / "empty").mkdir()
-    assert run(model, tmp_path / "empty", tmp_path / "out.atlas.zip") == atlas_build.FAILED
+    assert run(model, tmp_path / "empty", tmp_path / "out.atlas") == atlas_build.FAILED
     lines = capsys.readouterr().err.strip().splitlines()
     assert "There is no folder" in lines[0]
     assert "has no image" in lines[-1]
-    assert not (tmp_path / "out.atlas.zip").exists()
+    assert not (tmp_path / "out.atlas").exists()

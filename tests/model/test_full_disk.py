@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core import atlas_build
-from core.atlas.files import read_atlas
+from core.atlas import open_large
 from core.atlas.whole_file import write_whole
 from tests.model.families import SENTENCES
 
@@ -59,7 +59,7 @@ def test_wherever_the_disk_fills_up_it_is_said_and_the_same_command_goes_on(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Room for so many pages and no more: first for the parts, which stay, then for the file."""
-    corpus, out, filler = tmp_path / "lines.jsonl", disk / "atlas.atlas.zip", disk / "filler"
+    corpus, out, filler = tmp_path / "lines.jsonl", disk / "atlas.atlas", disk / "filler"
     corpus.write_text("\n".join(json.dumps({"text": text}) for text in TEXTS), "utf-8")
     usage = Namespace(free=10**9)  # as when another program takes the room meanwhile
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
@@ -78,4 +78,4 @@ def test_wherever_the_disk_fills_up_it_is_said_and_the_same_command_goes_on(
         assert not out.exists()
         filler.unlink()
     assert len(failed) > 5
-    assert len(read_atlas(out).sentences) == len(TEXTS)
+    assert open_large(out).facts.sentences == len(TEXTS)

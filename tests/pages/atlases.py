@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.atlas import Atlas, build_atlas
-from core.atlas.files import write_atlas
 from core.model import load, trace_corpus
 from core.ui.serve.sessions import LONG_TEXT
+from tests.atlas.folders import save_atlas
 from tests.opening import open_app
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def small() -> Atlas:
 def opened(atlas: Atlas, **parameters: str) -> AppTest:
     """The page with an atlas that the site has prepared, until the end of the test."""
     folder = tempfile.mkdtemp()
-    write_atlas(atlas, Path(folder) / "small.atlas.zip")
+    save_atlas(atlas, Path(folder) / "small.atlas")
     os.environ["HEADSCOPE_ATLASES"] = folder  # a fixture of all tests of pages sets it back
     app = open_app("atlas", corpus="prepared", **parameters)
     assert not app.exception

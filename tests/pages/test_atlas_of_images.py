@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from core.atlas import build_atlas
-from core.atlas.files import write_atlas
 from core.model import load, trace_images
 from core.model.box import BOX, open_box
+from tests.atlas.folders import save_atlas
 from tests.model.image.families import FAMILIES, build, image
 from tests.opening import open_app
 from tests.pages.conftest import said
@@ -80,7 +80,7 @@ def test_a_prepared_atlas_of_images_opens_among_images_alone(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     traces = list(trace_images(load(model), [image(seed=1), image(seed=2)]))
-    write_atlas(build_atlas(traces, ["<b>one</b>", "$two$"]), tmp_path / "images.atlas.zip")
+    save_atlas(build_atlas(traces, ["<b>one</b>", "$two$"]), tmp_path / "images.atlas")
     monkeypatch.setenv("HEADSCOPE_ATLASES", str(tmp_path))
     app = opened(model, corpus="prepared", part="one", token="3")
     assert not app.exception

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.atlas.files import write_atlas
 from core.screens.atlas.corpus.source import prepared_atlases
-from tests.atlas.folders import write_folder
+from tests.atlas.folders import save_atlas, write_folder
 from tests.opening import open_app
 from tests.pages.atlases import LINES, small
 from tests.pages.conftest import alerts, said
@@ -26,7 +25,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "atlases"
     folder.mkdir()
     monkeypatch.setenv("HEADSCOPE_ATLASES", str(folder))
-    write_atlas(small(), folder / "small one.atlas.zip")
+    save_atlas(small(), folder / "small one.atlas")
     write_folder(small(), folder / "large.atlas", [(0, 1), (2, 3)], (1, 2))
     return folder
 
@@ -40,28 +39,28 @@ def test_without_a_folder_none_is_offered(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert app.query_params["corpus"] == "sample"
 
 
-def test_only_files_and_folders_of_atlases_in_the_folder_itself_are_offered(
+def test_only_folders_of_atlases_in_the_folder_itself_are_offered(
     site: Path, tmp_path: Path
 ) -> None:
-    outside = tmp_path / "outside.atlas.zip"
-    write_atlas(small(), outside)
-    (site / "link.atlas.zip").symlink_to(outside)
-    (site / "linked.atlas").symlink_to(site / "large.atlas", target_is_directory=True)
-    (site / ".hidden.atlas.zip").write_bytes(b"")
+    outside = save_atlas(small(), tmp_path / "outside.atlas")
+    (site / "link.atlas").symlink_to(outside, target_is_directory=True)
+    (site / ".hidden.atlas").mkdir()
     (site / "notes.txt").write_bytes(b"")
+    (site / "file.atlas").write_bytes(b"")
+    (site / "old.atlas.zip").write_bytes(b"")
     (site / "within").mkdir()
-    write_atlas(small(), site / "within" / "deep.atlas.zip")
-    os.mkfifo(site / "pipe.atlas.zip")
+    save_atlas(small(), site / "within" / "deep.atlas")
+    os.mkfifo(site / "pipe.atlas")
     assert list(prepared_atlases()) == ["large", "small one"]
 
 
 @pytest.mark.parametrize(
     "name",
-    ["../outside", "within/deep", "/etc/passwd", "small one.atlas.zip", ".", "", "\0", "nope"],
+    ["../outside", "within/deep", "/etc/passwd", "small one.atlas", ".", "", "\0", "nope"],
 )
 def test_a_link_cannot_name_anything_else(site: Path, name: str) -> None:
     (site / "within").mkdir()
-    write_atlas(small(), site / "within" / "deep.atlas.zip")
+    save_atlas(small(), site / "within" / "deep.atlas")
     app = open_app("atlas", corpus="prepared", prepared=name)
     assert not app.exception
     assert app.selectbox(key="prepared").value == "large"
@@ -92,11 +91,12 @@ def test_a_large_one_has_every_part(site: Path, part: str) -> None:
 def test_one_that_is_replaced_is_opened_again_and_a_damaged_one_is_told(site: Path) -> None:
     parameters = {"corpus": "prepared", "prepared": "small one", "find": "she"}
     assert "**2** matches" in said(open_app("atlas", **parameters))
-    (site / "small one.atlas.zip").write_bytes(b"damaged")
+    (site / "small one.atlas" / "atlas.json").write_bytes(b"damaged")
     app = open_app("atlas", **parameters)
-    assert "`small one`: The file is not an atlas" in app.error[0].value
-    (site / "large.atlas" / "points-00001.parquet").unlink()
+    assert "`small one`: The file's description of itself is damaged" in app.error[0].value
+    (site / "large.atlas" / "search-00000.safetensors").unlink()
+    (site / "large.atlas" / "atlas.json").touch()
     app = open_app("atlas", corpus="prepared", prepared="large")
-    assert "`large`: The folder lacks “points" in app.error[0].value
+    assert "`large`: The folder lacks “search" in app.error[0].value
     assert str(site) not in alerts(app) + said(app)
     assert LINES[0] not in said(app)

@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from core.atlas.command_line.options import FILE, FOLDER
+from core.atlas.command_line.options import FOLDER
 from core.atlas.command_line.plan import Plan, vector_bytes
 from core.atlas.command_line.words import BuildError, count_of, say, size_of
 from core.atlas.engine.shard_file import Dtype
-from core.atlas.files import MAX_ROWS
 from core.model import LoadedModel
 
 _ROW_BYTES = 85  # on disk, per head and token: 20 numbers that hardly compress, and names
@@ -22,24 +21,14 @@ _ROW_BYTES = 85  # on disk, per head and token: 20 numbers that hardly compress,
 
 def check_out(out: Path, *, restart: bool) -> None:
     """Refuse what cannot be written, or would be overwritten."""
-    if not out.name.endswith((FILE, FOLDER)):
-        raise BuildError(f"{out}: the name of a file ends with {FILE}, of a folder with {FOLDER}.")
+    if not out.name.endswith(FOLDER):
+        raise BuildError(f"{out}: an atlas is a folder whose name ends with {FOLDER}.")
     if not out.parent.is_dir():
         raise BuildError(f"{out} cannot be written: its folder does not exist.")
-    if out.exists() and out.is_dir() == out.name.endswith(FILE):
+    if out.exists() and not out.is_dir():
         raise BuildError(f"{out} cannot be written: something else has this name.")
     if out.exists() and not restart and not parts_folder(out).exists():
         raise BuildError(f"{out} exists already: choose another name, or replace it by --restart.")
-
-
-def check_rows(model: LoadedModel, plan: Plan, out: Path) -> None:
-    """Refuse a file that no page would open."""
-    rows = plan.tokens * model.layers * model.heads
-    if out.name.endswith(FILE) and rows > MAX_ROWS:
-        raise BuildError(
-            f"{rows:,} rows are too many for one file, which has at most {MAX_ROWS:,}: write a"
-            f" folder, --out {out.name.removesuffix(FILE)}{FOLDER}, or take fewer --tokens."
-        )
 
 
 def check_disk(model: LoadedModel, plan: Plan, folder: Path, dtype: Dtype) -> None:
@@ -51,7 +40,7 @@ def check_disk(model: LoadedModel, plan: Plan, folder: Path, dtype: Dtype) -> No
     say(
         f"{count_of(tokens, 'token')} of {count_of(chosen, 'text')}{sample}, on {model.device}. It"
         f" takes up to {size_of(total)} of disk space while it runs, and {size_of(file)} for the"
-        " file."
+        " atlas."
     )
     on_disk = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     free = shutil.disk_usage(folder.parent).free

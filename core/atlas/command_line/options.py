@@ -7,26 +7,21 @@ from pathlib import Path
 
 from core.model.running.tracing import BATCH_TOKENS
 
-FILE, FOLDER = ".atlas.zip", ".atlas"  # what --out ends with
+FOLDER = ".atlas"  # what --out ends with
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments that the command takes."""
     made = argparse.ArgumentParser(
         prog="python -m core.atlas_build",
-        description="Build an atlas of a corpus: every head's queries and keys, in one file.",
+        description="Build an atlas of a corpus: every head's queries and keys, in a folder.",
     )
     add = made.add_argument
     add("--model", required=True, help="a name, a hub id or a folder")
     source = made.add_mutually_exclusive_group(required=True)
     source.add_argument("--corpus", help="a .txt, .csv, .tsv or .jsonl file, or a folder")
     source.add_argument("--images", type=Path, help="a folder of images, for a model that sees")
-    add(
-        "--out",
-        required=True,
-        type=Path,
-        help=f"the file to write (NAME{FILE}), or the folder (NAME{FOLDER})",
-    )
+    add("--out", required=True, type=Path, help=f"the folder to write (NAME{FOLDER})")
     add("--tokens", type=_positive, help="take a random sample of at most this many tokens")
     add("--text-column", help="of a table (default: the likeliest)")
     add("--label-column", help="of a table (default: none)")
@@ -50,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--workers", type=_positive, help="of --ray: processes that hold the model")
     add("--worker-cores", type=_positive, default=1, help="of each such process without a GPU")
-    add("--restart", action="store_true", help="drop an earlier run's parts and replace the file")
+    add("--restart", action="store_true", help="drop an earlier run's parts and replace the atlas")
     return made
 
 

@@ -72,7 +72,7 @@ def atlas_of(store: MemoryStore) -> Atlas:
     images = join_images(list(part.patches.values())) if part.patches else None
     sample = sample_of(part, sampled_numbers(part.sums.candidates))
     constants = find_constants(part.sums, sample)
-    projected = project_part(part, constants)
+    projected = project_part(part, part.vectors.of_head, constants, part.sums.layer_numbers)
     numbers = part.numbers
     places = np.searchsorted(numbers, part.tokens.sentence).astype(np.int32)
     facts = facts_of_sums(part.sums, constants, {}, labelled=bool(part.labels))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -88,15 +88,17 @@ class FolderStore:
         """Those of a finished part; None where it has no sentence."""
         return read_sums(self.path(index))
 
-    def texts(self, numbers: NDArray[np.int64] | None = None) -> CorpusTexts:
-        """All tokens and texts, or those of these sentences (ascending), without vectors."""
-        parts: list[CorpusTexts] = []
+    def texts(self, numbers: NDArray[np.int64]) -> CorpusTexts:
+        """Tokens and texts of these sentences (ascending), without vectors."""
+        paths = [path for path in map(self.path, self.indices) if read_tokens_of(path, numbers)]
+        parts = (read_tokens(path) for path in paths)
+        return join_texts([pick_texts(part, numbers) for part in parts if part is not None])
+
+    def all_texts(self) -> Iterator[CorpusTexts]:
+        """Tokens and texts of every part that has a sentence, one part in memory at a time."""
         for path in map(self.path, self.indices):
-            wanted = numbers is None or read_tokens_of(path, numbers)
-            part = read_tokens(path) if wanted else None
-            if part is not None:
-                parts.append(part if numbers is None else pick_texts(part, numbers))
-        return join_texts(parts)
+            if (part := read_tokens(path)) is not None:
+                yield part
 
     def part(self, index: int) -> Shard | None:
         """A finished part, in memory; None where it has no sentence."""

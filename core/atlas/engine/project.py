@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
 from core.analysis.arrays import Floats
-from core.atlas.data import DIMENSIONS, HeadPoints, ProjectedPart
+from core.atlas.data import DIMENSIONS, CorpusTexts, ProjectedPart
 from core.atlas.engine.constants import HeadConstants
-from core.atlas.engine.shard import Shard
 from core.atlas.points import place
 from core.vocabulary import STAGES
 
 
-def project(
+def project_part(
+    texts: CorpusTexts,
     vectors_of: Callable[[int, int], tuple[Floats, Floats]],
     constants: HeadConstants,
     layer_numbers: tuple[int, ...],
-) -> Iterator[HeadPoints]:
-    """Where tokens lie in the pictures of all heads, whose vectors are asked for one by one.
+    index: int = 0,
+) -> ProjectedPart:
+    """Where queries and keys of some sentences lie in the pictures of all heads.
 
-    `vectors_of` gives queries and keys of a (layer, head), float64 (token, dim) each.
+    `vectors_of` gives those of a (layer, head), float64 (token, dim) each; heads are asked for one
+    by one.
     """
-    for layer, head in np.ndindex(*constants.c.shape):
-        queries, keys = vectors_of(layer, head)
-        points = place(queries, keys, constants.planes(layer, head))
-        norms = np.linalg.norm(np.vstack([queries, keys]), axis=1).astype(np.float32)
-        yield HeadPoints(layer_numbers[layer], head + 1, points, norms)
-
-
-def project_part(part: Shard, constants: HeadConstants) -> ProjectedPart:
-    """Where the queries and keys of a part lie in the pictures of all heads."""
-    shape = (*constants.c.shape, 2 * len(part.tokens))
+    shape = (*constants.c.shape, 2 * len(texts.tokens))
     points = {stage: np.empty((*shape, DIMENSIONS), dtype=np.float32) for stage in STAGES}
     norms = np.empty(shape, dtype=np.float32)
-    numbers = part.sums.layer_numbers
-    heads = project(part.vectors.of_head, constants, numbers)
-    for place_of_head, head in zip(np.ndindex(*constants.c.shape), heads, strict=True):
-        norms[place_of_head] = head.norms
-        for stage in STAGES:
-            points[stage][place_of_head] = head.points[stage]
+    for layer, head in np.ndindex(*constants.c.shape):
+        queries, keys = vectors_of(layer, head)
+        norms[layer, head] = np.linalg.norm(np.vstack([queries, keys]), axis=1)
+        for stage, placed in place(queries, keys, constants.planes(layer, head)).items():
+            points[stage][layer, head] = placed
     return ProjectedPart(
-        part.tokens, part.sentences, part.labels, part.index, points, norms, numbers
+        texts.tokens, texts.sentences, texts.labels, index, points, norms, layer_numbers
     )

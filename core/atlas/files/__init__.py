@@ -1,17 +1,6 @@
-"""The files of atlases: one zip file for a small one, a folder of parts for a large one."""
+"""The folder in which an atlas is saved."""
 
 from core.atlas.files.errors import AtlasFileError
-from core.atlas.files.folder import finish_folder, parts_in, write_part
-from core.atlas.files.opening import MAX_ROWS, read_atlas
-from core.atlas.files.writing import write_atlas, write_file
+from core.atlas.files.folder import finish_folder, write_part
 
-__all__ = [
-    "MAX_ROWS",
-    "AtlasFileError",
-    "finish_folder",
-    "parts_in",
-    "read_atlas",
-    "write_atlas",
-    "write_file",
-    "write_part",
-]
+__all__ = ["AtlasFileError", "finish_folder", "write_part"]

@@ -17,16 +17,22 @@ from core.atlas.files.texts import well_formed
 SCHEMA: dict[str, Any] = json.loads(Path(__file__).with_name("atlas.schema.json").read_bytes())
 _PROPERTIES = SCHEMA["properties"]
 FORMAT, FORMAT_VERSION = (_PROPERTIES[name]["const"] for name in ("format", "version"))
-INDEX_VERSION = _PROPERTIES["index"]["properties"]["version"]["const"]
-MAX_BYTES = 2**20  # of the JSON: a hundred settings, numbers of layers, a hundred thousand parts
+MAX_BYTES = 2**20  # of the JSON: a hundred settings, numbers of layers, ten thousand files
 MAX_HEADS: int = _PROPERTIES["layers"]["maximum"]  # in all layers
-MAX_COUNT: int = _PROPERTIES["tokens"]["maximum"]
-MAX_PARTS: int = _PROPERTIES["parts"]["maxItems"]
+MAX_ROWS = 20_000_000  # of the sample, heads times tokens: 1.6 GB of points when opened
+MAX_TOKENS = 2_000_000  # of the sample: their texts and places take 200 bytes each when opened
 PIXELS = "images.pixels"  # the name of the array of an atlas of images
 MAX_PATCH = 64  # side of a patch in pixels; models have up to 32
 _COUNTS = ("tokens_cut", "sentences_left_out", *SAMPLED)  # settings that pages add up
 _MAX_NAME = 4096  # characters of a model's name, which may be a folder: PATH_MAX on Linux
 _MAX_SETTINGS, _MAX_SETTING = 100, 1000  # how many, and the characters of each
+
+
+class Sizes(NamedTuple):
+    """How much of a corpus there is."""
+
+    tokens: int
+    sentences: int
 
 
 class Grid(NamedTuple):
@@ -52,23 +58,17 @@ class Description:
     depth: int
     settings: dict[str, str | int]
     measured: int
-    parts: tuple[tuple[int, int, int], ...]
-    dtype: str
-    segments: tuple[int, ...]  # of a folder: how many parts each file that a search reads has
+    sample: Sizes
+    search: tuple[Sizes, ...]  # of each file that a search reads
     images: Grid | None
 
 
-def encode_description(
-    facts: AtlasFacts,
-    parts: Sequence[tuple[int, int, int]],
-    dtype: str = "float32",
-    segments: Sequence[int] = (),
-) -> bytes:
-    """``atlas.json`` of an atlas with these parts (number, tokens, sentences).
+def encode_description(facts: AtlasFacts, sample: Sizes, search: Sequence[Sizes]) -> bytes:
+    """``atlas.json`` of an atlas with this sample, and these files that a search reads.
 
-    `segments` are how many parts each file of a folder has that a search reads.
-    Raises `AtlasFileError` when it is longer than readers accept.
+    Raises `AtlasFileError` when it is longer than readers accept, or the sample is too large.
     """
+    check_room(facts.heads, sample.tokens)
     layers, heads = facts.heads
     fields = {
         "format": FORMAT,
@@ -88,9 +88,8 @@ def encode_description(
             for key, value in facts.settings.items()
         },
         "measured": int(facts.measured.tokens),
-        "parts": [list(map(int, part)) for part in parts],
-        "dtype": dtype,
-        **({"index": {"version": INDEX_VERSION, "parts": list(segments)}} if segments else {}),
+        "sample": list(map(int, sample)),
+        "search": [list(map(int, sizes)) for sizes in search],
         **_grid_fields(facts),
     }
     raw = json.dumps(fields, ensure_ascii=False, allow_nan=False).encode()
@@ -104,30 +103,49 @@ def encode_description(
 def decode_description(raw: bytes) -> Description:
     """What :func:`encode_description` wrote; `AtlasFileError` where it contradicts itself."""
     fields = _parsed(raw)
-    layers, heads, tokens = (int(fields[name]) for name in ("layers", "heads", "tokens"))
-    if layers * heads > MAX_HEADS:
-        raise AtlasFileError(
-            f"The atlas is too large to open: it has {layers * heads:,} heads, and there is room"
-            f" for {MAX_HEADS:,}."
-        )
-    parts = tuple(map(_part, fields["parts"]))
-    _check_counts(fields, parts)
+    counts = ("layers", "heads", "tokens", "sentences", "depth", "measured")
+    plain: dict[str, Any] = {name: int(fields[name]) for name in counts}
+    layers, heads, whole = (
+        plain["layers"],
+        plain["heads"],
+        Sizes(plain["tokens"], plain["sentences"]),
+    )
+    sample, *search = (Sizes(*map(int, each)) for each in (fields["sample"], *fields["search"]))
+    check_room((layers, heads), sample.tokens)
+    images = _read_grid(fields.get("images"), whole)
+    _check_sizes(whole, sample, search, drawn_whole=images is not None)
+    if plain["measured"] > whole.tokens:
+        raise AtlasFileError("“measured” counts more tokens than there are.")
     numbers = tuple(map(int, fields["layer_numbers"]))
     ascend = all(before < after for before, after in pairwise((0, *numbers)))
     if len(numbers) != layers or not ascend or numbers[-1] > fields["depth"]:
         raise AtlasFileError("“layer_numbers” are not those of the layers of one model.")
-    counts = ("layers", "heads", "tokens", "sentences", "depth")
-    plain: dict[str, Any] = {name: fields[name] for name in ("causal", "labelled", "dtype")}
     return Description(
-        **(plain | {name: int(fields[name]) for name in counts}),
+        **plain,
         model=_check_model(fields["model"]),
+        causal=fields["causal"],
+        labelled=fields["labelled"],
         layer_numbers=numbers,
         settings=_check_settings(fields["settings"]),
-        measured=int(fields["measured"]),
-        parts=parts,
-        segments=_segments(fields.get("index"), len(parts)),
-        images=_read_grid(fields.get("images"), tokens, int(fields["sentences"])),
+        sample=sample,
+        search=tuple(search),
+        images=images,
     )
+
+
+def check_room(heads: tuple[int, int], tokens: int) -> None:
+    """`AtlasFileError` for so many (layers, heads of each), or so many tokens in the sample."""
+    count = heads[0] * heads[1]
+    if count > MAX_HEADS:
+        raise AtlasFileError(
+            f"The atlas is too large to open: it has {count:,} heads, and there is room for"
+            f" {MAX_HEADS:,}."
+        )
+    if count * tokens > MAX_ROWS or tokens > MAX_TOKENS:
+        raise AtlasFileError(
+            f"The atlas is too large to open: {count:,} heads of {tokens:,} tokens are"
+            f" {count * tokens:,} rows, and there is room for {MAX_ROWS:,}."
+        )
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
@@ -167,38 +185,19 @@ def _missing(fields: dict[str, Any]) -> str:
     return str(next(name for name in SCHEMA["required"] if name not in fields))
 
 
-def _check_counts(fields: dict[str, Any], parts: tuple[tuple[int, int, int], ...]) -> None:
-    """Whether counts fit each other."""
-    tokens, sentences = fields["tokens"], fields["sentences"]
-    if sentences > tokens:
-        raise AtlasFileError(
-            f"The file contradicts itself: {sentences:,} sentences and {tokens:,} tokens."
-        )
-    if any(before[0] >= after[0] for before, after in pairwise(parts)):
-        raise AtlasFileError("The parts of the atlas are not in order.")
-    held = sum(size for _, size, _ in parts), sum(count for *_, count in parts)
-    if held[0] > tokens or held[1] > sentences:
-        raise AtlasFileError("The parts of the atlas have more tokens than there are.")
-    if fields["measured"] > tokens:
-        raise AtlasFileError("“measured” counts more tokens than there are.")
-
-
-def _part(value: object) -> tuple[int, int, int]:
-    if isinstance(value, list) and len(value) == 3 and all(type(each) is int for each in value):
-        index, tokens, sentences = value
-        if 0 <= index < MAX_PARTS and 1 <= sentences <= tokens <= MAX_COUNT:
-            return index, tokens, sentences
-    raise AtlasFileError("“parts” has an entry that is not a part: number, tokens and sentences.")
-
-
-def _segments(field: dict[str, Any] | None, parts: int) -> tuple[int, ...]:
-    """How many parts each file of a folder has that a search reads."""
-    if field is None:
-        return ()
-    sizes = tuple(field["parts"])
-    if not all(type(size) is int and size > 0 for size in sizes) or sum(sizes) != parts:
-        raise AtlasFileError("“index” is not of the parts of the atlas.")
-    return sizes
+def _check_sizes(whole: Sizes, sample: Sizes, search: list[Sizes], *, drawn_whole: bool) -> None:
+    """Whether counts fit each other; images are all in the sample, and texts all in `search`."""
+    for each in (whole, sample, *search):
+        if each.sentences > each.tokens:
+            raise AtlasFileError(
+                f"The file contradicts itself: {each.sentences:,} sentences and {each.tokens:,}"
+                " tokens."
+            )
+    if sample.tokens > whole.tokens or sample.sentences > whole.sentences:
+        raise AtlasFileError("The sample of the atlas has more tokens than there are.")
+    tokens, sentences = (sum(each[i] for each in search) for i in (0, 1))
+    if (sample if drawn_whole else (tokens, sentences)) != whole or (drawn_whole and search):
+        raise AtlasFileError("“search” is not of all tokens of an atlas of texts.")
 
 
 def _grid_fields(facts: AtlasFacts) -> dict[str, Any]:
@@ -209,8 +208,8 @@ def _grid_fields(facts: AtlasFacts) -> dict[str, Any]:
     return {"images": [height, width, facts.images.size, facts.images.first]}
 
 
-def _read_grid(field: object, tokens: int, images: int) -> Grid | None:
-    """The grid in a file of that many tokens and images; None for an atlas of texts.
+def _read_grid(field: object, whole: Sizes) -> Grid | None:
+    """The grid in a file of so much; None for an atlas of texts.
 
     Raises
     ------
@@ -222,9 +221,9 @@ def _read_grid(field: object, tokens: int, images: int) -> Grid | None:
     if isinstance(field, list) and len(field) == 4 and all(type(each) is int for each in field):
         height, width, size, first = field
         if 0 < size <= MAX_PATCH and min(height, width) > 0 <= first:
-            whole = height % size == 0 and width % size == 0
+            fits = height % size == 0 and width % size == 0
             patches = (height // size) * (width // size)
-            if whole and (first + patches) * images == tokens:
+            if fits and (first + patches) * whole.sentences == whole.tokens:
                 return Grid((height, width, 3), size, first)
     raise AtlasFileError("“images” describes a grid that the tokens of the file do not fill.")
 

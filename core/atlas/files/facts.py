@@ -1,4 +1,4 @@
-"""``atlas.safetensors``: the arrays that an atlas needs whatever is looked at.
+"""Figures of every head among the arrays of ``atlas.safetensors``, and reading any such file.
 
 Safetensors is not packed, and its library checks that every array lies within the file. What is
 read is not trusted: each array must have the shape and type that ``atlas.json`` implies.
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import load, save
+from safetensors.numpy import save
 
 from core.atlas.data import DIMENSIONS, AtlasFacts, Measured, ModelFaithfulness
 from core.atlas.files.description import PIXELS, Description
@@ -95,28 +95,6 @@ def pack_arrays(arrays: Arrays) -> bytes:
     return save({name: np.ascontiguousarray(array) for name, array in arrays.items()})
 
 
-def unpack_arrays(raw: bytes, expected: Spec) -> dict[str, NDArray[Any]]:
-    """The arrays of a safetensors file, of exactly these shapes and types; others are refused.
-
-    A shape may have -1 for a length that is not known before. Raises `AtlasFileError`.
-    """
-    if int.from_bytes(raw[:8], "little") > _MAX_HEADER:
-        raise AtlasFileError("The arrays of the file have a list of contents without end.")
-    try:
-        arrays = load(raw)
-    except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise AtlasFileError(
-            f"The arrays of the file are damaged ({type(error).__name__})."
-        ) from error
-    for name, (shape, kind) in expected.items():
-        if name not in arrays:
-            raise AtlasFileError(f"The file lacks “{name}”.")
-        _check(name, arrays[name], shape, kind)
-    if unknown := arrays.keys() - expected.keys():
-        raise AtlasFileError(f"The file has {len(unknown):,} arrays that no atlas has.")
-    return {name: arrays[name] for name in expected}
-
-
 @contextmanager
 def open_arrays(path: Path, expected: Spec) -> Iterator[Callable[[str], NDArray[Any]]]:
     """A function that reads one array of a safetensors file by its name; errors as above."""
@@ -132,8 +110,14 @@ def open_arrays(path: Path, expected: Spec) -> Iterator[Callable[[str], NDArray[
                 shape, kind = expected[name]
                 if not _fits(opened.get_slice(name).get_shape(), shape):
                     raise AtlasFileError(f"“{name}” has another shape than the file's sizes imply.")
-                array: NDArray[Any] = opened.get_tensor(name)
-                _check(name, array, shape, kind)
+                try:
+                    array: NDArray[Any] = opened.get_tensor(name)
+                except (ValueError, KeyError, TypeError) as error:  # a type that NumPy lacks
+                    raise AtlasFileError("The arrays of the file are damaged.") from error
+                if array.dtype != np.dtype(kind):
+                    raise AtlasFileError(f"“{name}” has another type than it has in an atlas.")
+                if kind == "bool" and (array.view(np.uint8) > 1).any():
+                    raise AtlasFileError(f"“{name}” has values that are neither true nor false.")
                 return array
 
             yield read
@@ -145,13 +129,6 @@ def _fits(sizes: Sequence[int], shape: tuple[int, ...]) -> bool:
     """Whether an array of these sizes has the shape, in which -1 is any length."""
     pairs = zip(sizes, shape, strict=False)
     return len(sizes) == len(shape) and all(wanted in {size, -1} for size, wanted in pairs)
-
-
-def _check(name: str, array: NDArray[Any], shape: tuple[int, ...], kind: str) -> None:
-    if array.dtype != np.dtype(kind) or not _fits(array.shape, shape):
-        raise AtlasFileError(f"“{name}” has another shape or type than the file's sizes imply.")
-    if kind == "bool" and (array.view(np.uint8) > 1).any():
-        raise AtlasFileError(f"“{name}” has values that are neither true nor false.")
 
 
 def _check_figures(name: str, values: NDArray[Any], low: int) -> None:

@@ -1,12 +1,12 @@
-"""The files that a search reads of a large atlas: the tokens and sentences of many parts each.
+"""The files that a search reads of an atlas: the tokens and sentences of many parts each.
 
 Opening a thousand tables takes longer than looking through them. What these files have is in the
-parts, too; they are read without trusting them.
+tables, too; they are read without trusting them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -18,12 +18,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools
-from core.atlas.data import TokenRows, grouped
+from core.atlas.data import CorpusTexts, TokenRows
+from core.atlas.files.description import Sizes
 from core.atlas.files.errors import AtlasFileError
 from core.atlas.files.facts import Spec, open_arrays, pack_arrays
-from core.atlas.files.reading import LargePart, numbers_of, texts_of
-from core.atlas.files.tables import SENTENCES_TABLE, TOKENS_TABLE
-from core.atlas.files.texts import pack_texts, shortened, unpack_texts
+from core.atlas.files.texts import as_stored, pack_texts, shortened, unpack_texts
 from core.atlas.search.parts import Words
 from core.atlas.whole_file import write_whole
 
@@ -152,29 +151,33 @@ def _expected(tokens: int, sentences: int) -> Spec:
     }
 
 
-def write_segments(folder: Path, parts: Sequence[LargePart]) -> list[int]:
-    """Write the files of all parts, one after the other; returns how many parts each file has.
+def write_segments(folder: Path, parts: Iterable[CorpusTexts]) -> list[Sizes]:
+    """Write the files of all parts, one after the other; returns how much each file has.
 
-    Files of an earlier writer are removed. Raises `AtlasFileError` when the tables of a part do not
-    fit each other, or a file would be too large to be opened; `OSError` when something cannot be
-    written.
+    Files of an earlier writer are removed. Raises `AtlasFileError` when a file would be too large
+    to be opened; `OSError` when something cannot be written.
     """
     for file in folder.glob(segment_file(folder, 0).name.replace("00000", "*")):
         file.unlink()
-    sizes = []
-    for number, own in enumerate(grouped(parts, lambda part: part.count, SEGMENT_TOKENS)):
-        content = pack_arrays(_joined(own))
-        if len(content) > MAX_SEGMENT:
-            raise AtlasFileError(f"The texts of {len(own):,} parts are too long to be searched.")
-        write_whole(segment_file(folder, number), content)
-        sizes.append(len(own))
+    sizes: list[Sizes] = []
+    pairs: dict[tuple[str, str], int] = {}
+    columns: list[Arrays] = []
+    for part in chain(parts, [None]):
+        tokens = sum(len(each["words"]) for each in columns)
+        if columns and (part is None or tokens + len(part.tokens) > SEGMENT_TOKENS):
+            content = pack_arrays(_joined(columns, pairs))
+            if len(content) > MAX_SEGMENT:
+                raise AtlasFileError(f"The texts of {tokens:,} tokens are too long to be searched.")
+            write_whole(segment_file(folder, len(sizes)), content)
+            sizes.append(Sizes(tokens, sum(len(each["sentences"]) for each in columns)))
+            pairs, columns = {}, []
+        if part is not None:
+            columns.append(_columns(as_stored(part), pairs))
     return sizes
 
 
-def _joined(parts: Sequence[LargePart]) -> Arrays:
+def _joined(columns: Sequence[Arrays], pairs: Mapping[tuple[str, str], int]) -> Arrays:
     """All arrays of the file of some parts."""
-    pairs: dict[tuple[str, str], int] = {}
-    columns = [_columns(part, pairs) for part in parts]
     vocabulary = {text: i for i, text in enumerate(dict.fromkeys(chain.from_iterable(pairs)))}
     joined = {name: np.concatenate([each[name] for each in columns]) for name in columns[0]}
     texts = joined.pop("texts").tolist()
@@ -188,26 +191,20 @@ def _joined(parts: Sequence[LargePart]) -> Arrays:
     }
 
 
-def _columns(part: LargePart, pairs: dict[tuple[str, str], int]) -> Arrays:
+def _columns(part: CorpusTexts, pairs: dict[tuple[str, str], int]) -> Arrays:
     """The rows of one part; of sentences how many tokens each has, and texts as they are.
 
-    `pairs` number each token as it is written and as it is shown; new ones are added. Raises
-    `AtlasFileError` when tokens are of other sentences than the part has.
+    `pairs` number each token as it is written and as it is shown; new ones are added.
     """
-    names = ["token", "display", "sentence", "start", "end", "special"]
-    tokens = part.table(TOKENS_TABLE, names)
-    sentences = part.table(SENTENCES_TABLE, ["sentence", "text"])
-    numbers = numbers_of(sentences, "sentence", "i")
-    known, sizes = np.unique(numbers_of(tokens, "sentence", "i"), return_counts=True)
-    if not np.array_equal(known, numbers):
-        raise AtlasFileError(f"The tokens of part {part.index} are not of its sentences.")
-    both = zip(texts_of(tokens, "token"), texts_of(tokens, "display"), strict=True)
+    tokens = part.tokens
+    numbers, sizes = np.unique(tokens.sentence, return_counts=True)
+    both = zip(tokens.texts, tokens.displays, strict=True)
     words = [pairs.setdefault(pair, len(pairs)) for pair in both]
     return {
         "words": np.array(words, dtype=np.uint32),
         "sentences": numbers.astype(np.int32),
         "sentences.ends": sizes.astype(np.int64),
-        "texts": np.array(texts_of(sentences, "text"), dtype=np.object_),
-        "spans": np.stack([numbers_of(tokens, end, "i") for end in ("start", "end")], axis=1),
-        "special": numbers_of(tokens, "special", "b").astype(np.bool_),
+        "texts": np.array(part.sentences, dtype=np.object_),
+        "spans": tokens.spans,
+        "special": tokens.special,
     }

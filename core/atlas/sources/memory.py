@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
@@ -24,9 +24,8 @@ class InMemory:
 
     @cached_property
     def facts(self) -> AtlasFacts:
-        """All of it that does not grow with its tokens; a sample that was saved is all there is."""
-        tokens, sentences = len(self.sample.tokens), len(self.sample.sentences)
-        return replace(facts_of(self.sample), tokens=tokens, sentences=sentences)
+        """All of it that does not grow with its tokens."""
+        return facts_of(self.sample)
 
     def search(self, query: str, kind: Kind | ImageKind = "token") -> Matches:
         """Tokens that match, or patches of an atlas of images."""

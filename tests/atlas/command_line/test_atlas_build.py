@@ -12,14 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from core import atlas_build
 from core.analysis.corpus import MAX_BYTES
-from core.atlas import build_atlas
+from core.atlas import build_atlas, open_large
 from core.atlas.command_line.checks import locked
 from core.atlas.engine.folder import FolderStore
-from core.atlas.files import read_atlas
 from core.model import load, trace_by_length
 from tests.atlas.files import as_stored, assert_same
 from tests.model.families import SENTENCES
@@ -39,6 +40,7 @@ CUT = ["--batch-tokens", "60", "--part-tokens", "90"]
 TEXTS = (*SENTENCES, "a b c d e f g", *SENTENCES[:2], "Where?")
 LABELS = tuple("good" if len(text) % 2 else "bad" for text in TEXTS)
 SECONDS = 240
+TABLES = ("points", "sentences")
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +59,7 @@ def corpus(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
-    return tmp_path / "atlas.atlas.zip"
+    return tmp_path / "atlas.atlas"
 
 
 @pytest.fixture
@@ -80,13 +82,17 @@ def assert_same_file(found: Atlas, made: Atlas) -> None:
     assert_same(found, replace(as_stored(made), settings=found.settings), tolerance=1e-5)
 
 
+def in_memory(model_of: ModelOf, name: str) -> Atlas:
+    return build_atlas(trace_by_length(model_of(name), TEXTS, batch_tokens=60), TEXTS, LABELS)
+
+
 def test_layers_of_a_hybrid_keep_their_numbers_from_part_to_part(
     corpus: Path, out: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "hybrid"
     build("lfm2", folder)  # of its four layers, every second attends
     assert atlas_build.main(command(folder, corpus, out)) == 0
-    atlas = read_atlas(out)
+    atlas = open_large(out).sample
     assert (atlas.layer_labels, atlas.depth) == ((2, 4), 4)
 
 
@@ -97,22 +103,38 @@ def test_it_is_the_atlas_that_is_built_in_memory(
 ) -> None:
     """Also with keys that heads share (llama), and windows that slide (modernbert)."""
     assert atlas_build.main(command(folder_of(name), corpus, out)) == 0
-    found = read_atlas(out)
-    traces = trace_by_length(model_of(name), TEXTS, batch_tokens=60)
-    assert_same_file(found, build_atlas(traces, TEXTS, LABELS))
+    found = open_large(out).sample
+    assert_same_file(found, in_memory(model_of, name))
     assert found.settings == {"tokens_cut": 0, "corpus": "reviews.jsonl", "sentences_left_out": 0}
+    check_parts(out, found)
     assert {path.name for path in out.parent.iterdir()} == {out.name, corpus.name}
+
+
+def check_parts(out: Path, atlas: Atlas) -> None:
+    """The tables have the points and the texts of the sample, which is of all tokens here."""
+    tables = [pd.concat(map(pd.read_parquet, sorted(out.glob(f"{name}-*")))) for name in TABLES]
+    points, sentences = tables
+    assert len(list(out.glob("points-*.parquet"))) > 2
+    layers, heads, size = atlas.shape
+    assert len(points) == layers * heads * size
+    for layer, head in np.ndindex(layers, heads):
+        own = points[(points["layer"] == layer + 1) & (points["head"] == head + 1)]
+        columns = [f"{side}_raw_{axis}" for side in ("query", "key") for axis in "xyz"]
+        expected = np.hstack(np.split(atlas.points["raw"][layer, head], 2))
+        np.testing.assert_array_equal(own[columns].to_numpy(), expected)
+    assert tuple(sentences["text"]) == atlas.sentences
+    assert tuple(sentences["label"]) == LABELS
 
 
 def test_texts_without_a_token_are_skipped_wherever_they_are(
     folder_of: FolderOf, model_of: ModelOf, tmp_path: Path
 ) -> None:
     texts = ["[SEP]", SENTENCES[0], "[CLS] [SEP]", *SENTENCES[2:4], "[SEP]"]
-    corpus, out = tmp_path / "lines.txt", tmp_path / "atlas.atlas.zip"
+    corpus, out = tmp_path / "lines.txt", tmp_path / "atlas.atlas"
     corpus.write_text("\n".join(texts), "utf-8")
     given = ["--model", str(folder_of("bert")), "--corpus", str(corpus), "--out", str(out)]
     assert atlas_build.main([*given, "--batch-tokens", "1", "--part-tokens", "3"]) == 0
-    found = read_atlas(out)
+    found = open_large(out).sample
     assert_same_file(
         found, build_atlas(trace_by_length(model_of("bert"), texts, batch_tokens=1), texts)
     )
@@ -123,7 +145,7 @@ def test_a_budget_takes_a_sample_and_says_how_many_are_left_out(
     folder_of: FolderOf, corpus: Path, out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert atlas_build.main(command(folder_of("gpt2"), corpus, out, "--tokens", "100")) == 0
-    found = read_atlas(out)
+    found = open_large(out).sample
     assert 50 < len(found.tokens) <= 100
     left_out = len(TEXTS) - len(found.sentences)
     assert found.settings["sentences_left_out"] == left_out > 0
@@ -162,11 +184,10 @@ def within_a_part():
 
 def at_a_head():
     real = tables._table_of
-    def write(head, *given):
-        written = real(head, *given)
-        if (head.layer, head.head) == (2, 2):
+    def write(part, layer, head, *given):
+        if (layer, head) == (1, 1):
             die()
-        return written
+        return real(part, layer, head, *given)
     tables._table_of = write
 
 load(sys.argv[2])  # imports torch and transformers before the forks
@@ -183,11 +204,11 @@ for name, command in json.loads(sys.argv[1]).items():
 def test_killed_and_resumed_gives_the_bytes_of_a_single_run(
     folder_of: FolderOf, corpus: Path, tmp_path: Path
 ) -> None:
-    whole = tmp_path / "whole.atlas.zip"
+    whole = tmp_path / "whole.atlas"
     assert atlas_build.main(command(folder_of("bert"), corpus, whole)) == 0
     put = FolderStore.put
     parts = {"after_a_part": 1, "within_a_part": 1, "at_a_head": None}
-    outs = {name: tmp_path / f"{name}.atlas.zip" for name in parts}
+    outs = {name: tmp_path / f"{name}.atlas" for name in parts}
     commands = {name: command(folder_of("bert"), corpus, out) for name, out in outs.items()}
     subprocess.run(
         [sys.executable, "-c", KILLS, json.dumps(commands), str(folder_of("bert"))],
@@ -211,11 +232,15 @@ def test_killed_and_resumed_gives_the_bytes_of_a_single_run(
             patch.setattr(FolderStore, "put", write)
             assert atlas_build.main(commands[name]) == 0
         assert not set(again) & set(finished)
-        assert out.read_bytes() == whole.read_bytes()
+        assert contents(out) == contents(whole)
     assert {path.name for path in tmp_path.iterdir()} == {
         *(path.name for path in (whole, *outs.values())),
         corpus.name,
     }
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def interrupted(patch: pytest.MonkeyPatch, at: int) -> None:
@@ -260,7 +285,7 @@ def test_parts_of_another_run_are_refused_until_they_are_dropped(
         assert f"parts of another run: {differing}" in error
         assert "--restart" in error
     assert atlas_build.main([*other, "--restart"]) == 0
-    assert len(read_atlas(out).sentences) == len(TEXTS)
+    assert len(open_large(out).sample.sentences) == len(TEXTS)
 
 
 def test_a_model_that_changed_under_its_name_is_another_run(
@@ -290,14 +315,14 @@ def test_what_is_not_there_or_no_corpus_is_one_line(
 ) -> None:
     binary = tmp_path / "picture.txt"
     binary.write_bytes(bytes(range(256)) * 50)
-    taken, file = tmp_path / "taken.atlas.zip", tmp_path / "file.atlas"
-    taken.touch()
+    taken, file = tmp_path / "taken.atlas", tmp_path / "file.atlas"
+    taken.mkdir()
     file.touch()
     blank = tmp_path / "blank.txt"
     blank.write_text("\n" * (MAX_BYTES + 1))
     empty = tmp_path / "empty"
     empty.mkdir()
-    here = tmp_path / "atlas.atlas.zip"
+    here = tmp_path / "atlas.atlas"
     for given, message in (
         (command("bundled/minilm", tmp_path / "nowhere.txt", here), "nowhere.txt"),
         (command("bundled/minilm", empty, here), "no file of texts"),
@@ -306,7 +331,7 @@ def test_what_is_not_there_or_no_corpus_is_one_line(
         (command("bundled/minilm", corpus, here, "--text-column", "x"), "x"),
         (command("bundled/minilm", corpus, tmp_path), "folder"),
         (command("bundled/minilm", corpus, tmp_path / "no" / "atlas"), "folder"),
-        (command("bundled/minilm", corpus, corpus), "of a folder with .atlas"),
+        (command("bundled/minilm", corpus, corpus), "whose name ends with .atlas"),
         (command("bundled/minilm", corpus, taken), "exists already"),
         (command("bundled/minilm", corpus, file), "something else has this name"),
         (command("./nowhere", corpus, here), "nowhere"),
@@ -338,7 +363,6 @@ def test_a_full_disk_is_reported_and_what_is_finished_stays(
         assert atlas_build.main(given) == 2
     assert "The disk is full" in last_line(capsys)
     assert not out.exists()
-    assert not out.with_name(out.name + ".writing").exists()
     assert atlas_build.main(given) == 0
 
 
@@ -347,12 +371,12 @@ def test_a_full_disk_is_reported_and_what_is_finished_stays(
     [
         (OSError(27, "File too large"), "larger than this disk takes"),
         (OSError(122, "Disk quota exceeded"), "The disk is full"),
-        (OSError(5, "Input/output error"), "atlas.atlas.zip cannot be written: Input/output error"),
+        (OSError(5, "Input/output error"), "atlas.atlas cannot be written: Input/output error"),
         (OSError("9 requested and 0 written"), "cannot be written: 9 requested"),
     ],
 )
 def test_what_a_disk_refuses_is_told_with_its_reason(error: OSError, message: str) -> None:
-    assert message in atlas_build._describe(error, Path("atlas.atlas.zip"))
+    assert message in atlas_build._describe(error, Path("atlas.atlas"))
 
 
 def test_too_small_a_disk_is_told_before_anything_is_run(
@@ -375,30 +399,27 @@ def test_a_second_command_for_the_same_atlas_is_refused_while_the_first_runs(
     assert atlas_build.main(given) == 0
 
 
-@pytest.mark.parametrize("end", [".atlas.zip", ".atlas"])
 def test_what_another_command_finished_meanwhile_is_not_replaced(
-    end: str, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It ends when this one has looked and found nothing, before this one has the lock."""
-    out, images = tmp_path / f"made{end}", tmp_path / "images"
+    out, images = tmp_path / "made.atlas", tmp_path / "images"
     images.mkdir()
     (images / "a.png").touch()
 
     @contextmanager
     def locked_late(folder: Path) -> Iterator[None]:
-        out.touch() if end == ".atlas.zip" else out.mkdir()
+        out.mkdir()
         with locked(folder):
             yield
 
-    commands = [command("bundled/minilm", corpus, out)]
-    if end == ".atlas.zip":
-        commands.append(["--model", "m", "--images", str(images), "--out", str(out)])
-    for given in commands:
+    of_images = ["--model", "m", "--images", str(images), "--out", str(out)]
+    for given in (command("bundled/minilm", corpus, out), of_images):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(atlas_build, "locked", locked_late)
             assert atlas_build.main(given) == 2
         assert "exists already" in last_line(capsys)
-        out.unlink() if end == ".atlas.zip" else out.rmdir()
+        out.rmdir()
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
@@ -411,7 +432,7 @@ def test_a_corpus_without_an_end_is_refused(
         os.mkfifo(folder / name)
     link = tmp_path / "link.txt"
     link.symlink_to("/dev/zero")
-    out = str(tmp_path / "atlas.atlas.zip")
+    out = str(tmp_path / "atlas.atlas")
     for source, path in (
         ("--corpus", Path("/dev/zero")),
         ("--corpus", link),
@@ -463,6 +484,77 @@ def test_a_folder_whose_files_only_have_our_names_is_never_removed(
         for path in folder.iterdir():
             path.unlink()
         folder.rmdir()
+
+
+def test_the_sample_is_an_atlas_of_whole_sentences_with_the_figures_of_all(
+    folder_of: FolderOf,
+    model_of: ModelOf,
+    corpus: Path,
+    out: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("core.atlas.engine.sample.SAMPLE_TOKENS", 100)
+    assert atlas_build.main(command(folder_of("bert"), corpus, out)) == 0
+    atlas, sample = in_memory(model_of, "bert"), open_large(out).sample
+    assert 50 < len(sample.tokens) <= 100
+    by_text = {text: place for place, text in enumerate(atlas.sentences)}
+    for place, text in enumerate(sample.sentences):
+        ours, theirs = sample.tokens.of_sentence(place), atlas.tokens.of_sentence(by_text[text])
+        assert len(ours) == len(theirs)
+        for shift in ((0, 0), (len(sample.tokens), len(atlas.tokens))):
+            np.testing.assert_allclose(
+                sample.points["normalized"][:, :, ours + shift[0]],
+                atlas.points["normalized"][:, :, theirs + shift[1]],
+                atol=1e-5,
+            )
+    np.testing.assert_allclose(sample.c, atlas.c, rtol=1e-7)
+    assert sample.measured.tokens == atlas.measured.tokens
+
+
+@pytest.mark.slow
+def test_an_atlas_is_replaced_by_restart_and_nothing_else_is(
+    folder_of: FolderOf, corpus: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = command(folder_of("bert"), corpus, out)
+    assert atlas_build.main(given) == 0
+    before = (out / "atlas.json").stat().st_ino
+    assert atlas_build.main(given) == 2
+    assert "exists already" in last_line(capsys)
+    assert atlas_build.main([*given, "--restart"]) == 0
+    assert (out / "atlas.json").stat().st_ino != before
+    capsys.readouterr()
+    for name in (".env", "thesis.txt", "points-of-view.md", "atlas.notes", "sample.txt"):
+        (out / name).write_text("mine")
+        assert atlas_build.main([*given, "--restart"]) == 2
+        assert f"something other than an atlas ({name})" in last_line(capsys)
+        assert (out / name).read_text() == "mine"
+        (out / name).unlink()
+    assert (out / "atlas.json").exists()
+
+
+def test_half_precision_keeps_the_picture(
+    folder_of: FolderOf, model_of: ModelOf, corpus: Path, out: Path
+) -> None:
+    assert atlas_build.main(command(folder_of("bert"), corpus, out, "--half")) == 0
+    found, expected = (
+        open_large(out).sample.points["raw"],
+        in_memory(model_of, "bert").points["raw"],
+    )
+    scale = float(np.abs(expected).max())
+    np.testing.assert_allclose(found, expected, atol=4e-3 * scale)
+    assert np.abs(found - expected).max() > 1e-6 * scale  # it is not single precision
+
+
+def test_parts_of_another_precision_are_another_run(
+    folder_of: FolderOf, corpus: Path, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = command(folder_of("bert"), corpus, out)
+    with pytest.MonkeyPatch.context() as patch:
+        interrupted(patch, 1)
+        atlas_build.main(given)
+    capsys.readouterr()
+    assert atlas_build.main([*given, "--half"]) == 2
+    assert "vectors was 'float32' and is 'float16'" in last_line(capsys)
 
 
 def test_wrong_arguments_exit_as_command_lines_do(capsys: pytest.CaptureFixture[str]) -> None:

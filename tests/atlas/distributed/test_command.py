@@ -31,7 +31,7 @@ def test_without_ray_the_command_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     (tmp_path / "a.txt").write_text("It rains.")
-    given = command(folder_of, tmp_path / "a.txt", tmp_path / "a.atlas.zip", "--ray", "local")
+    given = command(folder_of, tmp_path / "a.txt", tmp_path / "a.atlas", "--ray", "local")
     assert atlas_build.main(given) == 2
     assert "pip install -r core/atlas/distributed/requirements.txt" in capsys.readouterr().err
 
@@ -52,7 +52,7 @@ def test_a_cluster_that_is_not_there_is_told_in_one_line(
         ("127.0.0.1:9", "No Ray at 127.0.0.1:9"),
         ("ray://head:10001", "ray job submit"),
     ):
-        given = command(folder_of, tmp_path / "a.txt", tmp_path / "a.atlas.zip", "--ray", address)
+        given = command(folder_of, tmp_path / "a.txt", tmp_path / "a.atlas", "--ray", address)
         assert atlas_build.main(given) == 2
         (line,) = [one for one in capsys.readouterr().err.splitlines() if one.startswith("error")]
         assert words in line

@@ -133,7 +133,9 @@ def test_parts_on_disk_are_projected_as_scikit_learn_projects_all_vectors_at_onc
     sums = store_all(store, traces)
     constants = constants_of(store, sums)
     projected = [
-        project_part(part, constants) for index in store.indices if (part := store.part(index))
+        project_part(part, part.vectors.of_head, constants, sums.layer_numbers)
+        for index in store.indices
+        if (part := store.part(index))
     ]
     assert np.concatenate([each.tokens.sentence for each in projected]).tolist() == [
         number for number, length in enumerate(LENGTHS) for _ in range(length)

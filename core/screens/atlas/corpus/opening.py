@@ -8,14 +8,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.atlas import Atlas
-from core.atlas.files import AtlasFileError, read_atlas
-from core.atlas.sources import InMemory, Source, open_large
+from core.atlas.files import AtlasFileError
+from core.atlas.sources import open_large
 from core.model.catalog import Modality
 from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entry
 from core.screens.atlas.corpus.images import images_of
 from core.screens.atlas.corpus.making import atlas_of_corpus
 from core.screens.atlas.corpus.source import (
-    FOLDER,
     PREPARED,
     corpus_of,
     prepared_atlases,
@@ -39,18 +38,15 @@ def open_entry(picked: str, budget: int, settings: DeltaGenerator) -> AtlasEntry
     return atlas_of_corpus(corpus, budget)
 
 
-def _open(file: Path, title: str) -> AtlasEntry:
-    """The atlas in a file or folder; ends the page with a message where that cannot be opened."""
-    is_folder = file.suffix == FOLDER
+def _open(folder: Path, title: str) -> AtlasEntry:
+    """The atlas in a folder; ends the page with a message where that cannot be opened."""
     try:
         # Opened once for all, until it changes on the disk.
-        known = (file / "atlas.json" if is_folder else file).lstat()
+        known = (folder / "atlas.json").lstat()
         entry = atlas_entry("", f"prepared {title} {known.st_mtime_ns} {known.st_size}")
         if entry.source is None:
             with st.spinner("Opening the atlas …"):
-                source: Source = open_large(file) if is_folder else InMemory(read_atlas(file))
-                _ = source.sample  # of a folder it is read here, where errors are explained
-                entry.source = source
+                entry.source = open_large(folder)
     except (AtlasFileError, OSError) as error:
         reason = str(error) if isinstance(error, AtlasFileError) else "It cannot be read."
         st.error(f"{quote(title)}: {escape(reason)}")

@@ -38,7 +38,7 @@ from core.ui.words.messages import escape, quote
 from core.ui.words.prose import Prose
 
 PREPARED = "prepared"  # among the corpora, and the parameter of links
-FILE, FOLDER = ".atlas.zip", ".atlas"  # of prepared atlases
+FOLDER = ".atlas"  # what the name of a prepared atlas ends with
 _MAX_NAMES = 500  # of them in the menu
 CORPORA = {
     "sample": "Sample corpus",
@@ -116,24 +116,19 @@ def pick_source() -> tuple[str, int]:
 
 
 def prepared_atlases() -> dict[str, Path]:
-    """The files and folders in HEADSCOPE_ATLASES, by name; a folder goes before a file.
+    """The folders in HEADSCOPE_ATLASES, by name.
 
     Only what is listed there can be opened: a link can name nothing else, and links on the disk are
     not followed.
     """
     given = (setting("ATLASES") or "").strip()
-    if not given:
-        return {}
-    files, folders = dict[str, Path](), dict[str, Path]()
+    folders = dict[str, Path]()
     with suppress(OSError), os.scandir(given) as entries:
         for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if entry.name.endswith(FILE) and entry.is_file(follow_symlinks=False):
-                files[entry.name.removesuffix(FILE)] = Path(entry.path)
-            elif entry.name.endswith(FOLDER) and entry.is_dir(follow_symlinks=False):
+            named = entry.name.endswith(FOLDER) and not entry.name.startswith(".")
+            if named and entry.is_dir(follow_symlinks=False):
                 folders[entry.name.removesuffix(FOLDER)] = Path(entry.path)
-    return dict(sorted((files | folders).items())[:_MAX_NAMES])
+    return dict(sorted(folders.items())[:_MAX_NAMES])
 
 
 def corpus_of(source: str) -> Corpus:
