@@ -39,7 +39,6 @@ with settings:
 with st.container():  # one place, however long: what moves down the page is redrawn
     entry = first_entry(picked, budget) or open_entry(picked, budget, settings)
 atlas, source = entry.atlas, entry.source
-assert atlas is not None and source is not None  # noqa: S101, PT018 - else the page has ended
 
 axes = 2
 with settings:

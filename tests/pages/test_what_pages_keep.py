@@ -61,7 +61,7 @@ def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
     """Else what the bound on all atlases lets go would stay as long as a visitor's buttons."""
     atlas_entries.clear()  # of other tests
     app = open_app("atlas", budget="1000", part=part)
-    (entry,) = atlas_entries()._entries.values()
+    (entry,) = atlas_entries().values()
     made = ref(entry.atlas)
     assert len(downloads) == files
     assert made() is not None

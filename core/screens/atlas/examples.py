@@ -15,8 +15,6 @@ _EXAMPLES = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("u
 def examples_for(entry: AtlasEntry) -> Sequence[Preset]:
     """Those that make sense for the atlas."""
     atlas = entry.atlas
-    if atlas is None:
-        return []
     examples = _written("text" if atlas.images is None else "image", "")
     return examples + _written("labels") * bool(atlas.labels)
 

@@ -88,7 +88,6 @@ class Screen:
     @property
     def source(self) -> Source:
         """What is asked for more than `atlas` has."""
-        assert self.entry.source is not None  # noqa: S101 - `atlas` is of it
         return self.entry.source
 
     @property

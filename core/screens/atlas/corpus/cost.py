@@ -47,27 +47,18 @@ def cost_of(model: LoadedModel, tokens: int) -> Cost:
 def too_large(cost: Cost) -> str:
     """A sentence if that much memory is not available, else an empty text. Drops no atlas."""
     free = available_bytes()
-    if free is None:
-        return ""
-    entries = atlas_entries()
-    if cost.size <= entries.max_bytes:
-        free += entries.size  # others may have to go
-    if cost.size <= _USABLE_SHARE * free:
+    others = sum(entry.size for entry in [*atlas_entries().values()])  # which may have to go
+    if cost.size <= _USABLE_SHARE * (free + others):
         return ""
     return f"Only {free / 1e6:,.0f} MB are free: take fewer tokens."
 
 
 def take_memory(cost: Cost) -> str:
     """As `too_large`; if there is room, drops as many older atlases as it takes."""
-    refusal = too_large(cost)
-    if refusal:
-        return refusal
-    entries = atlas_entries()
-    entries.make_room(cost.size)
-    while cost.size > _USABLE_SHARE * (available_bytes() or float("inf")):
-        if cost.size > entries.max_bytes or not entries.drop_oldest():
-            break
-    return ""
+    refusal, entries = too_large(cost), atlas_entries()
+    while not refusal and entries and cost.size > _USABLE_SHARE * available_bytes():
+        entries.popitem(last=False)
+    return refusal
 
 
 def describe_estimate(about: Estimate, cost: Cost) -> str:

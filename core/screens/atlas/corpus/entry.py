@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,20 +13,16 @@ from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.atlas.layouts import Layout
 from core.model import Chosen
-from core.model.memory import available_bytes
-from core.ui.serve.deployment import setting
-from core.ui.serve.shared_cache import SharedCache, bytes_of
 from core.vocabulary import Stage
 
 if TYPE_CHECKING:
     from core.atlas.sources import Source  # plainly, it would lengthen the longest chain of imports
 
-# An atlas of 5,000 tokens of the bundled model takes 76 MB: 46 of vectors, 30 of points. So two of
-# the usual size fit, or four of 1,800 tokens, in a server that takes 0.65 GB without any and should
-# stay under 1 GB. One that is larger than all of them may be has a place of its own.
-ATLASES_BYTES = 200 * 10**6
-_ATLASES_SHARE = 1 / 3  # of the memory that is free when the first is made, where that is less
+# One of 5,000 tokens of the bundled model takes 76 MB: 46 of vectors, 30 of points. The server
+# takes 0.65 GB without any and should stay under 1 GB.
+MAX_ATLASES = 3
 _MAX_RATES = 64  # models whose seconds per token are remembered
+_turn = threading.Lock()
 
 
 @dataclass(eq=False)
@@ -48,55 +45,52 @@ class LayoutJob:
 
 @dataclass(eq=False)
 class AtlasEntry:
-    """A place for an atlas while it is made and after, and for what is slow to draw.
+    """An atlas, and what is slow to draw of it.
 
     Attributes
     ----------
-    source : of the points; None until they are there.
-    plan : the texts it is made of, once they are tokenized.
+    source : of the points.
+    plan : the texts it is made of; None for one that was opened.
+    size : its memory in bytes, as it was estimated before it was made.
     layouts : by projection, stage, layer, head, dimensions and maximum of tokens.
     jobs : the threads that lay out all heads, by projection and stage.
     """
 
-    source: Source | None = None
+    source: Source
     plan: Chosen | None = None
+    size: int = 0
     layouts: dict[tuple[str, str, int, int, int, int], Layout] = field(default_factory=dict)
     jobs: dict[tuple[str, str], LayoutJob] = field(default_factory=dict)
-    _measured: tuple[Atlas | None, int] = (None, 0)
 
     @property
-    def atlas(self) -> Atlas | None:
+    def atlas(self) -> Atlas:
         """What of it is in memory: all, or the sample of a folder."""
-        return None if self.source is None else self.source.sample
-
-    @property
-    def size(self) -> int:
-        """Bytes of everything on it."""
-        if self._measured[0] is not self.atlas:  # an atlas never changes, and is slow to measure
-            self._measured = self.atlas, bytes_of(self.atlas)
-        layouts = [a for one in list(self.layouts.values()) for a in (one.tokens, one.points)]
-        return self._measured[1] + sum(array.nbytes for array in layouts)
-
-    def stop_jobs(self) -> None:
-        """Stop laying out what nobody will see."""
-        for job in list(self.jobs.values()):
-            job.stop.set()
+        return self.source.sample
 
 
 @st.cache_resource(show_spinner=False)
-def atlas_entries() -> SharedCache[AtlasEntry]:
-    """The atlases of this server, up to `ATLASES_BYTES` or HEADSCOPE_ATLAS_MB together."""
-    given = setting("ATLAS_MB") or ""
-    free = available_bytes()
-    limit = ATLASES_BYTES if free is None else min(ATLASES_BYTES, int(free * _ATLASES_SHARE))
-    if given.isdigit():
-        limit = int(given) * 10**6
-    return SharedCache(limit, lambda entry: entry.size, AtlasEntry.stop_jobs)
+def atlas_entries() -> OrderedDict[tuple[str, str], AtlasEntry]:
+    """The last atlases of this server, by model and corpus (or by file); the last used is last."""
+    return OrderedDict()
 
 
-def atlas_entry(model_name: str, digest: str) -> AtlasEntry:
-    """The entry of a model and a corpus (or of a file), empty at first."""
-    return atlas_entries().get((model_name, digest), AtlasEntry)
+def find_atlas(key: tuple[str, str]) -> AtlasEntry | None:
+    """The atlas of a model and a corpus (or of a file), if it is here."""
+    entries = atlas_entries()
+    with _turn:
+        if key in entries:
+            entries.move_to_end(key)
+        return entries.get(key)
+
+
+def keep_atlas(key: tuple[str, str], entry: AtlasEntry) -> AtlasEntry:
+    """Keep one; of more than `MAX_ATLASES` the least recently used go."""
+    entries = atlas_entries()
+    with _turn:
+        entries[key] = entry
+        while len(entries) > MAX_ATLASES:
+            entries.popitem(last=False)
+    return entry
 
 
 @st.cache_resource(show_spinner=False)

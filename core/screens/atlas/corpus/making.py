@@ -29,7 +29,7 @@ from core.screens.atlas.corpus.cost import (
     take_memory,
     too_large,
 )
-from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, atlas_entry, remember_rate
+from core.screens.atlas.corpus.entry import AtlasEntry, find_atlas, keep_atlas, remember_rate
 from core.screens.atlas.corpus.images import plan_images, traced
 from core.screens.atlas.corpus.source import Corpus
 from core.ui import cache, controls
@@ -60,7 +60,7 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasEntry:
 def is_waiting(model_name: str, corpus: Corpus, budget: int) -> bool:
     """Whether the atlas is still to be made, and the visitor has not pressed Cancel."""
     request = _request(model_name, corpus, budget)
-    return atlas_entry(*request).atlas is None and st.session_state.get(_STOPPED) != request
+    return find_atlas(request) is None and st.session_state.get(_STOPPED) != request
 
 
 def _request(model_name: str, corpus: Corpus, budget: int) -> tuple[str, str]:
@@ -74,15 +74,15 @@ def make_atlas(model: LoadedModel, corpus: Corpus, budget: int) -> AtlasEntry:
     if state.pop(_PRESSED, False):
         state[_ASKED] = request
         state.pop(_STOPPED, None)
-    entry = atlas_entry(*request)
-    if entry.atlas is None:
+    entry = find_atlas(request)
+    if entry is None:
         # Nothing that a visitor brings is tokenized or run before the button is pressed.
         if state.get(_STOPPED) == request or not (corpus.is_ours or state.get(_ASKED) == request):
             _offer(model, corpus, budget)
             controls.end_page()
         try:
-            with turns.long_work(), atlas_entries().holding(entry):
-                _make(entry, model, corpus, budget, request)
+            with turns.long_work():
+                entry = _make(model, corpus, budget, request)
         except ModelError as error:
             show_model_error(error)
             controls.end_page()
@@ -112,9 +112,7 @@ def _offer(model: LoadedModel, corpus: Corpus, budget: int) -> None:
     )
 
 
-def _make(
-    entry: AtlasEntry, model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, str]
-) -> None:
+def _make(model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, str]) -> AtlasEntry:
     """Make the atlas, or wait while another visitor makes one; a click ends it anywhere."""
     stopped = {_STOPPED: request}
     with bar_with_cancel("atlas_cancel", st.session_state.update, stopped) as bar:
@@ -122,12 +120,13 @@ def _make(
         while not _building.acquire(timeout=_WAIT_SECONDS):
             bar.show(0.0, "Another atlas is being built on this server …")
         try:
-            if entry.atlas is None:  # else another visitor has made the same meanwhile
-                if entry.plan is None:
-                    entry.plan = _choose(model, corpus, budget, bar)
-                store = _trace(entry.plan, model, corpus, bar)
-                bar.show(1.0, _PROJECTING)
-                entry.source = InMemory(atlas_of(store))
+            if (made := find_atlas(request)) is not None:  # by another visitor meanwhile
+                return made
+            plan = _choose(model, corpus, budget, bar)
+            store = _trace(plan, model, corpus, bar)
+            bar.show(1.0, _PROJECTING)
+            size = cost_of(model, plan.tokens).size
+            return keep_atlas(request, AtlasEntry(InMemory(atlas_of(store)), plan, size))
         finally:
             _building.release()
 

@@ -11,7 +11,7 @@ from core.atlas import Atlas
 from core.atlas.files import AtlasFileError
 from core.atlas.sources import open_large
 from core.model.catalog import Modality
-from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entry
+from core.screens.atlas.corpus.entry import AtlasEntry, find_atlas, keep_atlas
 from core.screens.atlas.corpus.images import images_of
 from core.screens.atlas.corpus.making import atlas_of_corpus
 from core.screens.atlas.corpus.source import (
@@ -43,15 +43,16 @@ def _open(folder: Path, title: str) -> AtlasEntry:
     try:
         # Opened once for all, until it changes on the disk.
         known = (folder / "atlas.json").lstat()
-        entry = atlas_entry("", f"prepared {title} {known.st_mtime_ns} {known.st_size}")
-        if entry.source is None:
+        key = "", f"prepared {title} {known.st_mtime_ns} {known.st_size}"
+        entry = find_atlas(key)
+        if entry is None:
             with st.spinner("Opening the atlas …"):
-                entry.source = open_large(folder)
+                entry = keep_atlas(key, AtlasEntry(open_large(folder)))
     except (AtlasFileError, OSError) as error:
         reason = str(error) if isinstance(error, AtlasFileError) else "It cannot be read."
         st.error(f"{quote(title)}: {escape(reason)}")
         controls.end_page()
-    _end_unless_shown(entry.source.sample)
+    _end_unless_shown(entry.atlas)
     return entry
 
 

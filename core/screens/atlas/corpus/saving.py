@@ -15,8 +15,7 @@ _words = Prose(__file__)
 
 def show_about(entry: AtlasEntry) -> None:
     """Model and corpus."""
-    if entry.atlas is not None:
-        st.caption(describe(entry, entry.atlas))
+    st.caption(describe(entry, entry.atlas))
 
 
 def describe(entry: AtlasEntry, atlas: Atlas) -> str:
