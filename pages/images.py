@@ -1,4 +1,4 @@
-"""An image and its patches: what each attends to, and what attends to it."""
+"""An image and its patches: what each attends to and what attends to it, and how far heads look."""
 
 import streamlit as st
 
@@ -12,30 +12,37 @@ from core.components.patches import show_patches
 from core.ui import presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
-from core.ui.frame.layout import control_row, show_end
+from core.ui.frame.layout import control_row, pick_part, show_end
 from core.ui.navigation import ask
 from core.ui.place import pick_head
 from core.screens.images.help import examples, explain, headline, mathematics
 from core.screens.images.sending import file_later, pack_for_page
-from core.screens.images.state import KEY, restore_view, take_report
+from core.screens.images.state import KEY, head_summaries, restore_view, take_report
 
 trace = current_trace()
-held = contents("patches", trace.model, "")  # the picture adds what is chosen in it
-
 with control_row():
-    layer, head = pick_head(trace, heads=("mean", "max"))
-presets.show(partial(examples, trace), measured_on=current_key(trace.model))
-view = restore_view(trace)
-ask(headline(trace, int(layer), head), "Press a patch to see where it looks.")
+    part = pick_part()
+    if part == "distance":
+        from core.screens.images.distance import pick_over, show_distance  # imports tables
 
-show_patches(pack_for_page(trace, view, held), key=KEY, on_view=take_report)
-with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(trace, view), width="stretch")
-    offer_file(
-        "Save as HTML",
-        file_later(trace, view, held),
-        contents("patches", trace.model),
-        ".html",
-        help="One file that opens offline and works like this page.",
-    )
+        over = pick_over()
+    else:
+        layer, head = pick_head(trace, heads=head_summaries(trace))
+presets.show(partial(examples, trace), measured_on=current_key(trace.model))
+if part == "distance":
+    show_distance(trace, over)
+else:
+    held = contents("patches", trace.model, "")  # the picture adds what is chosen in it
+    view = restore_view(trace)
+    ask(headline(trace, int(layer), head), "Press a patch to see where it looks.")
+    show_patches(pack_for_page(trace, view, held), key=KEY, on_view=take_report)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(explain(trace, view), width="stretch")
+        offer_file(
+            "Save as HTML",
+            file_later(trace, view, held),
+            contents("patches", trace.model),
+            ".html",
+            help="One file that opens offline and works like this page.",
+        )
 show_end(mathematics(trace))

@@ -37,8 +37,8 @@ text that would make the address longer than 7,500 bytes. With an encoder-decode
 `encoder`, `decoder` or `cross`, and `decoder` is what its decoder reads (empty: the model's own
 answer). A translator whose tokenizer has languages also has `from_language` and `to_language`, by
 their codes (`eng_Latn`). In cross attention, positions of queries (`from`, `query`) count the
-decoder's tokens, those of keys (`to`, `key_token`) the text's. A link to
-`/patch_space` opens the same image at `/query_key`. Made from the controls that the pages declare,
+decoder's tokens, those of keys (`to`, `key_token`) the text's. Links to `/patch_space` and
+`/class_attention` open `/query_key` and `/images`. Made from the controls that the pages declare,
 with the embedded models, the first sentence and the first image, by `python -m tests.page_tables`.
 """
 _MAX_NAMED = 11  # options; of more, the first two and the last

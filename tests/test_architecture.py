@@ -23,7 +23,7 @@ ORDER = {
     """,
     "analysis": """
         . corpus projections head_patterns anomalies query_key
-        images images/cls effect
+        images effect
     """,
     "atlas": ". one_head search engine files sources command_line distributed",
     "figures": ". images query_key",

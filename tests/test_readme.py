@@ -44,7 +44,7 @@ def names() -> Iterator[dict[str, Any]]:
             pytest.approx(0.932, abs=5e-4),
         ),
         ("seen.patches.colours.shape", (144, 3)),
-        ("cls_map(seen, layer=5, head=0).values.shape", (12, 12)),
+        ("cls_rollout(seen)[seen.patches.tokens].shape", (144,)),
         ("attention_distance(seen).pixels.shape", (6, 6)),
     ],
 )

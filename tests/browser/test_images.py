@@ -223,6 +223,20 @@ def test_on_a_phone_a_tap_holds_a_patch_and_nothing_is_wider_than_the_screen(
     assert box_of(page.locator(".heads"))["y"] > box_of(page.locator(".frame"))["y"]
 
 
+def test_a_dot_of_a_distance_opens_the_map_of_cls_in_its_head(images: Callable[..., Page]) -> None:
+    page = images("&part=distance")
+    points = page.locator(".st-key-distance .scatterlayer .trace").first
+    expect(points.locator("path.point")).to_have_count(12)
+    dot = box_of(points.locator("path.point").nth(6))  # L2 H3
+    x, y = dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2
+    page.mouse.move(x, y, steps=3)
+    expect(page.locator(".st-key-distance .hoverlayer")).to_contain_text("L2 H3")
+    page.mouse.click(x, y)
+    follow(page, "part=patches&layer=2&head=3&patch=cls")
+    expect(page.locator(".sentence")).to_contain_text("in L2 H3")
+    expect(page.locator(".frame")).to_have_attribute("data-shown", "CLS")
+
+
 def test_the_saved_file_works_alone(
     images: Callable[..., Page], open_saved: Open, trace: Trace
 ) -> None:

@@ -94,7 +94,7 @@ def test_a_first_picture_needs_few_modules_of_ours(imported: dict[str, set[str]]
 
 _SENTENCE = ("home", "heatmap", "head_view", "model_view", "neuron_view", "vectors", "projection")
 LIGHT = (*_SENTENCE, "query_key", "images")
-TABLES_OF_HEADS = ("class_attention", "patterns", "anomalies", "effect", "atlas")
+TABLES_OF_HEADS = ("patterns", "anomalies", "effect", "atlas")
 
 
 def test_pages_that_need_only_a_trace_are_drawn_before_torch_is_imported(

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import io
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
+import streamlit as st
 
+from core.analysis.images.cls_rollout import cls_rollout
+from core.analysis.images.distance import attention_distance
 from core.analysis.images.patch_scores import patches_of
 from core.model import load, trace_image
-from core.model.box import open_box
+from core.model.box import BOX, open_box
+from core.model.weights.output_projection import transformed_norms
 from core.screens.images import sending
 from core.screens.images.state import take_report
 from core.vocabulary import percent
@@ -20,6 +26,8 @@ from tests.pages.conftest import alerts, hints, payload, press_example, said, se
 SIDE = 6  # patches of the model below
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from streamlit.testing.v1 import AppTest
 
     from core.model.trace import Trace
@@ -172,8 +180,88 @@ def test_examples_are_measured_on_the_image(folder: str, trace: Trace) -> None:
 def test_the_caption_is_true_for_what_is_shown(folder: str) -> None:
     app = open_page(folder, head="2")
     assert "pinker" in said(app)
-    assert "divided by" not in said(app)
+    assert "Rows are divided" not in said(app)
     app = open_page(folder, head="max", direction="to", only_patches="1")
     assert "greener" in said(app)
-    assert "divided by what they give to patches" in said(app)
+    assert "Rows are divided by what they give to patches" in said(app)
     assert "the largest of any head" in said(app)
+
+
+def test_a_rollout_is_a_choice_of_head(folder: str, trace: Trace) -> None:
+    assert "rollout" not in sent(open_page(folder), "patches")
+    app = open_page(folder, head="rollout")
+    np.testing.assert_allclose(sent(app, "patches")["rollout"], cls_rollout(trace), atol=1e-6)
+    assert "Rollout follows CLS’s attention through all layers" in said(app)
+    app = open_page(folder, head="rollout-by-norms")
+    norms = transformed_norms(load(folder, modality="image"), trace)
+    expected = cls_rollout(trace, norms, weighted=True)
+    np.testing.assert_allclose(sent(app, "patches")["rollout"], expected, atol=1e-6)
+    assert "W_O of this model is not known" not in said(app)
+
+
+def test_a_model_without_cls_offers_no_rollout(tmp_path: Path) -> None:
+    build(FAMILIES["siglip"], tmp_path)
+    assert "This link asks for head `rollout`" in alerts(open_page(str(tmp_path), head="rollout"))
+
+
+@pytest.mark.parametrize(
+    ("link", "state"),
+    [
+        ({}, {"part": "patches", "patch": "cls"}),
+        ({"part": "maps", "head": "3"}, {"part": "patches", "patch": "cls", "head": "3"}),
+        ({"part": "distance", "over": "image"}, {"part": "distance", "over": "image"}),
+    ],
+    ids=str,
+)
+def test_a_link_to_cls_attention_opens_the_same_here(
+    folder: str, link: dict[str, str], state: dict[str, str]
+) -> None:
+    app = open_app("class_attention", model=folder, image="three-shapes", **link)
+    assert [title.value for title in app.title] == ["Patches"]
+    assert {key: app.session_state[key] for key in state} == state
+    assert alerts(app) == ""
+
+
+@pytest.mark.parametrize(
+    "gone", [{"mass": "35"}, {"region": "r2c3-r4c5"}, {"rollouts": "1"}], ids=str
+)
+def test_what_cls_attention_no_longer_has_is_said(folder: str, gone: dict[str, str]) -> None:
+    app = open_app("class_attention", model=folder, image="three-shapes", **gone)
+    assert "which this page no longer has" in alerts(app)
+    assert sent(app, "patches")["view"]["patch"] == "cls"
+
+
+@pytest.fixture
+def csv(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
+    """The CSV files that the page offers, as they are read."""
+    files: list[pd.DataFrame] = []
+    offer = st.download_button
+
+    def keep(label: str, data: Any, *, file_name: str, **options: Any) -> bool:
+        if file_name.endswith(".csv"):
+            files.append(pd.read_csv(io.StringIO(data()), skiprows=1))
+        return offer(label, data, file_name=file_name, **options)
+
+    monkeypatch.setattr(st, "download_button", keep)
+    return files
+
+
+def test_distances_are_those_of_the_trace(
+    folder: str, trace: Trace, csv: list[pd.DataFrame]
+) -> None:
+    app = open_page(folder, part="distance")
+    assert alerts(app) == ""
+    expected = attention_distance(trace).pixels
+    (table,) = csv
+    np.testing.assert_allclose(table["pixels"], expected.ravel(), rtol=1e-6)
+    layer, head = np.unravel_index(expected.argmin(), expected.shape)
+    assert f"L{layer + 1} H{head + 1} looks nearest" in said(app)
+    assert "CLS and registers are left out" in said(app)
+
+
+@pytest.mark.slow
+def test_distances_over_the_box_are_of_all_its_images(folder: str, csv: list[pd.DataFrame]) -> None:
+    app = open_page(folder, part="distance", over="box")
+    assert alerts(app) == ""
+    assert (csv[0]["images"] == len(BOX)).all()
+    assert "distance_cancel" not in {button.key for button in app.button}

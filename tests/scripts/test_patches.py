@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.images import attention_of_patch
+from core.analysis.images.patch_attention import attention_of_patch
 from core.analysis.layer_payload import LayerPayload
 from core.components.patches import PatchesView, Rows, pack_patches
 from core.model.trace import Layer
@@ -59,7 +59,7 @@ def run(run_with: RunWith) -> Run:
 
 WEIGHTS = """
   const layer = readLayer(data, 1)
-  return [...tokenWeights(layer, head, token, asked, data.grid)]
+  return [...chosenWeights(headWeights(layer, token, asked, data.grid), head)]
 """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ class AttentionDistances:
     """Mean attention distance of each head, for one image or on average over several."""
 
     pixels: Floats  # (layer, head)
-    uniform: float  # what uniform attention to all patches gives, in pixels
+    uniform: float  # pixels, of uniform attention: the mean of all pairs, each with itself included
     images: int
     layer_labels: tuple[int, ...]  # of the layers, from 1
 
@@ -48,18 +48,12 @@ def attention_distance(trace: Trace) -> AttentionDistances:
                 pixels[layer, head] = (
                     (totals[given] / sums[given]).mean() if given.any() else np.nan
                 )
-    return AttentionDistances(pixels, uniform_distance(patches), 1, trace.layer_labels)
-
-
-def mean_attention_distance(traces: Iterable[Trace]) -> AttentionDistances:
-    """The mean of the images' distances, each image counting alike; `ValueError` for none."""
-    return mean_of_distances([attention_distance(trace) for trace in traces])
+    uniform = float(apart.mean(dtype=np.float64))
+    return AttentionDistances(pixels, uniform, 1, trace.layer_labels)
 
 
 def mean_of_distances(parts: Sequence[AttentionDistances]) -> AttentionDistances:
-    """The same, of distances that were measured image by image."""
-    if not parts:
-        raise ValueError("no image")
+    """The mean of the images' distances, each image counting alike."""
     return AttentionDistances(
         np.mean([part.pixels for part in parts], axis=0),
         float(np.mean([part.uniform for part in parts])),
@@ -86,11 +80,6 @@ def distance_table(distances: AttentionDistances) -> pd.DataFrame:
             "images": distances.images,
         }
     )
-
-
-def uniform_distance(patches: Patches) -> float:
-    """The mean distance of the centres of all pairs, a patch with itself included, in pixels."""
-    return float(centre_distances(patches).mean(dtype=np.float64))
 
 
 def centre_distances(patches: Patches) -> Array:

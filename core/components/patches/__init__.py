@@ -15,7 +15,7 @@ from core.analysis.layer_payload import LayerPayload
 from core.components.packing import grid_of, pack_layers, sides_of
 from core.components.reported_state import reported
 from core.components.scripts import register
-from core.model.trace import Patches, Token, Trace
+from core.model.trace import Array, Patches, Token, Trace
 
 ALL_LAYERS_BYTES = 4_000_000  # below it all layers are sent, and another one needs no server
 _STEPS = 255  # of the small pictures that the server sends, from 0 to the maximum of each
@@ -44,6 +44,7 @@ class PatchesView:
     heat : colours of the heat, ``#rrggbb``, light on a dark ground: of keys in "from", the row of a
         query, and of queries in "to", the column of a key.
     rows : where not all layers are sent.
+    rollout : of CLS over all layers, (token,), where it is the choice of head.
     classes : what the model takes the image for, with probabilities.
     picture : the name and the facts of a saved picture; the component adds layer, head and patch.
     """
@@ -53,6 +54,7 @@ class PatchesView:
     start: int
     heat: Mapping[str, str]
     rows: Rows | None = None
+    rollout: Array | None = None
     classes: Sequence[tuple[str, float]] = ()
     picture: Mapping[str, Any] | None = None
 
@@ -84,6 +86,8 @@ def pack_patches(
         "pixels": patches.pixels,
         "means": np.rint(patches.colours * 255).astype(np.uint8),
     }
+    if facts.rollout is not None:
+        arrays["rollout"] = facts.rollout
     if facts.rows is not None:
         rows = facts.rows
         settings["asked"] = {

@@ -21,7 +21,7 @@ import { drawScene, enlarge } from "./drawing.js"
 import { sizesFor } from "./layout.js"
 import { makeChips, makeParts } from "./parts.js"
 import { darkened } from "./tiles.js"
-import { chosenWeights, headWeights, isPatch, strongestPatch } from "./weights.js"
+import { chosenWeights, headWeights, isPatch, rolledWeights, strongestPatch } from "./weights.js"
 import { namesOf, pairNote, placeText, tokenOf, tokenSentence } from "./words.js"
 
 /** @import { Grid } from "../shared/photo.js" */
@@ -45,6 +45,7 @@ import { namesOf, pairNote, placeText, tokenOf, tokenSentence } from "./words.js
  * @property {{token: number, direction: string, onlyPatches: boolean} | null} asked what `rows` are of
  * @property {[string, number][]} classes
  * @property {{from: string, to: string}} heat
+ * @property {Float32Array} [rollout] of CLS, (token), where it is the choice of head
  * @property {Uint8Array} pixels
  * @property {Uint8Array} means
  * @property {Uint8Array} [rows] (layer, head, patch)
@@ -114,9 +115,13 @@ export class PatchesView extends View {
     return Object.keys(this.data.layers).map(Number)
   }
 
-  /** The token that is held. */
+  get isRollout() {
+    return this.data.rollout !== undefined && this.state.head.startsWith("rollout")
+  }
+
+  /** The token that is held; a rollout is of CLS. */
   get pinned() {
-    return tokenOf(this.state.patch, this.names)
+    return tokenOf(this.isRollout ? "cls" : this.state.patch, this.names)
   }
 
   /** The token whose attention is shown. */
@@ -124,15 +129,16 @@ export class PatchesView extends View {
     return this.pinned ?? this.pointed ?? this.data.start
   }
 
-  /** @returns {Head} */
+  /** From 0, or what links call it. */
   get head() {
     const { head } = this.state
-    return head === "mean" || head === "max" ? head : Number(head) - 1
+    return Number(head) ? Number(head) - 1 : head
   }
 
   /** @returns {Asked} */
   get asked() {
-    return { direction: this.state.direction, onlyPatches: this.state.only_patches }
+    const direction = this.isRollout ? "from" : this.state.direction
+    return { direction, onlyPatches: this.state.only_patches }
   }
 
   layOut() {
@@ -157,7 +163,7 @@ export class PatchesView extends View {
 
   /** Sizes and colours. */
   measure() {
-    const { ui, root, data, width, state } = this
+    const { ui, root, data, width, asked } = this
     const { grid, pixels, heat } = data
     readTheme(root)
     const { height } = windowFor(root)
@@ -170,7 +176,7 @@ export class PatchesView extends View {
     if (this.photoOf !== key) this.photo = enlarge(pixels, grid, cell)
     this.photoOf = key
     const [others, active] =
-      state.direction === "from" ? [heat.from, heat.to] : [heat.to, heat.from]
+      asked.direction === "from" ? [heat.from, heat.to] : [heat.to, heat.from]
     this.colours = { heat: others, active }
     this.look = { grid, dark: darkened(data.means), heat: parseColour(others) }
     ui.ramp.style.backgroundImage = `linear-gradient(to right, ${css([16, 18, 26])}, ${others})`
@@ -181,7 +187,10 @@ export class PatchesView extends View {
     const { layer, data, active, asked, head, ui } = this
     if (!layer) return
     this.ofHeads = headWeights(layer, active, asked, data.grid)
-    this.weights = chosenWeights(this.ofHeads, head)
+    this.weights =
+      this.isRollout && data.rollout
+        ? rolledWeights(data.rollout, asked, data.grid)
+        : chosenWeights(this.ofHeads, /** @type {Head} */ (head))
     this.best = strongestPatch(this.weights, data.grid)
     this.say()
     drawBeside(this)
@@ -202,10 +211,8 @@ export class PatchesView extends View {
     const about = { ...asked, names, grid: data.grid, head, place: where }
     const parts = tokenSentence(active, weights, about)
     setParts(ui.sentence, parts)
-    const isHeld = pinned !== null
-    ui.hint.textContent = isHeld
-      ? `${names[active]} is pinned: press again to unpin.`
-      : "Point at a patch, press to pin it."
+    const held = this.isRollout ? "" : `${names[active]} is pinned: press again to unpin.`
+    ui.hint.textContent = pinned === null ? "Point at a patch, press to pin it." : held
     ui.high.textContent = weightText(best.weight)
     ui.uniform.textContent = `uniform baseline ${weightText(1 / (asked.onlyPatches ? data.grid.count : names.length))}`
     const verb = asked.direction === "from" ? "attends to" : "gets"
@@ -242,15 +249,15 @@ export class PatchesView extends View {
 
   /** What the held token and another one give each other. @param {number} other @param {{clientX: number, clientY: number}} where */
   showPair(other, where) {
-    const { active, weights, names, state, ui } = this
-    const [query, key] = state.direction === "from" ? [active, other] : [other, active]
+    const { active, weights, names, asked, ui } = this
+    const [query, key] = asked.direction === "from" ? [active, other] : [other, active]
     const [title, line] = pairNote(query, key, weights[other], names)
     ui.tip.show(where, title, [line])
   }
 
   /** Hold a token, or let it go. @param {number | null} token */
   pin(token) {
-    if (token === null) return
+    if (token === null || this.isRollout) return
     this.ui.tip.hide()
     const name = this.names[token].toLowerCase()
     this.change({ patch: name === this.state.patch ? "none" : name })

@@ -33,11 +33,13 @@ function summary(heads, by) {
   return weights
 }
 
-/** A token's row or column in one head or a summary. @param {Layer} layer @param {Head} head @param {number} token @param {Asked} asked @param {Grid} grid */
-export function tokenWeights(layer, head, token, asked, grid) {
-  return typeof head === "number"
-    ? weightsIn(layer, head, token, asked, grid)
-    : summary(headWeights(layer, token, asked, grid), head)
+/** The row of CLS in a rollout. @param {Float32Array} rollout @param {Asked} asked @param {Grid} grid */
+export function rolledWeights(rollout, { onlyPatches }, grid) {
+  const row = Float64Array.from(rollout)
+  if (!onlyPatches) return row
+  const onPatches = row.map((weight, token) => (isPatch(token, grid) ? weight : 0))
+  const sum = onPatches.reduce((total, weight) => total + weight)
+  return onPatches.map((weight) => (sum > 0 ? weight / sum : 0))
 }
 
 /** @param {Layer} layer @param {number} head @param {number} token @param {Asked} asked @param {Grid} grid */

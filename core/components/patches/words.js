@@ -19,15 +19,16 @@ export function tokenOf(written, names) {
   return token < 0 ? null : token
 }
 
-/** @param {number} number of the layer @param {Head} head */
+/** @param {number} number of the layer @param {Head | string} head a rollout by its name in links */
 export function placeText(number, head) {
   if (typeof head === "number") return `L${number} H${head + 1}`
+  if (head.startsWith("rollout")) return `${head.replaceAll("-", " ")} over all layers`
   return `layer ${number}, ${head === "max" ? "maximum" : "mean"} over heads`
 }
 
 /**
  * What a token attends to most, or what attends to it most, as [text, class] parts.
- * @param {number} token @param {Float64Array} weights @param {Asked & {names: string[], grid: Grid, head: Head, place: string}} view
+ * @param {number} token @param {Float64Array} weights @param {Asked & {names: string[], grid: Grid, head: Head | string, place: string}} view
  */
 export function tokenSentence(token, weights, view) {
   const { names, place } = view
@@ -52,7 +53,7 @@ export function tokenSentence(token, weights, view) {
   ]
 }
 
-/** How much there is in all. Of a maximum over heads, sums mean nothing. @param {Float64Array} weights @param {Asked & {grid: Grid, head: Head}} view */
+/** How much there is in all. Of a maximum over heads, sums mean nothing. @param {Float64Array} weights @param {Asked & {grid: Grid, head: Head | string}} view */
 function sumWords(weights, { direction, onlyPatches, grid, head }) {
   if (head === "max") return ""
   let [patches, others] = [0, 0]

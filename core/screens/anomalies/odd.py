@@ -8,8 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.anomalies.flags import OUTLIER
-from core.analysis.images import odd_patches
-from core.analysis.images.odd_patches import MIN_TIMES_MEDIAN, OddPatches
+from core.analysis.images.odd_patches import MIN_TIMES_MEDIAN, OddPatches, odd_patches
 from core.analysis.images.patch_scores import cls_position, patches_of, register_positions
 from core.figures.images.odd_patches import norms_by_layer, patch_picture
 from core.figures.palette import Palette

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.analysis.images.cls_rollout import cls_rollout
+from core.analysis.images.distance import AttentionDistances, attention_distance
 from core.analysis.images.patch_attention import (
     PatchMaps,
     attention_of_patch,
@@ -20,6 +22,8 @@ from core.ui.serve import images
 # How many of each; sizes are of one, for the bundled model.
 MAX_CLASSES = 32  # the likeliest ten, with their shares: 1 kB
 MAX_ROW_SUMS = 48  # of one layer: 130 kB for 1,369 patches and 6 heads
+MAX_ROLLOUTS = 16  # a float a token: 5 kB for 1,369 patches
+MAX_IMAGE_DISTANCES = 96  # a number a head, of all sample images for five models
 MAX_PATCH_MAPS = 16  # of one token: 400 kB for 1,369 patches in 12 layers x 6 heads
 
 
@@ -43,3 +47,18 @@ def patch_maps(key: TraceKey, token: int, direction: str, *, only_patches: bool)
     """One token's row ("from") or column ("to") in every head of every layer."""
     attention = attention_of_patch if direction == "from" else attention_to_patch
     return attention(cache.trace(*key), token, only_patches=only_patches)
+
+
+@st.cache_resource(max_entries=MAX_ROLLOUTS, show_spinner="Rolling attention out …")
+def rollout(key: TraceKey, *, weighted: bool) -> Array:
+    """Attention of CLS rolled out over all layers, (token,)."""
+    norms = cache.transformed_norms(key) if weighted else None
+    return cls_rollout(cache.trace(*key), norms, weighted=weighted)
+
+
+@st.cache_resource(max_entries=MAX_IMAGE_DISTANCES, show_spinner=False)
+def image_distances(key: TraceKey) -> AttentionDistances:
+    """How far the patches of an image look. Its trace is not kept: there are many images."""
+    if key.image is None:
+        raise ValueError("a text has no patches")
+    return attention_distance(cache.pass_image(key.model, key.image, key.size))

@@ -10,6 +10,9 @@ import numpy as np
 from core.analysis.arrays import Floats
 from core.analysis.images.marks import head_marks
 from core.screens.images.sending import sends_all
+from core.screens.images.state import ROLLOUTS
+from core.ui import cache
+from core.ui.current import current_key
 from core.ui.presets import Preset
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name
@@ -28,6 +31,9 @@ def explain(trace: Trace, view: Mapping[str, Any]) -> str:
         sentences.append(_words("divided"))
     if view["head"] == "max":
         sentences.append(_words("maximum"))
+    if view["head"] in ROLLOUTS:
+        norms = cache.transformed_norms(current_key(trace.model))
+        sentences.append(_words("rollout", exact=norms is not None))
     if not sends_all(trace):
         sentences.append(_words("one_layer", layer=view["layer"]))
     return " ".join(sentences)
@@ -70,7 +76,10 @@ def examples(trace: Trace) -> list[Preset]:
         rests = _words("on_cls", head=head_name(trace, *resting), share=marks.cls[resting])
         state = _state(trace, *resting, patch="cls", direction="to")
         presets.append(Preset("Attends to CLS", rests, state))
-    return presets
+        last = {"layer": str(trace.layer_labels[-1]), "head": "mean", "patch": "cls"}
+        presets.append(Preset("CLS in the last layer", _words("last_layer"), last))
+    distance = {"part": "distance", "over": "image"}
+    return [*presets, Preset("How far do heads look?", _words("how_far"), distance)]
 
 
 def _strongest(scores: Floats) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from core.components.patches import ALL_LAYERS_BYTES, PatchesView, Rows, pack_pa
 from core.components.reported_state import state_to_send
 from core.figures.palette import palette
 from core.screens.images import cached
-from core.screens.images.state import KEY, held_token
+from core.screens.images.state import KEY, ROLLOUTS, held_token
 from core.ui import cache
 from core.ui.current import current_key
 from core.ui.downloads import Contents
@@ -60,12 +60,14 @@ def _pack(
     layers = range(trace.shape[0]) if whole else (shown,)
     start = patches.first + standing_out(patches)
     both = palette("dark")  # light colours: they lie on a darkened image in either theme
+    head = view["head"]
     facts = PatchesView(
         view=sent,
         serial=serial,
         start=start,
         heat={"from": both.key, "to": both.query},
         rows=None if whole else _rows(trace, key, view, start),
+        rollout=cached.rollout(key, weighted=head == ROLLOUTS[1]) if head in ROLLOUTS else None,
         classes=cached.classes(key.model, key.image or ""),
         picture=held.titled("Patches"),
     )

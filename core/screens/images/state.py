@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.analysis.images.patch_scores import cls_position
 from core.components.patches import link_name
 from core.components.reported_state import changes
 from core.ui import controls
@@ -14,9 +15,15 @@ from core.ui import controls
 if TYPE_CHECKING:
     from core.model import Trace
 
+ROLLOUTS = ("rollout", "rollout-by-norms")  # choices of head: both are of CLS
 KEY = "patches"  # of the component
 FREE = "none"  # no token is held
 _TEXTS = ("layer", "head", "patch", "direction")
+
+
+def head_summaries(trace: Trace) -> tuple[str, ...]:
+    """What can be shown beside single heads; a rollout begins at CLS."""
+    return ("mean", "max", *(ROLLOUTS if cls_position(trace) is not None else ()))
 
 
 def restore_view(trace: Trace) -> dict[str, Any]:

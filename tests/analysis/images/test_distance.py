@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.analysis.images import (
+from core.analysis.images.distance import (
     attention_distance,
     distance_table,
-    mean_attention_distance,
     mean_of_distances,
 )
 from tests.analysis.images.pictures import image_trace, picture, with_attention
@@ -72,22 +71,10 @@ def test_a_head_that_gives_patches_nothing_has_no_distance() -> None:
 
 def test_images_count_alike() -> None:
     traces = [with_attention(PATCHES, random_weights(seed, 2, 2, 7)) for seed in range(3)]
-    result = mean_attention_distance(traces)
+    result = mean_of_distances([attention_distance(trace) for trace in traces])
     expected = sum(by_loops(trace.attention(1, 0), 1, 3, 4) for trace in traces) / 3
     np.testing.assert_allclose(result.pixels[1, 0], expected, rtol=1e-5)
     assert (result.images, result.layer_labels) == (3, (1, 2))
-    with pytest.raises(ValueError, match="no image"):
-        mean_attention_distance([])
-
-
-def test_the_mean_of_measured_images_is_that_of_their_traces() -> None:
-    patches = picture(np.random.default_rng(8).random((2, 3, 3)))
-    traces = [with_attention(patches, random_weights(seed, 2, 2, 7)) for seed in (1, 2, 3)]
-    parts = [attention_distance(trace) for trace in traces]
-    mean = mean_of_distances(parts)
-    assert mean.images == 3
-    expected = sum(part.pixels for part in parts) / 3
-    np.testing.assert_allclose(mean.pixels, expected)
 
 
 def test_the_table_of_distances_has_a_row_for_every_head() -> None:

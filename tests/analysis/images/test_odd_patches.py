@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.analysis.images import odd_patches
+from core.analysis.images.odd_patches import odd_patches
 from tests.analysis.images.pictures import picture, with_attention
 from tests.analysis.traces import random_weights
 

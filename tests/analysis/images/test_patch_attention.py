@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.analysis.images import attention_of_patch, attention_to_patch
+from core.analysis.images.patch_attention import attention_of_patch, attention_to_patch
 from core.model.trace import Layer
 from tests.analysis.images.pictures import image_trace, picture, with_attention
 from tests.analysis.traces import random_weights

@@ -9,17 +9,16 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.arrays import Floats
-from core.analysis.images import (
+from core.analysis.images.distance import (
+    AttentionDistances,
     distance_table,
     mean_of_distances,
 )
-from core.analysis.images.distance import AttentionDistances
 from core.analysis.layers import rows_of
 from core.figures.images.distance import distance_figure, layer_means
 from core.figures.palette import palette
 from core.model.box import BOX
-from core.model.trace import Patches
-from core.screens.class_attention import cached
+from core.screens.images import cached
 from core.ui import controls
 from core.ui.cache import TraceKey
 from core.ui.current import current_key
@@ -37,12 +36,12 @@ if TYPE_CHECKING:
 OVER = {"image": "this image", "box": f"all {len(BOX)} sample images"}
 
 
-def pick_over(_trace: Trace, _patches: Patches) -> str:
+def pick_over() -> str:
     """Whether distances are of the image on screen, or on average over the sample images."""
     return controls.choice("over", OVER, "Measured on", subject="Distances can be measured on")
 
 
-def show_distance(trace: Trace, _patches: Patches, over: str) -> None:
+def show_distance(trace: Trace, over: str) -> None:
     """A dot per head over the layers, beside the uniform baseline, and the numbers as CSV."""
     key, colours = current_key(trace.model), palette(st.context.theme.type)
     keys = [key._replace(image=name) for name in BOX] if over == "box" else [key]
@@ -51,8 +50,8 @@ def show_distance(trace: Trace, _patches: Patches, over: str) -> None:
     show_heads(
         figure,
         "Mean attention distance of every head, by layer",
-        key="class_attention_distance",
-        on_open=partial(choose_head, part="maps"),
+        key="distance",
+        on_open=partial(choose_head, part="patches", patch="cls"),
     )
     st.markdown(_verdict(measured))
     show_gaps(trace)

@@ -1,1 +1,0 @@
-"""CLS attention: its maps, all of them together, and the regions that they are measured on."""
