@@ -17,13 +17,8 @@ from core.screens.effect.away import pick_away, show_away
 from core.screens.effect.corpus import Corpus, measure_corpus, pick_over, show_corpus
 from core.screens.effect.heads import compare, show_heads
 from core.screens.effect.help import examples, mathematics
-from core.screens.effect.input import Asked, measured_trace
-from core.screens.effect.measuring import (
-    measure,
-    pick_measure,
-    pick_own_measure,
-    pick_replacement,
-)
+from core.screens.effect.input import measured_trace
+from core.screens.effect.measuring import head_effects, pick_measure, pick_replacement
 from core.screens.effect.paths import show_origin
 from core.screens.effect.writes import pick_sum, show_writes
 from core.screens.effect.first import show_first
@@ -50,8 +45,8 @@ elif part == "writes":
     with row:
         layer, head = pick_head(trace)
         with more():
-            asked = pick_sum(key)
-    show_writes(trace, key, asked, layer, head, palette(st.context.theme.type))
+            measure = pick_sum(key)
+    show_writes(trace, key, measure, layer, head, palette(st.context.theme.type))
 else:
     key = current_key(trace.model)
     with row:
@@ -59,15 +54,15 @@ else:
         over_corpus = pick_over(key)
         with more():
             replace = pick_replacement(key)
-            asked = Asked(pick_own_measure(key)) if over_corpus else pick_measure(key)
+            measure = pick_measure(key)
     colours = palette(st.context.theme.type)
     if over_corpus:
-        corpus = Corpus(key, replace, asked.measure)
+        corpus = Corpus(key, replace, measure)
         heads = measure_corpus(trace, corpus, layer, head)
         presets.show(partial(examples, heads))
         measure_next = show_corpus(heads, corpus, colours)
     else:
-        heads, found = measure(trace, key, replace, asked, layer, head)
+        heads, found = head_effects(trace, key, replace, measure, layer, head)
         presets.show(partial(examples, heads))
         measure_next = partial(compare, show_heads(heads, found, key, colours), heads, found, key)
 show_end(*mathematics(has_words=trace.input.has_words))

@@ -34,19 +34,6 @@ def test_a_clicked_head_has_its_card_and_another_replacement_keeps_it(goto: Open
     page.wait_for_url(lambda address: "layer=2&head=3&" not in address)
 
 
-def test_another_sentence_is_typed_beside_the_measure_and_is_in_the_link(goto: Open) -> None:
-    page = goto(f"/effect?text={BOOK}")
-    page.get_by_role("button", name="More", exact=True).click()
-    choose(page, "Measure", "similarity of two sentences")
-    box = page.get_by_label("Other sentence")
-    box.fill("It pours <b>here</b>.")
-    box.press("Enter")
-    follow(page, "measure=similarity")
-    follow(page, "other=It")
-    expect(page.locator("code").filter(has_text="It pours <b>here</b>.").first).to_be_visible()
-    expect(page.get_by_text("a positive effect makes them less alike")).to_be_visible()
-
-
 def test_a_held_pair_is_taken_away_and_a_head_that_moved_is_opened(goto: Open) -> None:
     page = goto(f"/heatmap?text={BOOK}&layer=4&head=2&cell=11,5")
     page.get_by_role("button", name="Take the held pair away").click()

@@ -115,8 +115,7 @@ def test_ten_visitors_of_one_text_have_it_measured_once(monkeypatch: pytest.Monk
     key = TraceKey(NOVELS, "Ten of us read this at once.")
     with ThreadPoolExecutor(10) as pool:
         asked = [
-            pool.submit(measuring.measured_effects, key, "zero", given.Asked("kl"), "values")
-            for _ in range(10)
+            pool.submit(measuring.measured_effects, key, "zero", "kl", "values") for _ in range(10)
         ]
         found = [each.result(60) for each in asked]
     assert len(runs) == 1
@@ -227,38 +226,6 @@ def test_only_the_encoder_of_an_encoder_decoder_is_measured(answering_bart: Path
     assert alerts(app) == ""
 
 
-def test_the_similarity_to_another_sentence_is_measured_without_each_head() -> None:
-    other = "I <b>liked</b> reading that novel."
-    app = open_app("effect", text=BOOK, layer="1", head="12", measure="similarity", other=other)
-    found = effects(load("bundled/minilm"), BOOK, measure="similarity", other=other)
-    assert f"The other sentence, without the same head, is `{other}`" in said(app)
-    assert f"the cosine of the two is {found.before:.3g}" in said(app)
-    leaders = _leaders("bundled/minilm", BOOK, measure="similarity", other=other)
-    passing = leaders[leaders["matters"]]
-    largest = float((passing if len(passing) else leaders)["effect"].iloc[0])
-    way = f"two sentences {'falls' if largest > 0 else 'rises'} by {abs(largest):.3g}"
-    most = f"changes most: {largest:.3g} (cosine)".replace("-", "−")
-    assert (way if len(passing) else most) in said(app)
-    assert f"| {found.values[0, 11]:.3g}".replace("-", "−") in said(app).replace("**", "")
-    app.text_input(key="other").set_value(" ").run()
-    assert "Type another sentence under **More**" in alerts(app)
-    assert "the cosine of the two" not in said(app)
-
-
-def test_words_that_a_link_names_are_compared_and_one_that_is_no_token_is_refused() -> None:
-    link = {"model": PLANTED, "text": KING, "measure": "logit_difference"}
-    app = open_app("effect", word="dog", against="met", **link)
-    found = effects(load(PLANTED), KING, measure="logit_difference", words=("dog", "met"))
-    lead = f"{found.before:.3g}".replace("-", "−")
-    assert f"how far `dog` is ahead of `met`, with all heads by {lead} logits" in said(app)
-    assert "The model's likeliest word" not in said(app)
-    app.text_input(key="word").set_value("").run()
-    assert "how far `met`" not in said(app)
-    assert "is ahead of `met`" in said(app)  # the likeliest but met
-    app.text_input(key="word").set_value("nowhere").run()
-    assert "'nowhere' is not one token of this model's vocabulary" in alerts(app)
-
-
 @pytest.mark.parametrize(
     ("link", "words"),
     [
@@ -268,6 +235,10 @@ def test_words_that_a_link_names_are_compared_and_one_that_is_no_token_is_refuse
         ),
         ({"part": "trust"}, "asks for its own page of how far methods can be trusted"),
         ({"part": "looks", "x": "first"}, "asks for importance against looks, which"),
+        (
+            {"measure": "similarity", "other": "It pours.", "word": "dog", "also": "1"},
+            "the similarity to another sentence, several heads together and words of your own",
+        ),
     ],
 )
 def test_a_link_to_a_part_that_is_gone_opens_all_heads_and_says_so(

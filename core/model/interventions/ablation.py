@@ -45,12 +45,12 @@ _OF_WORDS = {"kl", "logit_difference"}  # measures that read the logits of all w
 
 
 class Cell(NamedTuple):
-    """A query that must not attend to a key, from 0; in all layers or heads where that is None."""
+    """A query of a head that must not attend to a key, all from 0."""
 
     query: int
     key: int
-    layer: int | None = None
-    head: int | None = None
+    layer: int
+    head: int
 
 
 class Expected(NamedTuple):
@@ -139,11 +139,10 @@ class _Ablation:
 
     def _forbidden(self, own: Outputs) -> Iterator[dict[int, torch.Tensor]]:
         """Masks of the cells, then of as many with other keys, the nearest weights first."""
-        layers, heads = self.before.shape[:2]
         keys = [[cell.key, *_nearest_keys(self.before, cell)] for cell in self.cells]
         for places in zip(*keys, strict=False):
             cells = [c._replace(key=key) for c, key in zip(self.cells, places, strict=True)]
-            masks = _masks(cells, (layers, heads, len(own[0])))
+            masks = _masks(cells, (self.before.shape[1], len(own[0])))
             yield {layer: own[0].new_tensor(mask).bool() for layer, mask in masks.items()}
 
 
@@ -202,22 +201,21 @@ def ablate(
     )
 
 
-def _masks(cells: Sequence[Cell], shape: tuple[int, int, int]) -> dict[int, NDArray[np.bool_]]:
-    """By layer, True in the cells, (head, query, key); `shape` is (layers, heads, tokens)."""
-    layers, heads, tokens = shape
+def _masks(cells: Sequence[Cell], shape: tuple[int, int]) -> dict[int, NDArray[np.bool_]]:
+    """By layer, True in the cells, (head, query, key); `shape` is (heads, tokens)."""
+    heads, tokens = shape
     masks: dict[int, NDArray[np.bool_]] = {}
     for cell in cells:
         if max(cell.query, cell.key) >= tokens:  # cut for the measure: it has no part in it
             continue
-        for layer in range(layers) if cell.layer is None else (cell.layer,):
-            mask = masks.setdefault(layer, np.zeros((heads, tokens, tokens), dtype=np.bool_))
-            mask[slice(None) if cell.head is None else cell.head, cell.query, cell.key] = True
+        mask = masks.setdefault(cell.layer, np.zeros((heads, tokens, tokens), dtype=np.bool_))
+        mask[cell.head, cell.query, cell.key] = True
     return masks
 
 
 def _check_rows(trace: Trace, cells: Sequence[Cell]) -> None:
     """Refuse to forbid all that a query may attend to."""
-    for layer, mask in _masks(cells, trace.shape[:3]).items():
+    for layer, mask in _masks(cells, trace.shape[1:3]).items():
         permitted = np.isfinite(trace.scores(layer))
         emptied = permitted.any(axis=-1) & ~(permitted & ~mask).any(axis=-1)
         if emptied.any():
@@ -227,10 +225,8 @@ def _check_rows(trace: Trace, cells: Sequence[Cell]) -> None:
 
 
 def _nearest_keys(trace: Trace, cell: Cell) -> list[int]:
-    """Other keys that the query may see, the nearest in weight first; of the mean of the heads."""
-    layers = range(trace.shape[0]) if cell.layer is None else (cell.layer,)
-    rows = [trace.attention(layer, cell.head)[..., cell.query, :] for layer in layers]
-    row = np.mean([each.reshape(-1, each.shape[-1]).mean(axis=0) for each in rows], axis=0)
+    """Other keys that the query may see, the nearest in weight first."""
+    row = trace.attention(cell.layer, cell.head)[cell.query]
     apart = np.abs(row - row[cell.key])
     return [int(key) for key in np.argsort(apart, kind="stable") if key != cell.key and row[key]]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,7 +21,6 @@ from core.model.interventions.heads import (
     copies_of,
     replacements,
     rows_of,
-    side_by_side,
 )
 from core.model.interventions.measures import Measure, Measured, measured, measures_of, words_of
 from core.model.language import display_names, first_words
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from core.model.image.facts import Size
     from core.model.image.pixels import Pixels
     from core.model.interventions.stream import Leaf, Stream
-    from core.model.interventions.words import Words
     from core.model.running.loaded import LoadedModel
     from core.model.text.inputs import Input
 
@@ -122,7 +120,6 @@ def direct_parts(
     pair: str | None = None,
     size: Size | None = None,
     max_tokens: int | None = None,
-    words: Words | None = None,
 ) -> DirectParts:
     """What is read at the end, in parts by who wrote it.
 
@@ -142,7 +139,7 @@ def direct_parts(
             f"Measure it by {' or '.join(map(repr, SUMS))}.",
         )
     item = as_input(model, text, pair, size, max_tokens)
-    return _summed(model, measured(model, item, chosen, words=words))
+    return _summed(model, measured(model, item, chosen))
 
 
 def check_followed(model: LoadedModel, item: Input) -> None:
@@ -257,9 +254,6 @@ def direct_effects(
     pair: str | None = None,
     size: Size | None = None,
     max_tokens: int | None = None,
-    other: str | None = None,
-    words: Words | None = None,
-    reference: Sequence[str] | None = None,
     heads: Collection[tuple[int, int]] | None = None,
 ) -> Doubles:
     """What :func:`core.model.effects` gives as `values`, if nothing after a head noticed.
@@ -269,20 +263,14 @@ def direct_effects(
     """
     item = as_input(model, text, pair, size, max_tokens)
     check_followed(model, item)
-    second = None if other is None else as_input(model, other, max_tokens=max_tokens)
-    way = measured(model, item, measure, second, words)
-    taken = [_repeatable(model, each) for each in way.texts]
-    owns = [tuple(each.stream.outputs) for each in taken]
-    sources = [each for each in (text, other) if each is not None]
-    tables = [
-        list(rows_of(own, replacements(model, source, own, replace, reference), heads))
-        for source, own in zip(sources, owns, strict=True)
-    ]
-    runs = [each.again for each in taken]
-    found = np.full((len(owns[0]), max(layer.shape[1] for layer in owns[0])), np.nan)
-    before = side_by_side([run(Intervention()) for run in runs])
-    changes = chain.from_iterable(changes_of(way, before, tables, runs, copies_of(model, way)))
-    for row, change in zip(tables[0], changes, strict=True):
+    way = measured(model, item, measure)
+    taken = _repeatable(model, way)
+    own = tuple(taken.stream.outputs)
+    rows = list(rows_of(own, replacements(model, text, own, replace, None), heads))
+    found = np.full((len(own), max(layer.shape[1] for layer in own)), np.nan)
+    before = taken.again(Intervention())
+    changes = chain.from_iterable(changes_of(way, before, rows, taken.again, copies_of(model, way)))
+    for row, change in zip(rows, changes, strict=True):
         found[row.layer, row.head] = change
     return found
 

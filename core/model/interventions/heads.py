@@ -64,11 +64,10 @@ class Effects:
         moves it, at every token, in a random direction: one rotation for all tokens.
     measure, unit, replace : what is measured, in what unit, after which replacement.
     words : the two words whose logits are compared, or the model's likeliest class.
-    before : with no head replaced, the lead of the first word, the similarity or the logit of the
-        class; None for other measures.
-    other, named : the other text of a similarity, and the words that were named, as given.
     position : of the token whose word is measured, from 0; None for other measures.
     is_masked : whether that token was hidden for this.
+    before : with no head replaced, the lead of the first word or the logit of the class; None for
+        other measures.
     """
 
     values: Doubles
@@ -81,8 +80,6 @@ class Effects:
     position: int | None
     is_masked: bool
     before: float | None = None
-    other: str | None = None
-    named: Words | None = None
 
 
 class Row(NamedTuple):
@@ -104,7 +101,6 @@ def effects(
     pair: str | None = None,
     size: Size | None = None,
     max_tokens: int | None = None,
-    other: str | None = None,
     words: Words | None = None,
     reference: Sequence[str] | None = None,
     heads: Collection[tuple[int, int]] | None = None,
@@ -125,8 +121,6 @@ def effects(
     pair : a second text, as for :func:`core.model.trace_text`.
     size : of an image, as for :func:`core.model.trace_image`.
     max_tokens : cut the text at this length if the model would take more.
-    other : the other text of a "similarity"; each head is replaced in both, as they would both be
-        read by the model without it.
     words : whose logits a "logit_difference" compares, each one token (after a blank, where the
         vocabulary has that): how far the first is ahead of the second. None in the place of one, or
         without them, stands for the likeliest word that is not the other.
@@ -141,30 +135,25 @@ def effects(
     UnsupportedModelError
         When the model cannot be measured so.
     WrongInputError
-        When `other` or `words` do not belong to the measure, or a word is not one token.
+        When `words` do not belong to the measure, or a word is not one token.
     """
     from core.model.interventions.prefix import SharedPrefix
 
     item = as_input(model, text, pair, size, max_tokens)
-    second = None if other is None else encode(model, other, None, max_tokens)
-    way = measured(model, item, measure, second, words)
-    owns = [outputs_of(model, each.network, each.inputs(1), each.tokens) for each in way.texts]
-    shape = len(owns[0]), max(layer.shape[1] for layer in owns[0])
+    way = measured(model, item, measure, words)
+    own = outputs_of(model, way.network, way.inputs(1), way.tokens)
+    shape = len(own), max(layer.shape[1] for layer in own)
     values = np.full((1 + draws, *shape), np.nan)
-    sources = [each for each in (text, other) if each is not None]
-    tables = [
-        list(rows_of(own, replacements(model, source, own, replace, reference), heads, draws, seed))
-        for source, own in zip(sources, owns, strict=True)
-    ]
-    runs = [partial(run_changed, model, each, prefix=SharedPrefix()) for each in way.texts]
-    before = side_by_side([run(Intervention()) for run in runs])
-    rows, done = tables[0], 0
-    for changes in changes_of(way, before, tables, runs, copies_of(model, way)):
+    given = replacements(model, text, own, replace, reference)
+    rows = list(rows_of(own, given, heads, draws, seed))
+    run = partial(run_changed, model, way, prefix=SharedPrefix())
+    before, done = run(Intervention()), 0
+    for changes in changes_of(way, before, rows, run, copies_of(model, way)):
         for change in changes:
             values[rows[done].place] = change
             done += 1
         if progress is not None:
-            progress(done * len(runs), len(rows) * len(runs))
+            progress(done, len(rows))
     largest = np.abs(values[1:]).max(axis=0) if draws else np.full(shape, np.nan)
     return Effects(
         values[0],
@@ -177,8 +166,6 @@ def effects(
         way.position,
         way.is_masked,
         None if way.value is None else float(way.value(before, before)),
-        other,
-        words,
     )
 
 
@@ -249,40 +236,24 @@ def rotations_of(dim: int, draws: int, seed: int) -> Doubles:
 def changes_of(
     way: Measured,
     before: torch.Tensor,
-    tables: Sequence[Sequence[Row]],
-    runs: Sequence[Run],
+    rows: Sequence[Row],
+    run: Run,
     copies: int,
 ) -> Iterator[list[float]]:
-    """The changes of the rows of each text, which belong together, `copies` in one run."""
-    reads = (_reads(rows, run, copies) for rows, run in zip(tables, runs, strict=True))
-    for after in map(side_by_side, zip(*reads, strict=True)):
-        yield way.compare(before, after).tolist()
-
-
-def _reads(rows: Sequence[Row], run: Run, copies: int) -> Iterator[torch.Tensor]:
-    """What is read of the rows, in order."""
+    """The changes of the rows, in order, `copies` in one run."""
     remaining = iter(rows)
     while batch := list(islice(remaining, copies)):
         replaced: dict[int, list[Replacement]] = {}
         for copy, row in enumerate(batch):
             replaced.setdefault(row.layer, []).append(Replacement(copy, row.head, row.values))
-        yield run(Intervention(replaced), len(batch))
-
-
-def side_by_side(read: Sequence[torch.Tensor]) -> torch.Tensor:
-    """What was read of one text, or of two, (copy, number)."""
-    import torch
-
-    return read[0] if len(read) == 1 else torch.cat(list(read), -1)
+        yield way.compare(before, run(Intervention(replaced), len(batch))).tolist()
 
 
 def copies_of(model: LoadedModel, way: Measured) -> int:
-    """How many copies of the input, or of the longer of two, run together."""
+    """How many copies of the input run together."""
     if not model.batches:
         return 1
-    tokens = max(each.tokens for each in way.texts)
-    numbers = max(each.numbers for each in way.texts)
-    return max(1, min(COPIED_TOKENS // tokens, MAX_READ // max(1, numbers)))
+    return max(1, min(COPIED_TOKENS // way.tokens, MAX_READ // max(1, way.numbers)))
 
 
 @refusing_to("run")

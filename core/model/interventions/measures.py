@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
@@ -23,17 +23,15 @@ if TYPE_CHECKING:
 
     Value = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
-Measure = Literal["kl", "logit_difference", "loss", "sentence", "similarity", "class"]
+Measure = Literal["kl", "logit_difference", "loss", "sentence", "class"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 UNITS: dict[Measure, str] = {
     "kl": "nats",
     "logit_difference": "logits",
     "loss": "nats",
     "sentence": "1 − cosine",
-    "similarity": "cosine",
     "class": "logits",
 }
-_OF_TEXT: tuple[Measure, ...] = ("sentence", "similarity")
 _OF_TASK: dict[str | None, tuple[Measure, ...]] = {
     "next": ("kl", "logit_difference", "loss"),
     "masked": ("kl", "logit_difference"),
@@ -59,8 +57,6 @@ class Measured:
     value : where the change is the fall of one number, that number, (copy,), from what was read
         before and what is read.
     words : tokens of the two words that are compared; None for the likeliest that is not the other.
-    other : how the other text of a similarity runs and is read; what was read of both stands side
-        by side for `compare`.
     """
 
     measure: Measure
@@ -76,12 +72,6 @@ class Measured:
     is_vector: bool = False
     value: Value | None = None
     words: Tokens = (None, None)
-    other: Measured | None = None
-
-    @property
-    def texts(self) -> tuple[Measured, ...]:
-        """What runs: this, and the other text."""
-        return (self,) if self.other is None else (self, self.other)
 
 
 def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
@@ -89,17 +79,16 @@ def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
     if model.sees_images:
         return ("class",)
     if model.classifier is not None:
-        return ("class", *_OF_TEXT)
+        return ("class", "sentence")
     if model.language_model is None or model.is_encoder_decoder:
-        return _OF_TEXT
-    return (*_OF_TASK[model.task], *_OF_TEXT)
+        return ("sentence",)
+    return (*_OF_TASK[model.task], "sentence")
 
 
 def measured(
     model: LoadedModel,
     item: Input,
     measure: Measure | None,
-    other: Input | None = None,
     words: Words | None = None,
 ) -> Measured:
     """How this input is measured; without a `measure`, by the model's default.
@@ -109,8 +98,7 @@ def measured(
     UnsupportedModelError
         When the model cannot be measured so.
     WrongInputError
-        When the other text of a similarity is missing, or `other` or `words` belong to another
-        measure, or a word is no token of the vocabulary.
+        When `words` belong to another measure, or a word is no token of the vocabulary.
     """
     offered = measures_of(model)
     if measure is not None and measure not in offered:
@@ -121,17 +109,10 @@ def measured(
     chosen = offered[0] if measure is None else measure
     if words is not None and chosen != "logit_difference":
         raise WrongInputError("Two words have a lead.", "Measure by 'logit_difference'.")
-    if (other is not None) != (chosen == "similarity"):
-        raise WrongInputError(
-            "A similarity is of two texts.",
-            "Measure by 'similarity', and give the other as `other`.",
-        )
     if chosen == "class":
         return _of_image(model, item) if model.sees_images else _of_text(model, item)
     if chosen == "sentence":
         return _of_sentence(model, item)
-    if other is not None:
-        return _of_two(_of_sentence(model, item), _of_sentence(model, other))
     return _of_words(model, item, chosen, tokens_of(model.tokenizer, words))
 
 
@@ -207,27 +188,6 @@ def _of_sentence(model: LoadedModel, item: Input) -> Measured:
         0,
         is_vector=True,
     )
-
-
-def _of_two(text: Measured, other: Measured) -> Measured:
-    """How alike two sentences are; a head is replaced in both, as the model without it would be."""
-    return replace(
-        text,
-        measure="similarity",
-        unit=UNITS["similarity"],
-        compare=partial(_fall, _cosine),
-        is_vector=False,
-        value=_cosine,
-        other=other,
-    )
-
-
-def _cosine(_before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
-    """Of the two vectors side by side in each row."""
-    import torch
-
-    first, second = read.chunk(2, -1)
-    return torch.cosine_similarity(first, second)
 
 
 def _fall(value: Value, before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:

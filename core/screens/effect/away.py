@@ -24,7 +24,7 @@ from core.ui.head_tables import HeadTable, offer_table
 from core.ui.navigation import ask
 from core.ui.words.effects import MEASURED
 from core.ui.words.messages import quote, show_model_error
-from core.ui.words.numbers import in_a_row, number
+from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name, labels_of, percent
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["pick_away", "show_away"]
 _words = Prose(__file__)
 _MAX_KEPT = 4  # of two traces of 128 tokens: 10 MB for the bundled model, 40 MB for BERT base
-_MAX_NAMED = 4  # heads that the headline names
 _TICKS = 16  # labels that fit across a third of the page
 
 
@@ -94,17 +93,10 @@ def _what(trace: Trace, picked: Picked) -> str:
     if picked.take == "layer":
         return f"the heads of layer {trace.layer_labels[ablation.heads[0][0]]}"
     if picked.take == "heads":
-        names = [head_name(trace, *each) for each in ablation.heads]
-        more = len(names) - _MAX_NAMED
-        return in_a_row([*names[:_MAX_NAMED], f"{more} more"] if more > 0 else names)
+        return head_name(trace, *ablation.heads[0])
     (cell,) = ablation.cells
     query, key = (quote(labels_of(trace.tokens)[each]) for each in (cell.query, cell.key))
-    where = "everywhere"
-    if cell.layer is not None:
-        where = f"in layer {trace.layer_labels[cell.layer]}"
-    if cell.layer is not None and cell.head is not None:
-        where = f"in {head_name(trace, cell.layer, cell.head)}"
-    return f"{query} → {key} {where}"
+    return f"{query} → {key} in {head_name(trace, cell.layer, cell.head)}"
 
 
 def _show_attention(result: AblationResult, heads: HeadTable, colours: Palette) -> None:
@@ -156,15 +148,8 @@ def _caption(result: AblationResult, picked: Picked, heads: HeadTable) -> list[s
         )
     ]
     for cell in picked.ablation.cells:
-        layers = range(result.before.shape[0]) if cell.layer is None else (cell.layer,)
-        weights = [
-            result.before.attention(layer, cell.head)[..., cell.query, cell.key] for layer in layers
-        ]
-        largest = max(float(np.max(each)) for each in weights)
-        single = cell.head is not None
-        sentences.append(
-            _words("edge_weight", weight=number(largest, ".2g"), single=single, absent=largest == 0)
-        )
+        weight = result.before.attention(cell.layer, cell.head)[cell.query, cell.key]
+        sentences.append(_words("edge_weight", weight=number(weight, ".2g"), absent=weight == 0))
     return sentences
 
 

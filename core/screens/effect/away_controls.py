@@ -10,7 +10,7 @@ from core.analysis.strongest_link import strongest_links
 from core.model.interventions.ablation import Cell
 from core.model.interventions.heads import Replace
 from core.model.interventions.measures import Measure
-from core.screens.effect.measuring import pick_own_measure, pick_replacement
+from core.screens.effect.measuring import pick_measure, pick_replacement
 from core.ui import controls
 from core.ui.cache import TraceKey
 from core.ui.frame.layout import more
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 MOST = "most"
-_TAKES = {"heads": "heads", "layer": "a layer", "edge": "an edge"}
+_TAKES = {"heads": "a head", "layer": "a layer", "edge": "an edge"}
 _SEEN = "_pair_taken_away"
 
 
@@ -50,22 +50,17 @@ def pick_away(trace: Trace, key: TraceKey) -> Picked:
     take = controls.choice(
         "take", _TAKES, "Take away", subject="One can take away", menu=True, width=110
     )
-    ablation = {"heads": _heads, "layer": _layer, "edge": _edge}[take](trace)
+    ablation = {"heads": _head, "layer": _layer, "edge": _edge}[take](trace)
     if ablation.heads:
         ablation = ablation._replace(replace=pick_replacement(key))
     with more():
-        ablation = ablation._replace(cells=tuple(_where(trace, cell) for cell in ablation.cells))
         shown = _pick_shown(trace)
-        return Picked(ablation._replace(measure=pick_own_measure(key)), take, shown)
-
-
-def _names(trace: Trace) -> list[str]:
-    layers, heads = trace.shape[:2]
-    return [head_name(trace, layer, head) for layer in range(layers) for head in range(heads)]
+        return Picked(ablation._replace(measure=pick_measure(key)), take, shown)
 
 
 def _pick_shown(trace: Trace) -> tuple[int, int] | None:
-    names = _names(trace)
+    layers, heads = trace.shape[:2]
+    names = [head_name(trace, layer, head) for layer in range(layers) for head in range(heads)]
     options = {MOST: "the head that moved most"} | {name.replace(" ", ""): name for name in names}
     shown = controls.choice(
         "shown",
@@ -75,24 +70,11 @@ def _pick_shown(trace: Trace) -> tuple[int, int] | None:
         menu=True,
         help="Or press a head on the map below.",
     )
-    return None if shown == MOST else divmod([*options].index(shown) - 1, trace.shape[1])
+    return None if shown == MOST else divmod([*options].index(shown) - 1, heads)
 
 
-def _heads(trace: Trace) -> Ablation:
-    """The chosen head, and others."""
-    layer, head = pick_head(trace)
-    names, per_layer = _names(trace), trace.shape[1]
-    others = controls.tokens(
-        "also",
-        range(1, len(names) + 1),
-        "And",
-        place="a head of this model",
-        names=lambda number: names[number - 1],
-        column=150,
-        placeholder="no other head",
-    )
-    chosen = [(layer, head), *(divmod(number - 1, per_layer) for number in others)]
-    return Ablation(heads=tuple(dict.fromkeys(chosen)))
+def _head(trace: Trace) -> Ablation:
+    return Ablation(heads=(pick_head(trace),))
 
 
 def _layer(trace: Trace) -> Ablation:
@@ -107,22 +89,6 @@ def _edge(trace: Trace) -> Ablation:
     layer, head = pick_head(trace)
     query, key = _pick_pair(trace, layer, head)
     return Ablation(cells=(Cell(query, key, layer, head),))
-
-
-def _where(trace: Trace, cell: Cell) -> Cell:
-    """The edge in its head, in all heads of its layer, or in all layers."""
-    layer, head = cell.layer or 0, cell.head or 0
-    scopes = {
-        "head": f"in {head_name(trace, layer, head)}",
-        "layer": f"in layer {trace.layer_labels[layer]}",
-        "all": "everywhere",
-    }
-    scope = controls.choice(
-        "scope", scopes, "Where", subject="An edge can be taken away", menu=True
-    )
-    if scope == "all":
-        return cell._replace(layer=None, head=None)
-    return cell if scope == "head" else cell._replace(head=None)
 
 
 def _pick_pair(trace: Trace, layer: int, head: int) -> tuple[int, int]:

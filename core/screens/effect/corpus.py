@@ -25,7 +25,6 @@ from core.model.interventions.samples import (
     samples_of,
 )
 from core.screens.effect.heads import show_map
-from core.screens.effect.measuring import FALLING
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.downloads import contents
@@ -260,7 +259,7 @@ def _show_card(heads: HeadTable, samples: str) -> None:
         st.caption(
             _words(
                 "how_often",
-                signed=facts["measure"] in FALLING or facts["measure"] in ("loss", "class"),
+                signed=facts["measure"] in ("logit_difference", "loss", "class"),
                 positive=round(row["positive"] * facts["texts"]),
                 count=facts["texts"],
                 samples=samples,

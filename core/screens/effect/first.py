@@ -10,8 +10,7 @@ from core.analysis.effect import effect_table, leading_table
 from core.figures.palette import palette
 from core.model.bundled.first import SENTENCE
 from core.screens.effect.heads import headline
-from core.screens.effect.input import Asked
-from core.screens.effect.measuring import Step, name_of, shipped_effects
+from core.screens.effect.measuring import Step, shipped_effects
 from core.ui import controls
 from core.ui.cache import TraceKey, first_model
 from core.ui.current import awaited_text
@@ -19,6 +18,7 @@ from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable
 from core.ui.navigation import ask
 from core.ui.place import choose_head
+from core.ui.words.effects import MEASURED
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -37,7 +37,7 @@ def show_first() -> DeltaGenerator:
         return place
     trace, key = shipped.trace, TraceKey(shipped.trace.model, SENTENCE)
     steps: tuple[Step, ...] = ("map", "fresh")
-    found, fresh = (shipped_effects(key, "mean", Asked("sentence"), step) for step in steps)
+    found, fresh = (shipped_effects(key, "mean", "sentence", step) for step in steps)
     if found is None or fresh is None:
         return place
     heads = HeadTable(trace=trace, table=effect_table(trace, found), layer=0, head=0)
@@ -46,7 +46,7 @@ def show_first() -> DeltaGenerator:
         show_head_map(
             trace,
             found.values,
-            f"effect on the {name_of(found)}",
+            f"effect on the {MEASURED[found.measure]}",
             palette(st.context.theme.type),
             key="effect_first",
             on_open=choose_head,

@@ -15,13 +15,10 @@ from core.figures.palette import Palette
 from core.model.interventions.heads import SINGLE_DRAWS
 from core.screens.effect import input as given
 from core.screens.effect.measuring import (
-    FALLING,
-    asked_of,
     effects_of_head,
     leaders_of,
     measured_effects,
-    name_of,
-    notes_of_effects,
+    notes,
 )
 from core.screens.effect.methods import show_methods
 from core.screens.effect.writes import what_it_writes
@@ -32,7 +29,7 @@ from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable, names_of, offer_table
 from core.ui.navigation import ask
 from core.ui.place import choose_head
-from core.ui.words.effects import replacements_of
+from core.ui.words.effects import MEASURED, replacements_of
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names
 from core.ui.words.prose import Prose
@@ -55,13 +52,13 @@ def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette
     Of the effects alone, where what chance does is not measured yet: `compare` does that, in the
     place that this gives.
     """
-    leaders = leaders_of(heads.trace, key, found.replace, asked_of(found))
+    leaders = leaders_of(heads.trace, key, found.replace, found.measure)
     ask(headline(heads, found, leaders))
     left, right = st.columns([5, 4], gap="medium")
     with left:
         beyond = heads.grid("exceeds") if len(found.draws) else None
-        show_map(heads, name_of(found), colours, beyond=beyond)
-        st.caption(" ".join([_caption(heads.table, found), *notes_of_effects(heads.trace, found)]))
+        show_map(heads, MEASURED[found.measure], colours, beyond=beyond)
+        st.caption(" ".join([_caption(heads.table, found), *notes(heads.trace, found)]))
     with right, st.container(border=True):
         _show_card(heads, found, key)
     place = st.empty()
@@ -77,12 +74,11 @@ def compare(place: DeltaGenerator, heads: HeadTable, found: Effects, key: TraceK
     """Measure what chance does, unless that is drawn, and draw it in the same picture."""
     if len(found.draws):
         return
-    asked = asked_of(found)
     controls.publish()
     with place.container():
-        leaders = leaders_of(heads.trace, key, found.replace, asked, waits=True)
+        leaders = leaders_of(heads.trace, key, found.replace, found.measure, waits=True)
         ask(headline(heads, found, leaders))
-        measured_effects(key, found.replace, asked)
+        measured_effects(key, found.replace, found.measure)
     st.rerun()
 
 
@@ -119,10 +115,10 @@ def headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) -> 
             high=high,
             draws=draws,
         )
-    signed = found.measure in FALLING
+    signed = found.measure == "logit_difference"
     return _words(
         "headline",
-        measured=name_of(found),
+        measured=MEASURED[found.measure],
         falls=signed and effect > 0,
         rises=signed and effect < 0,
         effect=number(abs(effect) if signed else effect, ".3g"),
@@ -182,8 +178,8 @@ def show_map(
 
 def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     """What it looks like, how much it writes, whether it is needed, each beside its control."""
-    row, replaced, asked = heads.row, replacements_of(key.modality), asked_of(found)
-    ways = {name: effects_of_head(key, name, asked, heads.layer, heads.head) for name in replaced}
+    row, replaced, measure = heads.row, replacements_of(key.modality), found.measure
+    ways = {name: effects_of_head(key, name, measure, heads.layer, heads.head) for name in replaced}
     pattern, short = pattern_names(heads.trace)[row["pattern"]], row["pattern"] == TOO_SHORT
     named, known = row["pattern"] not in (NONE, TOO_SHORT), "share" in row
     share = row["share"] if known else 0.0
@@ -203,11 +199,11 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     st.markdown(verdict, help=rule)
     st.markdown(_words("looks", pattern=pattern, named=named, short=short))
     st.markdown(_words("carries", known=known, share=share))
-    st.markdown(what_it_writes(heads, key, asked))
-    st.markdown(_words("is_needed", measured=name_of(found), unit=found.unit))
+    st.markdown(what_it_writes(heads, key, measure))
+    st.markdown(_words("is_needed", measured=MEASURED[found.measure], unit=found.unit))
     rows = ["| replaced by | effect | random directions | alone |", "|:--|--:|--:|--:|"]
     for name, (effect, control) in ways.items():
-        alone = direct_of_head(key, name, asked, heads.layer, heads.head)
+        alone = direct_of_head(key, name, measure, heads.layer, heads.head)
         rows.append(
             f"| {replaced[name]} | {_marked(effect, control)} | ≤ {number(control, '.3g')}"
             f" | {number(alone, '.3g', missing='–')} |"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.model.interventions.measures import Measure
 from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.serve import images
@@ -16,14 +15,6 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 128  # of a text: passes take time, one for every head and random direction
 _MAX_CUT = 16  # traces of 128 tokens
-
-
-class Asked(NamedTuple):
-    """What is measured; of a similarity the other sentence, and the words that were named."""
-
-    measure: Measure
-    other: str | None = None
-    words: tuple[str | None, str | None] | None = None
 
 
 def model_of(key: TraceKey) -> LoadedModel:

@@ -29,7 +29,7 @@ from core.model.interventions.heads import (
 )
 from core.model.interventions.measures import MEASURES, UNITS, Measure, measures_of
 from core.screens.effect import input as given
-from core.screens.effect.input import Asked, limits, model_of, text_of
+from core.screens.effect.input import limits, model_of, text_of
 from core.screens.effect.writing import direct_of, parts_of
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
@@ -39,7 +39,6 @@ from core.ui.serve.once import Shared
 from core.ui.serve.progress import Bar, bar_with_cancel
 from core.ui.words.effects import MEASURED, replacements_of
 from core.ui.words.messages import quote, show_model_error
-from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
@@ -48,31 +47,29 @@ if TYPE_CHECKING:
     from core.model.interventions.ablation import AblationResult
 
 Step = Literal["values", "fresh", "map"]
-FALLING: tuple[Measure, ...] = ("logit_difference", "similarity")  # where an effect is positive
-OTHER = "I liked reading that novel."  # than the text, until one is typed
-_LEAD = "lead of a word"  # the likeliest, unless one is named
-_MAX_CHARS = {"other": 300, "word": 40}
 _MAX_KEPT = 64  # of a few dozen numbers a head: 40 kB
 _STOPPED = "_effects_stopped"
 _words = Prose(__file__)
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _place(key: TraceKey, replace: Replace, asked: Asked, step: Step) -> Shared[list[Effects]]:
+def _place(key: TraceKey, replace: Replace, measure: Measure, step: Step) -> Shared[list[Effects]]:
     """A place for what was measured, shared by all visitors; empty until a run has finished.
 
     Of the text that the page begins with, what comes with the app.
     """
-    shipped = shipped_effects(key, replace, asked, step)
+    shipped = shipped_effects(key, replace, measure, step)
     return Shared([] if shipped is None else [shipped])
 
 
-def shipped_effects(key: TraceKey, replace: Replace, asked: Asked, step: Step) -> Effects | None:
+def shipped_effects(
+    key: TraceKey, replace: Replace, measure: Measure, step: Step
+) -> Effects | None:
     """What comes with the app of these, if anything does; it needs no model."""
     first = cache.first_input(key)
     if first is None or first.directions is None or first.fresh is None:
         return None
-    if first.effects is None or (replace, asked) != ("mean", Asked("sentence")):
+    if first.effects is None or (replace, measure) != ("mean", "sentence"):
         return None
     values, draws = first.effects, first.directions[: DRAWS if step == "map" else 0]
     if step == "fresh":  # of these heads alone, as a run of theirs
@@ -81,17 +78,16 @@ def shipped_effects(key: TraceKey, replace: Replace, asked: Asked, step: Step) -
         draws = np.full((len(first.fresh), *values.shape), np.nan)
         values[leaders], draws[:, *leaders] = first.effects[leaders], first.fresh
     control = np.abs(draws).max(axis=0) if len(draws) else np.full_like(values, np.nan)
-    measure = asked.measure
     return Effects(values, control, draws, measure, UNITS[measure], replace, (), None, False)  # noqa: FBT003
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Replacing the head in every way …")
 def effects_of_head(
-    key: TraceKey, replace: Replace, asked: Asked, layer: int, head: int
+    key: TraceKey, replace: Replace, measure: Measure, layer: int, head: int
 ) -> tuple[float, float]:
     """Effect and control of one head, from 0: the first of its fresh random directions."""
     drawn: dict[str, Any] = {"draws": SINGLE_DRAWS, "seed": FRESH_SEED}
-    found = _run(key, replace, asked, heads=[(layer, head)], **drawn)
+    found = _run(key, replace, measure, heads=[(layer, head)], **drawn)
     effect = found.values[layer, head]  # noqa: PD011 - of no data frame
     return float(effect), float(found.control[layer, head])
 
@@ -113,52 +109,50 @@ def _patterns(key: TraceKey) -> list[str]:
 def _run(
     key: TraceKey,
     replace: Replace,
-    asked: Asked,
+    measure: Measure,
     **options: Any,  # noqa: ANN401
 ) -> Effects:
     from core.model import effects
 
-    given = {**limits(key), "other": asked.other, "words": asked.words}
-    return effects(model_of(key), text_of(key), replace, asked.measure, **given, **options)
+    return effects(model_of(key), text_of(key), replace, measure, **limits(key), **options)
 
 
-def measured_effects(key: TraceKey, replace: Replace, asked: Asked, step: Step = "map") -> Effects:
+def measured_effects(
+    key: TraceKey, replace: Replace, measure: Measure, step: Step = "map"
+) -> Effects:
     """What replacing heads changes, as far as that step.
 
     Ends the page where it is refused, or was cancelled.
     """
-    if asked.other == "":
-        st.info(_words("no_other"))
-        controls.end_page()
-    place = _place(key, replace, asked, step)
-    request = (key, replace, asked)
+    place = _place(key, replace, measure, step)
+    request = (key, replace, measure)
     if not place.kept and st.session_state.get(_STOPPED) == request:
         st.button(_words("measure", step=step), key="effect_again", on_click=_go_on, type="primary")
         controls.end_page()
     if not place.kept:
-        options = _options(key, replace, asked, step)
+        options = _options(key, replace, measure, step)
         try:
             with turns.long_work(), bar_with_cancel(f"effect_cancel_{step}", _stop, request) as bar:
                 begins = partial(bar.show, 0.0, _words("begins", step=step))
                 begins()
                 progress = partial(_show, bar, step)
-                asked_for = partial(_run, key, replace, asked)
+                run = partial(_run, key, replace, measure)
                 with place.turn(waiting=begins):
                     if not place.kept:
-                        place.kept.append(asked_for(progress=progress, **options))
+                        place.kept.append(run(progress=progress, **options))
         except ModelError as error:
             show_model_error(error)
             controls.end_page()
     return place.kept[0]
 
 
-def _options(key: TraceKey, replace: Replace, asked: Asked, step: Step) -> dict[str, Any]:
+def _options(key: TraceKey, replace: Replace, measure: Measure, step: Step) -> dict[str, Any]:
     """Of :func:`core.model.effects`: which heads, and how many random directions."""
     if step == "map":
         return {"draws": DRAWS}
     if step == "values":
         return {"draws": 0}
-    values = measured_effects(key, replace, asked, "values").values  # noqa: PD011 - no data frame
+    values = measured_effects(key, replace, measure, "values").values  # noqa: PD011 - no data frame
     return {"heads": leading_heads(values), "draws": FRESH_DRAWS, "seed": FRESH_SEED}
 
 
@@ -174,12 +168,6 @@ def _go_on() -> None:
     st.session_state.pop(_STOPPED, None)
 
 
-def pick_own_measure(key: TraceKey) -> Measure:
-    """What is measured of one text or image by itself, with nothing that is named beside it."""
-    alone = [each for each in MEASURES if each != "similarity"]
-    return pick_measure(key, alone, named=False).measure
-
-
 def pick_replacement(key: TraceKey) -> Replace:
     """What heads are replaced by."""
     return controls.choice(
@@ -192,56 +180,24 @@ def pick_replacement(key: TraceKey) -> Replace:
     )
 
 
-def pick_measure(
-    key: TraceKey, among: Collection[Measure] = MEASURES, *, named: bool = True
-) -> Asked:
-    """What is measured, of what this model has `among` these; with the words that are `named`."""
+def pick_measure(key: TraceKey, among: Collection[Measure] = MEASURES) -> Measure:
+    """What is measured, of what this model has `among` these."""
     offered = [each for each in measures_of(model_of(key)) if each in among]
-    measure = controls.choice(
+    return controls.choice(
         "measure",
-        {name: MEASURED[name] if name != "logit_difference" else _LEAD for name in offered},
+        {name: MEASURED[name] for name in offered},
         "Measure",
         subject="This model can be measured by",
         menu=True,
         width=230,
     )
-    if measure == "similarity":
-        limit = _MAX_CHARS["other"]
-        other = controls.text("other", OTHER, "Other sentence", optional=True, max_chars=limit)
-        return Asked(measure, other=other.strip()[:limit])
-    return Asked(measure, words=_pick_words() if named and measure == "logit_difference" else None)
 
 
-def _pick_words() -> tuple[str | None, str | None] | None:
-    """Two words, None for one that is left to the model; None where both are."""
-    first, second = (
-        controls.text(
-            key, "", label, optional=True, max_chars=_MAX_CHARS["word"], placeholder=likeliest
-        ).strip()
-        for key, label, likeliest in (
-            ("word", "Word", "the model's likeliest"),
-            ("against", "Against", "its likeliest other"),
-        )
-    )
-    return (first or None, second or None) if first or second else None
-
-
-def asked_of(found: Effects) -> Asked:
-    """What was asked when these were measured."""
-    first, second = found.named or (None, None)
-    return Asked(found.measure, found.other, (first, second) if found.named else None)
-
-
-def name_of(found: Effects) -> str:
-    """What was measured, in words."""
-    return "lead of the first word" if found.named else MEASURED[found.measure]
-
-
-def measure(
+def head_effects(
     trace: Trace,
     key: TraceKey,
     replace: Replace,
-    asked: Asked,
+    measure: Measure,
     layer: int,
     head: int,
 ) -> tuple[HeadTable, Effects]:
@@ -250,32 +206,29 @@ def measure(
     Without random directions if they are not measured yet.
     """
     steps: tuple[Step, ...] = ("fresh", "map")
-    ready = all(_place(key, replace, asked, each).kept for each in steps)
+    ready = all(_place(key, replace, measure, each).kept for each in steps)
     step: Step = "map" if ready else "values"
-    found = measured_effects(key, replace, asked, step)
+    found = measured_effects(key, replace, measure, step)
     written = _written(key)
     patterns = _patterns(key)
-    direct, parts = direct_of(key, replace, asked), parts_of(key, asked)
+    direct, parts = direct_of(key, replace, measure), parts_of(key, measure)
     heads = None if parts is None else parts.heads
     table = effect_table(trace, found, written, patterns, direct, heads)
     return HeadTable(trace=trace, table=table, layer=layer, head=head), found
 
 
 def leaders_of(
-    trace: Trace, key: TraceKey, replace: Replace, asked: Asked, *, waits: bool = False
+    trace: Trace, key: TraceKey, replace: Replace, measure: Measure, *, waits: bool = False
 ) -> pd.DataFrame | None:
     """The heads of largest effect with their fresh directions; None before they are measured."""
-    if not (waits or _place(key, replace, asked, "fresh").kept):
+    if not (waits or _place(key, replace, measure, "fresh").kept):
         return None
-    fresh = measured_effects(key, replace, asked, "fresh")
+    fresh = measured_effects(key, replace, measure, "fresh")
     return leading_table(trace, fresh)
 
 
-def notes(trace: Trace, found: Effects | AblationResult, lead: str = "") -> list[str]:
-    """What was left out of the text, and at which word its effects are measured (Markdown).
-
-    `lead` is that of the first word over the second, where they were named.
-    """
+def notes(trace: Trace, found: Effects | AblationResult) -> list[str]:
+    """What was left out of the text, and at which word its effects are measured (Markdown)."""
     notes = []
     if len(trace.tokens) > given.MAX_TOKENS and trace.input.has_words:
         notes.append(_words("cut", most=given.MAX_TOKENS, tokens=len(trace.tokens)))
@@ -283,17 +236,7 @@ def notes(trace: Trace, found: Effects | AblationResult, lead: str = "") -> list
         notes.append(_words("class", name=quote(found.words[0])))
     if len(found.words) == 2:
         first, second = map(quote, found.words)
-        notes.append(_words("words", first=first, second=second, before=lead))
+        notes.append(_words("words", first=first, second=second))
     if found.is_masked and found.position is not None:
         notes.append(_words("hidden", word=quote(trace.tokens[found.position].display)))
     return notes
-
-
-def notes_of_effects(trace: Trace, found: Effects) -> list[str]:
-    """The same, and what a word or another sentence is compared with (Markdown)."""
-    before = "" if found.before is None else number(found.before, ".3g")
-    own = notes(trace, found, before if found.named else "")
-    if found.other is None:
-        return own
-    cut = given.MAX_TOKENS if len(found.other) > given.MAX_TOKENS else 0
-    return [*own, _words("similarity", other=quote(found.other), before=before, most=cut)]

@@ -12,7 +12,7 @@ from core.analysis.effect import parts_table
 from core.figures.effect import parts_by_layer
 from core.figures.palette import Palette
 from core.model import Trace
-from core.screens.effect.input import Asked
+from core.model.interventions.measures import Measure
 from core.screens.effect.measuring import pick_measure
 from core.screens.effect.writing import lens_of, parts_of, words_of_head
 from core.ui.cache import TraceKey
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _words = Prose(__file__)
 
 
-def pick_sum(key: TraceKey) -> Asked:
+def pick_sum(key: TraceKey) -> Measure:
     """What is taken apart, of what is a sum of what the parts of the model write."""
     from core.model.interventions.direct import SUMS
 
@@ -41,10 +41,10 @@ def pick_sum(key: TraceKey) -> Asked:
 
 
 def show_writes(
-    trace: Trace, key: TraceKey, asked: Asked, layer: int, head: int, colours: Palette
+    trace: Trace, key: TraceKey, measure: Measure, layer: int, head: int, colours: Palette
 ) -> None:
     """The answer, the map, the head's words; then all parts by layer, and the logit lens."""
-    parts = parts_of(key, asked)
+    parts = parts_of(key, measure)
     if parts is None:
         ask(_words("not_followed"))
         return
@@ -65,7 +65,7 @@ def show_writes(
         _show_map(heads, parts, colours)
     with right, st.container(border=True):
         st.markdown(f"**{heads.name}**")
-        st.markdown(what_it_writes(heads, key, asked))
+        st.markdown(what_it_writes(heads, key, measure))
         st.caption(_sums(parts))
     figure = parts_by_layer(
         trace.layer_labels,
@@ -80,9 +80,9 @@ def show_writes(
     offer_table(heads, contents("effect", trace.model, "writes"))
 
 
-def what_it_writes(heads: HeadTable, key: TraceKey, asked: Asked) -> str:
+def what_it_writes(heads: HeadTable, key: TraceKey, measure: Measure) -> str:
     """What the chosen head writes to the end itself, beside its layer's others (Markdown)."""
-    parts = parts_of(key, asked)
+    parts = parts_of(key, measure)
     if parts is None:
         return _words("writes_unknown")
     own = parts.heads[heads.layer]

@@ -8,8 +8,9 @@ import streamlit as st
 
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.heads import Replace
+from core.model.interventions.measures import Measure
 from core.screens.effect import input as reading
-from core.screens.effect.input import Asked, limits, model_of, text_of
+from core.screens.effect.input import limits, model_of, text_of
 from core.ui.cache import TraceKey
 
 if TYPE_CHECKING:
@@ -22,48 +23,45 @@ _SHOWN = 3  # words that a head makes likelier, and less likely
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _parts(key: TraceKey, asked: Asked) -> DirectParts | None:
+def _parts(key: TraceKey, measure: Measure) -> DirectParts | None:
     from core.model.interventions.direct import direct_parts
 
-    words = asked.words
     try:
-        return direct_parts(model_of(key), text_of(key), asked.measure, **limits(key), words=words)
+        return direct_parts(model_of(key), text_of(key), measure, **limits(key))
     except UnsupportedModelError:
         return None
 
 
-def parts_of(key: TraceKey, asked: Asked) -> DirectParts | None:
-    """What is read at the end in parts, by what is asked, or by what of the model's is a sum."""
+def parts_of(key: TraceKey, measure: Measure) -> DirectParts | None:
+    """What is read at the end in parts, by what is measured, or by what of the model's is a sum."""
     from core.model.interventions.direct import SUMS, summed_measure
 
-    summed = asked if asked.measure in SUMS else Asked(summed_measure(model_of(key)))
-    return _parts(key, summed)
+    return _parts(key, measure if measure in SUMS else summed_measure(model_of(key)))
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Following what heads write to the end …")
 def _direct(
-    key: TraceKey, replace: Replace, asked: Asked, head: tuple[int, int] | None
+    key: TraceKey, replace: Replace, measure: Measure, head: tuple[int, int] | None
 ) -> Doubles | None:
     from core.model.interventions.direct import direct_effects
 
-    given = {**limits(key), "other": asked.other, "words": asked.words}
-    heads = None if head is None else [head]
+    given = {**limits(key), "heads": None if head is None else [head]}
     try:
-        return direct_effects(
-            model_of(key), text_of(key), replace, asked.measure, **given, heads=heads
-        )
+        return direct_effects(model_of(key), text_of(key), replace, measure, **given)
     except UnsupportedModelError:
         return None
 
 
-def direct_of(key: TraceKey, replace: Replace, asked: Asked) -> Doubles | None:
+def direct_of(key: TraceKey, replace: Replace, measure: Measure) -> Doubles | None:
     """The direct effect of each head, (layer, head)."""
-    return _direct(key, replace, asked, None)
+    return _direct(key, replace, measure, None)
 
 
-def direct_of_head(key: TraceKey, replace: Replace, asked: Asked, layer: int, head: int) -> float:
+def direct_of_head(
+    key: TraceKey, replace: Replace, measure: Measure, layer: int, head: int
+) -> float:
     """The direct effect of one head, from 0; nan where it cannot be said."""
-    direct = _direct(key, replace, asked, (layer, head))
+    direct = _direct(key, replace, measure, (layer, head))
     return float("nan") if direct is None else float(direct[layer, head])
 
 

@@ -10,7 +10,6 @@ MEASURED: dict[Measure, str] = {
     "logit_difference": "lead of the likeliest word",
     "loss": "loss",
     "sentence": "sentence vector",
-    "similarity": "similarity of two sentences",
     "class": "class",
 }
 

@@ -168,7 +168,7 @@ def test_copies_of_a_batch_are_changed_apart(name: str, model_of: ModelOf) -> No
 
 def test_a_measure_that_a_model_has_not_is_refused(model_of: ModelOf) -> None:
     model = model_of("bert")
-    assert measures_of(model) == ("sentence", "similarity")
+    assert measures_of(model) == ("sentence",)
     with pytest.raises(UnsupportedModelError, match="cannot be measured by 'kl'") as refusal:
         effects(model, SENTENCE, measure="kl")
     assert "'sentence'" in refusal.value.advice
