@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,9 +27,7 @@ def head_map(
     title: str = "attention",
     signed: bool = False,
     reverse: bool = False,
-    logarithmic: bool = False,
     large: bool = False,
-    within: Bools | None = None,
     beyond: Bools | None = None,
 ) -> go.Figure:
     """Cells coloured by `values`; a clicked one's customdata begin with layer and head.
@@ -38,9 +35,8 @@ def head_map(
     `values` are (layer, head), the layers in `rows`, nan marked with a cross, and called `name` on
     hover; `bounds` are those of the first and the last colour, `title` that of their bar. `signed`
     colours have two sides around the middle of `bounds`; `reverse` gives the last colour to the
-    lowest value; `logarithmic` colours by the logarithm (base 2) of positive values. Cells are as
-    wide as there is room for; a `large` map is higher too. Cells that are `within` their control,
-    (layer, head), have no colour; those `beyond` chance have a dot.
+    lowest value. Cells are as wide as there is room for; a `large` map is higher too. Cells that
+    are `beyond` chance, (layer, head), have a dot.
     """
     layers, heads = values.shape
     place, head = np.meshgrid(rows.places, np.arange(1, heads + 1), indexing="ij")
@@ -57,36 +53,30 @@ def head_map(
             marker={"symbol": "x-thin", "size": 8, "line": {"width": 1, "color": colours.ink}},
             hovertemplate=f"{HOVERED}: {literal(name)} is not defined<extra></extra>",
         )
-    coloured = defined if within is None else defined & ~within
     ramp = (colours.diverging if signed else colours.sequential)[:: -1 if reverse else 1]
-    colour = _shades(values[coloured], ramp, bounds, title, logarithmic=logarithmic)
-    looks: dict[str, tuple[Bools, dict[str, Any]]] = {"": (coloured, colour)}
-    if within is not None:
-        looks[", within its control"] = (defined & within, {"color": colours.panel})
-    for words, (shown, look) in looks.items():
-        marker = {"line": {"width": 1, "color": colours.edge}, **look}
-        _add_cells(
-            figure,
-            cells[shown],
-            place[shown],
-            marker,
-            f"{literal(name)} %{{customdata[2]:.3f}}{words}",
-        )
+    low, high = bounds
+    # Plotly takes the numbers of bars for colours where it asks whether they are opaque, and warns
+    shades = shaded(ramp, (values[defined] - low) / ((high - low) or 1))
+    bar = {"title": {"text": title}, "thickness": 12}
+    look = {"color": shades, "colorscale": scale(ramp), "cmin": low, "cmax": high, "colorbar": bar}
+    words = f"{literal(name)} %{{customdata[2]:.3f}}"
+    add_cells(figure, cells[defined], place[defined], look, words, colours)
     if beyond is not None:
         dot = {"size": 7, "color": colours.panel, "line": {"width": 1.5, "color": colours.ink}}
         dots = {"x": head[beyond], "y": place[beyond], "mode": "markers", "hoverinfo": "skip"}
         figure.add_scatter(**dots, **steady() | {"marker": dot | {"opacity": 1}})
-    lay_out_heads(figure, rows, heads, colours)
-    row = square_size(heads) + 6
-    if large:
-        row = max(row, round(min(_ROW, _HEIGHT / rows.end)))
-    height = max(240, 110 + row * rows.end)
-    figure.update_layout(height=height, showlegend=False, barmode="overlay")
+    lay_out_heads(figure, rows, heads, colours, large=large)
     return figure
 
 
-def _add_cells(
-    figure: go.Figure, cells: Floats, places: Floats, marker: dict[str, Any], words: str
+def add_cells(
+    figure: go.Figure,
+    cells: Floats,
+    places: Floats,
+    look: dict[str, Any],
+    words: str,
+    colours: Palette,
+    **more: Any,  # noqa: ANN401 - of plotly's bars: name, text ...
 ) -> None:
     """Cells, (cell, 3): layer, head, value; in rows at `places`; `words` are of the hover."""
     figure.add_bar(  # a chart of cells reports no clicks
@@ -95,41 +85,17 @@ def _add_cells(
         base=places - _CELL[1] / 2,
         width=_CELL[0],
         customdata=cells,
-        marker=marker,
+        marker={"line": {"width": 1, "color": colours.edge}, **look},
         **steady(),
         hovertemplate=f"{HOVERED}: {words}<br>press to open this head<extra></extra>",
+        **more,
     )
 
 
-def _shades(
-    values: Floats,
-    ramp: Sequence[str],
-    bounds: tuple[float, float],
-    title: str,
-    *,
-    logarithmic: bool,
-) -> dict[str, Any]:
-    """Of a marker: a colour a value, and the bar that explains them.
-
-    Plotly takes the numbers of bars for colours where it asks whether they are opaque, and warns.
-    """
-    bar: dict[str, Any] = {"title": {"text": title}, "thickness": 12}
-    low, high = bounds
-    if logarithmic:
-        values, low, high = np.log2(values), np.log2(low), np.log2(high)
-        ticks = np.arange(np.ceil(low), np.floor(high) + 1)
-        bar |= {"tickvals": ticks, "ticktext": [f"{2.0**tick:g}" for tick in ticks]}
-    return {
-        "color": shaded(ramp, (values - low) / ((high - low) or 1)),
-        "colorscale": scale(ramp),
-        "cmin": low,
-        "cmax": high,
-        "colorbar": bar,
-    }
-
-
-def lay_out_heads(figure: go.Figure, rows: Rows, heads: int, colours: Palette) -> None:
-    """Axes of a map of heads, with the numbers of both, whose points can be clicked.
+def lay_out_heads(
+    figure: go.Figure, rows: Rows, heads: int, colours: Palette, *, large: bool = False
+) -> None:
+    """Axes of a map of heads, with the numbers of both, whose cells can be clicked, and its height.
 
     Layers that do not attend are a thin empty row.
     """
@@ -148,6 +114,11 @@ def lay_out_heads(figure: go.Figure, rows: Rows, heads: int, colours: Palette) -
             layer="below",
         )
     make_clickable(figure)
+    row = 40 if heads <= 6 else 26 if heads <= 16 else 19  # pixels
+    if large:
+        row = max(row, round(min(_ROW, _HEIGHT / rows.end)))
+    height = max(240, 110 + row * rows.end)
+    figure.update_layout(height=height, showlegend=False, barmode="overlay")
 
 
 def layer_ticks(rows: Rows) -> dict[str, Any]:
@@ -172,7 +143,7 @@ def make_clickable(figure: go.Figure) -> None:
 
 
 def frame(figure: go.Figure, rows: Rows, head: tuple[int, int], colours: Palette) -> None:
-    """Mark the chosen head, (layer, head) from 0, on a map whose cells have no fixed size."""
+    """Mark the chosen head, (layer, head) from 0."""
     width, height = _CELL
     x, y = head[1] + 1, rows.places[head[0]]
     figure.add_shape(
@@ -185,37 +156,7 @@ def frame(figure: go.Figure, rows: Rows, head: tuple[int, int], colours: Palette
     )
 
 
-def ring(
-    figure: go.Figure, rows: Rows, head: tuple[int, int], heads: int, colours: Palette
-) -> None:
-    """Mark the chosen head, (layer, head) from 0, on a map of squares, of layers in `rows`."""
-    place, size = rows.places[head[0]], square_size(heads) + 6
-    add_ring(figure, head[1] + 1, place, "square-open", size, colours)
-
-
-def add_ring(
-    figure: go.Figure, x: float, y: float, symbol: str, size: int, colours: Palette
-) -> None:
-    """An open mark around one point, which takes no clicks of its own."""
-    figure.add_scatter(
-        x=[x],
-        y=[y],
-        mode="markers",
-        marker={"symbol": symbol, "size": size, "color": colours.alert, "line": {"width": 3}},
-        **steady(),
-        hoverinfo="skip",
-        showlegend=False,
-    )
-
-
-def steady(text: str | None = None, opacity: float = 1) -> dict[str, Any]:
-    """Arguments of a trace whose points do not fade when one is clicked; `text`: their colour."""
+def steady(opacity: float = 1) -> dict[str, Any]:
+    """Arguments of a trace whose points do not fade when one is clicked."""
     same: dict[str, Any] = {"marker": {"opacity": opacity}}
-    if text is not None:
-        same["textfont"] = {"color": text}
     return {"selected": same, "unselected": same}
-
-
-def square_size(heads: int) -> int:
-    """Pixels of a square: as large as a third of a page has room for."""
-    return 34 if heads <= 6 else 20 if heads <= 16 else 13

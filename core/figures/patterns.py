@@ -23,7 +23,7 @@ _SPACE = "\u2002"  # between the end of the axis and a number, where the ink of 
 _CHROMA = 48.0  # of colours outside the palette; green and pink stay queries and keys
 _NAMINGS: dict[str, Naming] = {name: each.naming for name, each in NAMING.items() if each.naming}
 # So that colour is not all there is to read.
-PATTERN_ICONS = {NONE: "", TOO_SHORT: ""} | {name: each.icon for name, each in _NAMINGS.items()}
+LETTERS = {NONE: "", TOO_SHORT: ""} | {name: each.letter for name, each in _NAMINGS.items()}
 
 
 def pattern_colours(theme: str | None, colours: Palette) -> dict[str, str]:
@@ -39,12 +39,6 @@ def pattern_colours(theme: str | None, colours: Palette) -> dict[str, str]:
     return shades
 
 
-def spoken_icons(names: Mapping[str, str]) -> str:
-    """What the icons of patterns show, for those who do not see them, after each of `names`."""
-    icons = ((name, PATTERN_ICONS[pattern]) for pattern, name in names.items())
-    return "; ".join(f"{name}: {icon}" for name, icon in icons if icon)
-
-
 def pattern_map(
     patterns: NDArray[np.str_],
     confidence: Floats,
@@ -53,21 +47,16 @@ def pattern_map(
     shades: Mapping[str, str],
     colours: Palette,
 ) -> go.Figure:
-    """Layers down, heads across, a square each by its pattern.
+    """Layers down, heads across, a cell each by its pattern.
 
-    A clicked point's customdata begin with layer and head. `patterns` and `confidence` are (layer,
-    head), the layers in `rows`. The legend keeps the order of `names`, which
-    people read; `shades` are from :func:`pattern_colours`.
+    A clicked cell's customdata begin with layer and head. `patterns` and `confidence` are (layer,
+    head), the layers in `rows`. The legend keeps the order of `names`, which people read; `shades`
+    are from :func:`pattern_colours`.
     """
     clarity = "<br>%{customdata[2]:.2f} of the way from the threshold to 1"
     looks = {
         pattern: ClassLook(
-            name,
-            "?" if pattern == TOO_SHORT else "",
-            shades[pattern],
-            "" if pattern in (NONE, TOO_SHORT) else clarity,
-            is_pale=pattern in (NONE, TOO_SHORT),
-            icon=PATTERN_ICONS[pattern],
+            name, LETTERS[pattern], shades[pattern], clarity if LETTERS[pattern] else ""
         )
         for pattern, name in names.items()
     }

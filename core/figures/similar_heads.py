@@ -8,13 +8,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.analysis.arrays import Floats
-from core.analysis.head_patterns.naming import NONE, TOO_SHORT
-from core.figures.class_map import ClassLook, add_legend
-from core.figures.head_map import add_ring, make_clickable, steady
-from core.figures.icons import draw_icon
+from core.figures.class_map import add_legend
+from core.figures.head_map import make_clickable, steady
 from core.figures.labels import literal
 from core.figures.palette import Palette
-from core.figures.patterns import PATTERN_ICONS
+from core.figures.patterns import LETTERS
 
 
 def similar_by_pattern(
@@ -26,40 +24,42 @@ def similar_by_pattern(
     shades: Mapping[str, str],
     colours: Palette,
 ) -> go.Figure:
-    """Heads coloured by pattern, with its icon.
+    """Heads coloured by pattern, with its letter.
 
-    `points` are (head of all layers, 2), with a pattern each. A
-    clicked point's customdata are layer, head and name. The `chosen` head is ringed and named. The
-    legend keeps the order of `names`; `shades` are a colour per pattern.
+    `points` are (head of all layers, 2), with a pattern each. A clicked point's customdata are
+    layer, head and name. The `chosen` head is ringed and named. The legend keeps the order of
+    `names`; `shades` are a colour per pattern.
     """
     figure = go.Figure()
     numbers = range(1, len(points) // len(layer_labels) + 1)
     heads = [(layer, head, f"L{layer} H{head}") for layer in layer_labels for head in numbers]
-    entries = {}
     for pattern, name in names.items():
         (members,) = np.nonzero(np.asarray(patterns) == pattern)
         if not members.size:
             continue
-        unnamed, icon = pattern in (NONE, TOO_SHORT), PATTERN_ICONS[pattern]
-        entries[f"{name} ({members.size})"] = ClassLook(name, "", shades[pattern], icon=icon)
-        x, y = points[members].T
+        letter = LETTERS[pattern]
         figure.add_scatter(
-            x=x,
-            y=y,
+            x=points[members, 0],
+            y=points[members, 1],
             customdata=[heads[index] for index in members.tolist()],
+            name=f"{letter} {literal(name)} ({members.size})".lstrip(),
             mode="markers",
             marker={
-                "size": 11 if unnamed else 19,
+                "size": 19 if letter else 11,
                 "color": shades[pattern],
-                "line": {"width": 1, "color": colours.ink if unnamed else colours.paper},
+                "line": {"width": 1, "color": colours.paper if letter else colours.ink},
             },
             **steady(),
-            showlegend=False,
-            hovertemplate=f"%{{customdata[2]}}: {name}<extra></extra>",
+            hovertemplate=f"%{{customdata[2]}}: {literal(name)}<extra></extra>",
         )
-        draw_icon(figure, x, y, icon, 15, colours.paper)
+    quiet = {"hoverinfo": "skip", "showlegend": False}
+    x, y = points.T
+    text = [LETTERS[pattern] for pattern in patterns]
+    figure.add_scatter(x=x, y=y, text=text, mode="text", textfont={"color": colours.paper}, **quiet)
     x, y = points[chosen]
-    add_ring(figure, x, y, "circle-open", 25, colours)
+    line = {"width": 3, "color": colours.alert}
+    ring = {"symbol": "circle-open", "size": 25, "color": colours.alert, "line": line}
+    figure.add_scatter(x=[x], y=[y], mode="markers", marker=ring, **steady(), **quiet)
     figure.add_annotation(
         x=x,
         y=y,
@@ -74,5 +74,6 @@ def similar_by_pattern(
     figure.update_xaxes(**axis, constrain="domain")
     figure.update_yaxes(**axis, scaleanchor="x", scaleratio=1)
     make_clickable(figure)
-    add_legend(figure, entries, 440, 12, colours)
+    figure.update_layout(height=456)
+    add_legend(figure, 12)
     return figure

@@ -14,14 +14,13 @@ def test_each_head_is_one_square_of_its_class_with_its_number() -> None:
     strengths = np.array([[0.5, 0.1], [0.9, 0.4]])
     rows = Rows((3, 7), (1.0, 2.5), (), 2.5)
     figure = follow_map(classes, strengths, rows, palette("light"))
-    drawn = {trace.name: trace for trace in figure.data if trace.customdata is not None}
-    legend = [trace.text[0].strip() for trace in figure.data if trace.mode == "text"]
-    assert legend == ["hue (2)", "place (1)", "none of these (1)"]
-    np.testing.assert_allclose(drawn["hue"].customdata, [[3, 1, 0.5], [7, 2, 0.4]])
-    assert list(drawn["hue"].y) == [1.0, 2.5]
-    assert set(drawn["hue"].text) == {"H"}
-    assert set(drawn["none of these"].text) == {""}
-    assert "correlation" in drawn["hue"].hovertemplate
-    colours = {trace.marker.color for trace in drawn.values()}
+    hue, place, none = figure.data
+    names = ["H hue (2)", "P place (1)", "none of these (1)"]
+    assert [trace.name for trace in figure.data] == names
+    np.testing.assert_allclose(hue.customdata, [[3, 1, 0.5], [7, 2, 0.4]])
+    assert list(hue.base + hue.y / 2) == [1.0, 2.5]
+    assert (set(hue.text), set(none.text)) == ({"H"}, {""})
+    assert "correlation" in hue.hovertemplate
+    colours = {trace.marker.color for trace in (hue, place, none)}
     assert len(colours) == 3
     assert not colours & {palette("light").query, palette("light").key}

@@ -10,52 +10,23 @@ from plotly.colors import sample_colorscale
 
 from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
 from core.analysis.layers import rows_of
-from core.figures.head_map import frame, head_map, ring
-from core.figures.icons import ICONS
+from core.figures.head_map import frame, head_map
 from core.figures.palette import palette
 from core.figures.patterns import (
-    PATTERN_ICONS,
+    LETTERS,
     Bar,
     pattern_colours,
     pattern_map,
     score_bars,
-    spoken_icons,
 )
 from tests.analysis.traces import HYBRID, Stack
 
 NAMES = {name: f"<{name}>" for name in (*NAMING, NONE, TOO_SHORT)}
 
 
-def test_every_pattern_has_an_icon_of_its_own_which_is_spoken_too() -> None:
-    icons = {name: icon for name, icon in PATTERN_ICONS.items() if name not in (NONE, TOO_SHORT)}
-    assert set(icons) == set(NAMING)
-    assert len({ICONS[icon] for icon in icons.values()}) == len(icons)
-    spoken = spoken_icons({"previous": "previous token", "none": "no pattern", "broad": "broad"})
-    assert spoken == "previous token: a line under the diagonal; broad: all four quarters"
-
-
-@pytest.mark.parametrize(
-    ("pattern", "cells"),
-    [
-        ("previous", {(1, 0), (2, 1), (3, 2)}),
-        ("next", {(0, 1), (1, 2), (2, 3)}),
-        ("self", {(0, 0), (1, 1), (2, 2), (3, 3)}),
-        ("first", {(0, 0), (1, 0), (2, 0), (3, 0)}),
-        ("sep", {(0, 3), (1, 3), (2, 3), (3, 3)}),
-    ],
-)
-def test_a_line_lies_where_an_attention_table_of_four_tokens_has_its_weight(
-    pattern: str, cells: set[tuple[int, int]]
-) -> None:
-    """The middle of the mark, as plotly turns and moves it, is nearest to that of the cells."""
-    (mark,) = ICONS[PATTERN_ICONS[pattern]]
-    turn = np.deg2rad(mark.angle)
-    middle = mark.away * np.array([np.cos(turn), -np.sin(turn)])  # down, right: against its angle
-    rows_and_columns = (np.array(sorted(cells)) - 1.5) / 4
-    np.testing.assert_allclose(middle, rows_and_columns.mean(axis=0), atol=0.11)
-    across = np.array([np.sin(turn), np.cos(turn)])  # along the line
-    spread = (rows_and_columns - rows_and_columns.mean(axis=0)) @ [-across[1], across[0]]
-    np.testing.assert_allclose(spread, 0, atol=1e-9)
+def test_every_pattern_has_a_letter_of_its_own() -> None:
+    letters = [LETTERS[name] for name in NAMING]
+    assert len(set(filter(None, letters))) == len(letters)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -65,7 +36,7 @@ def test_every_pattern_has_a_colour_of_its_own_that_is_not_that_of_queries_or_ke
     colours = palette(theme)
     shades = pattern_colours(theme, colours)
     assert set(shades) == set(NAMES)
-    assert shades.pop(TOO_SHORT) == shades[NONE]  # no pattern; a question mark tells them apart
+    assert shades.pop(TOO_SHORT) == shades[NONE]  # no pattern
     assert len({*shades.values(), colours.query, colours.key}) == len(shades) + 2
 
 
@@ -75,18 +46,13 @@ def test_a_head_stands_at_its_layer_and_number_in_the_colour_of_its_pattern() ->
     colours, rows = palette("light"), rows_of(Stack.of(2))
     shades = pattern_colours("light", colours)
     figure = pattern_map(patterns, confidence, rows, NAMES, shades, colours)
-    counts = {"first": 2, "none": 2, "broad": 1, "self": 1}
-    legend = {trace.text[0].strip() for trace in figure.data if trace.mode == "text"}
+    names = ["I &lt;self&gt; (1)", "F &lt;first&gt; (2)", "B &lt;broad&gt; (1)", "&lt;none&gt; (2)"]
     # Escaped, as plotly reads a legend as HTML
-    assert legend == {f"&lt;{name}&gt; ({count})" for name, count in counts.items()}
-    first, in_legend = (t for t in figure.data if t.marker.color == shades["first"])
-    assert (in_legend.xaxis, list(in_legend.x)) == ("x2", [1.06])  # after "self"
-    icons = [trace for trace in figure.data if trace.marker.symbol == ("line-ew", "line-ew")]
-    assert [(list(icon.x), list(icon.y)) for icon in icons] == [([1, 3], [1, 1])]
-    assert (list(first.x), list(first.y)) == ([1, 3], [1, 1])
+    assert [trace.name for trace in figure.data] == names
+    first = figure.data[1]
+    assert (first.marker.color, set(first.text)) == (shades["first"], {"F"})
+    assert (list(first.x), list(first.base + first.y / 2)) == ([1, 3], [1, 1])
     assert first.customdata.tolist() == [[1, 1, 0.1], [1, 3, 0.3]]
-    ring(figure, rows, (1, 2), 3, colours)
-    assert (list(figure.data[-1].x), list(figure.data[-1].y)) == ([3], [2])
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -34,7 +34,7 @@ def table(app: AppTest) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("score", "caption"),
     [
-        ("class", "Icons are small attention tables: the most specific pattern"),
+        ("class", "Letters are the most specific pattern"),
         ("previous", "A head with uniform attention has 0.08 here"),
         ("distance", "A head with uniform attention has 4.31 tokens here"),  # (n² − 1) / 3n
         ("entropy", "A head with uniform attention has 1.00, the maximum."),

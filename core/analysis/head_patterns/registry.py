@@ -41,7 +41,7 @@ class Naming:
     """How a pattern names heads."""
 
     rank: int  # from the most specific pattern: the first that a head clearly follows names it
-    icon: str  # of these heads on maps, one of :mod:`core.figures.icons`
+    letter: str  # on these heads in maps
     category: int | None = None  # their colour there, one of the palette's categories; or a hue
     hue: float = 0.0  # in degrees (CIE LCh)
     light: float = 52.0  # the hue's lightness in each theme
@@ -109,7 +109,7 @@ PATTERNS = (
     Pattern(
         "previous",
         partial(neighbours, offset=-1),
-        Naming(1, "a line under the diagonal", category=1),
+        Naming(1, "P", category=1),
         source=CLARK,
         highlight=2,
         of_patches=True,
@@ -117,7 +117,7 @@ PATTERNS = (
     Pattern(
         "next",
         partial(neighbours, offset=1),
-        Naming(2, "a line over the diagonal", category=2),
+        Naming(2, "N", category=2),
         source=CLARK,
         highlight=1,
         of_patches=True,
@@ -125,12 +125,12 @@ PATTERNS = (
     Pattern(
         "self",
         partial(neighbours, offset=0),
-        Naming(5, "the diagonal", hue=95, dark=74),
+        Naming(5, "I", hue=95, dark=74),
         of_patches=True,
     ),
     Pattern(
         "first",
-        naming=Naming(6, "a column at the left", category=0),
+        naming=Naming(6, "F", category=0),
         keys=lambda token: token.position == 0,
         of_patches=True,
     ),
@@ -140,7 +140,7 @@ PATTERNS = (
     ),
     Pattern(
         "sep",
-        naming=Naming(7, "a column at the right", hue=75, light=36, dark=84),
+        naming=Naming(7, "S", hue=75, light=36, dark=84),
         keys=lambda token: token.special and token.position > 0,
         threshold=0.6,
         source=CLARK,
@@ -148,7 +148,7 @@ PATTERNS = (
     ),
     Pattern(
         "punctuation",
-        naming=Naming(8, "a column in the middle", hue=15, light=34),
+        naming=Naming(8, ".", hue=15, light=34),
         keys=lambda token: is_mark(token) and not token.special,
         threshold=0.6,
         source=CLARK,
@@ -166,7 +166,7 @@ PATTERNS = (
         "same_token",
         same_token_pairs,
         # Before "self", its place to rest when nothing repeats.
-        Naming(4, "two cells off the diagonal", category=3),
+        Naming(4, "=", category=3),
     ),
     Pattern(
         "related_word",
@@ -178,14 +178,14 @@ PATTERNS = (
     Pattern(
         "other_sentence",
         other_sentence_pairs,
-        Naming(9, "two blocks off the diagonal", hue=40),
+        Naming(9, "O", hue=40),
         highlight=5,
         link="sentence",
     ),
     Pattern("distance", measured="distance"),
     Pattern(
         "broad",
-        naming=Naming(100, "all four quarters", category=4),
+        naming=Naming(100, "B", category=4),
         measured="entropy",
         score="entropy",
         threshold=0.78,
@@ -197,7 +197,7 @@ PATTERNS = (
     Pattern(
         "induction",
         induction_pairs,
-        Naming(3, "a short line far under the diagonal", hue=205),
+        Naming(3, "C", hue=205),
         measured="repeated",
     ),
 )

@@ -19,7 +19,7 @@ _HOVER = "<br>rank correlation %{customdata[2]:.2f}"
 def follow_map(
     classes: NDArray[np.str_], strengths: NDArray[np.float64], rows: Rows, colours: Palette
 ) -> go.Figure:
-    """Layers down, heads across, a square each by what it follows.
+    """Layers down, heads across, a cell each by what it follows.
 
     `classes`, a feature or "none", and `strengths`, the highest correlation, are (layer, head).
     """
@@ -27,5 +27,5 @@ def follow_map(
         name: ClassLook(name, letter, colours.categories[category], _HOVER)
         for name, (letter, category) in _LOOKS.items()
     }
-    looks["none"] = ClassLook("none of these", "", colours.line, _HOVER, is_pale=True)
+    looks["none"] = ClassLook("none of these", "", colours.line, _HOVER)
     return class_map(classes, strengths, rows, looks, colours)

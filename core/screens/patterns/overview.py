@@ -13,9 +13,9 @@ from core.analysis.head_patterns.naming import NAMING, NONE
 from core.analysis.head_patterns.registry import PATTERNS
 from core.analysis.layers import rows_of
 from core.analysis.statistics import RESAMPLES
-from core.figures.head_map import ring
+from core.figures.head_map import frame
 from core.figures.palette import Palette
-from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars, spoken_icons
+from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars
 from core.model import Trace
 from core.screens.patterns.view import View
 from core.screens.patterns.wording import verdict, why_missing
@@ -128,9 +128,8 @@ def _show_map(view: View, colours: Palette, score: str) -> None:
             pattern_colours(st.context.theme.type, colours),
             colours,
         )
-        ring(figure, rows, (view.layer, view.head), view.trace.shape[1], colours)
-        alt = "Map of all heads: patterns. " + spoken_icons(pattern_names(view.trace))
-        show_heads(figure, alt, key="patterns_map", on_open=choose_one)
+        frame(figure, rows, (view.layer, view.head), colours)
+        show_heads(figure, "Map of all heads: patterns", key="patterns_map", on_open=choose_one)
         show_gaps(view.trace)
     else:
         values, name = view.grid(score).astype(np.float64), score_names(view.trace)[score]

@@ -19,7 +19,7 @@ from core.analysis.images.selectivity import (
     selectivity_table,
 )
 from core.analysis.layers import rows_of
-from core.figures.head_map import ring
+from core.figures.head_map import frame
 from core.figures.images.following import follow_map
 from core.figures.palette import Palette
 from core.model import trace_patches, untrained_twin
@@ -127,7 +127,7 @@ def _show_map(follows: Follows, colours: Palette) -> None:
     rows = rows_of(trace)
     strengths = np.max([np.nan_to_num(follows.grid(each)) for each in FEATURES], axis=0)
     figure = follow_map(follows.grid("follows").astype(np.str_), strengths, rows, colours)
-    ring(figure, rows, (follows.layer, follows.head), trace.shape[1], colours)
+    frame(figure, rows, (follows.layer, follows.head), colours)
     show_heads(
         figure,
         "Map of all heads: what they follow",
