@@ -42,7 +42,6 @@ with control_row():
         menu=True,
         width=230,
         help=f"Judged on {trace.input.this} alone.",
-        gone=dict.fromkeys(("related", "related_other"), "Related words are no longer searched."),
     )
     pair_names, meaning = pair_words(trace)
     pairs = pick_pairs(trace, "Pairs", names=pair_names.__getitem__, help=meaning)

@@ -39,7 +39,6 @@ from tests.pages.conftest import BOOK, PAIR, said
         ),
         ({"pattern": "next", **PAIR}, ["Next token: no head**", "The closest is L2 H9 0.47."]),
         ({"pattern": "sentence"}, ["The other sentence** cannot be measured here"]),
-        ({"pattern": "words"}, ["no word of this text occurs twice, or in two forms."]),
         ({"pattern": "broad"}, ["Many tokens: 11 of 72 heads** with attention spread"]),
     ],
 )

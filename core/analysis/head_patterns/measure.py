@@ -19,10 +19,9 @@ from core.model.trace import Array, Token, Trace
 
 Counts = NDArray[np.int_]
 
-# Patterns of the text itself: those that need neither repeated sequences nor embeddings.
-ON_TEXT = tuple(each for each in PATTERNS if each.measured in {"pairs", "distance", "entropy"})
-TABLE = tuple(each for each in ON_TEXT if each.in_table)
-MEASURED = tuple(each.score for each in TABLE)
+# Patterns of the text itself, which need no repeated sequences.
+ON_TEXT = tuple(each for each in PATTERNS if each.measured != "repeated")
+MEASURED = tuple(each.score for each in ON_TEXT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,7 @@ class Scores:
     query_tokens: dict[str, Floats]  # how many query tokens that is
 
 
-def measure_text(trace: Trace, patterns: Sequence[Pattern] = TABLE) -> Measured:
+def measure_text(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> Measured:
     """Every head on one text, by some of the patterns `ON_TEXT`.
 
     In cross attention no token has a pair of a pattern that is not `Pattern.across`.
@@ -85,7 +84,7 @@ def measure_matrix(
     `uniform` is uniform attention to all permitted keys, 0 elsewhere; `source` are the tokens that
     cross attention goes to.
     """
-    ruler = _Ruler(TABLE, tokens, source)
+    ruler = _Ruler(ON_TEXT, tokens, source)
     allowed = (uniform > 0)[None]
     return Measured(
         ruler.names,
@@ -110,14 +109,6 @@ def named_scores(names: Sequence[str], sums: Floats, uniform: Floats, counts: Fl
     with np.errstate(invalid="ignore"):  # 0 / 0 is nan: no token has such a pair
         parts = (sums / counts, uniform / counts, counts)
     return Scores(*(dict(zip(names, part, strict=True)) for part in parts))
-
-
-def head_scores(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> dict[str, Floats]:
-    """The mean over tokens of what each pattern measures, (layer, head) by the name of the score.
-
-    nan where no token has such a pair that the model permits.
-    """
-    return mean_scores([measure_text(trace, patterns)]).means
 
 
 class _Ruler:

@@ -18,7 +18,6 @@ from core.analysis.head_patterns.pairs import (
     induction_pairs,
     is_mark,
     other_sentence_pairs,
-    related_word_pairs,
     same_token_pairs,
 )
 from core.model.trace import Token
@@ -70,7 +69,6 @@ class Pattern:
     min_query_tokens: int = MIN_QUERY_TOKENS  # with such a pair, before the score says anything
     highlight: int | None = None  # its place among those that the model view looks for
     link: str = ""  # its name in the model view's links, where that is not the `name`
-    in_table: bool = True
     of_patches: bool = False  # whether it has a meaning for the patches of an image
 
     def __post_init__(self) -> None:
@@ -169,17 +167,10 @@ PATTERNS = (
         Naming(4, "=", category=3),
     ),
     Pattern(
-        "related_word",
-        related_word_pairs,
-        highlight=4,
-        link="words",
-        in_table=False,
-    ),
-    Pattern(
         "other_sentence",
         other_sentence_pairs,
         Naming(9, "O", hue=40),
-        highlight=5,
+        highlight=4,
         link="sentence",
     ),
     Pattern("distance", measured="distance"),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-SCORES = tuple(each.score for each in PATTERNS if each.in_table)
+SCORES = tuple(each.score for each in PATTERNS)
 
 
 def pattern_table(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from core.analysis.head_patterns import OTHER_END, SAME_START
 from core.analysis.model_map import ModelMap
 from core.components.model_view import MAX_ENLARGED_LINES, MAX_LINES, Look
 from core.screens.model_view.cached import heads_that
@@ -95,30 +94,13 @@ def examples(trace: Trace) -> list[Preset]:
             _words("rest", where=words_for(trace)["delimiter"].where),
             {"pattern": "delimiters"},
         ),
-        *(_of_texts() if "words" in offered else ()),  # they are compared with one another
     ]
+    if seen.kind == "text":
+        leaves, colours, _ = EXAMPLES[3]
+        two: dict[str, str | int] = {"text": leaves, "pair": colours or "", "two": True}
+        state = {**two, "filter": "ab", "hide": True}
+        presets.append(Preset("Two sentences", _words("two_sentences"), state))
     return [each for each in presets if each.state.get("pattern", "none") in offered]
-
-
-def _of_texts() -> list[Preset]:
-    """Examples that bring texts of their own."""
-    leaves, colours, _ = EXAMPLES[3]
-    return [
-        Preset(
-            "Two sentences",
-            _words("two_sentences"),
-            _texts(leaves, colours or "", filter="ab", hide=True),
-        ),
-        Preset(
-            "The same word again",
-            _words("same_word"),
-            _texts("The cat sat on the mat. The cats were sleeping on the mats.", pattern="words"),
-        ),
-    ]
-
-
-def _texts(text: str, pair: str = "", **changes: str | bool) -> dict[str, str | bool]:
-    return {"text": text, "pair": pair, "two": bool(pair), **changes}
 
 
 def mathematics(trace: Trace) -> str:
@@ -128,6 +110,4 @@ def mathematics(trace: Trace) -> str:
         kind=trace.input.kind,  # each has other patterns
         this=trace.input.this,
         many=highlight_names(trace)["broad"],
-        same_start=SAME_START,
-        other_end=OTHER_END,
     )

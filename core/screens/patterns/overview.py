@@ -73,7 +73,7 @@ def pick_colouring(trace: Trace) -> str:
 def _scores(trace: Trace) -> list[str]:
     """The scores that have a meaning for this kind of attention, each once."""
     names = score_names(trace)
-    scores = [each.score for each in PATTERNS if each.in_table and has_meaning(trace, each)]
+    scores = [each.score for each in PATTERNS if has_meaning(trace, each)]
     return list({names[score]: score for score in reversed(scores)}.values())[::-1]
 
 

@@ -33,7 +33,7 @@ def show_limits(trace: Trace) -> None:
         return
     names = score_names(trace)
     if kind == "cross":
-        left_out = [names[each.score] for each in PATTERNS if each.in_table and not each.across]
+        left_out = [names[each.score] for each in PATTERNS if not each.across]
         st.caption(_words("of_two_texts", left_out=", ".join(left_out)))
     induction = "" if kind == "cross" else ", like the random sequences of induction,"
     show_unread(trace, f"The sample corpus{induction}")

@@ -8,12 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.analysis.head_patterns import head_scores, pattern_table
-from core.analysis.head_patterns.measure import MEASURED, mean_relative_entropy
+from core.analysis.head_patterns import pattern_table
+from core.analysis.head_patterns.measure import (
+    MEASURED,
+    mean_relative_entropy,
+    mean_scores,
+    measure_text,
+)
 from core.analysis.head_patterns.pairs import (
-    are_forms,
     induction_pairs,
-    related_word_pairs,
     same_token_pairs,
 )
 from core.model import load, trace_text
@@ -49,7 +52,7 @@ def test_column_scores_are_the_mass_of_their_columns(name: str, columns: list[in
 
 def test_every_layer_and_head_has_its_own_scores() -> None:
     weights = random_weights(5, 2, 3, 7)
-    scores = head_scores(trace_with_attention(weights))
+    scores = mean_scores([measure_text(trace_with_attention(weights))]).means
     for head in np.ndindex(2, 3):
         matrix = weights[head].astype(np.float64)
         entropy = -sum(p * math.log(p) for p in matrix.ravel() if p > 0) / 7 / math.log(7)
@@ -75,36 +78,10 @@ def test_the_other_sentence_is_counted_without_special_tokens() -> None:
     weights = random_weights(4, 1, 1, 6)
     row = weights[0, 0]
     expected = [row[1, 3] + row[1, 4], row[3, 1], row[4, 1]]
-    score = head_scores(trace_with_attention(weights, tokens))["other_sentence"]
+    score = mean_scores([measure_text(trace_with_attention(weights, tokens))]).means[
+        "other_sentence"
+    ]
     assert score.item() == pytest.approx(np.mean(expected), abs=1e-6)
-
-
-def test_a_word_is_related_to_its_other_forms_in_all_their_pieces() -> None:
-    assert np.argwhere(
-        related_word_pairs(plain_tokens("color", "of", "?", "colorful", "?", "Color"))
-    ).tolist() == [[0, 3], [0, 5], [3, 0], [3, 5], [5, 0], [5, 3]]
-    tokens = spelled("Cap ##y saw cap ##y saw ?")
-    weights = random_weights(3, 1, 1, 7)
-    row = weights[0, 0]
-    expected = [row[i, [3, 4]].sum() for i in (0, 1)] + [row[i, [0, 1]].sum() for i in (3, 4)]
-    score = head_scores(trace_with_attention(weights, tokens))["related_word"]
-    assert score.item() == pytest.approx(np.mean([*expected, row[2, 5], row[5, 2]]), abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "forms"),
-    [
-        ("it", "it", True),
-        ("enjoy", "enjoyed", True),
-        ("happy", "happily", True),
-        ("leaf", "leaves", False),  # three letters in common
-        ("inter", "international", False),  # the rest is longer than an ending
-        ("in", "inn", False),
-        ("thing", "think", True),  # a rule of spelling, as its description says
-    ],
-)
-def test_words_that_begin_alike_and_end_differently_are_forms(a: str, b: str, forms: bool) -> None:
-    assert are_forms(a, b) is are_forms(b, a) is forms
 
 
 def test_induction_pairs_lead_to_what_followed_an_earlier_copy() -> None:
@@ -143,15 +120,17 @@ def test_layers_with_different_masks_are_counted_by_their_own() -> None:
     trace = trace_with_attention(random_weights(7, 2, 1, 3))
     mask = np.where(np.tri(3, dtype=bool), 0, -np.inf).astype(np.float32)
     mixed = replace(trace, layers=(Layer(1.0, mask), Layer(1.0, None)))
-    assert np.isnan(head_scores(mixed)["next"]).tolist() == [[True], [False]]
+    scores = mean_scores([measure_text(mixed)]).means["next"]
+    assert np.isnan(scores).tolist() == [[True], [False]]
 
 
 def test_what_a_text_does_not_have_is_not_a_number() -> None:
     table = pattern_table(trace_with_attention(random_weights(5, 2, 3, 4)))
     absent = ["cls", "sep", "punctuation", "delimiter", "same_token", "other_sentence", "induction"]
     assert table[absent].isna().all(axis=None)
-    single = head_scores(trace_with_attention(np.ones((2, 3, 1, 1), np.float32)))
-    assert np.isnan([single["entropy"], single["previous"], single["related_word"]]).all()
+    ones = trace_with_attention(np.ones((2, 3, 1, 1), np.float32))
+    single = mean_scores([measure_text(ones)]).means
+    assert np.isnan([single["entropy"], single["previous"]]).all()
     assert (single["self"] == 1).all()
 
 
