@@ -89,31 +89,27 @@ def _most_lifted(
     return found
 
 
-def strongest_link(
-    trace: Trace, layers: Iterable[int] | None = None, min_distance: int = _MIN_DISTANCE
-) -> Link | None:
+def strongest_link(trace: Trace, layers: Iterable[int] | None = None) -> Link | None:
     """The largest attention weight between two different ordinary words that are not neighbours.
 
     Looks at all layers, or at those given (from 0), as :func:`strongest_links` does. None when no
     such pair exists.
     """
-    links = [link for row in strongest_links(trace, layers, min_distance) for link in row]
+    links = [link for row in strongest_links(trace, layers) for link in row]
     best = max(links, key=lambda link: link.weight, default=None)
     return best if best is not None and best.weight > 0 else None
 
 
-def strongest_links(
-    trace: Trace, layers: Iterable[int] | None = None, min_distance: int = _MIN_DISTANCE
-) -> list[list[Link]]:
+def strongest_links(trace: Trace, layers: Iterable[int] | None = None) -> list[list[Link]]:
     """The same of each head: a list for every layer; empty when no such pair exists.
 
-    Special tokens, punctuation, repetitions of a word, and words fewer than `min_distance` apart do
-    not count: many heads rest on them, which says little about the sentence. Of an image, words are
-    patches, and those that touch are neighbours; words of two texts never are.
+    Special tokens, punctuation, repetitions of a word and neighbours do not count: many heads rest
+    on them, which says little about the sentence. Of an image, words are patches, and those that
+    touch are neighbours; words of two texts never are.
     """
     (names, wordlike), keys = map(_words_of, (trace.tokens, trace.key_tokens))
     pairs = wordlike[:, None] & keys[1] & (names[:, None] != keys[0])
-    pairs &= trace.input.apart() >= min_distance
+    pairs &= trace.input.apart() >= _MIN_DISTANCE
     if not pairs.any():
         return []
     return [
