@@ -10,14 +10,12 @@ import numpy as np
 
 from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.normalization import GridSearch, normalize
-from core.analysis.pair_projection import default_pair
 from core.analysis.pairs import head_vectors
 from core.analysis.projections.joint_embedding import Embedding, Metric, Projection, embed
 from core.analysis.query_key.distance import Distance, distances_between
 from core.analysis.query_key.faithfulness import MIN_CHANGE, Faithfulness, compare_matrix
 from core.analysis.query_key.scaling import HeadScaling
 from core.analysis.query_key.target import head_target
-from core.analysis.strongest_link import find_link, strongest_link
 from core.analysis.vectors import align_planes
 from core.model.trace import Trace
 from core.vocabulary import STAGES, HeadStage, Stage
@@ -170,30 +168,6 @@ def with_chosen(
     return _sorted_lines(
         np.concatenate([lines.queries, queries]), np.concatenate([lines.keys, keys]), attention
     )
-
-
-def default_chosen(trace: Trace) -> tuple[list[int], list[int]]:
-    """The source and target tokens to begin with, as positions; empty where there are none.
-
-    "brown" and the pieces of "capybara" in the project's own sentence; else the pair of the
-    projection page, with all pieces of their words; in cross attention the strongest link.
-    """
-    if trace.source is not None:
-        link = strongest_link(trace)
-        return ([], []) if link is None else ([link.query], [link.key])
-    words: dict[int, list[int]] = {}
-    for token in trace.tokens:
-        if not token.special:
-            words.setdefault(token.word, []).append(token.position)
-    texts = [token.text.strip("Ġ▁").removeprefix("##").casefold() for token in trace.tokens]
-    named = {"".join(texts[i] for i in pieces): pieces for pieces in words.values()}
-    if {"brown", "capybara"} <= set(named):
-        return named["brown"], named["capybara"]
-    pair = default_pair(trace, find_link(trace))
-    if pair is None:
-        return [], []
-    source, target = (words[trace.tokens[position].word] for position in pair)
-    return source, target
 
 
 def _sorted_lines(queries: Indices, keys: Indices, attention: Floats) -> Lines:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import streamlit as st
 
 from core.analysis.images.points import COLOURINGS, OF_PATCHES
-from core.analysis.query_key.clouds import default_chosen
 from core.analysis.query_key.correlation import Measure
 from core.analysis.query_key.distance import Distance
 from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange
@@ -66,8 +65,8 @@ def chosen_tokens(trace: Trace, *, drawn: bool) -> tuple[tuple[int, ...], tuple[
         for key in ("from", "to", "point"):
             state.pop(key, None)
     if state.get(_CHOSEN_FOR) != text and not (address.asks_for("from") or address.asks_for("to")):
-        chosen = _first_chosen(trace)
-        state["from"], state["to"] = ([place + 1 for place in side] for side in chosen)
+        found = found_head(trace)  # the pair that Home names
+        state["from"], state["to"] = ([found.query + 1], [found.key + 1]) if found else ([], [])
     state[_CHOSEN_FOR] = text
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sources = _pick_ends("from", "Red lines from" if drawn else "", labels_of(trace.tokens))
@@ -88,19 +87,6 @@ def _pick_ends(key: str, label: str, labels: Sequence[str]) -> tuple[int, ...]:
         help=f"{RED_RULE}. {DASHED}",
     )
     return tuple(position - 1 for position in picked)
-
-
-def _first_chosen(trace: Trace) -> tuple[list[int], list[int]]:
-    """The pair that Home names, which the head on screen joins; else the pair of two words.
-
-    An image has no words to join.
-    """
-    if not trace.input.has_words:
-        return [], []
-    found = found_head(trace)
-    if found is not None and found.joins_words:
-        return [found.query], [found.key]
-    return default_chosen(trace)
 
 
 def pick_measure(*, drawn: bool) -> tuple[Distance, Measure]:

@@ -10,7 +10,6 @@ import pytest
 
 from core.analysis.query_key.clouds import (
     best_stage,
-    default_chosen,
     head_clouds,
     stage_vectors,
     strongest_lines,
@@ -20,7 +19,7 @@ from core.analysis.query_key.faithfulness import Faithfulness
 from core.analysis.query_key.scaling import Stages, scale_head
 from core.model import load, trace_text
 from core.vocabulary import STAGES
-from tests.analysis.traces import causal_mask, made_trace, spelled
+from tests.analysis.traces import causal_mask, made_trace
 
 if TYPE_CHECKING:
     from core.model.trace import Trace
@@ -70,8 +69,7 @@ def test_of_brown_and_the_pieces_of_capybara_one_head_of_layer_1_alone_is_red() 
     """As AttentionViz draws it: brown's strongest key is a piece of capybara in H4 alone."""
     trace = trace_text(load("bundled/minilm"), "The brown capybara is sleeping now.")
     texts = [token.text for token in trace.tokens]
-    brown, pieces = default_chosen(trace)
-    assert [texts[i] for i in brown + pieces] == ["brown", "cap", "##y", "##bara"]
+    brown, pieces = [texts.index("brown")], [texts.index(each) for each in ("cap", "##y", "##bara")]
     found = {}
     for head in range(trace.shape[1]):
         attention = trace.attention(0, head).astype(np.float64)
@@ -164,9 +162,3 @@ def test_turning_a_panel_onto_the_one_before_changes_no_distance() -> None:
         (alone,) = head_clouds(trace, 0, 0, scaling, stages=[stage])
         assert alone.apart_in_picture == pytest.approx(together[index].apart_in_picture)
         assert alone.in_picture == pytest.approx(together[index].in_picture)
-
-
-def test_pieces_of_the_capybara_are_chosen_together() -> None:
-    trace = replace(random_trace(6, 5), tokens=spelled("[CLS] brown cap ##y ##bara"))
-    assert default_chosen(trace) == ([1], [2, 3, 4])
-    assert default_chosen(random_trace(7, 1)) == ([], [])  # one word
