@@ -13,7 +13,6 @@ from core.figures.palette import palette
 from core.ui import presets
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, pick_part, show_end
-from core.screens.patterns.corpus import measure_rest, show_cancelled
 from core.screens.patterns.help import examples, mathematics
 from core.screens.patterns.one_head import pick_whole, show_one
 from core.screens.patterns.overview import pick_colouring, show_overview
@@ -42,14 +41,8 @@ with control_row():
     elif part == "one":
         options = (pick_whole(trace),)
 
-key, few = current_key(trace.model), part == "heads"
-view = measure_view(trace, key, source, layer, head, few=few)
-place = st.empty()
+view = measure_view(trace, current_key(trace.model), source, layer, head)
 presets.show(partial(examples, view))
 PARTS[part](view, colours, *options)
 show_limits(trace)
-if source == "text":
-    show_cancelled(trace.model)
 show_end(mathematics(trace))
-if view.corpus is not None:
-    measure_rest(trace.model, view.corpus, place)

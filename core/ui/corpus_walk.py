@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -19,22 +18,11 @@ from core.ui.serve.progress import bar_with_cancel
 from core.ui.words.messages import show_model_error
 
 SOURCES = {"text": "your text", "corpus": "sample corpus"}
-# Two models on three pages: sums of every head on some 300 sentences, 7 MB, 13 MB for BERT base;
-# and a few sentences of each on one.
-MAX_CORPORA = 8
+# Two models on two pages: sums of every head on some 300 sentences, 7 MB, 13 MB for BERT base.
+MAX_CORPORA = 4
 _OF_CORPORA = {"self", "encoder"}  # types of attention that the texts of a corpus have
 
-Result = TypeVar("Result")
 Measured = TypeVar("Measured")
-
-
-@dataclass(eq=False)
-class _Walk(Generic[Result]):
-    """How far one visitor's run came before a click or a Cancel."""
-
-    key: tuple[str, str]
-    result: Result
-    done: set[int] = field(default_factory=set)
 
 
 def reads_corpora(trace: Trace) -> bool:
@@ -89,11 +77,6 @@ def _places(name: str, model_name: str, digest: str) -> Shared[list[Any]]:  # no
     return Shared([])
 
 
-def is_measured(name: str, model_name: str, sentences: Sequence[str]) -> bool:
-    """Whether :func:`measured_once` has it."""
-    return bool(_places(name, model_name, corpus_digest(sentences)).kept)
-
-
 def measured_once(
     name: str, model_name: str, sentences: Sequence[str], measure: Callable[[], Measured]
 ) -> Measured:
@@ -112,61 +95,24 @@ def measured_once(
 
 
 def walk_corpus(
-    name: str,
-    model_name: str,
-    sentences: Sequence[str],
-    begin: Callable[[], Result],
-    add: Callable[[Result, int, Trace], None],
-) -> Result:
-    """The result that `add` collects from the traces of all sentences; ends the page on an error.
+    name: str, model_name: str, sentences: Sequence[str], add: Callable[[int, Trace], None]
+) -> None:
+    """Call `add` with each sentence's index and trace, in any order; ends the page on an error.
 
-    Parameters
-    ----------
-    name : the page's; its unfinished run stays in the session, so that nothing is measured again
-        after a click or a Cancel.
-    begin : makes an empty result.
-    add : adds one sentence's trace to the result, given its index.
+    `name` is the page's. A Cancel goes back to the typed text.
     """
-
-    def traces(rest: Sequence[int]) -> Iterator[tuple[int, Trace]]:
-        model = cache.model(model_name)
-        for place, trace in trace_by_length(model, [sentences[index] for index in rest]):
-            yield rest[place], trace
-
-    key = model_name, corpus_digest(sentences)
     total = len(sentences)
-    walk: _Walk[Result] | None = st.session_state.get(_key(name))
-    if walk is None or walk.key != key:
-        walk = st.session_state[_key(name)] = _Walk(key, begin())
-    done = walk.done
 
-    def shown() -> tuple[float, str]:
-        words = f"the sample corpus: {len(done)} of {total} sentences"
-        return len(done) / total, f"Measuring every head on {words}"
+    def shown(done: int) -> tuple[float, str]:
+        words = f"Measuring every head on the sample corpus: {done} of {total} sentences"
+        return done / total, words
 
     try:
         with turns.long_work(), bar_with_cancel(f"{name}_cancel", _back_to_text) as bar:
-            bar.show(*shown())
-            for index, trace in traces([each for each in range(total) if each not in done]):
-                add(walk.result, index, trace)
-                done.add(index)
-                bar.step(*shown())
+            bar.show(*shown(0))
+            for done, traced in enumerate(trace_by_length(cache.model(model_name), sentences), 1):
+                add(*traced)
+                bar.step(*shown(done))
     except ModelError as error:
         show_model_error(error)
         controls.end_page()
-    st.session_state.pop(_key(name), None)
-    return walk.result
-
-
-def show_cancelled(name: str, model_name: str, total: int) -> None:
-    """After a Cancel: how far it came."""
-    walk: _Walk[object] | None = st.session_state.get(_key(name))
-    if walk is not None and walk.key[0] == model_name and walk.done:
-        st.caption(
-            f"You left the sample corpus after {len(walk.done)} of {total} sentences; choose it"
-            " again to continue from there."
-        )
-
-
-def _key(name: str) -> str:
-    return f"_{name}_walk"

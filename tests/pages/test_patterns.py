@@ -175,53 +175,15 @@ def test_the_corpus_is_measured_once_sentence_by_sentence_with_intervals(
     assert sorted(counted) == list(range(6))
 
 
-def test_a_few_sentences_are_drawn_before_all_are_measured(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    sentences = tuple(f"{sentence} At first." for sentence in SENTENCES)
-    monkeypatch.setattr(corpus_source, "sample_sentences", lambda: sentences)
-    monkeypatch.setattr(corpus_source, "_FEW", 2)
-    counted: list[int] = []
-    monkeypatch.setattr(corpus_walk, "trace_by_length", counting(counted, stop_after=4))
-    app = open_app("patterns", source="corpus", layer="1", head="5")
-    traces = [trace_text(load("bundled/minilm"), sentence) for sentence in sentences]
-    tokens = [len(trace.tokens) for trace in traces]
-
-    def first_token(of: list[Trace]) -> float:
-        return float(np.concatenate([trace.attention(0, 4)[:, 0] for trace in of]).mean())
-
-    assert f"the sample corpus (3 sentences, {sum(tokens[::2])} tokens)" in said(app)
-    assert table(app)["first"].iloc[4] == pytest.approx(first_token(traces[::2]), abs=1e-5)
-    assert app.get("progress")[0].proto.text.endswith("of 5 sentences")
-    assert app.query_params["source"] == "corpus"
-    monkeypatch.setattr(corpus_walk, "trace_by_length", counting(counted))
-    app.run()
-    assert f"the sample corpus (5 sentences, {sum(tokens)} tokens)" in said(app)
-    assert table(app)["first"].iloc[4] == pytest.approx(first_token(traces), abs=1e-5)
-    assert len(app.get("progress")) == 0
-    assert len(counted) == 3 + 5
-
-
 @pytest.mark.slow
-def test_cancel_leaves_the_corpus_and_continues_where_it_was(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_cancel_leaves_the_corpus(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = tuple(f"{sentence} Indeed." for sentence in SENTENCES)
     monkeypatch.setattr(corpus_source, "sample_sentences", lambda: sentences)
-    counted: list[int] = []
-    monkeypatch.setattr(corpus_walk, "trace_by_length", counting(counted, stop_after=3))
+    monkeypatch.setattr(corpus_walk, "trace_by_length", counting([], stop_after=3))
     app = open_app("patterns", source="corpus")  # stops by itself, as a click stops a run
-    assert len(counted) == 3
     app.button(key="patterns_cancel").click().run()
     assert app.query_params["source"] == "text"
-    assert "3 of 5 sentences" in said(app)
-    monkeypatch.setattr(corpus_walk, "trace_by_length", counting(counted))
-    app.segmented_control(key="source").set_value("corpus").run()
-    assert "5 sentences" in said(app)
-    assert len(counted) == 5  # two more, and none twice
-    traces = [trace_text(load("bundled/minilm"), sentence) for sentence in sentences]
-    values = np.concatenate([trace.attention(1, 4)[:, 0] for trace in traces])
-    assert table(app)["first"].iloc[16] == pytest.approx(values.mean(), abs=1e-5)
+    assert "44 of 72 heads follow a pattern" in said(app)
 
 
 def counting(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -17,7 +16,7 @@ from core.model.weights import output_projection
 from core.model.weights.query_key import weight_similarity
 from core.ui import cache
 from core.ui.cache import TraceKey
-from core.ui.corpus_walk import measured_once, show_cancelled, walk_corpus
+from core.ui.corpus_walk import measured_once, walk_corpus
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,34 +45,27 @@ def anomalies(key: TraceKey) -> pd.DataFrame:
 
 def measured_table(key: TraceKey, source: str) -> pd.DataFrame:
     """The anomaly table; `attrs["where"]` says in words what it covers."""
-    sentences = sample_sentences()
     if source == "text":
-        show_cancelled(NAME, key[0], len(sentences))
         return anomalies(key)
+    sentences = sample_sentences()
     return measured_once(NAME, key[0], sentences, lambda: _measure(key[0], sentences))
-
-
-@dataclass
-class _Gathered:
-    """The measures of each sentence by its index."""
-
-    texts: dict[int, Measures] = field(default_factory=dict)
-    layer_labels: tuple[int, ...] = ()  # of the layers
 
 
 def _measure(model_name: str, sentences: tuple[str, ...]) -> pd.DataFrame:
     model = cache.model(model_name)
     similarity = _similarity_of(model_name)
     grams = output_projection.value_grams(model)
+    measured: dict[int, Measures] = {}
+    layer_labels: list[int] = []
 
-    def take(gathered: _Gathered, index: int, trace: Trace) -> None:
+    def add(index: int, trace: Trace) -> None:
         norms = output_projection.transformed_norms(model, trace, grams)
-        gathered.texts[index] = measure_heads(trace, norms, similarity)
-        gathered.layer_labels = trace.layer_labels
+        measured[index] = measure_heads(trace, norms, similarity)
+        layer_labels[:] = trace.layer_labels
 
-    gathered = walk_corpus(NAME, model_name, sentences, _Gathered, take)
-    texts = [gathered.texts[index] for index in sorted(gathered.texts)]
-    table = corpus_table(texts, gathered.layer_labels, exact=grams is not None)
+    walk_corpus(NAME, model_name, sentences, add)
+    texts = [measured[index] for index in sorted(measured)]
+    table = corpus_table(texts, layer_labels, exact=grams is not None)
     tokens = int(sum(text["tokens"].flat[0] for text in texts))
     table.attrs["where"] = f"the sample corpus ({len(texts)} sentences, {tokens:,} tokens)"
     return table

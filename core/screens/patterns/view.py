@@ -88,19 +88,8 @@ class View(HeadTable):
         return f"the sample corpus ({len(self.measured)} sentences, {self.tokens:,} tokens)"
 
 
-def measure_view(
-    trace: Trace,
-    key: cache.TraceKey,
-    source: str,
-    layer: int,
-    head: int,
-    *,
-    few: bool,
-) -> View:
-    """Measure, or take what was measured.
-
-    With `few` sentences as long as the sample corpus is not measured.
-    """
+def measure_view(trace: Trace, key: cache.TraceKey, source: str, layer: int, head: int) -> View:
+    """Measure, or take what was measured."""
     induction = _induction(trace.model) if reads_corpora(trace) else None
     view = partial(View, trace=trace, key=key, layer=layer, head=head)
     if source == "text":
@@ -109,6 +98,6 @@ def measure_view(
         if too_short(measured.tokens):
             table = withhold_names(table)
         return view(measured=[measured], table=table)
-    corpus = measured_corpus(trace.model, few=few)
+    corpus = measured_corpus(trace.model)
     table = corpus.table(induction)
     return view(corpus=corpus, measured=corpus.measured, table=table)
