@@ -60,10 +60,6 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 BOOK = "Oh, this book? I've enjoyed it."
-NEED = (  # where a head is named
-    "That a head looks remarkable does not say that the model needs it: “Does it matter?” measures"
-    " that."
-)
 PAIR = {"text": "leaves fall in autumn", "pair": "autumn is marked by colorful foliage"}
 SENTENCES = (
     "The cat saw the cat.",

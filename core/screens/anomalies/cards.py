@@ -14,7 +14,6 @@ from core.model import Trace
 from core.screens.anomalies.open_head import open_buttons
 from core.screens.anomalies.wording import row_name
 from core.ui.words.prose import Prose
-from core.ui.words.remarkable import looks_and_need
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,20 +31,17 @@ def show_cards(trace: Trace, odd: pd.DataFrame, flag: str | None) -> None:
     shown = shown.head(_LISTED if flag or len(unusual) else 1)
     for row in shown.to_dict("records"):
         with st.container(border=True, gap="xsmall"):
-            _show_head(trace, row, flag)
+            _show_head(row, flag)
             _show_lines(trace, row)
     if more := len(odd) - len(shown):
         st.caption(_words("more", count=more, flag=flag))
 
 
-def _show_head(trace: Trace, row: Row, flag: str | None) -> None:
+def _show_head(row: Row, flag: str | None) -> None:
     unusual = row["unusual_by"] if flag is None else flag in row["unusual_by"].split(", ")
     z = row["unusual"] if flag is None else row[f"z_{FLAGS[flag].measure}"]
-    layer = trace.layer_labels.index(row["layer"])
-    looks = looks_and_need(trace, layer, row["head"] - 1)
     with st.container(horizontal=True, vertical_alignment="center"):
-        far = _words("far", head=row_name(row), z=z, unusual=unusual)
-        st.markdown(far, width="stretch", help=looks)
+        st.markdown(_words("far", head=row_name(row), z=z, unusual=unusual), width="stretch")
         open_buttons(row["layer"], row["head"])
     st.caption(_reasons(row))
 

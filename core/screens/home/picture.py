@@ -17,7 +17,6 @@ from core.ui.cache import TraceKey
 from core.ui.current import current_key, found_head
 from core.ui.downloads import contents
 from core.ui.words.prose import Prose
-from core.ui.words.remarkable import looks_and_need
 
 if TYPE_CHECKING:
     from core.model import Trace
@@ -61,7 +60,6 @@ def show_picture(trace: Trace) -> None:
         _words(
             "arcs",
             joins_words=link.joins_words,
-            need=looks_and_need(trace, link.layer, link.head),
             missing=trace.shape[0] > len(layers),
             layers=trace.shape[0],
         )

@@ -18,11 +18,8 @@ from core.ui.corpus_walk import reads_corpora, show_unread
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names, score_names, words_for
 from core.ui.words.prose import Prose
-from core.ui.words.remarkable import looks_and_need
 
 _words = Prose(__file__)
-# From here on a score is called above its threshold (0), and far above it (1: all attention).
-ABOVE, FAR_ABOVE = 0.1, 0.5
 
 
 def show_limits(trace: Trace) -> None:
@@ -68,37 +65,20 @@ def verdict(view: View) -> str:
         interval=f"{number(low)} to {number(high)}" if np.isfinite(low) else "",
         stability=row.get("stability"),
         confidence=row["confidence"],
-        just=row["confidence"] < ABOVE,
-        far=row["confidence"] >= FAR_ABOVE,
-        need=looks_and_need(trace, view.layer, view.head, with_pattern=False),
     )
 
 
 def _no_pattern(view: View) -> str:
     """Why a head follows no pattern (Markdown)."""
-    trace, row, limits, query_tokens = view.trace, view.row, view.limits, view.query_tokens
-    nearest, _ = nearest_pattern(row, limits, query_tokens)
+    nearest, _ = nearest_pattern(view.row, view.limits, view.query_tokens)
     if not nearest:
-        return _words("unmeasured", head=view.name, this=trace.input.this)
-    names = pattern_names(trace)
-    scarce = [
-        _words(
-            "little_evidence",
-            pattern=names[each],
-            score=row[pattern.score],
-            tokens=query_tokens[each],
-            needed=pattern.min_query_tokens,
-        )
-        for each, pattern in NAMING.items()
-        if 0 < query_tokens[each] < pattern.min_query_tokens and row[pattern.score] > limits[each]
-    ]
+        return _words("unmeasured", head=view.name, this=view.trace.input.this)
     return _words(
         "no_pattern",
         head=view.name,
-        nearest=names[nearest],
-        score=row[NAMING[nearest].score],
-        limit=limits[nearest],
-        scarce="; ".join(scarce),
+        nearest=pattern_names(view.trace)[nearest],
+        score=view.row[NAMING[nearest].score],
+        limit=view.limits[nearest],
     )
 
 
