@@ -91,17 +91,6 @@ def contributions(weights: Array, norms: Floats) -> Array:
     return np.divide(carried, mean, out=carried, where=mean > 0, casting="same_kind")
 
 
-def lengths_and_sum(weights: Array, vectors: Array) -> tuple[Floats, Floats]:
-    """What each token receives of a head: the summed lengths of its parts, the length of their sum.
-
-    The head gives token i the sum over j of a_ij f(v_j). Unless all parts point the same way, they
-    partly cancel and the second is smaller. From attention (token, key token) and the `vectors`
-    f(v_j), or v_j where W_O is not known, (key token, width), two float64 (token,).
-    """
-    exact, parts = weights.astype(np.float64), vectors.astype(np.float64)
-    return exact @ np.linalg.norm(parts, axis=-1), np.linalg.norm(exact @ parts, axis=-1)
-
-
 def null_attention(attention: Floats, norms: Floats) -> Floats:
     """Attention to values under `NEARLY_ZERO` of the head's median norm, (..., token) to (...).
 

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.anomalies.contribution import over_median
 from core.analysis.arrays import Bools, Floats
 from core.model.trace import Trace
 
 # Sun et al. 2024 ("Massive Activations in Large Language Models", section 2): a number of a hidden
 # state is massive beyond 100 and about 1,000 times the median magnitude of its layer.
 MIN_ACTIVATION, MIN_TIMES_MEDIAN = 100.0, 1000.0
-LONG_STATE = 5.0  # ours: times the length of the layer's median token
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +19,6 @@ class HiddenStates:
     """How large the hidden states are; row 0 is what the first layer receives."""
 
     norms: Floats  # length of each token's state, (layer + 1, token), in the model's own units
-    relative: Floats  # the same over the median of its row; nan where that is 0
     largest: Floats  # largest magnitude of any number of the state, (layer + 1, token)
     typical: Floats  # median magnitude of all numbers of the layer, (layer + 1,)
 
@@ -32,21 +29,14 @@ class HiddenStates:
             self.largest >= MIN_TIMES_MEDIAN * self.typical[:, None]
         )
 
-    @property
-    def long(self) -> Bools:
-        """Which states are at least `LONG_STATE` times as long as the layer's median token."""
-        return np.asarray(np.nan_to_num(self.relative) >= LONG_STATE)
-
 
 def hidden_states(trace: Trace) -> HiddenStates | None:
     """Sizes of the hidden states; None where the model does not return them."""
     if trace.hidden_states is None:
         return None
     magnitudes = np.abs(trace.hidden_states)
-    norms = np.sqrt(np.square(magnitudes, dtype=np.float64).sum(axis=-1))
     return HiddenStates(
-        norms=norms,
-        relative=over_median(norms),
+        norms=np.sqrt(np.square(magnitudes, dtype=np.float64).sum(axis=-1)),
         largest=magnitudes.max(axis=-1).astype(np.float64),
         typical=np.median(magnitudes, axis=(1, 2)).astype(np.float64),
     )

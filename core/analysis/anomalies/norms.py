@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from core.analysis.arrays import Floats
-from core.analysis.normalization import key_translation
 from core.model.trace import Trace
 
 
@@ -14,7 +13,7 @@ def norm_disparity(trace: Trace) -> dict[str, Floats]:
 
     ``query_norm``, ``key_norm``: mean length; ``norm_difference``: mean |q| - mean |k|
     (AttentionViz, Yeh et al. 2023, section 5.1.1); ``norm_log_ratio``: log2 of median |q| over
-    median |k|, nan where either is 0; ``centroid_distance``: distance of the centroids.
+    median |k|, nan where either is 0.
     """
     query, key = (
         np.linalg.norm(vectors, axis=-1).astype(np.float64)
@@ -30,5 +29,4 @@ def norm_disparity(trace: Trace) -> dict[str, Floats]:
         "key_norm": key.mean(axis=-1),
         "norm_difference": query.mean(axis=-1) - key.mean(axis=-1),
         "norm_log_ratio": ratio,
-        "centroid_distance": np.linalg.norm(key_translation(trace.queries, trace.keys), axis=-1),
     }

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools, Floats
-from core.figures.palette import Palette, scale
+from core.figures.palette import Palette
 from core.vocabulary import percent
 
 _SIDE = 330  # pixels of a picture
@@ -19,15 +19,9 @@ _BAND = (10, 90)  # percentiles of the patches
 
 
 def patch_picture(
-    pixels: NDArray[np.uint8],
-    norms: Floats,
-    odd: Bools,
-    title: str,
-    colours: Palette,
-    *,
-    heat: bool,
+    pixels: NDArray[np.uint8], norms: Floats, odd: Bools, title: str, colours: Palette
 ) -> go.Figure:
-    """An image with frames around its high-norm patches, or a square for each patch by its length.
+    """An image with frames around its high-norm patches, and their lengths under the pointer.
 
     `pixels` are (height, width, 3); `norms` and `odd` (row, column) of the grid over it.
     """
@@ -35,16 +29,13 @@ def patch_picture(
     figure = go.Figure()
     figure.add_heatmap(
         z=norms,
-        opacity=1.0 if heat else 0.0,  # invisible, it still says which patch is under the pointer
+        opacity=0,  # it says which patch is under the pointer
         customdata=np.stack(np.meshgrid(*map(np.arange, norms.shape), indexing="ij"), axis=-1) + 1,
-        colorscale=scale(colours.sequential),
-        showscale=heat,
-        colorbar={"thickness": 10, "title": {"text": "length"}},
+        showscale=False,
         hovertemplate="row %{customdata[0]}, column %{customdata[1]}: length %{z:.2f}"
         "<extra></extra>",
     )
-    if not heat:
-        figure.add_layout_image(_below(pixels, rows, columns))
+    figure.add_layout_image(_below(pixels, rows, columns))
     for row, column in np.argwhere(odd).tolist():
         figure.add_shape(**_frame(row, column, colours.paper, 5))
         figure.add_shape(**_frame(row, column, colours.alert, 3))

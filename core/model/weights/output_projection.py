@@ -41,24 +41,6 @@ def output_projections(
 
 
 @refusing_to("read")
-def transformed_values(model: LoadedModel, trace: Trace, layer: int, head: int) -> Array | None:
-    """f(v_j) of one head: what it would write if it attended only to token j.
-
-    Float32 (token, width); None if W_O is unknown.
-    """
-    import torch
-
-    projections = output_projections(model, trace.attention_type)
-    if projections is None:
-        return None
-    weight = projections[layer][head].float()
-    values = trace.kv_values[layer, head // trace.group, :, : len(weight)]  # the layer's own dims
-    with torch.inference_mode():
-        written: Array = (torch.from_numpy(values.copy()).to(model.device) @ weight).cpu().numpy()
-    return written
-
-
-@refusing_to("read")
 def value_grams(
     model: LoadedModel, attention_type: AttentionType | None = None
 ) -> tuple[Doubles, ...] | None:

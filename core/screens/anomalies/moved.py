@@ -10,7 +10,6 @@ import streamlit as st
 from core.analysis.anomalies import FLAGS, Row, head_row
 from core.analysis.anomalies.contribution import (
     contributions,
-    lengths_and_sum,
     value_norms,
     without_first,
 )
@@ -20,7 +19,6 @@ from core.figures.anomalies import matrix_pair
 from core.figures.palette import Palette
 from core.model import Trace
 from core.model.trace import Array
-from core.model.weights.output_projection import transformed_values
 from core.screens.anomalies.open_head import open_buttons
 from core.screens.anomalies.wording import show_flag_definition, values_note
 from core.ui import cache, controls
@@ -86,9 +84,7 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
             show_chart(figure, key=key, alt=alt, quiet=True)
     st.markdown(sentence)
     open_buttons(trace.layer_labels[layer], head + 1)
-    parts = _cancellation(trace, layer, head)
-    exact = table.attrs["values"] == "|f(v)|"
-    st.caption(_words("weighted", values=values_note(table), exact=exact, parts=parts))
+    st.caption(f"{_words('weighted')} {values_note(table)}")
     show_flag_definition(FLAG.name, trace, f"{FLAG.name} is")
 
 
@@ -103,16 +99,6 @@ def _sentence(trace: Trace, row: Row) -> str:
         flagged=FLAG.name in row["flags"].split(", "),
         reason=FLAG.explain(row),
     )
-
-
-def _cancellation(trace: Trace, layer: int, head: int) -> str:
-    """The lengths of the parts beside the length of their sum, over the whole text."""
-    vectors = transformed_values(cache.model_of(trace), trace, layer, head)
-    exact = vectors is not None
-    if vectors is None:
-        vectors = trace.kv_values[layer, head // trace.group]
-    parts, length = lengths_and_sum(trace.attention(layer, head), vectors)
-    return _words("cancellation", parts=parts.mean(), length=length.mean(), exact=exact)
 
 
 def _hidden(weights: Array, *, cross: bool) -> str:

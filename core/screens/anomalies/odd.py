@@ -52,21 +52,15 @@ def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: DeltaGe
 
 
 def _show_pictures(trace: Trace, found: OddPatches, patches: Patches, colours: Palette) -> None:
-    """The image, the lengths over it, and the lengths by layer."""
+    """The image, and the lengths by layer."""
     shape = patches.rows, patches.columns
     norms, odd = found.norms[:, patches.tokens], found.odd.reshape(shape)
     last = norms[-1].reshape(shape)
-    image, heat, lines = st.columns([1, 1.15, 1.5], gap="medium")
+    image, lines = st.columns(2, gap="medium")
     with image:
-        figure = patch_picture(
-            patches.pixels, last, odd, "High-norm patches framed", colours, heat=False
-        )
+        figure = patch_picture(patches.pixels, last, odd, "High-norm patches framed", colours)
         alt = f"The image with {found.count} high-norm patches framed"
         show_chart(figure, key="anomalies_odd_image", alt=alt, quiet=True)
-    with heat:
-        title = "Length after the last layer"
-        figure = patch_picture(patches.pixels, last, odd, title, colours, heat=True)
-        show_chart(figure, key="anomalies_odd_lengths", alt=title, quiet=True)
     with lines:
         cls, registers = cls_position(trace), register_positions(trace)
         others = {} if cls is None else {"CLS": found.norms[:, cls]}

@@ -9,7 +9,6 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from core.analysis.anomalies.massive import (
-    LONG_STATE,
     MIN_ACTIVATION,
     MIN_TIMES_MEDIAN,
     HiddenStates,
@@ -37,7 +36,7 @@ _NAMED = 5  # tokens named in a sentence
 def show_states(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: DeltaGenerator) -> None:
     """The map of lengths and what it shows."""
     if trace.source is not None:
-        _lead_on()
+        st.info(_words("states_of_cross"))
         return
     states = hidden_states(trace)
     if states is None:
@@ -55,20 +54,8 @@ def show_states(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: Delt
     st.markdown(_verdict(trace, states))
     has_words = trace.input.has_words  # vision models return the last state before normalising
     st.caption(_words("states", has_words=has_words, silent=gaps_note(trace)))
-    limits = {"number": MIN_ACTIVATION, "times": MIN_TIMES_MEDIAN, "long": LONG_STATE}
+    limits = {"number": MIN_ACTIVATION, "times": MIN_TIMES_MEDIAN}
     show_definition(_words("massive_activation", silent=gaps_note(trace), limits=limits))
-
-
-def _lead_on() -> None:
-    """Cross attention has no states of its own: whose they are."""
-    st.info(_words("states_of_cross"))
-    with st.container(horizontal=True):
-        for kind, label in (("decoder", "Show the decoder's"), ("encoder", "Show the encoder's")):
-            st.button(label, key=f"states_of_{kind}", on_click=_show_kind, args=(kind,))
-
-
-def _show_kind(kind: str) -> None:
-    st.session_state["attention"] = kind
 
 
 def _verdict(trace: Trace, states: HiddenStates) -> str:
@@ -85,14 +72,7 @@ def _verdict(trace: Trace, states: HiddenStates) -> str:
         largest=states.largest[place],
         where=where,
         ratio=ratios[place],
-        long=_long(trace, states),
     )
-
-
-def _long(trace: Trace, states: HiddenStates) -> str:
-    sizes = np.nan_to_num(states.relative)
-    place, where = _maximum(trace, sizes)
-    return _words("long_states", count=int(states.long.sum()), where=where, times=sizes[place])
 
 
 def _maximum(trace: Trace, sizes: NDArray[np.float64]) -> tuple[tuple[int, int], str]:

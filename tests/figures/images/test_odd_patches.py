@@ -14,15 +14,14 @@ PIXELS = np.zeros((8, 12, 3), dtype=np.uint8)
 
 
 def test_each_odd_patch_has_a_frame_around_its_own_square_of_the_image() -> None:
-    for heat in (True, False):
-        figure = patch_picture(PIXELS, NORMS, ODD, "title", COLOURS, heat=heat)
-        marked = [shape for shape in figure.layout.shapes if shape.line.color == COLOURS.alert]
-        corners = {(shape.x0, shape.y0, shape.x1, shape.y1) for shape in marked}
-        assert corners == {(0.5, 0.5, 1.5, 1.5), (1.5, 0.5, 2.5, 1.5)}
+    figure = patch_picture(PIXELS, NORMS, ODD, "title", COLOURS)
+    marked = [shape for shape in figure.layout.shapes if shape.line.color == COLOURS.alert]
+    corners = {(shape.x0, shape.y0, shape.x1, shape.y1) for shape in marked}
+    assert corners == {(0.5, 0.5, 1.5, 1.5), (1.5, 0.5, 2.5, 1.5)}
 
 
 def test_the_image_lies_under_its_grid_and_the_first_row_is_at_the_top() -> None:
-    figure = patch_picture(PIXELS, NORMS, ODD, "title", COLOURS, heat=False)
+    figure = patch_picture(PIXELS, NORMS, ODD, "title", COLOURS)
     (image,) = figure.layout.images
     assert (image.x, image.y, image.sizex, image.sizey) == (-0.5, -0.5, 3, 2)
     assert list(figure.layout.yaxis.range) == [1.5, -0.5]

@@ -11,8 +11,8 @@ import torch
 from core.model import load, trace_text
 from core.model.weights import mixing
 from core.model.weights.mixing import token_mixing
-from core.model.weights.output_projection import transformed_values
 from tests.model.families import SENTENCES
+from tests.model.weights.test_output_projection import written_by
 
 if TYPE_CHECKING:
     from core.model.running.loaded import LoadedModel
@@ -36,7 +36,7 @@ def by_hand(model: LoadedModel, layer: int) -> tuple[np.ndarray, np.ndarray]:
     tokens = len(states)
     parts = torch.zeros((tokens, tokens, states.shape[1]), dtype=torch.float64)
     for head in range(model.heads):
-        written: Any = transformed_values(model, trace, layer, head)
+        written: Any = written_by(model, trace, layer, head)
         weights = trace.attention(layer, head)
         for i in range(tokens):
             for j in range(tokens):

@@ -15,11 +15,7 @@ from core.model.capture import IMPLEMENTATION, Recorder, reader_of, recording, r
 from core.model.capture.outputs import output_modules
 from core.model.running.loaded import Heads, LoadedModel
 from core.model.trace import Trace
-from core.model.weights.output_projection import (
-    output_projections,
-    transformed_norms,
-    transformed_values,
-)
+from core.model.weights.output_projection import output_projections, transformed_norms
 from core.model.weights.query_key import query_key_weights, weight_similarity
 from tests.model.families import HEADS, HIDDEN, SENTENCES, SPREAD
 from tests.model.sweep.tiny import build
@@ -59,6 +55,12 @@ def output_of(model: LoadedModel, name: str, text: str) -> np.ndarray:
     return given[LAYER if len(given) > 1 else 0].numpy()
 
 
+def written_by(model: LoadedModel, trace: Trace, layer: int, head: int) -> Any:
+    """f(v_j) of one head, float32 (token, width)."""
+    weight = output_projections(model)[layer][head].detach()  # type: ignore[index]
+    return trace.kv_values[layer, head // trace.group, :, : len(weight)] @ weight.numpy()
+
+
 def bias_of(model: LoadedModel, name: str) -> Any:
     module = model.network.get_submodule(name)
     for ending in ("", "out_lin", "Wo", "c_proj", "dense", "out_proj", "o_proj"):
@@ -79,11 +81,9 @@ def test_contributions_add_up_to_the_blocks_output_and_shares_are_their_norms(
     shares = columns(trace, norms).contribution
     total: Any = bias_of(model, BLOCKS[family])
     for head in range(model.heads):
-        written = transformed_values(model, trace, LAYER, head)
-        assert written is not None
-        np.testing.assert_allclose(
-            norms[LAYER, head], np.linalg.norm(written, axis=1), rtol=1e-5, atol=1e-7
-        )
+        written = written_by(model, trace, LAYER, head)
+        own = np.linalg.norm(written, axis=1)
+        np.testing.assert_allclose(norms[LAYER, head], own, rtol=1e-5, atol=1e-7)
         weights = trace.attention(LAYER, head)
         vectors = weights[:, :, None] * written[None]  # a_ij f(v_j), (query, key, width)
         total = total + vectors.sum(axis=1)
