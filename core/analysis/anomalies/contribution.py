@@ -16,8 +16,6 @@ from core.analysis.pairs import permitted_pairs
 from core.model.trace import Array, Trace
 
 NEARLY_ZERO = 0.1  # of the head's median length: values under it
-_MAX_STEPS = 200  # of the power iteration
-_TOLERANCE = 1e-5  # relative change of the largest singular value at which it stops
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +32,6 @@ class Columns:
     # The largest mean attention at offset -1, 0 or 1, (layer, head); nan in cross attention, whose
     # queries and keys are places of two texts
     offset: Floats
-    rank: Floats  # stable rank of the attention matrix, (layer, head)
 
 
 def columns(trace: Trace, transformed: Array | None = None) -> Columns:
@@ -63,7 +60,6 @@ def columns(trace: Trace, transformed: Array | None = None) -> Columns:
                     "offset": offset_attention(weights, allowed)
                     if trace.source is None
                     else no_offset,
-                    "rank": stable_rank(weights),
                 }
             )
     return Columns(
@@ -121,27 +117,6 @@ def offset_attention(weights: Array, allowed: Bools) -> Floats:
         counts = np.diagonal(allowed, offset, axis1=-2, axis2=-1).sum(axis=-1)
         means.append(pairs.sum(axis=-1) / np.maximum(counts, 1))
     return np.asarray(np.stack(means).max(axis=0))
-
-
-def stable_rank(weights: Array) -> Floats:
-    """|A|_F^2 / |A|_2^2 of each matrix, (head,): how many directions it effectively has.
-
-    1 where all tokens attend the same way, the number of tokens where each attends to itself alone.
-    Also called the effective rank of A^T A, trace over largest eigenvalue (Vershynin 2018, remark
-    5.6.3). `weights` (head, token, key token) are not negative, so a power iteration that starts at
-    a positive vector cannot miss the largest singular value.
-    """
-    heads, _, keys = weights.shape
-    vectors = np.full((heads, keys, 1), keys**-0.5, dtype=np.float32)
-    largest = np.zeros(len(weights))
-    for _ in range(_MAX_STEPS):
-        forward = weights @ vectors
-        before, largest = largest, np.square(forward, dtype=np.float64).sum(axis=(-1, -2))
-        if np.all(np.abs(largest - before) <= _TOLERANCE * largest):
-            break
-        vectors = weights.swapaxes(-1, -2) @ forward
-        vectors /= np.linalg.norm(vectors, axis=-2, keepdims=True)
-    return np.asarray(np.einsum("hij,hij->h", weights, weights, dtype=np.float64) / largest)
 
 
 def without_first(weights: Array, *, cross: bool = False) -> Array:

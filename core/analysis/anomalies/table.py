@@ -130,7 +130,6 @@ def measure_heads(
     - ``null_attention``: to values that are nearly zero (`contribution.null_attention`).
     - ``entropy``: H(row) / ln(permitted keys), mean over rows.
     - ``offset_attention``: the largest mean attention to the previous token, itself or the next.
-    - ``rank``: stable rank of the attention matrix, 1 to the number of tokens.
     - ``weight_similarity``: correlation of W_Q and W_K; ``tokens``: how many query tokens.
     """
     totals = columns(trace, transformed)
@@ -144,7 +143,6 @@ def measure_heads(
         "null_attention": null_attention(totals.attention, totals.norms),
         "entropy": totals.entropy,
         "offset_attention": totals.offset,
-        "rank": totals.rank,
         "weight_similarity": np.full(shape, np.nan if similarity is None else similarity, float),
         "tokens": np.full(shape, float(trace.shape[2])),
     }

@@ -95,7 +95,7 @@ def test_a_corpus_is_the_mean_over_its_tokens() -> None:
     ]
     texts[1]["entropy"][0, 0] = np.nan  # where a text has no such number, the others make it
     table = corpus_table(texts, (1, 2), exact=False)
-    for name in ("query_norm", "first_attention", "null_attention", "entropy", "rank"):
+    for name in ("query_norm", "first_attention", "null_attention", "entropy"):
         for number, head in enumerate(np.ndindex(2, 3)):
             pairs = [(text[name][head], text["tokens"][head]) for text in texts]
             known = [(value, weight) for value, weight in pairs if not math.isnan(value)]
