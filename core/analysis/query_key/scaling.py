@@ -7,16 +7,13 @@ constant). Here the distance is correlated with the head's target, which transla
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from core.analysis.arrays import Bools, Floats, one_thread, sample_indices
+from core.analysis.arrays import Bools, Floats, in_threads, sample_indices
 from core.analysis.normalization import key_translation, normalize
 from core.analysis.pairs import head_vectors
 from core.analysis.query_key.correlation import (
@@ -33,15 +30,12 @@ from core.analysis.query_key.target import head_target
 if TYPE_CHECKING:
     from core.model.trace import Trace
 
-Result = TypeVar("Result")
-
 PUBLISHED_GRID = (0.2, 0.4, 0.8, 1.0, 1.25, 2.5, 5.0)
 FINE_GRID = np.geomspace(0.05, 20, 53)  # a factor of 1.12 from one to the next
 C_VALUES: Floats = np.unique(np.concatenate([FINE_GRID, PUBLISHED_GRID]))
 _TIE = 1e-9  # correlations that differ by less are equal, and the c nearest 1 is taken
 _TOLERANCE = 1e-5  # of log c, where the search between two values of the grid ends
 MIN_RELIABLE = 30  # pairs with weight; with fewer a weighted correlation is mostly noise
-_MAX_THREADS = 4
 
 
 class Stages(NamedTuple):
@@ -119,13 +113,15 @@ def scale_model(
     trace: Trace, distance: Distance = "euclidean", criterion: Measure = "pearson"
 ) -> ModelScaling:
     """:func:`scale_head` for every head of the model, on all processors."""
-    layers, heads = trace.shape[:2]
-    scalings = list(
-        every_head(layers, heads, lambda i, j: scale_head(trace, i, j, distance, criterion))
+    heads = np.ndindex(trace.shape[:2])
+    scalings = in_threads(
+        lambda head: scale_head(trace, head[0], head[1], distance, criterion), heads
     )
 
     def collect(value: Callable[[HeadScaling], float]) -> Floats:
-        return np.array([value(each) for each in scalings], dtype=np.float64).reshape(layers, -1)
+        return np.array([value(each) for each in scalings], dtype=np.float64).reshape(
+            len(trace.layers), -1
+        )
 
     return ModelScaling(
         raw=collect(lambda each: each.faithfulness.raw.correlation),
@@ -136,25 +132,6 @@ def scale_model(
         raw_top1=collect(lambda each: each.faithfulness.raw.top1),
         normalized_top1=collect(lambda each: each.faithfulness.normalized.top1),
     )
-
-
-def every_head(layers: int, heads: int, function: Callable[[int, int], Result]) -> Iterator[Result]:
-    """`function` of every (layer, head), layer by layer, on all processors, a few heads ahead.
-
-    BLAS gets one thread in each: a head's matrices are too small to gain from more.
-    """
-    threads = min(_MAX_THREADS, os.cpu_count() or 1)
-    waiting: deque[Future[Result]] = deque()
-    pool = ThreadPoolExecutor(threads)
-    with one_thread():
-        try:
-            for head in np.ndindex(layers, heads):
-                waiting.append(pool.submit(function, *head))
-                if len(waiting) > threads:
-                    yield waiting.popleft().result()
-            yield from (future.result() for future in waiting)
-        finally:
-            pool.shutdown(cancel_futures=True)
 
 
 def few_pairs(scaling: HeadScaling, criterion: Measure) -> bool:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arrays import sample_indices
+from core.analysis.arrays import in_threads, sample_indices
 from core.analysis.query_key.correlation import correlations, pair_table
 from core.analysis.query_key.faithfulness import Faithfulness, uniform_baseline
-from core.analysis.query_key.scaling import C_VALUES, best_c, every_head
+from core.analysis.query_key.scaling import C_VALUES, best_c
 from core.atlas.blocks import CorpusPairs
 from core.atlas.data import AtlasFacts, HeadFigures, Measured, ModelFaithfulness, values_of
 from core.atlas.engine.sample import Sample
@@ -63,7 +63,7 @@ class _Head(NamedTuple):
 
 
 def find_constants(sums: Sums, sample: Sample) -> HeadConstants:
-    """The constants of every head of a model, on all processors, a few heads in memory at a time.
+    """The constants of every head of a model, on all processors.
 
     Centroids and components are of all tokens that were summed; c and faithfulness of the sample's
     pairs.
@@ -71,10 +71,10 @@ def find_constants(sums: Sums, sample: Sample) -> HeadConstants:
     layers, heads, _ = sums.shape
     pairs = sample.pairs(causal=sums.causal)
 
-    def one(layer: int, head: int) -> _Head:
-        return _measure_head(sums, sample, pairs, (layer, head))
+    def one(head: tuple[int, ...]) -> _Head:
+        return _measure_head(sums, sample, pairs, (head[0], head[1]))
 
-    measured = list(every_head(layers, heads, one))
+    measured = in_threads(one, np.ndindex(layers, heads))
     return _join(measured, layers, pairs)
 
 
