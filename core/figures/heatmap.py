@@ -25,7 +25,6 @@ def heatmap_figure(
     colours: Palette,
     *,
     signed: bool = False,
-    full_scale: bool = False,
     columns: Sequence[str] | None = None,
 ) -> go.Figure:
     """A heatmap, queries down and keys across, read on hover.
@@ -33,10 +32,9 @@ def heatmap_figure(
     `values` are (row, column), hatched with a dash where not finite; `labels` one a row, and a
     column unless `columns` has others, each different; `where` is the layer and head. `signed` are
     scores around 0 instead of strengths from 0, whose colours follow the square root so that weak
-    ones show beside a strong one; `full_scale` colours run from 0 to 1 instead of 0 to the largest
-    value.
+    ones show beside a strong one.
     """
-    top = colour_limit(values, full_scale and not signed)
+    top = colour_limit(values)
     names = [literal(label) for label in labels]
     across = names if columns is None else [literal(label) for label in columns]
     gap = 1 if max(len(names), len(across)) <= MAX_TICKS else 0
@@ -118,9 +116,6 @@ def root_scale(colours: tuple[str, ...]) -> list[list[float | str]]:
     return [[float(share) ** 2, colour] for share, colour in scale(colours)]
 
 
-def colour_limit(values: Array, full_scale: bool) -> float:
-    """Where the colour scale ends: 1, or the largest finite magnitude (1 if that is zero)."""
-    finite = values[np.isfinite(values)]
-    if full_scale or not finite.size:
-        return 1.0
-    return float(np.abs(finite).max()) or 1.0
+def colour_limit(values: Array) -> float:
+    """Where the colour scale ends: the largest finite magnitude (1 if that is zero)."""
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0

@@ -67,21 +67,18 @@ def show_heads(
     *,
     key: str,
     on_open: Callable[[int, int], None],
-    model: str | None = None,
-    part: str | None = "all-heads",
 ) -> None:
     """Any chart with a point per head; a click calls `on_open` with layer and head.
 
     A point's customdata begin with these, as people number them. `alt` says what the chart shows to
-    those who do not see it; `model` and `part` name its file, as in `show_chart`.
+    those who do not see it.
     """
     show_chart(
         figure,
         key=key,
         on_select=lambda: _open(key, on_open),
         selection_mode="points",
-        model=model,
-        part=part,
+        part="all-heads",
         quiet=True,
         alt=alt,
     )

@@ -41,14 +41,9 @@ def test_the_middle_colour_of_attention_is_at_a_quarter_of_the_scale() -> None:
     assert shares == [0, 0.25, 1]
 
 
-@pytest.mark.parametrize(
-    ("values", "full", "limit"),
-    [([[0.2]], False, 0.2), ([[0.2]], True, 1.0), ([[0.0]], False, 1.0), ([[-np.inf]], False, 1.0)],
-)
-def test_the_colour_scale_ends_where_it_says(
-    values: list[list[float]], full: bool, limit: float
-) -> None:
-    assert colour_limit(np.array(values, dtype=np.float32), full) == pytest.approx(limit)
+@pytest.mark.parametrize(("values", "limit"), [([[0.2]], 0.2), ([[0.0]], 1.0), ([[-np.inf]], 1.0)])
+def test_the_colour_scale_ends_where_it_says(values: list[list[float]], limit: float) -> None:
+    assert colour_limit(np.array(values, dtype=np.float32)) == pytest.approx(limit)
 
 
 @pytest.mark.parametrize("text", ["<b>x</b>", "a & b", "&lt;", "<a href='x'>y</a>", "$x$"])

@@ -103,7 +103,7 @@ def _show_attention(result: AblationResult, heads: HeadTable, colours: Palette) 
     """The head's attention before and after on one scale, and the change."""
     labels, name = labels_of(result.before.tokens), heads.name
     before, after = (_weights(each, heads) for each in (result.before, result.after))
-    top = max(colour_limit(values, full_scale=False) for values in (before, after))
+    top = max(colour_limit(values) for values in (before, after))
     change = result.after.attention(heads.layer, heads.head)
     change = change - result.before.attention(heads.layer, heads.head)
     drawn = {"before": before, "after": after, "change": change}

@@ -60,7 +60,7 @@ def show_one(view: View, colours: Palette, whole: str) -> None:
     left, right = st.columns(2)
     with left:
         drawn = np.where(permitted_somewhere(trace), weights, np.nan)  # what is masked is hatched
-        figure = heatmap_figure(drawn, labels, name, colours, full_scale=True, columns=columns)
+        figure = heatmap_figure(drawn, labels, name, colours, columns=columns)
         figure.update_xaxes(title_text=f"<b>{name}</b>, to (key)")
         alt = f"Attention of {name}"
         show_chart(figure, key="patterns_attention", alt=alt, quiet=True)
