@@ -121,12 +121,8 @@ def _ask_until_answered(request: bytes) -> Arrays:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    environment = os.environ.copy()
-    if not _is_writable(environment.get(CACHE)):
-        environment.pop(CACHE, None)
-        if folder := _cache_folder():
-            environment[CACHE] = folder
     try:
+        environment = {CACHE: _cache_folder(), **os.environ}
         process = subprocess.Popen(
             [sys.executable, "-m", "core.analysis.projections.umap_process"],
             cwd=_ROOT,
@@ -143,16 +139,12 @@ def _start() -> subprocess.Popen[bytes]:
 
 
 @functools.cache
-def _cache_folder() -> str | None:
-    """A private folder for what numba compiles, removed when the server ends; None if impossible.
+def _cache_folder() -> str:
+    """A private folder for what numba compiles, removed when the server ends.
 
     Numba's own choices, in the installation or the home folder, may be read-only.
     """
-    try:
-        folder = tempfile.mkdtemp(prefix="umap-")  # readable by this user only
-    except OSError as error:
-        _log.warning("UMAP compiles at every start, no folder is writable: %s", error)
-        return None
+    folder = tempfile.mkdtemp(prefix="umap-")  # readable by this user only
     atexit.register(_end, folder)
     return folder
 
@@ -163,18 +155,6 @@ def _end(folder: str) -> None:
         _process.kill()  # it would write into the folder again
         _process.wait()
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_writable(folder: str | None) -> bool:
-    """Whether a cache can be there: a deployment may name a folder that outlives the server."""
-    if not folder:
-        return False
-    try:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=folder).close()
-    except OSError:
-        return False
-    return True
 
 
 def _log_lines(stream: IO[bytes]) -> None:
@@ -216,8 +196,6 @@ def serve() -> None:
     """Answer requests from standard input on standard output until there are no more."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what libraries print must not mix with the answers
-    if CACHE not in os.environ:
-        _compile_without_cache()
     # When the parent ends, the pipe closes and this process ends too.
     with contextlib.suppress(EOFError, BrokenPipeError):
         while True:
@@ -234,18 +212,8 @@ def serve() -> None:
 
 
 def _count_compiled() -> int:
-    """Functions in the folder of what numba compiles; 0 without one."""
-    return sum(1 for _ in Path(os.environ[CACHE]).rglob("*.nbc")) if CACHE in os.environ else 0
-
-
-def _compile_without_cache() -> None:
-    """No folder is writable: UMAP would ask for a cache when it is imported, and fail."""
-    from numba.core import dispatcher
-    from numba.core.caching import NullCache
-    from numba.np.ufunc import ufuncbuilder
-
-    for module in (dispatcher, ufuncbuilder):
-        setattr(module, "FunctionCache", lambda _: NullCache())  # noqa: B010 - no stubs of numba
+    """Functions in the folder of what numba compiles."""
+    return sum(1 for _ in Path(os.environ[CACHE]).rglob("*.nbc"))
 
 
 def _answer(request: Arrays) -> bytes:

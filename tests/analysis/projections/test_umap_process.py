@@ -215,17 +215,6 @@ print(umap_process._cache_folder())
     assert not folder.exists()
 
 
-@pytest.fixture
-def nothing_writable(fresh: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Neither the installation, nor the home folder, nor a temporary one takes what is compiled."""
-    home = tmp_path / "home"
-    home.touch()  # a file: nothing can be written below it
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("NUMBA_CACHE_LOCATOR_CLASSES", "UserProvidedCacheLocator")
-    monkeypatch.delenv(CACHE, raising=False)
-    monkeypatch.setattr(umap_process, "_cache_folder", lambda: None)
-
-
 @pytest.mark.nightly
 def test_a_process_that_nobody_asks_ends_and_is_started_again(stand_in: StandIn) -> None:
     check_works()
@@ -263,10 +252,8 @@ def test_the_curve_is_umaps_own() -> None:
 
 
 @pytest.mark.nightly
-def test_umap_itself_where_nothing_can_be_written_is_steady_and_keeps_neighbours(
-    nothing_writable: None,
-) -> None:
-    """All of UMAP in one test, where it has the least: its process takes half a minute to start."""
+def test_umap_itself_is_steady_and_keeps_neighbours(fresh: None) -> None:
+    """All of UMAP in one test: its process takes half a minute to start."""
     for dimensions, metric in zip(DIMENSIONS, METRICS, strict=True):
         check_neighbours("UMAP", dimensions, metric)
     for queries, keys in DEGENERATE.values():
