@@ -19,18 +19,10 @@ _words = Prose(__file__)
 
 def examples(view: View) -> list[Preset]:
     """Settings worth seeing with this kind of attention."""
-    kind, shown = view.trace.input.kind, ["previous", "first"]
-    if kind == "cross":  # no token is previous; texts may have no end
-        shown = ["first", "sep"] if view.table["sep"].notna().any() else ["first"]
-    elif kind == "image":
-        shown.append("broad")
-    titles = {
-        "previous": f"Looking {view.trace.input.back}",
-        "first": "Resting on the first token",
-        "sep": "Resting on the end",
-        "broad": "The whole image",
-    }
-    presets = [_strongest(view, pattern, titles[pattern]) for pattern in shown]
+    kind, presets = view.trace.input.kind, []
+    if kind != "cross":  # no token is previous
+        presets.append(_strongest(view, "previous", f"Looking {view.trace.input.back}"))
+    presets.append(_strongest(view, "first", "Resting on the first token"))
     if reads_corpora(view.trace):
         state = {"part": "heads", "source": "corpus", "score": "class"}
         presets.append(Preset("Short texts mislead", _words("short_texts"), state))
@@ -48,10 +40,9 @@ def _strongest(view: View, pattern: str, title: str) -> Preset:
     sentence = _words(
         "strongest",
         head=head_name(view.trace, layer, head),
-        pattern=pattern,
         share=number(float(view.table[score].iloc[number_of_head])),
-        previous=view.trace.input.previous,
-        first=view.trace.input.first,
+        where=getattr(view.trace.input, pattern),
+        line="below the diagonal" if pattern == "previous" else "down the first column",
     )
     return Preset(
         title,

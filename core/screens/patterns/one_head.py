@@ -85,11 +85,7 @@ def _pattern(view: View) -> str:
     followed = str(view.row["class"])
     if followed not in (NONE, TOO_SHORT):
         return followed
-    tokens = view.query_tokens
-    if followed == TOO_SHORT:  # nothing is claimed: any pattern that the text has will do
-        tokens = {name: np.inf if count else 0.0 for name, count in tokens.items()}
-        tokens["induction"] = 0.0
-    nearest, _ = nearest_pattern(view.row, view.limits, tokens)
+    nearest, _ = nearest_pattern(view.row, view.limits, view.query_tokens)
     return nearest or ("self" if view.trace.source is None else "first")
 
 

@@ -7,7 +7,6 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from core.analysis.head_patterns.measure import MEASURED
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import NAMING, NONE
 from core.analysis.head_patterns.registry import PATTERNS
@@ -39,7 +38,6 @@ _PATTERN_OF = {pattern.score: name for name, pattern in NAMING.items()}
 
 def show_overview(view: View, colours: Palette, score: str) -> None:
     """The map beside the chosen head, then the table."""
-    _warn(view)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _show_map(view, colours, score)
@@ -81,32 +79,24 @@ def _open_one() -> None:
     controls.pick(part="one", whole="head")
 
 
-def _warn(view: View) -> None:
-    """Why no head has a pattern, if none has."""
-    whole = reads_corpora(view.trace)
-    if view.short:
-        more = view.trace.input.more
-        st.info(_words("short_text", where=view.where, least=MIN_TOKENS, more=more, corpus=whole))
-    elif (view.table["class"] == NONE).all():
-        unmeasured = view.corpus is None and whole
-        st.info(_words("no_pattern_anywhere", where=view.where, corpus=unmeasured))
-
-
 def _summarise(view: View) -> None:
     """How many heads follow each pattern, and which patterns had too few tokens."""
     if view.short:
+        more, corpus = view.trace.input.more, reads_corpora(view.trace)
+        st.info(_words("short_text", where=view.where, least=MIN_TOKENS, more=more, corpus=corpus))
         return
     counts, names = view.table["class"].value_counts().to_dict(), pattern_names(view.trace)
     total = len(view.table)
     broad = counts.pop("broad", 0)
-    named = total - counts.get(NONE, 0) - broad
-    if named or broad:
-        parts = [f"{counts[name]} {names[name]}" for name in NAMING if name in counts]
-        corpus, patterns = view.where if view.corpus is not None else "", ", ".join(parts)
-        answer = _words(
-            "followed", corpus=corpus, named=named, total=total, patterns=patterns, broad=broad
-        )
-        ask(answer, "Press a square to see its head.", tokens=view.tokens)
+    answer = _words(
+        "followed",
+        corpus=view.where if view.corpus is not None else "",
+        named=total - counts.get(NONE, 0) - broad,
+        total=total,
+        patterns=", ".join(f"{counts[name]} {names[name]}" for name in NAMING if name in counts),
+        broad=broad,
+    )
+    ask(answer, "Press a cell to see its head.", tokens=view.tokens)
     tokens = view.query_tokens
     scarce = [
         f"{names[name]} ({tokens[name]:.0f} of {pattern.min_query_tokens})"
@@ -201,13 +191,7 @@ def _show_table(view: View) -> None:
     }
     show_rows(view, shown, columns, key="patterns_table", on_open=choose_one)
     held = contents("patterns", view.trace.model, "", text=view.corpus is None, on=view.where)
-    empty = [name for name in scores if name in MEASURED and table[name].isna().all()]
-    caption = _words(
-        "table",
-        resamples=f"{RESAMPLES:,}" if view.corpus is not None else "",
-        this=view.trace.input.this,
-        missing=", ".join(score_names(view.trace)[name] for name in empty),
-    )
+    caption = _words("table", resamples=f"{RESAMPLES:,}" if view.corpus is not None else "")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(caption, width="stretch")
         offer_table(view, held)
