@@ -11,7 +11,7 @@ from core.analysis.layer_payload import LayerPayload, drawn_size
 from core.components.head_view import show_one_head
 from core.figures.palette import token_colours
 from core.model import Trace
-from core.screens.anomalies.open_head import open_buttons
+from core.screens.anomalies.open_head import open_button
 from core.screens.anomalies.wording import row_name
 from core.ui.words.prose import Prose
 
@@ -42,7 +42,7 @@ def _show_head(row: Row, flag: str | None) -> None:
     z = row["unusual"] if flag is None else row[f"z_{FLAGS[flag].measure}"]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(_words("far", head=row_name(row), z=z, unusual=unusual), width="stretch")
-        open_buttons(row["layer"], row["head"])
+        open_button(row["layer"], row["head"])
     st.caption(_reasons(row))
 
 

@@ -19,7 +19,7 @@ from core.figures.anomalies import matrix_pair
 from core.figures.palette import Palette
 from core.model import Trace
 from core.model.trace import Array
-from core.screens.anomalies.open_head import open_buttons
+from core.screens.anomalies.open_head import open_button
 from core.screens.anomalies.wording import show_flag_definition, values_note
 from core.ui import cache, controls
 from core.ui.charts import show_chart
@@ -65,9 +65,8 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
         labels = labels if cross else labels[1:]
         seen = seen[0 if cross else 1 :, 1:]
     moved = contributions(weights, norms)
-    titles = ("Attention", "Value-weighted attention")
-    if hide:
-        titles = ("Attention, rows renormalised", f"{titles[1]}, rows renormalised")
+    renormalised = ", rows renormalised" if hide else ""
+    titles = f"Attention{renormalised}", f"Value-weighted attention{renormalised}"
     figures = matrix_pair(
         np.where(seen, weights, np.nan),  # what the model does not permit is hatched
         np.where(seen, moved, np.nan),
@@ -83,7 +82,7 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
         with column:
             show_chart(figure, key=key, alt=alt, quiet=True)
     st.markdown(sentence)
-    open_buttons(trace.layer_labels[layer], head + 1)
+    open_button(trace.layer_labels[layer], head + 1)
     st.caption(f"{_words('weighted')} {values_note(table)}")
     show_flag_definition(FLAG.name, trace, f"{FLAG.name} is")
 

@@ -21,7 +21,6 @@ from core.ui.current import current_key
 from core.ui.words.messages import quote
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose
-from core.vocabulary import head_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +101,5 @@ def _attention(trace: Trace, found: OddPatches) -> str:
     parts = []
     for taker, is_there, shares, uniform in takers:
         if is_there:
-            head = head_name(trace, *divmod(int(shares.argmax()), shares.shape[1]))
-            figures = {"mean": shares.mean(), "uniform": uniform, "top": shares.max()}
-            parts.append(_words("takes", taker=taker, head=head, figures=figures))
+            parts.append(_words("takes", taker=taker, mean=shares.mean(), uniform=uniform))
     return _words("taking", parts=in_a_row(parts))
