@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from core.analysis.arrays import Floats
+from core.analysis.arrays import Floats, mean_of_finite
 from core.analysis.layers import Rows
 from core.figures.head_map import HOVERED, layer_ticks, make_clickable, steady
 from core.figures.palette import Palette
@@ -38,7 +38,7 @@ def distance_figure(pixels: Floats, uniform: float, rows: Rows, colours: Palette
     )
     figure.add_scatter(
         x=rows.places,
-        y=layer_means(pixels),
+        y=mean_of_finite(pixels.T),
         customdata=rows.layer_labels,
         name="mean of the layer",
         mode="lines+markers" if layers == 1 else "lines",
@@ -61,11 +61,3 @@ def distance_figure(pixels: Floats, uniform: float, rows: Rows, colours: Palette
     legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "title": {"text": ""}}
     figure.update_layout(height=_HEIGHT, showlegend=True, legend=legend)
     return figure
-
-
-def layer_means(pixels: Floats) -> Floats:
-    """The mean over the heads that have a distance, (layer,); nan where none has."""
-    defined = np.isfinite(pixels)
-    counts = defined.sum(axis=1)
-    sums = np.where(defined, pixels, 0.0).sum(axis=1)
-    return np.divide(sums, counts, out=np.full(len(pixels), np.nan), where=counts > 0)

@@ -1,4 +1,4 @@
-"""Pictures of high-norm patches: which they are on the image, and how long states are by layer."""
+"""High-norm patches: how long their states and those of other tokens are by layer."""
 
 from __future__ import annotations
 
@@ -7,63 +7,14 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools, Floats
 from core.figures.palette import Palette
 from core.vocabulary import percent
 
-_SIDE = 330  # pixels of a picture
+_HEIGHT = 330  # pixels
 _MARGIN = {"l": 8, "r": 8, "t": 34, "b": 8}
 _BAND = (10, 90)  # percentiles of the patches
-
-
-def patch_picture(
-    pixels: NDArray[np.uint8], norms: Floats, odd: Bools, title: str, colours: Palette
-) -> go.Figure:
-    """An image with frames around its high-norm patches, and their lengths under the pointer.
-
-    `pixels` are (height, width, 3); `norms` and `odd` (row, column) of the grid over it.
-    """
-    rows, columns = norms.shape
-    figure = go.Figure()
-    figure.add_heatmap(
-        z=norms,
-        opacity=0,  # it says which patch is under the pointer
-        customdata=np.stack(np.meshgrid(*map(np.arange, norms.shape), indexing="ij"), axis=-1) + 1,
-        showscale=False,
-        hovertemplate="row %{customdata[0]}, column %{customdata[1]}: length %{z:.2f}"
-        "<extra></extra>",
-    )
-    figure.add_layout_image(_below(pixels, rows, columns))
-    for row, column in np.argwhere(odd).tolist():
-        figure.add_shape(**_frame(row, column, colours.paper, 5))
-        figure.add_shape(**_frame(row, column, colours.alert, 3))
-    axis: dict[str, Any] = {"showgrid": False, "zeroline": False, "visible": False}
-    figure.update_xaxes(range=[-0.5, columns - 0.5], constrain="domain", **axis)
-    figure.update_yaxes(
-        range=[rows - 0.5, -0.5], constrain="domain", scaleanchor="x", scaleratio=1, **axis
-    )
-    figure.update_layout(height=_SIDE, margin=_MARGIN, title=_title(title), dragmode=False)
-    return figure
-
-
-def _below(pixels: NDArray[np.uint8], rows: int, columns: int) -> dict[str, Any]:
-    """The image, behind the squares of its patches."""
-    from PIL import Image
-
-    place = {"x": -0.5, "y": -0.5, "sizex": columns, "sizey": rows, "xref": "x", "yref": "y"}
-    look = {"layer": "below", "sizing": "stretch", "xanchor": "left", "yanchor": "top"}
-    return {"source": Image.fromarray(pixels), **place, **look}
-
-
-def _frame(row: int, column: int, colour: str, width: int) -> dict[str, Any]:
-    corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
-    return {"type": "rect", "line": {"color": colour, "width": width}, **corners}
-
-
-def _title(text: str) -> dict[str, Any]:
-    return {"text": text, "x": 0, "y": 0.99, "yanchor": "top", "font": {"size": 15}}
 
 
 def norms_by_layer(
@@ -99,9 +50,9 @@ def norms_by_layer(
     figure.update_xaxes(title={"text": "after layer"}, type="category", showgrid=False)
     figure.update_yaxes(rangemode="tozero")
     figure.update_layout(
-        height=_SIDE,
+        height=_HEIGHT,
         margin=_MARGIN,
-        title=_title("Length of the state by layer"),
+        title={"text": "Length of the state by layer", "x": 0, "font": {"size": 15}},
         showlegend=True,
         legend={"orientation": "h", "y": -0.22, "yanchor": "top", "title": {"text": ""}},
     )

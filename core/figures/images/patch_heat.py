@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,14 +19,16 @@ DIMMED = 0.35  # of the brightness of patches without weight, so that a heat sho
 SIDE = 480  # pixels at least: a small image is drawn larger, by a whole factor
 
 
-def heat_pixels(patches: Patches, weights: Array, theme: str, marked: int | None = None) -> Pixels:
+def heat_pixels(
+    patches: Patches, weights: Array, theme: str, frames: Mapping[int, str] = MappingProxyType({})
+) -> Pixels:
     """The darkened image, pink where weight goes.
 
     Parameters
     ----------
     weights : (patch,), not negative; the largest gets the full colour, and strength goes by the
         square root, so that small weights show.
-    marked : a patch with a frame in the colour of queries.
+    frames : the colour, ``#rrggbb``, of the frame of each patch that has one.
 
     Returns
     -------
@@ -38,8 +42,8 @@ def heat_pixels(patches: Patches, weights: Array, theme: str, marked: int | None
     tinted = image * (1 - 0.6 * heat) + _rgb(colours.key) * 0.6 * heat
     scale = max(1, -(-SIDE // patches.pixels.shape[0]))
     drawn = tinted.round().astype(np.uint8).repeat(scale, 0).repeat(scale, 1)
-    if marked is not None:
-        _frame(drawn, divmod(marked, patches.columns), patches.size * scale, _rgb(colours.query))
+    for patch, colour in frames.items():
+        _frame(drawn, divmod(patch, patches.columns), patches.size * scale, _rgb(colour))
     return drawn
 
 

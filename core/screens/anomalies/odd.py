@@ -10,7 +10,8 @@ import streamlit as st
 from core.analysis.anomalies.flags import OUTLIER
 from core.analysis.images.odd_patches import MIN_TIMES_MEDIAN, OddPatches, odd_patches
 from core.analysis.images.patch_scores import cls_position, patches_of, register_positions
-from core.figures.images.odd_patches import norms_by_layer, patch_picture
+from core.figures.images.odd_patches import norms_by_layer
+from core.figures.images.patch_heat import heat_pixels
 from core.figures.palette import Palette
 from core.model import Trace
 from core.model.trace import Patches
@@ -52,14 +53,13 @@ def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: DeltaGe
 
 def _show_pictures(trace: Trace, found: OddPatches, patches: Patches, colours: Palette) -> None:
     """The image, and the lengths by layer."""
-    shape = patches.rows, patches.columns
-    norms, odd = found.norms[:, patches.tokens], found.odd.reshape(shape)
-    last = norms[-1].reshape(shape)
-    image, lines = st.columns(2, gap="medium")
+    norms = found.norms[:, patches.tokens]
+    beyond = np.maximum(norms[-1] - np.median(norms[-1]), 0).astype(np.float32)
+    frames = dict.fromkeys(np.flatnonzero(found.odd).tolist(), colours.alert)
+    image, lines = st.columns([1, 1.5], gap="medium")
     with image:
-        figure = patch_picture(patches.pixels, last, odd, "High-norm patches framed", colours)
-        alt = f"The image with {found.count} high-norm patches framed"
-        show_chart(figure, key="anomalies_odd_image", alt=alt, quiet=True)
+        pixels = heat_pixels(patches, beyond, st.context.theme.type or "light", frames)
+        st.image(pixels, _words("framed", count=found.count), width="stretch")
     with lines:
         cls, registers = cls_position(trace), register_positions(trace)
         others = {} if cls is None else {"CLS": found.norms[:, cls]}

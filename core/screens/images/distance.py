@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.arrays import Floats
+from core.analysis.arrays import Floats, mean_of_finite
 from core.analysis.images.distance import (
     AttentionDistances,
     distance_table,
     mean_of_distances,
 )
 from core.analysis.layers import rows_of
-from core.figures.images.distance import distance_figure, layer_means
+from core.figures.images.distance import distance_figure
 from core.figures.palette import palette
 from core.model.box import BOX
 from core.screens.images import cached
@@ -94,7 +94,7 @@ def _verdict(measured: AttentionDistances) -> str:
     if not np.isfinite(pixels).any():
         return "No head gives patches anything: there is no distance."
     near, far = (_place(f(pixels), pixels) for f in (np.nanargmin, np.nanargmax))
-    means = [number(each, ".1f") for each in layer_means(pixels)]
+    means = [number(each, ".1f") for each in mean_of_finite(pixels.T)]
     return (
         f"**{_name(measured, near)} looks nearest, {pixels[near]:.1f} pixels away, and"
         f" {_name(measured, far)} farthest, {pixels[far]:.1f}**; uniform attention gives"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.analysis.layers import Rows
-from core.figures.images.distance import distance_figure, layer_means
+from core.figures.images.distance import distance_figure
 from core.figures.palette import palette
 
 ROWS = Rows((3, 5), (1.0, 2.0), (), 2.5)
@@ -29,9 +29,3 @@ def test_the_axis_begins_at_zero_and_holds_the_baseline() -> None:
     low, high = distance_figure(PIXELS, 60, ROWS, palette("dark")).layout.yaxis.range
     assert low == 0
     assert high > 60
-
-
-def test_a_layer_without_distances_has_no_mean() -> None:
-    means = layer_means(np.array([[np.nan, np.nan], [1.0, 3.0]]))
-    assert np.isnan(means[0])
-    assert means[1] == 2

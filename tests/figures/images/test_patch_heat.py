@@ -15,7 +15,7 @@ def test_weight_is_pink_and_the_rest_is_dark(theme: str) -> None:
     grey = np.full((8, 12, 3), 200, dtype=np.uint8)
     patches = Patches(grey, rows=2, columns=3, size=4, first=1, given=(8, 12))
     weights = np.array([0, 0, 0, 0, 0.25, 1.0], dtype=np.float32)
-    drawn = heat_pixels(patches, weights, theme, marked=2)
+    drawn = heat_pixels(patches, weights, theme, {2: palette(theme).query})
     scale = SIDE // 8
     assert drawn.shape == (8 * scale, 12 * scale, 3)
     cells = drawn.reshape(2, 4 * scale, 3, 4 * scale, 3).swapaxes(1, 2).reshape(6, -1, 3)

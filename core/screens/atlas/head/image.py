@@ -10,6 +10,7 @@ import streamlit as st
 from core.atlas import Atlas
 from core.atlas.pixels import CorpusImages
 from core.figures.images.patch_heat import heat_pixels
+from core.figures.palette import palette
 from core.model import LoadedModel, ModelError, Trace, trace_patches
 from core.screens.atlas.screen import Screen
 from core.screens.atlas.sentence import model_of, same_tokens
@@ -34,13 +35,13 @@ def show_image(screen: Screen, images: CorpusImages, token: int) -> Trace | None
     trace = None if model is None else _trace(atlas, images, model, image)
     patches = images.of_image(image)
     place = int(images.places(np.array([position]))[0])
-    marked = place if place >= 0 else None
     if trace is None:
         weights = np.ones(patches.count, dtype=np.float32)
     else:
         weights = trace.attention(screen.layer, screen.head)[position, patches.tokens]
     theme = st.context.theme.type or "light"
-    st.image(heat_pixels(patches, weights, theme, marked), width="stretch")
+    frames = {place: palette(theme).query} if place >= 0 else {}
+    st.image(heat_pixels(patches, weights, theme, frames), width="stretch")
     if trace is not None:
         share = float(weights.sum())
         shares = percent(share), percent(1 - share)
