@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import psutil
 
@@ -15,19 +13,6 @@ from core.model.errors import FREE_MEMORY, OutOfMemoryError
 BYTES_PER_WEIGHT = 4  # of float32
 _HEADROOM = 1.25  # for activations, and for the file and the network being in memory together
 _ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # from glibc's malloc.h
-_NO_LIMIT_BYTES = 2**60  # version 1 writes "no limit" as the largest multiple of a page below 2^63
-
-
-class _Files(NamedTuple):
-    """Where a version keeps the limit, the usage, and the part of it that can be reclaimed."""
-
-    limit: str
-    used: str
-    reclaimable: str
-
-
-_VERSION_1 = _Files("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-_VERSION_2 = _Files("memory.max", "memory.current", "inactive_file")
 
 
 def return_freed_memory() -> None:
@@ -98,83 +83,41 @@ def _address_space_available() -> int | None:
 
 
 def container_bytes(
-    groups: Path = Path("/sys/fs/cgroup"), process: Path = Path("/proc/self/cgroup")
+    mount: Path = Path("/sys/fs/cgroup"), process: Path = Path("/proc/self/cgroup")
 ) -> int | None:
     """What the control groups around this process leave, in bytes; None without a limit.
 
-    Version 1: Documentation/admin-guide/cgroup-v1/memory.rst of the kernel, section 5.
-    Version 2: Documentation/admin-guide/cgroup-v2.rst, "Memory Interface Files".
+    The kernel's Documentation/admin-guide/cgroup-v2.rst, "Memory Interface Files". A container
+    often sees its own group as the mount itself while /proc names the path on the host, so some of
+    these folders do not exist.
 
     Parameters
     ----------
-    groups : where the control groups are mounted.
-    process : the file that names the groups of this process.
+    mount : where the control groups are mounted.
+    process : the file that names the group of this process.
     """
     try:
-        lines = process.read_text("utf-8")
+        lines = process.read_text("utf-8").splitlines()
     except OSError:
-        lines = ""
-    free = (_free_bytes(group, files) for files, group in _groups(groups, lines))
-    return min((each for each in free if each is not None), default=None)
+        lines = []
+    path = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), "")
+    parts = [part for part in path.split("/") if part]
+    if ".." in parts:  # a group outside the mount, as in a foreign namespace
+        parts = []
+    groups = (mount.joinpath(*parts[:count]) for count in range(len(parts) + 1))
+    return min((free for group in groups if (free := _free_bytes(group)) is not None), default=None)
 
 
-def own_groups(lines: str) -> tuple[str, str]:
-    r"""Paths of the memory groups (version 1, version 2) in the text of /proc/self/cgroup.
-
-    >>> own_groups("4:memory:/pod/app\n2:cpu:/x\n0::/unified")
-    ('/pod/app', '/unified')
-    """
-    first = second = ""
-    for line in lines.splitlines():
-        number, _, rest = line.partition(":")
-        controllers, _, path = rest.partition(":")
-        if "memory" in controllers.split(","):
-            first = path
-        elif number == "0" and not controllers:
-            second = path
-    return first, second
-
-
-def _free_bytes(group: Path, files: _Files) -> int | None:
+def _free_bytes(group: Path) -> int | None:
     """Limit minus usage of one group; None without a limit, or where it cannot be read.
 
     File pages that nobody used lately count as free: the kernel drops them when memory is needed.
     """
     try:
-        text = (group / files.limit).read_text("utf-8").strip()
-        used = int((group / files.used).read_text("utf-8"))
-        limit = _NO_LIMIT_BYTES if text == "max" else int(text)
+        limit = int((group / "memory.max").read_text("utf-8"))  # ValueError: "max", no limit
+        used = int((group / "memory.current").read_text("utf-8"))
+        lines = (group / "memory.stat").read_text("utf-8").splitlines()
+        sizes = {name: int(size) for name, _, size in (line.partition(" ") for line in lines)}
     except (OSError, ValueError):
         return None
-    if limit >= _NO_LIMIT_BYTES:
-        return None
-    return max(0, limit - max(0, used - _reclaimable_bytes(group, files)))
-
-
-def _reclaimable_bytes(group: Path, files: _Files) -> int:
-    try:
-        lines = (group / "memory.stat").read_text("utf-8").splitlines()
-    except OSError:
-        return 0
-    sizes = {name: size for name, _, size in (line.partition(" ") for line in lines)}
-    size = sizes.get(files.reclaimable, "0")
-    return int(size) if size.isdigit() else 0
-
-
-def _groups(mount: Path, lines: str) -> Iterator[tuple[_Files, Path]]:
-    """The process's group and those around it, up to the mount, for both versions.
-
-    A container often sees its own group as the mount itself while /proc names the path on the host,
-    so some of these folders do not exist.
-    """
-    first, second = own_groups(lines)
-    yield from ((_VERSION_1, folder) for folder in _upward(mount / "memory", first))
-    for root in (mount, mount / "unified"):
-        yield from ((_VERSION_2, folder) for folder in _upward(root, second))
-
-
-def _upward(mount: Path, path: str) -> list[Path]:
-    parts = [part for part in path.split("/") if part]
-    if ".." in parts:  # a group outside the mount, as in a foreign namespace
-        parts = []
-    return [mount.joinpath(*parts[:count]) for count in range(len(parts), -1, -1)]
+    return max(0, limit - max(0, used - sizes.get("inactive_file", 0)))

@@ -19,64 +19,42 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MB = 10**6
-NO_LIMIT_V1 = 9_223_372_036_854_771_712
-V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-V2 = ("memory.max", "memory.current", "inactive_file")
 
 
 @pytest.mark.parametrize(
-    ("groups", "lines", "free_mb"),
+    ("groups", "line", "free_mb"),
     [
-        # (folder, version, limit, used, inactive file pages) of each group, in MB
-        ([("memory", V1, 500, 200, 0)], "4:memory:/", 300),
-        ([(".", V2, 500, 200, 0)], "0::/", 300),
-        ([("memory", V1, 500, 450, 400)], "4:memory:/", 450),
-        ([(".", V2, 500, 460, 400)], "0::/", 440),
-        ([("memory", V1, None, 200, 0), (".", V2, None, 200, 0)], "4:memory:/\n0::/", None),
+        # (folder, limit, used, inactive file pages) of each group, in MB
+        ([(".", 500, 200, 0)], "0::/", 300),
+        ([(".", 500, 460, 400)], "0::/", 440),
+        ([(".", None, 200, 0)], "0::/", None),
         # The tightest group counts, and a sibling does not.
         (
-            [
-                ("memory/pod/app", V1, 900, 100, 0),
-                ("memory/pod", V1, 400, 150, 0),
-                ("memory/other", V1, 10, 10, 0),
-            ],
-            "4:cpu,memory:/pod/app",
-            250,
-        ),
-        (
-            [("pod/app", V2, 900, 100, 0), ("pod", V2, 400, 150, 0), ("other", V2, 10, 10, 0)],
+            [("pod/app", 900, 100, 0), ("pod", 400, 150, 0), ("other", 10, 10, 0)],
             "0::/pod/app",
             250,
         ),
         # In a container /proc names the host's path, and the mount is the container's own group.
-        ([("memory", V1, 500, 200, 0)], "4:memory:/docker/0123abc\n3:cpu:/docker/0123abc", 300),
-        # Version 2 beside version 1 has a mount of its own.
-        (
-            [("unified/app", V2, 300, 100, 0), ("memory", V1, None, 0, 0)],
-            "1:memory:/\n0::/app",
-            200,
-        ),
+        ([(".", 500, 200, 0)], "0::/docker/0123abc", 300),
         # A path that leaves the mount is not followed.
-        ([(".", V2, 500, 200, 0), ("../elsewhere", V2, 1, 0, 0)], "0::/../elsewhere", 300),
-        ([(".", V2, 100, 120, 0)], "0::/", 0),
+        ([(".", 500, 200, 0), ("../elsewhere", 1, 0, 0)], "0::/../elsewhere", 300),
+        ([(".", 100, 120, 0)], "0::/", 0),
     ],
 )
 def test_the_tightest_group_around_a_process_leaves_its_limit_minus_what_is_used(
-    groups: list[tuple[str, tuple[str, str, str], int | None, int, int]],
-    lines: str,
+    groups: list[tuple[str, int | None, int, int]],
+    line: str,
     free_mb: int | None,
     tmp_path: Path,
 ) -> None:
     mount, process = tmp_path / "cgroup", tmp_path / "proc-self-cgroup"
-    process.write_text(lines + "\n", "utf-8")
-    mount.mkdir()
-    for folder, (limit_file, used_file, field), limit, used, inactive in groups:
+    process.write_text(f"1:cpu:/x\n{line}\n", "utf-8")
+    for folder, limit, used, inactive in groups:
         group = mount / folder
         group.mkdir(parents=True, exist_ok=True)
-        no_limit = "max" if limit_file == "memory.max" else str(NO_LIMIT_V1)
-        (group / limit_file).write_text(no_limit if limit is None else f"{limit * MB}\n")
-        (group / used_file).write_text(f"{used * MB}\n")
-        (group / "memory.stat").write_text(f"cache 5\n{field} {inactive * MB}\nrss 7\n")
+        (group / "memory.max").write_text("max" if limit is None else f"{limit * MB}\n")
+        (group / "memory.current").write_text(f"{used * MB}\n")
+        (group / "memory.stat").write_text(f"anon 5\ninactive_file {inactive * MB}\nslab 7\n")
     expected = None if free_mb is None else free_mb * MB
     assert container_bytes(mount, process) == expected
 
