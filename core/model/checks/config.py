@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from core.model import memory
-from core.model.errors import FREE_MEMORY, SAVE_AGAIN, OutOfMemoryError, UnsupportedModelError
+from core.model.errors import SAVE_AGAIN, UnsupportedModelError
 
 Settings = dict[str, object]
 
@@ -50,15 +49,13 @@ _MAX_WRITTEN = 10**12  # larger numbers are written as a power of ten
 _MAX_DEPTH = 32  # of settings within settings
 
 
-def check_config(config: Settings, bytes_per_weight: int = memory.BYTES_PER_WEIGHT) -> Settings:
+def check_config(config: Settings) -> Settings:
     """The settings to hand to transformers, or a refusal.
 
     Raises
     ------
     UnsupportedModelError
         For quantized weights, a number that no model has, or no layers or heads.
-    OutOfMemoryError
-        When not even a quarter of the usual number of weights would fit.
     """
     if config.get("quantization_config") or config.get("compression_config"):
         raise UnsupportedModelError(
@@ -66,7 +63,6 @@ def check_config(config: Settings, bytes_per_weight: int = memory.BYTES_PER_WEIG
             "Pick the original model, before quantization.",
         )
     _check_numbers(config)
-    _check_estimate(config, bytes_per_weight)
     stripped = _strip(config)
     if not isinstance(stripped, dict) or not isinstance(stripped.get("model_type"), str):
         raise UnsupportedModelError(
@@ -103,7 +99,7 @@ def _check_numbers(config: Settings) -> None:
         largest[kind] = max(largest.get(kind, 1), abs(number))
     for part in _parts(config):
         for names in (_LAYERS, _HEADS, _WIDTH):
-            number = _first(part, names, default=1)
+            number = _first(part, names)
             if not number >= 1:
                 raise UnsupportedModelError(
                     f"config.json of {{name}} sets {names[0]} to {_readable(number)}; a network has"
@@ -142,36 +138,16 @@ def _check_products(config: Settings, largest: dict[str, float]) -> None:
         )
 
 
-def _check_estimate(config: Settings, bytes_per_weight: int) -> None:
-    """Refuse early what cannot fit: layers x width^2 x 12 + vocabulary x width weights.
-
-    Families that share weights or narrow their layers have as little as a quarter of that; the
-    exact number is counted once the network is built without memory. ALBERT shares all its layers.
-    """
-    if "num_hidden_groups" in config:
-        return
-    free = memory.available_bytes()
-    for part in _parts(config):
-        layers, width, words = (_first(part, key) for key in (_LAYERS, _WIDTH, ("vocab_size",)))
-        size = (layers * width**2 * 12 + words * width) / 4 * bytes_per_weight
-        if size > free:
-            raise OutOfMemoryError(
-                f"config.json of {{name}} describes a network of more than {size / 1e6:,.0f} MB,"
-                f" and {free / 1e6:,.0f} MB are free.",
-                FREE_MEMORY,
-            )
-
-
 def _parts(config: Settings) -> list[Settings]:
     text = config.get("text_config")
     return [config, text] if isinstance(text, dict) else [config]
 
 
-def _first(part: Settings, names: tuple[str, ...], default: float = 0) -> float:
-    """The first number that one of these names has."""
+def _first(part: Settings, names: tuple[str, ...]) -> float:
+    """The first number that one of these names has, else 1."""
     values = (part.get(name) for name in names)
     numbers = (v for v in values if isinstance(v, int | float) and not isinstance(v, bool))
-    return float(next(numbers, default))
+    return float(next(numbers, 1))
 
 
 def _readable(number: float) -> str:

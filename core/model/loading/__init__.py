@@ -101,7 +101,7 @@ def _load(
     """Load from a folder; the files of a pinned model are known, so they need no private copy."""
     on_stage("reading")
     files = check_folder(folder, modality)
-    settings = check_config(files.config, 2 if half else memory.BYTES_PER_WEIGHT)
+    settings = check_config(files.config)
     on_disk = count_weights(files.weights)
     dtype = _dtype(number_type(files.weights) if half else "float32")
     memory.check_fits(on_disk, dtype.itemsize)
