@@ -1,4 +1,4 @@
-"""Facts of the bundled model, and of published ones where their weights are in the cache."""
+"""Facts of published models, where their weights are in the cache."""
 
 from __future__ import annotations
 
@@ -20,27 +20,12 @@ BERT_CLS_ROW = (
 )
 
 
-@pytest.fixture(scope="module")
-def minilm() -> LoadedModel:
-    return load("bundled/minilm")
-
-
 def published(name: str) -> LoadedModel:
     spec = find(name)
     assert spec is not None
     if not is_local(spec):
         pytest.skip(f"the weights of {name} are not in the local cache")
     return load(name)
-
-
-def test_the_second_sentence_is_a_segment_of_its_own(minilm: LoadedModel) -> None:
-    trace = trace_text(minilm, "leaves fall in autumn", "autumn is colorful")
-    names = [token.text for token in trace.tokens]
-    assert " ".join(names) == "[CLS] leaves fall in autumn [SEP] autumn is colorful [SEP]"
-    assert [token.segment for token in trace.tokens] == [0] * 6 + [1] * 4
-    assert [token.special for token in trace.tokens] == [
-        name in {"[CLS]", "[SEP]"} for name in names
-    ]
 
 
 @pytest.mark.hub

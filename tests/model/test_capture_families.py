@@ -179,9 +179,6 @@ def test_scores_are_scaled_dot_products_of_queries_and_keys(
     assert_allclose(scores[permitted], expected[permitted], rtol=1e-4, atol=1e-4)
 
 
-# ---- vectors ----------------------------------------------------------------------------------
-
-
 # ---- a pair of sentences ----------------------------------------------------------------------
 
 

@@ -92,12 +92,6 @@ def test_a_path_without_a_model_is_refused(kind: str, tmp_path: Path) -> None:
     assert "no model" in refusal(path) or "no folder" in refusal(path)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"model_type": "no-such-type"}'])
-def test_a_configuration_that_names_no_known_network_is_refused(copy: Path, content: str) -> None:
-    (copy / "config.json").write_text(content, encoding="utf-8")
-    refusal(copy)
-
-
 def test_code_that_comes_with_a_folder_is_never_run(copy: Path, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     (copy / "own.py").write_text(

@@ -19,6 +19,7 @@ from core.model.errors import OutOfMemoryError, UnsupportedModelError
 from core.model.language import next_words
 from tests.model.families import FAMILIES, HEADS, LAYERS, SENTENCES, build
 from tests.model.language.checkpoints import build_with_head
+from tests.model.test_proof import _rewritten, _with_longer_window
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,26 +84,14 @@ def test_only_a_half_checkpoint_and_only_when_asked_stays_so(
 def test_scores_of_order_hundred_pass_in_half_precision(tmp_path: Path) -> None:
     """They are rounded to whole numbers in bfloat16, so next to nothing is known of such rows."""
     folder = _half("mistral", torch.bfloat16, tmp_path)
-    weights = load_file(folder / "model.safetensors")
-    sharp = {name: 20 * each if "q_proj" in name else each for name, each in weights.items()}
-    save_file(sharp, folder / "model.safetensors", metadata={"format": "pt"})
-    model = load(str(folder), half=True)
-    trace = trace_text(model, SENTENCES[1])
-    scores = trace.scores(0)
+    _rewritten(folder, "q_proj", lambda weight: 20 * weight)
+    scores = trace_text(load(str(folder), half=True), SENTENCES[1]).scores(0)
     assert np.abs(scores[np.isfinite(scores)]).max() > 100
-
-
-def _longer_window(call: Call) -> Call:
-    """Each query sees one more token of the past."""
-    assert call.mask is not None
-    permitted = call.mask == 0
-    permitted[..., :-1] |= permitted[..., 1:].clone()
-    return replace(call, mask=torch.where(permitted, 0.0, torch.finfo(torch.float32).min))
 
 
 WRONG: dict[str, Callable[[Call], Call]] = {
     "scaling": lambda call: replace(call, scaling=call.scaling * 1.1),
-    "mask": _longer_window,
+    "mask": _with_longer_window,
     "values": lambda call: replace(call, value=call.value.roll(1, dims=1)),
     "keys": lambda call: replace(call, key=call.key.roll(1, dims=2)),
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.model import trace_by_length, trace_text
+from core.model import trace_by_length
 from core.model.running import tracing
 from tests.model.families import SENTENCES
 
@@ -46,15 +46,6 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
 
     monkeypatch.setattr(tracing, "_run", watched)
     return seen
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_a_text_of_a_corpus_is_traced_as_if_it_were_alone(name: str, model_of: ModelOf) -> None:
-    model = model_of(name)
-    found = dict(trace_by_length(model, TEXTS, batch_tokens=120))
-    assert sorted(found) == list(range(len(TEXTS)))
-    for place, trace in found.items():
-        assert_same(trace, trace_text(model, TEXTS[place]))
 
 
 @pytest.mark.parametrize("name", [*FAMILIES, "bloom", "t5", "gpt_oss"])

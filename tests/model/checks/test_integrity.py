@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from safetensors import safe_open
 
 from core.model import DEFAULT_MODEL, catalog, load
 from core.model.catalog import CATALOG, bundled_folder, find, integrity, is_local
@@ -85,3 +86,14 @@ def test_files_are_read_once_a_process(copy: Path, monkeypatch: pytest.MonkeyPat
     for _ in range(3):
         assert first_difference(copy, CATALOG[0].pins) is None
     assert sorted(read) == sorted(CATALOG[0].pins)
+
+
+@pytest.mark.parametrize(("name", "most_mb"), [("gpt2-novels", 12), ("vit-scenes", 6)])
+def test_our_own_weights_are_a_small_file_of_half_precision(name: str, most_mb: int) -> None:
+    spec = find(f"bundled/{name}")
+    assert spec is not None
+    path = bundled_folder(spec) / "model.safetensors"
+    assert path.stat().st_size <= most_mb * 10**6
+    assert round(path.stat().st_size / 1e6) == spec.size_mb
+    with safe_open(path, framework="np") as file:
+        assert {file.get_slice(each).get_dtype() for each in file.keys()} == {"F16"}  # noqa: SIM118

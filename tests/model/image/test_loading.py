@@ -12,7 +12,7 @@ import transformers
 from PIL import Image, ImageDraw
 
 from core.model import ModelError, classify, load, trace_image, trace_text
-from core.model.errors import ImageError, NoWeightsError, UnsupportedModelError, WrongInputError
+from core.model.errors import ImageError, UnsupportedModelError, WrongInputError
 from tests.model.image.families import (
     FAMILIES,
     SIDE,
@@ -96,13 +96,6 @@ def test_a_config_that_describes_no_grid_is_refused(
     path = tmp_path / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
     with pytest.raises(ModelError, match=problem):
-        load(str(tmp_path))
-
-
-def test_pickled_weights_are_never_read(tmp_path: Path) -> None:
-    build(FAMILIES["vit"], tmp_path)
-    (tmp_path / "model.safetensors").rename(tmp_path / "pytorch_model.bin")
-    with pytest.raises(NoWeightsError, match="pickle"):
         load(str(tmp_path))
 
 
