@@ -11,6 +11,7 @@ import os
 import re
 import stat
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from core.model import memory
@@ -27,8 +28,8 @@ from core.model.image.kinds import what_it_reads
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
 GENERATION_CONFIG = "generation_config.json"
-SPECIAL_TOKENS, ADDED_TOKENS = "special_tokens_map.json", "added_tokens.json"
-TOKENIZER = "tokenizer.json"
+TOKENIZER, _SPECIAL_TOKENS = "tokenizer.json", "special_tokens_map.json"
+_UNUSED = ("vocab.txt", "added_tokens.json")  # never read; that they lead elsewhere is no accident
 IMAGE_PROCESSOR, _PROCESSOR = "preprocessor_config.json", "processor_config.json"
 _WEIGHTS, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _ADAPTER = "adapter_config.json"
@@ -41,12 +42,6 @@ _MAX_INDEX_BYTES = 8_000_000  # 45,000 tensors of 100 characters take 5 MB
 _MAX_VOCABULARY_BYTES = 64_000_000
 # An entry of a parsed list or object with its string or number; measured on tokenizer.json files.
 _BYTES_PER_ENTRY = 130
-# What transformers makes a fast tokenizer from: `vocab_files_names` of its classes.
-VOCABULARIES = (
-    *(TOKENIZER, "vocab.txt", "vocab.json", "tokenizer.model", "spiece.model"),
-    *("sentencepiece.bpe.model", "sentencepiece.model", "spm.model"),
-)
-_BESIDE_VOCABULARIES = ("merges.txt", "entity_vocab.json", "normalizer.json", ADDED_TOKENS)
 
 
 @dataclass(frozen=True)
@@ -57,7 +52,7 @@ class ModelFiles:
     ----------
     config : content of config.json.
     tokenizer_settings : content of tokenizer_config.json and special_tokens_map.json, by file name.
-    vocabularies : the other files a tokenizer is made from.
+    tokenizer : tokenizer.json; None of a model of images.
     weights : the folder's safetensors files.
     modality : whether the network, or the part of it that was asked for, reads texts or images.
     processor : of a model of images, the settings of its image processor; empty without a file.
@@ -67,7 +62,7 @@ class ModelFiles:
 
     config: dict[str, object]
     tokenizer_settings: dict[str, dict[str, object]]
-    vocabularies: tuple[Path, ...]
+    tokenizer: Path | None
     weights: tuple[Path, ...]
     modality: Modality = "text"
     processor: dict[str, object] = field(default_factory=dict)
@@ -97,27 +92,24 @@ def check_folder(folder: Path, modality: Modality | None = None) -> ModelFiles:
     weights = _find_weights(folder)
     if (modality := what_it_reads(config, modality)) == "image":
         processor = _read_processor(folder)
-        return ModelFiles(config, {}, (), weights, modality, processor, _notes(folder, config))
-    if not any(_exists(folder, file) for file in VOCABULARIES):
+        return ModelFiles(config, {}, None, weights, modality, processor, _notes(folder, config))
+    if not _exists(folder, TOKENIZER):
         raise UnsupportedModelError(
-            "{name} has no tokenizer: its folder holds no vocabulary.",
-            "Save the tokenizer into the same folder with save_pretrained.",
+            "{name} has no fast tokenizer: its folder holds no tokenizer.json.",
+            "Open its tokenizer with AutoTokenizer, and save it into the folder: save_pretrained"
+            " writes that file.",
         )
     settings = {
         file: _read_object(folder, file, _MAX_SETTINGS_BYTES)
-        for file in (TOKENIZER_CONFIG, SPECIAL_TOKENS, GENERATION_CONFIG)
+        for file in (TOKENIZER_CONFIG, _SPECIAL_TOKENS, GENERATION_CONFIG)
         if _exists(folder, file)
     }
-    vocabularies = tuple(
-        _check_file(folder, file, _MAX_VOCABULARY_BYTES)
-        for file in (*VOCABULARIES, *_BESIDE_VOCABULARIES)
-        if _exists(folder, file)
-    )
-    for path in vocabularies:
-        if path.suffix == ".json":
-            _check_expansion(path)
+    for file in filter(partial(_exists, folder), _UNUSED):
+        _check_file(folder, file)
+    tokenizer = _check_file(folder, TOKENIZER, _MAX_VOCABULARY_BYTES)
+    _check_expansion(tokenizer)
     generation, notes = settings.pop(GENERATION_CONFIG, {}), _notes(folder, config)
-    return ModelFiles(config, settings, vocabularies, weights, notes=notes, generation=generation)
+    return ModelFiles(config, settings, tokenizer, weights, notes=notes, generation=generation)
 
 
 def _no_model(folder: Path) -> UnknownModelError:
@@ -219,7 +211,7 @@ def _check_expansion(path: Path) -> None:
     needed = len(content) + _BYTES_PER_ENTRY * sum(content.count(mark) for mark in b",[{")
     if needed > (free := memory.available_bytes()):
         raise OutOfMemoryError(
-            f"{path.name} of {{name}} needs about {needed / 1e6:,.0f} MB of memory,"
+            f"{TOKENIZER} of {{name}} needs about {needed / 1e6:,.0f} MB of memory,"
             f" and {free / 1e6:,.0f} MB are free.",
             FREE_MEMORY,
         )

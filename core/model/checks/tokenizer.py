@@ -1,29 +1,25 @@
 """Which tokenizer settings are used, and a folder that holds nothing but checked files.
 
-transformers opens what a tokenizer's settings name: `vocab` or `merges` as a path, the arguments in
-`init_inputs`, `fast_tokenizer_files`, and the same from special_tokens_map.json. It also looks for
-a dozen more files by their names. So it never sees the folder itself, only a private copy of the
-checked files (at most 64 MB each, deleted at once) with the settings that are known to be data.
+transformers opens what a tokenizer's settings name, `vocab` or `merges` as a path, the arguments in
+`init_inputs`, `fast_tokenizer_files`, and looks for a dozen more files by their names. So it never
+sees the folder itself, only a private copy of tokenizer.json, with the settings that are data.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from core.model.checks import pipeline
-from core.model.checks.folder import ADDED_TOKENS, CONFIG, TOKENIZER, ModelFiles
-from core.model.checks.temporary import temporary_folder
+from core.model.checks.folder import CONFIG, TOKENIZER, ModelFiles
+from core.model.checks.steps import check_tokenizer
 from core.model.errors import UnsupportedModelError
 
 Settings = dict[str, object]
 
 NOT_FAST = "{name} has no fast tokenizer, which is needed to tell words from word pieces."
-_VOCABULARY_KEYS = ("vocab", "merges", "init_inputs")  # could name a file
 _TEXTS = frozenset(
     {"padding_side", "truncation_side", "tokenizer_class", "backend", "errors"}
     | {"src_lang", "tgt_lang"}
@@ -32,7 +28,6 @@ _LISTS = frozenset({"additional_special_tokens", "extra_special_tokens", "model_
 _OBJECTS = frozenset({"extra_special_tokens", "model_specific_special_tokens"})
 _MAX_ID = 2**22  # entries of a vocabulary
 _MAX_TOKEN_LENGTH = 1000  # characters of a special token: each is searched for in every text
-_FAST_CLASS = re.compile(r"[A-Za-z0-9_]*Tokenizer(Fast)?|TokenizersBackend")
 _ADVICE = "Save the tokenizer again with save_pretrained, and open that folder."
 
 
@@ -45,14 +40,8 @@ def check_settings(file: str, settings: Settings) -> Settings:
     Raises
     ------
     UnsupportedModelError
-        When a path stands in for the vocabulary, or a token is too long.
+        When a token is too long.
     """
-    for key in _VOCABULARY_KEYS:
-        if settings.get(key):
-            raise UnsupportedModelError(
-                f"{file} of {{name}} names its vocabulary ({key}), which must lie beside it.",
-                _ADVICE,
-            )
     data = {key: value for key, value in settings.items() if _is_data(key, value)}
     for value in (*data.values(), *_inner_tokens(data)):
         if isinstance(value, str) and len(value) > _MAX_TOKEN_LENGTH:
@@ -72,26 +61,22 @@ def check_class(declared: object) -> str | None:
     UnsupportedModelError
         When the class is not a fast tokenizer.
     """
-    if declared is None:
-        return None
-    if not isinstance(declared, str) or not _FAST_CLASS.fullmatch(declared):
-        raise UnsupportedModelError(
-            "{name} has no tokenizer: its settings name something else.", _ADVICE
-        )
     from transformers import PreTrainedTokenizerFast
     from transformers.models.auto.tokenization_auto import tokenizer_class_from_name
 
-    found = tokenizer_class_from_name(declared)
-    if found is None or declared in {"PreTrainedTokenizer", "PreTrainedTokenizerFast"}:
-        return None  # from older versions or foreign code: transformers uses its general class
+    if declared is None or declared in {"PreTrainedTokenizer", "PreTrainedTokenizerFast"}:
+        return None
+    found = tokenizer_class_from_name(declared) if isinstance(declared, str) else object
+    if found is None:  # from older versions or foreign code: transformers uses its general class
+        return None
     if not (isinstance(found, type) and issubclass(found, PreTrainedTokenizerFast)):
         raise UnsupportedModelError(NOT_FAST)
-    return declared
+    return str(declared)
 
 
 @contextlib.contextmanager
-def private_copy(files: ModelFiles, config: Settings) -> Iterator[Path]:
-    """A temporary folder with the checked settings and vocabularies, for the length of the block.
+def private_copy(files: ModelFiles, config: Settings, *, own: bool) -> Iterator[Path]:
+    """A temporary folder with the checked settings and tokenizer, for the length of the block.
 
     Raises
     ------
@@ -104,10 +89,15 @@ def private_copy(files: ModelFiles, config: Settings) -> Iterator[Path]:
     for content in settings.values():
         if check_class(content.get("tokenizer_class")) is None:
             content.pop("tokenizer_class", None)
+    contents = {file: json.dumps(content).encode() for file, content in settings.items()}
+    contents[CONFIG] = json.dumps(config).encode()
+    if files.tokenizer is not None:
+        contents[TOKENIZER] = _checked(files.tokenizer, own)
     with contextlib.ExitStack() as stack:
         try:
-            folder = stack.enter_context(temporary_folder())
-            _fill(folder, files, {CONFIG: config, **settings})
+            folder = Path(stack.enter_context(TemporaryDirectory(ignore_cleanup_errors=True)))
+            for file, written in contents.items():
+                (folder / file).write_bytes(written)
         except OSError as error:
             raise UnsupportedModelError(
                 "{name} cannot be read: there is no temporary folder to unpack its tokenizer in.",
@@ -116,34 +106,21 @@ def private_copy(files: ModelFiles, config: Settings) -> Iterator[Path]:
         yield folder
 
 
-def _fill(folder: Path, files: ModelFiles, settings: dict[str, Settings]) -> None:
-    for path in files.vocabularies:
-        if path.name == TOKENIZER:
-            pipeline.check_file(_parsed(path))
-        if path.name != ADDED_TOKENS or _holds_ids(path):
-            shutil.copyfile(path, folder / path.name)
-    for file, content in settings.items():
-        (folder / file).write_text(json.dumps(content), encoding="utf-8")
-
-
-def _parsed(path: Path) -> object:
+def _checked(path: Path, own: bool) -> bytes:
+    """The content of tokenizer.json, unless it is refused."""
+    content = path.read_bytes()
     try:
-        return json.loads(path.read_bytes())
+        check_tokenizer(json.loads(content), own=own)
     except (ValueError, RecursionError) as error:
         raise UnsupportedModelError(
-            f"{path.name} of {{name}} cannot be read ({type(error).__name__}).", _ADVICE
+            f"{TOKENIZER} of {{name}} cannot be read ({type(error).__name__}).", _ADVICE
         ) from error
-
-
-def _holds_ids(path: Path) -> bool:
-    """Whether added_tokens.json holds tokens with their ids, as it should."""
-    content = _parsed(path)
-    return isinstance(content, dict) and all(map(_is_id, content.values()))
+    return content
 
 
 def _is_data(key: str, value: object) -> bool:
     """Whether a setting is data of a known kind: a number, a switch, tokens or their names."""
-    if key.startswith("_") or key.endswith(("_file", "_files")) or key in _VOCABULARY_KEYS:
+    if key.startswith("_") or key.endswith(("_file", "_files")) or key in {"vocab", "merges"}:
         return False
     if value is None or isinstance(value, bool | int | float):
         return not key.endswith(("_object", "_inputs"))
@@ -158,7 +135,7 @@ def _is_object_of_tokens(key: str, value: Settings) -> bool:
     """Whether an object is one token, or tokens by name or by id."""
     if key == "added_tokens_decoder":
         return all(
-            index.isdecimal() and _is_id(int(index)) and _is_token(token)
+            index.isdecimal() and int(index) < _MAX_ID and _is_token(token)
             for index, token in value.items()
         )
     if key in _OBJECTS:
@@ -168,10 +145,6 @@ def _is_object_of_tokens(key: str, value: Settings) -> bool:
 
 def _is_token(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("content"), str)
-
-
-def _is_id(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_ID
 
 
 def _inner_tokens(settings: Settings) -> Iterator[object]:

@@ -16,7 +16,6 @@ from core.model import catalog, memory
 from core.model.catalog import Modality
 from core.model.checks.config import check_config
 from core.model.checks.folder import ModelFiles, check_folder
-from core.model.checks.pipeline import check_built
 from core.model.checks.tokenizer import NOT_FAST, private_copy
 from core.model.checks.weights import NumberType, count_weights, number_type, read_weights
 from core.model.downloading import downloads, hub
@@ -86,15 +85,17 @@ def load(
         with _LOAD_LOCK, _quiet():
             pinned = spec is not None and spec.bundled
             modality = spec.modality if modality is None and spec is not None else modality
-            return _load(name, folder, on_stage, pinned=pinned, half=half, modality=modality)
+            own = folders and folder == catalog.as_folder(name.strip())
+            return _load(name, folder, on_stage, pinned, own=own, half=half, modality=modality)
 
 
 def _load(
     name: str,
     folder: Path,
     on_stage: Callable[[Stage], None],
-    *,
     pinned: bool,
+    *,
+    own: bool,
     half: bool,
     modality: Modality | None,
 ) -> LoadedModel:
@@ -105,18 +106,18 @@ def _load(
     on_disk = count_weights(files.weights)
     dtype = _dtype(number_type(files.weights) if half else "float32")
     memory.check_fits(on_disk, dtype.itemsize)
-    place = contextlib.nullcontext(folder) if pinned else private_copy(files, settings)
+    place = contextlib.nullcontext(folder) if pinned else private_copy(files, settings, own=own)
+    sees = files.modality == "image"
     with place as checked:
         config = network.read_config(checked)
-        sees = files.modality == "image"
-        own = vision_config(config) if sees else config
-        empty = network.build_empty(own)
-        network.check_share(on_disk, empty)
-        memory.check_fits(max(on_disk, network.count_numbers(empty)), dtype.itemsize)
         tokenizer = None if sees else _read_tokenizer(checked)
-        weights = read_weights(files.weights)
-        whole = read_whole(config, empty, on_disk, weights, dtype, sees=sees)
-        base = network.fill(empty, own, weights, dtype) if whole is None else whole.base
+    part = vision_config(config) if sees else config
+    empty = network.build_empty(part)
+    network.check_share(on_disk, empty)
+    memory.check_fits(max(on_disk, network.count_numbers(empty)), dtype.itemsize)
+    weights = read_weights(files.weights)
+    whole = read_whole(config, empty, on_disk, weights, dtype, sees=sees)
+    base = network.fill(empty, part, weights, dtype) if whole is None else whole.base
     del weights
     if whole is not None and not sees:
         describe_answers(whole.network, settings | files.generation)
@@ -187,7 +188,6 @@ def _read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
         ) from error
     if not getattr(tokenizer, "is_fast", False):
         raise UnsupportedModelError(NOT_FAST)
-    check_built(tokenizer.backend_tokenizer)
     return tokenizer  # type: ignore[no-any-return]
 
 

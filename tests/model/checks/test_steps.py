@@ -5,16 +5,21 @@ from __future__ import annotations
 import base64
 import json
 import re
-from typing import Any
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import transformers
-from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
-from core.model.checks.patterns import ends_soon
-from core.model.checks.pipeline import check_built, check_file
-from core.model.errors import UnsupportedModelError
+from core.model import load
+from core.model.checks.steps import check_tokenizer
+from core.model.downloading import hub
+from core.model.errors import ModelError, UnsupportedModelError
+
+if TYPE_CHECKING:
+    from tests.conftest import FolderOf
 
 # As published with GPT-2, CLIP, Llama 3, GPT-4o, DeepSeek-V3 (and for its digits), BLOOM, Falcon,
 # SmolLM 3.
@@ -27,6 +32,8 @@ PUBLISHED = [
     ),
     (
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+"
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*"
         r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+"
         r"|\s+(?!\S)|\s+"
     ),
@@ -80,14 +87,14 @@ def charsmap(text: bytes) -> dict[str, Any]:
     return {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(raw).decode()}
 
 
-def built() -> dict[str, Tokenizer]:
+def built() -> dict[str, Any]:
     """The tokenizers of transformers that can be made without a file."""
     names = {
         name
         for names in TOKENIZER_MAPPING_NAMES.values()
         for name in (names if isinstance(names, tuple) else (names,))
     }
-    found: dict[str, Tokenizer] = {}
+    found: dict[str, Any] = {}
     for name in sorted(filter(None, names)):
         try:
             found[name] = getattr(transformers, name)().backend_tokenizer
@@ -102,20 +109,20 @@ def test_what_every_type_of_tokenizer_does_to_a_text_is_bounded() -> None:
     tokenizers = built()
     assert len(tokenizers) > 50
     for tokenizer in tokenizers.values():
-        check_file(json.loads(tokenizer.to_str()))
-        check_built(tokenizer)
+        check_tokenizer(json.loads(tokenizer.to_str()))
 
 
 @pytest.mark.parametrize("pattern", PUBLISHED)
-def test_published_patterns_end_soon(pattern: str) -> None:
-    assert ends_soon(pattern)
-    check_file(content(pre_tokenizer={"type": "Split", "pattern": {"Regex": pattern}}))
+def test_published_patterns_pass(pattern: str) -> None:
+    check_tokenizer(content(pre_tokenizer={"type": "Split", "pattern": {"Regex": pattern}}))
 
 
 @pytest.mark.parametrize("pattern", ENDLESS)
 def test_patterns_that_backtrack_without_end_are_refused(pattern: str) -> None:
-    with pytest.raises(UnsupportedModelError, match="by a pattern that may take for ever"):
-        check_file(content(pre_tokenizer={"type": "Split", "pattern": {"Regex": pattern}}))
+    split = content(pre_tokenizer={"type": "Split", "pattern": {"Regex": pattern}})
+    with pytest.raises(UnsupportedModelError, match="no published one"):
+        check_tokenizer(split)
+    check_tokenizer(split, own=True)
 
 
 @pytest.mark.parametrize(
@@ -124,22 +131,22 @@ def test_patterns_that_backtrack_without_end_are_refused(pattern: str) -> None:
         ({"normalizer": replace("", "x")}, "looks for nothing"),
         ({"normalizer": replace("", "x", "Regex")}, "looks for nothing"),
         ({"decoder": replace("", "x")}, "looks for nothing"),
-        ({"normalizer": sequence(*[replace("a", "aa")] * 18)}, "more than 16 steps"),
-        ({"normalizer": sequence(*[replace("a", "aa")] * 5)}, "more than 16 times as long"),
-        ({"normalizer": replace("a", "a" * 17)}, "more than 16 times as long"),
-        ({"normalizer": replace("a|", "a" * 16, "Regex")}, "more than 16 times as long"),
-        ({"normalizer": sequence(*[{"type": "ByteLevel"}] * 5)}, "more than 16 times as long"),
-        ({"normalizer": {"type": "Prepend", "prepend": "x" * 65}}, "more than 64 characters"),
-        ({"normalizer": charsmap(b"x" * 65)}, "makes 65 characters of one"),
-        ({"normalizer": sequence(charsmap(b"x"), charsmap(b"x"))}, "maps its characters twice"),
+        ({"normalizer": sequence(*[replace("a", "aa")] * 18)}, "too many or not known"),
+        ({"normalizer": sequence(*[replace("a", "aa")] * 5)}, "makes a text longer"),
+        ({"normalizer": replace("a", "a" * 17)}, "makes a text longer"),
+        ({"normalizer": replace("a|", "a" * 16, "Regex")}, "no published one"),
+        ({"normalizer": sequence(*[{"type": "ByteLevel"}] * 5)}, "lengthens a text twice"),
+        ({"normalizer": {"type": "Prepend", "prepend": "x" * 65}}, "64 characters"),
+        ({"normalizer": charsmap(b"x" * 65)}, "64 characters"),
+        ({"normalizer": sequence(charsmap(b"x"), charsmap(b"x"))}, "lengthens a text twice"),
         ({"normalizer": {"type": "Custom"}}, "not known"),
-        ({"pre_tokenizer": {"type": "FixedLength", "length": 0}}, "of no characters"),
+        ({"pre_tokenizer": {"type": "FixedLength", "length": 0}}, "not known"),
         (
             {"post_processor": {"type": "TemplateProcessing", "single": ["a"] * 300}},
-            "has a step of 305 values",
+            "more than 256 values",
         ),
         ({"added_tokens": [{"content": "x" * 1_001}]}, "more than 1,000 characters"),
-        ({"model": {"type": "BPE", "end_of_word_suffix": "x" * 65}}, "more than 64 characters"),
+        ({"model": {"type": "BPE", "end_of_word_suffix": "x" * 65}}, "64 characters"),
         ({"model": {"type": "WordPiece", "max_input_chars_per_word": 10**6}}, "1,000 characters"),
         ({"model": {"type": "Own"}}, "no vocabulary of a known kind"),
     ],
@@ -148,16 +155,18 @@ def test_a_step_that_makes_much_of_a_text_is_refused(
     sections: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(UnsupportedModelError, match=re.escape(problem)):
-        check_file(content(**sections))
+        check_tokenizer(content(**sections))
 
 
-def test_what_was_built_of_another_file_is_looked_at_too() -> None:
-    """A map of SentencePiece comes from spiece.model, not from tokenizer.json."""
-    tokenizer = Tokenizer(models.WordLevel({"a": 0}, unk_token="a"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("(a|a)*[^a]"), "isolated")
-    with pytest.raises(UnsupportedModelError, match="take for ever"):
-        check_built(tokenizer)
-    tokenizer.pre_tokenizer = None
-    tokenizer.normalizer = normalizers.Prepend("x" * 65)
-    with pytest.raises(UnsupportedModelError, match="64 characters"):
-        check_built(tokenizer)
+def test_a_pattern_of_ones_own_opens_from_ones_own_folder_only(
+    folder_of: FolderOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(folder_of("bert"), tmp_path / "model"))
+    vocabulary = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    split = {"type": "Split", "pattern": {"Regex": "(a|b)*c"}, "behavior": "Isolated"}
+    vocabulary["pre_tokenizer"] = split | {"invert": False}
+    (folder / "tokenizer.json").write_text(json.dumps(vocabulary), "utf-8")
+    assert load(str(folder)).layers == 3
+    monkeypatch.setattr(hub, "cached_folder", lambda _: folder)
+    with pytest.raises(ModelError, match="a pattern that is no published one"):
+        load("some/stranger")
