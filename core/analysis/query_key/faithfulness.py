@@ -44,7 +44,7 @@ def compare(target: Target, distances: Floats) -> Faithfulness:
     rows = target.rows
     if not distances.size:
         return Faithfulness(*(float("nan"),) * 4, pairs=0)
-    x, y = less_mean(distances, rows), target.values
+    x, y = less_mean(distances, rows, target.kind), target.values
     sums = np.stack([rows.sums(product) for product in (x * x, x * y, y * y)])
     xx, xy, yy = sums.sum(axis=1)
     rounding = ROUNDING * float(np.abs(distances).max())

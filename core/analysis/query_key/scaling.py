@@ -25,7 +25,7 @@ from core.analysis.query_key.correlation import (
 )
 from core.analysis.query_key.distance import Distance, distances_between
 from core.analysis.query_key.faithfulness import Faithfulness, compare_matrix
-from core.analysis.query_key.target import head_target
+from core.analysis.query_key.target import TargetKind, head_target
 
 if TYPE_CHECKING:
     from core.model.trace import Trace
@@ -79,13 +79,14 @@ def scale_head(
     head: int,
     distance: Distance = "euclidean",
     criterion: Measure = "pearson",
+    target: TargetKind = "centred",
 ) -> HeadScaling:
     """Translate the keys of one head, then choose its c.
 
-    The `criterion` is the correlation of `distance` and target that is brought nearest to -1,
+    The `criterion` is the correlation of `distance` and `target` that is brought nearest to -1,
     over the counted pairs. Cosine distance does not depend on c.
     """
-    goal = head_target(trace, layer, head)
+    goal = head_target(trace, layer, head, target)
     queries, keys = head_vectors(trace, layer, head)
     a = key_translation(queries, keys)
     pairs = sample_indices(goal.values.size, MAX_PAIRS)

@@ -1,13 +1,13 @@
 """What every distance and inner product is correlated with: row-centred scores of permitted pairs.
 
 Softmax ignores a constant added to a row of scores, so each row loses its mean over the permitted
-keys. All stages, distances and pictures share the target.
+keys; raw scores are there for comparison. All stages, distances and pictures share the target.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from core.analysis.pairs import exact_scores, permitted
 if TYPE_CHECKING:
     from core.model.trace import Trace
 
+TargetKind = Literal["centred", "raw"]
 MIN_KEYS = 2  # a query with one permitted key must attend to it, which says nothing
 
 
@@ -51,19 +52,20 @@ class Target:
     """What pictures of one head are compared with."""
 
     rows: Rows  # the pairs that count
-    values: Floats  # (pair,), scores less the mean of their row
+    values: Floats  # (pair,), scores less the mean of their row ("centred") or of all ("raw")
     strongest: Indices  # the pair with the highest score of each row, of equals the first, (row,)
+    kind: TargetKind = "centred"  # which mean was taken; distances lose the same one
 
 
-def head_target(trace: Trace, layer: int, head: int) -> Target:
+def head_target(trace: Trace, layer: int, head: int, kind: TargetKind = "centred") -> Target:
     """The target of one head of a text."""
-    return matrix_target(exact_scores(trace, layer, head), permitted(trace, layer, head))
+    return matrix_target(exact_scores(trace, layer, head), permitted(trace, layer, head), kind)
 
 
-def matrix_target(scores: Floats, allowed: Bools) -> Target:
+def matrix_target(scores: Floats, allowed: Bools, kind: TargetKind = "centred") -> Target:
     """The target of one text's scores before softmax; both arguments are (token, token)."""
     rows = rows_of(allowed)
-    return target_of(rows.select(scores), rows)
+    return target_of(rows.select(scores), rows, kind)
 
 
 def rows_of(allowed: Bools) -> Rows:
@@ -80,19 +82,21 @@ def rows_of(allowed: Bools) -> Rows:
     )
 
 
-def target_of(scores: Floats, rows: Rows) -> Target:
+def target_of(scores: Floats, rows: Rows, kind: TargetKind = "centred") -> Target:
     """The target of the scores (pair,) of these rows; what varies only by rounding becomes 0."""
-    values = less_mean(scores, rows)
+    values = less_mean(scores, rows, kind)
     if values.size:
         largest = np.maximum.reduceat(np.abs(values), rows.starts)
         values[rows.spread(largest <= ROUNDING * np.abs(scores).max())] = 0.0
-    return Target(rows, values, _strongest(scores, rows))
+    return Target(rows, values, _strongest(scores, rows), kind)
 
 
-def less_mean(values: Floats, rows: Rows) -> Floats:
-    """`values` (pair,) less the mean of their row."""
+def less_mean(values: Floats, rows: Rows, kind: TargetKind) -> Floats:
+    """`values` (pair,) less the mean of their row, or of all of them."""
     if not values.size:
         return values
+    if kind == "raw":
+        return np.asarray(values - values.mean())
     return np.asarray(values - rows.spread(rows.sums(values) / rows.counts))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pytest
@@ -26,6 +26,9 @@ from core.model.trace import Layer, Trace
 from tests.analysis.projections.test_joint_embedding import DEGENERATE
 from tests.analysis.query_key.test_correlation import correlation_by_hand
 from tests.analysis.traces import additive, made_trace
+
+if TYPE_CHECKING:
+    from core.analysis.query_key.target import TargetKind
 
 Floats = NDArray[np.float64]
 DISTANCES: tuple[Distance, ...] = get_args(Distance)
@@ -70,13 +73,15 @@ def distance_by_hand(queries: Floats, keys: Floats, distance: Distance) -> Float
     return np.asarray(cdist(queries, keys, metric))
 
 
-def target_by_hand(trace: Trace, layer: int, head: int) -> Floats:
-    """Scores of the vectors as they are, less the mean of their row."""
+def target_by_hand(trace: Trace, layer: int, head: int, kind: TargetKind = "centred") -> Floats:
+    """Scores of the vectors as they are, less the mean of their row or of all of them."""
     queries, keys, seen = head_by_hand(trace, layer, head)
     rule = trace.layers[layer]
     scores = np.array([[rule.scaling * float(q @ k) for k in keys] for q in queries])
     if rule.softcap is not None:
         scores = rule.softcap * np.tanh(scores / rule.softcap)
+    if kind == "raw":
+        return np.asarray(scores - scores[seen].mean())
     means = [
         row[mine].mean() if mine.any() else 0.0 for row, mine in zip(scores, seen, strict=True)
     ]
@@ -91,10 +96,11 @@ def at_constants(
     c: float,
     distance: Distance,
     by: Measure,
+    kind: TargetKind = "centred",
 ) -> float:
     """The criterion of vectors really translated and scaled, one pair after another."""
     queries, keys, seen = head_by_hand(trace, layer, head)
-    target = target_by_hand(trace, layer, head)
+    target = target_by_hand(trace, layer, head, kind)
     apart = distance_by_hand(queries * c, (keys + a) / c, distance)
     pairs = [(i, j) for i in range(len(seen)) for j in range(len(seen)) if seen[i, j]]
     x = np.array([target[i, j] for i, j in pairs])
@@ -186,6 +192,18 @@ def test_a_masked_key_has_no_part_but_in_the_translation(criterion: Measure) -> 
     first, second = (scale_head(each, 0, 0, "euclidean", criterion) for each in (near, far))
     np.testing.assert_allclose(first.curve, second.curve, rtol=1e-3, atol=1e-5)
     assert first.pairs == second.pairs == (32 * 30, 32 * 30)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_raw_scores_stay_where_they_are_while_keys_are_translated(distance: Distance) -> None:
+    trace = random_trace(4, 7, causal=True)
+    scaling = scale_head(trace, 0, 0, distance, "pearson", "raw")
+    a = translation_by_hand(trace, 0, 0)
+    expected = [
+        at_constants(trace, 0, 0, shift, c, distance, "pearson", "raw")
+        for shift, c in ((np.zeros_like(a), 1.0), (a, 1.0), (a, scaling.c))
+    ]
+    assert correlations(scaling) == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_target_is_the_score_before_softmax_soft_cap_and_all() -> None:
