@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow
-from tests.browser.test_pictures import save_picture
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.browser.conftest import TEXT, Open, box_of, follow
 
 VIEW = ".st-key-effect_paths"
 BOOK = quote(TEXT)
@@ -53,19 +48,3 @@ def test_pointing_lights_the_paths_and_a_click_follows_another_token(
         expect(page.locator(f"{VIEW} .tip")).to_contain_text("of “enjoyed” comes from “it”")
         page.keyboard.press("Enter")
         follow(page, "token=11")
-
-
-def test_the_picture_is_saved_with_all_tokens_and_lines(goto: Open, tmp_path: Path) -> None:
-    text = f"{HOSTILE} {'the cat sat on a mat ' * 8}"
-    page = goto(f"/effect?part=paths&token=3&text={quote(text)}")
-    scroller = page.locator(f"{VIEW} .scroller")
-    scroller.evaluate("(node) => { node.scrollTop = 100 }")
-    saved = save_picture(page, tmp_path, VIEW)
-    assert saved.facts["token"] == 3
-    labels = page.locator(f"{VIEW} .target .label").all_inner_texts()
-    assert {each for each in labels if each.isalpha()} <= set(saved.texts())
-    lines = page.get_by_text("lines drawn account for").inner_text()
-    count = int(lines.split(" lines drawn")[0].split()[-1])
-    paths = saved.group("sheet").findall("{http://www.w3.org/2000/svg}path")
-    assert len([each for each in paths if each.get("fill") == "none"]) == count
-    assert scroller.evaluate("(node) => node.scrollTop") == 100

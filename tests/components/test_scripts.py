@@ -90,4 +90,4 @@ def test_a_view_is_one_script_with_one_export(view: str) -> None:
 
 def test_every_script_belongs_to_a_view() -> None:
     needed = {path for view in VIEWS for path in ordered(ROOT / view / f"{view}.js")}
-    assert set(ROOT.glob("*/*.js")) == needed
+    assert set(ROOT.glob("**/*.js")) == needed

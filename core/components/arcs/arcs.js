@@ -2,7 +2,7 @@
 // pointed at, kept and chosen is worked out here; the server only learns of it. State is here, numbers in reading.js,
 // strokes in curves.js, words in sentence.js, the map in head_map.js.
 
-import { make, setParts, sizeCanvas } from "../shared/dom.js"
+import { make, ratioOf, setParts, sizeCanvas } from "../shared/dom.js"
 import { readLayer, weightOf } from "../shared/layer.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
@@ -14,11 +14,10 @@ import { arcsOf, sharesOf, strongestFirst } from "./reading.js"
 import { makeSentence } from "./sentence.js"
 import { HINT, pairWords, tokenWords } from "./wording.js"
 
+/** @import { Pen } from "../shared/dom.js" */
 /** @import { Layer } from "../shared/layer.js" */
-/** @import { Painters } from "../shared/painter.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { SentSides, Tokens } from "../shared/sentences.js" */
-/** @import { Pen } from "../shared/svg_pen.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Curve } from "./curves.js" */
 /** @import { Arc } from "./reading.js" */
@@ -142,6 +141,13 @@ export class ArcsView extends View {
   /** The index of the layer that is chosen. */
   get wanted() {
     return this.data.layerLabels.indexOf(Number(this.state.layer))
+  }
+
+  get facts() {
+    const { layer, head } = this
+    const [query, key] = this.pair
+    const place = { layer: String(layer.number), head: String(head + 1) }
+    return { place: this.nameOf(layer.index, head), ...place, query: query + 1, key: key + 1 }
   }
 
   get isWaiting() {
@@ -271,7 +277,7 @@ export class ArcsView extends View {
       })
     words.mark(query, key, written, this.isHeld && query === this.pair[0])
     const { offsetWidth: width, offsetHeight: height } = words.field
-    const ratio = Math.min(window.devicePixelRatio || 1, MAX_SIDE / Math.max(width, height, 1))
+    const ratio = Math.min(ratioOf(this.root), MAX_SIDE / Math.max(width, height, 1))
     const pen = sizeCanvas(words.sheet, width, height, { ratio })
     pen.clearRect(0, 0, width, height)
     this.paint(pen)
@@ -326,33 +332,5 @@ export class ArcsView extends View {
     if (this.resting.name !== name)
       this.resting = { name, arcs: arcsOf(layer, head, tokens.special) }
     return this.resting.arcs
-  }
-
-  // ---- a saved picture --------------------------------------------------------------------------
-
-  pictureParts() {
-    const { layer, head } = this
-    const [query, key] = this.pair
-    const sheet = /** @type {[Element, (pen: Pen) => void]} */ ([
-      this.words.sheet,
-      (pen) => this.paint(pen),
-    ])
-    return {
-      without: [this.hint],
-      painters: /** @type {Painters} */ (new Map([sheet])),
-      name: `-L${layer.number}H${head + 1}`,
-      place: this.nameOf(layer.index, head),
-      facts: {
-        layer: String(layer.number),
-        head: String(head + 1),
-        query: query + 1,
-        key: key + 1,
-      },
-    }
-  }
-
-  /** @param {boolean} isWhole */
-  showWhole(isWhole) {
-    this.words.open(isWhole)
   }
 }

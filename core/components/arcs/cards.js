@@ -25,7 +25,7 @@ export function drawCards(shown) {
   ]
   return cardWords(name, layer.dim, labels.length, labels[query]).map(([title, sentence], i) => {
     const card = make(null, "li", "card")
-    make(card, "b", "title", title)
+    make(card, "b", "title", `${i + 1} · ${title}`)
     make(card, "p", "sentence", sentence)
     card.append(bodies[i])
     return card

@@ -1,8 +1,7 @@
 // Arcs between words: where they run, and their strokes. Of words in one line they run above it, between lines from one to
 // the other.
 
-/** @import { Place } from "../shared/dom.js" */
-/** @import { Pen } from "../shared/svg_pen.js" */
+/** @import { Pen, Place } from "../shared/dom.js" */
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Box of a word, in the field
  * @typedef {{points: [Place, Place, Place, Place], crown: Place | null}} Curve cubic; crown is the highest point of an arc above a line

@@ -16,7 +16,7 @@ const MIN_HEIGHT = 280 // pixels, before a text scrolls
 
 /** @param {HTMLElement} parent @param {ArcsView} view */
 export function makeSentence(parent, view) {
-  const reel = make(parent, "div", "reel")
+  const reel = make(parent, "div", "reel scroller")
   const field = make(reel, "div", "field")
   const sheet = describe(make(field, "canvas", "sheet"), { "aria-hidden": true }) // the words say the same
   const line = describe(make(field, "div", "words"), {
@@ -100,13 +100,6 @@ export function makeSentence(parent, view) {
       const height = reel.clientHeight
       const isTogether = last - first + 2 * this.room < height
       reel.scrollTop = (isTogether ? first : tops[0]) - this.room
-    },
-    /** While a picture is drawn all lines lie open. @param {boolean} isWhole */
-    open(isWhole) {
-      const { maxHeight } = reel.style
-      if (isWhole) Object.assign(reel.dataset, { maxHeight, top: String(reel.scrollTop) })
-      reel.style.maxHeight = isWhole ? "" : (reel.dataset.maxHeight ?? "")
-      if (!isWhole) reel.scrollTop = Number(reel.dataset.top)
     },
   }
 }

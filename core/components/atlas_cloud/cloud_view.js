@@ -12,22 +12,19 @@ import {
   penOf,
   place,
   placeOf,
+  ratioOf,
   sizeCanvas,
-  zoomOf,
 } from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { View } from "../shared/view.js"
 import { completed, placement, turnHeads } from "./heads.js"
 import { MARK } from "./marks.js"
 import { coloursOf, paintPoints } from "./paint.js"
-import { paintPicture, wayOf } from "./picture.js"
 import { panBy, resizedView, tileAt, tileSpot, wholeView, zoomAt } from "./viewport.js"
 import { labelOf } from "./words.js"
 
 /** @import { Actions } from "../points/gestures.js" */
 /** @import { Pen } from "../points/scatter.js" */
-/** @import { Painters } from "../shared/painter.js" */
-/** @import { Parts } from "../shared/picture.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Data, Sent } from "./heads.js" */
@@ -108,7 +105,7 @@ export class CloudView extends View {
     const [before, view] = [this.grid, this.window]
     this.grid = this.makeGrid(this.width)
     this.window = view ? resizedView(view, before, this.grid) : this.firstView()
-    this.ratio = Math.min(MAX_RATIO, (window.devicePixelRatio || 1) * zoomOf(this.root))
+    this.ratio = ratioOf(this.root, MAX_RATIO)
     for (const canvas of [this.points, this.over])
       sizeCanvas(canvas, this.width, this.height, { ratio: this.ratio })
     place(this.stage, { height: this.height })
@@ -175,15 +172,6 @@ export class CloudView extends View {
 
   /** What tests read, and what follows the window. */
   report() {}
-
-  /** The picture as it is turned and enlarged: its points anew, and what is above them. @returns {Parts} */
-  pictureParts() {
-    /** @type {Painters} */
-    const painters = new Map()
-    painters.set(this.points, (pen) => paintPicture(pen, this.scene, this.width, this.height))
-    painters.set(this.over, (pen) => this.drawOver(pen))
-    return { without: [], painters, facts: { points: wayOf(this.scene) } }
-  }
 
   /** @param {Tile} tile */
   headOf({ row, column }) {

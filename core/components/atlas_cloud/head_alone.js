@@ -130,12 +130,6 @@ export class HeadAlone extends CloudView {
     this.root.dataset.lines = String(lines.length)
   }
 
-  pictureParts() {
-    const isPlain = this.picked < 0 && !this.data.searching
-    const without = [this.bar, this.hint, ...(isPlain ? [this.reading] : [])]
-    return { ...super.pictureParts(), without }
-  }
-
   /** About the place in the middle of the picture. @param {number} across @param {number} down */
   turnedWindow(across, down) {
     return turnedView(this.view, this.grid, across, down)

@@ -135,10 +135,6 @@ export class TilesView extends CloudView {
     drawPair(pen, this, tile, point, { radius, pointed: 1.35 * radius, lineWidth })
   }
 
-  pictureParts() {
-    return { ...super.pictureParts(), without: [this.tools, this.opener, this.reading] }
-  }
-
   /** What tests read, and the button that opens the head in the middle or the one a finger has named. */
   report() {
     const { grid, view, opener } = this

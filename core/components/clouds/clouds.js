@@ -289,16 +289,6 @@ class CloudsView extends View {
     }
   }
 
-  /** Every panel is drawn anew; without a point in focus there is nothing to read. */
-  pictureParts() {
-    const paint = (/** @type {Panel} */ panel) => (/** @type {CanvasRenderingContext2D} */ pen) => {
-      this.paintPanel(pen, panel)
-    }
-    const painters = new Map(this.panels.map((panel) => [panel.canvas, paint(panel)]))
-    if (this.sprites) painters.set(this.map.canvas, (pen) => this.map.paint(pen, this.imageFocus()))
-    return { without: this.focus < 0 ? [this.reading] : [], painters }
-  }
-
   /** Returns how many lines there are. @param {CanvasRenderingContext2D} pen @param {Panel} panel */
   paintPanel(pen, panel) {
     const { places } = panel

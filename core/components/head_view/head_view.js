@@ -32,7 +32,7 @@ import {
   thresholdOf,
 } from "./filters.js"
 import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "./layout.js"
-import { drawAllCells, drawBars, drawCells, drawMap, penFor } from "./lines.js"
+import { drawBars, drawCells, drawMap, penFor } from "./lines.js"
 import { afterStep, makePanel } from "./panel.js"
 import { fillTable, makeTable } from "./spoken.js"
 import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.js"
@@ -302,6 +302,18 @@ export class HeadView extends View {
     return pinnedOf(this.state) !== null
   }
 
+  get facts() {
+    const { layer, on, data, state, threshold, top } = this
+    const heads = on.map((head) => head + 1)
+    return {
+      place: `L${layer.number}${on.length < 5 && on.length < data.heads ? ` H${heads.join(" H")}` : ""}`,
+      layer: String(layer.number),
+      heads: heads.join(),
+      threshold: threshold * top,
+      weights: state.weigh,
+    }
+  }
+
   /** The lines of the token in focus, or of all. */
   get activeCells() {
     const { active, cells, layer } = this
@@ -468,39 +480,6 @@ export class HeadView extends View {
       this.asked === `${this.data.stamp} ${layerName(this.state)}` ||
       !this.layers.has(layerName(this.state))
     if (!isAsked && this.missingNeighbours().length) this.report()
-  }
-
-  /** All rows and all lines, without controls. */
-  pictureParts() {
-    const { root, map, count, sentence, active, layer, on, data } = this
-    const controls = /** @type {HTMLElement[]} */ ([
-      ...root.querySelectorAll(".panel .control:not(.heads), .panel .plain, .rest"),
-    ])
-    const heads = on.length === data.heads ? "" : on.map((head) => `H${head + 1}`).join("")
-    return {
-      without: [
-        ...controls,
-        map,
-        ...(active ? [] : [sentence]),
-        ...(count.textContent ? [] : [count]),
-      ],
-      painters: new Map([[this.sheet, (/** @type {Pen} */ pen) => this.paintSheet(pen)]]),
-      name: `-L${layer.number}${on.length < 5 ? heads : ""}`,
-      place: `layer ${layer.number}, ${heads ? `heads ${on.map((head) => head + 1).join(", ")}` : "all heads"}`,
-      facts: {
-        layer: String(layer.number),
-        heads: on.map((head) => head + 1).join(","),
-        threshold: this.threshold * this.top,
-        weights: this.state.weigh,
-      },
-    }
-  }
-
-  /** The lines of all rows, and the bars of the token in focus. @param {Pen} pen */
-  paintSheet(pen) {
-    const picture = this.pictureOf(0, this.layout.height)
-    drawBars(pen, picture, this)
-    drawAllCells(pen, picture, this.activeCells)
   }
 
   /** Everything but the lines, and the order of these. @param {Pen} pen @param {Picture} picture */

@@ -62,13 +62,6 @@ export function drawCells(pen, picture, { cells, ends }, start, deadline) {
   return next
 }
 
-/** All lines at once, the weakest first, each above those already there. @param {Pen} pen @param {Picture} picture @param {Uint32Array} cells strongest first */
-export function drawAllCells(pen, picture, cells) {
-  const isCrowded = cells.length > MAX_CURVED
-  for (const cell of cells.toReversed()) drawCell(pen, picture, cell, 0, isCrowded)
-  pen.globalAlpha = 1
-}
-
 /** @param {Pen} pen @param {Picture} picture @param {number} cell @param {number} part 0 with both ends in view, 1 with one, 2 without @param {boolean} isCrowded */
 function drawCell(pen, { steps, size, layout, scrollTop, colours }, cell, part, isCrowded) {
   const { linesLeft, linesRight, rowOf, ports, row } = layout

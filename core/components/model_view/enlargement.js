@@ -10,9 +10,9 @@ import {
   sizeCanvas,
   strokeLine,
   textWidths,
+  ratioOf,
   zoomOf,
 } from "../shared/dom.js"
-import { fitted } from "../shared/lettering.js"
 import { addPatch } from "../shared/patches.js"
 import { PANEL, besideTile } from "./tile_grid.js"
 import { drawHead, fillImage, pictureOf, tileOf } from "./tiles.js"
@@ -212,7 +212,7 @@ function drawEnlarged(canvas, view, head, pairs, token, room) {
     ? clamp(room - 2 * label, LINES.min, LINES.max)
     : Math.min(height, room - LABEL.gap - label)
   const area = { left: label, top: hasLines ? PADDING : label, width, height, label }
-  const ratio = (window.devicePixelRatio || 1) * zoomOf(canvas)
+  const ratio = ratioOf(canvas)
   const wide = label + area.width + (hasLines ? label : LABEL.gap)
   const pen = sizeCanvas(canvas, wide, area.top + height + PADDING, {
     ratio,
@@ -277,30 +277,31 @@ function writeTokens(pen, area, data, pairs, token, isSmall) {
     for (const index of isSmall ? names.keys() : [...chosen].sort((a, b) => a - b)) {
       last = Math.max(((index + 0.5) / names.length) * extent, isSmall ? 0 : last + 13)
       pen.globalAlpha = chosen.has(index) ? 1 : 0.7
-      put(last, fitted(pen, names[index], area.label - LABEL.gap - 2))
+      put(last, names[index])
     }
     pen.globalAlpha = 1
   }
   const [right, top] = [area.left + area.width + LABEL.gap, area.top - LABEL.gap]
+  const room = area.label - LABEL.gap - 2
   pen.textAlign = "right"
   write(
     "rows",
     pairs.map(({ row }) => row),
     area.height,
-    (y, text) => pen.fillText(text, area.left - LABEL.gap, area.top + y + 0.5),
+    (y, text) => pen.fillText(text, area.left - LABEL.gap, area.top + y + 0.5, room),
   )
   pen.textAlign = "left"
   const columns = pairs.map(({ column }) => column)
   if (data.draw === "lines")
     write("columns", columns, area.height, (y, text) =>
-      pen.fillText(text, right, area.top + y + 0.5),
+      pen.fillText(text, right, area.top + y + 0.5, room),
     )
   else
     write("columns", columns, area.width, (x, text) => {
       pen.save()
       pen.translate(area.left + x, top)
       pen.rotate(-Math.PI / 2)
-      pen.fillText(text, 0, 0.5)
+      pen.fillText(text, 0, 0.5, room)
       pen.restore()
     })
 }

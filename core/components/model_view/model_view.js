@@ -1,12 +1,11 @@
 // The model view: every head of a model as a tile, layers down, heads across. State and structure are here, pixels in
 // tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
 
-import { clamp, describe, make, pointer, sizeCanvas, windowFor, zoomOf } from "../shared/dom.js"
+import { clamp, describe, make, pointer, ratioOf, sizeCanvas, windowFor } from "../shared/dom.js"
 import { HeadGrid, placeIn } from "../shared/head_grid.js"
 import { parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { createPanel, pairsOf } from "./enlargement.js"
-import { sheetPainter } from "./picture.js"
 import {
   PANEL,
   TILE,
@@ -218,60 +217,25 @@ export class ModelView extends View {
     return this.theme.ramps[lit[index] ? "lit" : "faint"]
   }
 
-  /** Where the tiles lie on their canvas. */
-  get sheetPlan() {
-    const { rows, size } = this
+  drawTiles() {
+    const { data, rows, size } = this
+    const { sheet } = this.grid
     const step = { x: size.wide + TILE.gap, y: size.high + TILE.gap }
     const tops = topsOf(rows, step.y)
-    return {
-      step,
-      tops,
-      extent: { x: rows[0].heads.length * step.x, y: tops[rows.length - 1] + step.y },
-    }
-  }
-
-  drawTiles() {
-    const { sheet } = this.grid
-    const { extent } = this.sheetPlan
-    const ratio = Math.min(
-      (window.devicePixelRatio || 1) * zoomOf(sheet),
-      Math.sqrt(MAX_PIXELS / (extent.x * extent.y)),
-    )
+    const extent = { x: rows[0].heads.length * step.x, y: tops[rows.length - 1] + step.y }
+    const ratio = Math.min(ratioOf(sheet), Math.sqrt(MAX_PIXELS / (extent.x * extent.y)))
     const pen = sizeCanvas(sheet, extent.x, extent.y, { ratio, willReadFrequently: true }) // the pixels are worked out in memory
     Object.assign(sheet.style, { left: `${TILE.label + TILE.gap}px`, top: `${TILE.head}px` })
-    this.paintTiles(pen, ratio)
-  }
-
-  /** All tiles, with so many pixels of the canvas for one of the page. @param {CanvasRenderingContext2D} pen @param {number} ratio */
-  paintTiles(pen, ratio) {
-    const { data, size } = this
     const picture = pictureOf(size.wide * ratio, size.high * ratio)
     const image = pen.createImageData(picture.width, picture.height)
-    this.eachTile((head, left, top) => {
-      drawHead(picture, data, tileOf(data, head.index), data.lines.tile, Math.max(1, ratio * 1.1))
-      fillImage(image, picture, this.rampFor(head))
-      pen.putImageData(image, Math.round(left * ratio), Math.round(top * ratio))
-    })
-  }
-
-  /** @param {(head: Head, left: number, top: number) => void} visit with its place on the canvas, in pixels of the page */
-  eachTile(visit) {
-    const { step, tops } = this.sheetPlan
-    this.rows.forEach(({ heads }, row) =>
-      heads.forEach((_, column) => visit(this.headIn(row, column), column * step.x, tops[row])),
+    rows.forEach(({ heads }, row) =>
+      heads.forEach((_, column) => {
+        const head = this.headIn(row, column)
+        drawHead(picture, data, tileOf(data, head.index), data.lines.tile, Math.max(1, ratio * 1.1))
+        fillImage(image, picture, this.rampFor(head))
+        pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(tops[row] * ratio))
+      }),
     )
-  }
-
-  /** The grid with its labels and the scale; no hint, no enlargement. */
-  pictureParts() {
-    const beside = /** @type {HTMLElement[]} */ (
-      [...this.stage.children].filter((node) => node !== this.scroller)
-    )
-    return {
-      without: [this.hint, ...beside],
-      painters: new Map([[this.grid.sheet, sheetPainter(this)]]),
-      width: Math.max(this.grid.node.offsetWidth, this.legend.scrollWidth),
-    }
   }
 
   drawBar() {

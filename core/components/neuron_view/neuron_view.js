@@ -11,10 +11,9 @@ import { viewOf } from "./choice.js"
 import { drawQueries, drawRows, readColours } from "./drawing.js"
 import { MAX_WEIGHT, TOKENS, columnAt, measure, placeColumns } from "./layout.js"
 import { colourLimits, sameVectors } from "./numbers.js"
-import { drawBar, drawHeads, drawRow, drawStripCells, drawStripRow, makeParts } from "./table.js"
+import { drawBar, drawHeads, drawRow, drawStripRow, makeParts } from "./table.js"
 import { cellWords, pairWords } from "./words.js"
 
-/** @import { Painters } from "../shared/painter.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Chosen, View as Choice } from "./choice.js" */
 /** @import { Colours, Span } from "./drawing.js" */
@@ -44,7 +43,6 @@ export class NeuronView extends View {
   /** @type {Map<number, HTMLElement>} */ rows = new Map() // in the page
   /** @type {HTMLElement[]} */ bands = [] // over two columns and a row
   range = "" // of rows in the page
-  isWhole = false // while a picture is drawn
   linesFrame = 0
 
   /** @param {Component} component */
@@ -122,6 +120,19 @@ export class NeuronView extends View {
     if (this.view.query !== before) this.fill()
   }
 
+  get facts() {
+    const { query, key, byContribution } = this.view
+    return {
+      query: query === null ? "all" : query + 1,
+      key_token: key === null ? "" : key + 1,
+      sort: byContribution ? "contribution" : "index",
+    }
+  }
+
+  get isDrawing() {
+    return super.isDrawing || this.lines.dataset.drawn === "no"
+  }
+
   get rowCount() {
     return Math.max(this.view.queries.length, this.view.keys.length)
   }
@@ -194,14 +205,9 @@ export class NeuronView extends View {
 
   drawRows() {
     const { ui, layout, view, rows } = this
-    const first = this.isWhole
-      ? 0
-      : Math.max(0, Math.floor(ui.scroller.scrollTop / layout.row) - OVERSCAN)
+    const first = Math.max(0, Math.floor(ui.scroller.scrollTop / layout.row) - OVERSCAN)
     const count = Math.ceil(Math.max(ui.scroller.clientHeight, 560) / layout.row) + 2 * OVERSCAN
-    const span = {
-      first,
-      last: this.isWhole ? this.rowCount : Math.min(this.rowCount, first + count),
-    }
+    const span = { first, last: Math.min(this.rowCount, first + count) }
     if (this.range === Object.values(span).join()) return
     this.range = Object.values(span).join()
     for (const [row, node] of rows) {
@@ -211,45 +217,9 @@ export class NeuronView extends View {
     }
     for (let row = span.first; row < span.last; row++)
       if (!rows.has(row)) rows.set(row, drawRow(this, row))
-    if (this.isWhole) return // pictures draw on pens of their own
     this.drawLines(span)
     if (view.folded) return
     drawRows(this.spanCanvas(this.vectors, span, 2 * layout.block + layout.gap), this, span)
-  }
-
-  /** Every row is in the page while a picture is drawn. @param {boolean} isWhole */
-  showWhole(isWhole) {
-    this.isWhole = isWhole
-    this.range = ""
-    this.drawRows()
-  }
-
-  /** The table as it is, without what it is told with. */
-  pictureParts() {
-    const { ui, head, view } = this
-    const strip = ui.strip.querySelector("canvas")
-    const span = { first: 0, last: this.rowCount }
-    /** @type {Painters} */
-    const painters = new Map()
-    painters.set(this.lines, (pen) => void drawQueries(pen, this, span))
-    painters.set(this.vectors, (pen) => drawRows(pen, this, span))
-    if (strip) painters.set(strip, (pen) => drawStripCells(pen, this))
-    place(this.lines, { top: 0 })
-    place(this.vectors, { top: 0 })
-    const query = view.query === null ? "" : `-query-${view.query + 1}`
-    const buttons = /** @type {HTMLElement[]} */ ([
-      ...this.root.querySelectorAll(".bar .buttons, .bar .choice"),
-    ])
-    return {
-      without: [...buttons, ui.reading],
-      painters,
-      name: query,
-      facts: {
-        query: view.query === null ? "all" : head.tokens.queries.labels[view.query],
-        key: view.key === null ? "" : head.tokens.keys.labels[view.key],
-        sort: view.byContribution ? "contribution" : "index",
-      },
-    }
   }
 
   /** @param {HTMLCanvasElement} canvas @param {Span} span of rows that it covers @param {number} width */

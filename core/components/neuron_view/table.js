@@ -160,7 +160,7 @@ export function drawStripRow(shown) {
 }
 
 /** The query's vector, and the running sum of its products with the pair's key. @param {CanvasRenderingContext2D} pen @param {Shown} shown */
-export function drawStripCells(pen, shown) {
+function drawStripCells(pen, shown) {
   const { head, view, layout } = shown
   const { query, pair } = view
   if (query === null) return

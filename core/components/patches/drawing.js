@@ -1,12 +1,11 @@
-// The image with its grid, and over it the heat of one token's attention and frames. Draws on canvas and SVG alike.
+// The image with its grid, and over it the heat of one token's attention and frames.
 
 import { newCanvas, penOf } from "../shared/dom.js"
 import { photoOf } from "../shared/photo.js"
 import { isPatch } from "./weights.js"
 
-/** @import { Place } from "../shared/dom.js" */
+/** @import { Pen, Place } from "../shared/dom.js" */
 /** @import { Grid } from "../shared/photo.js" */
-/** @import { Pen } from "../shared/svg_pen.js" */
 /** @import { PatchesView } from "./patches.js" */
 
 const DARKNESS = "rgba(8, 10, 16, 0.4)" // over the image where there is heat: 60 % of it is seen

@@ -103,6 +103,11 @@ export class PatchesView extends View {
     this.layOut()
   }
 
+  get facts() {
+    const { layer, head, state, active, names } = this
+    return { place: placeText(layer.number, head), ...state, patch: names[active] }
+  }
+
   /** What the server learns of. @param {Partial<State>} change */
   change(change) {
     Object.assign(this.state, change)
@@ -292,18 +297,5 @@ export class PatchesView extends View {
     const { left, top } = this.ui.frame.getBoundingClientRect()
     const cell = this.cell * zoomOf(this.ui.frame)
     return { clientX: left + (column + 1) * cell, clientY: top + (row + 1) * cell }
-  }
-
-  pictureParts() {
-    const { ui, layer, head, state, active, names, photo } = this
-    const painters = new Map([...ui.ofLayer.painters(), ...ui.ofAll.painters()])
-    if (photo) painters.set(ui.sheet, (pen) => drawScene(pen, this, photo))
-    return {
-      without: [ui.bar, ui.hint, ui.chips],
-      painters,
-      place: placeText(layer.number, head),
-      name: `-L${layer.number}${typeof head === "number" ? `H${head + 1}` : `-${head}`}-${names[active]}`,
-      facts: { ...state, patch: names[active] },
-    }
   }
 }

@@ -1,10 +1,8 @@
 // Small pictures: one head's attention each, a pixel a patch, over the darkened image. They are buttons; arrow keys move among them.
 
 import { clamp, describe, make, penOf } from "../shared/dom.js"
-import { drawImageOf } from "../shared/svg_pen.js"
 
 /** @import { Grid } from "../shared/photo.js" */
-/** @import { Painters } from "../shared/painter.js" */
 /** @import { Rgb } from "../shared/scales.js" */
 /**
  * @typedef {object} Tile
@@ -75,24 +73,6 @@ export function makeTiles(parent, className, label) {
       node.style.setProperty("--columns", String(layout.columns))
       node.style.setProperty("--tile", `${layout.size}px`)
       next.forEach((tile, i) => drawTile(buttons[i], tile, look))
-    },
-    /** How a saved picture draws them: patches stay squares. @returns {Painters} */
-    painters() {
-      return new Map(
-        buttons.map((button) => {
-          const canvas = /** @type {HTMLCanvasElement} */ (button.querySelector("canvas"))
-          const { width, height } = canvas.getBoundingClientRect()
-          return [
-            canvas,
-            (pen) =>
-              drawImageOf(pen, width, height, 3, (large) => {
-                const own = penOf(large)
-                own.imageSmoothingEnabled = false
-                own.drawImage(canvas, 0, 0, large.width, large.height)
-              }),
-          ]
-        }),
-      )
     },
   }
 }

@@ -2,8 +2,8 @@
 
 import { percent } from "../shared/weight_words.js"
 
+/** @import { Pen } from "../shared/dom.js" */
 /** @import { Theme } from "../shared/scales.js" */
-/** @import { Pen } from "../shared/svg_pen.js" */
 /**
  * @typedef {{layer: number, after: number, before: number, flow: number}} Edge of a layer, from 0, from the row after it to the one before
  * @typedef {{layer: number, row: number}} Spot a token before the first layer (0) or after the layer of that number

@@ -9,7 +9,6 @@ import { percent } from "../shared/weight_words.js"
 import { drawFlows, edgesOf, spotsOf, throughSpot, tipWords } from "./flows.js"
 
 /** @import { SentSides } from "../shared/sentences.js" */
-/** @import { Pen } from "../shared/svg_pen.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Edge, Grid, Spot } from "./flows.js" */
 /**
@@ -198,24 +197,11 @@ class PathsView extends View {
     const [width, height] = [layers * column + 2 * EDGE, rows * row]
     const pen = sizeCanvas(this.sheet, width, height)
     pen.clearRect(0, 0, width, height)
-    this.paint(pen)
+    drawFlows(pen, this.edges, this.grid, readTheme(this.root), this.lit, this.data)
     const lit = this.lit && spotsOf(this.lit)
     this.sources.forEach((node, each) =>
       node.classList.toggle("dim", Boolean(lit && !lit.has(`0 ${each}`))),
     )
-  }
-
-  /** @param {Pen} pen */
-  paint(pen) {
-    const { grid, edges, data, root, lit } = this
-    drawFlows(pen, edges, grid, readTheme(root), lit, data)
-  }
-
-  pictureParts() {
-    this.point(null)
-    /** @type {(pen: Pen) => void} */
-    const paint = (pen) => this.paint(pen)
-    return { painters: new Map([[this.sheet, paint]]), facts: { token: this.data.target + 1 } }
   }
 }
 

@@ -1,4 +1,4 @@
-// Controls that look like the app's own: segments, switches and sliders. Each is {node, sync}.
+// Controls that look like the app's own: segments and switches. Each is {node, sync}.
 
 import { describe, make } from "./dom.js"
 
@@ -47,31 +47,6 @@ export function makeSwitch(label, title, onChange) {
     node,
     sync: (/** @type {boolean} */ on) => {
       input.checked = on
-    },
-  }
-}
-
-/** A whole number from 0 to `max`, with words for what it stands for; `onEnd`: when it is let go. @param {string} label @param {number} max @param {(value: number) => void} onInput @param {() => void} [onEnd] */
-export function makeSlider(label, max, onInput, onEnd) {
-  const node = labelled(label)
-  const line = make(node, "div", "slider")
-  const input = describe(make(line, "input"), {
-    type: "range",
-    min: 0,
-    max,
-    step: 1,
-    "aria-label": label,
-  })
-  input.oninput = () => onInput(Number(input.value))
-  input.onchange = () => onEnd?.()
-  const words = make(line, "span", "slider-value")
-  return {
-    node,
-    input,
-    sync: (/** @type {number} */ value, /** @type {string} */ text) => {
-      if (input.value !== String(value)) input.value = String(value)
-      describe(input, { "aria-valuetext": text })
-      words.textContent = text
     },
   }
 }

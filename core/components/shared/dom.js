@@ -1,6 +1,7 @@
 // Elements of the page. Texts are text nodes: what people typed is never read as HTML.
 
 /** @typedef {{x: number, y: number}} Place in pixels */
+/** @typedef {CanvasRenderingContext2D} Pen */
 
 /**
  * A new element at the end of `parent`, if there is one. The letters of a text decide its direction (`dirOf`).
@@ -72,13 +73,25 @@ export function penOf(canvas, settings) {
   return /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", settings))
 }
 
+let sharpness = 0
+
+/** While a picture is saved, canvases have so many pixels for one of the page; 0: as the screen has. @param {number} ratio */
+export function setSharpness(ratio) {
+  sharpness = ratio
+}
+
+/** Pixels of a canvas for one of the page. @param {Element} node @param {number} [most] on the screen */
+export function ratioOf(node, most = Infinity) {
+  return sharpness || Math.min(most, (window.devicePixelRatio || 1) * zoomOf(node))
+}
+
 /**
  * Give a canvas a size in CSS pixels, sharp on this screen; its pen draws in CSS pixels.
  * @param {HTMLCanvasElement} canvas @param {number} width @param {number} height
  * @param {CanvasRenderingContext2DSettings & {ratio?: number}} [settings] ratio: device pixels per CSS pixel
  */
 export function sizeCanvas(canvas, width, height, settings = {}) {
-  const { ratio = (window.devicePixelRatio || 1) * zoomOf(canvas), ...rest } = settings
+  const { ratio = ratioOf(canvas), ...rest } = settings
   const [across, down] = [width, height].map((side) => Math.max(1, Math.round(side * ratio)))
   if (canvas.width !== across || canvas.height !== down)
     Object.assign(canvas, { width: across, height: down })

@@ -2,10 +2,8 @@
 
 import { make, whenGone } from "./dom.js"
 import { unpack } from "./packed.js"
-import { makeSaver } from "./picture.js"
 import { Reporter } from "./reports.js"
-
-/** @import { Parts } from "./picture.js" */
+import { makeSaver } from "./save.js"
 
 /**
  * What Streamlit hands to a component; in a saved file `standalone` is true.
@@ -68,13 +66,15 @@ export class View extends Reporter {
   /** @param {any} _data as unpacked @param {boolean} _isSent whether its state is shown from now on, else what is shown here stays */
   update(_data, _isSent) {}
 
-  /** What a saved picture leaves out, paints its own way and adds. @returns {Parts} */
-  pictureParts() {
+  /** What a saved picture says that the server may not know yet; `place` is layer and head. @returns {Record<string, unknown> & {place?: string}} */
+  get facts() {
     return {}
   }
 
-  /** While a picture is drawn nothing scrolls: views that hold only what is in view hold everything. @param {boolean} _isWhole */
-  showWhole(_isWhole) {}
+  /** Whether an animation frame still draws. */
+  get isDrawing() {
+    return this.frame !== 0
+  }
 
   /** @param {EventTarget} target @param {string} type @param {(event: any) => void} run @param {AddEventListenerOptions} [options] */
   listen(target, type, run, options = {}) {

@@ -43,7 +43,7 @@ def show_table(
     """Draw a table; hovering never asks the server. `key` keeps the scroll position.
 
     `on_hold` is called with the positions of the cell that is held from now on, none if empty.
-    `picture` says what a saved picture is called and carries inside (see ``shared/picture.js``);
+    `picture` says what a saved picture is called and carries inside (see ``shared/save.js``);
     without it there are no buttons for that, here as in all components.
     """
     settings = {

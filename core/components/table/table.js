@@ -4,7 +4,6 @@ import { clamp, describe, make, place, textWidths } from "../shared/dom.js"
 import { tableSteps } from "../shared/keys.js"
 import { readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
-import { paintTable } from "./picture.js"
 import {
   CELL,
   DIGITS,
@@ -21,7 +20,6 @@ import {
 } from "./rows.js"
 import { drawLegend, makeScale } from "./scale.js"
 
-/** @import { Theme } from "../shared/scales.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Line } from "./rows.js" */
 /**
@@ -53,8 +51,6 @@ export default function (component) {
 export class TableView extends View {
   /** @type {Data} */ data
   /** @type {ReturnType<typeof makeScale>} */ scale
-  /** @type {Theme} */ theme
-  font = "" // of labels and numbers
   /** @type {Cell | null} */ pointed = null // by the pointer or by keys
   /** @type {number[]} */ held = [] // positions, as in links
   /** @type {Line} */ top
@@ -142,8 +138,7 @@ export class TableView extends View {
   layOut() {
     const { data, root, world, size, hasSums } = this
     this.width = root.clientWidth
-    this.theme = readTheme(root)
-    this.font = `${getComputedStyle(root).fontSize} ${this.theme.font}`
+    readTheme(root)
     this.scale = makeScale(root, data)
     drawLegend(this.legend, this.scale, !hasSums)
     this.sizes = this.measure()
@@ -168,16 +163,6 @@ export class TableView extends View {
     this.range = ""
     this.drawView()
     this.drawOverlay()
-  }
-
-  /** The whole table, and the sentence of the cell that stands out, without what to do next. */
-  pictureParts() {
-    const hints = /** @type {HTMLElement[]} */ ([...this.sentence.querySelectorAll(".hint")])
-    const paint = (/** @type {CanvasRenderingContext2D} */ pen) => paintTable(pen, this)
-    return {
-      without: this.marked ? hints : [this.sentence],
-      painters: new Map([[this.world, paint]]),
-    }
   }
 
   /** @returns {import("./rows.js").Sizes} */
