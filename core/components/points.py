@@ -1,4 +1,4 @@
-"""What views of queries and keys as points send: coordinates, colours and sizes, in few bytes."""
+"""What views of queries and keys as points send: coordinates and colours, in few bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 _STEPS = 65535  # per side of a frame: a uint16 for each coordinate
 _MAX_CATEGORY = 65535
 _UNKNOWN = -1.0  # half a side of a head without points
-_ENDS = (2, 98)  # percentiles: a few vectors far longer than all others do not shrink the rest
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -154,16 +153,3 @@ def restore(steps: NDArray[np.uint16], frames: NDArray[np.float32]) -> NDArray[n
     middle, half = frames[:, None, :2], frames[:, None, 2:]
     points: NDArray[np.float32] = middle + half * (2 / _STEPS * steps.astype(np.float32) - 1)
     return points
-
-
-def packed_sizes(norms: NDArray[np.floating[Any]]) -> tuple[NDArray[np.uint8], list[float]]:
-    """A byte per point from the smallest size to the largest, and the norms at both ends.
-
-    Without norms there are no sizes: all points are drawn alike. Equal norms get the middle size.
-    """
-    if not norms.size:
-        return np.zeros(0, dtype=np.uint8), []
-    known = np.nan_to_num(norms.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
-    low, high = (float(end) for end in np.percentile(known, _ENDS))
-    shares = (known - low) / (high - low) if high > low else np.full(known.shape, 0.5)
-    return np.rint(255 * shares.clip(0, 1)).astype(np.uint8), [low, high]

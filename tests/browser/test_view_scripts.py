@@ -81,15 +81,3 @@ def test_the_legend_has_darker_discs_for_queries_and_lighter_diamonds_for_keys(
     expected = [("queries: darker", ["disc"]), ("keys: lighter", ["diamond"])]
     expected += zip(texts, marks, strict=True)
     assert shown == [[text, mark, 0] for text, mark in expected]
-
-
-def test_the_legend_of_sizes_has_the_shortest_and_the_longest_vector(run: Run) -> None:
-    legends = run(
-        "return given.map((each) => sizeEntries(each).map((node) => node.textContent))",
-        given=[
-            {"sizes": [0, 255], "sizeEnds": [2, 6]},
-            {"sizes": [128, 128], "sizeEnds": [5, 5]},
-            {"sizes": [], "sizeEnds": []},
-        ],
-    )
-    assert legends == [["norm2.004.006.00"], ["norm5.00"], []]

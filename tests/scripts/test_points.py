@@ -1,4 +1,4 @@
-"""Colours, sizes, places and words of points, and clouds that turn, as the scripts do them."""
+"""Colours, places and words of points, and clouds that turn, as the scripts do them."""
 
 from __future__ import annotations
 
@@ -64,14 +64,6 @@ def test_a_colour_stands_for_a_step_of_the_scale_or_a_category(run: Run) -> None
     tones += [["category", 3, 5], ["category", 9, 5]]
     indices = run("return tones.map((each) => shadeIndex(...each))", tones=tones)
     assert indices == [0, 0, 63, 63, 3, 4]
-
-
-def test_the_longest_vector_is_drawn_more_than_three_times_as_large_as_the_shortest(
-    run: Run,
-) -> None:
-    small, middle, large = run("return [0, 128, 255].map(sizeFactor)")
-    assert large / small == pytest.approx(2 / 0.6)
-    assert small < middle < large
 
 
 def test_lines_are_those_of_the_picked_sentence_or_of_a_point_in_it(run: Run) -> None:

@@ -1,4 +1,4 @@
-// Colours that keep queries and keys apart, sizes that show the length of vectors, and the legend of both.
+// Colours that keep queries and keys apart, and their legend.
 
 import { make } from "../shared/dom.js"
 import { css, parseColour } from "../shared/scales.js"
@@ -11,8 +11,6 @@ import { css, parseColour } from "../shared/scales.js"
  * @property {string[]} legend
  * @property {Record<string, string[][]>} shades for "light" and "dark", each [queries, keys]
  */
-
-const SIZE = { min: 0.6, max: 2, classes: 5, sample: 4.5 } // times the usual radius; radius of a legend's discs in pixels
 
 /** [queries, keys] as lists of colours; coloured by type they are the theme's two. @param {Coloured} data @param {Theme} theme @returns {Rgb[][]} */
 export function shadesOf(data, theme) {
@@ -95,34 +93,4 @@ function ramps(shades) {
     "ramp",
     `${bands[0]} top / 100% 50% no-repeat, ${bands[1]} bottom / 100% 50% no-repeat`,
   )
-}
-
-/** Times the usual radius, in few classes, so that few shapes are needed. @param {number} byte 0 for the shortest vector, 255 for the longest */
-export function sizeFactor(byte) {
-  return SIZE_FACTORS[sizeClass(byte)]
-}
-
-export const SIZE_FACTORS = Array.from(
-  { length: SIZE.classes },
-  (_, i) => SIZE.min + ((SIZE.max - SIZE.min) * i) / (SIZE.classes - 1),
-)
-
-/** @param {number} byte */
-export function sizeClass(byte) {
-  return Math.round((byte / 255) * (SIZE.classes - 1))
-}
-
-/** A legend entry of discs with the norms they stand for; none where points have one size. @param {{sizes: ArrayLike<number>, sizeEnds: number[]}} data */
-export function sizeEntries({ sizes, sizeEnds: [shortest, longest] }) {
-  if (!sizes.length) return []
-  const entry = legendEntry([], "norm")
-  for (const byte of shortest < longest ? [0, 127.5, 255] : [127.5]) {
-    const disc = legendMark("disc", "currentColor")
-    disc.style.width = disc.style.height = `${2 * SIZE.sample * sizeFactor(byte)}px`
-    entry.append(
-      disc,
-      make(null, "span", "", (shortest + ((longest - shortest) * byte) / 255).toPrecision(3)),
-    )
-  }
-  return [entry]
 }
