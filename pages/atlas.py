@@ -16,7 +16,6 @@ from core.screens.atlas.matrix import show_all_heads
 from core.screens.atlas.screen import (
     Screen,
     pick_colour,
-    pick_dimensions,
     pick_projection,
     pick_switches,
 )
@@ -40,19 +39,16 @@ with st.container():  # one place, however long: what moves down the page is red
     entry = first_entry(picked, budget) or open_entry(picked, budget, settings)
 atlas, source = entry.atlas, entry.source
 
-axes = 2
 with settings:
     projection, stage = pick_projection(atlas)
 suggest_head(atlas.model)
 with own:
     layer, head = pick_head(atlas)
-    if part == "one" or (part == "heads" and projection == "PCA"):
-        axes = pick_dimensions()
 with settings:
     colour = pick_colour(atlas)
     switches = pick_switches(part, images=images)
     search = find(source, query)
-screen = Screen(entry, atlas, layer, head, projection, stage, colour, search, axes, switches)
+screen = Screen(entry, atlas, layer, head, projection, stage, colour, search, switches)
 if answer := headline(atlas, stage, (layer, head) if part == "one" else None):
     ask(answer, "Press a head to enlarge it." if part == "heads" else "")
 presets.show(lambda: examples_for(entry))

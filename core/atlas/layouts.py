@@ -24,7 +24,7 @@ class Layout:
     """Some tokens of one head, laid out."""
 
     tokens: Indices  # which tokens of the corpus, ascending, (m,)
-    points: Array  # float32 (2 m, 2 or 3), queries first
+    points: Array  # float32 (2 m, 2), queries first
     faithfulness: Faithfulness  # what it keeps of the attention within the sentences that it shows
 
 
@@ -34,7 +34,6 @@ def lay_out_head(
     head: int,
     stage: Stage,
     projection: Projection,
-    dimensions: int = 2,
     max_tokens: int = ONE_HEAD_TOKENS,
 ) -> Layout:
     """UMAP or t-SNE of one head's queries and keys at a stage.
@@ -52,7 +51,7 @@ def lay_out_head(
     if stage != "raw":
         c = float(atlas.c[layer, head]) if stage == "normalized" else 1.0
         staged = normalize(queries, keys, atlas.vectors.translation(layer, head), c)
-    picture = embed(*staged, projection, dimensions=dimensions)
+    picture = embed(*staged, projection)
     blocks = blocks_of(np.bincount(atlas.tokens.sentence), sentences, atlas.masks.get, atlas.causal)
     pairs = CorpusPairs([block.within(sample) for block in blocks])
     target = pairs.target(queries, keys, (layer, head), atlas.rules[layer])

@@ -72,7 +72,7 @@ class CorpusPoints(Coloured):
 
     Attributes
     ----------
-    points : (..., 2 token, 2 or 3), queries first; one scale for all axes.
+    points : (..., 2 token, 2), queries first; one scale for both axes.
     tones : (..., 2 token), what colours stand for: 0 to 1, or whole numbers for categories.
     positions : of each token in its sentence, from 0; people are shown them from 1.
     sentence : of each token, an index into ``texts``.
@@ -96,7 +96,6 @@ class CorpusPoints(Coloured):
     def settings(self) -> dict[str, Any]:
         """What a component is told of the colours and the tokens."""
         return super().settings() | {
-            "dims": self.points.shape[-1],
             "texts": list(self.texts),
             "searching": self.searching,
             "spriteSide": 0 if self.sprites is None else self.sprites.shape[1],
@@ -121,16 +120,16 @@ class CorpusPoints(Coloured):
 
 
 def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
-    """Points as steps of a square or cube around each head's cloud, so that axes stay equal.
+    """Points as steps of a square around each head's cloud, so that axes stay equal.
 
     Parameters
     ----------
-    points : (head, point, 2 or 3).
+    points : (head, point, 2).
 
     Returns
     -------
     Steps from the frame's lowest corner, of the same shape; and (head, 3): the frame's middle
-    in the plane of the first two axes, and half its side, in units of the points. Half a side is
+    and half its side, in units of the points. Half a side is
     -1 where a point of the head is not finite. A point is off by at most half a step, the side /
     131070.
     """
@@ -138,13 +137,13 @@ def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float
     clean = np.where(known[:, None, None], points, 0)
     low, high = clean.min(axis=1, initial=np.inf), clean.max(axis=1, initial=-np.inf)
     if not points.shape[1]:
-        low = high = np.zeros((len(points), points.shape[-1]))
+        low = high = np.zeros((len(points), 2))
     middle = (low + high) / 2
     half = (high - low).max(axis=1) / 2
     side = np.where(half > 0, 2 * half, 1)
     shares = (clean - middle[:, None]) / side[:, None, None] + 0.5
     steps = np.rint(_STEPS * shares).clip(0, _STEPS).astype(np.uint16)
-    frames = np.column_stack([middle[:, :2], np.where(known, half, _UNKNOWN)])
+    frames = np.column_stack([middle, np.where(known, half, _UNKNOWN)])
     return steps, frames.astype(np.float32)
 
 

@@ -64,14 +64,12 @@ def panels(**changes: Any) -> Clouds:
     return replace(plain, **changes)
 
 
-def matrix(*, in_space: bool = False, **changes: Any) -> AtlasCloud:
+def matrix(**changes: Any) -> AtlasCloud:
     """2 x 3 heads with the same five places: queries there, keys beside them in reverse order.
 
-    In space queries and keys differ along the third axis; the last head has no points.
+    The last head has no points.
     """
     points = np.stack([np.vstack([CENTRES, CENTRES[::-1] + 0.5])] * 6)
-    depth = np.broadcast_to(np.where(np.arange(10) < 5, 6.0, -6.0)[:, None], (6, 10, 1))
-    points = np.concatenate([points, depth], axis=2) if in_space else points
     points[5] = np.nan
     plain = AtlasCloud(
         layer_labels=(1, 2),
@@ -193,11 +191,8 @@ def test_the_picked_sentence_has_lines_and_a_point_of_it_its_own(show: Open) -> 
     expect(view).to_have_attribute("data-lines", "0")
 
 
-@pytest.mark.parametrize("in_space", [False, True])
-def test_the_point_under_the_pointer_is_named_and_texts_stay_texts(
-    show: Open, *, in_space: bool
-) -> None:
-    page = show(matrix(in_space=in_space))
+def test_the_point_under_the_pointer_is_named_and_texts_stay_texts(show: Open) -> None:
+    page = show(matrix())
     note = page.locator(".tip")
     x, y = centre_of(page, 1, 1)
     for share in np.linspace(-0.45, 0.45, 10):
@@ -206,13 +201,12 @@ def test_the_point_under_the_pointer_is_named_and_texts_stay_texts(
             break
     expect(note).to_contain_text("L2 H2")
     expect(note).to_contain_text(re.compile("(query|key) of “"))
-    if not in_space:
-        for away in range(0, -24, -3):  # its query is in the middle, another's key beside it
-            page.mouse.move(x + away, y - away, steps=2)
-            if "position 5" in note.inner_text():
-                break
-        expect(note).to_contain_text("position 5")
-        expect(note).to_contain_text("[middle]")
+    for away in range(0, -24, -3):  # its query is in the middle, another's key beside it
+        page.mouse.move(x + away, y - away, steps=2)
+        if "position 5" in note.inner_text():
+            break
+    expect(note).to_contain_text("position 5")
+    expect(note).to_contain_text("[middle]")
     assert page.locator("img").count() == 0
     page.mouse.move(*centre_of(page, 1, 2))  # the head without points
     expect(note).to_be_hidden()
@@ -266,32 +260,6 @@ def test_a_drag_moves_the_matrix_and_keys_step_to_a_head_that_enter_enlarges(sho
     expect(root(page)).to_have_attribute("data-zoom", "1.00")
     page.mouse.click(*centre_of(page, 0, 0))
     expect(root(page)).not_to_have_attribute("data-zoom", "1.00")
-
-
-def test_a_drag_or_shift_and_arrows_turn_all_heads_in_space_and_shift_and_drag_moves_them(
-    show: Open,
-) -> None:
-    page = show(matrix(in_space=True))
-    expect(page.locator(".reading")).to_contain_text("Drag to turn all heads")
-    before = pixels_of(page)
-    x, y = centre_of(page, 0, 1)
-    drag(page, (x, y), (x + 90, y + 20))
-    turned = pixels_of(page)
-    assert turned != before
-    expect(root(page)).to_have_attribute("data-zoom", "1.00")  # no head was opened
-    page.keyboard.down("Shift")
-    drag(page, (x + 90, y + 20), (x, y))
-    page.keyboard.up("Shift")
-    assert pixels_of(page) == turned  # the whole matrix has nowhere to go
-    page.get_by_role("button", name="Whole matrix").click()
-    is_painted(page)
-    assert pixels_of(page) == before
-    for in_space in (True, False):
-        page = show(matrix(in_space=in_space))
-        before = pixels_of(page)
-        page.locator("canvas.over").press("Shift+ArrowRight")
-        is_painted(page)
-        assert (pixels_of(page) != before) == in_space
 
 
 def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:

@@ -1,4 +1,4 @@
-"""Switches of the atlas's pictures in process: labels, lines of attention, dimensions."""
+"""Switches of the atlas's pictures in process: labels, lines of attention."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from core.atlas import Atlas, colours
 from core.atlas.colours import Tones
 from core.model import load, trace_text
-from core.screens.atlas import matrix, screen
+from core.screens.atlas import screen
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, opened, small
 from tests.pages.conftest import alerts, pick, said
@@ -130,7 +130,7 @@ def test_a_new_colouring_is_one_registered_function_and_the_page_has_it(
 def test_a_link_restores_the_switches_and_leaves_out_what_is_as_usual() -> None:
     usual = open_app("atlas", **SMALL, part="one")
     assert not {"labels", "top2"} & set(usual.query_params)
-    link = {**SMALL, "part": "one", "labels": "0", "top2": "0", "dims": "3"}
+    link = {**SMALL, "part": "one", "labels": "0", "top2": "0"}
     app = open_app("atlas", **link)
     assert "This link" not in alerts(app)
     assert {key: app.query_params[key] for key in link} == link
@@ -143,39 +143,6 @@ def test_switches_stay_where_the_page_is_left_and_opened_again(clouds: list[Atla
     app.switch_page("pages/heatmap.py").run()
     app.switch_page("pages/atlas.py").run()
     assert not clouds[-1].labelled
-
-
-def test_all_heads_have_three_dimensions_too(matrices: list[AtlasCloud]) -> None:
-    app = open_app("atlas", **SMALL)
-    assert matrices[-1].points.shape[-1] == 2
-    app.segmented_control(key="dims").set_value("3").run()
-    assert app.query_params["dims"] == "3"
-    heads, points, axes = matrices[-1].points.shape
-    assert (heads, axes) == (72, 3)
-    assert points == 2 * len(matrices[-1].labels)
-    assert "3 components keep" in said(app)
-    assert app.session_state["dims"] == "3"
-    app.selectbox(key="part").set_value("one").run()
-    assert "3 components keep" in said(app)
-
-
-def test_layouts_of_all_heads_are_flat_and_the_page_says_so(
-    matrices: list[AtlasCloud], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    flat = (np.arange(4), np.zeros((72, 8, 2), dtype=np.float32))
-    monkeypatch.setattr(matrix, "laid_out_tiles", lambda *_: flat)
-    monkeypatch.setattr(matrix, "ensure_job", lambda _: Idle())
-    monkeypatch.setattr(matrix, "show_progress", lambda _: True)
-    app = open_app("atlas", **SMALL, projection="t-SNE", dims="3")
-    assert matrices[-1].points.shape[-1] == 2
-    assert "all heads together in 2-D, one head alone also in 3-D" in said(app)
-    assert not [control for control in app.segmented_control if control.key == "dims"]
-
-
-class Idle:
-    """A job that has nothing left to do."""
-
-    running = False
 
 
 def test_the_caption_names_kinds_as_they_are_drawn() -> None:

@@ -166,7 +166,6 @@ def test_the_first_atlas_is_drawn_until_the_real_one_is_made_and_looks_the_same(
         {"projection": "UMAP"},
         {"stage": "normalized"},
         {"colour": "norm"},
-        {"dims": "3"},
         {"budget": "1000"},
         {"text": "It rains."},
         {"model": "bundled/gpt2-novels"},

@@ -110,7 +110,7 @@ BOXES = {"join": "all above", "span": "all heads"}
         ("anomalies", {"anomaly": "moved"}, {"latent": ODD, "layer": ODD}),
         ("atlas", {}, {"projection": "LDA", "stage": "cooked", "kind": "sql", "corpus": ODD}),
         ("atlas", {}, {"layer": "7", "head": "x", "colour": ODD}),
-        ("atlas", {"part": "one"}, {"dims": "4", "token": "-1", "dossier": "2", "top2": "nan"}),
+        ("atlas", {"part": "one"}, {"token": "-1", "dossier": "2", "top2": "nan"}),
         ("atlas", {"part": "one"}, {"token": "nan", "labels": "<img src=x>"}),
     ],
 )

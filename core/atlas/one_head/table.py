@@ -23,7 +23,7 @@ EMBEDDING_ATLAS = "--x x --y y --text text"  # the options of embedding-atlas th
 def embedding_atlas_file(
     atlas: Atlas, tokens: Indices, points: Array, about: Mapping[str, Any]
 ) -> bytes:
-    """The points (2 token, 2 or 3) of these tokens, queries first, as Parquet.
+    """The points (2 token, 2) of these tokens, queries first, as Parquet.
 
     Embedding Atlas opens it with its options `EMBEDDING_ATLAS`. Its reader is pandas, and asks for
     the columns that its options name: two numbers and a text. Here they are `x`, `y` and `text`,
@@ -42,7 +42,7 @@ def embedding_atlas_file(
     }
     if atlas.labels:
         columns["label"] = [_encodable(atlas.labels[i]) for i in sentence]
-    axes = {axis: points[:, i] for i, axis in enumerate("xyz"[: points.shape[1]])}
+    axes = {axis: points[:, i] for i, axis in enumerate("xy")}
     table = pa.Table.from_pandas(pd.DataFrame(columns | axes), preserve_index=False)
     known = table.schema.metadata or {}
     table = table.replace_schema_metadata({**known, ABOUT: json.dumps(about).encode()})

@@ -25,7 +25,7 @@ _GAP = 0.18  # of a tile's height, for layers that do not attend
 class AtlasCloud(CorpusPoints):
     """Queries and keys of the tokens of a corpus, in all heads or in one.
 
-    `points` are (layer * head, 2 token, 2 or 3), of one head also without the first axis: a tile
+    `points` are (layer * head, 2 token, 2), of one head also without the first axis: a tile
     with a point that is not finite has not been projected yet; it stays empty and says so. `tones`
     are for all heads or for each.
 
@@ -95,8 +95,7 @@ class AtlasCloud(CorpusPoints):
 
     def _checked(self, points: NDArray[Any]) -> NDArray[Any]:
         """`points`, if there are as many as heads and labels."""
-        dims = 3 if points.shape[-1] == 3 else 2
-        expected = (len(self.layer_labels) * self.heads, 2 * len(self.labels), dims)
+        expected = (len(self.layer_labels) * self.heads, 2 * len(self.labels), 2)
         if points.shape != expected:
             raise ValueError(f"points have shape {points.shape}; expected {expected}")
         return points
@@ -109,7 +108,7 @@ def show_cloud(
     on_open: Callable[[int, int], None] | None = None,
     on_pick: Callable[[int | None], None] | None = None,
 ) -> None:
-    """Draw the cloud; pointing, moving, turning and zooming never ask the server.
+    """Draw the cloud; pointing, moving and zooming never ask the server.
 
     Parameters
     ----------

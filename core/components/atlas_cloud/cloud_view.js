@@ -1,9 +1,8 @@
-// What all clouds of a corpus do: points on one canvas and what is above them on another, in a window that is moved,
-// enlarged and turned by pointer, wheel, fingers and keys.
+// What all clouds of a corpus do: points on one canvas and what is above them on another, in a window that is moved
+// and enlarged by pointer, wheel, fingers and keys.
 
 import { listenGestures } from "../points/gestures.js"
 import { makeRaster } from "../points/raster.js"
-import { firstRotation, turnedBy } from "../points/rotation.js"
 import { nearestPoint } from "../points/scatter.js"
 import {
   describe,
@@ -17,7 +16,7 @@ import {
 } from "../shared/dom.js"
 import { ARROWS } from "../shared/keys.js"
 import { View } from "../shared/view.js"
-import { completed, placement, turnHeads } from "./heads.js"
+import { completed, placement } from "./heads.js"
 import { MARK } from "./marks.js"
 import { coloursOf, paintPoints } from "./paint.js"
 import { panBy, resizedView, tileAt, tileSpot, wholeView, zoomAt } from "./viewport.js"
@@ -35,7 +34,6 @@ import { labelOf } from "./words.js"
 /** @typedef {{head: number, point: number}} Hover point: of the head, queries first, -1 beside all of them */
 
 const MAX_RATIO = 2 // device pixels per pixel: more take time and show nothing
-const TURN = { pixel: 0.0075, key: 0.12 } // radians
 const PAN_KEY = 60 // pixels
 
 export class CloudView extends View {
@@ -45,7 +43,6 @@ export class CloudView extends View {
   /** @type {Hover | null} */ hover = null
   /** @type {Colours} */ colours
   /** @type {Marks} */ marks
-  rotation = firstRotation()
   height = 0
   ratio = 1
   painted = 0 // times that points were painted
@@ -93,7 +90,6 @@ export class CloudView extends View {
   take(sent, isNew) {
     Object.assign(this, { data: completed(sent), hover: null })
     if (isNew) this.window = null
-    turnHeads(this.data, this.rotation)
     this.tip.hide()
     describe(this.over, { "aria-label": labelOf(this.data) })
     this.layOut()
@@ -191,21 +187,7 @@ export class CloudView extends View {
   }
 
   showAll() {
-    this.rotation = firstRotation()
-    turnHeads(this.data, this.rotation)
     this.lookAt(wholeView(this.grid))
-  }
-
-  /** Turn all heads in space, by radians. @param {number} across @param {number} down */
-  turn(across, down) {
-    this.rotation = turnedBy(this.rotation, across, down)
-    turnHeads(this.data, this.rotation)
-    this.lookAt(this.turnedWindow(across, down))
-  }
-
-  /** The window after a turn: that of tiles stays. @param {number} _across @param {number} _down */
-  turnedWindow(_across, _down) {
-    return this.view
   }
 
   /** @param {number} dx @param {number} dy in pixels */
@@ -233,7 +215,7 @@ export class CloudView extends View {
   actions() {
     return {
       zoom: (factor, x, y) => this.zoom(factor, x, y),
-      pan: (dx, dy, event) => this.drag(dx, dy, event),
+      pan: (dx, dy) => this.pan(dx, dy),
       press: (x, y, event) => this.press(x, y, event),
       point: (event) => this.point(event),
       start: () => {
@@ -251,12 +233,6 @@ export class CloudView extends View {
         return this.over.matches(":focus") && (event.deltaY < 0 || this.canShrink) // else the page scrolls
       },
     }
-  }
-
-  /** One finger or the mouse turns what is in space; with Shift, and with two fingers, it moves. @param {number} dx @param {number} dy @param {PointerEvent} [event] */
-  drag(dx, dy, event) {
-    if (this.data.solid && event && !event.shiftKey) this.turn(dx * TURN.pixel, dy * TURN.pixel)
-    else this.pan(dx, dy)
   }
 
   /** @abstract @param {number} _x @param {number} _y @param {PointerEvent} _event */
@@ -295,14 +271,14 @@ export class CloudView extends View {
   }
 
   /** Whether the key did something. @param {KeyboardEvent} event */
-  pressKey({ key, shiftKey, ctrlKey, metaKey, altKey }) {
+  pressKey({ key, ctrlKey, metaKey, altKey }) {
     const step = ARROWS[key]
     if (ctrlKey || metaKey || altKey) return false
     if (key === "+" || key === "=") this.zoomMiddle(this.step)
     else if (key === "-" || key === "_") this.zoomMiddle(1 / this.step)
     else if (key === "0") this.showAll()
     else if (key === "Escape") this.letGo()
-    else if (step) this.pressArrow(step[0], step[1], shiftKey)
+    else if (step) this.pressArrow(step[0], step[1])
     else return false
     return true
   }
@@ -310,16 +286,8 @@ export class CloudView extends View {
   /** @abstract */
   letGo() {}
 
-  /** @abstract @param {number} _down @param {number} _across @param {boolean} _isShifted */
-  pressArrow(_down, _across, _isShifted) {}
-
   /** @param {number} down @param {number} across */
-  turnByKey(down, across) {
-    this.turn(across * TURN.key, down * TURN.key)
-  }
-
-  /** @param {number} down @param {number} across */
-  panByKey(down, across) {
+  pressArrow(down, across) {
     this.pan(-PAN_KEY * across, -PAN_KEY * down)
   }
 }

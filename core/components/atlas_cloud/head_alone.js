@@ -1,8 +1,6 @@
 // One head alone: its points fill the picture, to be chosen by category and picked one by one.
 
 import { makeRoom } from "../points/labels.js"
-import { firstRotation } from "../points/rotation.js"
-import { drawAxes } from "../points/scatter.js"
 import { legendEntries, legendEntry } from "../points/shades.js"
 import { describe, make, windowFor } from "../shared/dom.js"
 import { drawPair, paintLines, paintPicked } from "./above.js"
@@ -11,7 +9,7 @@ import { extentOf, placement } from "./heads.js"
 import { fontOf, paintLabels, placeCloudLabels, rarestFirst } from "./labels.js"
 import { linesShown, markPoints, readCloud } from "./marks.js"
 import { radiusFor, showsPictures } from "./paint.js"
-import { freeGrid, turnedView } from "./viewport.js"
+import { freeGrid } from "./viewport.js"
 import { hintAlone, noteAlone } from "./words.js"
 
 /** @import { Placed } from "../points/labels.js" */
@@ -22,7 +20,6 @@ import { hintAlone, noteAlone } from "./words.js"
 
 const STAGE = { maxHeight: 600, minHeight: 360, share: 0.75, ofWindow: 0.54, margin: 26 } // pixels; height as a share of the width, and of the browser's window
 const FADED = { strong: 0.16, weak: 0.4 } // share of its colour that a faded point keeps: beside what was found, beside a sentence
-const AXES = { away: 38, names: ["1", "2", "3"] } // pixels from the corner
 const TILE = { row: 0, column: 0 } // the only one
 
 export class HeadAlone extends CloudView {
@@ -47,7 +44,7 @@ export class HeadAlone extends CloudView {
   /** The window stays unless the points change. @param {Sent} sent */
   update(sent) {
     const before = this.data
-    const samePoints = before && before.dims === sent.dims && sameNumbers(before.sent, sent.places)
+    const samePoints = before && sameNumbers(before.places, sent.places)
     this.picked = sent.picked
     if (
       !before ||
@@ -55,9 +52,8 @@ export class HeadAlone extends CloudView {
       before.legend.join() !== sent.legend.join()
     )
       this.only = -1
-    if (!samePoints) this.rotation = firstRotation()
     this.title.textContent = sent.title
-    this.hint.textContent = hintAlone(sent.dims)
+    this.hint.textContent = hintAlone()
     this.take(sent, !samePoints)
   }
 
@@ -66,7 +62,7 @@ export class HeadAlone extends CloudView {
     const fitting = Math.max(STAGE.minHeight, STAGE.ofWindow * windowFor(this.root).height)
     this.height = Math.round(Math.min(STAGE.maxHeight, STAGE.share * width, fitting))
     this.widths.clear()
-    this.rank = rarestFirst(this.data.labels, this.data.first)
+    this.rank = rarestFirst(this.data.labels, this.data.order)
     return freeGrid(extentOf(this.data), { width, height: this.height }, STAGE.margin)
   }
 
@@ -114,12 +110,10 @@ export class HeadAlone extends CloudView {
     return width
   }
 
-  /** Axes, lines, what is picked, labels. @param {Pen} pen */
+  /** Lines, what is picked, labels. @param {Pen} pen */
   drawOver(pen) {
     const { data, colours, picked, tile } = this
     const hovered = this.hover?.point ?? -1
-    const corner = { x: AXES.away, y: this.height - AXES.away }
-    if (data.dims === 3) drawAxes(pen, corner, this.rotation, AXES.names, colours)
     const lines = linesShown(data, picked, hovered)
     paintLines(pen, this, tile, lines, hovered >= 0 ? hovered : picked)
     const radius = radiusFor(this, 0)
@@ -128,11 +122,6 @@ export class HeadAlone extends CloudView {
     if (hovered >= 0) drawPair(pen, this, tile, hovered, own)
     paintLabels(pen, this.labels, colours)
     this.root.dataset.lines = String(lines.length)
-  }
-
-  /** About the place in the middle of the picture. @param {number} across @param {number} down */
-  turnedWindow(across, down) {
-    return turnedView(this.view, this.grid, across, down)
   }
 
   /** @param {PointerEvent | null} event */
@@ -158,12 +147,6 @@ export class HeadAlone extends CloudView {
     this.picked = picked
     this.tell("pick", { token: picked < 0 ? null : picked })
     this.mark()
-  }
-
-  /** @param {number} down @param {number} across @param {boolean} isShifted */
-  pressArrow(down, across, isShifted) {
-    if (this.data.solid && !isShifted) this.turnByKey(down, across)
-    else this.panByKey(down, across)
   }
 
   letGo() {

@@ -1,15 +1,13 @@
-// The points of all heads: what is sent of them, and where those of a head lie in its tile, in the plane or after a turn.
+// The points of all heads: what is sent of them, and where those of a head lie in its tile.
 
-import { rotateInto, sortByDepth } from "../points/rotation.js"
 import { shadeIndex } from "../points/shades.js"
 
-/** @import { Rotation } from "../points/rotation.js" */
 /** @import { Coloured } from "../points/shades.js" */
 /** @import { Spot } from "./viewport.js" */
 /**
  * @typedef {Coloured & {
  *   numbers: number[], tops: number[], high: number, gaps: [number, string][], heads: number, alone: boolean,
- *   dims: 2 | 3, labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean, chosen: number,
+ *   labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean, chosen: number,
  *   places: ArrayLike<number>, frames: Float32Array, tones: Uint8Array | Uint16Array, positions: Uint16Array, sentence: Uint16Array, matches: Uint8Array,
  *   spriteSide: number, sprites: Uint8Array, patched: Uint8Array,
  *   title: string, picked: number, lines: Float32Array,
@@ -20,7 +18,6 @@ import { shadeIndex } from "../points/shades.js"
 
 export const STEPS = 65535 // of a frame's side, as coordinates are sent
 export const MARGIN = 0.05 // of a tile's side, around its points
-const HELD = 0.99 // of the points in space that a frame holds, however they turn: an outlier shrinks no cloud
 
 /** @param {Sent} sent @returns {Data} */
 export function completed(sent) {
@@ -29,21 +26,11 @@ export function completed(sent) {
 
 /** @param {Sent} sent */
 function derived(sent) {
-  const half = sent.labels.length
-  const first = shuffled(2 * half)
-  const solid = sent.dims === 3 ? makeSolid(sent) : null
-  const frames = solid?.frames ?? sent.frames
   return {
-    half,
-    first,
-    solid,
-    frames,
-    sent: sent.places,
-    places: solid?.places ?? sent.places,
-    order: solid?.order ?? first, // queries and keys by chance, so that neither kind covers the other; in space from far to near
-    fog: solid?.fog ?? null,
+    half: sent.labels.length,
+    order: shuffled(2 * sent.labels.length), // queries and keys by chance, so that neither kind covers the other
     tint: tintsOf(sent),
-    widest: frames.reduce((max, value, i) => (i % 3 === 2 ? Math.max(max, value) : max), 0),
+    widest: sent.frames.reduce((max, value, i) => (i % 3 === 2 ? Math.max(max, value) : max), 0),
     found: sent.searching ? sent.matches.reduce((sum, each) => sum + each, 0) : 0, // tokens
   }
 }
@@ -75,54 +62,6 @@ function tintsOf({ colouring, legend, shades, tones, labels }) {
   )
 }
 
-/** Clouds about their means, and the arrays that turning fills. Half a frame's side gets room for nearly all points. @param {Pick<Sent, "places" | "frames" | "labels" | "numbers" | "heads">} sent */
-export function makeSolid(sent) {
-  const count = 2 * sent.labels.length
-  const heads = sent.numbers.length * sent.heads
-  const frames = Float32Array.from(sent.frames)
-  const points = new Float32Array(3 * heads * count)
-  for (let head = 0; head < heads; head++) {
-    if (frames[3 * head + 2] >= 0 && count)
-      frames[3 * head + 2] *= 2 * centreHead(sent.places, points, head, count)
-  }
-  return {
-    points,
-    frames,
-    places: new Float32Array(2 * heads * count),
-    depth: new Float32Array(count), // of one head at a time
-    fog: new Uint8Array(heads * count), // 0 for the farthest to 255
-    order: new Uint32Array(heads * count), // of each head, its points counted from 0
-  }
-}
-
-/** Write a head's points about their mean, with a reach of 1; returns their reach as a share of the frame. @param {ArrayLike<number>} places @param {Float32Array} points @param {number} head @param {number} count */
-function centreHead(places, points, head, count) {
-  const start = 3 * head * count
-  const mean = [0, 0, 0]
-  for (let i = 0; i < 3 * count; i++) mean[i % 3] += places[start + i] / count
-  const squares = new Float32Array(count)
-  for (let i = 0; i < 3 * count; i++) {
-    points[start + i] = (places[start + i] - mean[i % 3]) / STEPS
-    squares[Math.floor(i / 3)] += points[start + i] ** 2
-  }
-  const reach = Math.max(Math.sqrt(squares.sort()[Math.floor(HELD * (count - 1))]), 1e-6)
-  for (let i = 0; i < 3 * count; i++) points[start + i] /= reach
-  return reach
-}
-
-/** In space, turn all heads, each about its mean. @param {Pick<Data, "solid" | "first">} data @param {Rotation} rotation */
-export function turnHeads({ solid, first }, rotation) {
-  if (!solid) return
-  const { points, places, depth, fog, order } = solid
-  const count = depth.length
-  for (let start = 0; start < order.length; start += count) {
-    const end = start + count
-    const own = places.subarray(2 * start, 2 * end)
-    rotateInto(rotation, points.subarray(3 * start, 3 * end), own, depth, STEPS / 2)
-    sortByDepth(depth, 1, first, order.subarray(start, end), fog.subarray(start, end))
-  }
-}
-
 /**
  * Where a head's points lie in its tile, with pixels per step; null while it has no points.
  * @param {Pick<Data, "frames" | "alone" | "ownScale" | "widest" | "places" | "labels">} data @param {number} head @param {Spot} spot
@@ -142,9 +81,8 @@ export function placement(data, head, { left, top, side }) {
   return { left: x, bottom: y, scale, xOf, yOf }
 }
 
-/** The units across and up that a head alone shall fill, in halves of its frame's side. @param {Pick<Data, "dims" | "places">} data */
-export function extentOf({ dims, places }) {
-  if (dims === 3) return [2, 2]
+/** The units across and up that a head alone shall fill, in halves of its frame's side. @param {Pick<Data, "places">} data */
+export function extentOf({ places }) {
   const max = [0, 0]
   for (let i = 0; i < places.length; i++)
     max[i % 2] = Math.max(max[i % 2], Math.abs((2 * places[i]) / STEPS - 1))

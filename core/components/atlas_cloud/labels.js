@@ -53,11 +53,11 @@ function labelOf({ data, colours }, point, x, y, radius) {
   return { x, y, radius, text: shortened(data.labels[point % data.half]), colour }
 }
 
-/** Points (queries, then keys) from the rarest label to the commonest; ties in the order of `first`. @param {string[]} labels @param {Uint32Array} first */
-export function rarestFirst(labels, first) {
+/** Points (queries, then keys) from the rarest label to the commonest; ties in the order of `order`. @param {string[]} labels @param {Uint32Array} order */
+export function rarestFirst(labels, order) {
   const counts = countLabels(labels)
   const own = labels.map((label) => counts.get(label) ?? 0)
-  return Uint32Array.from(first).sort((a, b) => own[a % labels.length] - own[b % labels.length])
+  return Uint32Array.from(order).sort((a, b) => own[a % labels.length] - own[b % labels.length])
 }
 
 /** How many unmarked points get a label: few over the whole cloud, more on the way in. @param {number} width @param {number} height @param {number} zoom */

@@ -18,8 +18,6 @@ import { seenPart, tileSpot, tilesInView } from "./viewport.js"
  * @typedef {{radius: number, rim: number, isRinged: boolean, half: number, frame: number}} Look of points with one mark, in the canvas' pixels: a rim of the paper's colour or a dark ring; half the side of a patch, and its frame
  */
 
-const FOG = 16 // steps from the paper (far) to a point's own colour (near)
-const FARTHEST = { type: 0.3, category: 0.75, sequential: 0.75 } // share of its colour that the farthest point keeps
 const MAX_RINGED = 500 // points with a dark ring; where more stand out, all have a rim of the paper's colour
 const GROWTH = [0, 0, 1, 1.5, 3] // pixels that a mark adds to the radius of a head alone
 const SPRITE = { from: 3.8, half: 1.7, frame: 2 } // radius from which patches are drawn as themselves; their half side, by the radius
@@ -34,42 +32,26 @@ const MIN_RIMMED = 3 // radius from which on points of a tile have a rim
 const CROWDED = 1.2 // the area of all points together, at most, in areas of their tile
 
 /**
- * The theme's colours; those of points are packed: [faded or not][fog][tint], the rings by fog, the frames of queries and keys.
+ * The theme's colours; those of points are packed: by tint, then faded by tint; the rings, the frames of queries and keys.
  * @param {HTMLElement} element @param {Data} data @param {(theme: Theme) => number} fadedOf share of its colour that a faded point keeps
  */
 export function coloursOf(element, data, fadedOf) {
   const theme = readTheme(element)
   const shades = shadesOf(data, theme)
   const tints = shades.flat()
-  const [paper, ink] = [parseColour(theme.paper), parseColour(theme.ink)]
-  const farthest = farthestOf(data)
-  const size = tints.length
-  const inks = new Uint32Array(2 * FOG * size)
-  const rings = new Uint32Array(FOG)
-  for (let fog = 0; fog < FOG; fog++) {
-    const share = farthest + ((1 - farthest) * fog) / (FOG - 1)
-    rings[fog] = packedColour(mixed(ink, paper, share))
-    tints.forEach((tint, i) => {
-      inks[fog * size + i] = packedColour(mixed(tint, paper, share))
-      inks[(FOG + fog) * size + i] = packedColour(mixed(tint, paper, share * fadedOf(theme)))
-    })
-  }
+  const paper = parseColour(theme.paper)
+  /** @type {(share: number) => number[]} */
+  const inksOf = (share) => tints.map((tint) => packedColour(mixed(tint, paper, share)))
   return {
     ...theme,
     shades,
-    inks,
-    rings,
-    size,
+    inks: Uint32Array.from([...inksOf(1), ...inksOf(fadedOf(theme))]),
+    ring: packedColour(parseColour(theme.ink)),
+    size: tints.length,
     rgbPaper: paper,
     rim: packedColour(paper),
     kinds: [theme.query, theme.key].map((colour) => packedColour(parseColour(colour))),
   }
-}
-
-/** The share of its colour that the farthest point keeps; in tiles all that a search found stands out alike. @param {Data} data */
-function farthestOf({ alone, colouring, searching }) {
-  if (alone) return FARTHEST[colouring]
-  return searching ? 1 : FARTHEST.category
 }
 
 /** Visit every head in view. @param {Pick<Painted, "data" | "view" | "grid">} scene @param {(head: number, spot: Spot) => void} visit */
@@ -90,10 +72,10 @@ export function radiusFor({ data, grid, view }, side) {
 
 /** Whether there is room to draw patches as themselves. @param {Painted} scene @param {number} side of a tile */
 export function showsPictures(scene, side) {
-  const { spriteSide, alone, solid, searching } = scene.data
+  const { spriteSide, alone, searching } = scene.data
   if (!spriteSide) return false
   if (alone) return radiusFor(scene, side) >= SPRITE.from
-  return side >= TILE_SPRITE.from && !solid && !searching
+  return side >= TILE_SPRITE.from && !searching
 }
 
 /** The marks that any point has, those that stand out last. @param {Painted} scene */
@@ -174,21 +156,18 @@ function paintTile(raster, scene, head, spot) {
  */
 function paintMarked(raster, scene, head, tile, box, mark, look, arePictures) {
   const { data, colours, marks, ratio } = scene
-  const { places, order, fog, tint, half, sprites, spriteSide, patched } = data
+  const { places, order, tint, half, sprites, spriteSide, patched } = data
   const [left, bottom, scale] = [tile.left * ratio, tile.bottom * ratio, tile.scale * ratio]
   const base = 2 * half * head
-  const first = fog ? base : 0 // in space each head has its order
   const shift = tint.length === 2 * half ? base : 0
   const { fill, rim } = shapesOf(raster, look)
-  const faded = mark === MARK.faded ? FOG * colours.size : 0
-  for (let i = 0; i < 2 * half; i++) {
-    const own = order[first + i]
+  const faded = mark === MARK.faded ? colours.size : 0
+  for (const own of order) {
     if (marks.of[own] !== mark) continue
     const point = base + own
     const kind = own < half ? 0 : 1
     const x = left + places[2 * point] * scale
     const y = bottom - places[2 * point + 1] * scale
-    const step = fog ? fog[point] >> 4 : FOG - 1
     if (arePictures && patched[own % half]) {
       const from = 3 * spriteSide * spriteSide * (own % half)
       raster.picture(
@@ -204,8 +183,8 @@ function paintMarked(raster, scene, head, tile, box, mark, look, arePictures) {
       )
       continue
     }
-    if (rim) raster.stamp(x, y, rim[kind], look.isRinged ? colours.rings[step] : colours.rim, box)
-    const ink = colours.inks[faded + step * colours.size + tint[point - shift]]
+    if (rim) raster.stamp(x, y, rim[kind], look.isRinged ? colours.ring : colours.rim, box)
+    const ink = colours.inks[faded + tint[point - shift]]
     raster.stamp(x, y, fill[kind], ink, box)
   }
 }

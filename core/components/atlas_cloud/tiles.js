@@ -57,8 +57,7 @@ export class TilesView extends CloudView {
   update(sent) {
     const before = this.data
     const isNew = String(before?.numbers) !== String(sent.numbers) || before?.heads !== sent.heads
-    if (before?.dims !== sent.dims)
-      this.reading.textContent = hintFor(sent, this.component.standalone)
+    if (!before) this.reading.textContent = hintFor(this.component.standalone)
     if (isNew) Object.assign(this, { cursor: -1, tapped: -1 })
     this.take(sent, isNew)
   }
@@ -240,10 +239,9 @@ export class TilesView extends CloudView {
     this.tap(-1)
   }
 
-  /** @param {number} down @param {number} across @param {boolean} isShifted */
-  pressArrow(down, across, isShifted) {
-    if (isShifted && this.data.solid) this.turnByKey(down, across)
-    else if (this.isZoomed) this.panByKey(down, across)
+  /** @param {number} down @param {number} across */
+  pressArrow(down, across) {
+    if (this.isZoomed) super.pressArrow(down, across)
     else this.stepTo(down, across)
   }
 

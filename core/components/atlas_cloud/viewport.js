@@ -1,14 +1,13 @@
 // A grid of square tiles seen through a window: where each tile lies, which tile is at a place, how the view moves. A head
 // alone is a grid of one tile that may leave the window. Pure.
 
-import { turnedPlace } from "../points/rotation.js"
 import { clamp } from "../shared/dom.js"
 
 /**
  * @typedef {{left: number, top: number, width: number, height: number}} Box the window, in pixels
  * @typedef {{tops: number[], high: number}} Rows where rows begin, and where the last one or what follows it ends, in tiles
  * @typedef {Rows & {columns: number, pitch: number, box: Box, isFree?: boolean}} Grid pitch: the side of a tile at zoom 1; isFree: without edges
- * @typedef {{zoom: number, x: number, y: number, z?: number}} View x, y: pixels of the grid to the left of the window and above it; z: how deep the middle of the window lies in space, in halves of a tile's side
+ * @typedef {{zoom: number, x: number, y: number}} View x, y: pixels of the grid to the left of the window and above it
  * @typedef {{left: number, top: number, side: number}} Spot of a tile
  * @typedef {{row: number, column: number}} Tile
  */
@@ -91,31 +90,17 @@ export function zoomAt(view, grid, factor, x, y) {
 }
 
 /** The same view of a grid that has another size: what was in the middle stays there. @param {View} view @param {Grid} before @param {Grid} grid */
-export function resizedView({ zoom, x, y, z }, before, grid) {
+export function resizedView({ zoom, x, y }, before, grid) {
   const growth = grid.pitch / before.pitch
   const [across, down] = [before.box.width / 2, before.box.height / 2]
   return clampView(
     {
       zoom,
-      z,
       x: (x + across) * growth - grid.box.width / 2,
       y: (y + down) * growth - grid.box.height / 2,
     },
     grid,
   )
-}
-
-/** After a turn in space about what is in the middle of the window. @param {View} view @param {Grid} grid @param {number} across @param {number} down in radians @returns {View} */
-export function turnedView({ zoom, x, y, z = 0 }, { pitch, box }, across, down) {
-  const half = (pitch * zoom) / 2
-  const middle = { x: (x + box.width / 2) / half - 1, y: 1 - (y + box.height / 2) / half, z }
-  const turned = turnedPlace(middle, across, down)
-  return {
-    zoom,
-    x: (1 + turned.x) * half - box.width / 2,
-    y: (1 - turned.y) * half - box.height / 2,
-    z: turned.z,
-  }
 }
 
 /** A tile without the gap to the next one. @param {View} view @param {Grid} grid @param {number} row @param {number} column @returns {Spot} */

@@ -6,53 +6,36 @@ import { css } from "../shared/scales.js"
 import { endsOf, format } from "./marks.js"
 
 /** @import { Hover } from "./cloud_view.js" */
-/** @import { Data, Sent } from "./heads.js" */
+/** @import { Data } from "./heads.js" */
 /** @import { Painted } from "./paint.js" */
 
-const HINTS = {
-  plane: {
-    mouse:
-      "Press a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (after a click or a drag here, the wheel alone).",
-    touch:
-      "Tap a head for its name, tap it again to open it. Pinch to zoom, then move with one finger.",
-    file: "Press a head to enlarge it; drag to move; Ctrl and wheel, pinch, or + and − to zoom.",
-  },
-  space: {
-    mouse:
-      "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, or + and −, to zoom. Press a head to open it.",
-    touch:
-      "Drag sideways to turn all heads. Tap a head for its name, tap it again to open it. Pinch to zoom.",
-    file: "Drag to turn all heads (or Shift and arrow keys), Shift and drag to move; Ctrl and wheel, pinch, or + and − to zoom. Press a head to enlarge it.",
-  },
+const TILES = {
+  mouse:
+    "Press a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (after a click or a drag here, the wheel alone).",
+  touch:
+    "Tap a head for its name, tap it again to open it. Pinch to zoom, then move with one finger.",
+  file: "Press a head to enlarge it; drag to move; Ctrl and wheel, pinch, or + and − to zoom.",
 }
 
 const ALONE = {
-  2: {
-    mouse:
-      "Drag to move, the wheel to zoom (press the cloud first). Keys: + − 0 and arrows; Escape clears.",
-    touch: "Tap the cloud, then drag to move it; two fingers zoom.",
-  },
-  3: {
-    mouse:
-      "Drag to turn, Shift and drag to move, the wheel to zoom (press the cloud first). Keys: + − 0 and arrows; Escape clears.",
-    touch: "Tap the cloud, then drag to turn it; two fingers move and zoom it.",
-  },
+  mouse:
+    "Drag to move, the wheel to zoom (press the cloud first). Keys: + − 0 and arrows; Escape clears.",
+  touch: "Tap the cloud, then drag to move it; two fingers zoom.",
 }
 
-/** How to use it, with a mouse, a finger, or in a saved file. @param {Sent} data @param {boolean} [isFile] */
-export function hintFor({ dims }, isFile = false) {
-  return HINTS[dims === 3 ? "space" : "plane"][isFile ? "file" : pointer()]
+/** How to use many heads, with a mouse, a finger, or in a saved file. @param {boolean} [isFile] */
+export function hintFor(isFile = false) {
+  return TILES[isFile ? "file" : pointer()]
 }
 
-/** How to use a head alone. @param {2 | 3} dims */
-export function hintAlone(dims) {
-  return ALONE[dims][pointer()]
+/** How to use a head alone. */
+export function hintAlone() {
+  return ALONE[pointer()]
 }
 
 /** @param {Data} data */
-export function labelOf({ numbers, heads, labels, alone, title, dims }) {
-  if (alone)
-    return `${title}: ${format(labels.length)} queries and as many keys in ${dims} dimensions`
+export function labelOf({ numbers, heads, labels, alone, title }) {
+  if (alone) return `${title}: ${format(labels.length)} queries and as many keys`
   return `${numbers.length} layers down, ${heads} heads across, ${labels.length} tokens in each; arrow keys move, Enter opens a head`
 }
 

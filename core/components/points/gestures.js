@@ -6,7 +6,7 @@ import { placeOf } from "../shared/dom.js"
 /** @import { Place } from "../shared/dom.js" */
 /**
  * @typedef {object} Actions
- * @property {(dx: number, dy: number, event?: PointerEvent) => void} pan with the event where a single pointer drags
+ * @property {(dx: number, dy: number) => void} pan
  * @property {(factor: number, x: number, y: number) => void} zoom
  * @property {(x: number, y: number, event: PointerEvent) => void} press
  * @property {(x: number, y: number) => void} [pressTwice] without it, a press does not wait for a second one
@@ -56,7 +56,7 @@ export function listenGestures(node, act) {
     hasMoved = isDragging = true
     const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1]
     if (other) pinch(act, finger, now, other)
-    else act.pan(now.x - finger.x, now.y - finger.y, event)
+    else act.pan(now.x - finger.x, now.y - finger.y)
     Object.assign(finger, now)
   })
   on("pointerup", (event) => {

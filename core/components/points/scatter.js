@@ -1,13 +1,6 @@
 // Points on a canvas: which one is under the pointer, their marks, texts beside them.
 
-import { strokeLine } from "../shared/dom.js"
-
-/** @import { Place } from "../shared/dom.js" */
-/** @import { Theme } from "../shared/scales.js" */
-/** @import { Rotation } from "./rotation.js" */
 /** @typedef {CanvasRenderingContext2D} Pen */
-
-const AXIS = { length: 22, name: 30, away: 0.66 } // pixels; opacity of an axis that points away
 
 /**
  * The index of the nearest of `count` places within reach of (x, y), or -1; places that are null are left out.
@@ -38,30 +31,6 @@ export function tracePoint(pen, isKey, x, y, radius) {
   ])
     pen.lineTo(x + dx, y + dy)
   pen.closePath()
-}
-
-/**
- * The three axes as they are turned, small; those that point away come first and are fainter.
- * @param {Pen} pen @param {Place} middle @param {Rotation} rotation @param {string[]} names @param {Theme} theme
- */
-export function drawAxes(pen, { x, y }, rotation, names, theme) {
-  const axes = names.map((name, axis) => ({
-    name,
-    right: rotation[axis],
-    up: rotation[3 + axis],
-    near: rotation[6 + axis],
-  }))
-  pen.save()
-  Object.assign(pen, { strokeStyle: theme.ink, font: `12px ${theme.font}` })
-  Object.assign(pen, { textAlign: "center", textBaseline: "middle" })
-  for (const { name, right, up, near } of axes.sort((a, b) => a.near - b.near)) {
-    Object.assign(pen, { globalAlpha: near < 0 ? AXIS.away : 1, lineWidth: 1.5 })
-    strokeLine(pen, x, y, x + right * AXIS.length, y - up * AXIS.length)
-    pen.lineWidth = 3
-    outlineText(pen, name, x + right * AXIS.name, y - up * AXIS.name, theme.paper, theme.ink)
-    pen.strokeStyle = theme.ink
-  }
-  pen.restore()
 }
 
 /** Text that reads on any picture. @param {Pen} pen @param {string} text @param {number} x @param {number} y @param {string} paper @param {string} colour */

@@ -43,7 +43,6 @@ _SHOWN = {
     "projection": "PCA",
     "stage": "raw",
     "colour": "type",
-    "dims": "2",
 }
 _words = Prose(__file__)
 

@@ -107,18 +107,16 @@ def follow(part: str) -> None:
         st.rerun()
 
 
-def layout_alone(screen: Screen, axes: int) -> Layout:
+def layout_alone(screen: Screen) -> Layout:
     """The head on screen with as many tokens as time allows, from the entry or laid out now.
 
     Raises ProjectionError when UMAP or t-SNE fails; the next call tries again.
     """
     layouts, projection, stage = screen.entry.layouts, screen.projection, screen.stage
-    key = (projection, stage, screen.layer, screen.head, axes, ONE_HEAD_TOKENS)
+    key = (projection, stage, screen.layer, screen.head, ONE_HEAD_TOKENS)
     if key not in layouts:
         with st.spinner(f"{projection} of {screen.name}: about ten seconds for 2,500 tokens …"):
-            layouts[key] = lay_out_head(
-                screen.atlas, screen.layer, screen.head, stage, projection, axes
-            )
+            layouts[key] = lay_out_head(screen.atlas, screen.layer, screen.head, stage, projection)
     return layouts[key]
 
 
@@ -135,12 +133,12 @@ def tile_tokens(atlas: Atlas, matches: NDArray[np.bool_] | None) -> NDArray[np.i
     return np.sort(sample)
 
 
-def tile_points(atlas: Atlas, stage: Stage, tokens: NDArray[np.intp], axes: int = 2) -> Array:
-    """The first components of those tokens, (layer * head, 2 token, axes)."""
+def tile_points(atlas: Atlas, stage: Stage, tokens: NDArray[np.intp]) -> Array:
+    """The first two components of those tokens, (layer * head, 2 token, 2)."""
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
     layers, heads, _ = atlas.shape
-    points = atlas.points[stage][:, :, both, :axes]
-    return np.ascontiguousarray(points.reshape(layers * heads, both.size, axes))
+    points = atlas.points[stage][:, :, both, :2]
+    return np.ascontiguousarray(points.reshape(layers * heads, both.size, 2))
 
 
 def finished_layouts(screen: Screen) -> dict[tuple[int, int], Layout]:
@@ -166,5 +164,5 @@ def laid_out_tiles(screen: Screen) -> tuple[NDArray[np.intp], Array]:
     return tokens, points
 
 
-def _key(projection: str, stage: str, layer: int, head: int) -> tuple[str, str, int, int, int, int]:
-    return projection, stage, layer, head, 2, EVERY_HEAD_TOKENS
+def _key(projection: str, stage: str, layer: int, head: int) -> tuple[str, str, int, int, int]:
+    return projection, stage, layer, head, EVERY_HEAD_TOKENS

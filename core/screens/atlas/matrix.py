@@ -71,7 +71,7 @@ def _draw(screen: Screen) -> None:
     show_cloud(matrix, key="atlas_matrix", on_open=open_head)
     reading, saving = st.columns([5, 1])
     with reading:
-        st.caption(_caption(screen, tokens.size, points.shape[-1], own_scale=own_scale))
+        st.caption(_caption(screen, tokens.size, own_scale=own_scale))
     with saving:
         offer_page(
             matrix,
@@ -83,11 +83,11 @@ def _draw(screen: Screen) -> None:
 
 
 def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
-    """The tokens that are drawn as points, and their points (layer * head, 2 token, 2 or 3)."""
+    """The tokens that are drawn as points, and their points (layer * head, 2 token, 2)."""
     matches = screen.search.matches if screen.search else None
     if screen.projection == "PCA":
         tokens = tile_tokens(screen.atlas, None if matches is None else matches.tokens)
-        return tokens, tile_points(screen.atlas, screen.stage, tokens, screen.axes)
+        return tokens, tile_points(screen.atlas, screen.stage, tokens)
     if not show_progress(screen):
         st.rerun()  # the last head is done: no need to look again
     return laid_out_tiles(screen)
@@ -102,9 +102,9 @@ def _note(screen: Screen, drawn: int) -> str:
     )
 
 
-def _caption(screen: Screen, count: int, axes: int, *, own_scale: bool) -> str:
+def _caption(screen: Screen, count: int, *, own_scale: bool) -> str:
     atlas, pca = screen.atlas, screen.projection == "PCA"
-    share = atlas.shares[screen.stage][..., :axes].sum(axis=-1).mean() if pca else float("nan")
+    share = atlas.shares[screen.stage][..., :2].sum(axis=-1).mean() if pca else float("nan")
     return _words(
         "points_caption",
         by_type=screen.colour == "type",
@@ -114,7 +114,6 @@ def _caption(screen: Screen, count: int, axes: int, *, own_scale: bool) -> str:
         whole=whole(atlas),
         stage=screen.stage,
         own_scale=own_scale,
-        axes=axes,
         share=number(float(share)),
         gaps=gaps_note(atlas),
     )

@@ -70,7 +70,6 @@ class Screen:
     atlas : what of it is in memory: all, or the sample of a folder.
     layer, head : from 0.
     search : the search and its matches; None without one.
-    axes : 2 or 3, of the picture.
     switches : whether each is on, by its key, of those that the picture has.
     """
 
@@ -82,7 +81,6 @@ class Screen:
     stage: Stage = "raw"
     colour: str = "type"
     search: Search | None = None
-    axes: int = 2
     switches: Mapping[str, bool] = field(default_factory=dict)
 
     @property
@@ -162,18 +160,6 @@ def pick_switches(part: str, *, images: bool) -> dict[str, bool]:
 def _switch(key: str) -> bool:
     default, label, tip = _SWITCHES[key]
     return controls.flag(key, label, default=default, optional=True, help=tip)
-
-
-def pick_dimensions() -> int:
-    """Whether pictures are flat or in space: 2 or 3."""
-    picked = controls.choice(
-        "dims",
-        {"2": "2-D", "3": "3-D"},
-        "Dimensions",
-        subject="The picture has 2 or 3 dimensions",
-        label_visibility="collapsed",
-    )
-    return int(picked)
 
 
 def offer_page(

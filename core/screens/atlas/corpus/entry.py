@@ -52,14 +52,14 @@ class AtlasEntry:
     source : of the points.
     plan : the texts it is made of; None for one that was opened.
     size : its memory in bytes, as it was estimated before it was made.
-    layouts : by projection, stage, layer, head, dimensions and maximum of tokens.
+    layouts : by projection, stage, layer, head and maximum of tokens.
     jobs : the threads that lay out all heads, by projection and stage.
     """
 
     source: Source
     plan: Chosen | None = None
     size: int = 0
-    layouts: dict[tuple[str, str, int, int, int, int], Layout] = field(default_factory=dict)
+    layouts: dict[tuple[str, str, int, int, int], Layout] = field(default_factory=dict)
     jobs: dict[tuple[str, str], LayoutJob] = field(default_factory=dict)
 
     @property

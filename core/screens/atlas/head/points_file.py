@@ -23,7 +23,7 @@ def offer_points(screen: Screen, tokens: Indices, points: Array, held: Contents)
     if screen.projection == "PCA":
         tokens = np.arange(len(atlas.tokens))
         components = atlas.points[screen.stage][screen.layer, screen.head]
-        points = components[:, : points.shape[1]].copy()  # not a view that keeps all heads
+        points = components[:, :2].copy()  # not a view that keeps all heads
     offer_file(
         "Save as Parquet",
         partial(_file, ref(atlas), tokens, points, held.facts),

@@ -64,7 +64,7 @@ def show_one_head(screen: Screen) -> None:
 def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
     """The cloud and its controls; or why it could not be laid out."""
     try:
-        tokens, points, note = _points(screen, picked, screen.axes)
+        tokens, points, note = _points(screen, picked)
     except ProjectionError as error:
         show_failed(str(error))  # any rerun tries again, so the button's does
         return
@@ -120,12 +120,12 @@ def _lines(
     return lines, ""
 
 
-def _points(screen: Screen, picked: int, axes: int) -> tuple[Indices, Array, str]:
+def _points(screen: Screen, picked: int) -> tuple[Indices, Array, str]:
     """The tokens that are drawn, their points, and a note on both."""
     atlas, head, stage = screen.atlas, (screen.layer, screen.head), screen.stage
     size = len(atlas.tokens)
     if screen.projection != "PCA":
-        layout = layout_alone(screen, axes)
+        layout = layout_alone(screen)
         note = (
             f"{screen.projection} of {_part(layout.tokens.size, size)} tokens"
             f" (whole {whole(atlas)}), {stage}; seed 0."
@@ -134,10 +134,10 @@ def _points(screen: Screen, picked: int, axes: int) -> tuple[Indices, Array, str
         note += faithfulness_note(atlas, head, figures.correlation, figures.top1)
         return layout.tokens, layout.points, note
     tokens = _sample(screen, picked)
-    points = atlas.points[stage][head][np.concatenate([tokens, tokens + size]), :axes]
-    share = float(atlas.shares[stage][head][:axes].sum())
+    points = atlas.points[stage][head][np.concatenate([tokens, tokens + size]), :2]
+    share = float(atlas.shares[stage][head][:2].sum())
     note = (
-        f"PCA of {_part(tokens.size, size)} tokens, {stage}; {axes} components keep"
+        f"PCA of {_part(tokens.size, size)} tokens, {stage}; 2 components keep"
         f" {number(share)} of the variance."
     )
     plane = atlas.faithfulness[stage]
