@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
-from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from core.atlas.data import Atlas
 from core.atlas.pixels import CorpusImages
 
 ToTones: TypeAlias = "Callable[[Atlas], Tones]"
-Scale = Literal["type", "sequential", "lightness", "hue", "category"]
+Scale = Literal["type", "sequential", "hue", "category"]
 Needs = Literal["nothing", "texts", "labels", "images"]
 MAX_CATEGORIES = 6  # in a legend; rarer ones become "other"
 _ENDS = ("first token", "last token")
@@ -82,11 +81,6 @@ def _position(atlas: Atlas) -> Tones:
     return Tones("sequential", _both(_share_of_sentence(atlas)), _ENDS)
 
 
-@colouring("lighter", "position, lighter first", needs="texts")  # as AttentionViz shows positions
-def _lighter(atlas: Atlas) -> Tones:
-    return Tones("lightness", _both(_share_of_sentence(atlas)), _ENDS)
-
-
 @colouring("position mod 5", "position mod 5", needs="texts")
 def _position_mod(atlas: Atlas) -> Tones:
     legend = tuple(f"{i}, {i + _PERIOD}, {i + 2 * _PERIOD} …" for i in range(1, _PERIOD + 1))
@@ -106,26 +100,6 @@ def _norm(atlas: Atlas) -> Tones:
     return Tones(
         "sequential", values.clip(0, 1).astype(np.float64), ("shortest in the head", "longest")
     )
-
-
-@colouring("token_length", "letters of the token", needs="texts")
-def _token_length(atlas: Atlas) -> Tones:
-    lengths = [max(1, len(display)) for display in atlas.tokens.displays]
-    return _logarithmic(np.array(lengths), " characters")
-
-
-@colouring("sentence_length", "length of the sentence", needs="texts")
-def _sentence_length(atlas: Atlas) -> Tones:
-    return _logarithmic(atlas.tokens.lengths, " tokens")
-
-
-@colouring("punctuation", "punctuation", needs="texts")
-def _punctuation(atlas: Atlas) -> Tones:
-    marks = [
-        not special and display != "" and all(category(char)[0] in "PS" for char in display)
-        for display, special in zip(atlas.tokens.displays, atlas.tokens.special, strict=True)
-    ]
-    return Tones("category", _both(np.array(marks)), ("words and pieces", "punctuation"))
 
 
 @colouring("special", "special tokens")
@@ -170,11 +144,6 @@ def _column(atlas: Atlas) -> Tones:
     images = _images(atlas)
     columns = np.arange(images.patches) % images.columns / max(images.columns - 1, 1)
     return Tones("sequential", _of_every_image(atlas, columns), ("left", "right"))
-
-
-@colouring("image", "image", needs="images")
-def _image(atlas: Atlas) -> Tones:
-    return _categories([atlas.sentences[i] for i in atlas.tokens.sentence])
 
 
 def _images(atlas: Atlas) -> CorpusImages:

@@ -20,8 +20,7 @@ class Coloured:
 
     Attributes
     ----------
-    colouring : "type" is queries against keys; "sequential", "lightness" and "category" go by
-        tones; only "lightness" leaves the hue to tell queries from keys.
+    colouring : "type" is queries against keys; "sequential" and "category" go by tones.
     legend : the ends of the scale, or one name per category.
     shades : for the themes "light" and "dark" the colours of queries and of keys: one per step of a
         scale, or one per category.
@@ -43,8 +42,7 @@ class Coloured:
         Raises ValueError where a theme, a kind, or the colour of a category is missing.
         """
         return {
-            "colouring": "sequential" if self.colouring == "lightness" else self.colouring,
-            "byLightness": self.colouring == "lightness",
+            "colouring": self.colouring,
             "legend": list(self.legend),
             "shades": self._checked_shades(),
             "labels": list(self.labels),
@@ -114,7 +112,7 @@ class CorpusPoints(Coloured):
     def packed_tones(self) -> NDArray[Any]:
         """256 steps of a scale, or category numbers; what is not a number counts as 0."""
         tones = np.nan_to_num(self.tones)
-        if self.colouring in {"sequential", "lightness"}:
+        if self.colouring == "sequential":
             return np.rint(255 * np.clip(tones, 0, 1)).astype(np.uint8)
         return np.clip(tones, 0, _MAX_CATEGORY).astype(np.uint16)
 

@@ -1,7 +1,6 @@
 """Darker colours for queries and lighter ones for keys, in both themes, each readable on its paper.
 
-A colour's hue says what it stands for, its lightness whether the point is a query or a key; where
-lightness is what shows a value, it is the other way round.
+A colour's hue says what it stands for, its lightness whether the point is a query or a key.
 Contrast is as in WCAG 2, (lighter + 0.05) / (darker + 0.05), and at least 3, as for graphics.
 """
 
@@ -21,8 +20,6 @@ Hue: TypeAlias = tuple[float, float]  # degrees, and the chroma it has where a s
 # and along a scale, from low to high, in bands that do not meet.
 NEAR, FAR = 3.2, 8.0
 NEAR_BAND, FAR_BAND = (3.1, 4.3), (5.5, 12.0)
-LIGHTNESS_BAND = 3.1, 12.0  # contrasts of the scale that lightness alone shows, in either order
-KIND_HUES: tuple[Hue, Hue] = (160.0, 45.0), (344.0, 65.0)  # of the theme's green and pink
 STEPS = 64  # of a scale
 SCALE_HUES, SCALE_CHROMA = (275.0, 430.0), 70.0  # degrees: from blue by purple and red to orange
 CATEGORY_HUES = (  # the theme's five apart from green and pink, a little purer, and olive
@@ -43,8 +40,7 @@ _FADING = 0.97  # factor on a chroma no screen can show at that lightness, repea
 def shades(colouring: str, count: int) -> Shades:
     """Colours in both themes: "type" one a kind, "sequential" ``STEPS``, "category" `count`.
 
-    "hue" has those of the eight named hues, then grey; "lightness" the green of queries and the
-    pink of keys, both from light to dark in either theme.
+    "hue" has those of the eight named hues, then grey.
     """
     return {theme: shades_on(palette(theme), colouring, count) for theme in ("light", "dark")}
 
@@ -56,13 +52,6 @@ def shades_on(
     if colouring == "type":
         return (colours.query,), (colours.key,)
     paper = _luminance(colours.paper)
-    if colouring == "lightness":
-        band = LIGHTNESS_BAND if paper > _LIGHT_PAPER else LIGHTNESS_BAND[::-1]
-        green, pink = (
-            tuple(_shade(hue, float(c), paper) for c in np.geomspace(*band, STEPS))
-            for hue in KIND_HUES
-        )
-        return green, pink
     if colouring == "sequential":
         hues = [(float(hue) % 360, SCALE_CHROMA) for hue in np.linspace(*SCALE_HUES, STEPS)]
         near, far = np.geomspace(*NEAR_BAND, STEPS), np.geomspace(*FAR_BAND, STEPS)

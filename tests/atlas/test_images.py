@@ -67,8 +67,8 @@ def test_images_of_two_sizes_are_no_atlas(traces: list[Trace]) -> None:
 
 def test_colours_stand_for_the_patch_of_each_token(atlas: Atlas, traces: list[Trace]) -> None:
     tones = {name: point_tones(atlas, name).numbers for name in offered_colourings(atlas)}
-    assert {"hue", "brightness", "row", "column", "image", "norm"} <= tones.keys()
-    assert not {"frequency", "punctuation", "label"} & tones.keys()
+    assert {"hue", "brightness", "row", "column", "norm"} <= tones.keys()
+    assert not {"frequency", "position", "label"} & tones.keys()
     size = FIRST + ROWS * COLUMNS
     for index, trace in enumerate(traces):
         colours = patches_of(trace).pixels[::4, ::4].reshape(-1, 3) / 255  # one colour a patch

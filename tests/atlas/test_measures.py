@@ -56,7 +56,7 @@ def test_every_colouring_gives_each_point_a_value_within_its_legend(name: str) -
     if tones.scale == "category":
         assert 2 <= len(tones.legend) <= MAX_CATEGORIES
         assert set(tones.numbers.tolist()) <= set(range(len(tones.legend)))
-    elif tones.scale in {"sequential", "lightness"}:
+    elif tones.scale == "sequential":
         assert len(tones.legend) == 2
         assert tones.numbers.min() == 0
         assert tones.numbers.max() == 1
@@ -84,17 +84,6 @@ def test_every_colouring_gives_each_point_a_value_within_its_legend(name: str) -
             ("1×", "3×"),
             [1, 1, log(2) / log(3), 0, 1, 0, 1, 1, 0, 0, 1, log(2) / log(3)],
         ),
-        (
-            "token_length",
-            ("1 characters", "5 characters"),
-            [log(n) / log(5) for n in (5, 3, 3, 1, 3, 3, 5, 3, 1, 1, 5, 3)],
-        ),
-        (
-            "sentence_length",
-            ("2 tokens", "6 tokens"),
-            [*[1] * 6, *[log(2) / log(3)] * 4, 0, 0],
-        ),
-        ("punctuation", ("words and pieces", "punctuation"), [0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0]),
         ("special", ("text", "[CLS]"), [1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0]),
         ("label", ("good", "bad"), [*[0] * 6, *[1] * 4, 0, 0]),
     ],
@@ -124,15 +113,6 @@ def test_one_long_vector_does_not_take_the_ramp_from_all_others() -> None:
     numbers = point_tones(replace(atlas, norms=norms), "norm").numbers
     assert np.abs(numbers[:, :, 100] - 0.5).max() < 0.05
     assert (numbers[:, :, 150] == 1).all()
-
-
-def test_special_tokens_are_no_punctuation() -> None:
-    atlas = coloured()
-    special = replace(
-        atlas.tokens, special=np.array([text in {"[CLS]", ","} for text in atlas.tokens.texts])
-    )
-    numbers = point_tones(replace(atlas, tokens=special), "punctuation").numbers
-    assert np.flatnonzero(numbers[:SIZE]).tolist() == [8]
 
 
 def test_sentences_of_one_token_and_of_one_length_have_colours() -> None:

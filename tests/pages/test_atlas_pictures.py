@@ -94,7 +94,7 @@ def test_every_colouring_has_a_colour_for_queries_and_another_for_keys(
     clouds: list[AtlasCloud], matrices: list[AtlasCloud]
 ) -> None:
     app = opened(small(), part="one")
-    for colour in ("type", "position mod 5", "lighter", "norm"):
+    for colour in ("type", "position mod 5", "position", "norm"):
         app.selectbox(key="colour").set_value(colour).run()
         app.selectbox(key="part").set_value("heads").run()
         app.selectbox(key="part").set_value("one").run()

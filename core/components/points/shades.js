@@ -7,7 +7,6 @@ import { css, parseColour } from "../shared/scales.js"
 /**
  * @typedef {object} Coloured
  * @property {"type" | "sequential" | "category"} colouring
- * @property {boolean} byLightness whether lightness shows the value, and hue alone tells queries from keys
  * @property {string[]} legend
  * @property {Record<string, string[][]>} shades for "light" and "dark", each [queries, keys]
  */
@@ -37,10 +36,7 @@ export function shadeIndex(colouring, tone, count) {
 export function legendEntries(data, shades, only = -1, onOnly = null) {
   const middle = data.colouring === "sequential" ? Math.floor(shades[0].length / 2) : 0
   const entries = ["queries", "keys"].map((name, kind) => {
-    const text =
-      data.colouring === "type" || data.byLightness
-        ? name
-        : `${name}: ${kind ? "lighter" : "darker"}`
+    const text = data.colouring === "type" ? name : `${name}: ${kind ? "lighter" : "darker"}`
     return legendEntry([kindMark(kind, shades[kind][middle] ?? [0, 0, 0])], text)
   })
   if (data.colouring === "sequential") {
