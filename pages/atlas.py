@@ -16,8 +16,8 @@ from core.screens.atlas.matrix import show_all_heads
 from core.screens.atlas.screen import (
     Screen,
     pick_colour,
+    pick_contexts,
     pick_projection,
-    pick_switches,
 )
 from core.screens.atlas.wording import MATHEMATICS, headline
 from core.ui import presets
@@ -46,9 +46,9 @@ with own:
     layer, head = pick_head(atlas)
 with settings:
     colour = pick_colour(atlas)
-    switches = pick_switches(part, images=images)
+    contexts = part == "one" and not images and pick_contexts()
     search = find(source, query)
-screen = Screen(entry, atlas, layer, head, projection, stage, colour, search, switches)
+screen = Screen(entry, atlas, layer, head, projection, stage, colour, search, contexts)
 if answer := headline(atlas, stage, (layer, head) if part == "one" else None):
     ask(answer, "Press a head to enlarge it." if part == "heads" else "")
 presets.show(lambda: examples_for(entry))

@@ -25,7 +25,6 @@ class Coloured:
     shades : for the themes "light" and "dark" the colours of queries and of keys: one per step of a
         scale, or one per category.
     labels : one per token.
-    labelled : they are written beside points.
     picture : the name and the facts of a saved picture.
     """
 
@@ -33,11 +32,10 @@ class Coloured:
     colouring: str = "type"
     legend: Sequence[str] = ()
     shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
-    labelled: bool = True
     picture: Mapping[str, Any] | None = None
 
     def settings(self) -> dict[str, Any]:
-        """What a component is told of the colours and labels.
+        """What a component is told of the colours.
 
         Raises ValueError where a theme, a kind, or the colour of a category is missing.
         """
@@ -46,7 +44,6 @@ class Coloured:
             "legend": list(self.legend),
             "shades": self._checked_shades(),
             "labels": list(self.labels),
-            "labelled": self.labelled,
             "picture": self.picture,
         }
 

@@ -16,7 +16,7 @@ def press_zoom(page: Page, times: int) -> None:
 
 
 def test_points_become_their_patches_and_one_opens_its_image(goto: Open) -> None:
-    page = goto(f"{BOX}&part=one&layer=3&head=2&labels=0")
+    page = goto(f"{BOX}&part=one&layer=3&head=2")
     own = cloud(page)
     expect(own).to_have_attribute("data-pictures", "0")
     dots = own.locator("canvas").first.screenshot()

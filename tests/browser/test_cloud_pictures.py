@@ -168,9 +168,8 @@ def test_queries_and_keys_have_two_colours_a_category_on_either_paper(
     expect(page.locator(".legend")).to_contain_text("keys: lighter")
 
 
-def test_labels_can_be_switched_off(show: Open) -> None:
+def test_points_have_labels(show: Open) -> None:
     expect(root(show(cloud()))).not_to_have_attribute("data-labels", "0")
-    expect(root(show(cloud(labelled=False)))).to_have_attribute("data-labels", "0")
     assert GREEN in painted(show(panels()))  # in which queries are named, whatever their colours
 
 

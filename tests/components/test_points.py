@@ -124,19 +124,17 @@ def test_tones_are_steps_of_a_scale_or_categories(kind: Any) -> None:
 
 def test_what_is_known_of_tokens_and_the_head_arrives() -> None:
     matches = np.array([False, True, False, False, True])
-    sent = received(
-        atlas_matrix(matches=matches, searching=True, own_scale=False, chosen=(1, 2)).packed()
-    )
+    sent = received(atlas_matrix(matches=matches, searching=True, chosen=(1, 2)).packed())
     assert sent["matches"].tolist() == [0, 1, 0, 0, 1]
     assert sent["positions"].tolist() == [0, 1, 2, 3, 4]
     assert sent["labels"] == ["token0", "token1", "token2", "token0", "token1"]
     assert [sent[name] for name in ("numbers", "heads", "chosen")] == [[1, 2], 3, 5]
-    assert [sent[name] for name in ("searching", "ownScale", "labelled")] == [True, False, True]
+    assert sent["searching"]
     assert received(atlas_matrix().packed())["chosen"] == -1
-    sent = received(cloud(picked=2, labelled=False).packed())
+    sent = received(cloud(picked=2).packed())
     assert [sent[name] for name in ("picked", "title")] == [2, "L4 H2"]
     assert (sent["sentence"].tolist(), sent["texts"]) == ([0, 0, 1], ["a b", "a"])
-    assert (sent["positions"].tolist(), sent["labelled"]) == ([0, 1, 0], False)
+    assert sent["positions"].tolist() == [0, 1, 0]
     assert received(cloud().packed())["picked"] == -1
 
 

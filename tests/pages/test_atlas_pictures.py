@@ -1,4 +1,4 @@
-"""Switches of the atlas's pictures in process: labels, lines of attention."""
+"""The atlas's pictures in process: lines of attention, colours."""
 
 from __future__ import annotations
 
@@ -54,17 +54,12 @@ def test_in_a_causal_model_the_first_token_has_one_line_to_itself(clouds: list[A
     assert (lines[:, 1] <= lines[:, 0]).all()
 
 
-def test_without_a_picked_token_or_with_the_switch_off_there_are_no_lines(
-    clouds: list[AtlasCloud],
-) -> None:
+def test_without_a_picked_token_there_are_no_lines(clouds: list[AtlasCloud]) -> None:
     app = opened(small(), part="one")
     assert clouds[-1].lines is None
     app.session_state["token"] = 5
     app.run()
     assert clouds[-1].lines is not None
-    app.toggle(key="top2").set_value(False).run()
-    assert clouds[-1].lines is None
-    assert app.query_params["top2"] == "0"
 
 
 def test_where_the_model_is_not_offered_the_page_says_why_there_are_no_lines(
@@ -75,8 +70,6 @@ def test_where_the_model_is_not_offered_the_page_says_why_there_are_no_lines(
     assert clouds[-1].lines is None
     assert "No attention lines: they need the model" in said(app)
     assert said(app).count("which this site does not offer") == 1
-    app.toggle(key="top2").set_value(False).run()
-    assert "No attention lines" not in said(app)
 
 
 def test_lines_follow_the_head_and_stay_within_the_sentence(clouds: list[AtlasCloud]) -> None:
@@ -127,22 +120,13 @@ def test_a_new_colouring_is_one_registered_function_and_the_page_has_it(
     assert (words["doctor"], words["on"]) == (0, 1)
 
 
-def test_a_link_restores_the_switches_and_leaves_out_what_is_as_usual() -> None:
-    usual = open_app("atlas", **SMALL, part="one")
-    assert not {"labels", "top2"} & set(usual.query_params)
-    link = {**SMALL, "part": "one", "labels": "0", "top2": "0"}
+def test_a_link_with_switches_that_are_gone_opens_the_picture_and_says_so() -> None:
+    link = {**SMALL, "part": "one", "labels": "0", "top2": "0", "dims": "3", "colour": "lighter"}
     app = open_app("atlas", **link)
-    assert "This link" not in alerts(app)
-    assert {key: app.query_params[key] for key in link} == link
-    again = {**SMALL, "part": "one", "labels": "1", "top2": "1"}
-    assert not {"labels", "top2"} & set(open_app("atlas", **again).query_params)
-
-
-def test_switches_stay_where_the_page_is_left_and_opened_again(clouds: list[AtlasCloud]) -> None:
-    app = open_app("atlas", **SMALL, part="one", labels="0")
-    app.switch_page("pages/heatmap.py").run()
-    app.switch_page("pages/atlas.py").run()
-    assert not clouds[-1].labelled
+    for each in ("switches for labels, lines and scale", "other colours", "3-D"):
+        assert each in alerts(app)
+    assert not {"labels", "top2", "dims"} & set(app.query_params)
+    assert app.session_state["colour"] == "type"
 
 
 def test_the_caption_names_kinds_as_they_are_drawn() -> None:

@@ -110,8 +110,8 @@ BOXES = {"join": "all above", "span": "all heads"}
         ("anomalies", {"anomaly": "moved"}, {"latent": ODD, "layer": ODD}),
         ("atlas", {}, {"projection": "LDA", "stage": "cooked", "kind": "sql", "corpus": ODD}),
         ("atlas", {}, {"layer": "7", "head": "x", "colour": ODD}),
-        ("atlas", {"part": "one"}, {"token": "-1", "dossier": "2", "top2": "nan"}),
-        ("atlas", {"part": "one"}, {"token": "nan", "labels": "<img src=x>"}),
+        ("atlas", {"part": "one"}, {"token": "-1", "dossier": "2"}),
+        ("atlas", {"part": "one"}, {"token": "<img src=x>"}),
     ],
 )
 def test_what_a_link_cannot_ask_for_is_reported_and_replaced(

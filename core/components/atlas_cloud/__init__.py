@@ -33,7 +33,6 @@ class AtlasCloud(CorpusPoints):
     ----------
     layer_labels, depth : of the layers, as people read them, and how many the model has.
     heads : of each layer.
-    own_scale : each cloud fills its tile, instead of one scale for all.
     chosen : layer and head, from 0, with an outline.
     title : of a head whose points fill the picture, e.g. "L4 H2". What follows is only for this.
     picked : a token whose sentence stands out, both its queries and its keys.
@@ -43,7 +42,6 @@ class AtlasCloud(CorpusPoints):
     layer_labels: tuple[int, ...] = (1,)
     heads: int = 1
     depth: int | None = None
-    own_scale: bool = True
     chosen: tuple[int, int] | None = None
     title: str | None = None
     picked: int | None = None
@@ -68,7 +66,6 @@ class AtlasCloud(CorpusPoints):
     def settings(self) -> dict[str, Any]:
         """What a component is told of the colours, the tokens and what is picked."""
         return super().settings() | {
-            "ownScale": self.own_scale,
             "alone": self.title is not None,
             "title": self.title or "",
             "picked": -1 if self.picked is None else self.picked,

@@ -88,12 +88,10 @@ export class HeadAlone extends CloudView {
   }
 
   placeTexts() {
-    const { data, pen, colours, scene, tile, picked } = this
+    const { pen, colours, scene, tile, picked } = this
     const room = makeRoom(this.width, this.height)
     pen.font = fontOf(colours)
-    this.labels = data.labelled
-      ? placeCloudLabels(scene, tile, this.rank, room, (text) => this.widthOf(text))
-      : []
+    this.labels = placeCloudLabels(scene, tile, this.rank, room, (text) => this.widthOf(text))
     Object.assign(this.root.dataset, {
       labels: this.labels.length,
       pictures: showsPictures(scene, 0) ? "1" : "0",

@@ -7,7 +7,7 @@ import { shadeIndex } from "../points/shades.js"
 /**
  * @typedef {Coloured & {
  *   numbers: number[], tops: number[], high: number, gaps: [number, string][], heads: number, alone: boolean,
- *   labelled: boolean, labels: string[], texts: string[], searching: boolean, ownScale: boolean, chosen: number,
+ *   labels: string[], texts: string[], searching: boolean, chosen: number,
  *   places: ArrayLike<number>, frames: Float32Array, tones: Uint8Array | Uint16Array, positions: Uint16Array, sentence: Uint16Array, matches: Uint8Array,
  *   spriteSide: number, sprites: Uint8Array, patched: Uint8Array,
  *   title: string, picked: number, lines: Float32Array,
@@ -30,7 +30,6 @@ function derived(sent) {
     half: sent.labels.length,
     order: shuffled(2 * sent.labels.length), // queries and keys by chance, so that neither kind covers the other
     tint: tintsOf(sent),
-    widest: sent.frames.reduce((max, value, i) => (i % 3 === 2 ? Math.max(max, value) : max), 0),
     found: sent.searching ? sent.matches.reduce((sum, each) => sum + each, 0) : 0, // tokens
   }
 }
@@ -64,13 +63,11 @@ function tintsOf({ colouring, legend, shades, tones, labels }) {
 
 /**
  * Where a head's points lie in its tile, with pixels per step; null while it has no points.
- * @param {Pick<Data, "frames" | "alone" | "ownScale" | "widest" | "places" | "labels">} data @param {number} head @param {Spot} spot
+ * @param {Pick<Data, "frames" | "alone" | "places" | "labels">} data @param {number} head @param {Spot} spot
  */
 export function placement(data, head, { left, top, side }) {
-  const half = data.frames[3 * head + 2]
-  if (half < 0 && !data.alone) return null
-  const room = data.alone ? side : side - 2 * Math.max(2, side * MARGIN)
-  const extent = data.ownScale ? room : (room * half) / Math.max(data.widest, 1e-12)
+  if (data.frames[3 * head + 2] < 0 && !data.alone) return null
+  const extent = data.alone ? side : side - 2 * Math.max(2, side * MARGIN)
   const scale = extent / STEPS
   const [x, y] = [left + (side - extent) / 2, top + (side + extent) / 2]
   const first = 4 * head * data.labels.length

@@ -106,7 +106,7 @@ export class TilesView extends CloudView {
 
   /** Names, frames, labels in large tiles, and the token under the pointer in every head. @param {Pen} pen */
   drawOver(pen) {
-    const { data, hover, scene, cursor, tapped } = this
+    const { hover, scene, cursor, tapped } = this
     const { left, top, width, height } = this.grid.box
     drawNames(pen, scene)
     pen.save()
@@ -115,7 +115,7 @@ export class TilesView extends CloudView {
     pen.clip()
     const marked = { hovered: hover?.head ?? -1, cursor, tapped }
     eachTile(scene, (head, spot) => drawFrame(pen, scene, marked, head, spot))
-    if (data.labelled) eachTile(scene, (head, spot) => drawTileLabels(pen, scene, head, spot))
+    eachTile(scene, (head, spot) => drawTileLabels(pen, scene, head, spot))
     if (hover && hover.point >= 0)
       eachTile(scene, (head, spot) => this.drawToken(pen, hover.point, head, spot))
     pen.restore()

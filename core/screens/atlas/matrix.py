@@ -19,8 +19,6 @@ from core.screens.atlas.layouts import (
     tile_tokens,
 )
 from core.screens.atlas.screen import (
-    LABELS,
-    OWN_SCALE,
     Screen,
     contents_of,
     offer_page,
@@ -44,7 +42,6 @@ def show_all_heads(screen: Screen) -> None:
 def _draw(screen: Screen) -> None:
     follow("heads")
     atlas, heads = screen.atlas, screen.atlas.shape[1]
-    own_scale = screen.switches[OWN_SCALE]
     tokens, points = _points(screen)
     if not tokens.size:
         if ensure_job(screen).running:
@@ -62,16 +59,14 @@ def _draw(screen: Screen) -> None:
         heads=heads,
         points=points,
         tones=tones.reshape(-1, both.size) if tones.ndim > 1 else tones,
-        own_scale=own_scale,
         chosen=(screen.layer, screen.head),
-        labelled=screen.switches[LABELS],
         picture=held.titled("All heads over a corpus", about=note),
         **token_data(screen, tokens),
     )
     show_cloud(matrix, key="atlas_matrix", on_open=open_head)
     reading, saving = st.columns([5, 1])
     with reading:
-        st.caption(_caption(screen, tokens.size, own_scale=own_scale))
+        st.caption(_caption(screen, tokens.size))
     with saving:
         offer_page(
             matrix,
@@ -102,7 +97,7 @@ def _note(screen: Screen, drawn: int) -> str:
     )
 
 
-def _caption(screen: Screen, count: int, *, own_scale: bool) -> str:
+def _caption(screen: Screen, count: int) -> str:
     atlas, pca = screen.atlas, screen.projection == "PCA"
     share = atlas.shares[screen.stage][..., :2].sum(axis=-1).mean() if pca else float("nan")
     return _words(
@@ -113,7 +108,6 @@ def _caption(screen: Screen, count: int, *, own_scale: bool) -> str:
         pca=pca,
         whole=whole(atlas),
         stage=screen.stage,
-        own_scale=own_scale,
         share=number(float(share)),
         gaps=gaps_note(atlas),
     )

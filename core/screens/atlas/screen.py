@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,30 +24,6 @@ from core.ui.place import choose_head
 from core.vocabulary import STAGES, Stage, head_name
 
 open_head = partial(choose_head, part="one")
-LABELS, LINES, CONTEXTS = "labels", "top2", "dossier"  # as links have them
-OWN_SCALE = "own"
-_SWITCHES = {  # default, label, help
-    OWN_SCALE: (
-        True,
-        "Each head in its own scale",
-        "Off: one scale for all heads, so heads with short vectors look small.",
-    ),
-    LABELS: (
-        True,
-        "Labels",
-        "Tokens next to points. Point at one to see its token either way.",
-    ),
-    LINES: (
-        True,
-        "Attention lines",
-        "In the sentence of the pressed point: from each query to its two strongest keys.",
-    ),
-    CONTEXTS: (
-        False,
-        "Contexts",
-        "Sentences from every tenth of the head's strength. Some run again.",
-    ),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +45,7 @@ class Screen:
     atlas : what of it is in memory: all, or the sample of a folder.
     layer, head : from 0.
     search : the search and its matches; None without one.
-    switches : whether each is on, by its key, of those that the picture has.
+    contexts : whether sentences are shown below one head.
     """
 
     entry: AtlasEntry
@@ -81,7 +56,7 @@ class Screen:
     stage: Stage = "raw"
     colour: str = "type"
     search: Search | None = None
-    switches: Mapping[str, bool] = field(default_factory=dict)
+    contexts: bool = False
 
     @property
     def source(self) -> Source:
@@ -149,17 +124,15 @@ def pick_colour(atlas: Atlas) -> str:
     )
 
 
-def pick_switches(part: str, *, images: bool) -> dict[str, bool]:
-    """The switches of a picture, by key; links carry those that have not their default."""
-    keys = [OWN_SCALE, LABELS]
-    if part == "one":
-        keys = [LABELS, LINES, *([] if images else [CONTEXTS])]
-    return {key: _switch(key) for key in keys}
-
-
-def _switch(key: str) -> bool:
-    default, label, tip = _SWITCHES[key]
-    return controls.flag(key, label, default=default, optional=True, help=tip)
+def pick_contexts() -> bool:
+    """Whether sentences are shown below one head; a link carries it where they are."""
+    return controls.flag(
+        "dossier",
+        "Contexts",
+        default=False,
+        optional=True,
+        help="Sentences from every tenth of the head's strength. Some run again.",
+    )
 
 
 def offer_page(

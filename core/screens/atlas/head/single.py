@@ -18,9 +18,6 @@ from core.screens.atlas.head.image import show_image
 from core.screens.atlas.head.points_file import offer_points
 from core.screens.atlas.layouts import layout_alone, show_failed
 from core.screens.atlas.screen import (
-    CONTEXTS,
-    LABELS,
-    LINES,
     Screen,
     contents_of,
     offer_page,
@@ -57,7 +54,7 @@ def show_one_head(screen: Screen) -> None:
             st.info(POINT_HINTS[screen.atlas.images is None])
     with left:
         _draw(screen, picked, trace)
-    if screen.switches.get(CONTEXTS):
+    if screen.contexts:
         show_contexts_of_head(screen)
 
 
@@ -70,7 +67,7 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
         return
     atlas, head = screen.atlas, (screen.layer, screen.head)
     lines = None
-    if screen.switches[LINES] and picked >= 0:
+    if picked >= 0:
         lines, missing = _lines(screen, picked, trace, tokens)
         note += missing
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
@@ -83,7 +80,6 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
         picked=int(index[0]) if index.size else None,
         title=screen.name,
         lines=lines,
-        labelled=screen.switches[LABELS],
         picture=held.titled(
             "Queries and keys over a corpus", place=screen.name, about=note.replace("**", "")
         ),
