@@ -18,6 +18,7 @@ from core.screens.atlas.screen import (
     pick_colour,
     pick_contexts,
     pick_projection,
+    pick_stage,
 )
 from core.screens.atlas.wording import MATHEMATICS, headline
 from core.ui import presets
@@ -40,7 +41,8 @@ with st.container():  # one place, however long: what moves down the page is red
 atlas, source = entry.atlas, entry.source
 
 with settings:
-    projection, stage = pick_projection(atlas)
+    projection = pick_projection(atlas) if part == "one" else "PCA"
+    stage = pick_stage()
 suggest_head(atlas.model)
 with own:
     layer, head = pick_head(atlas)

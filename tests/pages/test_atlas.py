@@ -273,7 +273,7 @@ def test_a_prepared_atlas_opens_in_every_part() -> None:
 
 
 def test_a_prepared_atlas_has_no_slow_projections() -> None:
-    app = opened(small(), projection="UMAP", find="she")
+    app = opened(small(), part="one", projection="UMAP", find="she")
     assert app.selectbox(key="projection").options == ["PCA"]
     assert "This link asks for projection `UMAP`. A prepared atlas offers: `PCA`." in alerts(app)
     assert "`she`: **2** matches" in said(app)

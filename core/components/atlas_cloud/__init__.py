@@ -25,9 +25,8 @@ _GAP = 0.18  # of a tile's height, for layers that do not attend
 class AtlasCloud(CorpusPoints):
     """Queries and keys of the tokens of a corpus, in all heads or in one.
 
-    `points` are (layer * head, 2 token, 2), of one head also without the first axis: a tile
-    with a point that is not finite has not been projected yet; it stays empty and says so. `tones`
-    are for all heads or for each.
+    `points` are (layer * head, 2 token, 2), of one head also without the first axis; `tones` are
+    for all heads or for each.
 
     Attributes
     ----------
@@ -52,12 +51,10 @@ class AtlasCloud(CorpusPoints):
 
         Raises ValueError where the points do not fit the heads and labels.
         """
-        places, frames = self._quantised()
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
         return pack(
             self.settings() | self._grid(),
-            places=places,
-            frames=frames,
+            places=self._quantised(),
             tones=self.packed_tones(),
             lines=lines[np.argsort(lines[:, 2], kind="stable")],  # the strongest are drawn last
             **self.token_arrays(),
@@ -85,10 +82,10 @@ class AtlasCloud(CorpusPoints):
             "chosen": layer * self.heads + head,
         }
 
-    def _quantised(self) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
-        """The points in steps of frames, and those."""
+    def _quantised(self) -> NDArray[np.uint16]:
+        """The points in steps of each head's frame."""
         points = self.points[None].astype(np.float64) if self.points.ndim == 2 else self.points
-        return quantise(self._checked(points))
+        return quantise(self._checked(points))[0]
 
     def _checked(self, points: NDArray[Any]) -> NDArray[Any]:
         """`points`, if there are as many as heads and labels."""

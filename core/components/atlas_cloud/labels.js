@@ -21,8 +21,8 @@ const ALONE = { gap: 1, maxTries: 3000, maxPlain: 150, maxMarked: 160, pixels: 2
 /** Label one point of each small cell of a tile, so that labels are spread; in a search only what was found. @param {Pen} pen @param {Painted} scene @param {number} head @param {Spot} spot */
 export function drawTileLabels(pen, scene, head, spot) {
   const { data, colours, grid } = scene
-  const tile = spot.side >= TILE.minSide && placement(data, head, spot)
-  if (!tile) return
+  if (spot.side < TILE.minSide) return
+  const tile = placement(data, head, spot)
   const part = seenPart(spot, grid)
   const across = Math.ceil(spot.side / TILE.cell.x) + 1
   const radius = radiusFor(scene, spot.side) * (data.searching ? 2.2 : 1)

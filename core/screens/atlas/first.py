@@ -40,7 +40,6 @@ _SHOWN = {
     "model": TEXT,
     "part": "heads",
     "find": "",
-    "projection": "PCA",
     "stage": "raw",
     "colour": "type",
 }

@@ -84,20 +84,23 @@ def contents_of(screen: Screen, part: str) -> Contents:
     return contents("atlas", atlas.model, name, text=False, corpus=corpus, built_with=settings)
 
 
-def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
-    """How points are projected, and what is done to the vectors first."""
+def pick_projection(atlas: Atlas) -> Projection:
+    """How the points of a head alone are projected."""
     saved = atlas.vectors is None
-    projection = controls.choice(
+    return controls.choice(
         "projection",
         PROJECTIONS[:1] if saved else PROJECTIONS,
         "Projection",
         subject="A prepared atlas offers" if saved else "The projections are",
         menu=True,
-        help="PCA is exact and uses all tokens. UMAP and t-SNE are slow: all heads follow in the"
-        " background, from 500 tokens each; one head alone is laid out from 2,500."
+        help="PCA is exact and uses all tokens. UMAP and t-SNE are slow: up to 2,500 tokens."
         + (" A prepared atlas has PCA only." if saved else ""),
     )
-    stage = controls.choice(
+
+
+def pick_stage() -> Stage:
+    """What is done to the vectors first."""
+    return controls.choice(
         "stage",
         STAGES,
         "Vectors",
@@ -107,7 +110,6 @@ def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
         " which scales both by the head's c as well. Attention is the same in all three, unless a"
         " model soft-caps its scores.",
     )
-    return projection, stage
 
 
 def pick_colour(atlas: Atlas) -> str:
