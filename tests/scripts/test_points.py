@@ -169,7 +169,7 @@ def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
         const spot = { left: 0, top: 0, side: 100 } // queries at 50 and 54.4 pixels
         return [false, true].map((searching) => {
           const data = { ...plain, searching }
-          const marks = markPoints(data, { picked: -1, only: -1 })
+          const marks = markPoints(data)
           return pointAt({ data, marks }, 0, spot, 52, 50, 12)
         })""")
     assert points == [0, 1]

@@ -47,7 +47,6 @@ export class CloudView extends View {
   ratio = 1
   painted = 0 // times that points were painted
   isStale = false // points have moved or changed
-  dragBegan = { time: 0, painted: 0 }
   step = 1.5 // times that a button or key enlarges
   reach = { mouse: 9, touch: 18 } // pixels from a point to the pointer
 
@@ -218,15 +217,6 @@ export class CloudView extends View {
       pan: (dx, dy) => this.pan(dx, dy),
       press: (x, y, event) => this.press(x, y, event),
       point: (event) => this.point(event),
-      start: () => {
-        this.dragBegan = { time: performance.now(), painted: this.painted }
-        this.root.classList.add("dragging")
-      },
-      stop: () => {
-        const seconds = (performance.now() - this.dragBegan.time) / 1000
-        this.root.dataset.frames = ((this.painted - this.dragBegan.painted) / seconds).toFixed(1)
-        this.root.classList.remove("dragging")
-      },
       mayWheel: (event) => {
         if (!this.grid) return false
         if (event.ctrlKey || event.metaKey) return true

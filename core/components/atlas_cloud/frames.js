@@ -6,7 +6,7 @@ import { tileSpot, tilesInView } from "./viewport.js"
 /** @import { Pen } from "../points/scatter.js" */
 /** @import { Painted } from "./paint.js" */
 /** @import { Spot } from "./viewport.js" */
-/** @typedef {{hovered: number, cursor: number, tapped: number}} Marked heads: under the pointer, of the keys, named by a finger; -1 for none */
+/** @typedef {{hovered: number, cursor: number}} Marked heads: under the pointer, of the keys; -1 for none */
 
 const MIN_APART = 27 // pixels between names of rows
 
@@ -65,8 +65,8 @@ function middleOf(from, side, start, room) {
 
 /** @param {Pen} pen @param {Painted} scene @param {Marked} marked @param {number} head @param {Spot} spot */
 export function drawFrame(pen, { data, colours }, marked, head, { left, top, side }) {
-  const { hovered, cursor, tapped } = marked
-  const isStrong = head === data.chosen || head === cursor || head === tapped
+  const { hovered, cursor } = marked
+  const isStrong = head === data.chosen || head === cursor
   const isPointed = hovered === head
   pen.strokeStyle = isStrong ? colours.accent : isPointed ? colours.ink : colours.line
   pen.lineWidth = isStrong ? 2.5 : isPointed ? 1.5 : 1

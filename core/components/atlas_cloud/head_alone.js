@@ -1,4 +1,4 @@
-// One head alone: its points fill the picture, to be chosen by category and picked one by one.
+// One head alone: its points fill the picture, to be picked one by one.
 
 import { makeRoom } from "../points/labels.js"
 import { legendEntries, legendEntry } from "../points/shades.js"
@@ -23,7 +23,6 @@ const FADED = { strong: 0.16, weak: 0.4 } // share of its colour that a faded po
 const TILE = { row: 0, column: 0 } // the only one
 
 export class HeadAlone extends CloudView {
-  only = -1 // the category that does not fade; -1: all
   picked = -1 // a token
   /** @type {Placed[]} */ labels = [] // as they are drawn
   /** @type {Map<string, number>} */ widths = new Map() // of labels, in pixels
@@ -46,12 +45,6 @@ export class HeadAlone extends CloudView {
     const before = this.data
     const samePoints = before && sameNumbers(before.places, sent.places)
     this.picked = sent.picked
-    if (
-      !before ||
-      before.colouring !== sent.colouring ||
-      before.legend.join() !== sent.legend.join()
-    )
-      this.only = -1
     this.title.textContent = sent.title
     this.hint.textContent = hintAlone()
     this.take(sent, !samePoints)
@@ -67,15 +60,11 @@ export class HeadAlone extends CloudView {
   }
 
   mark() {
-    const { data, only } = this
-    const isApart = data.searching || only >= 0
-    this.colour(markPoints(data, this), () => (isApart ? FADED.strong : FADED.weak))
-    this.reading.textContent = readCloud(data, this.picked)
-    this.root.dataset.picked = String(this.picked)
-    const entries = legendEntries(data, this.colours.shades, only, (only) => {
-      this.only = only
-      this.mark()
-    })
+    const { data, picked } = this
+    this.colour(markPoints(data, picked), () => (data.searching ? FADED.strong : FADED.weak))
+    this.reading.textContent = readCloud(data, picked)
+    this.root.dataset.picked = String(picked)
+    const entries = legendEntries(data, this.colours.shades)
     if (data.lines.length)
       entries.push(legendEntry([], "lines: the two most attended keys of each query"))
     this.legend.replaceChildren(...entries)

@@ -1,51 +1,18 @@
-// Which points are labelled: in a large tile one of each small cell, of a head alone those that stand out, then the rarest.
+// Which points of a head alone are labelled: those that stand out, then the rarest.
 
-import { DENSE, SPARSE, placeLabels, writeLabels } from "../points/labels.js"
+import { DENSE, SPARSE, placeLabels } from "../points/labels.js"
 import { outlineText } from "../points/scatter.js"
 import { countLabels, shortened } from "../points/texts.js"
-import { placement } from "./heads.js"
 import { MARK } from "./marks.js"
 import { radiusFor } from "./paint.js"
-import { seenPart } from "./viewport.js"
 
 /** @import { Label, Placed, Room } from "../points/labels.js" */
 /** @import { Pen } from "../points/scatter.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Placement } from "./heads.js" */
 /** @import { Painted } from "./paint.js" */
-/** @import { Spot } from "./viewport.js" */
 
-const TILE = { minSide: 300, cell: { x: 74, y: 30 }, max: 160 } // pixels; labels per tile
 const ALONE = { gap: 1, maxTries: 3000, maxPlain: 150, maxMarked: 160, pixels: 26000 } // pixels of the picture for each label of the whole cloud
-
-/** Label one point of each small cell of a tile, so that labels are spread; in a search only what was found. @param {Pen} pen @param {Painted} scene @param {number} head @param {Spot} spot */
-export function drawTileLabels(pen, scene, head, spot) {
-  const { data, colours, grid } = scene
-  if (spot.side < TILE.minSide) return
-  const tile = placement(data, head, spot)
-  const part = seenPart(spot, grid)
-  const across = Math.ceil(spot.side / TILE.cell.x) + 1
-  const radius = radiusFor(scene, spot.side) * (data.searching ? 2.2 : 1)
-  /** @type {Map<number, Label>} */
-  const labels = new Map() // by cell
-  for (let i = 0; i < 2 * data.half; i++) {
-    const token = i >> 1
-    const point = token + ((i + token) % 2) * data.half // a query or a key first, in turns
-    if (data.searching && !data.matches[token]) continue
-    const [x, y] = [tile.xOf(point), tile.yOf(point)]
-    if (x < part.left || y < part.top || x > part.right || y > part.bottom) continue
-    const cell =
-      Math.floor((y - spot.top) / TILE.cell.y) * across + Math.floor((x - spot.left) / TILE.cell.x)
-    if (!labels.has(cell))
-      labels.set(cell, labelOf(scene, point, x - part.left, y - part.top, radius))
-  }
-  Object.assign(pen, { font: `12px ${colours.font}`, lineWidth: 4 })
-  const area = { width: part.right - part.left, height: part.bottom - part.top }
-  writeLabels(pen, [...labels.values()], area, TILE.max, colours.paper, {
-    x: part.left,
-    y: part.top,
-  })
-}
 
 /** @param {Pick<Painted, "data" | "colours">} scene @param {number} point @param {number} x @param {number} y @param {number} radius @returns {Label} */
 function labelOf({ data, colours }, point, x, y, radius) {

@@ -2,21 +2,18 @@
 
 /** @import { Data } from "./heads.js" */
 /** @typedef {ReturnType<typeof markPoints>} Marks */
-/** @typedef {{picked: number, only: number}} Choice picked token (-1: none), category (-1: all) */
 
 export const MARK = { none: 0, faded: 1, match: 2, sentence: 3, picked: 4 } // by importance
 
-/** The mark of each point, queries first; the most important one; how many points are found. @param {Pick<Data, "labels" | "sentence" | "tones" | "searching" | "matches">} data @param {Choice} choice */
-export function markPoints(data, { picked, only }) {
+/** The mark of each point, queries first; the most important one; how many points are found. @param {Pick<Data, "labels" | "sentence" | "searching" | "matches">} data @param {number} [picked] token */
+export function markPoints(data, picked = -1) {
   const count = data.labels.length
   const sentence = picked >= 0 ? data.sentence[picked] : -1
   const of = Uint8Array.from({ length: 2 * count }, (_, i) => {
     const token = i % count
-    const isOut = (only >= 0 && data.tones[i] !== only) || (data.searching && !data.matches[token])
     if (token === picked) return MARK.picked
     if (data.sentence[token] === sentence) return MARK.sentence
-    if (isOut) return MARK.faded
-    if (data.searching) return MARK.match
+    if (data.searching) return data.matches[token] ? MARK.match : MARK.faded
     return sentence >= 0 ? MARK.faded : MARK.none
   })
   return {

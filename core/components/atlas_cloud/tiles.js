@@ -1,24 +1,14 @@
 // All heads as tiles, layers down, heads across.
 
 import { legendEntries, legendEntry, legendMark } from "../points/shades.js"
-import { clamp, describe, make, place, windowFor } from "../shared/dom.js"
+import { clamp, describe, windowFor } from "../shared/dom.js"
 import { drawPair } from "./above.js"
 import { CloudView } from "./cloud_view.js"
 import { drawFrame, drawNames } from "./frames.js"
 import { placement } from "./heads.js"
-import { drawTileLabels } from "./labels.js"
 import { markPoints } from "./marks.js"
 import { eachTile, radiusFor } from "./paint.js"
-import {
-  ZOOM,
-  clampView,
-  gridFor,
-  mainTile,
-  middleTile,
-  seenPart,
-  tileAt,
-  viewOfTile,
-} from "./viewport.js"
+import { ZOOM, clampView, gridFor, middleTile, tileAt, viewOfTile } from "./viewport.js"
 import { hintFor, noteInTile } from "./words.js"
 
 /** @import { Pen } from "../points/scatter.js" */
@@ -30,12 +20,9 @@ import { hintFor, noteInTile } from "./words.js"
 const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and columns
 const HEIGHT = { max: 620, least: 400, share: 0.58, narrow: 0.64, min: 240, wideFrom: 700 } // pixels; share of the browser's window; `narrow` on screens below `wideFrom`
 const FADED = { light: 0.22, dark: 0.3 } // share of its colour that a point keeps when a search did not find it
-const TOUCHABLE = 160 // side of a tile from which on a finger can choose a point
-const ALL = { picked: -1, only: -1 } // nothing is chosen here
 
 export class TilesView extends CloudView {
   cursor = -1 // the head with the outline of the keys
-  tapped = -1 // the head that a finger has named
   step = ZOOM.step
   reach = { mouse: 12, touch: 22 }
 
@@ -45,8 +32,6 @@ export class TilesView extends CloudView {
     this.root.classList.add("tiles")
     this.whole.textContent = "Whole matrix"
     describe(this.over, { role: "application" })
-    this.opener = make(this.stage, "button", "open")
-    this.listen(this.opener, "click", () => this.openHead(Number(this.opener.dataset.head)))
     this.listen(this.over, "blur", () => {
       this.cursor = -1
       this.paint()
@@ -58,7 +43,7 @@ export class TilesView extends CloudView {
     const before = this.data
     const isNew = String(before?.numbers) !== String(sent.numbers) || before?.heads !== sent.heads
     if (!before) this.reading.textContent = hintFor(this.component.standalone)
-    if (isNew) Object.assign(this, { cursor: -1, tapped: -1 })
+    if (isNew) this.cursor = -1
     this.take(sent, isNew)
   }
 
@@ -88,7 +73,7 @@ export class TilesView extends CloudView {
 
   mark() {
     const { data } = this
-    this.colour(markPoints(data, ALL), ({ isDark }) => (isDark ? FADED.dark : FADED.light))
+    this.colour(markPoints(data), ({ isDark }) => (isDark ? FADED.dark : FADED.light))
     this.legend.replaceChildren(...legendEntries(data, this.colours.shades))
     const found = data.found ? "found: larger, with a ring" : "nothing found"
     if (data.searching)
@@ -104,18 +89,17 @@ export class TilesView extends CloudView {
     return this.isZoomed
   }
 
-  /** Names, frames, labels in large tiles, and the token under the pointer in every head. @param {Pen} pen */
+  /** Names, frames, and the token under the pointer in every head. @param {Pen} pen */
   drawOver(pen) {
-    const { hover, scene, cursor, tapped } = this
+    const { hover, scene, cursor } = this
     const { left, top, width, height } = this.grid.box
     drawNames(pen, scene)
     pen.save()
     pen.beginPath()
     pen.rect(left, top, width, height)
     pen.clip()
-    const marked = { hovered: hover?.head ?? -1, cursor, tapped }
+    const marked = { hovered: hover?.head ?? -1, cursor }
     eachTile(scene, (head, spot) => drawFrame(pen, scene, marked, head, spot))
-    eachTile(scene, (head, spot) => drawTileLabels(pen, scene, head, spot))
     if (hover && hover.point >= 0)
       eachTile(scene, (head, spot) => this.drawToken(pen, hover.point, head, spot))
     pen.restore()
@@ -133,28 +117,12 @@ export class TilesView extends CloudView {
     drawPair(pen, this, tile, point, { radius, pointed: 1.35 * radius, lineWidth })
   }
 
-  /** What tests read, and the button that opens the head in the middle or the one a finger has named. */
+  /** What tests read, and whether the page scrolls under a finger. */
   report() {
-    const { grid, view, opener } = this
-    this.root.dataset.tile = String(Math.round(grid.pitch * view.zoom))
     const { high, pitch, box } = this.grid
-    const isHigher = high * pitch * this.view.zoom > box.height + 1 // else the page scrolls under a finger
-    this.over.style.touchAction = isHigher ? "none" : "pan-y"
-    const main = mainTile(view, grid)
-    const head = main ? this.headOf(main) : this.tapped
-    opener.hidden = head < 0 || this.component.standalone === true
-    if (opener.hidden) return
-    const part = seenPart(this.spotOf(this.tileOf(head)), grid)
-    opener.hidden = part.right <= part.left || part.bottom <= part.top
-    opener.textContent = `Open ${this.nameOf(head)}`
-    opener.dataset.head = String(head)
-    place(opener, {
-      left: Math.max(
-        2,
-        Math.min(part.right - opener.offsetWidth - 6, this.width - opener.offsetWidth - 4),
-      ),
-      top: main ? part.top + 6 : Math.min(part.bottom + 2, this.height - opener.offsetHeight - 2),
-    })
+    const side = pitch * this.view.zoom
+    this.root.dataset.tile = String(Math.round(side))
+    this.over.style.touchAction = high * side > box.height + 1 ? "none" : "pan-y"
   }
 
   /** @param {number} head @returns {Tile} */
@@ -170,40 +138,15 @@ export class TilesView extends CloudView {
 
   /** In a saved file, enlarge the head. @param {number} head */
   openHead(head) {
-    this.tapped = -1
-    this.paint()
     const { row, column } = this.tileOf(head)
     if (this.component.standalone) this.lookAt(viewOfTile(this.grid, { row, column }))
     else this.tell("open", { layer: this.data.numbers[row], head: 1 + column })
   }
 
-  actions() {
-    /** @type {(x: number, y: number) => void} */
-    const pressTwice = (x, y) => this.zoom(ZOOM.step ** 2, x, y)
-    return { ...super.actions(), pressTwice }
-  }
-
-  /**
-   * A finger cannot point without pressing: on a large tile it chooses a point, and a button opens the head; on a small
-   * one the first tap names the head, the second opens it.
-   * @param {number} x @param {number} y @param {PointerEvent} event
-   */
-  press(x, y, event) {
+  /** @param {number} x @param {number} y */
+  press(x, y) {
     const tile = tileAt(this.view, this.grid, x, y)
-    if (!tile) return this.tap(-1)
-    const head = this.headOf(tile)
-    const isTouch = event.pointerType === "touch"
-    const isLarge = this.grid.pitch * this.view.zoom >= TOUCHABLE
-    if (!isTouch || (!isLarge && this.tapped === head)) return this.openHead(head)
-    this.tap(head)
-    if (isLarge) this.point(event)
-  }
-
-  /** @param {number} head @param {string} [text] */
-  tap(head, text = `: tap again to ${this.component.standalone ? "enlarge" : "open"} it.`) {
-    this.tapped = head
-    if (head >= 0) this.reading.textContent = this.nameOf(head) + text
-    this.paint()
+    if (tile) this.openHead(this.headOf(tile))
   }
 
   /** @param {PointerEvent | null} event */
@@ -235,7 +178,6 @@ export class TilesView extends CloudView {
 
   letGo() {
     this.point(null)
-    this.tap(-1)
   }
 
   /** @param {number} down @param {number} across */

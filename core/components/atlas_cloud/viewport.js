@@ -158,15 +158,6 @@ export function seenPart({ left, top, side }, { box, isFree }) {
   }
 }
 
-/** The tile in the middle if it fills most of the window, or as much of it as a tile can. @param {View} view @param {Grid} grid */
-export function mainTile(view, grid) {
-  const tile = middleTile(view, grid)
-  if (!tile || view.zoom <= 1) return null
-  const part = seenPart(tileSpot(view, grid, tile.row, tile.column), grid)
-  const shorter = Math.min(grid.box.width, grid.box.height)
-  return (part.right - part.left) * (part.bottom - part.top) > 0.6 * shorter * shorter ? tile : null
-}
-
 /** The view in which a tile fills the window. @param {Grid} grid @param {Tile} tile */
 export function viewOfTile(grid, { row, column }) {
   const { pitch, tops, box } = grid

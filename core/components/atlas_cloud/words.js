@@ -12,8 +12,7 @@ import { endsOf, format } from "./marks.js"
 const TILES = {
   mouse:
     "Press a head to open it; drag to move; Ctrl and wheel, or + and −, to zoom (after a click or a drag here, the wheel alone).",
-  touch:
-    "Tap a head for its name, tap it again to open it. Pinch to zoom, then move with one finger.",
+  touch: "Tap a head to open it. Pinch to zoom, then move with one finger.",
   file: "Press a head to enlarge it; drag to move; Ctrl and wheel, pinch, or + and − to zoom.",
 }
 

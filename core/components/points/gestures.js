@@ -9,15 +9,11 @@ import { placeOf } from "../shared/dom.js"
  * @property {(dx: number, dy: number) => void} pan
  * @property {(factor: number, x: number, y: number) => void} zoom
  * @property {(x: number, y: number, event: PointerEvent) => void} press
- * @property {(x: number, y: number) => void} [pressTwice] without it, a press does not wait for a second one
  * @property {(event: PointerEvent | null) => void} point
- * @property {(from: Place) => void} start of a drag
- * @property {(event: PointerEvent) => void} stop of a drag
  * @property {(event: WheelEvent) => boolean} mayWheel whether this wheel zooms
  */
 
 const STILL = 5 // pixels that a pointer may move and still press
-const DOUBLE_MS = 260 // within which a second press makes it a double one
 const WHEEL = { notch: 0.0016, pinch: 0.01 } // logarithm of the zoom per pixel of the wheel
 
 /** Returns the clean-up. @param {HTMLElement} node @param {Actions} act */
@@ -25,21 +21,12 @@ export function listenGestures(node, act) {
   const listeners = new AbortController()
   /** @type {Map<number, Place & {from: Place}>} */
   const fingers = new Map()
-  /** @type {Place | null} */
-  let lastPress = null
   let hasMoved = false
-  let isDragging = false
-  let timer = 0
   /** @type {<T extends keyof HTMLElementEventMap>(type: T, run: (event: HTMLElementEventMap[T]) => void, options?: object) => void} */
   const on = (type, run, options = {}) =>
     node.addEventListener(type, run, { ...options, signal: listeners.signal })
   /** @param {PointerEvent} event */
-  const letGo = (event) => {
-    const wasDown = fingers.delete(event.pointerId)
-    if (fingers.size === 0 && isDragging) act.stop(event)
-    isDragging &&= fingers.size > 0
-    return wasDown
-  }
+  const letGo = (event) => fingers.delete(event.pointerId)
   on("pointerdown", (event) => {
     if (event.button) return
     hasMoved = fingers.size > 0 // a second finger never presses
@@ -52,8 +39,7 @@ export function listenGestures(node, act) {
     const now = placeOf(node, event)
     if (!hasMoved && Math.hypot(now.x - finger.from.x, now.y - finger.from.y) <= STILL) return
     if (!node.hasPointerCapture(event.pointerId)) node.setPointerCapture(event.pointerId)
-    if (!isDragging) act.start(finger.from)
-    hasMoved = isDragging = true
+    hasMoved = true
     const other = [...fingers].find(([id]) => id !== event.pointerId)?.[1]
     if (other) pinch(act, finger, now, other)
     else act.pan(now.x - finger.x, now.y - finger.y)
@@ -62,17 +48,7 @@ export function listenGestures(node, act) {
   on("pointerup", (event) => {
     if (!letGo(event) || hasMoved) return
     const { x, y } = placeOf(node, event)
-    const isSecond = timer && lastPress && Math.hypot(x - lastPress.x, y - lastPress.y) < 3 * STILL
-    clearTimeout(timer)
-    timer = 0
-    lastPress = { x, y }
-    if (!act.pressTwice) act.press(x, y, event)
-    else if (isSecond) act.pressTwice(x, y)
-    else
-      timer = setTimeout(() => {
-        timer = 0
-        act.press(x, y, event)
-      }, DOUBLE_MS)
+    act.press(x, y, event)
   })
   on("pointercancel", letGo)
   on("pointerleave", () => act.point(null))
@@ -88,10 +64,7 @@ export function listenGestures(node, act) {
     },
     { passive: false },
   )
-  return () => {
-    clearTimeout(timer)
-    listeners.abort()
-  }
+  return () => listeners.abort()
 }
 
 /** Two fingers: what lies between them grows with their distance and moves with their middle. @param {Actions} act @param {Place} before @param {Place} now @param {Place} other */

@@ -108,14 +108,14 @@ export function placeLabels(room, labels, { height, edge, spots, margin }, max, 
 /**
  * Write labels beside their points, which none covers; those without room, or beyond `max`, are left out.
  * @param {Pen} pen with its font @param {Label[]} labels @param {{width: number, height: number}} area @param {number} max
- * @param {string} paper @param {{x: number, y: number}} [offset] of the area
+ * @param {string} paper
  */
-export function writeLabels(pen, labels, { width, height }, max, paper, offset = NONE) {
+export function writeLabels(pen, labels, { width, height }, max, paper) {
   const room = makeRoom(width, height, FINE)
   for (const { x, y, radius } of labels) room.take(x - radius, y - radius, 2 * radius, 2 * radius)
   pen.textBaseline = "top"
   /** @type {(text: string) => number} */
   const widthOf = (text) => pen.measureText(text).width + 2
   for (const { left, top, text, colour } of placeLabels(room, labels, PANEL, max, widthOf))
-    outlineText(pen, text, offset.x + left + 1, offset.y + top + 1, paper, colour)
+    outlineText(pen, text, left + 1, top + 1, paper, colour)
 }

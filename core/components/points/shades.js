@@ -30,10 +30,10 @@ export function shadeIndex(colouring, tone, count) {
 }
 
 /**
- * A legend: the two shapes, then the scale or the categories. With `onOnly` a category is a button, and `only` is the pressed one.
- * @param {Coloured} data @param {Rgb[][]} shades @param {number} [only] @param {((category: number) => void) | null} [onOnly]
+ * A legend: the two shapes, then the scale or the categories.
+ * @param {Coloured} data @param {Rgb[][]} shades
  */
-export function legendEntries(data, shades, only = -1, onOnly = null) {
+export function legendEntries(data, shades) {
   const middle = data.colouring === "sequential" ? Math.floor(shades[0].length / 2) : 0
   const entries = ["queries", "keys"].map((name, kind) => {
     const text = data.colouring === "type" ? name : `${name}: ${kind ? "lighter" : "darker"}`
@@ -46,26 +46,19 @@ export function legendEntries(data, shades, only = -1, onOnly = null) {
   }
   if (data.colouring === "category")
     data.legend.forEach((text, i) => {
-      const entry = legendEntry(
-        [0, 1].map((kind) => kindMark(kind, shades[kind][i])),
-        text,
-        onOnly ? "button" : "span",
+      entries.push(
+        legendEntry(
+          [0, 1].map((kind) => kindMark(kind, shades[kind][i])),
+          text,
+        ),
       )
-      if (onOnly) {
-        Object.assign(entry, {
-          title: "Press to show only these",
-          onclick: () => onOnly(only === i ? -1 : i),
-        })
-        entry.setAttribute("aria-pressed", String(only === i))
-      }
-      entries.push(entry)
     })
   return entries
 }
 
-/** Marks and what they stand for. @param {HTMLElement[]} marks @param {string} text @param {"span" | "button"} [tag] @returns {HTMLElement} */
-export function legendEntry(marks, text, tag = "span") {
-  const entry = make(null, tag, "entry")
+/** Marks and what they stand for. @param {HTMLElement[]} marks @param {string} text @returns {HTMLElement} */
+export function legendEntry(marks, text) {
+  const entry = make(null, "span", "entry")
   entry.append(...marks, make(null, "span", "", text))
   return entry
 }
