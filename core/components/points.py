@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _STEPS = 65535  # per side of a frame: a uint16 for each coordinate
-_MAX_CATEGORY = 65535
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,59 +57,6 @@ class Coloured:
                     f"{self.colouring} needs {needed} colours per kind on {theme} paper"
                 )
         return {theme: [list(kind) for kind in kinds] for theme, kinds in self.shades.items()}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CorpusPoints(Coloured):
-    """Queries and keys of the tokens of a corpus.
-
-    Attributes
-    ----------
-    points : (..., 2 token, 2), queries first; one scale for both axes.
-    tones : (..., 2 token), what colours stand for: 0 to 1, or whole numbers for categories.
-    positions : of each token in its sentence, from 0; people are shown them from 1.
-    sentence : of each token, an index into ``texts``.
-    texts : the sentences.
-    matches : (token,), what a search found.
-    searching : what does not match fades, even if nothing matches.
-    sprites : of images, uint8 (token, side, side, 3): what each patch looks like, drawn in place of
-        its point where there is room; `patched` says which tokens are patches.
-    """
-
-    points: NDArray[np.float32]
-    tones: NDArray[np.floating[Any]]
-    positions: Sequence[int]
-    sentence: Sequence[int]
-    texts: Sequence[str]
-    matches: NDArray[np.bool_]
-    searching: bool = False
-    sprites: NDArray[np.uint8] | None = None
-    patched: NDArray[np.bool_] | None = None
-
-    def settings(self) -> dict[str, Any]:
-        """What a component is told of the colours and the tokens."""
-        return super().settings() | {
-            "texts": list(self.texts),
-            "searching": self.searching,
-            "spriteSide": 0 if self.sprites is None else self.sprites.shape[1],
-        }
-
-    def token_arrays(self) -> dict[str, NDArray[Any]]:
-        """What a component is sent of each token."""
-        return {
-            "positions": np.asarray(self.positions, dtype=np.uint16),
-            "sentence": np.asarray(self.sentence, dtype=np.uint16),
-            "matches": np.asarray(self.matches, dtype=np.uint8),
-            "sprites": np.zeros(0, np.uint8) if self.sprites is None else self.sprites,
-            "patched": np.asarray(() if self.patched is None else self.patched, dtype=np.uint8),
-        }
-
-    def packed_tones(self) -> NDArray[Any]:
-        """256 steps of a scale, or category numbers; what is not a number counts as 0."""
-        tones = np.nan_to_num(self.tones)
-        if self.colouring == "sequential":
-            return np.rint(255 * np.clip(tones, 0, 1)).astype(np.uint8)
-        return np.clip(tones, 0, _MAX_CATEGORY).astype(np.uint16)
 
 
 def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:

@@ -152,16 +152,6 @@ def test_a_sentence_is_cut_at_words_around_its_token(
     assert len(excerpt) < 110
 
 
-def test_a_repeated_word_is_the_one_after_the_words_before_it(run: Run) -> None:
-    text = "The cat saw the cat."
-    starts = run(
-        "return given.map(([before, label]) => startAfter(text, before, label))",
-        text=text,
-        given=[[["the", "cat", "saw", "the"], "cat"], [[], "cat"], [[], "[CLS]"]],
-    )
-    assert starts == [text.rindex("cat"), text.index("cat"), -1]
-
-
 def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
     points = run("""const places = [32767, 32767, 36000, 32767, 0, 0, 0, 0] // queries, then keys
         const frame = { places }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,24 +12,33 @@ from numpy.typing import NDArray
 from core.analysis.layers import Rows, rows_of
 from core.components.export import standalone_page
 from core.components.packing import pack
-from core.components.points import CorpusPoints, quantise
+from core.components.points import Coloured, quantise
 from core.components.reported_state import as_index, reported
 from core.components.scripts import register
 
 _atlas_cloud = register("atlas_cloud")
 
+_MAX_CATEGORY = 65535  # a uint16 each
 _GAP = 0.18  # of a tile's height, for layers that do not attend
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AtlasCloud(CorpusPoints):
+class AtlasCloud(Coloured):
     """Queries and keys of the tokens of a corpus, in all heads or in one.
-
-    `points` are (layer * head, 2 token, 2), of one head also without the first axis; `tones` are
-    for all heads or for each.
 
     Attributes
     ----------
+    points : (layer * head, 2 token, 2), of one head also without the first axis; queries first, one
+        scale for both axes.
+    tones : ([layer * head,] 2 token), what colours stand for: 0 to 1, or whole numbers for
+        categories.
+    positions : of each token in its sentence, from 0; people are shown them from 1.
+    sentence : of each token, an index into ``texts``.
+    texts : the sentences.
+    matches : (token,), what a search found.
+    searching : what does not match fades, even if nothing matches.
+    sprites : of images, uint8 (token, side, side, 3): what each patch looks like, drawn in place of
+        its point where there is room; `patched` says which tokens are patches.
     layer_labels, depth : of the layers, as people read them, and how many the model has.
     heads : of each layer.
     chosen : layer and head, from 0, with an outline.
@@ -38,6 +47,15 @@ class AtlasCloud(CorpusPoints):
     lines : (line, 3) of the picked token's sentence: the tokens of query and key, the attention.
     """
 
+    points: NDArray[np.float32]
+    tones: NDArray[np.floating[Any]]
+    positions: Sequence[int]
+    sentence: Sequence[int]
+    texts: Sequence[str]
+    matches: NDArray[np.bool_]
+    searching: bool = False
+    sprites: NDArray[np.uint8] | None = None
+    patched: NDArray[np.bool_] | None = None
     layer_labels: tuple[int, ...] = (1,)
     heads: int = 1
     depth: int | None = None
@@ -54,19 +72,33 @@ class AtlasCloud(CorpusPoints):
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
         return pack(
             self.settings() | self._grid(),
-            places=self._quantised(),
-            tones=self.packed_tones(),
+            places=quantise(self._checked_points())[0],
+            tones=self._packed_tones(),
             lines=lines[np.argsort(lines[:, 2], kind="stable")],  # the strongest are drawn last
-            **self.token_arrays(),
+            positions=np.asarray(self.positions, dtype=np.uint16),
+            sentence=np.asarray(self.sentence, dtype=np.uint16),
+            matches=np.asarray(self.matches, dtype=np.uint8),
+            sprites=np.zeros(0, np.uint8) if self.sprites is None else self.sprites,
+            patched=np.asarray(() if self.patched is None else self.patched, dtype=np.uint8),
         )
 
     def settings(self) -> dict[str, Any]:
         """What a component is told of the colours, the tokens and what is picked."""
         return super().settings() | {
+            "texts": list(self.texts),
+            "searching": self.searching,
+            "spriteSide": 0 if self.sprites is None else self.sprites.shape[1],
             "alone": self.title is not None,
             "title": self.title or "",
             "picked": -1 if self.picked is None else self.picked,
         }
+
+    def _packed_tones(self) -> NDArray[Any]:
+        """256 steps of a scale, or category numbers; what is not a number counts as 0."""
+        tones = np.nan_to_num(self.tones)
+        if self.colouring == "sequential":
+            return np.rint(255 * np.clip(tones, 0, 1)).astype(np.uint8)
+        return np.clip(tones, 0, _MAX_CATEGORY).astype(np.uint16)
 
     def _grid(self) -> dict[str, Any]:
         """Where the tiles lie, and which of them has an outline."""
@@ -82,13 +114,9 @@ class AtlasCloud(CorpusPoints):
             "chosen": layer * self.heads + head,
         }
 
-    def _quantised(self) -> NDArray[np.uint16]:
-        """The points in steps of each head's frame."""
+    def _checked_points(self) -> NDArray[Any]:
+        """The points, (layer * head, 2 token, 2), if there are as many as heads and labels."""
         points = self.points[None].astype(np.float64) if self.points.ndim == 2 else self.points
-        return quantise(self._checked(points))[0]
-
-    def _checked(self, points: NDArray[Any]) -> NDArray[Any]:
-        """`points`, if there are as many as heads and labels."""
         expected = (len(self.layer_labels) * self.heads, 2 * len(self.labels), 2)
         if points.shape != expected:
             raise ValueError(f"points have shape {points.shape}; expected {expected}")

@@ -1,6 +1,6 @@
 // What clouds say of themselves: how to use them, what they are for those who do not see them, what is under the pointer.
 
-import { inContext, startAfter, startNear } from "../points/texts.js"
+import { inContext, startNear } from "../points/texts.js"
 import { pointer } from "../shared/dom.js"
 import { css } from "../shared/scales.js"
 import { endsOf, format } from "./marks.js"
@@ -47,8 +47,7 @@ export function noteInTile(scene, { point }, name) {
   const [token, isKey] = [point % data.half, point >= data.half]
   const [label, position] = [data.labels[token], data.positions[token]]
   const what = `${isKey ? "key" : "query"} of “${label}”`
-  const text = data.texts[data.sentence[token]] ?? ""
-  const sentence = inContext(text, label, startNear(text, label, position))
+  const sentence = sentenceOf(data, token)
   const found = data.searching && data.matches[token] ? [["found by the search"]] : []
   return {
     title: name,
@@ -62,7 +61,13 @@ export function noteInTile(scene, { point }, name) {
   }
 }
 
-/** What a point of a head alone is, with what it attends to; all of its sentence is there. @param {Painted} scene @param {number} point @returns {Note} */
+/** The words around a token. @param {Data} data @param {number} token */
+function sentenceOf({ labels, positions, texts, sentence }, token) {
+  const text = texts[sentence[token]]
+  return inContext(text, labels[token], startNear(text, labels[token], positions[token]))
+}
+
+/** What a point of a head alone is, with what it attends to. @param {Painted} scene @param {number} point @returns {Note} */
 export function noteAlone({ data, colours }, point) {
   const [token, kind] = [point % data.half, Number(point >= data.half)]
   const label = data.labels[token]
@@ -72,8 +77,6 @@ export function noteAlone({ data, colours }, point) {
     lines.push([data.legend[tone] ?? "", css(colours.shades[kind][tone])])
   const ends = endsOf(data, point)
   if (ends.length) lines.push([`${kind ? "attended by" : "attends to"} ${ends.join(", ")}`])
-  const before = data.labels.slice(data.sentence.indexOf(data.sentence[token]), token)
-  const text = data.texts[data.sentence[token]]
-  lines.push([inContext(text, label, startAfter(text, before, label))])
+  lines.push([sentenceOf(data, token)])
   return { title: `${kind ? "key" : "query"} of “${label}”`, lines, text: "" }
 }

@@ -22,18 +22,7 @@ function lowered(text) {
   return text.toLowerCase().length === text.length ? text.toLowerCase() : text
 }
 
-/** Where a token starts, given those before it: each is looked for after the one before. -1 if nowhere. @param {string} text @param {string[]} before @param {string} label */
-export function startAfter(text, before, label) {
-  const lower = lowered(text)
-  let from = 0
-  for (const token of before.map(bare)) {
-    const start = lower.indexOf(token, from)
-    if (start >= 0) from = start + token.length
-  }
-  return bare(label) ? lower.indexOf(bare(label), from) : -1
-}
-
-/** Where a token starts, given only its position: where its letters follow about as many words. -1 if nowhere. @param {string} text @param {string} label @param {number} position */
+/** Where a token starts: where its letters follow about as many words. -1 if nowhere. @param {string} text @param {string} label @param {number} position */
 export function startNear(text, label, position) {
   const [lower, wanted] = [lowered(text), bare(label)]
   let [error, nearest] = [Infinity, -1]
