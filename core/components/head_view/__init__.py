@@ -104,26 +104,25 @@ def show_one_head(
     colours: Mapping[str, Sequence[str]],
     *,
     key: str,
-    weighting: Weighting = ATTENTION,
     pinned: Sequence[int] = (),
     picture: Mapping[str, Any] | None = None,
-    on_view: Callable[[Mapping[str, Any]], None] = lambda _: None,
 ) -> None:
     """Draw the lines of the head at `place`, layer and head from 0, without controls.
 
     The browser is sent these `layers`; of a `pinned` position only its lines are shown. `colours`
-    and `picture` are as in :class:`HeadView`, `on_view` as in :func:`show_head_view`.
+    and `picture` are as in :class:`HeadView`.
     """
     layer, head = place
     view: dict[str, Any] = {
         "layer": str(trace.layer_labels[layer]),
         "pairs": "all",
-        "weigh": weighting.value,
+        "weigh": ATTENTION.value,
         "hide": False,
         "heads": [head + 1],
         "from": [position + 1 for position in pinned],
         "to": [],
     }
     _, serial = state_to_send(key, view | {"of": stamp_of(trace)})
-    facts = HeadView(view, serial, [weighting], colours, picture=picture, bare=True)
-    show_head_view(pack_head_view(trace, layers, weighting.value, facts), key=key, on_view=on_view)
+    facts = HeadView(view, serial, [ATTENTION], colours, picture=picture, bare=True)
+    packed = pack_head_view(trace, layers, ATTENTION.value, facts)
+    show_head_view(packed, key=key, on_view=lambda _: None)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from core.analysis.layer_payload import LayerPayload, drawn_size
+from core.analysis.layer_payload import LayerPayload
 from core.analysis.query_key.clouds import strongest_lines
 from core.atlas import Atlas
-from core.components.head_view import ALL_LAYERS_BYTES, ATTENTION, Weighting, show_one_head
-from core.components.reported_state import as_index
+from core.components.head_view import show_one_head
 from core.figures.palette import token_colours
 from core.model import LoadedModel, ModelError, Trace, trace_by_length
 from core.model.catalog import Modality
@@ -50,11 +49,15 @@ def show_sentence(screen: Screen, token: int) -> Trace | None:
     if not same_tokens(atlas, sentence, trace):
         st.caption("The model reads this sentence differently when it is alone.")
         return None
-    layers = range(trace.shape[0])
-    if sum(drawn_size(trace, layer) for layer in layers) > ALL_LAYERS_BYTES:
-        layers = range(screen.layer, screen.layer + 1)
-    weights = {layer: LayerPayload.drawn(trace, layer) for layer in layers}
-    show_lines(trace, weights, screen, ATTENTION, key="atlas_sentence", pinned=[position])
+    show_one_head(
+        trace,
+        {screen.layer: LayerPayload.drawn(trace, screen.layer)},
+        (screen.layer, screen.head),
+        {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")},
+        key="atlas_sentence",
+        pinned=[position],
+        picture=contents_of(screen, "sentence").titled("Attention"),
+    )
     st.caption(f"{screen.name} in this sentence. Choose layer and head above the cloud.")
     return trace
 
@@ -83,43 +86,6 @@ def sentence_lines(
     drawn = np.isin(queries, tokens) & np.isin(keys, tokens)
     ends = [np.searchsorted(tokens, each[drawn]) for each in (queries, keys)]
     return np.column_stack([*ends, lines.weights[drawn]])
-
-
-def show_lines(
-    trace: Trace,
-    layers: Mapping[int, LayerPayload],
-    screen: Screen,
-    weighting: Weighting,
-    *,
-    key: str,
-    pinned: Sequence[int] = (),
-) -> None:
-    """A head view of the head on screen, without controls of its own.
-
-    The browser is sent these `layers`; of a `pinned` position only its lines are shown.
-    """
-    colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
-    held = contents_of(screen, key.removeprefix("atlas_").replace("_", "-"))
-    show_one_head(
-        trace,
-        layers,
-        (screen.layer, screen.head),
-        colours,
-        key=key,
-        weighting=weighting,
-        pinned=pinned,
-        picture=held.titled(weighting.label.capitalize()),
-        on_view=_take_choice,
-    )
-
-
-def _take_choice(view: Mapping[str, object]) -> None:
-    """Take over a layer chosen in the view, and a head shown alone."""
-    layer, heads = view.get("layer"), view.get("heads")
-    if isinstance(layer, str) and layer.isdigit():
-        st.session_state["layer"] = layer
-    if isinstance(heads, list) and len(heads) == 1 and as_index(heads[0]):
-        st.session_state["head"] = str(heads[0])
 
 
 def model_of(atlas: Atlas) -> LoadedModel | None:
