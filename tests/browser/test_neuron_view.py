@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.model.bundled.first import first_text
-from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow, reload
+from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow
 from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
@@ -124,9 +124,7 @@ def test_a_clicked_token_becomes_the_query_a_clicked_row_the_pair_and_the_last_c
     expect(page.locator(".heads")).to_contain_text("L4 H3")
 
 
-def test_dimensions_are_sorted_and_folded_from_the_view_and_kept_in_the_link(
-    goto: Open, trace: Trace
-) -> None:
+def test_dimensions_are_sorted_from_the_view_and_kept_in_the_link(goto: Open, trace: Trace) -> None:
     page = goto(f"{BOOK}&query=11")
     page.get_by_role("button", name="contribution").click()
     follow(page, "sort=contribution")
@@ -134,12 +132,6 @@ def test_dimensions_are_sorted_and_folded_from_the_view_and_kept_in_the_link(
     largest = int(np.abs(products).argmax())
     page.mouse.move(*cell_at(page, BOOK_AT, 0, "products"))
     expect(page.locator(".tip")).to_contain_text(f"dimension {largest + 1}: ")
-    page.get_by_role("button", name="Hide the vectors").click()
-    expect(page.locator(CANVAS)).to_have_count(0)
-    follow(page, "fold=1")
-    reload(page)
-    expect(page.get_by_role("button", name="Show the vectors")).to_be_visible()
-    expect(page.locator(".row")).to_have_count(13)
 
 
 def test_the_keyboard_reads_and_chooses(goto: Open, trace: Trace) -> None:

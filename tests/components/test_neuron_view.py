@@ -65,7 +65,7 @@ def test_what_a_browser_cannot_have_chosen_is_ignored(choice: dict[str, object])
 
 @pytest.mark.parametrize("odd", ["<b>", 3, None, ["ab"]])
 def test_a_choice_is_read_and_odd_parts_of_it_are_left_out(odd: object) -> None:
-    choice = {"query": 1, "pairKey": 7, "folded": True, "pairs": odd}
-    assert read_state(choice, 5, 5) == NeuronState(1, None, folded=True)
+    choice = {"query": 1, "pairKey": 7, "byContribution": True, "pairs": odd}
+    assert read_state(choice, 5, 5) == NeuronState(1, None, by_contribution=True)
     choice = {"query": None, "pairKey": 4, "pairs": "ab"}
     assert read_state(choice, 5, 5) == NeuronState(None, 4, pairs="ab")

@@ -30,7 +30,7 @@ FORGED: tuple[Any, ...] = (
 # What the states of components hold, by name.
 HELD = (
     *("cell", "layers", "heads", "layer", "head", "query", "pairKey", "byContribution"),
-    *("folded", "pairs", "token", "points", "visit", "total", "column", "share"),
+    *("pairs", "token", "points", "visit", "total", "column", "share"),
     *("region", "serial", "near", "from", "to", "patch", "direction"),
     *("arrows", "only_patches", "weigh", "hide", "held"),
 )

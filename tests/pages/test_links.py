@@ -100,7 +100,7 @@ BOXES = {"join": "all above", "span": "all heads"}
         ("head_view", {}, {"layer": "7", "heads": "2,99", "pairs": "ab"}),
         ("head_view", {}, {"weigh": "<script>", "hide": "yes", "from": "99"}),
         ("model_view", {}, {"style": ODD, "pattern": "related; drop", "filter": "ab"}),
-        ("neuron_view", {}, {"query": "99", "key_token": "-1", "sort": "size", "fold": "maybe"}),
+        ("neuron_view", {}, {"query": "99", "key_token": "-1", "sort": "size"}),
         ("neuron_view", {}, {"query": "0", "filter": ODD}),
         ("query_key", BOXES, {"stage": "cooked", "a_range": "inf", "steps": "1e9"}),
         ("query_key", BOXES, {"part": ODD, "point": "q99", "c_range": "x"}),

@@ -27,14 +27,12 @@ class NeuronState:
     key : position of the chosen pair's key, from 0, among the key tokens; None for the one
         attended to most.
     by_contribution : dimensions sorted by what they contribute to the pair's score.
-    folded : the columns of vectors and products are hidden.
     pairs : of a pair of texts, which sentence asks and which is asked.
     """
 
     query: int | None
     key: int | None = None
     by_contribution: bool = False
-    folded: bool = False
     pairs: PairFilter = "all"
 
 
@@ -90,7 +88,6 @@ def packed(
         "query": state.query,
         "pairKey": state.key,
         "byContribution": state.by_contribution,
-        "folded": state.folded,
         "pairs": state.pairs,
         "serial": serial,
         "picture": picture,
@@ -109,6 +106,5 @@ def read_state(choice: Mapping[str, Any], queries: int, keys: int) -> NeuronStat
         query=query,
         key=key,
         by_contribution=bool(choice.get("byContribution")),
-        folded=bool(choice.get("folded")),
         pairs=pairs,
     )

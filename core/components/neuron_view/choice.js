@@ -6,7 +6,7 @@ import { contributionsOf, scoreRow } from "./numbers.js"
 /** @import { Pairs } from "../shared/sentences.js" */
 /** @import { Head } from "./numbers.js" */
 /**
- * @typedef {{query: number | null, pairKey: number | null, byContribution: boolean, folded: boolean, pairs: Pairs}} Chosen
+ * @typedef {{query: number | null, pairKey: number | null, byContribution: boolean, pairs: Pairs}} Chosen
  * @typedef {ReturnType<typeof viewOf>} View
  */
 

@@ -1,5 +1,5 @@
 // Where the neuron view's cells lie. Columns count from 0, the token that asks, and 1, the token that is asked; then,
-// unless folded, one per dimension of the key and one per dimension of the product; then dot product, score, attention,
+// one per dimension of the key and one per dimension of the product; then dot product, score, attention,
 // which may stand before the dimensions.
 
 import { clamp, textWidths } from "../shared/dom.js"
@@ -16,28 +16,24 @@ const CELL = { min: 2, comfortable: 4, minScrolled: 3, max: 18 } // pixels; dime
 const [SCROLLBAR, BORDERS, ABOVE] = [16, 2, 110] // pixels; above the rows, at most
 const PHONE = 560 // pixels; narrower is a phone
 const LABEL = { min: 60, max: 140, maxTight: 108, maxPhone: 66, tight: 900 } // pixels; tight: the view's width below which they are short
-const LINES = { wide: 104, narrow: 56, phone: 26, folded: 260 } // pixels of the lines from queries to keys
+const NUMBERS = { dot: 58, score: 70, minWeight: 98, gap: 12 } // pixels of dot product, score and attention (at least), and between columns
+const PHONE_NUMBERS = { dot: 46, score: 46, minWeight: 46, gap: 6 }
+const LINES = { wide: 104, narrow: 56, phone: 26 } // pixels of the lines from queries to keys
 export const MAX_WEIGHT = 420 // pixels of the attention's column
 export const TOKENS = 2 // columns of tokens, before those of numbers
-
-/** Pixels of dot product, score and attention (at least), and between columns. @param {boolean} isPhone @param {boolean} folded */
-function numberWidths(isPhone, folded) {
-  if (isPhone) return { dot: 46, score: 46, minWeight: 46, gap: 6 }
-  return { dot: 58, score: 70, minWeight: folded ? 108 : 98, gap: 12 }
-}
 
 export const PATCH = 14 // pixels of a patch beside its name
 
 /**
  * Sizes in pixels that fit the width of the page. Where vectors and numbers do not fit side by side (a phone, a hundred
  * dimensions), numbers come first and the vectors are scrolled to.
- * @param {HTMLElement} root @param {HTMLElement} scroller @param {Head} head @param {boolean} folded @param {number} rows
+ * @param {HTMLElement} root @param {HTMLElement} scroller @param {Head} head @param {number} rows
  */
-export function measure(root, scroller, head, folded, rows) {
+export function measure(root, scroller, head, rows) {
   const style = getComputedStyle(root)
   const width = root.clientWidth
   const isPhone = width < PHONE
-  const { gap, ...columns } = numberWidths(isPhone, folded)
+  const { gap, ...columns } = isPhone ? PHONE_NUMBERS : NUMBERS
   const longest = Math.max(
     ...[...head.tokens.queries.labels, ...head.tokens.keys.labels].map(
       textWidths(`600 ${style.fontSize} ${style.fontFamily}`),
@@ -57,15 +53,9 @@ export function measure(root, scroller, head, folded, rows) {
   const free = width - edge - 2 * label - columns.dot - columns.score - columns.minWeight - 6 * gap
   /** @type {(lines: number) => number} */
   const cellFor = (lines) => Math.floor((free - lines) / (2 * head.dim))
-  const numbersFirst = !folded && (isPhone || cellFor(LINES.narrow) < CELL.min)
+  const numbersFirst = isPhone || cellFor(LINES.narrow) < CELL.min
   const isWide = cellFor(LINES.wide) >= CELL.comfortable
-  const lines = isPhone
-    ? LINES.phone
-    : folded
-      ? LINES.folded
-      : isWide || numbersFirst
-        ? LINES.wide
-        : LINES.narrow
+  const lines = isPhone ? LINES.phone : isWide || numbersFirst ? LINES.wide : LINES.narrow
   const cell = clamp(cellFor(lines), numbersFirst ? CELL.minScrolled : CELL.min, CELL.max)
   return {
     asking: label,
@@ -74,7 +64,7 @@ export function measure(root, scroller, head, folded, rows) {
     key: label + lines + gap,
     cell,
     edge,
-    block: folded ? 0 : cell * head.dim,
+    block: cell * head.dim,
     gap,
     row,
     numbersFirst,
@@ -83,16 +73,16 @@ export function measure(root, scroller, head, folded, rows) {
   }
 }
 
-/** Where the columns lie, once the attention's has its width. @param {ReturnType<typeof measure>} sizes @param {number} weight @param {Head} head @param {boolean} folded */
-export function placeColumns(sizes, weight, head, folded) {
+/** Where the columns lie, once the attention's has its width. @param {ReturnType<typeof measure>} sizes @param {number} weight @param {Head} head */
+export function placeColumns(sizes, weight, head) {
   const { asking, key, label, gap, block, cell, dot, score, numbersFirst } = sizes
   const first = key + label + gap
   const width = dot + score + weight + 3 * gap
   const start = numbersFirst ? first + width : first
-  const numbers = numbersFirst || folded ? first : first + 2 * (block + gap)
+  const numbers = numbersFirst ? first : first + 2 * (block + gap)
   /** @type {(kind: string, left: number) => Column[]} */
   const dimensions = (kind, left) =>
-    Array.from({ length: folded ? 0 : head.dim }, (_, place) =>
+    Array.from({ length: head.dim }, (_, place) =>
       columnOf(kind, left + place * cell, cell, 0, 0, place),
     )
   const half = gap / 2

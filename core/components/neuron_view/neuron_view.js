@@ -52,7 +52,7 @@ export class NeuronView extends View {
     this.lines = describe(make(null, "canvas", "lines"), { "aria-hidden": true }) // numbers say the same
     this.vectors = describe(make(null, "canvas"), { "aria-hidden": true }) // arrow keys read its cells
     this.stripBand = make(null, "div", "band")
-    const { scroller, world, byIndex, byContribution, fold, pairs, tip } = this.ui
+    const { scroller, world, byIndex, byContribution, pairs, tip } = this.ui
     this.listen(
       scroller,
       "scroll",
@@ -69,7 +69,6 @@ export class NeuronView extends View {
     this.listen(scroller, "blur", () => this.leave())
     this.listen(byIndex, "click", () => this.choose({ byContribution: false }))
     this.listen(byContribution, "click", () => this.choose({ byContribution: true }))
-    this.listen(fold, "click", () => this.choose({ folded: !this.view.folded }))
     for (const button of pairs)
       this.listen(button, "click", () =>
         this.choose({ pairs: /** @type {Chosen["pairs"]} */ (button.value) }),
@@ -82,7 +81,7 @@ export class NeuronView extends View {
   }
 
   /** @param {Sent} sent @param {boolean} isSent */
-  update({ query, pairKey, byContribution, folded, pairs, ...data }, isSent) {
+  update({ query, pairKey, byContribution, pairs, ...data }, isSent) {
     const before = { head: this.head, view: this.view }
     const isSame = before.head && JSON.stringify(before.head.sides) === JSON.stringify(data.sides)
     const layer = readLayer(data, 0)
@@ -93,7 +92,7 @@ export class NeuronView extends View {
       tokens: bothSides(data.sides),
       limits: isSameHead ? before.head.limits : colourLimits(layer),
     }
-    if (isSent) this.chosen = { query, pairKey, byContribution, folded, pairs }
+    if (isSent) this.chosen = { query, pairKey, byContribution, pairs }
     if (!isSame) Object.assign(this, { cell: null, pointed: null })
     this.view = viewOf(this.head, this.chosen, this.pointed)
     this.layOut()
@@ -142,15 +141,14 @@ export class NeuronView extends View {
     this.width = root.clientWidth
     if (!this.width) return
     this.colours = readColours(root)
-    root.classList.toggle("folded", view.folded)
-    const sizes = measure(root, ui.scroller, head, view.folded, rowCount)
+    const sizes = measure(root, ui.scroller, head, rowCount)
     const { lead, label, block, gap, row, asking, key, dot, score, numbersFirst } = sizes
-    const vectors = view.folded ? [] : [block, block]
+    const vectors = [block, block]
     const used = [lead, label, ...vectors, dot, score].reduce((sum, width) => sum + width + gap, 0)
     const weight = numbersFirst
       ? sizes.minWeight
       : clamp(this.width - sizes.edge - used, sizes.minWeight, MAX_WEIGHT)
-    this.layout = placeColumns(sizes, weight, head, view.folded)
+    this.layout = placeColumns(sizes, weight, head)
     const { start, numbers } = this.layout
     const variables = {
       world: used + weight,
@@ -168,7 +166,7 @@ export class NeuronView extends View {
       "--columns",
       numbersFirst ? columns : `${columns} minmax(${weight}px, 1fr)`,
     )
-    const [k, first] = numbersFirst ? [6, 3] : [3, view.folded ? 3 : 5]
+    const [k, first] = numbersFirst ? [6, 3] : [3, 5]
     ui.world.style.setProperty("--k", String(k))
     ui.world.style.setProperty("--dot", String(first))
     root.classList.toggle("phone", sizes.isPhone)
@@ -193,8 +191,7 @@ export class NeuronView extends View {
     drawHeads(this)
     drawStripRow(this)
     setParts(ui.sentence, pairWords(head, view))
-    ui.body.replaceChildren(this.lines)
-    if (!view.folded) ui.body.append(this.vectors)
+    ui.body.replaceChildren(this.lines, this.vectors)
     this.bands = ["band", "band", "band across"].map((name) => make(ui.body, "div", name))
     ui.strip.append(this.stripBand)
     this.rows.clear()
@@ -218,7 +215,6 @@ export class NeuronView extends View {
     for (let row = span.first; row < span.last; row++)
       if (!rows.has(row)) rows.set(row, drawRow(this, row))
     this.drawLines(span)
-    if (view.folded) return
     drawRows(this.spanCanvas(this.vectors, span, 2 * layout.block + layout.gap), this, span)
   }
 

@@ -17,7 +17,6 @@ const STRIP = { top: 16, height: 40 } // pixels, of the query's cells and the ru
 /** @param {HTMLElement} root */
 export function makeParts(root) {
   const bar = make(root, "div", "bar")
-  const fold = make(make(bar, "span", "buttons"), "button", "fold")
   /** @type {(text: string) => {node: HTMLElement, buttons: HTMLElement}} */
   const makeChoice = (text) => {
     const node = make(bar, "span", "choice")
@@ -43,8 +42,6 @@ export function makeParts(root) {
   const tip = makeTip(root)
   describe(tip.node, { "aria-hidden": true })
   return {
-    fold,
-    order: order.node,
     byIndex,
     byContribution,
     filter: filter.node,
@@ -63,9 +60,6 @@ export function makeParts(root) {
 
 /** @param {NeuronView} shown */
 export function drawBar({ ui, head, view, colours }) {
-  ui.fold.textContent = view.folded ? "Show the vectors" : "Hide the vectors"
-  describe(ui.fold, { "aria-expanded": !view.folded })
-  ui.order.style.display = view.folded ? "none" : ""
   describe(ui.byIndex, { "aria-pressed": !view.byContribution })
   describe(ui.byContribution, { "aria-pressed": view.byContribution })
   const offered = offeredPairs(head.sides)
@@ -77,7 +71,6 @@ export function drawBar({ ui, head, view, colours }) {
     describe(button, { "aria-pressed": button.value === view.pairs })
   }
   ui.legends.replaceChildren()
-  if (view.folded) return
   for (const [name, limit] of /** @type {[string, number][]} */ ([
     ["q, k", head.limits.vectors],
     ["q × k", head.limits.products],
@@ -110,14 +103,12 @@ export function drawHeads({ ui, head, view, layout: { isPhone } }) {
   }
   addTitle("asking", isPhone ? head.where : `${head.where} · query`, "token i; lines: aᵢⱼ")
   addTitle("label", "Key", "token j")
-  if (!view.folded) {
-    const running =
-      view.query === null
-        ? ""
-        : `; line: running sum for ${head.tokens.queries.labels[view.query]} → ${head.tokens.keys.labels[view.key ?? 0]}`
-    addTitle("k", "Key kⱼ", shared)
-    addTitle("products", "Query × key, qᵢ ⊙ kⱼ", `element by element${running}`)
-  }
+  const running =
+    view.query === null
+      ? ""
+      : `; line: running sum for ${head.tokens.queries.labels[view.query]} → ${head.tokens.keys.labels[view.key ?? 0]}`
+  addTitle("k", "Key kⱼ", shared)
+  addTitle("products", "Query × key, qᵢ ⊙ kⱼ", `element by element${running}`)
   addTitle("number dot", "qᵢ · kⱼ", "Σ qᵢ ⊙ kⱼ")
   addTitle("number score", isPhone ? "Score" : "Score zᵢⱼ", head.bias ? `${score} + mᵢⱼ` : score)
   addTitle(
@@ -132,7 +123,6 @@ export function drawStripRow(shown) {
   const { ui, head, view, layout } = shown
   const { query, pair } = view
   ui.strip.replaceChildren()
-  ui.strip.style.height = view.folded ? "34px" : ""
   const label = describe(make(ui.strip, "div", "asked"), { role: "rowheader" })
   if (query === null) {
     make(label, "small", "", "all queries")
@@ -144,7 +134,6 @@ export function drawStripRow(shown) {
   make(label, "small", "", query === view.keptQuery ? "query i" : "query i, press to pin")
   const name = head.tokens.queries.labels[query]
   make(label, "span", "q", name).title = name
-  if (view.folded) return
   const drawing = describe(make(ui.strip, "canvas"), {
     role: "gridcell",
     "aria-label":

@@ -64,7 +64,6 @@ def pick_tokens(trace: Trace, pairs: PairFilter) -> NeuronState:
         query=None if query == ALL else int(query) - 1,
         key=None if key_token == STRONGEST else int(key_token) - 1,
         by_contribution=sort == "contribution",
-        folded=controls.flag("fold"),
         pairs=pairs,
     )
 
@@ -80,7 +79,6 @@ def take_state(state: NeuronState, new: Collection[str]) -> None:
         "query": ("query", ALL if state.query is None else str(state.query + 1)),
         "key": ("key_token", STRONGEST if state.key is None else str(state.key + 1)),
         "by_contribution": ("sort", _SORTS[state.by_contribution]),
-        "folded": ("fold", state.folded),
         "pairs": ("filter", state.pairs),
     }
     controls.pick(**dict(picks[name] for name in new))
