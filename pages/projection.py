@@ -20,7 +20,6 @@ from core.ui.words.messages import quote
 from core.ui.navigation import ask
 from core.screens.projection.help import (
     MATHEMATICS,
-    compare_sentences,
     examples,
     explain,
     headline,
@@ -59,7 +58,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
 
 if part == "like":
     show_projections(projection, names, colours, held)
-    compare_sentences(trace.model, colours)
 else:
     show_linking_heads(trace, projection, names, colours)
 show_end(MATHEMATICS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from core.analysis.strongest_link import FoundLink
 
 SAME_WAY = 0.7071  # cosine of 45 degrees: from here on two vectors "point the same way"
-_MARKED = re.compile(r"\[([^\[\]]+)\]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,29 +146,3 @@ def default_pair(trace: Trace, link: FoundLink | None) -> tuple[int, int] | None
             first, second = (i, j) if weights[head, i, j] >= weights[head, j, i] else (j, i)
             pair = (positions[first], positions[second])
     return pair
-
-
-def parse_marked(line: str) -> tuple[str, tuple[int, int], tuple[int, int]] | None:
-    """A sentence with two words in square brackets: first B, then A.
-
-    >>> parse_marked("Oh, this [book]? I've enjoyed [it].")
-    ("Oh, this book? I've enjoyed it.", (28, 30), (9, 13))
-
-    Gives the sentence without brackets and the spans of A and B; None unless two are marked.
-    """
-    marks = list(_MARKED.finditer(line))
-    if len(marks) != 2:
-        return None
-    # Each mark loses one bracket before it, the second also both brackets of the first.
-    (start_b, end_b), (start_a, end_a) = (mark.span(1) for mark in marks)
-    return _MARKED.sub(r"\1", line), (start_a - 3, end_a - 3), (start_b - 1, end_b - 1)
-
-
-def token_at(trace: Trace, span: tuple[int, int]) -> int | None:
-    """Position of the first token that overlaps these characters of the first sentence."""
-    for token in trace.tokens:
-        start, end = token.span
-        overlaps = max(start, span[0]) < min(end, span[1])
-        if overlaps and not token.special and token.segment == 0:
-            return token.position
-    return None

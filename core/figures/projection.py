@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from core.analysis.arrays import Floats, mean_of_finite
+from core.analysis.arrays import Floats
 from core.analysis.pair_projection import SAME_WAY, PairProjection
 from core.figures.labels import literal
 from core.figures.palette import Palette
@@ -70,26 +70,6 @@ def layers_figure(
         yaxis={"domain": panels[0], "title_text": "cosine", "dtick": 1 if attention_first else 0.5},
         yaxis2={"domain": panels[1], "zeroline": False, **attention},
     )
-
-
-def sentences_figure(
-    lengths: Floats,
-    names: Sequence[str],
-    line_colours: Sequence[str],
-    layer_labels: Sequence[int],
-    colours: Palette,
-) -> go.Figure:
-    """The signed `lengths` (sentence, layer), one line a sentence, and their mean; NaN is a gap.
-
-    `layer_labels` are those of the layers.
-    """
-    figure = go.Figure()
-    for values, name, colour in zip(lengths, names, line_colours, strict=True):
-        line = {"color": colour, "width": 1.6}
-        _add_line(figure, literal(name), values, layer_labels, line=line)
-    mean = mean_of_finite(lengths)
-    _add_line(figure, "mean", mean, layer_labels, line={"color": colours.ink, "width": 4})
-    return _over_layers(figure, layer_labels, colours)
 
 
 def _add_line(

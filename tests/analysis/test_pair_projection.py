@@ -1,4 +1,4 @@
-"""One token along another against cosines in plain NumPy, the pair to begin with, marked words."""
+"""One token along another against cosines in plain NumPy, and the pair to begin with."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.analysis.pair_projection import default_pair, parse_marked, project_pair, token_at
+from core.analysis.pair_projection import default_pair, project_pair
 from core.analysis.strongest_link import find_link
 from core.model import LoadedModel, load, trace_text
 from tests.analysis.traces import (
@@ -166,43 +166,6 @@ def test_the_pair_that_home_names_comes_first_where_it_joins_words(minilm: Loade
     assert default_pair(trace, link) == (link.query, link.key)
     beside = replace(link, query=3, key=2, joins_words=False)
     assert default_pair(trace, beside) == default_pair(trace, None) != (3, 2)
-
-
-@some
-@given(st.text(alphabet="[]ab 😀", max_size=25))
-@example("Oh, this [book]? I've enjoyed [it].")
-@example("naïve cafe\u0301 [b\u0323ook] 🇫🇷 [it].")
-@example("[[book]] and [it]")
-@example("[a [b] c] [d]")
-@example("x [] [a] [b]")
-def test_a_line_is_refused_or_gives_itself_back_when_its_marks_are_set_again(line: str) -> None:
-    parsed = parse_marked(line)
-    if parsed is None:
-        return
-    text, (a, a_end), (b, b_end) = parsed
-    assert 0 <= b < b_end <= a < a_end <= len(text)
-    assert not set("[]") & set(text[a:a_end] + text[b:b_end])
-    again = f"{text[:b]}[{text[b:b_end]}]{text[b_end:a]}[{text[a:a_end]}]{text[a_end:]}"
-    assert again == line
-
-
-@pytest.mark.parametrize(
-    ("line", "a", "b"),
-    [
-        ("Oh, this [book]? I've enjoyed [it].", "it", "book"),
-        ("😀 👩‍👩‍👧 this [book]? I've enjoyed [it].", "it", "book"),
-        ("Cafe\u0301 nai\u0308ve: the [book] e\u0301tait \u200bgood, I like [it]", "it", "book"),
-        ("A [red capybara] and [we are done].", "we", "red"),
-        ("The [😀] and the [it]", "it", "[UNK]"),
-        ("日本 [book] 語 [it]", "it", "book"),
-    ],
-)
-def test_marks_lead_to_tokens(minilm: LoadedModel, line: str, a: str, b: str) -> None:
-    parsed = parse_marked(line)
-    assert parsed is not None
-    trace = trace_text(minilm, parsed[0])
-    positions = [token_at(trace, span) for span in parsed[1:]]
-    assert [trace.tokens[position or 0].text for position in positions] == [a, b]
 
 
 @pytest.mark.parametrize("position", [0, 5, 6, -1])

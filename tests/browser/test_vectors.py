@@ -186,11 +186,3 @@ def test_a_clicked_square_opens_that_heads_table(goto: Open) -> None:
     settle(page)
     expect(answer_of(page)).to_have_text(re.compile("^L4 H2 gives 0.93 of"))
     assert "/projection" in page.url
-
-
-def test_several_sentences_are_compared_and_a_wrong_line_is_reported(goto: Open) -> None:
-    lines = quote("The [dog] barked because [it] was hungry.\nno marks here")
-    page = goto(f"/projection?text={BOOK}&lines={lines}")
-    expect(page.get_by_test_id("stAlert")).to_contain_text("mark exactly two words")
-    expect(page.locator(".st-key-projection_sentences")).to_contain_text("1. it on dog")
-    expect(page.locator(".st-key-projection_sentences")).to_contain_text("mean")

@@ -137,7 +137,7 @@ export class NeuronView extends View {
   }
 
   layOut() {
-    const { ui, root, head, view, rowCount } = this
+    const { ui, root, head, rowCount } = this
     this.width = root.clientWidth
     if (!this.width) return
     this.colours = readColours(root)
@@ -201,7 +201,7 @@ export class NeuronView extends View {
   }
 
   drawRows() {
-    const { ui, layout, view, rows } = this
+    const { ui, layout, rows } = this
     const first = Math.max(0, Math.floor(ui.scroller.scrollTop / layout.row) - OVERSCAN)
     const count = Math.ceil(Math.max(ui.scroller.clientHeight, 560) / layout.row) + 2 * OVERSCAN
     const span = { first, last: Math.min(this.rowCount, first + count) }
