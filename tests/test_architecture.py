@@ -19,7 +19,7 @@ MAX_ASKING = 20  # lines
 ORDER = {
     "model": """
         . box trace capture downloading catalog text image/formats image encoder_decoder checks
-        proof running weights language interventions loading bundled bundled/planted
+        proof running weights language interventions loading bundled
     """,
     "analysis": """
         . corpus projections head_patterns anomalies query_key

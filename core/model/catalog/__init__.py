@@ -60,7 +60,7 @@ def as_folder(name: str) -> Path | None:
 
 def reading(modality: Modality) -> tuple[ModelSpec, ...]:
     """The models on offer that read texts, or those that read images."""
-    return tuple(spec for spec in CATALOG if spec.offered and spec.modality == modality)
+    return tuple(spec for spec in CATALOG if spec.modality == modality)
 
 
 def default_model(modality: Modality = "text") -> str:

@@ -31,7 +31,6 @@ class ModelSpec:
     gated : whether the hub gives it only to people who have accepted its licence there.
     package, folder : for a bundled model, the package that carries its folder.
     pins : for a bundled model, the sha256 of each of its files.
-    offered : whether lists of models name it; if not, it still opens by its name.
     begin : layer and head, from 1, that pages of images show first; None where nobody knows better
         than the last layer.
     """
@@ -47,7 +46,6 @@ class ModelSpec:
     package: str = ""
     folder: str = ""
     pins: Mapping[str, str] = field(default_factory=dict)
-    offered: bool = True
     begin: tuple[int, int] | None = None
 
     @property

@@ -13,16 +13,16 @@ from core.analysis.effect.corpus import corpus_table
 from core.analysis.effect.table import FALSE_DISCOVERY
 from core.analysis.statistics import interval_of_mean
 from core.model import effects, load, trace_text, untrained_twin
-from core.model.bundled.planted import PLANTED
 from core.model.interventions.reference import reference_texts
 from core.model.interventions.samples import DRAWS
 from tests.analysis.effect.test_effect_table import Made
+from tests.model.planted import FOLDER, PLANTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from core.model import LoadedModel
-    from core.model.bundled.planted import PlantedModel
+    from tests.model.planted import PlantedModel
 
 NOUNS = "cat dog bird fox king queen boy girl river garden house tree"
 KING = "the king met a dog , and then the king"
@@ -111,7 +111,7 @@ def _other_words(text: str, step: int) -> str:
 @pytest.mark.parametrize("planted", PLANTED.values(), ids=lambda each: each.name)
 def test_planted_heads_pass_and_idle_ones_do_not(planted: PlantedModel) -> None:
     texts = [_other_words(each.text, step) for step in range(6) for each in planted.examples]
-    table = _table(load(planted.name), texts, "logit_difference")
+    table = _table(load(planted.folder), texts, "logit_difference")
     needed = [
         head.needed and head.role != "twin" for head in planted.heads
     ]  # of two, either can go
@@ -121,7 +121,7 @@ def test_planted_heads_pass_and_idle_ones_do_not(planted: PlantedModel) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "seeds"), [("bundled/gpt2-novels", 5), ("bundled/planted-induction", 20)]
+    ("name", "seeds"), [("bundled/gpt2-novels", 5), (str(FOLDER / "induction"), 20)]
 )
 def test_of_untrained_twins_hardly_any_has_a_head_beyond_chance(name: str, seeds: int) -> None:
     texts, model = reference_texts()[::4], load(name)

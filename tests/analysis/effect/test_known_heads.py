@@ -15,21 +15,21 @@ from sklearn.metrics import roc_auc_score
 from core.analysis.effect import LEVEL, effect_table, leading_heads, leading_table
 from core.model import effects, load, trace_text, untrained_twin
 from core.model.box import BOX, open_box
-from core.model.bundled.planted import PLANTED
 from core.model.interventions.direct import direct_parts
 from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
 from core.model.interventions.written import written_norms
 from core.screens.effect.methods import METHODS
 from tests.model.families import FAMILIES, SENTENCES, build
 from tests.model.image import families as vision
+from tests.model.planted import PLANTED
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from core.model import LoadedModel
-    from core.model.bundled.planted import Method, PlantedModel
     from core.model.interventions.heads import Replace
     from core.model.interventions.measures import Measure
+    from tests.model.planted import PlantedModel
 
 opened = cache(load)
 ALONE = [each for name, each in PLANTED.items() if not name.endswith("twins")]
@@ -51,7 +51,7 @@ def _leaders(model: LoadedModel, given: Any, measure: Measure | None = None, **o
 def test_planted_heads_are_first_by_effect_and_no_other_is_claimed(
     planted: PlantedModel, replace: Replace
 ) -> None:
-    model = opened(planted.name)
+    model = opened(planted.folder)
     texts = tuple(text for each in planted.examples for text in (each.text, each.contrast))
     needed = [head.place for head in planted.heads if head.needed]
     for example in planted.examples:
@@ -63,9 +63,9 @@ def test_planted_heads_are_first_by_effect_and_no_other_is_claimed(
 
 
 def test_a_planted_head_is_claimed_where_random_directions_do_much_less() -> None:
-    planted = PLANTED["bundled/planted-duplicate"]
+    planted = PLANTED["duplicate"]
     for example in planted.examples:
-        table = _leaders(opened(planted.name), example.text)
+        table = _leaders(opened(planted.folder), example.text)
         assert table["matters"].tolist() == [True] + [False] * 4
 
 
@@ -109,12 +109,12 @@ def test_random_weights_claim_no_more_than_is_said(tmp_path: Path, seeds: int) -
     assert sum(dotted) <= most_by_chance(0.02, len(dotted))
 
 
-JUDGES: tuple[Method, ...] = ("attention", "norm", "direct", "zero", "mean", "resample")
+JUDGES = ("attention", "norm", "direct", "zero", "mean", "resample")
 
 
 def judged(planted: PlantedModel, method: Any) -> Any:
     """What a method says of each head, in parts of the largest, (layer, head)."""
-    model = opened(planted.name)
+    model = opened(planted.folder)
 
     def score(text: str, contrast: str) -> Any:
         if method == "attention":

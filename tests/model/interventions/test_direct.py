@@ -11,7 +11,6 @@ import torch
 
 from core.model import effects, load
 from core.model.box import BOX, open_box
-from core.model.bundled.planted import PLANTED
 from core.model.errors import UnsupportedModelError
 from core.model.interventions import direct
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
@@ -22,6 +21,7 @@ from core.model.interventions.reference import head_outputs
 from core.model.weights.output_projection import output_projections
 from tests.model.families import CAPTURED, SENTENCES
 from tests.model.language.checkpoints import build_with_head
+from tests.model.planted import PLANTED
 from tests.model.sweep.tiny import build, build_causal
 from tests.rounding import assert_same_pass
 
@@ -187,14 +187,18 @@ def test_the_class_of_an_image_is_taken_apart() -> None:
 
 
 def test_nothing_comes_after_the_heads_of_a_planted_model_s_last_layer() -> None:
-    model = load("bundled/planted-induction")
+    model = load(PLANTED["induction"].folder)
     text = "the king met a dog , and then the king"
     direct, all_effects = (
         direct_effects(model, text, "zero", "logit_difference"),
         effects(model, text, "zero", "logit_difference", draws=0).values,
     )
     np.testing.assert_allclose(direct[1], all_effects[1], atol=1e-4)
-    first = next(head.place[1] - 1 for head in PLANTED[model.name].needed if head.place[0] == 1)
+    first = next(
+        head.place[1] - 1
+        for head in PLANTED["induction"].heads
+        if head.needed and head.place[0] == 1
+    )
     assert abs(direct[0, first]) < 0.01 * abs(all_effects[0, first])  # a head of layer 2 reads it
 
 

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
 
-from core.model.bundled import planted
-from core.model.bundled.planted import HEADS, LAYERS
+from tests.model.planted import FOLDER, HEADS, LAYERS
 
 Array = NDArray[np.float32]
 
@@ -302,9 +301,6 @@ MODELS: dict[str, Callable[[], Network]] = {
     "twins": twins,
     "saturated": saturated,
 }
-
-
-FOLDER = Path(planted.__file__).parent
 
 
 def write(folder: Path = FOLDER) -> None:

@@ -27,7 +27,6 @@ CATALOGUE = tuple(spec.name for spec in catalog.reading("text"))
         ("my/model, catalogue", ("my/model", *CATALOGUE), False),
         ("my/model,any", ("my/model", *CATALOGUE), True),
         ("anything", ("anything",), False),
-        ("bundled/planted-twins", ("bundled/planted-twins",), False),  # not offered unless named
     ],
 )
 def test_an_operator_lists_models(setting: str, names: tuple[str, ...], any_hub_id: bool) -> None:

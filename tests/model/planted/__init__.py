@@ -1,0 +1,85 @@
+"""Tiny models whose weights were set by hand: the ground truth for methods that judge heads."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+Role = Literal["previous", "induction", "duplicate", "sink", "twin", "saturated", "empty", "idle"]
+
+LAYERS, HEADS = 2, 4  # of every planted model
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Example:
+    """A text with its next word.
+
+    Attributes
+    ----------
+    text : the begin token comes before it.
+    word : what comes next, with a probability above 0.9.
+    contrast : a text of as many tokens after which `word` is not expected, to resample from.
+    """
+
+    text: str
+    word: str
+    contrast: str
+
+
+@dataclass(frozen=True)
+class PlantedHead:
+    """What a head does.
+
+    Attributes
+    ----------
+    place : layer and head, from 1.
+    role : "previous", "twin" and "saturated" attend to the previous token, "induction" to the token
+        after an earlier copy of the last one, "duplicate" and "empty" to that copy, "sink" to the
+        begin token. "idle" has small random weights.
+    needed : whether the next word depends on it; on one of two twins, where both would be gone.
+    """
+
+    place: tuple[int, int]
+    role: Role
+    needed: bool = False
+
+    @property
+    def label(self) -> str:
+        """As people see it: "L1 H2"."""
+        return "L{} H{}".format(*self.place)
+
+
+@dataclass(frozen=True)
+class PlantedModel:
+    """What the model in a folder was made to do; all of its heads, in order of layer and head."""
+
+    name: str
+    heads: tuple[PlantedHead, ...]
+    examples: tuple[Example, ...]
+
+    @property
+    def folder(self) -> str:
+        """What it is loaded from."""
+        return str(FOLDER / self.name)
+
+
+def _read(entry: Mapping[str, Any]) -> PlantedModel:
+    named = {tuple(each["place"]): each for each in entry["heads"]}
+    places = [(layer, head) for layer in range(1, LAYERS + 1) for head in range(1, HEADS + 1)]
+    heads = ({"role": "idle", **named.get(place, {}), "place": place} for place in places)
+    return PlantedModel(
+        entry["name"],
+        tuple(PlantedHead(**head) for head in heads),
+        tuple(Example(**each) for each in entry["examples"]),
+    )
+
+
+# The planted models by name, such as "induction".
+PLANTED: Mapping[str, PlantedModel] = {
+    model.name: model
+    for model in map(_read, tomllib.loads((FOLDER / "truth.toml").read_text("utf-8"))["models"])
+}
