@@ -27,8 +27,6 @@ from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan
 from core.atlas.command_line.tracing import traces_of
 from core.atlas.command_line.words import BuildError, count_of, progress, say, size_of
 from core.atlas.data import facts_of
-from core.atlas.distributed.reading import ClusterCorpus
-from core.atlas.distributed.reading import open_corpus as open_any_corpus
 from core.atlas.distributed.session import ClusterError, Workers, joined
 from core.atlas.distributed.workers import Work, draw_parts, trace_chunks
 from core.atlas.engine import chunks_of, walk
@@ -88,14 +86,9 @@ def build(options: argparse.Namespace) -> None:
 def build_texts(options: argparse.Namespace, workers: Workers | None) -> None:
     """The atlas of a corpus, built in parts by this process or by a cluster's."""
     out: Path = options.out
-    columns = options.text_column, options.label_column
-    corpus = (
-        open_any_corpus(options.corpus, *columns)
-        if workers
-        else open_corpus(Path(options.corpus), *columns)
-    )
+    corpus = open_corpus(options.corpus, options.text_column, options.label_column)
     if next(corpus.sentences(), None) is None:  # refused before a model is loaded
-        raise BuildError(f"{options.corpus} has only blank lines: choose a corpus with text.")
+        raise BuildError(f"{options.corpus} has no text: choose a corpus, or a column, with text.")
     with _written_alone(options):
         say(f"Loading {options.model} …")
         model = load(options.model)
@@ -129,7 +122,7 @@ def _cluster(options: argparse.Namespace) -> Iterator[Workers | None]:
 
 def _build_parts(
     model: LoadedModel,
-    corpus: Corpus | ClusterCorpus,
+    corpus: Corpus,
     plan: Plan,
     options: argparse.Namespace,
     workers: Workers | None,

@@ -4,8 +4,6 @@ Bytes -> :func:`read_table` -> :class:`CorpusTable` -> :func:`choose` -> :class:
 left out or changed without a note that says how much.
 """
 
-from __future__ import annotations
-
 from core.analysis.corpus.decoding import MAX_BYTES, CorpusFileError
 from core.analysis.corpus.reading import (
     ENDINGS,

@@ -29,10 +29,9 @@ class CorpusFileError(ValueError):
 
 
 class Decoded(NamedTuple):
-    """The text of a file, the encoding it was read as, and notes for people."""
+    """The text of a file, and notes for people."""
 
     text: str
-    encoding: str
     notes: tuple[str, ...] = ()
 
 
@@ -49,9 +48,8 @@ def decode(data: bytes, name: str) -> Decoded:
         )
     check_size(len(data), name)
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    codec, encoding = ("utf-16", "UTF-16") if marked else ("utf-8-sig", "UTF-8")
     try:
-        decoded = Decoded(data.decode(codec), encoding)
+        decoded = Decoded(data.decode("utf-16" if marked else "utf-8-sig"))
     except UnicodeDecodeError:
         if marked or b"\0" in data:
             raise _not_text(name) from None
@@ -84,7 +82,7 @@ def _broken_utf8(data: bytes) -> Decoded | None:
     text = data.decode("utf-8", "replace")
     replaced = text.count("\ufffd")
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    return Decoded(text, "UTF-8", _lost(replaced)) if beyond_ascii > 3 * replaced else None
+    return Decoded(text, _lost(replaced)) if beyond_ascii > 3 * replaced else None
 
 
 def counted(count: int, one: str, many: str) -> tuple[str, ...]:
@@ -119,12 +117,11 @@ def _guess(data: bytes, name: str) -> Decoded:
     replaced = text.count("\ufffd")
     if replaced > max(3, 0.05 * len(text)):
         raise _not_text(name)
-    encoding = _OLDER.get(codec, codec)
     note = (
-        f"The file is not UTF-8 and does not state its encoding: {encoding} is a guess from its"
-        " bytes. Save it as UTF-8 if letters look wrong."
+        f"The file is not UTF-8 and does not state its encoding: {_OLDER.get(codec, codec)} is a"
+        " guess from its bytes. Save it as UTF-8 if letters look wrong."
     )
-    return Decoded(text, encoding, (note, *_lost(replaced)))
+    return Decoded(text, (note, *_lost(replaced)))
 
 
 def _sample(data: bytes) -> bytes:
@@ -139,15 +136,14 @@ def _sample(data: bytes) -> bytes:
 
 def _checked(decoded: Decoded, name: str) -> Decoded:
     """The text without byte order marks and NULs; refused if it has many control characters."""
-    text, encoding, notes = decoded
-    text = text.replace("\ufeff", "")
+    text, notes = decoded.text.replace("\ufeff", ""), decoded.notes
     controls = len(text) - len(text.translate(_CONTROLS))
     if not text or controls > _MAX_CONTROLS * len(text) or text.startswith("%PDF-"):
         raise _not_text(name)
     notes += counted(
         text.count("\0"), "NUL character was left out.", "NUL characters were left out."
     )
-    return Decoded(text.replace("\0", ""), encoding, notes)
+    return Decoded(text.replace("\0", ""), notes)
 
 
 def _not_text(name: str) -> CorpusFileError:

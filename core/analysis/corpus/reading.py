@@ -13,6 +13,7 @@ from core.analysis.corpus.decoding import (
 )
 from core.analysis.corpus.rows import (
     Columns,
+    Notes,
     from_csv,
     from_jsonl,
     lines_of,
@@ -37,12 +38,8 @@ class CorpusTable:
     name: str  # the file's name, for messages
     columns: tuple[str, ...]  # all different, none empty; for lines of text, "text" alone
     cells: tuple[tuple[str, ...], ...]  # (column, row), with at least one row
-    encoding: str  # what it was read as, such as "UTF-8", "UTF-16" or "Windows-1252"
     notes: tuple[str, ...]  # sentences for the page, on what was left out, replaced or guessed
     text_column: str  # the column that most likely holds the text
-
-    def __len__(self) -> int:
-        return len(self.cells[0])
 
     def column(self, name: str) -> tuple[str, ...]:
         """The cells of one column; `CorpusFileError` when none has this name."""
@@ -84,9 +81,12 @@ def read_table(data: bytes, name: str) -> CorpusTable:
         columns = from_jsonl(decoded.text, name)
     else:
         columns = from_csv(decoded.text, "\t" if ending == "tsv" else None, name)
-    notes = decoded.notes + columns.notes
-    likely = _likely_text(columns)
-    return CorpusTable(name, columns.names, columns.cells, decoded.encoding, notes, likely)
+    return table_of(name, columns, decoded.notes)
+
+
+def table_of(name: str, columns: Columns, notes: Notes = ()) -> CorpusTable:
+    """The columns of a file as its table; `notes` come before theirs."""
+    return CorpusTable(name, *columns[:2], notes + columns.notes, _likely_text(columns))
 
 
 def choose(table: CorpusTable, text_column: str, label_column: str | None = None) -> Texts:

@@ -8,7 +8,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from core.analysis.corpus.decoding import CorpusFileError, counted, without_surrogates
 from core.vocabulary import unique_labels
@@ -112,8 +112,7 @@ def from_jsonl(text: str, name: str) -> Columns:
             continue
         for key, cell in row.items():
             column = columns.setdefault(key, [])
-            column += [""] * (rows - len(column))
-            column.append(cell)
+            column += [*[""] * (rows - len(column)), cell]
         rows, cells = rows + 1, cells + len(row)
         _check_shape(rows, len(columns), name)
         if cells > _MAX_CELLS:
@@ -124,19 +123,25 @@ def from_jsonl(text: str, name: str) -> Columns:
             f"No line of {name} is a JSON object or a string (it has {bad + rows:,}). "
             'Write one per line, such as {"text": "It rains."}, or save plain sentences as .txt.'
         )
-    names, replaced = _sound(columns)
-    complete = []
-    for key in list(columns):  # freed column by column, as there may be a million cells
-        column = columns.pop(key)
-        sound, count = _sound([*column, *[""] * (rows - len(column))])
-        complete.append(sound)
-        replaced += count
     notes += counted(
         bad,
         "line that is not a JSON object or string was left out.",
         "lines that are not JSON objects or strings were left out.",
     )
-    return Columns(_names(names), tuple(complete), notes + surrogates_note(replaced))
+    whole = from_values(columns)
+    return whole._replace(notes=notes + whole.notes)
+
+
+def from_values(columns: dict[str, list[Any]]) -> Columns:
+    """Columns by name, filled, and emptied one by one; what is no text is written as JSON."""
+    names, replaced = _sound(columns)
+    rows, complete = max(map(len, columns.values())), []
+    for key in list(columns):
+        column = columns.pop(key)
+        sound, count = _sound(map(_as_text, [*column, *[""] * (rows - len(column))]))
+        complete.append(sound)
+        replaced += count
+    return Columns(_names(names), tuple(complete), surrogates_note(replaced))
 
 
 def _records(text: str, delimiter: str, name: str) -> tuple[list[list[str]], Notes]:
@@ -214,7 +219,7 @@ def _json_row(line: str, name: str) -> dict[str, str] | None:
 def _as_text(value: object) -> str:
     if isinstance(value, str):
         return value
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _sound(column: Iterable[str]) -> tuple[tuple[str, ...], int]:

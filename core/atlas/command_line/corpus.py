@@ -1,17 +1,25 @@
-"""A corpus for the command line: a file or a folder of them, of any size, read as it is needed."""
+"""A corpus of any size, on this machine or in an object store, read as it is needed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import NamedTuple
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, NamedTuple
 
-from core.analysis.corpus import ENDINGS, MAX_BYTES, CorpusFileError, choose, read_table
+from core.analysis.corpus import ENDINGS, MAX_BYTES, CorpusFileError, CorpusTable, choose
+from core.analysis.corpus.reading import read_table, table_of
+from core.analysis.corpus.rows import from_values
 
-LINES = (".txt", ".jsonl")  # of any size: a line needs no other
+if TYPE_CHECKING:
+    from pyarrow import NativeFile
+    from pyarrow.fs import FileInfo, FileSystem
+
+PARQUET = "parquet"
+LINES = ("txt", "jsonl")  # of any size: a line needs no other
 _MAX_NOTES = 5  # on one file: each portion of a large one may have its own
 _PORTION = 2**19  # bytes read at once of a large file; fewer lines than a table may have
+_ROWS = 4_096  # of a Parquet file, read at once
 
 
 class Sentence(NamedTuple):
@@ -28,12 +36,14 @@ class Corpus:
     Attributes
     ----------
     path : the file or the folder.
+    system : where they are.
     files : those that are read.
     text_column, label_column : of every file; the likeliest column of each file if not given.
     """
 
-    path: Path
-    files: tuple[Path, ...]
+    path: PurePosixPath
+    system: FileSystem
+    files: tuple[str, ...]
     text_column: str | None = None
     label_column: str | None = None
 
@@ -48,61 +58,86 @@ class Corpus:
             while notes:
                 say(notes.pop(0))
 
-    def _of_file(self, file: Path, notes: list[str]) -> Iterator[Sentence]:
+    def _of_file(self, file: str, notes: list[str]) -> Iterator[Sentence]:
         """The sentences of a file; the first few notes on it are added."""
-        column = self.text_column
-        for data in _portions(file):
-            table = read_table(data, file.name)
-            column = column or table.text_column
-            texts = choose(table, column, self.label_column)
-            own = (*table.notes, *texts.notes)[: _MAX_NOTES - len(notes)]
-            notes += [note if len(self.files) == 1 else f"{file.name}: {note}" for note in own]
-            for place, text in enumerate(texts.texts):
-                yield Sentence(text, texts.labels[place] if texts.labels else None)
+        name, column = PurePosixPath(file).name, self.text_column
+        with self.system.open_input_file(file) as opened:
+            for table in _tables(opened, name):
+                column = column or table.text_column
+                if not any(map(str.strip, table.column(column))):
+                    continue
+                texts = choose(table, column, self.label_column)
+                own = (*table.notes, *texts.notes)[: _MAX_NOTES - len(notes)]
+                notes += [note if len(self.files) == 1 else f"{name}: {note}" for note in own]
+                for place, text in enumerate(texts.texts):
+                    yield Sentence(text, texts.labels[place] if texts.labels else None)
 
 
-def open_corpus(path: Path, text_column: str | None, label_column: str | None) -> Corpus:
-    """The corpus at a path.
+def open_corpus(path: str, text_column: str | None, label_column: str | None) -> Corpus:
+    """The corpus in a file, in a folder and those inside of it, or in an object store.
 
-    Raises
-    ------
-    OSError
-        When there is nothing at the path.
-    CorpusFileError
-        When a folder has no file of texts, a file is a device or a pipe, which may have no end, or
-        a table is too large to be read at once.
+    That is an address such as ``s3://bucket/folder`` or ``gs://bucket/corpus.parquet``. Raises
+    `CorpusFileError` when there is no file of texts, a file is a device or a pipe, which may have
+    no end, or a table is too large to be read at once.
     """
-    files = [path]
-    if path.is_dir():
-        endings = tuple(f".{ending}" for ending in ENDINGS)
-        files = sorted(one for one in path.iterdir() if one.suffix.lower() in endings)
-        if not files:
-            raise CorpusFileError(f"{path} has no file of texts ({', '.join(endings)}).")
-    for file in files:
-        size = file.stat().st_size
-        if not file.is_file():
-            raise CorpusFileError(f"{file} is neither a regular file nor a link to one.")
-        if size > MAX_BYTES and file.suffix.lower() not in LINES:
+    from pyarrow.fs import FileSelector, FileSystem, FileType, LocalFileSystem
+
+    try:
+        if "://" in path:
+            system, own = FileSystem.from_uri(path)
+        else:
+            system, own = LocalFileSystem(), str(Path(path).resolve())
+        files: list[FileInfo] = system.get_file_info([own])
+        if files[0].type == FileType.NotFound:
+            raise CorpusFileError(f"There is nothing at {path}.")
+        if files[0].type == FileType.Directory:
+            inside = system.get_file_info(FileSelector(own, recursive=True))
+            files = [each for each in inside if each.extension.lower() in (*ENDINGS, PARQUET)]
+    except (OSError, ValueError) as error:
+        raise CorpusFileError(f"{path} cannot be read: {error}") from error
+    if not files:
+        kinds = ", ".join(f".{ending}" for ending in (*ENDINGS, PARQUET))
+        raise CorpusFileError(f"{path} has no file of texts ({kinds}).")
+    for each in files:
+        if each.type != FileType.File:
+            raise CorpusFileError(f"{each.path} is neither a regular file nor a link to one.")
+        if each.size > MAX_BYTES and each.extension.lower() not in (*LINES, PARQUET):
             raise CorpusFileError(
-                f"{file.name} has {size / 2**20:,.0f} MB: tables of more than"
-                f" {MAX_BYTES // 2**20} MB are read as .jsonl, with an object on each line."
+                f"{each.base_name} has {each.size / 2**20:,.0f} MB: tables of more than"
+                f" {MAX_BYTES // 2**20} MB are read as .{PARQUET}, or as .jsonl with an object on"
+                " each line."
             )
-    return Corpus(path, tuple(files), text_column, label_column)
+    paths = sorted(each.path for each in files)
+    return Corpus(PurePosixPath(path), system, tuple(paths), text_column, label_column)
 
 
-def _portions(file: Path) -> Iterator[bytes]:
+def _tables(file: NativeFile, name: str) -> Iterator[CorpusTable]:
+    """A file some rows at a time; `CorpusFileError` when it is not what its name says."""
+    if not name.lower().endswith(f".{PARQUET}"):
+        yield from (read_table(data, name) for data in _portions(file, name))
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        for rows in pq.ParquetFile(file).iter_batches(_ROWS):
+            yield table_of(name, from_values(rows.to_pydict()))
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        raise CorpusFileError(f"{name} cannot be read: it is no sound Parquet file.") from error
+
+
+def _portions(file: NativeFile, name: str) -> Iterator[bytes]:
     """The bytes of a file, whole if it is small, else some lines at a time."""
-    with file.open("rb") as opened:
-        if file.stat().st_size <= MAX_BYTES:
-            yield opened.read()
-            return
-        rest = b""
-        while data := opened.read(_PORTION):
-            lines, end, beginning = (rest + data).rpartition(b"\n")
-            rest = beginning
-            if len(rest) > MAX_BYTES:
-                raise CorpusFileError(f"{file.name} has a line of more than {MAX_BYTES:,} bytes.")
-            if lines.strip():
-                yield lines + end
-        if rest.strip():
-            yield rest
+    if file.size() <= MAX_BYTES:
+        yield file.read()
+        return
+    rest = b""
+    while data := file.read(_PORTION):
+        lines, end, beginning = (rest + data).rpartition(b"\n")
+        rest = beginning
+        if len(rest) > MAX_BYTES:
+            raise CorpusFileError(f"{name} has a line of more than {MAX_BYTES:,} bytes.")
+        if lines.strip():
+            yield lines + end
+    if rest.strip():
+        yield rest

@@ -19,7 +19,10 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument
     add("--model", required=True, help="a name, a hub id or a folder")
     source = made.add_mutually_exclusive_group(required=True)
-    source.add_argument("--corpus", help="a .txt, .csv, .tsv or .jsonl file, or a folder")
+    source.add_argument(
+        "--corpus",
+        help="a .txt, .csv, .tsv, .jsonl or .parquet file, a folder, or an address of either",
+    )
     source.add_argument("--images", type=Path, help="a folder of images, for a model that sees")
     add("--out", required=True, type=Path, help=f"the folder to write (NAME{FOLDER})")
     add("--tokens", type=_positive, help="take a random sample of at most this many tokens")
@@ -40,8 +43,8 @@ def parser() -> argparse.ArgumentParser:
     add(
         "--ray",
         metavar="ADDRESS",
-        help='build on a Ray cluster, which reads .parquet and object stores too: "local" starts'
-        ' processes here, "auto" finds the one that this machine belongs to',
+        help='build on a Ray cluster: "local" starts processes here, "auto" finds the one that this'
+        " machine belongs to",
     )
     add("--workers", type=_positive, help="of --ray: processes that hold the model")
     add("--worker-cores", type=_positive, default=1, help="of each such process without a GPU")

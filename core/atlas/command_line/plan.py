@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,6 @@ from core.atlas.engine import Row
 from core.atlas.priority import first_within
 from core.model import LoadedModel
 from core.model.text.inputs import token_lengths
-
-if TYPE_CHECKING:
-    from core.atlas.distributed.reading import ClusterCorpus
 
 PART_TOKENS = 8_192
 PART_BYTES = 128 * 2**20  # vectors of a part, in memory until they are written
@@ -52,7 +48,7 @@ class Plan:
         """In all."""
         return int(self.lengths.sum())
 
-    def rows(self, corpus: Corpus | ClusterCorpus) -> Iterator[Row]:
+    def rows(self, corpus: Corpus) -> Iterator[Row]:
         """The sentences, read again from the corpus."""
         wanted = zip(self.numbers.tolist(), self.lengths.tolist(), strict=True)
         number, tokens = next(wanted)
@@ -64,7 +60,7 @@ class Plan:
 
 def plan_corpus(
     model: LoadedModel,
-    corpus: Corpus | ClusterCorpus,
+    corpus: Corpus,
     budget: int | None,
     say: Callable[[str], object],
 ) -> Plan:

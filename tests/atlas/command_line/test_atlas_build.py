@@ -326,7 +326,7 @@ def test_what_is_not_there_or_no_corpus_is_one_line(
     for given, message in (
         (command("bundled/minilm", tmp_path / "nowhere.txt", here), "nowhere.txt"),
         (command("bundled/minilm", empty, here), "no file of texts"),
-        (command("bundled/minilm", blank, here), "only blank lines"),
+        (command("bundled/minilm", blank, here), "has no text"),
         (command("bundled/minilm", binary, here), "picture.txt"),
         (command("bundled/minilm", corpus, here, "--text-column", "x"), "x"),
         (command("bundled/minilm", corpus, tmp_path), "folder"),
