@@ -1,4 +1,4 @@
-"""Pictures of what is odd about heads: what they move, hidden states."""
+"""How large hidden states are, layer by layer."""
 
 from __future__ import annotations
 
@@ -9,42 +9,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.analysis.arrays import Floats
-from core.figures.heatmap import MAX_TICKS, heatmap_figure
+from core.figures.heatmap import MAX_TICKS
 from core.figures.labels import literal
 from core.figures.palette import Palette, scale
-from core.model.trace import Array
 
 _MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
-_PER_ROW = 19  # pixels of a token in a pair of matrices
 _PER_LAYER = 26  # pixels of a row of hidden states
-
-
-def matrix_pair(
-    left: Array,
-    right: Array,
-    labels: tuple[Sequence[str], Sequence[str]],
-    where: str,
-    names: tuple[str, str],
-    titles: tuple[str, str],
-    c: Palette,
-) -> tuple[go.Figure, go.Figure]:
-    """Two matrices of one head with the same colours for the same numbers.
-
-    `labels` are those of rows and of columns, `names` the titles of their colour bars, `titles`
-    those of the matrices; `c` the colours.
-    """
-    rows, columns = labels
-    top = float(max(np.nanmax(left, initial=0), np.nanmax(right, initial=0))) or 1.0
-    first, second = (
-        heatmap_figure(each, rows, where, c, columns=columns) for each in (left, right)
-    )
-    for figure, name, title in zip((first, second), names, titles, strict=True):
-        figure.update_traces(zmax=top, colorbar_title_text=name, colorbar_thickness=10)
-        figure.update_layout(
-            height=max(380, min(640, 150 + _PER_ROW * len(rows))),
-            title={"text": title, "x": 0, "y": 0.99, "yanchor": "top", "font": {"size": 15}},
-        )
-    return first, second
 
 
 def states_figure(

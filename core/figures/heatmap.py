@@ -21,20 +21,22 @@ _MIN_HEIGHT, _MAX_HEIGHT, _PER_TOKEN = 400, 760, 24  # pixels
 def heatmap_figure(
     values: Array,
     labels: Sequence[str],
-    where: str,
+    title: str,
     colours: Palette,
     *,
     signed: bool = False,
     columns: Sequence[str] | None = None,
+    top: float | None = None,
+    unit: str = "attention",
 ) -> go.Figure:
     """A heatmap, queries down and keys across, read on hover.
 
     `values` are (row, column), hatched with a dash where not finite; `labels` one a row, and a
-    column unless `columns` has others, each different; `where` is the layer and head. `signed` are
+    column unless `columns` has others, each different; the `title` names the head. `signed` are
     scores around 0 instead of strengths from 0, whose colours follow the square root so that weak
-    ones show beside a strong one.
+    ones show beside a strong one; they end at `top`, or the largest magnitude, and are of a `unit`.
     """
-    top = colour_limit(values)
+    top = top or colour_limit(values)
     names = [literal(label) for label in labels]
     across = names if columns is None else [literal(label) for label in columns]
     gap = 1 if max(len(names), len(across)) <= MAX_TICKS else 0
@@ -46,15 +48,15 @@ def heatmap_figure(
             zmin=-top if signed else 0.0,
             zmax=top,
             colorscale=scale(colours.diverging) if signed else root_scale(colours.sequential),
-            colorbar={"title": {"text": "score" if signed else "attention"}, "thickness": 14},
+            colorbar={"title": {"text": unit}, "thickness": 14},
             xgap=gap,
             ygap=gap,
             hoverongaps=False,
-            hovertemplate=f"%{{y}} → %{{x}}  <b>%{{z:.3f}}</b>, {where}<extra></extra>",
+            hovertemplate=f"%{{y}} → %{{x}}  <b>%{{z:.3f}}</b>, {title}<extra></extra>",
         )
     )
     if not np.isfinite(values).all():
-        _add_masked(figure, np.isfinite(values), across, names, where, colours)
+        _add_masked(figure, np.isfinite(values), across, names, title, colours)
     axis = {
         "type": "category",
         "tickmode": "linear",
@@ -64,7 +66,8 @@ def heatmap_figure(
     }
     angle = -60 if len(across) > 8 else 0
     every = [-(-len(labels) // MAX_TICKS) for labels in (across, names)]
-    figure.update_xaxes(title_text="to (key)", side="top", tickangle=angle, dtick=every[0], **axis)
+    figure.update_xaxes(side="top", tickangle=angle, dtick=every[0], **axis)
+    figure.update_xaxes(title_text=f"<b>{literal(title)}</b>, to (key)")
     figure.update_yaxes(title_text="from (query)", autorange="reversed", dtick=every[1], **axis)
     height = float(np.clip(150 + _PER_TOKEN * len(names), _MIN_HEIGHT, _MAX_HEIGHT))
     figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8})
@@ -76,7 +79,7 @@ def _add_masked(
     permitted: Bools,
     across: Sequence[str],
     names: Sequence[str],
-    where: str,
+    title: str,
     colours: Palette,
 ) -> None:
     """A dash on each pair that is not permitted, and hatching behind it."""
@@ -90,7 +93,7 @@ def _add_masked(
         texttemplate="%{text}",
         textfont={"color": colours.ink},
         hoverongaps=False,
-        hovertemplate=f"%{{y}} → %{{x}}  not permitted, {where}<extra></extra>",
+        hovertemplate=f"%{{y}} → %{{x}}  not permitted, {title}<extra></extra>",
     )
     # Plotly cannot hatch a cell: what is not covered by one shows this picture of lines.
     lines = "".join(f"<path d='M{x} 900L{x + 900} 0'/>" for x in range(-900, 900, _HATCH))

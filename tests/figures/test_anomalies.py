@@ -1,29 +1,14 @@
-"""Pictures of anomalies hold what they were given."""
+"""Pictures of hidden states hold what they were given."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from core.figures.anomalies import matrix_pair, states_figure
+from core.figures.anomalies import states_figure
 from core.figures.palette import palette
 
 COLOURS = palette("light")
-
-
-def test_two_matrices_have_the_same_colours_for_the_same_numbers() -> None:
-    left, right = np.eye(2, dtype=np.float32), 3 * np.eye(2, dtype=np.float32)
-    figures = matrix_pair(
-        left,
-        right,
-        (["a", "b"], ["a", "b"]),
-        "L1 H1",
-        ("attention", "moved"),
-        ("Attention", "Value-weighted attention"),
-        COLOURS,
-    )
-    assert [figure.data[0].zmax for figure in figures] == [3, 3]
-    np.testing.assert_array_equal(figures[1].data[0].z, right)
 
 
 @pytest.mark.parametrize("values", [np.array([[1.0, 10.0], [100.0, 0.0]]), np.zeros((2, 2))])

@@ -15,7 +15,7 @@ from core.analysis.anomalies.contribution import (
 )
 from core.analysis.arrays import Floats
 from core.analysis.pairs import permitted
-from core.figures.anomalies import matrix_pair
+from core.figures.heatmap import colour_limit, heatmap_figure
 from core.figures.palette import Palette
 from core.model import Trace
 from core.model.trace import Array
@@ -65,22 +65,20 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
         labels = labels if cross else labels[1:]
         seen = seen[0 if cross else 1 :, 1:]
     moved = contributions(weights, norms)
-    renormalised = ", rows renormalised" if hide else ""
-    titles = f"Attention{renormalised}", f"Value-weighted attention{renormalised}"
-    figures = matrix_pair(
-        np.where(seen, weights, np.nan),  # what the model does not permit is hatched
-        np.where(seen, moved, np.nan),
-        (labels, columns),
-        head_name(trace, layer, head),
+    top = max(colour_limit(weights), colour_limit(moved))
+    name = head_name(trace, layer, head)
+    for column, key, title, drawn, unit in zip(
+        st.columns(2, gap="medium"),
+        ("anomalies_raw", "anomalies_weighted"),
+        (f"{name} attention", f"{name} value-weighted"),
+        (weights, moved),
         ("attention", "moved"),
-        titles,
-        colours,
-    )
-    keys = ("anomalies_raw", "anomalies_weighted")
-    columns_shown = st.columns(2, gap="medium")
-    for column, figure, key, alt in zip(columns_shown, figures, keys, titles, strict=True):
+        strict=True,
+    ):
+        shown = np.where(seen, drawn, np.nan)  # what the model does not permit is hatched
+        figure = heatmap_figure(shown, labels, title, colours, columns=columns, top=top, unit=unit)
         with column:
-            show_chart(figure, key=key, alt=alt, quiet=True)
+            show_chart(figure, key=key, alt=title, quiet=True)
     st.markdown(sentence)
     open_button(trace.layer_labels[layer], head + 1)
     st.caption(f"{_words('weighted')} {values_note(table)}")

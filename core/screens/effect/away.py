@@ -106,21 +106,12 @@ def _show_attention(result: AblationResult, heads: HeadTable, colours: Palette) 
     top = max(colour_limit(values) for values in (before, after))
     change = result.after.attention(heads.layer, heads.head)
     change = change - result.before.attention(heads.layer, heads.head)
+    look: dict[str, Any]
     drawn = {"before": before, "after": after, "change": change}
     for column, (title, values) in zip(st.columns(3), drawn.items(), strict=True):
-        is_change = title == "change"
-        figure = heatmap_figure(values, labels, name, colours, signed=is_change)
-        figure.update_xaxes(
-            title_text=f"<b>{name} {title}</b>, to (key)", dtick=-(-len(labels) // _TICKS)
-        )
-        look: dict[str, Any] = {
-            "colorbar": {"title": {"text": title if is_change else "attention"}}
-        }
-        if not is_change:
-            look |= {"zmax": top, "showscale": title == "after"}
-        if title != "before":
-            figure.update_yaxes(title_text="")
-        figure.data[0].update(look)
+        look = {"signed": True, "unit": title} if title == "change" else {"top": top}
+        figure = heatmap_figure(values, labels, f"{name} {title}", colours, **look)
+        figure.update_xaxes(dtick=-(-len(labels) // _TICKS))
         with column:
             show_chart(
                 figure,

@@ -61,7 +61,6 @@ def show_one(view: View, colours: Palette, whole: str) -> None:
     with left:
         drawn = np.where(permitted_somewhere(trace), weights, np.nan)  # what is masked is hatched
         figure = heatmap_figure(drawn, labels, name, colours, columns=columns)
-        figure.update_xaxes(title_text=f"<b>{name}</b>, to (key)")
         alt = f"Attention of {name}"
         show_chart(figure, key="patterns_attention", alt=alt, quiet=True)
     with right:
