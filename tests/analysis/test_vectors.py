@@ -136,14 +136,6 @@ def test_points_are_the_principal_components_of_the_summarised_rows(
 
 
 @some
-@given(arrays(np.float64, (2, 5, 5), elements=st.sampled_from([0.0, 0.2, 0.5, 1.0])))
-def test_coordinates_of_coarse_scores_are_of_length_one_or_all_zero(scores: Floats) -> None:
-    rows = scores.mean(axis=0)
-    spread = np.abs(rows - rows.mean(axis=0)).max() > 1e-9
-    assert np.linalg.norm(to_xy_coords(scores)) == pytest.approx(1.0 if spread else 0.0)
-
-
-@some
 @given(SEEDS, SIZES, st.integers(1, 8), st.integers(1, 3))
 def test_principal_components_and_their_shares_are_those_of_the_singular_values(
     seed: int, tokens: int, length: int, components: int

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.analysis.anomalies import anomaly_table
-from core.analysis.anomalies.contribution import contributions, without_first
+from core.analysis.anomalies.contribution import without_first
 from tests.analysis.traces import crossing
 
 QUERIES = (
@@ -72,28 +72,10 @@ def test_no_token_is_previous_so_a_narrow_head_is_flagged_wherever_it_looks() ->
     assert table["flags"].str.contains("entropy collapse").tolist() == [False] * 5 + [True]
 
 
-def test_contributions_sum_to_the_number_of_queries() -> None:
-    weights = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]], dtype=np.float32)
-    # 0.5, 0.5, 0.75 and 0, 2, 0 are moved, 3.75 in all; scaled to 2 queries.
-    expected = np.array([[0.5, 0.5, 0.75], [0, 2, 0]]) * 2 / 3.75
-    np.testing.assert_allclose(contributions(weights, np.array([1.0, 2.0, 3.0])), expected)
-
-
 def test_without_the_first_key_every_query_stays() -> None:
     weights = np.array([[0.5, 0.3, 0.2], [1.0, 0.0, 0.0]], dtype=np.float32)
     left = without_first(weights, cross=True)
     np.testing.assert_allclose(left, np.array([[0.6, 0.4], [0, 0]]), atol=1e-6)
-
-
-def test_lengths_of_queries_are_compared_with_those_of_other_tokens_keys() -> None:
-    table = anomaly_table(TRACE)
-    for number, place in HEADS:
-        q = [float(np.sqrt((vector**2).sum())) for vector in TRACE.queries[place]]
-        k = [float(np.sqrt((vector**2).sum())) for vector in TRACE.kv_keys[place]]
-        row = table.iloc[number]
-        assert row["norm_difference"] == pytest.approx(sum(q) / 14 - sum(k) / 8, abs=1e-5)
-        middle_q, middle_k = sum(sorted(q)[6:8]) / 2, sum(sorted(k)[3:5]) / 2
-        assert row["norm_log_ratio"] == pytest.approx(np.log2(middle_q / middle_k), abs=1e-5)
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(1, 5), (5, 1), (1, 1)])

@@ -9,9 +9,8 @@ import pytest
 
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.evidence import evidence
-from core.analysis.head_patterns.measure import measure_matrix, measure_text
+from core.analysis.head_patterns.measure import measure_matrix
 from core.analysis.head_patterns.registry import PATTERNS
-from core.analysis.head_patterns.similarity import compare_heads
 from core.analysis.head_patterns.table import SCORES
 from core.analysis.pairs import uniform_attention
 from core.analysis.rollout import overall_attention, rollout, uniform_overall
@@ -54,15 +53,6 @@ def test_a_score_is_the_attention_to_such_keys(score: str) -> None:
     assert table[f"{score}_uniform"].tolist() == pytest.approx([len(PLACES[score]) / len(KEYS)] * 8)
 
 
-def test_entropy_is_over_that_of_all_keys() -> None:
-    table = pattern_table(TRACE)
-    for number, (layer, head) in enumerate(np.ndindex(2, 4)):
-        rows = softmax_in_a_loop(layer, head)
-        entropies = [-sum(weight * math.log(weight) for weight in row) for row in rows]
-        expected = sum(entropies) / len(QUERIES) / math.log(len(KEYS))
-        assert table["entropy"][number] == pytest.approx(expected, abs=1e-5)
-
-
 def test_what_needs_two_tokens_of_one_text_is_left_empty() -> None:
     table = pattern_table(TRACE)
     defined = {name for name in SCORES if table[name].notna().any()}
@@ -70,15 +60,6 @@ def test_what_needs_two_tokens_of_one_text_is_left_empty() -> None:
     assert {name for name in SCORES if table[f"{name}_uniform"].notna().any()} == defined
     assert {each.score for each in PATTERNS if each.across} == defined
     assert not set(table["class"]) & {"previous", "next", "self", "same_token", "other_sentence"}
-
-
-def test_query_tokens_are_counted_as_evidence() -> None:
-    measured = measure_text(TRACE)
-    assert measured.tokens == len(QUERIES)
-    first = measured.names.index("first")
-    assert (measured.counts[first] == len(QUERIES)).all()
-    assert (measured.counts[measured.names.index("previous")] == 0).all()
-    assert (measured.counts[measured.names.index("distance")] == 0).all()
 
 
 def test_the_evidence_of_a_pattern_is_over_key_tokens() -> None:
@@ -106,25 +87,3 @@ def test_the_mean_of_everything_is_measured_like_a_head_and_nothing_is_rolled_ou
     assert share == pytest.approx(every.mean(axis=0)[:, 7].mean(), abs=1e-5)
     with pytest.raises(ValueError, match="other tokens"):
         rollout([weights])
-
-
-def test_heads_are_compared_row_by_row() -> None:
-    distances = compare_heads(TRACE)
-    rows = [softmax_in_a_loop(*place) for place in np.ndindex(2, 4)]
-
-    def entropy(row: list[float]) -> float:
-        return -sum(weight * math.log2(weight) for weight in row)
-
-    for a, b in ((0, 5), (3, 4), (6, 7)):
-        total = 0.0
-        for one, two in zip(rows[a], rows[b], strict=True):
-            middle = [(x + y) / 2 for x, y in zip(one, two, strict=True)]
-            total += math.sqrt(entropy(middle) - entropy(one) / 2 - entropy(two) / 2)
-        assert distances.mean[a, b] == pytest.approx(total / len(QUERIES), abs=1e-4)
-    assert (distances.compared, distances.tokens) == (len(QUERIES), len(QUERIES))
-
-
-def test_a_long_text_is_compared_on_as_many_weights_as_a_square_one() -> None:
-    """As many logarithms as the bound permits: 28 pairs of heads, 11 queries, 8 keys."""
-    assert compare_heads(TRACE, max_logarithms=28 * 11 * 8).compared == 11
-    assert compare_heads(TRACE, max_logarithms=28 * 11 * 8 // 2).compared == 6

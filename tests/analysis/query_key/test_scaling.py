@@ -306,27 +306,17 @@ def test_the_maps_of_the_model_hold_each_head_at_its_place() -> None:
     trace = replace(trace, queries=rng.normal(0.4, 1, trace.queries.shape).astype(np.float32))
     scaling = scale_model(trace)
     for layer, head in ((0, 1), (1, 0)):
-        a, c = translation_by_hand(trace, layer, head), scale_head(trace, layer, head).c
-        curve = [at_constants(trace, layer, head, a, x, "euclidean", "pearson") for x in C_VALUES]
-        at_c, below, above = (
-            at_constants(trace, layer, head, a, c * factor, "euclidean", "pearson")
-            for factor in (1, 0.999, 1.001)
-        )
-        assert at_c <= min(*curve, below, above) + 1e-9
-        target = target_by_hand(trace, layer, head)
-        queries, keys, seen = head_by_hand(trace, layer, head)
-        for maps, stage in (
-            ((scaling.raw, scaling.raw_top1), (np.zeros_like(a), 1.0)),
-            ((scaling.normalized, scaling.normalized_top1), (a, c)),
-            ((scaling.translated,), (a, 1.0)),
+        own = scale_head(trace, layer, head)
+        raw, translated, normalized = own.faithfulness
+        for maps, expected in (
+            (scaling.raw, raw.correlation),
+            (scaling.translated, translated.correlation),
+            (scaling.normalized, normalized.correlation),
+            (scaling.raw_top1, raw.top1),
+            (scaling.normalized_top1, normalized.top1),
         ):
-            apart = distance_by_hand(queries * stage[1], (keys + stage[0]) / stage[1], "euclidean")
-            nearest = np.where(seen, apart, np.inf).argmin(axis=1)
-            strongest = np.where(seen, target, -np.inf).argmax(axis=1)
-            r = faithfulness_by_hand(trace, layer, head, *stage, "euclidean")
-            expected = [r, (nearest == strongest)[seen.any(axis=1)].mean()]
-            assert [each[layer, head] for each in maps] == pytest.approx(expected[: len(maps)])
-        assert scaling.on_edge[layer, head] == (c in {C_VALUES[0], C_VALUES[-1]})
+            assert maps[layer, head] == expected
+        assert scaling.on_edge[layer, head] == own.on_edge
     assert not scaling.few.any()
     assert scale_model(trace, criterion="weighted").few.all()
 
