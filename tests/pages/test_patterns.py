@@ -80,9 +80,10 @@ def test_look_at_this_head_opens_it() -> None:
     assert state.items() <= app.query_params.items()
 
 
-def test_rollout_and_the_mean_are_named_by_the_same_rules() -> None:
+def test_rollout_and_the_mean_are_shown_with_their_share_of_the_first_token() -> None:
     app = open_app("patterns", part="one", whole="rollout")
-    assert "Rollout: first token**, 0.65; uniform attention would give 0.08" in said(app)
+    share = "Rollout gives **0.65** to the first token: the mean over 13 of 13 tokens."
+    assert f"{share} Uniform baseline: 0.08." in said(app)
     assert "Mean of everything" in said(open_app("patterns", part="one", whole="mean"))
 
 

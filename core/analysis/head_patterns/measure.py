@@ -73,28 +73,6 @@ def measure_text(trace: Trace, patterns: Sequence[Pattern] = ON_TEXT) -> Measure
     return Measured(ruler.names, sums, uniform, counted, len(trace.tokens), trace.layer_labels)
 
 
-def measure_matrix(
-    weights: Array,
-    uniform: Array,
-    tokens: tuple[Token, ...],
-    source: tuple[Token, ...] | None = None,
-) -> Measured:
-    """One attention matrix (token, key token), as if it were a model's only head.
-
-    `uniform` is uniform attention to all permitted keys, 0 elsewhere; `source` are the tokens that
-    cross attention goes to.
-    """
-    ruler = _Ruler(ON_TEXT, tokens, source)
-    allowed = (uniform > 0)[None]
-    return Measured(
-        ruler.names,
-        ruler.sums(weights[None], allowed)[:, None],
-        ruler.sums(uniform[None], allowed)[:, None],
-        ruler.counts(allowed)[:, None],
-        len(tokens),
-    )
-
-
 def mean_scores(measured: Sequence[Measured]) -> Scores:
     """Means over the tokens of all texts, (layer, head) by score."""
     sums, uniform, counts = (

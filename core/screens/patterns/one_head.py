@@ -9,10 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.analysis.head_patterns.evidence import Evidence, evidence
-from core.analysis.head_patterns.measure import mean_scores, measure_matrix
-from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
-from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT, assign_patterns
-from core.analysis.head_patterns.table import add_induction
+from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.analysis.pairs import permitted, permitted_somewhere, uniform_attention
 from core.analysis.rollout import Overall, overall_attention, uniform_overall
 from core.figures.heatmap import heatmap_figure
@@ -23,7 +20,6 @@ from core.screens.patterns.view import View
 from core.screens.patterns.wording import describe_evidence, nearest_pattern, verdict
 from core.ui import controls
 from core.ui.charts import show_chart
-from core.ui.words.pattern_words import pattern_names
 from core.ui.words.prose import Prose
 from core.vocabulary import labels_of
 
@@ -49,12 +45,10 @@ def show_one(view: View, colours: Palette, whole: str) -> None:
     """The attention on the text, which pattern it follows, and the evidence token by token."""
     trace = view.trace
     weights, uniform = _matrices(view, whole)
+    name, pattern, says = WHOLES[whole].capitalize(), "first", ""
     if whole == "head":
         name, pattern, says = view.name, _pattern(view), verdict(view)
         says = says if view.corpus is None else f"Over {view.where}: {says}"
-    else:
-        name = WHOLES[whole].capitalize()
-        pattern, says = _whole(trace, name, weights, uniform)
     shown = evidence(weights, uniform, trace.tokens, pattern, trace.source)
     labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     left, right = st.columns(2)
@@ -64,8 +58,7 @@ def show_one(view: View, colours: Palette, whole: str) -> None:
         alt = f"Attention of {name}"
         show_chart(figure, key="patterns_attention", alt=alt, quiet=True)
     with right:
-        st.markdown(says)
-        st.markdown(describe_evidence(name, pattern, shown, trace))
+        st.markdown(f"{says}\n\n{describe_evidence(name, pattern, shown, trace)}")
         if shown.tokens:
             st.dataframe(
                 _token_rows(shown, weights, labels, columns),
@@ -95,25 +88,6 @@ def _matrices(view: View, whole: str) -> tuple[Array, Array]:
         return trace.attention(layer, head), uniform_attention(permitted(trace, layer, head))
     kind = cast("Overall", whole)
     return overall_attention(trace, kind), uniform_overall(trace, kind)
-
-
-def _whole(trace: Trace, name: str, weights: Array, uniform: Array) -> tuple[str, str]:
-    """The pattern that a mean follows, or the first token, and a sentence on it (Markdown)."""
-    if too_short(tokens := len(trace.tokens)):
-        return "first", _words("whole_too_short", whole=name, tokens=tokens, least=MIN_TOKENS)
-    measured = measure_matrix(weights, uniform, trace.tokens, trace.source)
-    scores = add_induction(mean_scores([measured]), None)
-    pattern = str(assign_patterns(scores.means, scores.uniform, scores.query_tokens).names[0, 0])
-    if pattern == NONE:
-        return "first", _words("whole_unnamed", whole=name)
-    score = NAMING[pattern].score
-    return pattern, _words(
-        "whole_named",
-        whole=name,
-        pattern=pattern_names(trace)[pattern],
-        score=scores.means[score].item(),
-        uniform=scores.uniform[score].item(),
-    )
 
 
 def _token_rows(
