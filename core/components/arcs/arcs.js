@@ -280,7 +280,7 @@ export class ArcsView extends View {
     const ratio = Math.min(ratioOf(this.root), MAX_SIDE / Math.max(width, height, 1))
     const pen = sizeCanvas(words.sheet, width, height, { ratio })
     pen.clearRect(0, 0, width, height)
-    this.paint(pen)
+    this.paint(pen, width)
     words.sheet.dataset.drawn = this.nameOf(this.layer.index, this.head)
     this.sentence.dir = "auto"
     setParts(this.sentence, this.partsOf(active, key, shares, tokens.labels))
@@ -301,10 +301,9 @@ export class ArcsView extends View {
     return pairWords(layer.number, head, shares[key], labels[query], labels[key], tail)
   }
 
-  /** @param {Pen} pen */
-  paint(pen) {
+  /** @param {Pen} pen @param {number} width in pixels */
+  paint(pen, width) {
     const { words, theme } = this
-    const width = words.field.offsetWidth
     const { active, query, key, shares } = this.focus
     /** @type {(from: number, to: number) => Curve} */
     const curve = (from, to) => curveOf(words.boxes[from], words.boxes[to], words.room, width)

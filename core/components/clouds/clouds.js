@@ -255,14 +255,6 @@ class CloudsView extends View {
     this.reading.textContent = this.readFocus()
   }
 
-  /** @param {Panel} panel */
-  drawPanel(panel) {
-    const { canvas, frame, figure } = panel
-    const pen = sizeCanvas(canvas, frame.width, frame.height)
-    pen.clearRect(0, 0, frame.width, frame.height)
-    figure.dataset.lines = String(this.paintPanel(pen, panel))
-  }
-
   /** What the image marks: the point in focus and the other ends of its lines. @returns {Focus | null} */
   imageFocus() {
     const { focus, sprites } = this
@@ -289,10 +281,13 @@ class CloudsView extends View {
     }
   }
 
-  /** Returns how many lines there are. @param {CanvasRenderingContext2D} pen @param {Panel} panel */
-  paintPanel(pen, panel) {
-    const { places } = panel
+  /** @param {Panel} panel */
+  drawPanel(panel) {
+    const { places, canvas, frame, figure } = panel
+    const pen = sizeCanvas(canvas, frame.width, frame.height)
+    pen.clearRect(0, 0, frame.width, frame.height)
     const lines = this.linesInFocus(panel.lines)
+    figure.dataset.lines = String(lines.length)
     for (const line of lines.toSorted((a, b) => lookOf(a).layer - lookOf(b).layer))
       this.drawLine(pen, places, line)
     const { queries, axes } = this.data
@@ -305,8 +300,7 @@ class CloudsView extends View {
       this.drawPoint(pen, panel, places[index] ?? [], index, lit.has(index))
     this.drawLabels(pen, panel, lit)
     Object.assign(pen, { font: `12px ${this.theme.font}`, lineWidth: 3 })
-    writeAxes(pen, panel.frame, axes[panel.index] ?? [], this.theme)
-    return lines.length
+    writeAxes(pen, frame, axes[panel.index] ?? [], this.theme)
   }
 
   /** Patches in focus after all others. @param {(number[] | null)[]} places @param {Set<number>} lit */

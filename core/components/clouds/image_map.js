@@ -63,15 +63,10 @@ export class ImageMap {
   /** @param {Focus | null} focus */
   draw(focus) {
     if (!this.figure.isConnected) return
-    const pen = sizeCanvas(this.canvas, this.width, this.height + PAIR.height)
-    pen.clearRect(0, 0, this.width, this.height + PAIR.height)
-    this.figure.dataset.pair = focus ? focus.names.join(" ") : ""
-    this.paint(pen, focus)
-  }
-
-  /** @param {CanvasRenderingContext2D} pen @param {Focus | null} focus */
-  paint(pen, focus) {
     const { sprites, theme, width, height } = this
+    const pen = sizeCanvas(this.canvas, width, height + PAIR.height)
+    pen.clearRect(0, 0, width, height + PAIR.height)
+    this.figure.dataset.pair = focus ? focus.names.join(" ") : ""
     pen.drawImage(sprites.whole, 0, 0, width, height)
     this.paintGrid(pen)
     if (focus) this.paintFocus(pen, focus)

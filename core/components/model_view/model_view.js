@@ -6,16 +6,7 @@ import { HeadGrid, placeIn } from "../shared/head_grid.js"
 import { parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { createPanel, pairsOf } from "./enlargement.js"
-import {
-  PANEL,
-  TILE,
-  rowsOf,
-  silentFrom,
-  stepTo,
-  tileSize,
-  topsOf,
-  widestOver,
-} from "./tile_grid.js"
+import { PANEL, TILE, silentBefore, stepTo, tileSize, topsOf, widestOver } from "./tile_grid.js"
 import { OPACITY, drawHead, fillImage, pictureOf, rampOf, tileOf } from "./tiles.js"
 
 /** @import { Place } from "../shared/head_grid.js" */
@@ -23,7 +14,7 @@ import { OPACITY, drawHead, fillImage, pictureOf, rampOf, tileOf } from "./tiles
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Tokens } from "../shared/sentences.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Row, Spot } from "./tile_grid.js" */
+/** @import { Spot } from "./tile_grid.js" */
 /**
  * @typedef {{from: string, to: string, row: number, column: number, text: string}} Pair names, positions, weight
  * @typedef {{layer: number, head: number, index: number, name: string}} Head index: among all heads of the model
@@ -55,7 +46,6 @@ export default function (component) {
 export class ModelView extends View {
   /** @type {Data} */ data
   /** @type {Theme & {ramps: Record<"plain" | "lit" | "faint", Uint32Array>}} */ theme
-  /** @type {Row[]} */ rows = []
   /** @type {Place | null} */ over = null // the tile under the pointer
   /** @type {Spot} */ spot = "over" // of the enlargement
   size = { wide: 0, high: 0 }
@@ -126,17 +116,16 @@ export class ModelView extends View {
   layOut() {
     const { data, root } = this
     this.width = root.clientWidth
-    this.rows = rowsOf(data)
     const { height } = windowFor(root)
     this.spot = this.width < PANEL.phone ? "below" : "over"
-    this.size = tileSize(this.width, this.rows, height)
+    this.size = tileSize(this.width, data, height)
     const over = widestOver(this.width, this.size.wide + TILE.gap)
     this.stage.dataset.spot = this.spot
     this.panel.setSpot(this.spot, this.spot === "below" ? this.width : over, this.emptyHint)
     const { row, column } = this.grid.place
     this.grid.place = {
-      row: clamp(row, 0, this.rows.length - 1),
-      column: clamp(column, 0, this.rows[0].heads.length - 1),
+      row: clamp(row, 0, data.layers - 1),
+      column: clamp(column, 0, data.heads - 1),
     }
     this.theme = { ...readTheme(root), ramps: rampsOf(readTheme(root)) }
     this.buildGrid()
@@ -146,32 +135,32 @@ export class ModelView extends View {
 
   /** Labels and one transparent cell per head, over one canvas for all of them. */
   buildGrid() {
-    const { grid, rows, size } = this
-    const across = rows[0].heads.length
-    grid.node.style.width = `${TILE.label + across * (size.wide + TILE.gap)}px` // a gap after the label, none at the end
+    const { grid, data, size } = this
+    grid.node.style.width = `${TILE.label + data.heads * (size.wide + TILE.gap)}px` // a gap after the label, none at the end
     grid.build(
-      `${rows.length} layers down, ${across} heads across; arrow keys move, Enter opens a head`,
-      `${TILE.label}px repeat(${across}, ${size.wide}px)`,
+      `${data.layers} layers down, ${data.heads} heads across; arrow keys move, Enter opens a head`,
+      `${TILE.label}px repeat(${data.heads}, ${size.wide}px)`,
       () => this.addRows(),
     )
   }
 
   addRows() {
-    const { grid, data, rows, size } = this
+    const { grid, data, size } = this
     const top = grid.addRow(TILE.head)
     describe(make(top, "span", "corner"), { role: "presentation" })
-    rows[0].heads.forEach((head) => addLabel(top, "columnheader", `H${head + 1}`))
-    rows.forEach(({ layer, heads, silent }, row) => {
-      this.addGap(silent)
+    for (let head = 1; head <= data.heads; head++) addLabel(top, "columnheader", `H${head}`)
+    data.layerLabels.forEach((number, layer) => {
+      this.addGap(layer)
       const line = grid.addRow(size.high)
-      addLabel(line, "rowheader", `L${data.layerLabels[layer]}`)
-      heads.forEach((_, column) => this.addCell(line, row, column))
+      addLabel(line, "rowheader", `L${number}`)
+      for (let head = 0; head < data.heads; head++) this.addCell(line, layer, head)
     })
-    this.addGap(silentFrom(data.gaps, data.layers, data.layers))
+    this.addGap(data.layers)
   }
 
-  /** Layers that do not attend. @param {string} numbers empty for none */
-  addGap(numbers) {
+  /** Layers that do not attend, before one that does. @param {number} layer */
+  addGap(layer) {
+    const numbers = silentBefore(this.data.gaps, layer)
     if (!numbers) return
     const gap = describe(make(this.grid.node, "div", "silent"), {
       role: "presentation",
@@ -181,16 +170,20 @@ export class ModelView extends View {
     make(gap, "span", "", numbers)
   }
 
-  /** @param {HTMLElement} parent @param {number} row @param {number} column */
-  addCell(parent, row, column) {
+  /** @param {HTMLElement} parent @param {number} layer @param {number} head */
+  addCell(parent, layer, head) {
     const { data } = this
-    const { layer, head, index } = this.headIn(row, column)
+    const { index } = this.headIn(layer, head)
     const [best] = pairsOf(data, index)
     const strongest = best
       ? `Strongest pair: ${best.from} to ${best.to}, ${best.text}`
       : "No pair is shown"
     const label = `Layer ${data.layerLabels[layer]}, head ${head + 1}. ${strongest}`
-    const node = this.grid.addCell(parent, { row, column }, { class: "cell", "aria-label": label })
+    const node = this.grid.addCell(
+      parent,
+      { row: layer, column: head },
+      { class: "cell", "aria-label": label },
+    )
     node.classList.toggle("held", data.held === index)
     const isClosest = data.lit.length === 0 && data.closest === index
     if (!data.lit[index] && !isClosest) return
@@ -198,10 +191,8 @@ export class ModelView extends View {
     make(node, "span", "score", data.score[index].toFixed(2))
   }
 
-  /** @param {number} row @param {number} column @returns {Head} */
-  headIn(row, column) {
-    const { layer, heads } = this.rows[row]
-    const head = heads[column]
+  /** @param {number} layer @param {number} head @returns {Head} */
+  headIn(layer, head) {
     return {
       layer,
       head,
@@ -218,24 +209,24 @@ export class ModelView extends View {
   }
 
   drawTiles() {
-    const { data, rows, size } = this
+    const { data, size } = this
     const { sheet } = this.grid
     const step = { x: size.wide + TILE.gap, y: size.high + TILE.gap }
-    const tops = topsOf(rows, step.y)
-    const extent = { x: rows[0].heads.length * step.x, y: tops[rows.length - 1] + step.y }
+    const tops = topsOf(data, step.y)
+    const extent = { x: data.heads * step.x, y: tops[data.layers - 1] + step.y }
     const ratio = Math.min(ratioOf(sheet), Math.sqrt(MAX_PIXELS / (extent.x * extent.y)))
     const pen = sizeCanvas(sheet, extent.x, extent.y, { ratio, willReadFrequently: true }) // the pixels are worked out in memory
     Object.assign(sheet.style, { left: `${TILE.label + TILE.gap}px`, top: `${TILE.head}px` })
     const picture = pictureOf(size.wide * ratio, size.high * ratio)
     const image = pen.createImageData(picture.width, picture.height)
-    rows.forEach(({ heads }, row) =>
-      heads.forEach((_, column) => {
-        const head = this.headIn(row, column)
+    tops.forEach((top, layer) => {
+      for (let column = 0; column < data.heads; column++) {
+        const head = this.headIn(layer, column)
         drawHead(picture, data, tileOf(data, head.index), data.lines.tile, Math.max(1, ratio * 1.1))
         fillImage(image, picture, this.rampFor(head))
-        pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(tops[row] * ratio))
-      }),
-    )
+        pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(top * ratio))
+      }
+    })
   }
 
   drawBar() {
@@ -321,7 +312,7 @@ export class ModelView extends View {
       event.preventDefault()
       return this.open(this.headIn(from.row, from.column))
     }
-    const next = stepTo(event.key, from, this.rows)
+    const next = stepTo(event.key, from, this.data)
     if (!next) return
     event.preventDefault()
     this.grid.moveTo(next)

@@ -5,7 +5,7 @@ import { tableSteps } from "../shared/keys.js"
 
 /** @import { Place } from "../shared/head_grid.js" */
 /**
- * @typedef {{layer: number, heads: number[], silent: string}} Row silent: numbers of the layers before it that do not attend
+ * @typedef {{layers: number, heads: number, gaps: [number, string][]}} Heads gaps: numbers of layers that do not attend, and the layer after them
  * @typedef {"over" | "below"} Spot of the enlargement
  */
 
@@ -23,57 +23,44 @@ export const TILE = {
 } // pixels
 const STEPS = tableSteps()
 
-/** The layers, each with its heads from left to right. @param {{layers: number, heads: number, gaps: [number, string][]}} data @returns {Row[]} */
-export function rowsOf({ layers, heads, gaps }) {
-  return Array.from({ length: layers }, (_, layer) => ({
-    layer,
-    heads: Array.from({ length: heads }, (_, head) => head),
-    silent: silentFrom(gaps, layer, layer),
-  }))
-}
-
-/** Numbers of the layers that do not attend, before the layers `first` to `last`; `gaps` say which layer follows them. @param {[number, string][]} gaps @param {number} first @param {number} last */
-export function silentFrom(gaps, first, last) {
+/** Numbers of the layers that do not attend before a layer, or after all of them; empty for none. @param {[number, string][]} gaps @param {number} layer */
+export function silentBefore(gaps, layer) {
   return gaps
-    .filter(([before]) => before >= first && before <= last)
+    .filter(([before]) => before === layer)
     .map(([, numbers]) => numbers)
     .join(", ")
 }
 
-/** Pixels above each row, which is `pitch` high. @param {Row[]} rows @param {number} pitch */
-export function topsOf(rows, pitch) {
+/** Pixels above each layer, which is `pitch` high. @param {Heads} heads @param {number} pitch */
+export function topsOf({ layers, gaps }, pitch) {
   let silent = 0
-  return rows.map((row, place) => {
-    if (row.silent) silent += TILE.silent + TILE.gap
-    return place * pitch + silent
+  return Array.from({ length: layers }, (_, layer) => {
+    if (silentBefore(gaps, layer)) silent += TILE.silent + TILE.gap
+    return layer * pitch + silent
   })
 }
 
 /**
  * Pixels of a tile: as wide as there is room, and square unless many layers would reach far below the screen. On a narrow
  * screen tiles stay readable, and the grid is wider than the screen.
- * @param {number} width @param {Row[]} rows @param {number} screen its height
+ * @param {number} width @param {Heads} heads @param {number} screen its height
  */
-export function tileSize(width, rows, screen) {
-  const across = Math.max(1, rows[0]?.heads.length ?? 1)
-  const wide = Math.floor(clamp((width - TILE.label) / across - TILE.gap, TILE.min, TILE.max))
+export function tileSize(width, { layers, heads }, screen) {
+  const wide = Math.floor(clamp((width - TILE.label) / heads - TILE.gap, TILE.min, TILE.max))
   const high =
-    Math.floor(
-      clamp(TILE.maxShare * screen, TILE.minTotalHeight, TILE.maxTotalHeight) /
-        Math.max(1, rows.length),
-    ) - TILE.gap
+    Math.floor(clamp(TILE.maxShare * screen, TILE.minTotalHeight, TILE.maxTotalHeight) / layers) -
+    TILE.gap
   return { wide, high: Math.max(Math.round(wide * 0.5), Math.min(wide, high)) }
 }
 
-/** Where an arrow key leads; null for other keys. @param {string} key @param {Place} from @param {Row[]} rows @returns {Place | null} */
-export function stepTo(key, from, rows) {
+/** Where an arrow key leads; null for other keys. @param {string} key @param {Place} from @param {Heads} heads @returns {Place | null} */
+export function stepTo(key, from, { layers, heads }) {
   const step = STEPS[key]
   if (!step) return null
   const [down, across] = step
-  const last = rows[0].heads.length - 1
   return {
-    row: down ? clamp(from.row + down, 0, rows.length - 1) : from.row,
-    column: across ? clamp(from.column + across, 0, last) : from.column,
+    row: down ? clamp(from.row + down, 0, layers - 1) : from.row,
+    column: across ? clamp(from.column + across, 0, heads - 1) : from.column,
   }
 }
 

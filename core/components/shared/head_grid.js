@@ -73,8 +73,3 @@ export function placeIn(target) {
     ? { row: Number(node.dataset.row), column: Number(node.dataset.column) }
     : null
 }
-
-/** @param {Place} a @param {Place | null} b */
-export function isSamePlace(a, b) {
-  return b !== null && a.row === b.row && a.column === b.column
-}
