@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from core.model.interventions.heads import Replace
-    from core.model.interventions.measures import Measure
 
 NOVELS = "bundled/gpt2-novels"
 KING = "the king met a dog , and then the king"
@@ -149,27 +148,7 @@ def test_the_card_says_what_a_head_writes_and_what_is_repaired() -> None:
     assert f"Less likely: `{down[0].display}` −{-down[0].logit:.2g}" in said(app)
     effect, direct = found.values[1, 2], alone[1, 2]
     assert f"alone it changes {direct:.3g}, with the rest of the model {effect:.3g}:" in said(app)
-    less = abs(effect) < abs(direct)
-    what = f"make up for {direct - effect:.3g}" if less else f"add {abs(direct - effect):.3g}"
-    assert ("what follows turns the sign" if direct * effect < 0 else what) in said(app)
-
-
-def test_nothing_makes_up_for_a_head_of_the_last_layer_or_where_the_sign_turns() -> None:
-    model = load(NOVELS)
-    measure: Measure = "logit_difference"
-    effect = effects(model, BOOK, measure=measure, draws=0).values
-    alone = direct_effects(model, BOOK, "mean", measure)
-    assert alone is not None
-    turned = np.argwhere(effect[:-1] * alone[:-1] < 0)[0]
-    less = np.argwhere(np.abs(effect[-1]) < np.abs(alone[-1]))[0]
-    for layer, head, words in (
-        (turned[0], turned[1], "what follows turns the sign"),
-        (len(effect) - 1, less[0], "No later head can make up for it"),
-    ):
-        place = {"layer": str(layer + 1), "head": str(head + 1)}
-        app = open_app("effect", model=NOVELS, text=BOOK, measure=measure, **place)
-        assert words in said(app)
-        assert "make up for" not in said(app).replace(words, "")
+    assert f"it repairs {direct - effect:.3g}".replace("-", "−") in said(app)
 
 
 def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> None:

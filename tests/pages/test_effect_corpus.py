@@ -66,14 +66,13 @@ def _drawn_values(app: AppTest) -> list[float]:
 
 @pytest.fixture
 def few_samples(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Eight sentences or images in place of all, six of which are drawn first."""
+    """Eight sentences or images in place of all."""
     original = samples.samples_of
     for module in (samples, corpus):
         monkeypatch.setattr(module, "samples_of", lambda model: original(model)[:8])
-    monkeypatch.setattr(corpus, "_FIRST", 4)
-    corpus._measured.clear()
+    corpus._place.clear()
     yield
-    corpus._measured.clear()
+    corpus._place.clear()
 
 
 @pytest.mark.usefixtures("few_samples")
@@ -86,38 +85,34 @@ def test_images_are_measured_over_the_sample_images() -> None:
 
 
 @pytest.mark.usefixtures("few_samples")
-def test_the_first_few_are_drawn_at_once_and_what_was_measured_stays(
+def test_values_are_drawn_before_they_are_compared_and_what_was_measured_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     measured: list[tuple[int, int]] = []
     headlines: list[str] = []
     original, headline = samples.sample_effects, corpus._headline
 
-    def counted(model: object, place: int, *given: object, draws: int, **more: object) -> object:
+    def noted(model: object, place: int, *given: object, draws: int, **more: object) -> object:
         measured.append((draws, place))
-        if len(measured) == 6:
+        if len(measured) == 10:
             raise ModelError("Stopped here.")
         return original(model, place, *given, draws=draws, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(corpus, "sample_effects", counted)
 
     def shown(*given: object) -> str:
         headlines.append(headline(*given))  # type: ignore[arg-type]
         return headlines[-1]
 
+    monkeypatch.setattr(corpus, "sample_effects", noted)
     monkeypatch.setattr(corpus, "_headline", shown)
     app = open_app("effect", model=NOVELS, text=BOOK, over="corpus", replace="zero")
     assert "Stopped here." in alerts(app)
-    assert "Over 4 sentences, " in headlines[0]
     assert "changes most" in headlines[0]
-    assert [place for _, place in measured] == [0, 2, 4, 6, 1, 3]
+    assert measured == [*((0, place) for place in range(8)), (10, 0), (10, 1)]
     app.run()
-    rest = [(0, 3), (0, 5), (0, 7), *((10, place) for place in range(8))]
-    assert measured[6:] == rest
-    assert "Over 8 sentences, " in headlines[-1]
+    assert measured[10:] == [(10, place) for place in range(8)]
     assert "matters most" in headlines[-1] or "no head" in headlines[-1]
     app.run()
-    assert len(measured) == 6 + len(rest)
+    assert len(measured) == 18
 
 
 def _decoded(values: object) -> np.ndarray:

@@ -53,38 +53,6 @@ class HeadEffects(Protocol):
         """What the heads are replaced by."""
 
 
-class HeadParts(Protocol):
-    """What :func:`core.model.interventions.direct.direct_parts` gives."""
-
-    @property
-    def heads(self) -> Floats:
-        """What each head writes of the value, (layer, head)."""
-
-    @property
-    def layers(self) -> Floats:
-        """What each layer writes besides, (layer,)."""
-
-    @property
-    def embeddings(self) -> float:
-        """What the embeddings are of it."""
-
-    @property
-    def biases(self) -> float:
-        """What all biases are of it."""
-
-    @property
-    def value(self) -> float:
-        """What is read: the sum."""
-
-    @property
-    def measure(self) -> Any:  # noqa: ANN401 - a name
-        """What it measures."""
-
-    @property
-    def unit(self) -> str:
-        """Its unit."""
-
-
 def effect_table(
     layered: Layered,
     found: HeadEffects,
@@ -225,29 +193,29 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
     return table
 
 
-def parts_table(layered: Layered, parts: HeadParts) -> pd.DataFrame:
+def parts_table(
+    layered: Layered, heads: Floats, layers: Floats, rest: tuple[float, float], value: float
+) -> pd.DataFrame:
     """What is read at a model's end in parts, a row per head, then the rest.
 
-    Columns ``writer`` ("head", "layer" for what a layer writes besides its heads, "embeddings",
-    "biases"); ``layer`` and ``head`` (from 1, missing where there is none); ``part``; ``share`` of
-    the value. ``table.attrs`` has "value", "measure" and "unit".
+    `heads` (layer, head), `layers` (layer,), `rest` (embeddings and biases) and their sum `value`
+    are of :func:`core.model.interventions.direct.direct_parts`. Columns ``writer`` ("head", "layer"
+    for what a layer writes besides its heads, "embeddings", "biases"); ``layer`` and ``head`` (from
+    1, missing where there is none); ``part``; ``share`` of the value.
     """
     import pandas as pd
 
-    heads = parts.heads
     layer, head = np.divmod(np.arange(heads.size), heads.shape[1])
     labels = [*layered.layer_labels]
-    rest = len(parts.layers)
     table = pd.DataFrame(
         {
-            "writer": ["head"] * heads.size + ["layer"] * rest + ["embeddings", "biases"],
+            "writer": ["head"] * heads.size + ["layer"] * len(layers) + ["embeddings", "biases"],
             "layer": pd.array([*np.array(labels)[layer], *labels, None, None], dtype="Int64"),
-            "head": pd.array([*(head + 1), *[None] * (rest + 2)], dtype="Int64"),
-            "part": [*heads.ravel(), *parts.layers, parts.embeddings, parts.biases],
+            "head": pd.array([*(head + 1), *[None] * (len(layers) + 2)], dtype="Int64"),
+            "part": [*heads.ravel(), *layers, *rest],
         }
     )
-    table["share"] = table["part"] / parts.value
-    table.attrs |= {"value": parts.value, "measure": parts.measure, "unit": parts.unit}
+    table["share"] = table["part"] / value
     return table
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,6 @@ from core.analysis.effect.corpus import corpus_table
 from core.analysis.statistics import CONFIDENCE
 from core.figures.palette import Palette
 from core.model import Trace
-from core.model.errors import ModelError
 from core.model.interventions.heads import Replace
 from core.model.interventions.measures import Measure
 from core.model.interventions.samples import (
@@ -25,16 +24,15 @@ from core.model.interventions.samples import (
     samples_of,
 )
 from core.screens.effect.heads import show_map
+from core.screens.effect.measuring import measure_once
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.downloads import contents
 from core.ui.head_tables import HeadTable, offer_table
 from core.ui.navigation import ask
-from core.ui.serve import turns
 from core.ui.serve.once import Shared
-from core.ui.serve.progress import Bar, bar_with_cancel
+from core.ui.serve.progress import Bar
 from core.ui.words.effects import MEASURED, replacements_of
-from core.ui.words.messages import show_model_error
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 from core.vocabulary import percent
@@ -46,16 +44,8 @@ if TYPE_CHECKING:
     from core.model import Effects
 
 _MAX_KEPT = 8  # of 64 times a few dozen numbers a head, ten times as many on 16: 2 MB
-_FIRST = 6  # samples that are drawn before the others are measured
 _SAMPLES = {"text": "sentences", "image": "images"}
 _words = Prose(__file__)
-
-
-class Step(NamedTuple):
-    """Samples by their places, and the random directions of every head on each of them."""
-
-    draws: int
-    places: Sequence[int]
 
 
 def pick_over(key: TraceKey) -> bool:
@@ -73,76 +63,50 @@ def pick_over(key: TraceKey) -> bool:
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _measured(
+def _place(
     model: str,  # noqa: ARG001 - the key, as all of these
     modality: str,  # noqa: ARG001
     replace: str,  # noqa: ARG001
     measure: str,  # noqa: ARG001
-) -> Shared[dict[tuple[int, int], Effects]]:
-    """What was measured, by directions and place, for all visitors; a run that was left stays."""
-    return Shared({})
+    draws: int,  # noqa: ARG001
+) -> Shared[list[list[Effects]]]:
+    """A place for what was measured, shared by all visitors; empty until a run has finished."""
+    return Shared([])
 
 
 class Corpus(NamedTuple):
-    """What is measured over all samples, in steps: the first few, all, then random directions."""
+    """What is measured over all samples; then with random directions, over some of them."""
 
     key: TraceKey
     replace: Replace
     measure: Measure
 
-    @property
-    def effects(self) -> dict[tuple[int, int], Effects]:
-        """What is known, by directions and place."""
-        return self._shared.kept
+    def place(self, draws: int) -> Shared[list[list[Effects]]]:
+        """Where the effects of all samples are, or of those with random directions."""
+        return _place(self.key.model, self.key.modality, self.replace, self.measure, draws)
 
-    @property
-    def _shared(self) -> Shared[dict[tuple[int, int], Effects]]:
-        return _measured(self.key.model, self.key.modality, self.replace, self.measure)
-
-    def steps(self) -> list[Step]:
-        """In their order."""
+    def effects(self, draws: int) -> list[Effects]:
+        """These, measured under a bar where they are not; ends the page on an error."""
         model = cache.model(self.key.model, self.key.modality)
-        count = len(samples_of(model))
-        few = range(0, count, max(1, count // _FIRST))
-        return [Step(0, few), Step(0, range(count)), Step(DRAWS, compared_with_chance(model))]
+        places = compared_with_chance(model) if draws else range(len(samples_of(model)))
+        samples, total = _SAMPLES[self.key.modality], len(places)
 
-    def left_of(self, step: Step) -> list[int]:
-        """Places that are not measured yet."""
-        return [place for place in step.places if (step.draws, place) not in self.effects]
+        def words(done: int) -> str:
+            return _words("over", draws=draws, done=done, total=total, samples=samples)
 
-    def run(self, step: Step) -> None:
-        """Measure what is left of a step under a bar; ends the page on an error."""
-        if not self.left_of(step):
-            return
-        try:
-            cancel = f"effect_corpus_cancel_{step.draws}_{len(step.places)}"
-            with (
-                turns.long_work(),
-                bar_with_cancel(cancel, _back_to_text) as bar,
-                self._shared.turn(waiting=lambda: bar.show(*self._so_far(step))),
-            ):
-                for place in self.left_of(step):
-                    self._measure(step, place, bar)
-        except ModelError as error:
-            show_model_error(error)
-            controls.end_page()
+        def run(bar: Bar) -> list[Effects]:
+            found: list[Effects] = []
 
-    def _measure(self, step: Step, place: int, bar: Bar) -> None:
-        def show(passes: int, of: int) -> None:
-            bar.step(*self._so_far(step, passes / of))
+            def show(passes: int, of: int) -> None:
+                bar.step((len(found) + passes / of) / total, words(len(found)))
 
-        show(0, 1)
-        model = cache.model(self.key.model, self.key.modality)
-        self.effects[step.draws, place] = sample_effects(
-            model, place, self.replace, self.measure, draws=step.draws, progress=show
-        )
+            for place in places:
+                given = model, place, self.replace, self.measure
+                found.append(sample_effects(*given, draws=draws, progress=show))
+            return found
 
-    def _so_far(self, step: Step, share: float = 0.0) -> tuple[float, str]:
-        """The share of a step that is done, with this much of a sample, and its words."""
-        done, total = len(step.places) - len(self.left_of(step)), len(step.places)
-        samples = _SAMPLES[self.key.modality]
-        words = _words("over", draws=step.draws, done=done, total=total, samples=samples)
-        return (done + share) / total, words
+        cancel = f"effect_corpus_cancel_{draws}"
+        return measure_once(self.place(draws), run, words(0), cancel, _back_to_text)
 
 
 def _back_to_text() -> None:
@@ -150,25 +114,16 @@ def _back_to_text() -> None:
 
 
 def measure_corpus(trace: Trace, corpus: Corpus, layer: int, head: int) -> HeadTable:
-    """The table over the samples that are measured, with the chosen head; the first few at once."""
-    few, whole, compared = corpus.steps()
-    corpus.run(few)
-    over = few if corpus.left_of(whole) else whole
-
-    def listed(step: Step) -> list[Effects]:
-        return [corpus.effects[step.draws, each] for each in step.places]
-
-    found = [listed(over)]
-    if not corpus.left_of(compared):
-        found.append(listed(compared))
-    table = corpus_table(trace, *found)
+    """The table over the samples, with the chosen head; compared with chance if that is known."""
+    compared = corpus.place(DRAWS).kept
+    table = corpus_table(trace, corpus.effects(0), *compared)
     return HeadTable(trace=trace, table=table, layer=layer, head=head)
 
 
 def show_corpus(heads: HeadTable, corpus: Corpus, colours: Palette) -> Callable[[], None]:
     """The answer, the map, the chosen head's numbers; then the table and the file.
 
-    What it gives measures the next step, below these, and draws them again.
+    What it gives compares them with chance, below these, and draws them again.
     """
     samples, facts = _SAMPLES[corpus.key.modality], heads.table.attrs
     ask(_headline(heads.table, samples))
@@ -189,12 +144,12 @@ def show_corpus(heads: HeadTable, corpus: Corpus, colours: Palette) -> Callable[
 
 
 def _go_on(place: DeltaGenerator, corpus: Corpus) -> None:
-    for step in corpus.steps():
-        if corpus.left_of(step):
-            controls.publish()
-            with place.container():
-                corpus.run(step)
-            st.rerun()
+    if corpus.place(DRAWS).kept:
+        return
+    controls.publish()
+    with place.container():
+        corpus.effects(DRAWS)
+    st.rerun()
 
 
 def _headline(table: pd.DataFrame, samples: str) -> str:

@@ -180,14 +180,13 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     """What it looks like, how much it writes, whether it is needed, each beside its control."""
     row, replaced, measure = heads.row, replacements_of(key.modality), found.measure
     ways = {name: effects_of_head(key, name, measure, heads.layer, heads.head) for name in replaced}
-    pattern, short = pattern_names(heads.trace)[row["pattern"]], row["pattern"] == TOO_SHORT
-    named, known = row["pattern"] not in (NONE, TOO_SHORT), "share" in row
+    known = "share" in row
     share = row["share"] if known else 0.0
     verdict = _words(
         "verdict",
         head=heads.name,
-        pattern=pattern,
-        named=named,
+        pattern=pattern_names(heads.trace)[row["pattern"]],
+        named=row["pattern"] not in (NONE, TOO_SHORT),
         known=known,
         share=share,
         ways=len(ways),
@@ -197,7 +196,6 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     )
     rule = _words("rule", inactive=INACTIVE, little=LITTLE, draws=SINGLE_DRAWS)
     st.markdown(verdict, help=rule)
-    st.markdown(_words("looks", pattern=pattern, named=named, short=short))
     st.markdown(_words("carries", known=known, share=share))
     st.markdown(what_it_writes(heads, key, measure))
     st.markdown(_words("is_needed", measured=MEASURED[found.measure], unit=found.unit))
@@ -213,24 +211,15 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     st.caption(
         _words("others", draws=SINGLE_DRAWS, others=others, replaced=replaced[found.replace])
     )
-    st.markdown(_after_head(heads, replaced[found.replace]))
-
-
-def _after_head(heads: HeadTable, replaced: str) -> str:
-    """What the rest of the model makes of a head that is replaced (Markdown)."""
-    row = heads.row
-    direct, effect = row.get("direct", float("nan")), row["effect"]
-    return _words(
-        "is_repaired",
-        known=math.isfinite(direct),
-        last=heads.layer == heads.trace.shape[0] - 1,
-        turns=direct * effect < 0,
-        replaced=replaced,
-        direct=number(direct, ".3g"),
-        effect=number(effect, ".3g"),
-        repaired=number(abs(direct - effect), ".3g"),
-        less=abs(effect) < abs(direct),
+    direct, repaired = (row.get(name, math.nan) for name in ("direct", "repaired"))
+    follows = _words(
+        "what_follows",
+        replaced=replaced[found.replace],
+        effect=number(row["effect"], ".3g"),
+        direct=number(direct, ".3g", missing=""),
+        repaired=number(repaired, ".3g", missing=""),
     )
+    st.markdown(follows)
 
 
 def _marked(effect: float, control: float) -> str:

@@ -46,12 +46,7 @@ def mathematics(*, has_words: bool) -> tuple[str, ...]:
     """What is replaced by what, what is measured, the rule of the verdict; what else is taken away,
     and compared with; and of a text, where a token comes from.
     """
-    paths = [_words("mathematics_of_paths", lines=LINES)] if has_words else []
-    return (_mathematics_of_heads(), _words("away_mathematics"), *paths)
-
-
-def _mathematics_of_heads() -> str:
-    of_one = _words(
+    of_heads = _words(
         "mathematics",
         texts=TEXTS,
         leaders=LEADERS,
@@ -62,13 +57,9 @@ def _mathematics_of_heads() -> str:
         negligible=percent(NEGLIGIBLE),
         inactive=INACTIVE,
         little=LITTLE,
-    )
-    of_corpus = _words(
-        "mathematics_corpus",
-        samples=TEXTS,
         resamples=f"{statistics.RESAMPLES:,}",
-        draws=samples.DRAWS,
+        corpus_draws=samples.DRAWS,
         compared=samples.COMPARED,
-        rate=percent(FALSE_DISCOVERY),
     )
-    return f"{of_one}\n\n{of_corpus}"
+    paths = [_words("mathematics_of_paths", lines=LINES)] if has_words else []
+    return (of_heads, _words("away_mathematics"), *paths)

@@ -6,9 +6,9 @@ headline; then some of every head, for the map.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from core.model.interventions.ablation import AblationResult
 
 Step = Literal["values", "fresh", "map"]
+Result = TypeVar("Result")
 _MAX_KEPT = 64  # of a few dozen numbers a head: 40 kB
 _STOPPED = "_effects_stopped"
 _words = Prose(__file__)
@@ -129,17 +130,32 @@ def measured_effects(
     if not place.kept and st.session_state.get(_STOPPED) == request:
         st.button(_words("measure", step=step), key="effect_again", on_click=_go_on, type="primary")
         controls.end_page()
+    options = {} if place.kept else _options(key, replace, measure, step)
+
+    def run(bar: Bar) -> Effects:
+        return _run(key, replace, measure, progress=partial(_show, bar, step), **options)
+
+    begins, cancel = _words("begins", step=step), f"effect_cancel_{step}"
+    return measure_once(place, run, begins, cancel, _stop, request)
+
+
+def measure_once(
+    place: Shared[list[Result]],
+    run: Callable[[Bar], Result],
+    begins: str,
+    cancel: str,
+    on_cancel: Callable[..., None],
+    *arguments: object,
+) -> Result:
+    """What a place has, or what `run` puts there under a bar; ends the page on an error."""
     if not place.kept:
-        options = _options(key, replace, measure, step)
         try:
-            with turns.long_work(), bar_with_cancel(f"effect_cancel_{step}", _stop, request) as bar:
-                begins = partial(bar.show, 0.0, _words("begins", step=step))
-                begins()
-                progress = partial(_show, bar, step)
-                run = partial(_run, key, replace, measure)
-                with place.turn(waiting=begins):
+            with turns.long_work(), bar_with_cancel(cancel, on_cancel, *arguments) as bar:
+                begin = partial(bar.show, 0.0, begins)
+                begin()
+                with place.turn(waiting=begin):
                     if not place.kept:
-                        place.kept.append(run(progress=progress, **options))
+                        place.kept.append(run(bar))
         except ModelError as error:
             show_model_error(error)
             controls.end_page()

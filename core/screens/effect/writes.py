@@ -48,7 +48,8 @@ def show_writes(
     if parts is None:
         ask(_words("not_followed"))
         return
-    table = parts_table(trace, parts)
+    rest = parts.embeddings, parts.biases
+    table = parts_table(trace, parts.heads, parts.layers, rest, parts.value)
     heads = HeadTable(trace=trace, table=table, layer=layer, head=head)
     first = np.unravel_index(np.nanargmax(parts.heads), parts.heads.shape)
     ask(
@@ -71,7 +72,7 @@ def show_writes(
         trace.layer_labels,
         np.nansum(parts.heads, axis=1),
         parts.layers,
-        (parts.embeddings, parts.biases),
+        rest,
         parts.unit,
         colours,
     )

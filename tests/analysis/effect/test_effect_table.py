@@ -143,22 +143,11 @@ def test_what_is_repaired_is_the_direct_effect_less_the_effect() -> None:
     np.testing.assert_array_equal(table["part"], parts.ravel())
 
 
-@dataclass(frozen=True)
-class Parts:
-    heads: np.ndarray
-    layers: np.ndarray
-    embeddings: float = 1.0
-    biases: float = -0.5
-    value: float = 4.0
-    measure: str = "class"
-    unit: str = "logits"
-
-
 def test_all_parts_are_rows_and_add_up() -> None:
-    parts = Parts(np.array([[1.0, 0.5, 0.0], [0.5, 0.0, np.nan]]), np.array([0.5, 1.0]))
-    table = parts_table(Layers(), parts)
+    heads = np.array([[1.0, 0.5, 0.0], [0.5, 0.0, np.nan]])
+    table = parts_table(Layers(), heads, np.array([0.5, 1.0]), (1.0, -0.5), 4.0)
     assert table["writer"].tolist() == ["head"] * 6 + ["layer"] * 2 + ["embeddings", "biases"]
     assert table["layer"].tolist()[:8] == [2, 2, 2, 5, 5, 5, 2, 5]
     assert table["head"].isna().sum() == 4
-    assert table["part"].sum() == parts.value
+    assert table["part"].sum() == 4
     assert table["share"].tolist()[0] == 0.25
