@@ -47,7 +47,7 @@ def temporary_files(process: psutil.Process) -> list[str]:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc lists what a process opens")
 def test_an_upload_is_never_written_to_the_disk(address: str) -> None:
-    """Looked at when all but the end of 30 MB is sent: what is not received yet is in no buffer."""
+    """Looked at when all but the end of 19 MB is sent: what is not received yet is in no buffer."""
     process = process_at(address)
     before = temporary_files(process)
     opened: list[str] = []
@@ -59,7 +59,8 @@ def test_an_upload_is_never_written_to_the_disk(address: str) -> None:
         yield bytes(MEGABYTE)
 
     with visitor(address) as one:
-        assert one.put(blocks(30), 30 * MEGABYTE)[0] == 204
+        assert one.put(blocks(19), 19 * MEGABYTE)[0] == 204
+        assert one.put_megabytes(60)[0] == 413
         assert one.put([b"a"], 1, "a\0.txt")[0] == 400  # it would end every run of the page
     assert opened == before
 
@@ -74,16 +75,15 @@ def test_files_in_number_take_the_place_of_older_ones(address: str) -> None:
 
 
 def test_uploads_under_way_in_number_are_refused(address: str) -> None:
-    """Three of 60 MB at once, each held back before its end, on a server that holds 100."""
+    """Seven of 19 MB at once, each held back before its end, on a server that holds 100."""
     held: list[int] = []
 
     def blocks(others: list[Visitor]) -> Iterator[bytes]:
-        for _ in range(59):
-            yield bytes(MEGABYTE)
+        yield from [bytes(MEGABYTE)] * 18
         if others:
-            held.append(others[0].put(blocks(others[1:]), 60 * MEGABYTE)[0])
+            held.append(others[0].put(blocks(others[1:]), 19 * MEGABYTE)[0])
         yield bytes(MEGABYTE)
 
     with visitor(address) as one, visitor(address) as two, visitor(address) as three:
-        assert one.put(blocks([two, three]), 60 * MEGABYTE)[0] == 204
-    assert held == [507, 507]
+        assert one.put(blocks([two, three] * 3), 19 * MEGABYTE)[0] == 204
+    assert held == [507, 507, *[204] * 4]

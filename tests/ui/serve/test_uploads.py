@@ -10,7 +10,10 @@ from starlette.formparsers import MultiPartParser
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from core.ui.serve import deployment, uploads
+from core.analysis.corpus import MAX_BYTES
+from core.screens.atlas.corpus import images
+from core.ui.frame import image_row
+from core.ui.serve import uploads
 from tests.server import ROOT
 
 MB = 2**20
@@ -18,11 +21,14 @@ MB = 2**20
 
 @pytest.fixture
 def manager(monkeypatch: pytest.MonkeyPatch) -> MemoryUploadedFileManager:
-    """One that takes files of 10 MB, and 40 MB of all sessions."""
-    monkeypatch.setattr(uploads, "limit_mb", lambda: 10)
-    manager = MemoryUploadedFileManager("/upload")
-    monkeypatch.setattr(uploads, "_quota", uploads.UploadQuota(manager, 40 * MB))
+    """One that keeps 10 MB of a session, and 40 MB of all."""
+    monkeypatch.setenv("HEADSCOPE_UPLOADS_MB", "40")
+    monkeypatch.setattr(uploads, "SESSION_MB", 10)
     monkeypatch.setattr(uploads, "MAX_FILES", 4)
+    monkeypatch.setattr(MultiPartParser, "spool_max_size", 1)
+    monkeypatch.setattr("starlette.formparsers.SpooledTemporaryFile", object)
+    manager = MemoryUploadedFileManager("/upload")
+    uploads.bound(manager)
     return manager
 
 
@@ -40,7 +46,7 @@ def test_a_session_keeps_its_four_newest_files(manager: MemoryUploadedFileManage
     assert kept(manager, "one") == ["3", "4", "5", "6"]
 
 
-def test_a_session_keeps_no_more_than_one_file_of_the_largest_size(
+def test_a_session_keeps_files_of_a_bounded_size(
     manager: MemoryUploadedFileManager,
 ) -> None:
     for name in "abc":
@@ -97,52 +103,21 @@ def test_uploads_on_their_way_are_counted_together_until_they_end(
         third.write(bytes(40 * MB))
 
 
-def test_an_upload_ends_where_it_takes_half_of_the_memory_that_is_free(
+def test_a_manager_is_bounded_once_however_often_the_app_runs(
     manager: MemoryUploadedFileManager, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(uploads, "available_bytes", lambda: 30 * MB)
-    with uploads.ArrivingUpload(max_size=50 * MB) as one:
-        one.write(bytes(15 * MB))
-        with pytest.raises(HTTPException, match="31 MB of memory are free"):
-            one.write(bytes(5 * MB))
-
-
-def test_a_streamlit_made_otherwise_goes_on_with_one_warning(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    said: list[object] = []
-    deployment.warn_once.cache_clear()
-    monkeypatch.setattr(deployment._LOGGER, "warning", lambda *message: said.append(message))
-    monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
-    monkeypatch.setattr("streamlit.runtime.get_instance", SimpleNamespace)
-    monkeypatch.setattr(MultiPartParser, "spool_max_size", 1)
-    uploads.limit()
-    uploads.limit()
-    assert len(said) == 1
-
-
-def test_a_manager_is_bounded_once_however_often_the_app_runs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    manager = MemoryUploadedFileManager("/upload")
     instance = SimpleNamespace(uploaded_file_mgr=manager)
     monkeypatch.setattr("streamlit.runtime.exists", lambda: True)
     monkeypatch.setattr("streamlit.runtime.get_instance", lambda: instance)
-    monkeypatch.setattr(MultiPartParser, "spool_max_size", 1)
-    monkeypatch.setattr("starlette.formparsers.SpooledTemporaryFile", object)
-    options = {"server.maxUploadSize": 400}
-    monkeypatch.setattr("streamlit.config.get_option", options.__getitem__)
-    monkeypatch.setattr("streamlit.config.set_option", options.__setitem__)
-    monkeypatch.setenv("HEADSCOPE_UPLOADS_MB", "3")
-    monkeypatch.setattr(uploads, "_quota", None)
+    bounded = manager.add_file
     uploads.limit()
-    quota = manager.add_file.__self__  # type: ignore[attr-defined]
+    assert manager.add_file is bounded
+    assert MultiPartParser.spool_max_size == 40 * MB
+    instance.uploaded_file_mgr = None  # as in a test of a page
     uploads.limit()
-    assert manager.add_file.__self__ is quota  # type: ignore[attr-defined]
-    assert quota.max_bytes == 3 * MB
-    assert uploads.limit_mb() == 3  # no upload is larger than all together
-    assert MultiPartParser.spool_max_size > uploads.limit_bytes() == 3 * MB
 
 
-def test_the_largest_upload_is_what_the_server_is_told() -> None:
-    assert "maxUploadSize = 400" in (ROOT / ".streamlit" / "config.toml").read_text()
+def test_one_file_is_as_large_as_the_server_is_told() -> None:
+    """As much as pages ask for: of a corpus, and of an image."""
+    assert {MAX_BYTES, image_row.MAX_MB * MB, images.MAX_MB * MB} == {20 * MB}
+    assert "maxUploadSize = 20" in (ROOT / ".streamlit" / "config.toml").read_text()

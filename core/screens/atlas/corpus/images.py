@@ -59,7 +59,7 @@ def _box() -> Corpus:
 def _own() -> Corpus:
     files = st.file_uploader(
         f"Images: PNG, JPEG or WebP, at most {MAX_IMAGES} files of {MAX_MB} MB, and"
-        f" {uploads.limit_mb():,} MB together",
+        f" {uploads.SESSION_MB} MB together",
         type=["png", "jpg", "jpeg", "webp"],
         accept_multiple_files=True,
         key="atlas_images",

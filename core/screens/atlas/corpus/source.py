@@ -31,7 +31,6 @@ from core.ui import controls
 from core.ui.cache.session import remembered
 from core.ui.corpus_walk import corpus_digest
 from core.ui.frame import switch
-from core.ui.serve import uploads
 from core.ui.serve.deployment import setting
 from core.ui.serve.sessions import LONG_TEXT
 from core.ui.words.messages import escape, quote
@@ -166,7 +165,7 @@ def _uploaded() -> Corpus | None:
         "A sentence per line (.txt), a table (.csv, .tsv), or objects (.jsonl); at most 20 MB",
         type=list(ENDINGS),
         key="atlas_file",
-        max_upload_size=min(MAX_BYTES // 2**20, uploads.limit_mb()),
+        max_upload_size=MAX_BYTES // 2**20,
     )
     if file is None:
         st.info("**Choose a file.** It is read on this server only, and kept in memory only.")
