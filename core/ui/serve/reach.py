@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import socket
-
-from streamlit import config
+from streamlit import config, net_util
 
 from core.ui.serve.visitor import is_loopback
-
-_ANYWHERE = ("192.0.2.1", 9)  # an address for documentation (RFC 5737); nothing is sent to it
 
 
 def address_for_others(netloc: str) -> str:
@@ -20,16 +16,5 @@ def address_for_others(netloc: str) -> str:
     host, colon, port = netloc.rpartition(":") if netloc.count(":") == 1 else (netloc, "", "")
     if not is_loopback(host) or is_loopback(config.get_option("server.address") or ""):
         return netloc
-    found = _address_in_network()
-    return netloc if found is None else f"{found}{colon}{port}"
-
-
-def _address_in_network() -> str | None:
-    """The address that this machine would send from; None without a network."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(_ANYWHERE)  # chooses a route; UDP sends nothing until there is data
-        except OSError:
-            return None
-        address: str = probe.getsockname()[0]
-    return None if is_loopback(address) else address
+    address = net_util.get_internal_ip()
+    return netloc if address is None or is_loopback(address) else f"{address}{colon}{port}"

@@ -10,7 +10,7 @@ from core.ui.serve import reach
 
 @pytest.fixture(autouse=True)
 def _network(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "_address_in_network", lambda: "192.0.2.77")
+    monkeypatch.setattr("streamlit.net_util.get_internal_ip", lambda: "192.0.2.77")
 
 
 @pytest.mark.parametrize("own", ["localhost:8501", "127.0.0.1:8501"])
