@@ -105,7 +105,7 @@ def _values_of(control: Control) -> str:
 def main() -> None:
     """Write the files, as for a visitor at this machine."""
     README.write_text(with_pages(README.read_text("utf-8")), "utf-8")
-    connection = visitor.Connection("127.0.0.1", (("Host", "localhost:8501"),))
+    connection = "127.0.0.1", [("Host", "localhost:8501")]
     with mock.patch.object(visitor, "connection", return_value=connection), prepared_site():
         apps = [(page, open_app(page, **link)) for page, link in visits()]
     declared = [(page, dict(app.session_state["_controls"])) for page, app in apps]

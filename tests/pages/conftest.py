@@ -53,7 +53,7 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
     def connect_from(ip: str, **headers: str) -> None:
         sent = tuple({"Host": "localhost:8501", **headers}.items())
-        monkeypatch.setattr(visitor, "connection", lambda: visitor.Connection(ip, sent))
+        monkeypatch.setattr(visitor, "connection", lambda: (ip, sent))
 
     connect_from("127.0.0.1")
     return connect_from

@@ -18,8 +18,6 @@ LOCAL = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}
         ("127.8.9.10", "127.8.9.10:80", None),
         ("::1", "[::1]:8501", "http://[::1]:8501"),
         ("::ffff:127.0.0.1", "localhost:8501", None),
-        ("127.0.0.1", "localhost:80", "http://localhost"),
-        ("127.0.0.1", "localhost", "https://localhost:443"),
     ],
 )
 def test_a_loopback_address_with_a_loopback_name_is_this_machine(
