@@ -6,7 +6,6 @@ from core.ui import controls, navigation
 from core.ui.frame import model_chip, switch, window
 from core.ui.serve import deployment, sessions, turns, uploads
 
-deployment.stay_offline()
 deployment.share_processors()
 uploads.limit()
 sessions.guard()

@@ -8,14 +8,10 @@ model they may download; ``TOKENS``: the largest atlas; ``ATLASES``: a folder of
 
 from __future__ import annotations
 
-import functools
 import os
 
 import streamlit as st
-from streamlit import net_util
-from streamlit.logger import get_logger
 
-_LOGGER = get_logger(__name__)
 _YES = frozenset({"1", "true", "yes", "on"})
 
 
@@ -45,22 +41,6 @@ def megabytes(name: str, default: float) -> float:
     except ValueError:
         return default
     return size if size >= 0 else default
-
-
-@functools.cache
-def warn_once(message: str) -> None:
-    """Log a warning for the operator, and not again for every page of a test."""
-    _LOGGER.warning(message)
-
-
-def stay_offline() -> None:
-    """Keep Streamlit from asking an outside address for the server's own.
-
-    It would ask when it starts without a browser, unless ``browser.serverAddress`` is set (which
-    ``.streamlit/config.toml`` does), and whenever another site's page connects, to compare the two;
-    such connections are refused unless ``server.corsAllowedOrigins`` lists them.
-    """
-    net_util.get_external_ip = lambda: None
 
 
 def share_processors() -> None:

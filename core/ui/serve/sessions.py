@@ -1,17 +1,15 @@
-"""Widget states that a browser may send; what is freed once a visitor, or the server, leaves.
+"""Widget states that a browser may send; how many visits a server may have, and how it ends.
 
-Streamlit takes 25 MB of states in a message, parses what components and charts say as JSON, which
-makes 25 times its size of it, and keeps that for two minutes after a visit, or until somebody else
-leaves. ``server.maxWidgetStateSize`` (in ``.streamlit/config.toml``) limits the whole message. It
-keeps three file descriptors of a visit as long.
+``server.maxWidgetStateSize`` (in ``.streamlit/config.toml``) limits the whole message. Streamlit
+parses what components and charts say as JSON, which makes 25 times its size of it, and keeps that
+for two minutes after a visit, and three file descriptors as long.
 """
 
 from __future__ import annotations
 
-import asyncio
 import atexit
 import contextlib
-import gc
+import functools
 import os
 import sys
 import threading
@@ -24,42 +22,27 @@ from streamlit.logger import get_logger
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import Runtime, RuntimeState
-from streamlit.runtime.caching.ttl_cache import TTLCache
 from streamlit.runtime.session_manager import SessionClient
 from streamlit.runtime.state.common import unpack_widget_state_value
-
-from core.ui.serve.deployment import warn_once
 
 MOST_BYTES = 256_000  # of a state; a lasso around all points of a cloud takes half of it
 LONG_TEXT = "pasted_lines"  # key of the one text box whose state may be longer
 _UPLOAD = "file_uploader_state_value"  # what Streamlit calls the state of a file uploader
 DESCRIPTORS = 8192  # enough for 2,700 visits in two minutes; the system may allow fewer
-_SPARE_SECONDS = 1.0  # after the two minutes for which Streamlit keeps a session for its return
 _LOGGER = get_logger(__name__)
-_turn = threading.Lock()
-_guarded: Runtime | None = None
 
 
 def guard() -> None:
-    """Refuse states that no page sends, free what visits leave, end well. Safe to repeat.
+    """Refuse states that no page sends, and end well. Safe to repeat."""
+    if runtime.exists() and type(server := runtime.get_instance()) is Runtime:  # no test's
+        _guard(server)
 
-    If Streamlit's internals have changed, states stay unlimited, with a warning in the log.
-    """
-    global _guarded  # noqa: PLW0603 - once per process
-    if not runtime.exists():
-        return
-    with _turn:
-        server = runtime.get_instance()
-        if server is _guarded:
-            return
-        _guarded = server
-        allow_descriptors()
-        atexit.register(_end_at_once, server)
-        try:
-            _refuse_states(server)
-            _free_after_visits(server)
-        except AttributeError as error:
-            warn_once(f"States of widgets are not limited: {error}")
+
+@functools.cache
+def _guard(server: Runtime) -> None:
+    allow_descriptors()
+    atexit.register(_end_at_once, server)
+    _refuse_states(server)
 
 
 def allow_descriptors() -> None:
@@ -150,27 +133,3 @@ def _refuse_states(server: Runtime) -> None:
         handle(session_id, msg, client=client)
 
     server.handle_backmsg = handle_possible  # type: ignore[method-assign]
-
-
-def _free_after_visits(server: Runtime) -> None:
-    """Drop the sessions that have run out: Streamlit does so only when another visitor leaves."""
-    disconnect = server.disconnect_session
-    manager: Any = server._session_mgr  # noqa: SLF001
-    left: TTLCache[str, object] = manager._session_storage._cache  # noqa: SLF001
-    timers: list[asyncio.TimerHandle] = []
-
-    def disconnect_session(session_id: str, *, client: SessionClient | None = None) -> None:
-        disconnect(session_id, client=client)
-        wait()
-
-    def wait() -> None:
-        if not timers:
-            timers.append(asyncio.get_running_loop().call_later(left.ttl + _SPARE_SECONDS, free))
-
-    def free() -> None:
-        timers.clear()
-        if len(left):  # which drops those that have run out
-            wait()
-        gc.collect()
-
-    server.disconnect_session = disconnect_session  # type: ignore[method-assign]

@@ -1,19 +1,16 @@
-"""What a browser says of its widgets is short and can be read, and is freed after the visit."""
+"""What a browser says of its widgets is short and can be read; a server ends well."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import threading
-import weakref
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime import RuntimeState
-from streamlit.runtime.caching.ttl_cache import TTLCache
 
 from core.ui.serve import sessions
 from core.ui.serve.sessions import LONG_TEXT, MOST_BYTES, is_possible, possible
@@ -124,40 +121,6 @@ def test_forged_states_take_no_memory_and_end_no_page(quiet_app: str) -> None:
                 await visitor.set("heatmap_table", {"view": {"held": cells * 6}})
 
     run_visit(visit())
-
-
-class Session:
-    """Never freed by its count of references alone, as sessions of Streamlit."""
-
-    def __init__(self) -> None:
-        self.itself = self
-
-
-def test_what_a_visitor_leaves_is_freed_though_nobody_else_comes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """As Streamlit does it, a session that is kept for its return goes when another one leaves."""
-    monkeypatch.setattr(sessions, "_SPARE_SECONDS", 0.05)
-    kept: TTLCache[str, Session] = TTLCache(maxsize=8, ttl=0.1)
-
-    def disconnect(session_id: str, *, client: object = None) -> None:
-        kept[session_id] = Session()
-
-    storage = SimpleNamespace(_session_storage=SimpleNamespace(_cache=kept))
-    server: Any = SimpleNamespace(disconnect_session=disconnect, _session_mgr=storage)
-
-    async def leave() -> None:
-        sessions._free_after_visits(server)
-        server.disconnect_session("a")
-        gone = [weakref.ref(kept["a"])]
-        await asyncio.sleep(0.06)
-        server.disconnect_session("b")
-        gone.append(weakref.ref(kept["b"]))
-        async with asyncio.timeout(60):
-            while any(each() is not None for each in gone):  # noqa: ASYNC110 - nothing tells
-                await asyncio.sleep(0.02)
-
-    run_visit(leave())
 
 
 def test_a_server_that_is_asked_to_end_while_it_measures_ends_well() -> None:
