@@ -11,16 +11,12 @@ import contextlib
 import errno
 import json
 import os
-import signal
 import sys
 import threading
 from pathlib import Path
 from typing import Any
 
-_MARGIN_BYTES = 1_000_000  # beyond the largest file: references and locks are files too
-_GRACE_SECONDS = 5.0  # to remove an unfinished file
 _FAILURES = {
-    errno.EFBIG: "a file is larger than announced",
     errno.ENOSPC: "the disk is full",
     errno.EACCES: "the folder for downloads cannot be written",
     errno.EROFS: "the folder for downloads cannot be written",
@@ -31,13 +27,17 @@ class _SizeError(Exception):
     """A file does not have its announced size."""
 
 
+def unfinished(blobs: Path) -> set[Path]:
+    """What the hub client has not completed in a model's folder of files."""
+    return set(blobs.glob("*.incomplete"))
+
+
 def main() -> None:
     """Fetch the files and report the outcome."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # keep what libraries print out of the answer
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that `finally` runs
     request = json.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(Path(request["blobs"]),), daemon=True).start()
     try:
         answer = {"folder": str(_fetch(request))}
     except Exception as error:  # noqa: BLE001 - the parent turns it into a sentence
@@ -49,10 +49,8 @@ def main() -> None:
 def _fetch(request: dict[str, Any]) -> Path:
     from huggingface_hub import hf_hub_download
 
-    files = sorted(request["files"], key=lambda file: file[1])  # small files may refuse early
-    _limit_file_size(max(size for _, size in files) + _MARGIN_BYTES)
     folder = Path()
-    for name, size in files:
+    for name, size in sorted(request["files"], key=lambda file: file[1]):  # small ones may refuse
         path = Path(
             hf_hub_download(
                 request["repo"],
@@ -80,23 +78,14 @@ def _register(snapshot: Path, revision: str) -> None:
     new.replace(reference)
 
 
-def _limit_file_size(size: int) -> None:
-    """Let no file of this process grow larger, where the system can enforce that."""
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-
-def _end_with_parent() -> None:
-    """Wait for the end of the input, then exit, cleanly if possible."""
-    while sys.stdin.buffer.read(1):
-        pass
-    last_resort = threading.Timer(_GRACE_SECONDS, os._exit, [1])
-    last_resort.daemon = True
-    last_resort.start()
-    if hasattr(signal, "pthread_kill"):  # interrupts a read in the main thread, too
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+def _end_with_parent(blobs: Path) -> None:
+    """Wait for the end of the input, then exit without an unfinished file of this process."""
+    before = unfinished(blobs)
+    sys.stdin.buffer.read()
+    for path in unfinished(blobs) - before:
+        with contextlib.suppress(OSError):
+            path.unlink()
+    os._exit(1)
 
 
 def _describe(error: Exception) -> str:
