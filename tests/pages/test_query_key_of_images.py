@@ -22,7 +22,6 @@ from tests.pages.conftest import alerts, press_example, said, sent
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
     from streamlit.testing.v1 import AppTest
 
     from core.model import Trace
@@ -59,18 +58,6 @@ def files(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
 
 def opened(model: str, **link: str) -> AppTest:
     return open_app("query_key", input="image", model=model, image=IMAGE, **link)
-
-
-def distances(points: NDArray[Any]) -> NDArray[np.float64]:
-    return np.asarray(np.linalg.norm(points[:, None] - points, axis=-1), dtype=np.float64)
-
-
-def test_points_are_the_principal_components_of_the_heads_vectors(model: str, trace: Trace) -> None:
-    data = sent(opened(model, layer="2", head="3", stage="raw"), "clouds")
-    vectors = np.vstack([trace.queries[1, 2], trace.keys[1, 2]]).astype(np.float64)
-    u, s, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
-    points = data["points"].reshape(-1, 2)
-    np.testing.assert_allclose(distances(points), distances(u[:, :2] * s[:2]), atol=1e-4)
 
 
 def test_the_picture_gets_the_patches_and_who_attends_to_whom(model: str, trace: Trace) -> None:
@@ -172,15 +159,6 @@ def test_examples_name_heads_once_they_are_measured(model: str, files: list[pd.D
     assert f"**L{best['layer']} H{best['head']}** " in said(app)
 
 
-def test_a_row_of_the_table_and_a_square_open_a_head(model: str) -> None:
-    app = opened(model, part="follow")
-    app.session_state["layer"], app.session_state["head"] = "1", "1"
-    app.run()
-    next(button for button in app.button if button.label == "Show its points").click().run()
-    assert app.session_state["part"] == "picture"
-    assert sent(app, "clouds")["heads"] == ["L1 H1"]
-
-
 def test_odd_links_are_reported(model: str) -> None:
     app = opened(model, stage="worst", colour="taste", point="q999", projection="LDA")
     text = alerts(app)
@@ -196,11 +174,6 @@ OLD_LINKS: list[tuple[dict[str, str], dict[str, object]]] = [
         {"part": "points", "colour": "hue", "stage": "raw"},
         {"part": "picture", "colour": "hue", "stage": "raw"},
     ),
-    (
-        {"layer": "2", "head": "3", "point": "q5", "distance": "cosine"},
-        {"layer": "2", "head": "3", "point": "q5", "distance": "cosine"},
-    ),
-    ({"part": "follow"}, {"part": "follow"}),
     ({"part": "faithful", "sound": "loud"}, {"part": "picture"}),
 ]
 
