@@ -91,7 +91,7 @@ def test_a_cancel_ends_it_and_it_can_be_built_again(goto: Open) -> None:
     give(page, "lines.txt", lines.encode())
     page.get_by_role("button", name="Build the atlas").click()
     expect(
-        page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens per second · about"))
+        page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens per second"))
     ).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_role("button", name="Build the atlas").click()

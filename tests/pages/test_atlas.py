@@ -137,15 +137,6 @@ def test_nothing_a_visitor_brings_is_run_before_the_button(monkeypatch: pytest.M
     assert app.exception  # now it is
 
 
-def test_the_time_is_told_once_an_atlas_of_the_model_was_built() -> None:
-    st.cache_resource.clear()
-    app = paste(open_app("atlas", corpus="lines"), LINES)
-    assert "how long is shown once it runs" in said(app)
-    of_lines(list(sample_sentences()[:40]))
-    app = paste(open_app("atlas", corpus="lines"), LINES)
-    assert re.search(r"will take about \*\*\d+ s\*\* and \*\*\d+ MB\*\*", said(app))
-
-
 def test_an_atlas_that_proves_too_large_once_it_is_tokenized_is_refused_before_it_is_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

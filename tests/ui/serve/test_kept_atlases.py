@@ -41,7 +41,7 @@ def test_where_memory_is_short_older_ones_go_and_more_than_all_is_refused(
 ) -> None:
     monkeypatch.setattr(cost, "available_bytes", lambda: 30 - 10 * len(kept()))
     keep("abc", size=10)
-    assert cost.too_large(cost.Cost(None, 16)) == cost.take_memory(cost.Cost(None, 16)) == ""
+    assert cost.too_large(16) == cost.take_memory(16) == ""
     assert kept() == "c"
-    assert "are free" in cost.take_memory(cost.Cost(None, 25))
+    assert "are free" in cost.take_memory(25)
     assert kept() == "c"

@@ -1,4 +1,4 @@
-"""The atlases of all visitors, and the pace of each model."""
+"""The atlases of all visitors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 # One of 5,000 tokens of the bundled model takes 76 MB: 46 of vectors, 30 of points. The server
 # takes 0.65 GB without any and should stay under 1 GB.
 MAX_ATLASES = 3
-_MAX_RATES = 64  # models whose seconds per token are remembered
 _turn = threading.Lock()
 
 
@@ -69,22 +68,3 @@ def keep_atlas(key: tuple[str, str], entry: AtlasEntry) -> AtlasEntry:
         while len(entries) > MAX_ATLASES:
             entries.popitem(last=False)
     return entry
-
-
-@st.cache_resource(show_spinner=False)
-def _rates() -> dict[str, float]:
-    return {}
-
-
-def known_rate(model_name: str) -> float | None:
-    """Seconds per token in this server's last atlas of a model; None before the first."""
-    return _rates().get(model_name)
-
-
-def remember_rate(model_name: str, seconds: float) -> None:
-    """Remember the seconds per token of a model."""
-    rates = _rates()
-    rates.pop(model_name, None)
-    rates[model_name] = seconds
-    for name in list(rates)[:-_MAX_RATES]:
-        rates.pop(name, None)

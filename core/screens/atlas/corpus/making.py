@@ -25,11 +25,10 @@ from core.screens.atlas.corpus.cost import (
     describe_cost,
     describe_estimate,
     describe_images,
-    in_words,
     take_memory,
     too_large,
 )
-from core.screens.atlas.corpus.entry import AtlasEntry, find_atlas, keep_atlas, remember_rate
+from core.screens.atlas.corpus.entry import AtlasEntry, find_atlas, keep_atlas
 from core.screens.atlas.corpus.images import plan_images, traced
 from core.screens.atlas.corpus.source import Corpus
 from core.ui import cache, controls
@@ -43,7 +42,6 @@ from core.ui.words.messages import show_model_error
 BATCH_TOKENS = 512  # of a forward pass: 0.2 s of the bundled model
 _WAIT_SECONDS = 1.0  # between two looks of a visitor who waits for another's atlas
 _PART_TOKENS = 8_192  # run by length, so that there is little padding
-_MIN_RATE_TOKENS = 200  # from which on a model's pace is remembered
 _PROJECTING = "Projecting the queries and keys of every head …"
 _PRESSED, _ASKED, _STOPPED = "_atlas_pressed", "_atlas_asked", "_atlas_stopped"
 _building = threading.BoundedSemaphore()  # two would only share the processors and the memory
@@ -125,7 +123,7 @@ def _make(model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, s
             plan = _choose(model, corpus, budget, bar)
             store = _trace(plan, model, corpus, bar)
             bar.show(1.0, _PROJECTING)
-            size = cost_of(model, plan.tokens).size
+            size = cost_of(model, plan.tokens)
             return keep_atlas(request, AtlasEntry(InMemory(atlas_of(store)), plan, size))
         finally:
             _building.release()
@@ -161,17 +159,13 @@ def _trace(plan: Chosen, model: LoadedModel, corpus: Corpus, bar: Bar) -> Memory
     def show(tokens: int) -> None:
         nonlocal done
         done += tokens
-        rate = done / max(time.perf_counter() - start, 1e-6)
-        left = in_words((plan.tokens - done) / max(rate, 1e-6))
-        pace = f"{rate:,.0f} tokens per second · about {left} left"
+        pace = f"{done / max(time.perf_counter() - start, 1e-6):,.0f} tokens per second"
         bar.step(done / max(plan.tokens, 1), f"{done:,} of {plan.tokens:,} tokens · {pace}")
 
     walk(chunks_of(rows, _PART_TOKENS), partial(_traces, model, corpus), store, show)
     if not done:
         st.info("This corpus has **no tokens** except special ones: use other sentences.")
         controls.end_page()
-    if done >= _MIN_RATE_TOKENS:
-        remember_rate(model.name, (time.perf_counter() - start) / done)
     return store
 
 
