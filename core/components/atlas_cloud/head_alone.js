@@ -83,7 +83,7 @@ export class HeadAlone extends CloudView {
     this.labels = placeCloudLabels(scene, tile, this.rank, room, (text) => this.widthOf(text))
     Object.assign(this.root.dataset, {
       labels: this.labels.length,
-      pictures: showsPictures(scene, 0) ? "1" : "0",
+      pictures: showsPictures(scene) ? "1" : "0",
     })
     if (picked >= 0)
       this.root.dataset.at = `${tile.xOf(picked).toFixed(1)},${tile.yOf(picked).toFixed(1)}`

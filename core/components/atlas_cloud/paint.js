@@ -15,13 +15,12 @@ import { seenPart, tileSpot, tilesInView } from "./viewport.js"
 /**
  * @typedef {ReturnType<typeof coloursOf>} Colours
  * @typedef {{data: Data, grid: Grid, view: View, colours: Colours, marks: Marks, ratio: number}} Painted ratio: the canvas' pixels for one of the page
- * @typedef {{radius: number, rim: number, isRinged: boolean, half: number, frame: number}} Look of points with one mark, in the canvas' pixels: a rim of the paper's colour or a dark ring; half the side of a patch, and its frame
+ * @typedef {{radius: number, rim: number, isRinged: boolean}} Look of points with one mark, in the canvas' pixels: a rim of the paper's colour or a dark ring
  */
 
 const MAX_RINGED = 500 // points with a dark ring; where more stand out, all have a rim of the paper's colour
 const GROWTH = [0, 0, 1, 1.5, 3] // pixels that a mark adds to the radius of a head alone
 const SPRITE = { from: 3.8, half: 1.7, frame: 2 } // radius from which patches are drawn as themselves; their half side, by the radius
-const TILE_SPRITE = { from: 400, half: 5, frame: 1 } // the same by the side of a tile; half their side in pixels
 const SMALL = 60 // side of a tile below which rings are thin
 const RADII = [
   [800, 4],
@@ -70,12 +69,10 @@ export function radiusFor({ data, grid, view }, side) {
   return Math.min(6, Math.max(1.5, 0.36 * room) * Math.max(1, view.zoom) ** 0.3)
 }
 
-/** Whether there is room to draw patches as themselves. @param {Painted} scene @param {number} side of a tile */
-export function showsPictures(scene, side) {
-  const { spriteSide, alone, searching } = scene.data
-  if (!spriteSide) return false
-  if (alone) return radiusFor(scene, side) >= SPRITE.from
-  return side >= TILE_SPRITE.from && !searching
+/** Whether patches are drawn as themselves: of a head alone, where there is room. @param {Painted} scene */
+export function showsPictures(scene) {
+  const { spriteSide, alone } = scene.data
+  return alone && spriteSide > 0 && radiusFor(scene, 0) >= SPRITE.from
 }
 
 /** The marks that any point has, those that stand out last. @param {Painted} scene */
@@ -95,13 +92,7 @@ export function lookOf(scene, side, mark) {
   const isApart = mark >= MARK.match
   const isRinged = mark > MARK.match || (isApart && marks.apart <= MAX_RINGED)
   const rim = ratio * (mark === MARK.picked ? 2 : isApart ? 1.2 : 1)
-  return {
-    radius: radius * ratio,
-    rim: Math.max(1, Math.round(rim)),
-    isRinged,
-    half: SPRITE.half * radius * ratio,
-    frame: Math.round((SPRITE.frame + (isRinged ? 1 : 0)) * ratio),
-  }
+  return { radius: radius * ratio, rim: Math.max(1, Math.round(rim)), isRinged }
 }
 
 /** Points are smaller where many would run together: down to 0, a single pixel. @param {Painted} scene @param {number} side @param {number} mark @returns {Look} */
@@ -111,12 +102,10 @@ function lookInTile(scene, side, mark) {
   /** @type {(radius: number) => number} */
   const area = (each) => data.half * pixelsOf(false, each).length
   while (radius > 0 && area(radius) > CROWDED * (side * ratio) ** 2) radius--
-  const sprite = { half: TILE_SPRITE.half * ratio, frame: Math.round(TILE_SPRITE.frame * ratio) }
   if (mark < MARK.match)
-    return { ...sprite, radius, rim: radius >= MIN_RIMMED * ratio ? 1 : 0, isRinged: false }
+    return { radius, rim: radius >= MIN_RIMMED * ratio ? 1 : 0, isRinged: false }
   const small = (side < SMALL ? 1 : 2) * ratio
   return {
-    ...sprite,
     radius: Math.max(2 * radius, Math.round(small)),
     rim: Math.max(1, Math.round(small / 2)),
     isRinged: true,
@@ -141,7 +130,7 @@ function paintTile(raster, scene, head, spot) {
     Math.floor(part.right * ratio),
     Math.floor(part.bottom * ratio),
   ]
-  const arePictures = showsPictures(scene, spot.side)
+  const arePictures = showsPictures(scene)
   for (const mark of marksShown(scene)) {
     const look = lookOf(scene, spot.side, mark)
     paintMarked(raster, scene, head, tile, box, mark, look, arePictures && mark !== MARK.faded)
@@ -175,8 +164,8 @@ function paintMarked(raster, scene, head, tile, box, mark, look, arePictures) {
         sprites,
         from,
         spriteSide,
-        look.half,
-        look.frame,
+        SPRITE.half * look.radius,
+        Math.round((SPRITE.frame + Number(look.isRinged)) * ratio),
         colours.kinds[kind],
         box,
       )
