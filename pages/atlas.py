@@ -39,23 +39,22 @@ with settings:
 with st.container():  # one place, however long: what moves down the page is redrawn
     entry = first_entry(picked, budget) or open_entry(picked, budget, settings)
 atlas, source = entry.atlas, entry.source
-
-with settings:
-    projection = pick_projection(atlas) if part == "one" else "PCA"
-    stage = pick_stage()
 suggest_head(atlas.model)
 with own:
     layer, head = pick_head(atlas)
 with settings:
+    projection = pick_projection(atlas) if part == "one" else "PCA"
+    stage = pick_stage()
     colour = pick_colour(atlas)
     contexts = part == "one" and not images and pick_contexts()
-    search = find(source, query)
+    found = find(source, query)
+search = None if isinstance(found, str) else found
 screen = Screen(entry, atlas, layer, head, projection, stage, colour, search, contexts)
 if answer := headline(atlas, stage, (layer, head) if part == "one" else None):
     ask(answer, "Press a head to enlarge it." if part == "heads" else "")
 presets.show(lambda: examples_for(entry))
 with st.container():
-    show_result(search, source)
+    show_result(found, source)
 
 if part == "heads":
     show_all_heads(screen)

@@ -27,7 +27,7 @@ _KINDS = {
     "image": "an image",
     "like": "patches like one",
 }
-_CACHED, _ERROR = "_atlas_found", "_atlas_find_error"
+_CACHED = "_atlas_found"
 _words = Prose(__file__)
 _ROWS = 100  # matches in the table below the result
 _ROWS_SAVED = 20_000  # matches in its file
@@ -48,8 +48,8 @@ def draw_search(*, images: bool) -> str:
     return query.strip()
 
 
-def find(source: Source, query: str) -> Search | None:
-    """The result of a search; None without one. Draws what counts as a match."""
+def find(source: Source, query: str) -> Search | str | None:
+    """What a search finds, or why it cannot; None without one. Draws what counts as a match."""
     atlas = source.sample
     kinds: Sequence[Kind | ImageKind] = KINDS if atlas.images is None else IMAGE_KINDS
     kind = controls.choice(
@@ -64,11 +64,7 @@ def find(source: Source, query: str) -> Search | None:
     if not query:
         return None
     question = (ref(atlas), query, kind)
-    result = remembered(_CACHED, question, lambda: _search(source, query, kind))
-    if isinstance(result, str):
-        st.session_state[_ERROR] = result
-        return None
-    return result
+    return remembered(_CACHED, question, lambda: _search(source, query, kind))
 
 
 def _search(source: Source, query: str, kind: Kind | ImageKind) -> Search | str:
@@ -82,12 +78,12 @@ def _search(source: Source, query: str, kind: Kind | ImageKind) -> Search | str:
     return Search(query, matches, everywhere)
 
 
-def show_result(search: Search | None, source: Source) -> None:
+def show_result(search: Search | str | None, source: Source) -> None:
     """How much was found, or why the search failed."""
-    error = st.session_state.pop(_ERROR, None)
-    if error:
-        st.warning(escape(error))
     if search is None:
+        return
+    if isinstance(search, str):
+        st.warning(escape(search))
         return
     found, facts = search.everywhere, source.facts
     query = quote(search.query)

@@ -47,12 +47,6 @@ def describe_estimate(about: Estimate, cost: int) -> str:
     )
 
 
-def describe_cost(chosen: Chosen, cost: int) -> str:
-    """Once the texts are tokenized: Markdown."""
-    count, texts = len(chosen.places), chosen.corpus_size
-    return _words("cost", tokens=chosen.tokens, chosen=count, texts=texts, size=_memory(cost))
-
-
 def describe_images(chosen: Chosen, cost: int) -> str:
     """Before the button, of images: Markdown."""
     size = _memory(cost)

@@ -22,7 +22,6 @@ from core.model import (
 )
 from core.screens.atlas.corpus.cost import (
     cost_of,
-    describe_cost,
     describe_estimate,
     describe_images,
     take_memory,
@@ -148,7 +147,7 @@ def _trace(plan: Chosen, model: LoadedModel, corpus: Corpus, bar: Bar) -> Memory
     """
     store, cost = MemoryStore(), cost_of(model, plan.tokens)
     if refusal := take_memory(cost):
-        st.error(f"{describe_cost(plan, cost)} {refusal}")
+        st.error(refusal)
         controls.end_page()
     rows = (
         Row(place, length, corpus.texts[place], corpus.labels[place] if corpus.labels else None)
