@@ -21,13 +21,6 @@ PARTS = {
     "one": "One head",
 }
 SMALL = "/atlas?budget=1000"
-CSV = "".join(
-    ["id,review,label\n"]
-    + [
-        f'{i},"{text.replace(chr(34), "")}",{"good" if i % 3 else "bad"}\n'
-        for i, text in enumerate(sample_sentences()[:40])
-    ]
-)
 
 
 def matrix(page: Page) -> Locator:
@@ -66,23 +59,6 @@ def give(page: Page, name: str, data: bytes) -> None:
     page.locator('input[type="file"]').set_input_files(
         {"name": name, "mimeType": "text/plain", "buffer": data}
     )
-
-
-def test_a_table_is_brought_and_its_labels_coloured(goto: Open) -> None:
-    page = goto("/atlas?corpus=file")
-    give(page, "reviews.csv", CSV.encode())
-    expect(page.get_by_label("Text", exact=True).last).to_have_value("review")
-    expect(page.get_by_text(re.compile(r"all 40 texts.* will take about"))).to_be_visible()
-    page.get_by_role("button", name="Build the atlas").click()
-    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
-    zoom = enlarge(page)
-    page.get_by_role("button", name="More").click()
-    choose(page, "Colour by", "label")
-    page.keyboard.press("Escape")
-    expect(matrix(page).locator(".legend")).to_contain_text("good")
-    expect(matrix(page).locator(".legend")).to_contain_text("bad")
-    follow(page, "colour=label")
-    expect(matrix(page)).to_have_attribute("data-zoom", zoom)  # nor was it drawn anew
 
 
 def test_a_cancel_ends_it_and_it_can_be_built_again(goto: Open) -> None:
