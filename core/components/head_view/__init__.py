@@ -73,7 +73,6 @@ def pack_head_view(
         "sides": sides_of(trace.tokens, trace.source),
         "patches": patch_sprite(trace),
         "layerLabels": trace.layer_labels,
-        "depth": max(trace.depth or 0, trace.layer_labels[-1]),
         "heads": trace.shape[1],
         "causal": trace.causal,
         "near": facts.near,
