@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from core.model.running.images import classify, trace_image, trace_images, trace_patches
     from core.model.running.loaded import LoadedModel
     from core.model.running.repeated import trace_repeated
-    from core.model.running.tracing import trace_by_length, trace_chosen, trace_corpus, trace_text
+    from core.model.running.tracing import trace_by_length, trace_corpus, trace_text
     from core.model.running.twin import untrained_twin
     from core.model.trace import Patches, Token, Trace
 
@@ -41,7 +41,6 @@ __all__ = [
     "load",
     "open_image",
     "trace_by_length",
-    "trace_chosen",
     "trace_corpus",
     "trace_image",
     "trace_images",
@@ -64,7 +63,7 @@ __getattr__ = imported_late(
         "running.budget": "Chosen Estimate choose_texts estimate_texts",
         "running.loaded": "LoadedModel",
         "running.repeated": "trace_repeated",
-        "running.tracing": "trace_by_length trace_chosen trace_corpus trace_text",
+        "running.tracing": "trace_by_length trace_corpus trace_text",
         "trace": "Patches Token Trace",
     },
 )

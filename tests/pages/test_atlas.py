@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from core.model import Chosen, LoadedModel, Trace
+    from core.model import LoadedModel, Trace
 
 pytestmark = pytest.mark.slow
 
@@ -120,7 +120,7 @@ def test_nothing_a_visitor_brings_is_run_before_the_button(monkeypatch: pytest.M
     def run(*_: object, **__: object) -> None:
         raise RanError
 
-    for name in ("choose_texts", "trace_chosen", "atlas_of"):
+    for name in ("choose_texts", "trace_by_length", "atlas_of"):
         monkeypatch.setattr(making, name, run)
     app = paste(open_app("atlas", corpus="lines"), ["Nothing of this is run, ", "but for a press."])
     assert "nothing has been run yet" in said(app)
@@ -133,7 +133,7 @@ def test_an_atlas_that_proves_too_large_once_it_is_tokenized_is_refused_before_i
 ) -> None:
     app = paste(open_app("atlas", corpus="lines"), [*LINES, "Far too large."])
     monkeypatch.setattr(cost, "available_bytes", lambda: -(10**12))
-    monkeypatch.setattr(making, "trace_chosen", None)
+    monkeypatch.setattr(making, "trace_by_length", None)
     app.button(key="atlas_build")
     app.session_state["_atlas_pressed"] = True
     app.run()
@@ -292,18 +292,16 @@ class _Stopping:
         self.of: tuple[str, str] | None = None
         self.make = making._make
         monkeypatch.setattr(making, "_make", self.begin)
-        monkeypatch.setattr(making, "trace_chosen", self.traces)
+        monkeypatch.setattr(making, "trace_by_length", self.traces)
 
     def begin(self, model: LoadedModel, *rest: Any) -> AtlasEntry:
         self.of = rest[-1]
         return self.make(model, *rest)
 
     def traces(
-        self, model: LoadedModel, texts: Sequence[str], chosen: Chosen, **_: int
+        self, model: LoadedModel, texts: Sequence[str], **_: Any
     ) -> Iterator[tuple[int, Trace]]:
-        own = [texts[place] for place in chosen.places]
-        traces = trace_corpus(model, own, batch_size=1)
-        for place, trace in zip(chosen.places, traces, strict=True):
+        for place, trace in enumerate(trace_corpus(model, texts, batch_size=1)):
             if self.ran == self.after:
                 self.after = -1
                 st.session_state["_atlas_stopped"] = self.of

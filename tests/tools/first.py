@@ -17,7 +17,7 @@ from core.model import (
     classify,
     effects,
     load,
-    trace_chosen,
+    trace_by_length,
     trace_image,
     trace_repeated,
     trace_text,
@@ -74,9 +74,9 @@ def compute_atlas() -> FirstAtlas:
     """What the atlas page begins with, from the model itself."""
     model, corpus = load(TEXT), corpus_of("sample")
     plan = choose_texts(model, corpus.texts, DEFAULT_TOKENS, MAX_TOKENS)
-    traces = trace_chosen(
-        model, corpus.texts, plan, batch_tokens=BATCH_TOKENS, max_tokens=MAX_TOKENS
-    )
+    own = [corpus.texts[place] for place in plan.places]
+    run = trace_by_length(model, own, batch_tokens=BATCH_TOKENS, max_tokens=MAX_TOKENS)
+    traces = ((plan.places[index], trace) for index, trace in run)
     atlas = build_atlas(traces, corpus.texts, corpus.labels)
     steps, frames = quantise(tile_points(atlas, "raw", tile_tokens(atlas, None)))
     return FirstAtlas(

