@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from core.model.image.facts import Size
     from core.model.image.pixels import Pixels
-    from core.model.interventions.stream import Leaf, Stream
+    from core.model.interventions.stream import Leaf, LinearReplay
     from core.model.running.loaded import LoadedModel
     from core.model.text.inputs import Input
 
@@ -94,7 +94,7 @@ class _Taken:
 
     model: LoadedModel
     way: Measured
-    stream: Stream
+    stream: LinearReplay
     before: torch.Tensor  # what was read
     start: torch.Tensor  # the residual stream before the first layer
 
@@ -329,9 +329,9 @@ def _repeatable(model: LoadedModel, way: Measured) -> _Taken:
 
 
 def _taken(model: LoadedModel, way: Measured) -> _Taken:
-    from core.model.interventions.stream import Stream
+    from core.model.interventions.stream import LinearReplay
 
-    stream = Stream()
+    stream = LinearReplay()
     read, start = _pass(model, way, stream, None, 1)
     return _Taken(model, way, stream, read, start)
 
@@ -339,7 +339,7 @@ def _taken(model: LoadedModel, way: Measured) -> _Taken:
 def _pass(
     model: LoadedModel,
     way: Measured,
-    stream: Stream,
+    stream: LinearReplay,
     intervention: Intervention | None,
     copies: int,
 ) -> tuple[torch.Tensor, torch.Tensor]:

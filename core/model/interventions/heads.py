@@ -23,7 +23,6 @@ from core.model.interventions.reference import (
     outputs_of,
     reference_samples,
 )
-from core.model.interventions.words import Words
 from core.model.refusal import refusing_to
 from core.model.running.images import image_input
 from core.model.text.inputs import Input, encode
@@ -66,8 +65,6 @@ class Effects:
     words : the two words whose logits are compared, or the model's likeliest class.
     position : of the token whose word is measured, from 0; None for other measures.
     is_masked : whether that token was hidden for this.
-    before : with no head replaced, the lead of the first word or the logit of the class; None for
-        other measures.
     """
 
     values: Doubles
@@ -79,7 +76,6 @@ class Effects:
     words: tuple[str, ...]
     position: int | None
     is_masked: bool
-    before: float | None = None
 
 
 class Row(NamedTuple):
@@ -101,7 +97,6 @@ def effects(
     pair: str | None = None,
     size: Size | None = None,
     max_tokens: int | None = None,
-    words: Words | None = None,
     reference: Sequence[str] | None = None,
     heads: Collection[tuple[int, int]] | None = None,
     draws: int = DRAWS,
@@ -121,9 +116,6 @@ def effects(
     pair : a second text, as for :func:`core.model.trace_text`.
     size : of an image, as for :func:`core.model.trace_image`.
     max_tokens : cut the text at this length if the model would take more.
-    words : whose logits a "logit_difference" compares, each one token (after a blank, where the
-        vocabulary has that): how far the first is ahead of the second. None in the place of one, or
-        without them, stands for the likeliest word that is not the other.
     reference : texts; without them 48 of the sample corpus (or the sample images), whose outputs
         are kept with the model.
     heads : (layer, head), from 0; all without them, and those left out are NaN.
@@ -134,13 +126,11 @@ def effects(
     ------
     UnsupportedModelError
         When the model cannot be measured so.
-    WrongInputError
-        When `words` do not belong to the measure, or a word is not one token.
     """
     from core.model.interventions.prefix import SharedPrefix
 
     item = as_input(model, text, pair, size, max_tokens)
-    way = measured(model, item, measure, words)
+    way = measured(model, item, measure)
     own = outputs_of(model, way.network, way.inputs(1), way.tokens)
     shape = len(own), max(layer.shape[1] for layer in own)
     values = np.full((1 + draws, *shape), np.nan)
@@ -165,7 +155,6 @@ def effects(
         words_of(model, before, way),
         way.position,
         way.is_masked,
-        None if way.value is None else float(way.value(before, before)),
     )
 
 

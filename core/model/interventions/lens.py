@@ -79,9 +79,9 @@ def _chances(model: LoadedModel, way: Measured, last: int) -> torch.Tensor:
     """Log-probabilities, (vocabulary,), if nothing after a layer wrote."""
     import torch
 
-    from core.model.interventions.stream import UpTo
+    from core.model.interventions.stream import TruncateAfter
 
-    cut = UpTo(last)
+    cut = TruncateAfter(last)
     network = cut.follow(way.network, model.network)
     with (
         torch.inference_mode(),

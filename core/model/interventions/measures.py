@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from core.model.capture.forward import inputs_of
 from core.model.checks.vocabulary import check_ids
-from core.model.errors import UnsupportedModelError, WrongInputError
+from core.model.errors import UnsupportedModelError
 from core.model.image.forward import image_inputs
-from core.model.interventions.words import Tokens, Words, lead, tokens_of, two_tokens
 from core.model.language import display_names, length_to_continue, narrowed
 from core.model.running.classes import classifier_of
 
@@ -56,7 +55,6 @@ class Measured:
     is_vector : whether a vector is read, whose direction is compared.
     value : where the change is the fall of one number, that number, (copy,), from what was read
         before and what is read.
-    words : tokens of the two words that are compared; None for the likeliest that is not the other.
     """
 
     measure: Measure
@@ -71,7 +69,6 @@ class Measured:
     is_masked: bool = False
     is_vector: bool = False
     value: Value | None = None
-    words: Tokens = (None, None)
 
 
 def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
@@ -89,7 +86,6 @@ def measured(
     model: LoadedModel,
     item: Input,
     measure: Measure | None,
-    words: Words | None = None,
 ) -> Measured:
     """How this input is measured; without a `measure`, by the model's default.
 
@@ -97,8 +93,6 @@ def measured(
     ------
     UnsupportedModelError
         When the model cannot be measured so.
-    WrongInputError
-        When `words` belong to another measure, or a word is no token of the vocabulary.
     """
     offered = measures_of(model)
     if measure is not None and measure not in offered:
@@ -107,13 +101,11 @@ def measured(
             f"Measure it by {' or '.join(map(repr, offered))}.",
         )
     chosen = offered[0] if measure is None else measure
-    if words is not None and chosen != "logit_difference":
-        raise WrongInputError("Two words have a lead.", "Measure by 'logit_difference'.")
     if chosen == "class":
         return _of_image(model, item) if model.sees_images else _of_text(model, item)
     if chosen == "sentence":
         return _of_sentence(model, item)
-    return _of_words(model, item, chosen, tokens_of(model.tokenizer, words))
+    return _of_words(model, item, chosen)
 
 
 def _of_image(model: LoadedModel, item: Input) -> Measured:
@@ -146,7 +138,7 @@ def _of_image(model: LoadedModel, item: Input) -> Measured:
         network,
         inputs,
         read,
-        _turn if own else partial(_fall, _likeliest),
+        _cosine_distance if own else partial(_decrease, _likeliest),
         len(item.tokens),
         len(model.labels),
         is_vector=own,
@@ -162,7 +154,7 @@ def _of_text(model: LoadedModel, item: Input) -> Measured:
         classifier_of(model),
         _texts(model, item.ids, item.segments),
         lambda output: output.logits.double(),
-        partial(_fall, _likeliest),
+        partial(_decrease, _likeliest),
         len(item.ids),
         len(model.labels),
         value=_likeliest,
@@ -183,26 +175,26 @@ def _of_sentence(model: LoadedModel, item: Input) -> Measured:
         network,
         _texts(model, item.ids, item.segments),
         lambda output: output[0].double().mean(1),
-        _turn,
+        _cosine_distance,
         len(item.ids),
         0,
         is_vector=True,
     )
 
 
-def _fall(value: Value, before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+def _decrease(value: Value, before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     """How much smaller a number becomes."""
     return value(before, before) - value(before, after)
 
 
-def _turn(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+def _cosine_distance(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     """1 - cosine, exact also where the two are nearly the same."""
     units = (vectors / vectors.norm(dim=-1, keepdim=True) for vectors in (before, after))
     first, second = units
     return (first - second).square().sum(-1) / 2
 
 
-def _of_words(model: LoadedModel, item: Input, measure: Measure, words: Tokens) -> Measured:
+def _of_words(model: LoadedModel, item: Input, measure: Measure) -> Measured:
     whole = model.language_model
     if whole is None:
         raise AssertionError  # measures_of has said so
@@ -227,11 +219,10 @@ def _of_words(model: LoadedModel, item: Input, measure: Measure, words: Tokens) 
         wanted = chances.new_tensor(targets).long().expand(len(chances), -1)
         return -chances.gather(-1, wanted[..., None])[..., 0].mean(-1, keepdim=True)
 
-    ahead = partial(lead, words)
     compared: dict[Measure, Value] = {
         "kl": _divergence,
-        "logit_difference": partial(_fall, ahead),
-        "loss": _rise,
+        "logit_difference": partial(_decrease, _lead),
+        "loss": _increase,
     }
     return Measured(
         measure,
@@ -244,8 +235,7 @@ def _of_words(model: LoadedModel, item: Input, measure: Measure, words: Tokens) 
         len(rows) * int(model.network.config.vocab_size),
         position,
         is_masked,
-        value=ahead if measure == "logit_difference" else None,
-        words=words,
+        value=_lead if measure == "logit_difference" else None,
     )
 
 
@@ -262,13 +252,19 @@ def _masked_position(model: LoadedModel, item: Input) -> tuple[int, bool]:
     return (words or [len(item.ids) - 1])[-1], True
 
 
+def _lead(before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
+    """How far the logit of the word that was likeliest before is above that of the second."""
+    first, second = before[0].topk(2).indices
+    return read[:, first] - read[:, second]
+
+
 def _divergence(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     """KL(before, after) of the distributions, in nats."""
     first, second = before.log_softmax(-1), after.log_softmax(-1)
     return (first.exp() * (first - second)).sum(-1).clamp(min=0)
 
 
-def _rise(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+def _increase(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     return (after - before)[:, 0]
 
 
@@ -283,7 +279,7 @@ def _texts(
 def words_of(model: LoadedModel, read: torch.Tensor, measured: Measured) -> tuple[str, ...]:
     """The two words, or the likeliest class, from what was read before."""
     if measured.measure in {"kl", "logit_difference"}:
-        return tuple(display_names(model.tokenizer, two_tokens(measured.words, read)))
+        return tuple(display_names(model.tokenizer, read[0].topk(2).indices.tolist()))
     if measured.measure == "class" and model.labels:
         return (model.labels[int(read[0].argmax())],)
     return ()

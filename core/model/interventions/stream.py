@@ -94,7 +94,7 @@ class _Inside(TorchFunctionMode, ABC):
         """None."""
 
 
-class UpTo(_Inside):
+class TruncateAfter(_Inside):
     """What comes after a layer writes nothing: no head, no MLP, no bias of theirs.
 
     The final norm and the head for words read what stands there then.
@@ -138,7 +138,7 @@ class UpTo(_Inside):
         return torch.zeros_like(made) if is_late and _is_product(name, args) else made
 
 
-class Stream(_Inside):
+class LinearReplay(_Inside):
     """Records one pass, and repeats it with other outputs of heads.
 
     Attributes

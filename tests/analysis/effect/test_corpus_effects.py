@@ -112,21 +112,19 @@ def _other_words(text: str, step: int) -> str:
 def test_planted_heads_pass_and_idle_ones_do_not(planted: PlantedModel) -> None:
     texts = [_other_words(each.text, step) for step in range(6) for each in planted.examples]
     table = _table(load(planted.folder), texts, "logit_difference")
-    needed = [
-        head.needed and head.role != "twin" for head in planted.heads
-    ]  # of two, either can go
+    needed = [head.needed and head.role != "twin" for head in planted.heads]  # of two, one can go
     if planted.name.endswith("saturated"):  # where directions of L1 H3 differ a hundredfold
         needed[5] = False
     assert table["exceeds"].tolist() == needed
 
 
-@pytest.mark.parametrize(
-    ("name", "seeds"), [("bundled/gpt2-novels", 5), (str(FOLDER / "induction"), 20)]
-)
+@pytest.mark.parametrize("seeds", [1, pytest.param(5, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("name", ["bundled/gpt2-novels", str(FOLDER / "induction")])
 def test_of_untrained_twins_hardly_any_has_a_head_beyond_chance(name: str, seeds: int) -> None:
     texts, model = reference_texts()[::4], load(name)
     if "planted" in name:
         texts = tuple(_other_words(KING, step) for step in range(12))
+        seeds *= 4
     twins = [untrained_twin(model, seed) for seed in range(seeds)]
     exceeds = np.array([_table(twin, texts, "kl")["exceeds"] for twin in twins])
     # At a false discovery rate of 10 % at most one twin in ten has any; by luck three standard
