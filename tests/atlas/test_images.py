@@ -14,7 +14,7 @@ from core.atlas import Atlas, build_atlas
 from core.atlas.colours import offered_colourings, point_tones
 from core.atlas.files import AtlasFileError
 from core.atlas.search import SearchError
-from core.atlas.search.patches import LIKE, ImageKind, search_patches
+from core.atlas.search.patches import search_patches
 from tests.analysis.images.pictures import confetti, image_trace
 from tests.atlas.files import description_of, forged, opened, written
 
@@ -96,8 +96,8 @@ def test_the_colours_that_people_name_have_those_names() -> None:
         assert min(HUES, key=lambda each: abs(HUES[each] - degrees)) == name
 
 
-def found(atlas: Atlas, query: str, kind: ImageKind) -> set[tuple[str, str]]:
-    matches = search_patches(atlas, query, kind)
+def found(atlas: Atlas, query: str) -> set[tuple[str, str]]:
+    matches = search_patches(atlas, query)
     tokens = np.flatnonzero(matches.tokens)
     assert matches.count == len(tokens)
     return {(NAMES[atlas.tokens.sentence[i]], atlas.tokens.displays[i]) for i in tokens}
@@ -105,35 +105,14 @@ def found(atlas: Atlas, query: str, kind: ImageKind) -> set[tuple[str, str]]:
 
 def test_patches_are_found_by_image(atlas: Atlas) -> None:
     grid = {f"r{r}c{c}" for r in range(1, ROWS + 1) for c in range(1, COLUMNS + 1)}
-    assert found(atlas, "CAT", "image") == {("cat", name) for name in grid}
-    flowers = found(atlas, "flower", "image")
+    assert found(atlas, "CAT") == {("cat", name) for name in grid}
+    flowers = found(atlas, "flower")
     assert flowers == {(name, each) for name in NAMES[1:] for each in grid}
 
 
-def test_patches_like_one_are_those_of_like_colour(atlas: Atlas, traces: list[Trace]) -> None:
-    wanted = oklab(patches_of(traces[1]).colours[[1 * COLUMNS + 2]])[0]
-    expected = set()
-    for name, trace in zip(NAMES, traces, strict=True):
-        for place, colour in enumerate(patches_of(trace).colours):
-            if np.linalg.norm(oklab(colour[None])[0] - wanted) <= LIKE:
-                expected.add((name, f"r{place // COLUMNS + 1}c{place % COLUMNS + 1}"))
-    assert ("red flower", "r2c3") in expected
-    assert found(atlas, "r2c3 red", "like") == expected
-
-
-@pytest.mark.parametrize(
-    ("query", "kind", "message"),
-    [
-        ("", "image", "Type what"),
-        ("top cat", "like", "patch and its image"),
-        ("r1c1-r2c2 cat", "like", "patch and its image"),
-        ("r1c1 dog", "like", "No image"),
-        ("r9c9 cat", "like", "3 rows"),
-    ],
-)
-def test_an_odd_search_is_told(atlas: Atlas, query: str, kind: ImageKind, message: str) -> None:
-    with pytest.raises(SearchError, match=message):
-        search_patches(atlas, query, kind)
+def test_an_empty_search_is_told(atlas: Atlas) -> None:
+    with pytest.raises(SearchError, match="Type what"):
+        search_patches(atlas, " ")
 
 
 def test_a_saved_atlas_of_images_opens_with_its_pixels(atlas: Atlas) -> None:

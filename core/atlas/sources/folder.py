@@ -11,7 +11,6 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,6 @@ from core.atlas.files.folder import ARRAYS, DESCRIPTION
 from core.atlas.files.sample import expected_sample, max_bytes, read_sample
 from core.atlas.files.segments import MAX_SEGMENT, Segment, segment_file
 from core.atlas.search.parts import Kind, Matches, search_parts
-from core.atlas.search.patches import ImageKind
 from core.atlas.sources.memory import InMemory
 from core.atlas.sources.source import Source
 
@@ -44,9 +42,9 @@ class LargeAtlas:
     sample: Atlas
     searched: tuple[Segment, ...]
 
-    def search(self, query: str, kind: Kind | ImageKind = "token") -> Matches:
+    def search(self, query: str, kind: Kind = "token") -> Matches:
         """Tokens that match, as :func:`core.atlas.search_tokens` finds them."""
-        return search_parts(self.searched, query, cast("Kind", kind))
+        return search_parts(self.searched, query, kind)
 
     def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:
         """The tokens with these indices among all, in this order."""

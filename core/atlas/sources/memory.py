@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from core.analysis.arrays import Bools
 from core.atlas.data import Atlas, AtlasFacts, TokenRows, facts_of
 from core.atlas.search.parts import SURROGATE, Ints, Kind, Matches, Words, search_parts
-from core.atlas.search.patches import ImageKind, search_patches
+from core.atlas.search.patches import search_patches
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +26,11 @@ class InMemory:
         """All of it that does not grow with its tokens."""
         return facts_of(self.sample)
 
-    def search(self, query: str, kind: Kind | ImageKind = "token") -> Matches:
+    def search(self, query: str, kind: Kind = "token") -> Matches:
         """Tokens that match, or patches of an atlas of images."""
         if self.sample.images is None:
-            return search_tokens(self.sample, query, cast("Kind", kind))
-        return search_patches(self.sample, query, cast("ImageKind", kind))
+            return search_tokens(self.sample, query, kind)
+        return search_patches(self.sample, query)
 
     def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:
         """The tokens with these indices, in this order."""

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from core.atlas.data import Atlas, AtlasFacts, TokenRows
 from core.atlas.search import Kind, Matches
-from core.atlas.search.patches import ImageKind
 
 
 class Source(Protocol):
@@ -24,7 +23,7 @@ class Source(Protocol):
     def sample(self) -> Atlas:
         """What of it is in memory: all, or a random sample of whole sentences, numbered anew."""
 
-    def search(self, query: str, kind: Kind | ImageKind = "token") -> Matches:
+    def search(self, query: str, kind: Kind = "token") -> Matches:
         """Tokens of all of it that match; errors as of :func:`core.atlas.search_tokens`."""
 
     def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from weakref import ref
 
 import streamlit as st
 
 from core.atlas.files import AtlasFileError
 from core.atlas.search import KINDS, MAX_QUERY, Kind, Matches, SearchError
-from core.atlas.search.patches import IMAGE_KINDS, ImageKind
 from core.atlas.sources import InMemory, Source, matches_table
 from core.screens.atlas.screen import Search
 from core.screens.atlas.wording import whole
@@ -24,8 +22,6 @@ _KINDS = {
     "token": "a token",
     "substring": "part of a token",
     "phrase": "a phrase",
-    "image": "an image",
-    "like": "patches like one",
 }
 _CACHED = "_atlas_found"
 _words = Prose(__file__)
@@ -51,23 +47,24 @@ def draw_search(*, images: bool) -> str:
 def find(source: Source, query: str) -> Search | str | None:
     """What a search finds, or why it cannot; None without one. Draws what counts as a match."""
     atlas = source.sample
-    kinds: Sequence[Kind | ImageKind] = KINDS if atlas.images is None else IMAGE_KINDS
-    kind = controls.choice(
-        "kind",
-        kinds,
-        "Match what is found as",
-        subject="One can search for",
-        names=_KINDS.__getitem__,
-        menu=True,
-        help=_words("kinds_of_texts" if atlas.images is None else "kinds_of_images"),
-    )
+    kind: Kind = "token"
+    if atlas.images is None:
+        kind = controls.choice(
+            "kind",
+            KINDS,
+            "Match what is found as",
+            subject="One can search for",
+            names=_KINDS.__getitem__,
+            menu=True,
+            help=_words("kinds"),
+        )
     if not query:
         return None
     question = (ref(atlas), query, kind)
     return remembered(_CACHED, question, lambda: _search(source, query, kind))
 
 
-def _search(source: Source, query: str, kind: Kind | ImageKind) -> Search | str:
+def _search(source: Source, query: str, kind: Kind) -> Search | str:
     """What is found, or why nothing can be."""
     try:
         everywhere = matches = source.search(query, kind)
