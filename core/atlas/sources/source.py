@@ -33,7 +33,7 @@ class Source(Protocol):
         """The texts of the sentences with these numbers, in this order."""
 
 
-def matches_table(source: Source, found: Matches, rows: int | None = None) -> pd.DataFrame:
+def matches_table(source: Source, found: Matches, rows: int) -> pd.DataFrame:
     """A row for each token that was found, the first so many: what it is, where, and in what."""
     tokens = source.tokens_at(found.indices[:rows])
     return pd.DataFrame(

@@ -13,7 +13,6 @@ from core.screens.atlas.screen import Search
 from core.screens.atlas.wording import whole
 from core.ui import controls
 from core.ui.cache.session import remembered
-from core.ui.downloads import contents, offer_csv
 from core.ui.frame import find_row
 from core.ui.words.messages import escape, quote
 from core.ui.words.prose import Prose
@@ -25,8 +24,7 @@ _KINDS = {
 }
 _CACHED = "_atlas_found"
 _words = Prose(__file__)
-_ROWS = 100  # matches in the table below the result
-_ROWS_SAVED = 20_000  # matches in its file
+_ROWS = 100  # matches in the table below the result, which has a button to save it
 
 
 def draw_search(*, images: bool) -> str:
@@ -101,7 +99,7 @@ def show_result(search: Search | str | None, source: Source) -> None:
 
 
 def _show_matches(found: Matches, source: Source) -> None:
-    """The first matches in their sentences, and more of them in a file."""
+    """The first matches in their sentences."""
     with st.expander(f"The first {min(_ROWS, found.indices.size):,} matches in their sentences"):
         st.dataframe(
             matches_table(source, found, _ROWS),
@@ -109,11 +107,4 @@ def _show_matches(found: Matches, source: Source) -> None:
             hide_index=True,
             height=320,
         )
-        name = f"search-{source.facts.tokens}-tokens"
-        held = contents("atlas", source.facts.model, name, text=False)
-        cut = (
-            f" It has the first {_ROWS_SAVED:,} tokens." if found.indices.size > _ROWS_SAVED else ""
-        )
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"A row is a token that matches, or is a part of a match.{cut}")
-            offer_csv(lambda: matches_table(source, found, _ROWS_SAVED), held, index=False)
+        st.caption("A row is a token that matches, or is a part of a match.")

@@ -37,14 +37,7 @@ def take_memory(cost: int) -> str:
 
 def describe_estimate(about: Estimate, cost: int) -> str:
     """Before the button, when nothing has been run: Markdown."""
-    return _words(
-        "estimate",
-        tokens=about.tokens,
-        texts=about.texts,
-        characters=about.characters,
-        whole=about.whole,
-        size=_memory(cost),
-    )
+    return _words("estimate", about=about, size=_memory(cost))
 
 
 def describe_images(chosen: Chosen, cost: int) -> str:
