@@ -16,10 +16,9 @@ from core.ui.frame.layout import show_end
 from core.screens.head_view.sending import (
     file_later,
     pack_for_page,
-    shown_layer,
     weightings,
 )
-from core.screens.head_view.help import examples, explain, mathematics
+from core.screens.head_view.help import MATHEMATICS, examples, explain
 from core.screens.head_view.state import KEY, restore_view, take_report
 
 trace = current_trace()
@@ -38,4 +37,4 @@ with st.container(horizontal=True, vertical_alignment="center"):
         ".html",
         help="One file that opens offline and works like this page.",
     )
-show_end(mathematics(trace, shown_layer(trace, view)))
+show_end(MATHEMATICS)

@@ -18,7 +18,7 @@ from core.ui.frame.layout import control_row, more, show_end
 from core.ui.place import pick_head
 from core.ui.words.inputs import hide_special
 from core.screens.heatmap import held
-from core.screens.heatmap.help import examples, explain, mathematics
+from core.screens.heatmap.help import MATHEMATICS, examples, explain
 
 LAYER_SUMMARIES: tuple[Literal["mean"], ...] = ("mean",)
 HEAD_SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
@@ -61,4 +61,4 @@ show_table(
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(explain(trace, table, layer, head), width="stretch")
     offer_csv(table.frame, saved, float_format="%.6f")
-show_end(mathematics(trace))
+show_end(MATHEMATICS)

@@ -19,7 +19,7 @@ from core.ui.downloads import contents, offer_file
 from core.ui.frame.layout import control_row, show_end
 from core.ui.place import pick_head
 from core.ui.selectors import pick_pairs
-from core.screens.neuron_view.help import examples, explain, file_note, mathematics
+from core.screens.neuron_view.help import MATHEMATICS, examples, explain, file_note
 from core.screens.neuron_view.state import pick_tokens, take_state
 
 trace = current_trace()
@@ -51,4 +51,4 @@ with st.container(horizontal=True, vertical_alignment="center"):
         whole,
         ".html",
     )
-show_end(mathematics(neuron_head))
+show_end(MATHEMATICS)

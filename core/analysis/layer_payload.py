@@ -160,12 +160,8 @@ def sends_scores(trace: Trace, layer: int) -> bool:
     They are where they are smaller (from about twice as many tokens as a head has dims), unless the
     layer adds a position bias, or a mask for each head, which is as large as the weights.
     """
-    return only_permits(trace, layer) and vectors_size(trace, layer) < _weights_size(trace)
-
-
-def only_permits(trace: Trace, layer: int) -> bool:
-    """Whether a layer's mask only says which pairs are permitted, the same for all heads."""
-    return _bias(trace.layers[layer].mask) is None
+    only_permits = _bias(trace.layers[layer].mask) is None
+    return only_permits and vectors_size(trace, layer) < _weights_size(trace)
 
 
 def _factor(trace: Trace, layer: int, weighting: Weighting, norms: Array | None) -> Array | None:

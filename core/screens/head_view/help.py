@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from core.analysis.head_patterns.search import find_heads, strongest_head
-from core.analysis.layer_payload import only_permits, sends_scores
 from core.analysis.strongest_link import strongest_link
 from core.ui.presets import Preset
-from core.ui.words.formulas import capped, softcap_of
 from core.ui.words.messages import quote
 from core.ui.words.pattern_words import words_for
 from core.ui.words.prose import Prose
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
 
 _MANY = 64  # tokens; from about here the picture scrolls
 _words = Prose(__file__)
+MATHEMATICS = _words("mathematics")
 
 
 def explain(trace: Trace, view: Mapping[str, Any]) -> str:
@@ -40,16 +39,6 @@ def _explain_rows(trace: Trace, view: Mapping[str, Any]) -> str:
     if any(rule.sink is not None for rule in trace.layers):
         return _words("rows_with_sink")
     return _words("rows", hidden=view["hide"] or view["pairs"] != "all")
-
-
-def mathematics(trace: Trace, layer: int) -> str:
-    """The definitions behind the lines of a layer (from 0), as this model has them."""
-    return _words(
-        "mathematics",
-        product=capped(r"s \, \langle q^h_i, k^h_j \rangle", softcap_of(trace, layer)),
-        adds=not only_permits(trace, layer),
-        computed=sends_scores(trace, layer),
-    )
 
 
 def examples(trace: Trace) -> list[Preset]:

@@ -8,7 +8,6 @@ from core.analysis.attention_table import AttentionTable, Head, Layer
 from core.analysis.head_patterns.search import strongest_head
 from core.analysis.strongest_link import strongest_link
 from core.ui.presets import Preset
-from core.ui.words.formulas import capped, softcap_of
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
 from core.vocabulary import head_name, labels_of
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 _words = Prose(__file__)
+MATHEMATICS = _words("mathematics")
 
 
 def explain(trace: Trace, table: AttentionTable, layer: Layer, head: Head) -> str:
@@ -45,16 +45,6 @@ def _explain_rows(trace: Trace, table: AttentionTable, layer: Layer, head: Head)
     if any(rule.sink is not None for rule in trace.layers):
         takers.append("to each head's sink, a key without a token")
     return _words("rows_of_part", sums=sums, takers=" and ".join(takers))
-
-
-def mathematics(trace: Trace) -> str:
-    """The definitions behind the table, as this model has them."""
-    return _words(
-        "mathematics",
-        product=capped(r"s \, \langle q_i, k_j \rangle", softcap_of(trace)),
-        merges=trace.input.has_words,
-        shape=(*trace.shape[:2], len(trace.tokens), len(trace.key_tokens)),
-    )
 
 
 def examples(trace: Trace) -> list[Preset]:

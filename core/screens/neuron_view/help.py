@@ -12,7 +12,6 @@ from core.analysis.strongest_link import strongest_link
 from core.components.neuron_view import NeuronState
 from core.model.trace import Token
 from core.ui.presets import Preset
-from core.ui.words.formulas import capped
 from core.ui.words.messages import quote
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 _MANY = 24  # tokens; from about here the picture scrolls
 _words = Prose(__file__)
+MATHEMATICS = _words("mathematics")
 
 
 def explain(head: NeuronHead, state: NeuronState, *, is_cross: bool = False) -> str:
@@ -37,12 +37,6 @@ def explain(head: NeuronHead, state: NeuronState, *, is_cross: bool = False) -> 
         last=head.sharers.stop,
         masked=rule.mask is not None and not np.isfinite(rule.mask).all(),
     )
-
-
-def mathematics(head: NeuronHead) -> str:
-    """The definitions behind the rows, as this head has them."""
-    product = capped(r"s\,(q_i \cdot k_j)", head.rule.softcap)
-    return _words("mathematics", product=product)
 
 
 def examples(trace: Trace) -> list[Preset]:
