@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.components import atlas_cloud
-from core.components.atlas_cloud import AtlasCloud, cloud_page, show_cloud
+from core.components.atlas_cloud import AtlasCloud, show_cloud
 from core.components.points import quantise
 from core.figures.shades import shades
-from tests.components.received import data_of, received
+from tests.components.received import received
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -166,12 +166,3 @@ def test_what_a_browser_sends_is_checked(monkeypatch: pytest.MonkeyPatch) -> Non
         sent["pick"] = {"token": token}
         calls["on_pick_change"]()
     assert picked == [1, None, None, None, None, None, None]
-
-
-def test_files_hold_what_people_typed_only_as_data() -> None:
-    sent = cloud(labels=(HOSTILE, "$x$", "a"))
-    page = cloud_page(sent, "<b>title", "note")
-    assert data_of(page) == sent.packed()
-    assert "&lt;b&gt;title" in page
-    page = cloud_page(atlas_matrix(labels=[HOSTILE] * 5, texts=[HOSTILE]), HOSTILE, HOSTILE)
-    assert received(data_of(page))["labels"] == [HOSTILE] * 5

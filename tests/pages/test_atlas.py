@@ -15,10 +15,8 @@ from core.analysis.corpus.sample import sample_sentences
 from core.atlas import Atlas
 from core.atlas.data import Measured, ModelFaithfulness
 from core.atlas.engine import MemoryStore, atlas_of
-from core.model import trace_corpus
 from core.model.catalog import bundled_folder
 from core.screens.atlas.corpus import cost, making, source
-from core.screens.atlas.corpus.entry import AtlasEntry
 from core.ui import cache
 from core.vocabulary import percent
 from tests.opening import open_app
@@ -26,11 +24,10 @@ from tests.pages.atlases import CAUSAL, LINES, of_lines, opened, paste, small
 from tests.pages.conftest import alerts, said
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable
 
     from streamlit.testing.v1 import AppTest
 
-    from core.model import LoadedModel, Trace
 
 pytestmark = pytest.mark.slow
 
@@ -282,57 +279,6 @@ def test_an_atlas_of_a_model_that_is_another_or_not_here_still_opens(name: str) 
     app = opened(replace(small(), model=name), **link)
     assert f"Atlas of `{name}`" in said(app)
     assert not app.dataframe
-
-
-class _Stopping:
-    """Runs a text at a time, and presses Cancel once, after some of them."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
-        self.after, self.ran = after, 0
-        self.of: tuple[str, str] | None = None
-        self.make = making._make
-        monkeypatch.setattr(making, "_make", self.begin)
-        monkeypatch.setattr(making, "trace_by_length", self.traces)
-
-    def begin(self, model: LoadedModel, *rest: Any) -> AtlasEntry:
-        self.of = rest[-1]
-        return self.make(model, *rest)
-
-    def traces(
-        self, model: LoadedModel, texts: Sequence[str], **_: Any
-    ) -> Iterator[tuple[int, Trace]]:
-        for place, trace in enumerate(trace_corpus(model, texts, batch_size=1)):
-            if self.ran == self.after:
-                self.after = -1
-                st.session_state["_atlas_stopped"] = self.of
-                st.rerun()
-            self.ran += 1
-            yield place, trace
-
-
-@pytest.fixture
-def cancel(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], tuple[AppTest, _Stopping]]:
-    """The page after a Cancel, when some lines have been run."""
-
-    def start(after: int) -> tuple[AppTest, _Stopping]:
-        st.cache_resource.clear()
-        stopping = _Stopping(monkeypatch, after)
-        app = paste(open_app("atlas", corpus="lines"), LINES)
-        app.button(key="atlas_build").click().run()
-        assert not app.exception
-        return app, stopping
-
-    return start
-
-
-def test_after_a_cancel_the_atlas_can_be_built_again(
-    cancel: Callable[[int], tuple[AppTest, _Stopping]],
-) -> None:
-    app, stopping = cancel(2)
-    assert "Atlas of" not in said(app)
-    app.button(key="atlas_build").click().run()
-    assert f"{len(small().tokens)} tokens of 4 texts" in said(app)
-    assert stopping.ran == 2 + len(LINES)
 
 
 def test_one_atlas_is_built_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
