@@ -18,7 +18,6 @@ from core.screens.atlas.screen import (
     pick_colour,
     pick_contexts,
     pick_projection,
-    pick_stage,
 )
 from core.screens.atlas.wording import MATHEMATICS, headline
 from core.ui import presets
@@ -43,8 +42,7 @@ suggest_head(atlas.model)
 with own:
     layer, head = pick_head(atlas)
 with settings:
-    projection = pick_projection(atlas) if part == "one" else "PCA"
-    stage = pick_stage()
+    projection, stage = pick_projection(atlas)
     colour = pick_colour(atlas)
     contexts = part == "one" and not images and pick_contexts()
     found = find(source, query)

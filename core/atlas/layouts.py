@@ -16,6 +16,8 @@ from core.atlas.priority import tokens_within
 from core.model.trace import Array
 from core.vocabulary import Stage
 
+EVERY_HEAD_TOKENS = 500  # of each head, in the background: about two seconds each
+
 
 @dataclass(frozen=True, eq=False)
 class Layout:
@@ -32,16 +34,17 @@ def lay_out_head(
     head: int,
     stage: Stage,
     projection: Projection,
+    max_tokens: int = ONE_HEAD_TOKENS,
 ) -> Layout:
     """UMAP or t-SNE of one head's queries and keys at a stage.
 
-    Random sentences (always the same) with up to `ONE_HEAD_TOKENS` tokens are laid out, one at
-    least. Raises `ProjectionError` when it fails; `ValueError` for an atlas opened from a file,
-    which has no vectors.
+    Random sentences (always the same) with up to `max_tokens` tokens are laid out, one at least.
+    Raises `ProjectionError` when it fails; `ValueError` for an atlas opened from a file, which has
+    no vectors.
     """
     if atlas.vectors is None:
         raise ValueError("this atlas has no vectors")
-    sentences, sample = tokens_within(atlas.tokens.sentence, ONE_HEAD_TOKENS)
+    sentences, sample = tokens_within(atlas.tokens.sentence, min(max_tokens, ONE_HEAD_TOKENS))
     kept = np.isin(atlas.vectors.tokens, sample)
     queries, keys = (vectors[kept] for vectors in atlas.vectors.of_head(layer, head))
     staged = queries, keys

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _STEPS = 65535  # per side of a frame: a uint16 for each coordinate
+_UNKNOWN = -1.0  # half a side of a head without points
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -69,18 +70,21 @@ def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float
     Returns
     -------
     Steps from the frame's lowest corner, of the same shape; and (head, 3): the frame's middle
-    and half its side, in units of the points. A point is off by at most half a step, the side /
+    and half its side, in units of the points. Half a side is
+    -1 where a point of the head is not finite. A point is off by at most half a step, the side /
     131070.
     """
-    low, high = points.min(axis=1, initial=np.inf), points.max(axis=1, initial=-np.inf)
+    known = np.asarray(np.isfinite(points).all(axis=(1, 2)))
+    clean = np.where(known[:, None, None], points, 0)
+    low, high = clean.min(axis=1, initial=np.inf), clean.max(axis=1, initial=-np.inf)
     if not points.shape[1]:
         low = high = np.zeros((len(points), 2))
     middle = (low + high) / 2
     half = (high - low).max(axis=1) / 2
     side = np.where(half > 0, 2 * half, 1)
-    shares = (points - middle[:, None]) / side[:, None, None] + 0.5
+    shares = (clean - middle[:, None]) / side[:, None, None] + 0.5
     steps = np.rint(_STEPS * shares).clip(0, _STEPS).astype(np.uint16)
-    frames = np.column_stack([middle, half])
+    frames = np.column_stack([middle, np.where(known, half, _UNKNOWN)])
     return steps, frames.astype(np.float32)
 
 

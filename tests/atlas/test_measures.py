@@ -202,12 +202,11 @@ def test_a_layout_is_of_the_vectors_as_the_whole_corpus_moves_them(
 ) -> None:
     """Of which the atlas keeps those of as many tokens as a layout takes at most."""
     monkeypatch.setattr("core.atlas.engine.atlas.ONE_HEAD_TOKENS", 15)
-    monkeypatch.setattr("core.atlas.layouts.ONE_HEAD_TOKENS", 12)
     traces = corpus_of(LENGTHS, causal=True, window=3)
     atlas = build_atlas(traces)
     assert atlas.vectors is not None
     assert atlas.vectors.queries.shape[2] == atlas.vectors.tokens.size <= 15
-    layout = lay_out_head(atlas, 1, 3, stage, "PCA")
+    layout = lay_out_head(atlas, 1, 3, stage, "PCA", max_tokens=12)
     sentences = np.unique(atlas.tokens.sentence[layout.tokens])
     assert layout.tokens.size == sum(LENGTHS[i] for i in sentences) <= 12
     queries = np.vstack([trace.queries[1, 3] for trace in traces]).astype(np.float64)

@@ -107,11 +107,18 @@ def downloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 # In UMAP's place, which compiles for half a minute; tests/analysis/projections has the real one.
 UMAP = """
+import time
+from pathlib import Path
+
+HELD = Path(__file__).with_name("held")
+
 class UMAP:
     def __init__(self, n_components, **settings):
         self.components = n_components
 
     def fit_transform(self, rows):
+        if HELD.exists():
+            time.sleep(1)
         return rows[:, : self.components]
 """
 
@@ -121,6 +128,15 @@ def _modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("modules")
     (folder / "umap.py").write_text(UMAP)
     return folder
+
+
+@pytest.fixture
+def held(_modules: Path) -> Iterator[Path]:
+    """While this file exists, UMAP takes a second a head."""
+    file = _modules / "held"
+    file.touch()
+    yield file
+    file.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="session")

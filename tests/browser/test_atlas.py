@@ -13,6 +13,8 @@ from tests.browser.conftest import Open, box_of, choose, follow, reload, settle
 from tests.looks.visit import texts_of, unreadable, violations_of, watch_canvases
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.sync_api import FloatRect, Locator, Page
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "$x$ :red[x] **b**", "😀 مرحبا שלום"]
@@ -192,6 +194,22 @@ def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(goto: Open) -
         assert page.locator("img[src=x]").count() == 0
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert page.evaluate(TOO_WIDE) == []
+
+
+def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Open, held: Path) -> None:
+    page = goto(f"{SMALL}&layer=1&head=1")
+    page.get_by_role("button", name="More").click()
+    choose(page, "Projection", "UMAP")
+    page.keyboard.press("Escape")
+    expect(page.get_by_text(re.compile(r"UMAP: [1-9]\d* of 72 heads"))).to_be_visible()
+    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
+    canvas = matrix(page).locator("canvas.over")
+    canvas.focus()
+    canvas.press("ArrowRight")
+    canvas.press("Enter")
+    page.wait_for_url(re.compile("part=one&.*layer=1&head=1&"))  # before all heads are there
+    held.unlink()
+    expect(page.get_by_text(re.compile(r"UMAP of (L1 H1|all)"))).to_be_visible()
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 390)])

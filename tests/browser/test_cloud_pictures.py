@@ -65,8 +65,12 @@ def panels(**changes: Any) -> Clouds:
 
 
 def matrix(**changes: Any) -> AtlasCloud:
-    """2 x 3 heads with the same five places: queries there, keys beside them in reverse order."""
+    """2 x 3 heads with the same five places: queries there, keys beside them in reverse order.
+
+    The last head has no points.
+    """
     points = np.stack([np.vstack([CENTRES, CENTRES[::-1] + 0.5])] * 6)
+    points[5] = np.nan
     plain = AtlasCloud(
         layer_labels=(1, 2),
         heads=3,
@@ -203,6 +207,8 @@ def test_the_point_under_the_pointer_is_named_and_texts_stay_texts(show: Open) -
     expect(note).to_contain_text("position 5")
     expect(note).to_contain_text("[middle]")
     assert page.locator("img").count() == 0
+    page.mouse.move(*centre_of(page, 1, 2))  # the head without points
+    expect(note).to_be_hidden()
 
 
 def test_a_search_fades_what_it_did_not_find(show: Open) -> None:

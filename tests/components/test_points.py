@@ -78,6 +78,17 @@ def test_axes_are_equal_in_wide_clouds_and_tall_ones() -> None:
     np.testing.assert_array_equal(steps[1], steps[0][:, ::-1])
 
 
+def test_a_head_without_points_is_marked_and_others_stay_as_they_are() -> None:
+    points = atlas_matrix().points.copy()
+    steps_before, frames_before = quantise(points)
+    points[4, 3, 1] = np.nan
+    steps, frames = quantise(points)
+    assert frames[4, 2] == -1
+    others = [0, 1, 2, 3, 5]
+    np.testing.assert_array_equal(steps[others], steps_before[others])
+    np.testing.assert_array_equal(frames[others], frames_before[others])
+
+
 def test_points_that_coincide_are_in_the_middle_and_none_are_none() -> None:
     steps, frames = quantise(np.full((1, 6, 2), 3.5, dtype=np.float32))
     np.testing.assert_array_equal(frames, [[3.5, 3.5, 0]])

@@ -238,7 +238,7 @@ def test_a_file_that_is_not_a_corpus_is_refused_by_name() -> None:
 
 
 def test_a_prepared_atlas_has_no_slow_projections() -> None:
-    app = opened(small(), part="one", projection="UMAP", find="she")
+    app = opened(small(), projection="UMAP", find="she")
     assert app.selectbox(key="projection").options == ["PCA"]
     assert "This link asks for projection `UMAP`. A prepared atlas offers: `PCA`." in alerts(app)
     assert "`she`: **2** matches" in said(app)

@@ -19,6 +19,7 @@ from core.ui.cache.first_load import FirstLoad
 from core.ui.words.pages import PAGES
 from tests.opening import open_app
 from tests.pages.conftest import alerts, model_facts, payload, said, sent
+from tests.rounding import assert_same_pass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -151,7 +152,9 @@ def test_the_first_atlas_is_drawn_until_the_real_one_is_made_and_looks_the_same(
     assert tried == offered
     shown, drawn = (sent(app, "atlas_cloud") for app in (first, live))
     places, expected = (np.asarray(each.pop("places"), np.float64) for each in (shown, drawn))
+    frames, others = (np.asarray(each.pop("frames")) for each in (shown, drawn))
     np.testing.assert_allclose(places, expected, rtol=0, atol=STEPS)
+    assert_same_pass(frames, others)
     np.testing.assert_equal(shown, drawn)
 
 
@@ -160,6 +163,7 @@ def test_the_first_atlas_is_drawn_until_the_real_one_is_made_and_looks_the_same(
     [
         {"part": "one"},
         {"find": "she"},
+        {"projection": "UMAP"},
         {"stage": "normalized"},
         {"colour": "norm"},
         {"budget": "1000"},

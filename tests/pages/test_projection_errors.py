@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,10 +10,13 @@ import pytest
 import streamlit as st
 
 from core.analysis.projections.umap_process import ProjectionError
+from core.screens.atlas import layouts
 from tests.opening import open_app
 from tests.pages.conftest import alerts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
     from streamlit.testing.v1 import AppTest
 
@@ -22,6 +26,7 @@ WHY = "UMAP refused these points."
 SMALL = {"corpus": "sample", "budget": "1000", "projection": "UMAP"} | {
     "model": "bundled/gpt2-novels"
 }
+HEADS = 16
 
 
 class Umap:
@@ -46,6 +51,17 @@ def umap(monkeypatch: pytest.MonkeyPatch) -> Umap:
     return made
 
 
+def until(app: AppTest, holds: Callable[[AppTest], bool], seconds: float = 60) -> AppTest:
+    """Run again, as the page does by itself, until it says so."""
+    deadline = time.monotonic() + seconds
+    while not holds(app):
+        assert time.monotonic() < deadline, alerts(app)
+        time.sleep(0.1)
+        app.run()
+        assert not app.exception
+    return app
+
+
 def failed(app: AppTest) -> bool:
     return WHY in alerts(app)
 
@@ -57,6 +73,30 @@ def again(app: AppTest) -> AppTest:
 
 def can_try_again(app: AppTest) -> bool:
     return "Try again" in [button.label for button in app.button]
+
+
+def test_all_heads_that_stopped_on_an_error_go_on_where_they_were(umap: Umap) -> None:
+    umap.fails_from = 10
+    app = until(open_app("atlas", **SMALL), failed)
+    assert not any("being laid out" in box.value for box in app.info)
+    assert umap.calls == 11
+    app.run()
+    assert umap.calls == 11  # nobody asked for more
+    umap.fails_from = np.inf
+    again(app)
+    until(app, lambda app: umap.calls == HEADS + 1 and not can_try_again(app))
+    assert alerts(app) == ""
+
+
+def test_coming_back_after_an_error_starts_again(
+    umap: Umap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = until(open_app("atlas", **SMALL), failed)
+    umap.fails_from = np.inf
+    monkeypatch.setattr(layouts, "_FORGOTTEN_SECONDS", 0)
+    app.run()
+    monkeypatch.setattr(layouts, "_FORGOTTEN_SECONDS", 20)
+    until(app, lambda app: umap.calls == HEADS + 1 and not can_try_again(app))
 
 
 def test_a_head_alone_can_be_tried_again(umap: Umap) -> None:
@@ -76,6 +116,20 @@ def test_the_query_key_page_can_try_again(umap: Umap) -> None:
     again(app)
     assert not failed(app)
     assert not can_try_again(app)
+
+
+@pytest.mark.parametrize("error", [MemoryError("/srv/secret")])
+def test_an_error_that_nobody_foresaw_ends_the_work_and_shows_no_path(
+    umap: Umap, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(layouts, "lay_out_head", fail)
+    app = open_app("atlas", **SMALL, layer="4", head="1")
+    app = until(app, lambda app: "failed" in alerts(app))
+    assert "UMAP of L4 H1 failed." in alerts(app)
+    assert "secret" not in alerts(app)
 
 
 def test_t_sne_that_fails_says_so_without_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:

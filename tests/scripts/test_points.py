@@ -154,7 +154,7 @@ def test_a_sentence_is_cut_at_words_around_its_token(
 
 def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
     points = run("""const places = [32767, 32767, 36000, 32767, 0, 0, 0, 0] // queries, then keys
-        const frame = { places }
+        const frame = { frames: [0, 0, 1], places }
         const plain = { ...frame, labels: ["a", "b"], matches: [0, 1], sentence: [0, 0], tones: [] }
         const spot = { left: 0, top: 0, side: 100 } // queries at 50 and 54.4 pixels
         return [false, true].map((searching) => {

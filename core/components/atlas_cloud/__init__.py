@@ -26,6 +26,8 @@ _GAP = 0.18  # of a tile's height, for layers that do not attend
 class AtlasCloud(Coloured):
     """Queries and keys of the tokens of a corpus, in all heads or in one.
 
+    A tile with a point that is not finite has not been projected yet; it stays empty and says so.
+
     Attributes
     ----------
     points : (layer * head, 2 token, 2), of one head also without the first axis; queries first, one
@@ -69,10 +71,12 @@ class AtlasCloud(Coloured):
 
         Raises ValueError where the points do not fit the heads and labels.
         """
+        places, frames = quantise(self._checked_points())
         lines = np.zeros((0, 3)) if self.lines is None else self.lines
         return pack(
             self.settings() | self._grid(),
-            places=quantise(self._checked_points())[0],
+            places=places,
+            frames=frames,
             tones=self._packed_tones(),
             lines=lines[np.argsort(lines[:, 2], kind="stable")],  # the strongest are drawn last
             positions=np.asarray(self.positions, dtype=np.uint16),

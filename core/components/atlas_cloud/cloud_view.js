@@ -285,6 +285,7 @@ export class CloudView extends View {
 /** The nearest point of a head, queries first; -1 for none. What stands out comes first. @param {Pick<Painted, "data" | "marks">} scene @param {number} head @param {Spot} spot @param {number} x @param {number} y @param {number} reach */
 export function pointAt({ data, marks }, head, spot, x, y, reach) {
   const tile = placement(data, head, spot)
+  if (!tile) return -1
   const count = 2 * data.labels.length
   /** @type {(isWanted: (point: number) => boolean) => number} */
   const nearest = (isWanted) =>

@@ -74,4 +74,14 @@ export function drawFrame(pen, { data, colours }, marked, head, { left, top, sid
   const inset = isStrong ? 0.5 : 0
   pen.strokeRect(left + inset, top + inset, side - 2 * inset, side - 2 * inset)
   pen.setLineDash([])
+  if (data.frames[3 * head + 2] >= 0 || side < 24) return
+  Object.assign(pen, {
+    fillStyle: colours.ink,
+    globalAlpha: 0.75,
+    textAlign: "center",
+    textBaseline: "middle",
+  })
+  pen.font = `12px ${colours.font}`
+  pen.fillText(side < 60 ? "…" : "not yet", left + side / 2, top + side / 2)
+  Object.assign(pen, { globalAlpha: 1, textAlign: "left" })
 }

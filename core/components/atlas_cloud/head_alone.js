@@ -16,7 +16,7 @@ import { hintAlone, noteAlone } from "./words.js"
 /** @import { Pen } from "../points/scatter.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Hover } from "./cloud_view.js" */
-/** @import { Sent } from "./heads.js" */
+/** @import { Placement, Sent } from "./heads.js" */
 
 const STAGE = { maxHeight: 600, minHeight: 360, share: 0.75, ofWindow: 0.54, margin: 26 } // pixels; height as a share of the width, and of the browser's window
 const FADED = { strong: 0.16, weak: 0.4 } // share of its colour that a faded point keeps: beside what was found, beside a sentence
@@ -73,7 +73,7 @@ export class HeadAlone extends CloudView {
 
   /** Where its points are on the screen. */
   get tile() {
-    return placement(this.data, 0, this.spotOf(TILE))
+    return /** @type {Placement} */ (placement(this.data, 0, this.spotOf(TILE)))
   }
 
   placeTexts() {

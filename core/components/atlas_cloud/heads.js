@@ -8,12 +8,12 @@ import { shadeIndex } from "../points/shades.js"
  * @typedef {Coloured & {
  *   numbers: number[], tops: number[], high: number, gaps: [number, string][], heads: number, alone: boolean,
  *   labels: string[], texts: string[], searching: boolean, chosen: number,
- *   places: ArrayLike<number>, tones: Uint8Array | Uint16Array, positions: Uint16Array, sentence: Uint16Array, matches: Uint8Array,
+ *   places: ArrayLike<number>, frames: Float32Array, tones: Uint8Array | Uint16Array, positions: Uint16Array, sentence: Uint16Array, matches: Uint8Array,
  *   spriteSide: number, sprites: Uint8Array, patched: Uint8Array,
  *   title: string, picked: number, lines: Float32Array,
  * }} Sent `alone`: of one head, whose points fill the picture; `sprites`: RGB of every token that is a patch of an image
  * @typedef {Sent & ReturnType<typeof derived>} Data and what is worked out once
- * @typedef {ReturnType<typeof placement>} Placement
+ * @typedef {NonNullable<ReturnType<typeof placement>>} Placement
  */
 
 export const STEPS = 65535 // of a frame's side, as coordinates are sent
@@ -62,10 +62,11 @@ function tintsOf({ colouring, legend, shades, tones, labels }) {
 }
 
 /**
- * Where a head's points lie in its tile, with pixels per step.
- * @param {Pick<Data, "alone" | "places" | "labels">} data @param {number} head @param {Spot} spot
+ * Where a head's points lie in its tile, with pixels per step; null while it has no points.
+ * @param {Pick<Data, "frames" | "alone" | "places" | "labels">} data @param {number} head @param {Spot} spot
  */
 export function placement(data, head, { left, top, side }) {
+  if (data.frames[3 * head + 2] < 0 && !data.alone) return null
   const extent = data.alone ? side : side - 2 * Math.max(2, side * MARGIN)
   const scale = extent / STEPS
   const [x, y] = [left + (side - extent) / 2, top + (side + extent) / 2]

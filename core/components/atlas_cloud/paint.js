@@ -123,6 +123,7 @@ export function paintPoints(raster, scene) {
 function paintTile(raster, scene, head, spot) {
   const { grid, ratio } = scene
   const tile = placement(scene.data, head, spot)
+  if (!tile) return
   const part = seenPart(spot, grid)
   const box = [
     Math.ceil(part.left * ratio),

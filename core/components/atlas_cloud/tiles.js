@@ -111,6 +111,7 @@ export class TilesView extends CloudView {
   /** @param {Pen} pen @param {number} point that is pointed at @param {number} head @param {Spot} spot */
   drawToken(pen, point, head, spot) {
     const tile = placement(this.data, head, spot)
+    if (!tile) return
     const least = Math.max(1.6, spot.side * 0.07)
     const radius = Math.min(8, 1.5 * radiusFor(this, spot.side) + 2, least)
     const lineWidth = radius < 3 ? 1 : 1.5

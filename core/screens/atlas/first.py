@@ -40,6 +40,7 @@ _SHOWN = {
     "model": TEXT,
     "part": "heads",
     "find": "",
+    "projection": "PCA",
     "stage": "raw",
     "colour": "type",
 }

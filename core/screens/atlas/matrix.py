@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from core.atlas.colours import point_tones
 from core.components.atlas_cloud import AtlasCloud, show_cloud
-from core.screens.atlas.layouts import tile_points, tile_tokens
+from core.model.trace import Array
+from core.screens.atlas.layouts import (
+    LOOK_EVERY,
+    ensure_job,
+    follow,
+    laid_out_tiles,
+    show_progress,
+    tile_points,
+    tile_tokens,
+)
 from core.screens.atlas.screen import (
     Screen,
     contents_of,
@@ -24,9 +34,21 @@ _words = Prose(__file__)
 
 def show_all_heads(screen: Screen) -> None:
     """The matrix of points, its caption and its file."""
+    running = screen.projection != "PCA" and ensure_job(screen).running
+    draw = st.fragment(_draw, run_every=LOOK_EVERY) if running else _draw
+    draw(screen)
+
+
+def _draw(screen: Screen) -> None:
+    follow("heads")
     atlas, heads = screen.atlas, screen.atlas.shape[1]
-    tokens = tile_tokens(atlas, screen.search.matches.tokens if screen.search else None)
-    points = tile_points(atlas, screen.stage, tokens)
+    tokens, points = _points(screen)
+    if not tokens.size:
+        if ensure_job(screen).running:
+            st.info(
+                f"The first head is being laid out; {screen.projection} takes ten seconds to start."
+            )
+        return
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
     tones = point_tones(atlas, screen.colour).numbers[..., both]
     note = _note(screen, tokens.size)
@@ -55,23 +77,36 @@ def show_all_heads(screen: Screen) -> None:
         )
 
 
+def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
+    """The tokens that are drawn as points, and their points (layer * head, 2 token, 2)."""
+    matches = screen.search.matches if screen.search else None
+    if screen.projection == "PCA":
+        tokens = tile_tokens(screen.atlas, None if matches is None else matches.tokens)
+        return tokens, tile_points(screen.atlas, screen.stage, tokens)
+    if not show_progress(screen):
+        st.rerun()  # the last head is done: no need to look again
+    return laid_out_tiles(screen)
+
+
 def _note(screen: Screen, drawn: int) -> str:
     """What is drawn, for a file."""
     atlas = screen.atlas
     return (
         f"{drawn:,} of {len(atlas.tokens):,} tokens of {len(atlas.sentences):,}"
-        f" {whole(atlas)}, PCA, {screen.stage}."
+        f" {whole(atlas)}, {screen.projection}, {screen.stage}."
     )
 
 
 def _caption(screen: Screen, count: int) -> str:
-    atlas = screen.atlas
-    share = atlas.shares[screen.stage][..., :2].sum(axis=-1).mean()
+    atlas, pca = screen.atlas, screen.projection == "PCA"
+    share = atlas.shares[screen.stage][..., :2].sum(axis=-1).mean() if pca else float("nan")
     return _words(
         "points_caption",
         by_type=screen.colour == "type",
         drawn=count,
         size=len(atlas.tokens),
+        pca=pca,
+        whole=whole(atlas),
         stage=screen.stage,
         share=number(float(share)),
         gaps=gaps_note(atlas),

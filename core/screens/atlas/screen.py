@@ -84,23 +84,20 @@ def contents_of(screen: Screen, part: str) -> Contents:
     return contents("atlas", atlas.model, name, text=False, corpus=corpus, built_with=settings)
 
 
-def pick_projection(atlas: Atlas) -> Projection:
-    """How the points of a head alone are projected."""
+def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
+    """How points are projected, and what is done to the vectors first."""
     saved = atlas.vectors is None
-    return controls.choice(
+    projection = controls.choice(
         "projection",
         PROJECTIONS[:1] if saved else PROJECTIONS,
         "Projection",
         subject="A prepared atlas offers" if saved else "The projections are",
         menu=True,
-        help="PCA is exact and uses all tokens. UMAP and t-SNE are slow: up to 2,500 tokens."
+        help="PCA is exact and uses all tokens. UMAP and t-SNE are slow: all heads follow in the"
+        " background, from 500 tokens each; one head alone is laid out from 2,500."
         + (" A prepared atlas has PCA only." if saved else ""),
     )
-
-
-def pick_stage() -> Stage:
-    """What is done to the vectors first."""
-    return controls.choice(
+    stage = controls.choice(
         "stage",
         STAGES,
         "Vectors",
@@ -110,6 +107,7 @@ def pick_stage() -> Stage:
         " which scales both by the head's c as well. Attention is the same in all three, unless a"
         " model soft-caps its scores.",
     )
+    return projection, stage
 
 
 def pick_colour(atlas: Atlas) -> str:

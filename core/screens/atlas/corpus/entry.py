@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.atlas.layouts import Layout
 from core.model import Chosen
+from core.vocabulary import Stage
 
 if TYPE_CHECKING:
     from core.atlas.sources import Source  # plainly, it would lengthen the longest chain of imports
@@ -23,6 +25,24 @@ _turn = threading.Lock()
 
 
 @dataclass(eq=False)
+class LayoutJob:
+    """All heads, one after the other; `touched` is when somebody last looked."""
+
+    projection: Projection
+    stage: Stage
+    total: int
+    touched: float
+    done: int = 0
+    error: str = ""
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def running(self) -> bool:
+        """Whether more heads are coming."""
+        return self.done < self.total and not self.error and not self.stop.is_set()
+
+
+@dataclass(eq=False)
 class AtlasEntry:
     """An atlas, and what is slow to draw of it.
 
@@ -31,13 +51,15 @@ class AtlasEntry:
     source : of the points.
     plan : the texts it is made of; None for one that was opened.
     size : its memory in bytes, as it was estimated before it was made.
-    layouts : of heads alone, by projection, stage, layer and head.
+    layouts : by projection, stage, layer, head and maximum of tokens.
+    jobs : the threads that lay out all heads, by projection and stage.
     """
 
     source: Source
     plan: Chosen | None = None
     size: int = 0
-    layouts: dict[tuple[str, str, int, int], Layout] = field(default_factory=dict)
+    layouts: dict[tuple[str, str, int, int, int], Layout] = field(default_factory=dict)
+    jobs: dict[tuple[str, str], LayoutJob] = field(default_factory=dict)
 
     @property
     def atlas(self) -> Atlas:

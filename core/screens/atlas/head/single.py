@@ -16,7 +16,7 @@ from core.model.trace import Array
 from core.screens.atlas.head.contexts import show_contexts_of_head
 from core.screens.atlas.head.image import show_image
 from core.screens.atlas.head.points_file import offer_points
-from core.screens.atlas.layouts import layout_alone
+from core.screens.atlas.layouts import layout_alone, show_failed
 from core.screens.atlas.screen import (
     Screen,
     contents_of,
@@ -26,7 +26,6 @@ from core.screens.atlas.screen import (
 from core.screens.atlas.sentence import sentence_lines, show_sentence
 from core.screens.atlas.wording import POINT_HINTS, faithfulness_note, number, whole
 from core.ui import controls
-from core.ui.words.messages import escape
 
 if TYPE_CHECKING:
     Indices = NDArray[np.intp]
@@ -64,8 +63,7 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
     try:
         tokens, points, note = _points(screen, picked)
     except ProjectionError as error:
-        st.warning(escape(str(error)))
-        st.button("Try again", key="projection_again")  # as any rerun does
+        show_failed(str(error))  # any rerun tries again, so the button's does
         return
     atlas, head = screen.atlas, (screen.layer, screen.head)
     lines = None
