@@ -63,7 +63,7 @@ def test_a_trace_comes_back_from_its_file_as_it_was(
 ) -> None:
     """Masks, soft caps, sinks, shared keys, biases, patches, and the decoder's traces."""
     trace = trace_of(kind, model_of, answering_bart)
-    write_record(trace, tmp_path / "trace.safetensors", {})
+    write_record(trace, tmp_path / "trace.safetensors")
     again = read_record(Trace, tmp_path / "trace.safetensors")
     assert differences(trace, again) == []
     assert [each.name for each in tmp_path.iterdir()] == ["trace.safetensors"]
@@ -79,7 +79,7 @@ def test_a_trace_comes_back_from_its_file_as_it_was(
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("saved") / "trace.safetensors"
-    write_record(trace_text(load("bundled/gpt2-novels"), TEXT), path, {})
+    write_record(trace_text(load("bundled/gpt2-novels"), TEXT), path)
     return path
 
 

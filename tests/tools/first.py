@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from core.model import (
 from core.model.box import open_box
 from core.model.bundled.first import FILES, IMAGE, PICTURE, SENTENCE, TEXT, FirstInput
 from core.model.bundled.first_image import FirstImage
-from core.model.catalog import find
 from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
 from core.model.running.images import vision_of
 from core.model.trace.stored import write_record
@@ -36,9 +35,6 @@ from core.screens.atlas.corpus.source import DEFAULT_TOKENS, corpus_of
 from core.screens.atlas.first import FILE, FirstAtlas
 from core.screens.atlas.layouts import tile_points, tile_tokens
 from core.ui.cache import MAX_TOKENS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def compute(name: str) -> FirstInput:
@@ -91,13 +87,7 @@ def compute_atlas() -> FirstAtlas:
     )
 
 
-def _write(record: object, file: Path, name: str) -> None:
-    spec = find(name)
-    assert spec is not None
-    write_record(record, file, {"weights": spec.pins["model.safetensors"]})
-
-
 if __name__ == "__main__":
     for each, file in FILES.items():
-        _write(compute(each), file, each)
-    _write(compute_atlas(), FILE, TEXT)
+        write_record(compute(each), file)
+    write_record(compute_atlas(), FILE)

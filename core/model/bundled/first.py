@@ -9,22 +9,17 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.model.catalog import find
 from core.model.trace import Array, Trace
-from core.model.trace.stored import read_notes, read_record
+from core.model.trace.stored import read_record
 
 TEXT, IMAGE = "bundled/minilm", "bundled/vit-scenes"  # the models
 SENTENCE, PICTURE = "Oh, this book? I've enjoyed it.", "three-shapes"  # what they are given
 _FOLDER, _NAME = Path(__file__).parent, "first.safetensors"
 FILES = {TEXT: _FOLDER / "minilm" / _NAME, IMAGE: _FOLDER / "vit_scenes" / _NAME}
-
-
-First = TypeVar("First")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,13 +47,6 @@ class FirstInput:
 
 
 @functools.cache
-def first_text() -> FirstInput | None:
-    """That of the model of texts; None as for :func:`read`."""
-    return read(FirstInput, TEXT, FILES[TEXT])
-
-
-def read(kind: type[First], model: str, file: Path) -> First | None:
-    """What a file holds of a model; None where it was made with other weights than its pinned."""
-    spec = find(model)
-    pinned = spec is not None and read_notes(file).get("weights") == spec.pins["model.safetensors"]
-    return read_record(kind, file) if pinned else None
+def first_text() -> FirstInput:
+    """That of the model of texts."""
+    return read_record(FirstInput, FILES[TEXT])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass
 
-from core.model.bundled.first import FILES, IMAGE, FirstInput, read
+from core.model.bundled.first import FILES, IMAGE, FirstInput
 from core.model.image.facts import Vision
+from core.model.trace.stored import read_record
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -18,6 +19,6 @@ class FirstImage(FirstInput):
 
 
 @functools.cache
-def first_image() -> FirstImage | None:
-    """That of the model of images; None as for :func:`core.model.bundled.first.read`."""
-    return read(FirstImage, IMAGE, FILES[IMAGE])
+def first_image() -> FirstImage:
+    """That of the model of images."""
+    return read_record(FirstImage, FILES[IMAGE])

@@ -32,8 +32,8 @@ _LENGTH_BYTES = 8  # in front of a safetensors header, little-endian
 _MAX_INTEGER = 2**53  # what JSON carries exactly
 
 
-def write_record(record: object, path: str | Path, notes: Mapping[str, str]) -> None:
-    """Write a dataclass of arrays, values and further dataclasses; `notes` go beside it.
+def write_record(record: object, path: str | Path) -> None:
+    """Write a dataclass of arrays, values and further dataclasses.
 
     The file is complete or not there: it is written under another name first.
 
@@ -53,7 +53,6 @@ def write_record(record: object, path: str | Path, notes: Mapping[str, str]) -> 
         "version": FORMAT_VERSION,
         "made_by": f"Headscope {VERSION}",
         "trace": content,
-        "notes": json.dumps(dict(notes)),
     }
     part = Path(f"{path}.{secrets.token_hex(8)}.part")  # no file of the user's own
     try:
@@ -73,7 +72,7 @@ def read_record(kind: type[Record], path: str | Path) -> Record:
     OSError
         When there is no such file, or it cannot be read.
     """
-    about, tensors = _contents(Path(path), with_tensors=True)
+    about, tensors = _contents(Path(path))
     reader = _Reader(tensors)
     try:
         record: Record = reader.decoded(kind, json.loads(about["trace"]), "")
@@ -86,19 +85,7 @@ def read_record(kind: type[Record], path: str | Path) -> Record:
     return record
 
 
-def read_notes(path: str | Path) -> dict[str, str]:
-    """What was noted beside the record; errors as in :func:`read_record`. No array is read."""
-    about, _ = _contents(Path(path), with_tensors=False)
-    try:
-        notes = json.loads(about["notes"])
-    except (KeyError, ValueError, RecursionError) as error:
-        raise TraceFileError("The file's notes are damaged.") from error
-    if not isinstance(notes, dict) or not all(isinstance(note, str) for note in notes.values()):
-        raise TraceFileError("The file's notes are damaged.")
-    return notes
-
-
-def _contents(path: Path, *, with_tensors: bool) -> tuple[dict[str, str], Tensors]:
+def _contents(path: Path) -> tuple[dict[str, str], Tensors]:
     """The metadata of a file, and its arrays by name, once it is known to be bounded and a trace.
 
     The library compares each array's shape with its bytes, and all of them with the file's size.
@@ -110,8 +97,6 @@ def _contents(path: Path, *, with_tensors: bool) -> tuple[dict[str, str], Tensor
         with safe_open(path, framework="np") as file:
             about = file.metadata() or {}
             _check_format(about)
-            if not with_tensors:
-                return about, {}
             _check_size(path)
             return about, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except TraceFileError:

@@ -23,7 +23,8 @@ from core.atlas.data import (
 from core.atlas.sources import InMemory
 from core.components.points import restore
 from core.model import Chosen, Trace
-from core.model.bundled.first import TEXT, read
+from core.model.bundled.first import TEXT
+from core.model.trace.stored import read_record
 from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.corpus.making import is_waiting, make_atlas
 from core.screens.atlas.corpus.source import DEFAULT_TOKENS, Corpus, corpus_of, max_tokens
@@ -78,9 +79,9 @@ def first_entry(picked: str, budget: int) -> AtlasEntry | None:
     corpus = corpus_of(picked)
     if not is_waiting(TEXT, corpus, budget):
         return None
-    first = read(FirstAtlas, TEXT, FILE)
-    if first is None or max_tokens() < budget:
+    if max_tokens() < budget:
         return None
+    first = read_record(FirstAtlas, FILE)
     trace = begin_corpus(TEXT)
     if trace is None:
         return None

@@ -30,9 +30,8 @@ MAX_PATCH_MAPS = 16  # of one token: 400 kB for 1,369 patches in 12 layers x 6 h
 @st.cache_resource(max_entries=MAX_CLASSES, show_spinner=False)
 def classes(model_name: str, image: str) -> tuple[tuple[str, float], ...]:
     """What the model takes the image for, the likeliest first; empty without such a head."""
-    is_first = cache.first_input(TraceKey(model_name, "", image=image)) is not None
-    if is_first and (shipped := first_image()) is not None:
-        return shipped.classes
+    if cache.first_input(TraceKey(model_name, "", image=image)) is not None:
+        return first_image().classes
     return tuple(classify(cache.model(model_name, "image"), images.pixels(image)))
 
 
