@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import compress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from core.vocabulary import Stage
 if TYPE_CHECKING:
     from core.atlas.pixels import CorpusImages
 
-Item = TypeVar("Item")
 Ints = NDArray[np.int32]
 Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
 # Settings of an atlas of some sentences of a larger one: how many tokens and sentences that has.
@@ -71,15 +70,6 @@ class CorpusTexts:
     def numbers(self) -> NDArray[np.int64]:
         """The number in the corpus of each sentence, ascending, (sentence,)."""
         return np.unique(self.tokens.sentence).astype(np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class TokenRows:
-    """Some tokens of an atlas; fields as in :class:`CorpusTokens`."""
-
-    displays: tuple[str, ...]
-    sentence: Ints  # its number in the whole corpus
-    position: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,22 +266,3 @@ def pick_texts(part: CorpusTexts, numbers: NDArray[np.integer]) -> CorpusTexts:
         tuple(compress(part.sentences, wanted)),
         tuple(compress(part.labels, wanted)),
     )
-
-
-def grouped(
-    items: Iterable[Item], size_of: Callable[[Item], int], budget: int
-) -> Iterator[list[Item]]:
-    """Consecutive items, as many at a time as fit into the budget, and at least one.
-
-    They are read as they are asked for: a group ends before the first item that does not fit.
-    """
-    group: list[Item] = []
-    size = 0
-    for item in items:
-        if group and size + size_of(item) > budget:
-            yield group
-            group, size = [], 0
-        group.append(item)
-        size += size_of(item)
-    if group:
-        yield group

@@ -19,7 +19,7 @@ from core.atlas import build_atlas, open_large, search_tokens
 from core.atlas.data import facts_of
 from core.atlas.files import AtlasFileError, write_part
 from core.atlas.search import SearchError
-from core.atlas.sources import InMemory
+from core.atlas.sources import LargeAtlas
 from tests.atlas.files import HEADS, LAYERS, assert_same, trace
 from tests.atlas.folders import finish, part_of, write_folder
 from tests.atlas.plain_search import search_plainly
@@ -108,28 +108,18 @@ def test_the_sample_is_an_atlas_of_its_own_with_the_facts_of_all(
     assert sample.settings == dict(atlas.settings) | whole
 
 
-def test_tokens_and_sentences_are_found_by_number(atlas: Atlas, folder: Path) -> None:
+def test_what_is_found_is_a_table_of_tokens_in_their_sentences(atlas: Atlas, folder: Path) -> None:
     large = open_large(folder)
-    wanted = np.array([len(atlas.tokens) - 1, 0, 7, 7, 20])
-    rows = large.tokens_at(wanted)
-    assert rows.displays == tuple(atlas.tokens.displays[i] for i in wanted)
-    assert rows.sentence.tolist() == atlas.tokens.sentence[wanted].tolist()
-    assert rows.position.tolist() == atlas.tokens.position[wanted].tolist()
-    texts = large.sentences_at(rows.sentence)
-    assert texts == [SENTENCES[i] for i in rows.sentence]
-    assert large.tokens_at(np.empty(0, np.intp)).displays == ()
-    assert large.sentences_at(np.empty(0, np.intp)) == []
-    with pytest.raises(AtlasFileError, match="no sentence 100"):
-        large.sentences_at(np.array([99]))
-
-
-def test_an_atlas_in_memory_answers_as_its_folder_does(atlas: Atlas, folder: Path) -> None:
-    disk, memory = open_large(folder), InMemory(atlas)
-    assert (memory.facts.tokens, memory.facts.sentences) == (disk.facts.tokens, len(SENTENCES))
-    wanted = np.array([len(atlas.tokens) - 1, 0, 7, 7, 20])
-    rows = memory.tokens_at(wanted)
-    assert_same(rows, disk.tokens_at(wanted))
-    assert memory.sentences_at(rows.sentence) == disk.sentences_at(rows.sentence)
+    assert isinstance(large, LargeAtlas)
+    found = large.search("at", "substring")
+    table = large.table(found, 4)
+    assert len(table) == 4 < found.count
+    tokens = atlas.tokens
+    for row, index in zip(table.to_dict("records"), found.indices, strict=False):
+        assert row["token"] == tokens.displays[index]
+        assert row["position"] == tokens.position[index] + 1
+        assert row["sentence"] == tokens.sentence[index] + 1
+        assert row["text"] == SENTENCES[tokens.sentence[index]]
 
 
 SEARCHES: list[tuple[Kind, str]] = [

@@ -203,14 +203,11 @@ def check_rows(atlas: Atlas, segments: Sequence[Segment]) -> None:
     """Every token and sentence of the files is that in memory; every other one has a number."""
     tokens, first = atlas.tokens, 0
     for each in segments:
-        row, own = each.rows(np.arange(each.count)), slice(first, first + each.count)
-        assert row.displays == tokens.displays[own]
-        assert row.sentence.tolist() == (2 * tokens.sentence[own]).tolist()
-        assert row.position.tolist() == tokens.position[own].tolist()
-        assert each.first_sentence == row.sentence[0]
-        numbers = np.unique(row.sentence)
-        texts = [atlas.sentences[number // 2] for number in numbers]
-        assert list(each.texts_of(numbers).values()) == texts
+        table, own = each.table(np.arange(each.count)), slice(first, first + each.count)
+        assert tuple(table["token"]) == tokens.displays[own]
+        assert table["sentence"].tolist() == (2 * tokens.sentence[own] + 1).tolist()
+        assert table["position"].tolist() == (tokens.position[own] + 1).tolist()
+        assert table["text"].tolist() == [atlas.sentences[i] for i in tokens.sentence[own]]
         first += each.count
 
 
@@ -271,13 +268,13 @@ def test_a_file_that_is_damaged_or_lies_is_refused(name: str, folder: Path) -> N
     """By whichever way of reading comes to what is wrong, and by no other error."""
     DAMAGES[name](segment_file(folder, 0))
     large = open_large(folder)
+    assert isinstance(large, LargeAtlas)
     refused = 0
     for look in (
         lambda: large.search("she"),
         lambda: large.search("e", "substring"),
         lambda: large.search("she said", "phrase"),
-        lambda: large.tokens_at(np.arange(large.facts.tokens)),
-        lambda: large.sentences_at(np.arange(len(SENTENCES))),
+        lambda: large.searched[0].table(np.arange(large.searched[0].count)),
     ):
         try:
             look()

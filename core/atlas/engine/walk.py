@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.atlas.data import grouped
 from core.atlas.engine.shard import ShardBuilder
 from core.atlas.engine.sums import Sums, merge
 from core.model.trace import Trace
@@ -91,10 +90,21 @@ def chunks_of(rows: Iterable[Row], part_tokens: int) -> Iterator[Chunk]:
     `rows` are ascending by number, and are read as they are asked for: a part depends on its own
     sentences and on where the one before it ended, and on nothing that comes later.
     """
-    for index, own in enumerate(grouped(rows, lambda row: row.tokens, part_tokens)):
-        yield Chunk(
-            index,
-            {row.number: row.tokens for row in own},
-            {row.number: row.text for row in own},
-            {row.number: row.label for row in own if row.label is not None},
-        )
+    index, own, size = 0, list[Row](), 0
+    for row in rows:
+        if own and size + row.tokens > part_tokens:
+            yield _chunk(index, own)
+            index, own, size = index + 1, [], 0
+        own.append(row)
+        size += row.tokens
+    if own:
+        yield _chunk(index, own)
+
+
+def _chunk(index: int, rows: list[Row]) -> Chunk:
+    return Chunk(
+        index,
+        {row.number: row.tokens for row in rows},
+        {row.number: row.text for row in rows},
+        {row.number: row.label for row in rows if row.label is not None},
+    )

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools
-from core.atlas.data import CorpusTexts, TokenRows
+from core.atlas.data import CorpusTexts
 from core.atlas.files.description import Sizes
 from core.atlas.files.errors import AtlasFileError
 from core.atlas.files.facts import Spec, open_arrays, pack_arrays
@@ -82,25 +82,20 @@ class Segment:
         arrays = self._read("spans", "special")
         return arrays["spans"], arrays["special"]
 
-    @cached_property
-    def first_sentence(self) -> int:
-        """The number of its first sentence."""
-        return int(self._sentences()[0][0])
-
-    def rows(self, places: NDArray[np.integer]) -> TokenRows:
-        """The tokens at these places in it."""
+    def table(self, places: NDArray[np.integer]) -> pd.DataFrame:
+        """A row for each of the tokens at these places in it: what it is, where, and in what."""
         numbers, ends = self._sentences()
         own = np.searchsorted(ends, places, side="right")
         starts = np.concatenate([[0], ends])[own]
         words, pairs, vocabulary = self._words()
-        displays = tuple(shortened(vocabulary[i]) for i in pairs[words[places], 1].tolist())
-        return TokenRows(displays, numbers[own], (places - starts).astype(np.int32))
-
-    def texts_of(self, numbers: NDArray[np.integer]) -> dict[int, str]:
-        """The texts of its sentences with these numbers, by number."""
-        known, texts = self.texts()
-        places = np.flatnonzero(np.isin(known, numbers))
-        return dict(zip(known[places].tolist(), texts.take(places).to_pylist(), strict=True))
+        return pd.DataFrame(
+            {
+                "token": [shortened(vocabulary[i]) for i in pairs[words[places], 1].tolist()],
+                "position": places - starts + 1,
+                "sentence": numbers[own] + 1,
+                "text": self.texts()[1].take(own).to_pylist(),
+            }
+        )
 
     def _words(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32], list[str]]:
         """Each token's pair, the texts of each pair, and the texts."""

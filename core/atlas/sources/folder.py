@@ -7,15 +7,14 @@ files must be files of their own, no links; numbers and sizes are checked.
 from __future__ import annotations
 
 import stat
-from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
+import pandas as pd
 
-from core.atlas.data import Atlas, AtlasFacts, TokenRows
+from core.atlas.data import Atlas, AtlasFacts
 from core.atlas.files.description import MAX_BYTES, decode_description
 from core.atlas.files.errors import AtlasFileError
 from core.atlas.files.facts import expected_facts, open_arrays, read_facts
@@ -46,35 +45,12 @@ class LargeAtlas:
         """Tokens that match, as :func:`core.atlas.search_tokens` finds them."""
         return search_parts(self.searched, query, kind)
 
-    def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:
-        """The tokens with these indices among all, in this order."""
-        indices = np.asarray(indices)
-        displays = np.empty(indices.size, dtype=np.object_)
-        sentence, position = (np.zeros(indices.size, dtype=np.int32) for _ in range(2))
-        starts = np.array([part.first for part in self.searched])
-        owners = np.searchsorted(starts, indices, side="right") - 1
-        for owner in np.unique(owners).tolist():
-            part, places = self.searched[owner], np.flatnonzero(owners == owner)
-            rows = part.rows(indices[places] - part.first)
-            displays[places] = rows.displays
-            sentence[places], position[places] = rows.sentence, rows.position
-        return TokenRows(tuple(displays.tolist()), sentence, position)
-
-    def sentences_at(self, numbers: NDArray[np.integer]) -> list[str]:
-        """The texts of the sentences with these numbers in the corpus, in this order."""
-        numbers = np.asarray(numbers)
-        wanted = np.unique(numbers)
-        owners = np.array([self._owner(number) for number in wanted.tolist()], dtype=np.intp)
-        texts: dict[int, str] = {}
-        for owner in np.unique(owners).tolist():
-            texts |= self.searched[owner].texts_of(wanted[owners == owner])
-        if missing := set(wanted.tolist()) - texts.keys():
-            raise AtlasFileError(f"The atlas has no sentence {min(missing) + 1:,}.")
-        return [texts[number] for number in numbers.tolist()]
-
-    def _owner(self, number: int) -> int:
-        """Which of `searched` has the sentence of this number, if any has; a few are asked."""
-        return max(0, bisect_right(self.searched, number, key=lambda part: part.first_sentence) - 1)
+    def table(self, found: Matches, rows: int) -> pd.DataFrame:
+        """A row for each token that was found, the first so many: what it is, where, in what."""
+        indices = found.indices[:rows]
+        owners = np.searchsorted([part.first for part in self.searched], indices, side="right") - 1
+        parts = ((self.searched[owner], indices[owners == owner]) for owner in np.unique(owners))
+        return pd.concat((part.table(own - part.first) for part, own in parts), ignore_index=True)
 
 
 def open_large(folder: Path) -> Source:

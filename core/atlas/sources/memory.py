@@ -7,10 +7,9 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools
-from core.atlas.data import Atlas, AtlasFacts, TokenRows, facts_of
+from core.atlas.data import Atlas, AtlasFacts, facts_of
 from core.atlas.search.parts import SURROGATE, Ints, Kind, Matches, Words, search_parts
 from core.atlas.search.patches import search_patches
 
@@ -31,16 +30,6 @@ class InMemory:
         if self.sample.images is None:
             return search_tokens(self.sample, query, kind)
         return search_patches(self.sample, query)
-
-    def tokens_at(self, indices: NDArray[np.integer]) -> TokenRows:
-        """The tokens with these indices, in this order."""
-        tokens = self.sample.tokens
-        displays = tuple(tokens.displays[i] for i in indices.tolist())
-        return TokenRows(displays, tokens.sentence[indices], tokens.position[indices])
-
-    def sentences_at(self, numbers: NDArray[np.integer]) -> list[str]:
-        """The texts of the sentences with these numbers, in this order."""
-        return [self.sample.sentences[number] for number in numbers.tolist()]
 
     @property
     def count(self) -> int:

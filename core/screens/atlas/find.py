@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.atlas.files import AtlasFileError
 from core.atlas.search import KINDS, MAX_QUERY, Kind, Matches, SearchError
-from core.atlas.sources import InMemory, Source, matches_table
+from core.atlas.sources import InMemory, LargeAtlas, Source
 from core.screens.atlas.screen import Search
 from core.screens.atlas.wording import whole
 from core.ui import controls
@@ -95,16 +95,13 @@ def show_result(search: Search | str | None, source: Source) -> None:
         f"{words} {where}, among all {facts.tokens:,} tokens; {search.matches.count:,} of them in"
         f" the sample of {len(source.sample.tokens):,} tokens, which are drawn large."
     )
-    _show_matches(found, source)
+    if isinstance(source, LargeAtlas):
+        _show_matches(found, source)
 
 
-def _show_matches(found: Matches, source: Source) -> None:
+def _show_matches(found: Matches, source: LargeAtlas) -> None:
     """The first matches in their sentences."""
     with st.expander(f"The first {min(_ROWS, found.indices.size):,} matches in their sentences"):
-        st.dataframe(
-            matches_table(source, found, _ROWS),
-            key="atlas_everywhere",
-            hide_index=True,
-            height=320,
-        )
+        table = source.table(found, _ROWS)
+        st.dataframe(table, key="atlas_everywhere", hide_index=True, height=320)
         st.caption("A row is a token that matches, or is a part of a match.")
