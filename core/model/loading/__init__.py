@@ -80,9 +80,9 @@ def load(
     with refusing(name, "load"):
         folder = _locate(name.strip(), download, folders, token)
         on_stage("importing")
-        import_libraries()
         spec = catalog.find(name.strip())
         with _LOAD_LOCK, _quiet():
+            import_libraries()  # transformers cannot be imported by two threads at once
             modality = spec.modality if modality is None and spec is not None else modality
             own = folders and folder == catalog.as_folder(name.strip())
             return _load(name, folder, on_stage, own=own, half=half, modality=modality)
