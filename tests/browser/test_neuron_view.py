@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.model.bundled.first import first_text
+from core.model.bundled import first
 from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow
 from tests.model.families import FAMILIES, build
 
@@ -32,9 +32,7 @@ def trace() -> Trace:
 
     On another processor the model itself rounds otherwise; how far is in test_first.
     """
-    shipped = first_text()
-    assert shipped is not None
-    return shipped.trace
+    return first.first_of(first.TEXT).trace
 
 
 def row(page: Page, position: int) -> Locator:

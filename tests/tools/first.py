@@ -24,9 +24,7 @@ from core.model import (
 )
 from core.model.box import open_box
 from core.model.bundled.first import FILES, IMAGE, PICTURE, SENTENCE, TEXT, FirstInput
-from core.model.bundled.first_image import FirstImage
 from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
-from core.model.running.images import vision_of
 from core.model.trace.stored import write_record
 from core.model.weights.output_projection import transformed_norms
 from core.model.weights.query_key import weight_similarity
@@ -55,10 +53,10 @@ def compute(name: str) -> FirstInput:
     )
 
 
-def _image() -> FirstImage:
+def _image() -> FirstInput:
     model, image = load(IMAGE, modality="image"), open_box(PICTURE)
     common, classes = _common(model, trace_image(model, image)), tuple(classify(model, image))
-    return FirstImage(**common, vision=vision_of(model), classes=classes)
+    return FirstInput(**common, classes=classes)
 
 
 def _common(model: LoadedModel, trace: Trace) -> dict[str, Any]:

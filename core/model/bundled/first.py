@@ -35,6 +35,7 @@ class FirstInput:
     effects, directions, fresh : of :func:`core.model.effects` on the sentence vector, the mean for
         each head: values (layer, head), draws of all heads (draw, layer, head), and 99 fresh ones
         of the heads of largest effect, the largest first (draw, head); None for a model of images.
+    classes : what a model of images takes the image for, the likeliest first.
     """
 
     trace: Trace
@@ -44,9 +45,10 @@ class FirstInput:
     effects: NDArray[np.float64] | None = None
     directions: NDArray[np.float64] | None = None
     fresh: NDArray[np.float64] | None = None
+    classes: tuple[tuple[str, float], ...] = ()
 
 
 @functools.cache
-def first_text() -> FirstInput:
-    """That of the model of texts."""
-    return read_record(FirstInput, FILES[TEXT])
+def first_of(model: str) -> FirstInput:
+    """That of one of these models."""
+    return read_record(FirstInput, FILES[model])

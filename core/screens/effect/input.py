@@ -28,9 +28,8 @@ def text_of(key: TraceKey) -> Any:  # noqa: ANN401 - a text or an image
 
 
 def limits(key: TraceKey) -> Any:  # noqa: ANN401 - options of several functions
-    """The second text, the size of an image, and how much of a text is read."""
-    size = None if key.size is None else (key.size, key.size)
-    return {"pair": key.pair, "size": size, "max_tokens": MAX_TOKENS}
+    """The second text, and how much of a text is read."""
+    return {"pair": key.pair, "max_tokens": MAX_TOKENS}
 
 
 @st.cache_resource(max_entries=_MAX_CUT, show_spinner="Running the text through the model …")

@@ -13,7 +13,6 @@ from core.analysis.images.patch_attention import (
 )
 from core.analysis.layer_payload import log_sums
 from core.model import classify
-from core.model.bundled.first_image import first_image
 from core.model.trace import Array
 from core.ui import cache
 from core.ui.cache import TraceKey
@@ -30,8 +29,8 @@ MAX_PATCH_MAPS = 16  # of one token: 400 kB for 1,369 patches in 12 layers x 6 h
 @st.cache_resource(max_entries=MAX_CLASSES, show_spinner=False)
 def classes(model_name: str, image: str) -> tuple[tuple[str, float], ...]:
     """What the model takes the image for, the likeliest first; empty without such a head."""
-    if cache.first_input(TraceKey(model_name, "", image=image)) is not None:
-        return first_image().classes
+    if (shipped := cache.first_input(TraceKey(model_name, "", image=image))) is not None:
+        return shipped.classes
     return tuple(classify(cache.model(model_name, "image"), images.pixels(image)))
 
 
@@ -60,4 +59,4 @@ def image_distances(key: TraceKey) -> AttentionDistances:
     """How far the patches of an image look. Its trace is not kept: there are many images."""
     if key.image is None:
         raise ValueError("a text has no patches")
-    return attention_distance(cache.pass_image(key.model, key.image, key.size))
+    return attention_distance(cache.pass_image(key.model, key.image))

@@ -30,9 +30,8 @@ class TraceKey(NamedTuple):
 
     `target` is what the decoder of an encoder-decoder reads, None for the model's own answer, and
     `attention_type` which of its attention is shown, None for a model's only or first. `image` is a
-    name that :mod:`core.ui.serve.images` knows, and then there is no text; `size` the side in
-    pixels that the model gets it in, None for the model's own. `languages` are those that a
-    translator reads and writes.
+    name that :mod:`core.ui.serve.images` knows, and then there is no text. `languages` are those
+    that a translator reads and writes.
     """
 
     model: str
@@ -41,7 +40,6 @@ class TraceKey(NamedTuple):
     target: str | None = None
     attention_type: AttentionType | None = None
     image: str | None = None
-    size: int | None = None
     languages: Languages | None = None
 
     @property
@@ -126,11 +124,7 @@ def first_of(model_name: str) -> first.FirstInput | None:
     spec = find(model_name)
     if spec is None or model_name not in first.FILES or bundled_problem(spec) is not None:
         return None
-    if model_name == first.TEXT:
-        return first.first_text()
-    from core.model.bundled.first_image import first_image  # no text needs it
-
-    return first_image()
+    return first.first_of(model_name)
 
 
 def trace(
@@ -140,7 +134,6 @@ def trace(
     target: str | None = None,
     attention_type: AttentionType | None = None,
     image: str | None = None,
-    size: int | None = None,
     languages: Languages | None = None,
 ) -> Trace:
     """The attention of one type in one forward pass of the text; without a type, the first.
@@ -148,7 +141,7 @@ def trace(
     Or of the image, where one is named.
     """
     if image is not None:
-        return image_pass(model_name, image, size)
+        return image_pass(model_name, image)
     decode = attention_type in {"decoder", "cross"}
     trace = forward_pass(model_name, text, pair, target, decode=decode, languages=languages)
     return trace if attention_type is None else trace.of_type(attention_type)
@@ -175,19 +168,18 @@ def forward_pass(
 
 
 @st.cache_resource(max_entries=MAX_IMAGES, show_spinner="Running the image through the model …")
-def image_pass(model_name: str, image: str, size: int | None) -> Trace:
+def image_pass(model_name: str, image: str) -> Trace:
     """One forward pass of an image, shared by sessions as that of a text is."""
-    shipped = first_input(TraceKey(model_name, "", image=image, size=size))
-    return shipped.trace if shipped is not None else pass_image(model_name, image, size)
+    shipped = first_input(TraceKey(model_name, "", image=image))
+    return shipped.trace if shipped is not None else pass_image(model_name, image)
 
 
-def pass_image(model_name: str, image: str, size: int | None) -> Trace:
+def pass_image(model_name: str, image: str) -> Trace:
     """One forward pass of an image that is not kept."""
     from core.model import trace_image
     from core.ui.serve import images
 
-    sides = None if size is None else (size, size)
-    return trace_image(model(model_name, "image"), images.pixels(image), sides)
+    return trace_image(model(model_name, "image"), images.pixels(image))
 
 
 @st.cache_resource(max_entries=MAX_NORMS, show_spinner=False)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from core.model import load
-from core.model.bundled.first import FILES, IMAGE, PICTURE, SENTENCE, TEXT, FirstInput
-from core.model.bundled.first_image import FirstImage, first_image
+from core.model.bundled.first import FILES, IMAGE, SENTENCE, TEXT, FirstInput, first_of
 from core.model.weights.output_projection import output_projections
 from core.ui import cache
 from core.ui.cache import TraceKey
@@ -53,10 +52,7 @@ def test_so_is_what_takes_the_weights(both: tuple[FirstInput, FirstInput]) -> No
 
 
 def test_so_are_the_classes_of_the_image() -> None:
-    one, other = first_image(), computed(IMAGE)
-    assert isinstance(one, FirstImage)
-    assert isinstance(other, FirstImage)
-    assert one.vision == other.vision
+    one, other = first_of(IMAGE), computed(IMAGE)
     shipped, live = dict(one.classes), dict(other.classes)
     assert shipped.keys() == live.keys()
     assert_same_pass(list(shipped.values()), list(live.values()), 10)  # of logits
@@ -75,7 +71,6 @@ def test_the_head_view_may_offer_transformed_values_before_the_model_is_here(nam
         TraceKey(TEXT, SENTENCE, "Was it good?"),
         TraceKey("bundled/gpt2-novels", SENTENCE),
         TraceKey(IMAGE, "", image="cat"),
-        TraceKey(IMAGE, "", image=PICTURE, size=144),
     ],
 )
 def test_it_is_of_exactly_these_inputs(key: TraceKey) -> None:
