@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from core.analysis.arrays import one_thread, renormalise_rows
@@ -11,25 +9,10 @@ from core.analysis.images.patch_scores import attention_from, patches_of
 from core.model.trace import Array, Trace
 
 
-@dataclass(frozen=True, eq=False)
-class PatchMaps:
-    """Attention on the grid of patches, in all heads."""
-
-    maps: Array  # float32 (layer, head, row, column)
-
-    @property
-    def mean(self) -> Array:
-        """Mean over heads, (layer, row, column)."""
-        return np.asarray(self.maps.mean(axis=1))
-
-    @property
-    def maximum(self) -> Array:
-        """Maximum over heads, (layer, row, column)."""
-        return np.asarray(self.maps.max(axis=1))
-
-
-def attention_of_patch(trace: Trace, query: int, *, only_patches: bool = False) -> PatchMaps:
+def attention_of_patch(trace: Trace, query: int, *, only_patches: bool = False) -> Array:
     """What a query token, a patch or CLS, gives to the patches in every head.
+
+    float32 (layer, head, row, column).
 
     With `only_patches` each map is divided by its sum, as if CLS and registers were not there; a
     map of zeros stays zero. Only one row of each head is worked out. `query` is a place among the
@@ -41,11 +24,11 @@ def attention_of_patch(trace: Trace, query: int, *, only_patches: bool = False) 
         rows = np.stack([attention_from(trace, each, query) for each in range(trace.shape[0])])
     chosen = rows[..., patches.tokens]
     shown = renormalise_rows(chosen) if only_patches else chosen
-    return PatchMaps(shown.reshape(*rows.shape[:2], patches.rows, patches.columns))
+    return shown.reshape(*rows.shape[:2], patches.rows, patches.columns)
 
 
-def attention_to_patch(trace: Trace, key: int, *, only_patches: bool = False) -> PatchMaps:
-    """What each patch gives to a key token in every head.
+def attention_to_patch(trace: Trace, key: int, *, only_patches: bool = False) -> Array:
+    """What each patch gives to a key token in every head, float32 (layer, head, row, column).
 
     A column needs the sums of all rows, so each head's whole matrix is worked out in turn, (token,
     token) float32 at a time. With `only_patches` every row is divided by what it gives to patches,
@@ -67,7 +50,7 @@ def attention_to_patch(trace: Trace, key: int, *, only_patches: bool = False) ->
                     sums = rows[:, patches.tokens].sum(axis=1)
                     column = np.divide(column, sums, out=np.zeros_like(column), where=sums > 0)
                 maps[layer, head] = column
-    return PatchMaps(maps.reshape(layers, heads, patches.rows, patches.columns))
+    return maps.reshape(layers, heads, patches.rows, patches.columns)
 
 
 def _check(trace: Trace, token: int) -> None:

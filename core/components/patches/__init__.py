@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.images.patch_attention import PatchMaps
 from core.analysis.layer_payload import LayerPayload
 from core.components.packing import grid_of, pack_layers, sides_of
 from core.components.reported_state import reported
@@ -24,9 +23,12 @@ _patches = register("patches")
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """One token in every head of every layer, for a browser that has one layer only."""
+    """One token in every head of every layer, for a browser that has one layer only.
 
-    maps: PatchMaps
+    `maps` are (layer, head, row, column).
+    """
+
+    maps: Array
     token: int
     direction: str
     only_patches: bool
@@ -110,11 +112,11 @@ def show_patches(data: bytes, *, key: str, on_view: Callable[[Mapping[str, Any]]
     _patches(key=key, data=data, on_view_change=lambda: on_view(reported(key, "view")))
 
 
-def _quantised(maps: PatchMaps) -> dict[str, NDArray[Any]]:
+def _quantised(maps: Array) -> dict[str, NDArray[Any]]:
     """Rows (layer, head, patch) in steps of each one's maximum, and the maxima."""
-    tops = maps.maps.max(axis=(2, 3))  # (layer, head)
+    tops = maps.max(axis=(2, 3))  # (layer, head)
     scale = np.divide(_STEPS, tops, out=np.zeros_like(tops), where=tops > 0)
-    steps = np.rint(maps.maps * scale[:, :, None, None])
+    steps = np.rint(maps * scale[:, :, None, None])
     return {"rows": steps.astype(np.uint8), "tops": tops}
 
 

@@ -38,10 +38,10 @@ export class HeadGrid {
     return row
   }
 
-  /** A cell or a label that can be pressed. @param {HTMLElement} parent @param {Place} place @param {Record<string, string>} attributes @param {string} [text] */
-  addCell(parent, { row, column }, attributes, text) {
+  /** A cell or a label that can be pressed. @param {HTMLElement} parent @param {Place} place @param {Record<string, string>} attributes */
+  addCell(parent, { row, column }, attributes) {
     const place = { "data-row": row, "data-column": column, tabindex: -1 }
-    return describe(make(parent, "div", "", text), { role: "gridcell", ...place, ...attributes })
+    return describe(make(parent, "div"), { role: "gridcell", ...place, ...attributes })
   }
 
   /** @param {Place} place */

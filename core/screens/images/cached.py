@@ -6,11 +6,7 @@ import streamlit as st
 
 from core.analysis.images.cls_rollout import cls_rollout
 from core.analysis.images.distance import AttentionDistances, attention_distance
-from core.analysis.images.patch_attention import (
-    PatchMaps,
-    attention_of_patch,
-    attention_to_patch,
-)
+from core.analysis.images.patch_attention import attention_of_patch, attention_to_patch
 from core.analysis.layer_payload import log_sums
 from core.model import classify
 from core.model.trace import Array
@@ -41,7 +37,7 @@ def row_sums(key: TraceKey, layer: int) -> Array:
 
 
 @st.cache_resource(max_entries=MAX_PATCH_MAPS, show_spinner="Looking at this patch in every head …")
-def patch_maps(key: TraceKey, token: int, direction: str, *, only_patches: bool) -> PatchMaps:
+def patch_maps(key: TraceKey, token: int, direction: str, *, only_patches: bool) -> Array:
     """One token's row ("from") or column ("to") in every head of every layer."""
     attention = attention_of_patch if direction == "from" else attention_to_patch
     return attention(cache.trace(*key), token, only_patches=only_patches)

@@ -22,28 +22,19 @@ def test_a_row_and_a_column_on_the_grid() -> None:
             weights = WEIGHTS[layer, head]
             for patch in range(6):
                 place = layer, head, patch // 3, patch % 3
-                np.testing.assert_allclose(row.maps[place], weights[4, 2 + patch], atol=1e-6)
-                np.testing.assert_allclose(column.maps[place], weights[2 + patch, 4], atol=1e-6)
+                np.testing.assert_allclose(row[place], weights[4, 2 + patch], atol=1e-6)
+                np.testing.assert_allclose(column[place], weights[2 + patch, 4], atol=1e-6)
 
 
 def test_without_cls_and_registers_rows_are_of_patches_alone() -> None:
     row = attention_of_patch(TRACE, 3, only_patches=True)
-    np.testing.assert_allclose(row.maps.sum(axis=(-1, -2)), 1, atol=1e-6)
+    np.testing.assert_allclose(row.sum(axis=(-1, -2)), 1, atol=1e-6)
     column = attention_to_patch(TRACE, 3, only_patches=True)
     weights = WEIGHTS[1, 2]
     expected = [weights[i, 3] / weights[i, 2:].sum() for i in range(2, 8)]
-    np.testing.assert_allclose(column.maps[1, 2].ravel(), expected, rtol=1e-5)
+    np.testing.assert_allclose(column[1, 2].ravel(), expected, rtol=1e-5)
     with pytest.raises(ValueError, match="none of them"):
         attention_to_patch(TRACE, 0, only_patches=True)
-
-
-def test_mean_and_maximum_over_heads() -> None:
-    result = attention_of_patch(TRACE, 2)
-    cells = WEIGHTS[:, :, 2, 2:].reshape(2, 3, 2, 3)
-    mean = (cells[:, 0] + cells[:, 1] + cells[:, 2]) / 3
-    np.testing.assert_allclose(result.mean, mean, atol=1e-6)
-    assert (result.maximum >= cells.transpose(1, 0, 2, 3) - 1e-6).all()
-    assert result.mean.shape == result.maximum.shape == (2, 2, 3)
 
 
 def test_position_biases_scaling_and_shared_keys_count() -> None:
@@ -57,7 +48,7 @@ def test_position_biases_scaling_and_shared_keys_count() -> None:
         products = queries[0, head, 5].astype(float) @ keys[0, head // 2].astype(float).T
         weights = np.exp(0.5 * products + bias[head, 5])
         weights /= weights.sum()
-        np.testing.assert_allclose(result.maps[0, head].ravel(), weights[1:], atol=1e-6)
+        np.testing.assert_allclose(result[0, head].ravel(), weights[1:], atol=1e-6)
 
 
 def test_tokens_that_are_not_there() -> None:
