@@ -2,7 +2,6 @@
 
 import { clamp, describe, make, makeTip } from "../shared/dom.js"
 import { HeadGrid, placeIn } from "../shared/head_grid.js"
-import { ARROWS } from "../shared/keys.js"
 import { colourSteps, css, paletteOf } from "../shared/scales.js"
 import { mapWords } from "./wording.js"
 
@@ -57,15 +56,10 @@ export class HeadMap {
   move(event) {
     const place = placeIn(event.target)
     if (!place) return
+    const next = this.grid.stepTo(event.key, place)
     if (event.key === "Enter" || event.key === " ") this.press(event.target)
-    else if (ARROWS[event.key]) {
-      const { heads, layerLabels } = this.view.data
-      const [down, across] = ARROWS[event.key]
-      this.grid.moveTo({
-        row: clamp(place.row + down, 0, layerLabels.length - 1),
-        column: clamp(place.column + across, 0, heads - 1),
-      })
-    } else return
+    else if (next) this.grid.moveTo(next)
+    else return
     event.preventDefault()
   }
 
@@ -85,8 +79,7 @@ export class HeadMap {
     const rowEvery = Math.ceil(LETTERS / (high + GAP))
     if (!grid.hasFocus) grid.place = view.shownPlace
     const columns = `${LABEL}px repeat(${heads}, ${wide}px)`
-    const name = `${layerLabels.length} layers down, ${heads} heads across; arrow keys move, Enter shows a head`
-    grid.build(name, columns, () => {
+    grid.build({ rows: layerLabels.length, columns: heads }, "shows a head", columns, () => {
       const head = grid.addRow(14)
       make(head, "span", "")
       for (let number = 1; number <= heads; number++) {

@@ -45,7 +45,7 @@ export function createPanel(parent, view) {
   const list = make(panel, "ol", "pairs")
   const note = make(panel, "div", "note")
   panel.hidden = true
-  const empty = make(parent, "div", "empty")
+  const empty = make(parent, "div", "empty", "Point at a tile to enlarge it here.")
   empty.hidden = true
   /** @type {Head} */
   let head
@@ -101,14 +101,13 @@ export function createPanel(parent, view) {
       if (spot === "over")
         place(panel, besideTile(tile, stage, box, window.innerHeight, zoomOf(panel)))
     },
-    /** @param {Spot} where @param {number} width the most pixels it may take @param {string} hint for a place of its own while it is empty */
-    setSpot(where, width, hint) {
+    /** @param {Spot} where @param {number} width the most pixels it may take */
+    setSpot(where, width) {
       spot = where
       room = width
       panel.style.left = panel.style.top = ""
       panel.style.maxWidth = `${width}px`
       for (const node of [panel, empty]) node.dataset.spot = spot
-      empty.textContent = hint
       empty.hidden = spot === "over" || !panel.hidden
     },
     settle() {

@@ -1,12 +1,12 @@
 // The model view: every head of a model as a tile, layers down, heads across. State and structure are here, pixels in
 // tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
 
-import { clamp, describe, make, pointer, ratioOf, sizeCanvas, windowFor } from "../shared/dom.js"
+import { describe, make, pointer, ratioOf, sizeCanvas, windowFor } from "../shared/dom.js"
 import { HeadGrid, placeIn } from "../shared/head_grid.js"
 import { parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { createPanel, pairsOf } from "./enlargement.js"
-import { PANEL, TILE, silentBefore, stepTo, tileSize, topsOf, widestOver } from "./tile_grid.js"
+import { PANEL, TILE, silentBefore, tileSize, topsOf, widestOver } from "./tile_grid.js"
 import { OPACITY, drawHead, fillImage, pictureOf, rampOf, tileOf } from "./tiles.js"
 
 /** @import { Place } from "../shared/head_grid.js" */
@@ -96,10 +96,6 @@ export class ModelView extends View {
     )
   }
 
-  get emptyHint() {
-    return `Point at a tile to enlarge it here.`
-  }
-
   destroy() {
     super.destroy()
     clearTimeout(this.grace)
@@ -121,12 +117,7 @@ export class ModelView extends View {
     this.size = tileSize(this.width, data, height)
     const over = widestOver(this.width, this.size.wide + TILE.gap)
     this.stage.dataset.spot = this.spot
-    this.panel.setSpot(this.spot, this.spot === "below" ? this.width : over, this.emptyHint)
-    const { row, column } = this.grid.place
-    this.grid.place = {
-      row: clamp(row, 0, data.layers - 1),
-      column: clamp(column, 0, data.heads - 1),
-    }
+    this.panel.setSpot(this.spot, this.spot === "below" ? this.width : over)
     this.theme = { ...readTheme(root), ramps: rampsOf(readTheme(root)) }
     this.buildGrid()
     this.drawTiles()
@@ -138,7 +129,8 @@ export class ModelView extends View {
     const { grid, data, size } = this
     grid.node.style.width = `${TILE.label + data.heads * (size.wide + TILE.gap)}px` // a gap after the label, none at the end
     grid.build(
-      `${data.layers} layers down, ${data.heads} heads across; arrow keys move, Enter opens a head`,
+      { rows: data.layers, columns: data.heads },
+      "opens a head",
       `${TILE.label}px repeat(${data.heads}, ${size.wide}px)`,
       () => this.addRows(),
     )
@@ -146,21 +138,21 @@ export class ModelView extends View {
 
   addRows() {
     const { grid, data, size } = this
+    const heads = Array.from({ length: data.heads }, (_, head) => head)
     const top = grid.addRow(TILE.head)
     describe(make(top, "span", "corner"), { role: "presentation" })
-    for (let head = 1; head <= data.heads; head++) addLabel(top, "columnheader", `H${head}`)
+    for (const head of heads) addLabel(top, "columnheader", `H${head + 1}`)
     data.layerLabels.forEach((number, layer) => {
-      this.addGap(layer)
+      this.addGap(silentBefore(data, layer))
       const line = grid.addRow(size.high)
       addLabel(line, "rowheader", `L${number}`)
-      for (let head = 0; head < data.heads; head++) this.addCell(line, layer, head)
+      for (const head of heads) this.addCell(line, { row: layer, column: head })
     })
-    this.addGap(data.layers)
+    this.addGap(silentBefore(data, data.layers))
   }
 
-  /** Layers that do not attend, before one that does. @param {number} layer */
-  addGap(layer) {
-    const numbers = silentBefore(this.data.gaps, layer)
+  /** Layers that do not attend. @param {string} numbers empty for none */
+  addGap(numbers) {
     if (!numbers) return
     const gap = describe(make(this.grid.node, "div", "silent"), {
       role: "presentation",
@@ -170,20 +162,16 @@ export class ModelView extends View {
     make(gap, "span", "", numbers)
   }
 
-  /** @param {HTMLElement} parent @param {number} layer @param {number} head */
-  addCell(parent, layer, head) {
+  /** @param {HTMLElement} parent @param {Place} place */
+  addCell(parent, place) {
     const { data } = this
-    const { index } = this.headIn(layer, head)
+    const { layer, head, index } = this.headIn(place)
     const [best] = pairsOf(data, index)
     const strongest = best
       ? `Strongest pair: ${best.from} to ${best.to}, ${best.text}`
       : "No pair is shown"
     const label = `Layer ${data.layerLabels[layer]}, head ${head + 1}. ${strongest}`
-    const node = this.grid.addCell(
-      parent,
-      { row: layer, column: head },
-      { class: "cell", "aria-label": label },
-    )
+    const node = this.grid.addCell(parent, place, { class: "cell", "aria-label": label })
     node.classList.toggle("held", data.held === index)
     const isClosest = data.lit.length === 0 && data.closest === index
     if (!data.lit[index] && !isClosest) return
@@ -191,8 +179,8 @@ export class ModelView extends View {
     make(node, "span", "score", data.score[index].toFixed(2))
   }
 
-  /** @param {number} layer @param {number} head @returns {Head} */
-  headIn(layer, head) {
+  /** @param {Place} place @returns {Head} */
+  headIn({ row: layer, column: head }) {
     return {
       layer,
       head,
@@ -201,8 +189,8 @@ export class ModelView extends View {
     }
   }
 
-  /** Heads that were searched for are in colour, and the others then faint. @param {Head} head */
-  rampFor({ index }) {
+  /** Heads that were searched for are in colour, and the others then faint. @param {number} index */
+  rampFor(index) {
     const { lit } = this.data
     if (lit.length === 0) return this.theme.ramps.plain
     return this.theme.ramps[lit[index] ? "lit" : "faint"]
@@ -219,14 +207,12 @@ export class ModelView extends View {
     Object.assign(sheet.style, { left: `${TILE.label + TILE.gap}px`, top: `${TILE.head}px` })
     const picture = pictureOf(size.wide * ratio, size.high * ratio)
     const image = pen.createImageData(picture.width, picture.height)
-    tops.forEach((top, layer) => {
-      for (let column = 0; column < data.heads; column++) {
-        const head = this.headIn(layer, column)
-        drawHead(picture, data, tileOf(data, head.index), data.lines.tile, Math.max(1, ratio * 1.1))
-        fillImage(image, picture, this.rampFor(head))
-        pen.putImageData(image, Math.round(column * step.x * ratio), Math.round(top * ratio))
-      }
-    })
+    for (let index = 0; index < data.layers * data.heads; index++) {
+      const [layer, head] = [Math.floor(index / data.heads), index % data.heads]
+      drawHead(picture, data, tileOf(data, index), data.lines.tile, Math.max(1, ratio * 1.1))
+      fillImage(image, picture, this.rampFor(index))
+      pen.putImageData(image, Math.round(head * step.x * ratio), Math.round(tops[layer] * ratio))
+    }
   }
 
   drawBar() {
@@ -249,7 +235,7 @@ export class ModelView extends View {
   /** @param {Place} place */
   enlarge(place) {
     const { panel, grid, stage } = this
-    panel.show(this.headIn(place.row, place.column))
+    panel.show(this.headIn(place))
     panel.moveBeside(grid.nodeAt(place).getBoundingClientRect(), stage.getBoundingClientRect())
   }
 
@@ -262,7 +248,7 @@ export class ModelView extends View {
   /** Enlarge the tile under the pointer, at once unless an enlargement stays to be entered. */
   followPointer() {
     const { panel, over } = this
-    const head = over && this.headIn(over.row, over.column)
+    const head = over && this.headIn(over)
     const show = () => {
       if (this.over) this.enlarge(this.over)
       else if (this.spot === "over") panel.hide()
@@ -288,7 +274,7 @@ export class ModelView extends View {
 
   /** @param {Place} place */
   press(place) {
-    const head = this.headIn(place.row, place.column)
+    const head = this.headIn(place)
     this.grid.focusOn(place)
     if (this.isTouch && !this.panel.isShown(head.name)) {
       // the first tap enlarges, the second opens
@@ -310,9 +296,9 @@ export class ModelView extends View {
     if (event.key === "Escape") return this.panel.hide()
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault()
-      return this.open(this.headIn(from.row, from.column))
+      return this.open(this.headIn(from))
     }
-    const next = stepTo(event.key, from, this.data)
+    const next = this.grid.stepTo(event.key, from)
     if (!next) return
     event.preventDefault()
     this.grid.moveTo(next)

@@ -1,13 +1,9 @@
 // Where the tiles of all heads lie, and how keys move between them. Pure.
 
 import { clamp } from "../shared/dom.js"
-import { tableSteps } from "../shared/keys.js"
 
-/** @import { Place } from "../shared/head_grid.js" */
-/**
- * @typedef {{layers: number, heads: number, gaps: [number, string][]}} Heads gaps: numbers of layers that do not attend, and the layer after them
- * @typedef {"over" | "below"} Spot of the enlargement
- */
+/** @import { Data } from "./model_view.js" */
+/** @typedef {"over" | "below"} Spot of the enlargement */
 
 export const PANEL = { max: 430, margin: 8, phone: 560 } // pixels
 export const TILE = {
@@ -21,21 +17,20 @@ export const TILE = {
   maxTotalHeight: 490,
   maxShare: 0.57,
 } // pixels
-const STEPS = tableSteps()
 
-/** Numbers of the layers that do not attend before a layer, or after all of them; empty for none. @param {[number, string][]} gaps @param {number} layer */
-export function silentBefore(gaps, layer) {
+/** Numbers of the layers that do not attend, before a layer that does; empty for none. @param {Pick<Data, "gaps">} data @param {number} layer */
+export function silentBefore({ gaps }, layer) {
   return gaps
     .filter(([before]) => before === layer)
     .map(([, numbers]) => numbers)
     .join(", ")
 }
 
-/** Pixels above each layer, which is `pitch` high. @param {Heads} heads @param {number} pitch */
-export function topsOf({ layers, gaps }, pitch) {
+/** Pixels above each layer, which is `pitch` high. @param {Pick<Data, "layers" | "gaps">} data @param {number} pitch */
+export function topsOf(data, pitch) {
   let silent = 0
-  return Array.from({ length: layers }, (_, layer) => {
-    if (silentBefore(gaps, layer)) silent += TILE.silent + TILE.gap
+  return Array.from({ length: data.layers }, (_, layer) => {
+    if (silentBefore(data, layer)) silent += TILE.silent + TILE.gap
     return layer * pitch + silent
   })
 }
@@ -43,25 +38,13 @@ export function topsOf({ layers, gaps }, pitch) {
 /**
  * Pixels of a tile: as wide as there is room, and square unless many layers would reach far below the screen. On a narrow
  * screen tiles stay readable, and the grid is wider than the screen.
- * @param {number} width @param {Heads} heads @param {number} screen its height
+ * @param {number} width @param {Pick<Data, "layers" | "heads">} data @param {number} screen its height
  */
 export function tileSize(width, { layers, heads }, screen) {
   const wide = Math.floor(clamp((width - TILE.label) / heads - TILE.gap, TILE.min, TILE.max))
-  const high =
-    Math.floor(clamp(TILE.maxShare * screen, TILE.minTotalHeight, TILE.maxTotalHeight) / layers) -
-    TILE.gap
+  const total = clamp(TILE.maxShare * screen, TILE.minTotalHeight, TILE.maxTotalHeight)
+  const high = Math.floor(total / layers) - TILE.gap
   return { wide, high: Math.max(Math.round(wide * 0.5), Math.min(wide, high)) }
-}
-
-/** Where an arrow key leads; null for other keys. @param {string} key @param {Place} from @param {Heads} heads @returns {Place | null} */
-export function stepTo(key, from, { layers, heads }) {
-  const step = STEPS[key]
-  if (!step) return null
-  const [down, across] = step
-  return {
-    row: down ? clamp(from.row + down, 0, layers - 1) : from.row,
-    column: across ? clamp(from.column + across, 0, heads - 1) : from.column,
-  }
 }
 
 /** The most pixels that an enlargement over the grid may take, so that the tile and its neighbours stay visible. @param {number} width of the view @param {number} pitch of tiles */
