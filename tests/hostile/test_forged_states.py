@@ -31,7 +31,7 @@ FORGED: tuple[Any, ...] = (
 HELD = (
     *("cell", "layers", "heads", "layer", "head", "query", "pairKey", "byContribution"),
     *("pairs", "token", "points", "visit", "total", "column", "share"),
-    *("region", "serial", "near", "from", "to", "patch", "direction"),
+    *("region", "serial", "from", "to", "patch", "direction"),
     *("arrows", "only_patches", "weigh", "hide", "held"),
 )
 MESSAGES = 4  # of forged states to each page

@@ -43,15 +43,10 @@ def test_the_head_that_home_names_comes_first_and_a_link_without_heads_means_all
     assert list(sent(app)["layers"]) == ["0", "1", "2", "3", "4", "5"]
 
 
-def test_a_long_text_sends_its_own_layer_and_the_neighbours_that_are_asked_for() -> None:
+def test_of_a_long_text_one_layer_is_sent() -> None:
     app = open_app("head_view", text="the cat " * 60, layer="4")
     assert set(sent(app)["layers"]) == {"3"}
-    assert sent(app)["near"]
-    app.session_state["_head_view_near"] = ("4", ("3", "5", "1"))
-    assert set(sent(app.run())["layers"]) == {"2", "3", "4"}
     assert set(sent(report(app, layer="6"))["layers"]) == {"5"}
-    app.session_state["_head_view_near"] = ("6", ("5", "7"))
-    assert set(sent(app.run())["layers"]) == {"4", "5"}
     assert (
         len(conftest.payload(open_app("head_view", text=sentence_of(128)), "head_view")) < 1_000_000
     )
@@ -111,16 +106,6 @@ def test_a_report_that_is_not_a_state_is_ignored(
     monkeypatch.setattr("streamlit.session_state", state)
     head_view_state.take_report(view)
     assert state == {"layer": "2", "heads": [1], "hide": False}
-
-
-def test_a_report_that_comes_after_the_page_was_left_is_ignored(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    state: dict[str, object] = {}
-    monkeypatch.setattr("streamlit.session_state", state)
-    for near in (["1", "3"], []):
-        head_view_state.take_report({"near": near})
-    assert state == {}
 
 
 @pytest.mark.parametrize(

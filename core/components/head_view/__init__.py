@@ -42,7 +42,6 @@ class HeadView:
     colours : one per head for the themes "light" and "dark", ``#rrggbb``.
     found : a link that is named before anyone points: the number of its layer, and its head, query
         and key from 0.
-    near : whether the component may ask for the layers beside the one it shows.
     picture : the name and the facts of a saved picture; the component adds the layer and heads.
     bare : whether it is without controls of layer, heads and tokens, which the page has.
     """
@@ -52,7 +51,6 @@ class HeadView:
     weightings: Sequence[Weighting]
     colours: Mapping[str, Sequence[str]]
     found: Mapping[str, int] | None = None
-    near: bool = False
     picture: Mapping[str, Any] | None = None
     bare: bool = False
 
@@ -75,7 +73,6 @@ def pack_head_view(
         "layerLabels": trace.layer_labels,
         "heads": trace.shape[1],
         "causal": trace.causal,
-        "near": facts.near,
         "bare": facts.bare,
         "found": facts.found and dict(facts.found),
         "picture": facts.picture,

@@ -59,7 +59,7 @@ import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.j
  * @typedef {{layer: number, head: number, query: number, key: number}} Found a link to show first: the number of its layer, the others from 0
  * @typedef {{
  *   stamp: string, view: State, weigh: string, weighs: {value: string, label: string, title: string, disabled: boolean}[],
- *   sides: SentSides, layerLabels: number[], heads: number, causal: boolean, near: boolean, bare: boolean, colours: Record<"light" | "dark", string[]>,
+ *   sides: SentSides, layerLabels: number[], heads: number, causal: boolean, bare: boolean, colours: Record<"light" | "dark", string[]>,
  *   layers: Record<string, object>, found: Found | null, patches: Patches | null,
  * }} Data and the arrays of each layer that is sent
  */
@@ -69,7 +69,7 @@ const MAP_WIDTH = { wide: 60, phone: 30 } // pixels
 const SCROLLBAR = 12 // pixels
 const MAX_HEIGHT = { page: 0.6, presented: 0.7 } // of the window; longer texts scroll
 const REPORT_AFTER_MS = 250 // of quiet, so that the server is not asked at every click
-const MAX_LAYERS = 12 // kept in the browser, of those sent one or three at a time
+const MAX_LAYERS = 12 // kept in the browser, of those sent one at a time
 
 /** @param {Component} component */
 export default function (component) {
@@ -98,7 +98,6 @@ export class HeadView extends View {
   built = "" // columns
   drawn = 0 // lines
   isUnseen = true // a text or a state from elsewhere that has not been drawn yet
-  asked = "" // the layer whose neighbours were asked for
 
   /** @param {Component} component */
   constructor(component) {
@@ -262,25 +261,10 @@ export class HeadView extends View {
     this.refresh()
   }
 
-  /**
-   * Send the state for the link: at once where something must be fetched, else when it is quiet; then with the layers
-   * beside the one shown, so that a step to one of them need not wait.
-   */
+  /** Send the state for the link: at once where something must be fetched, else when it is quiet. */
   report() {
-    const { data, state, layers } = this
-    const isComplete = layers.has(layerName(state))
-    const near = isComplete ? this.missingNeighbours() : []
-    if (near.length) this.asked = `${data.stamp} ${layerName(state)}`
-    this.tell("view", { ...state, near }, isComplete ? REPORT_AFTER_MS : 0)
-  }
-
-  /** Numbers of the layers beside the one shown that are not in the browser. */
-  missingNeighbours() {
-    const { component, data, state, layers } = this
-    if (component.standalone || !data.near) return []
-    const shown = data.layerLabels.indexOf(Number(state.layer))
-    const neighbours = data.layerLabels.filter((_, index) => Math.abs(index - shown) === 1)
-    return neighbours.filter((layer) => !layers.has(layerName({ ...state, layer: String(layer) })))
+    const { state, layers } = this
+    this.tell("view", state, layers.has(layerName(state)) ? REPORT_AFTER_MS : 0)
   }
 
   // ---- from the state to the screen -------------------------------------------------------------
@@ -476,10 +460,6 @@ export class HeadView extends View {
     if (!active && this.finished?.scrollTop !== scrollTop)
       this.finished = { scrollTop, image: copyOf(sheet) }
     sheet.dataset.drawn = String(layer.number)
-    const isAsked =
-      this.asked === `${this.data.stamp} ${layerName(this.state)}` ||
-      !this.layers.has(layerName(this.state))
-    if (!isAsked && this.missingNeighbours().length) this.report()
   }
 
   /** Everything but the lines, and the order of these. @param {Pen} pen @param {Picture} picture */

@@ -19,7 +19,7 @@ from core.figures.palette import token_colours
 from core.model.trace import Array
 from core.model.weights.output_projection import output_projections
 from core.screens.head_view import cached
-from core.screens.head_view.state import KEY, link_to_name, near_layers
+from core.screens.head_view.state import KEY, link_to_name
 from core.ui import cache
 from core.ui.cache import first_model
 from core.ui.current import current_key
@@ -28,8 +28,6 @@ from core.ui.downloads import Contents
 if TYPE_CHECKING:
     from core.model import Trace
 
-# Below it the layers beside the one on screen follow when the browser has time.
-NEAR_LAYER_BYTES = 2_000_000
 # The saved file holds all layers below it; in base64 it grows by a third.
 ALL_LAYERS_IN_FILE = 12_000_000
 _MAX_QUOTE = 300  # characters of the text in the saved file's note
@@ -64,17 +62,12 @@ def shown_layer(trace: Trace, view: Mapping[str, Any]) -> int:
 def pack_for_page(
     trace: Trace, view: Mapping[str, Any], offered: Sequence[Weighting], held: Contents
 ) -> bytes:
-    """All layers if they are few and short, else the one shown.
-
-    Once the browser has asked for them, its neighbours too.
-    """
-    key, layers, shown = current_key(trace.model), range(trace.shape[0]), shown_layer(trace, view)
+    """All layers if they are few and short, else the one shown."""
+    key, whole = current_key(trace.model), _size(trace) <= ALL_LAYERS_BYTES
     sent, serial = state_to_send(KEY, view)
-    whole = _size(trace) <= ALL_LAYERS_BYTES
-    near = not whole and drawn_size(trace, shown) <= NEAR_LAYER_BYTES
-    wanted = layers if whole else (shown, *(near_layers(trace.layer_labels, shown) if near else ()))
+    wanted = range(trace.shape[0]) if whole else (shown_layer(trace, view),)
     packed = {layer: cached.view_layer(key, layer, view["weigh"]) for layer in wanted}
-    facts = _facts(trace, sent, serial, offered, held, link_to_name(trace), near=near)
+    facts = _facts(trace, sent, serial, offered, held, link_to_name(trace))
     return pack_head_view(trace, packed, view["weigh"], facts)
 
 
@@ -130,8 +123,6 @@ def _facts(
     offered: Sequence[Weighting],
     held: Contents,
     found: Mapping[str, int] | None,
-    *,
-    near: bool = False,
 ) -> HeadView:
     colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
-    return HeadView(view, serial, offered, colours, found, near, held.titled("Attention"))
+    return HeadView(view, serial, offered, colours, found, held.titled("Attention"))

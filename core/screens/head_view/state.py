@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 KEY = "head_view"  # of the component
 _CHOICES = ("layer", "pairs", "weigh")
 _NUMBERS = ("heads", "from", "to")  # heads: an empty list is all of them, 0 is none
-_NEAR = "_head_view_near"
 _FIRST = "_head_view_first"  # the heads that were on before anyone picked
 _SEEN = "_head_view_seen"  # the head of all pages when this one was last open
 
@@ -102,29 +101,3 @@ def take_report(view: Mapping[str, Any]) -> None:
     report = {key: view[key] for key, kind in kinds.items() if isinstance(view.get(key), kind)}
     report |= {key: as_indices(view[key]) for key in _NUMBERS if isinstance(view.get(key), list)}
     controls.pick(**changes(KEY, report))
-    _remember_near(view.get("near"))
-
-
-def _remember_near(asked: object) -> None:
-    """Remember the layers wanted beside the one shown, until another one is shown.
-
-    None is shown where a report comes after the page was left.
-    """
-    state = st.session_state
-    shown, (layer, _) = state.get("layer"), state.get(_NEAR, ("", ()))
-    if shown and isinstance(asked, list) and asked:
-        state[_NEAR] = (shown, tuple(each for each in asked if isinstance(each, str)))
-    elif layer != shown:
-        state.pop(_NEAR, None)
-
-
-def near_layers(layer_labels: Sequence[int], layer: int) -> tuple[int, ...]:
-    """The neighbours of that layer that the component has asked for; all from 0.
-
-    `layer_labels` are those of all layers.
-    """
-    shown, asked = st.session_state.get(_NEAR, ("", ()))
-    if shown != str(layer_labels[layer]):
-        return ()
-    near = [place for place in (layer - 1, layer + 1) if 0 <= place < len(layer_labels)]
-    return tuple(place for place in near if str(layer_labels[place]) in asked)
