@@ -51,8 +51,8 @@ def _current_trace() -> Trace:
         return _current_image()
     name = st.session_state["model"].strip()
     if not opened().needs_model and (shipped := awaited_text()) is not None:
-        _suggest_head(_draw_without_model(_text_key(name), shipped))
-        return shipped.trace
+        _suggest_head(trace := _do_without_model(_text_key(name), shipped))
+        return trace
     model = current_model()
     model_chip.show_model_facts(model)
     if model.is_encoder_decoder:
@@ -104,21 +104,18 @@ def begin_corpus(model_name: str) -> Trace | None:
     first = cache.first_of(model_name) if _is_first(model_name) else None
     if first is None or (_awaits_model(model_name) and cache.first_input(key) is None):
         return None
-    _do_without_model(key, first)
-    return first.trace
+    return _do_without_model(key, first)
 
 
-def _draw_without_model(key: cache.TraceKey, first: FirstInput) -> Trace:
-    """Begin a page from what comes with the app of its input."""
-    _do_without_model(key, first)
-    return first.trace
+def _do_without_model(key: cache.TraceKey, first: FirstInput) -> Trace:
+    """Begin a page from what comes with the app of its input.
 
-
-def _do_without_model(key: cache.TraceKey, first: FirstInput) -> None:
-    """The model follows when the page has ended, and its facts behind its name."""
+    The model follows when the page has ended, and its facts behind its name.
+    """
     _note_success(key.model)
     first_model.do_without(key.model, key.modality)
     model_chip.show_model_facts_later(first.trace, lambda: cache.model(key.model, key.modality))
+    return first.trace
 
 
 def _current_image() -> Trace:
@@ -130,7 +127,7 @@ def _current_image() -> Trace:
     name = st.session_state["model"].strip()
     key = _image_key(name)
     if not opened().needs_model and _awaits_model(name) and (first := cache.first_input(key)):
-        image_row.show_facts(_draw_without_model(key, first))
+        image_row.show_facts(_do_without_model(key, first))
         _suggest_known(name)
         return first.trace
     model = current_model()
