@@ -14,7 +14,6 @@ from core.components.model_view import Look, show_model_view, view_data
 from core.ui import controls, place, presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_file
-from core.ui.frame import switch
 from core.ui.frame.layout import control_row, more, show_end
 from core.ui.selectors import pick_pairs
 from core.ui.words.inputs import hide_special
@@ -65,7 +64,7 @@ if opened is not None:
         layer=str(trace.layer_labels[opened[0]]), head=str(opened[1] + 1), heads=[opened[1] + 1]
     )
     lead_on("head_view")
-title = f"{trace.model}: {trace.input.quoted(switch.row().title())}"
+title = f"{trace.model}: {held.about}"
 note = explain(shown, trace, look, hidden_special=hide)
 with st.container(horizontal=True, vertical_alignment="center"):
     st.caption(note, width="stretch")

@@ -51,11 +51,6 @@ def declare(label: str = "") -> None:
     )
 
 
-def title() -> str:
-    """What people call the image on screen."""
-    return _title(st.session_state["image"])
-
-
 def _title(name: str) -> str:
     return "Your image" if name == _OWN else BOX[name].title
 

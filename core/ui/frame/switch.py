@@ -7,7 +7,7 @@ view of this image", or one that opens a head elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, cast
+from typing import cast
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -45,36 +45,20 @@ def decide(page: Page, *, led_on: bool) -> None:
     _change_place(modality())
 
 
-class Row(Protocol):
-    """The first row of the page."""
-
-    def draw(self) -> DeltaGenerator:
-        """Draw and return it."""
-
-    def declare(self) -> None:
-        """Remember what is shown without drawing it."""
-
-    def title(self) -> str:
-        """What is shown: the text, or what people call the image."""
-
-
 def draw_row() -> DeltaGenerator:
     """Draw and return the first row: for a text, for an image, or for the search in a corpus."""
-    if not find(st.session_state[_PAGE]).searches:
-        return row().draw()
-    row().declare()
-    return find_row.draw()
-
-
-def row() -> Row:
-    """The row for a text, or for an image, which is imported where it is shown."""
     if modality() == "image":  # another row, with other controls
         from core.ui.frame import image_row
 
-        return image_row
-    from core.ui.frame import text_row
+        draw, declare = image_row.draw, image_row.declare
+    else:
+        from core.ui.frame import text_row
 
-    return text_row
+        draw, declare = text_row.draw, text_row.declare
+    if not find(st.session_state[_PAGE]).searches:
+        return draw()
+    declare()
+    return find_row.draw()
 
 
 def offers(each: Modality) -> bool:

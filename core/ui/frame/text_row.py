@@ -60,12 +60,6 @@ def declare(label: str = "", label_of_second: str = "") -> None:
         )
 
 
-def title() -> str:
-    """The text."""
-    text: str = st.session_state["text"]
-    return text
-
-
 def _use_example() -> None:
     text, pair, place = EXAMPLES[st.session_state["example"]]
     st.session_state.update(text=text, pair=pair or "", two=pair is not None)
