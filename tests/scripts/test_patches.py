@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.images.patch_attention import attention_of_patch
 from core.analysis.layer_payload import LayerPayload
-from core.components.patches import PatchesView, Rows, pack_patches
+from core.components.patches import PatchesView, pack_patches
 from core.model.trace import Layer
 from tests.analysis.images.pictures import image_trace, picture
 from tests.scripts.conftest import Run, RunWith
@@ -43,9 +42,9 @@ TRACES = {
 }
 
 
-def packed(trace: Trace, *layers: int, rows: Rows | None = None) -> bytes:
+def packed(trace: Trace, *layers: int) -> bytes:
     assert trace.patches is not None
-    facts = PatchesView({}, 1, FIRST, HEAT, rows)
+    facts = PatchesView({}, 1, FIRST, HEAT)
     return pack_patches(
         trace, trace.patches, {each: LayerPayload.of(trace, each) for each in layers}, facts
     )
@@ -88,18 +87,15 @@ def test_a_row_and_a_column_are_the_attention(run: Run, kind: str, head: int | s
             np.testing.assert_allclose(column, expected[:, token], atol=2e-6)
 
 
-def test_where_one_layer_is_sent_the_others_come_in_steps_of_each_heads_maximum(run: Run) -> None:
-    trace = TRACES["plain"]
-    maps = attention_of_patch(trace, 6)
-    data = packed(trace, 1, rows=Rows(maps, 6, "from", only_patches=False))
-    sent = run(
-        "return [[...data.rows], [...data.tops], Object.keys(data.layers), data.asked.token]",
-        data=data,
-    )
-    shown = np.reshape(sent[0], (2, 4, 12)) / 255 * np.reshape(sent[1], (2, 4, 1))
-    expected = trace.attention()[:, :, 6, FIRST:]
-    assert (np.abs(shown - expected) <= expected.max(-1, keepdims=True) / 500).all()
-    assert sent[2:] == [["1"], 6]
+def test_a_rollout_is_shared_out_over_patches_where_only_they_count(run: Run) -> None:
+    rollout = [0.4, 0.1, *[0.05] * 8, 0.02, 0.03, 0.04, 0.01]
+    body = """
+      const row = Float32Array.from(rollout)
+      return [false, true].map((onlyPatches) => [...rolledWeights(row, { onlyPatches }, data.grid)])
+    """
+    whole, only = run(body, data=packed(TRACES["plain"], 1), rollout=rollout)
+    np.testing.assert_allclose(whole, rollout, atol=1e-6)
+    np.testing.assert_allclose(only, [0, 0, *(np.array(rollout[2:]) / 0.5)], atol=1e-6)
 
 
 def test_names_of_tokens_in_links_lead_back_to_them(run: Run) -> None:
