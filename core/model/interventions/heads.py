@@ -97,6 +97,7 @@ def effects(
     pair: str | None = None,
     size: Size | None = None,
     max_tokens: int | None = None,
+    words: tuple[str, str] | None = None,
     reference: Sequence[str] | None = None,
     heads: Collection[tuple[int, int]] | None = None,
     draws: int = DRAWS,
@@ -116,6 +117,9 @@ def effects(
     pair : a second text, as for :func:`core.model.trace_text`.
     size : of an image, as for :func:`core.model.trace_image`.
     max_tokens : cut the text at this length if the model would take more.
+    words : whose logits a "logit_difference" compares, each one token (after a blank, where the
+        vocabulary has that): how far the first is ahead of the second. Without them, the model's
+        two likeliest.
     reference : texts; without them 48 of the sample corpus (or the sample images), whose outputs
         are kept with the model.
     heads : (layer, head), from 0; all without them, and those left out are NaN.
@@ -126,11 +130,13 @@ def effects(
     ------
     UnsupportedModelError
         When the model cannot be measured so.
+    WrongInputError
+        When `words` do not belong to the measure, or one of them is not one token.
     """
     from core.model.interventions.prefix import SharedPrefix
 
     item = as_input(model, text, pair, size, max_tokens)
-    way = measured(model, item, measure)
+    way = measured(model, item, measure, words)
     own = outputs_of(model, way.network, way.inputs(1), way.tokens)
     shape = len(own), max(layer.shape[1] for layer in own)
     values = np.full((1 + draws, *shape), np.nan)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from core.model.capture.forward import inputs_of
 from core.model.checks.vocabulary import check_ids
-from core.model.errors import UnsupportedModelError
+from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.image.forward import image_inputs
+from core.model.interventions.words import tokens_of
 from core.model.language import display_names, length_to_continue, narrowed
 from core.model.running.classes import classifier_of
 
@@ -55,6 +56,7 @@ class Measured:
     is_vector : whether a vector is read, whose direction is compared.
     value : where the change is the fall of one number, that number, (copy,), from what was read
         before and what is read.
+    words : tokens of the two words that are compared; None for the two likeliest.
     """
 
     measure: Measure
@@ -69,6 +71,7 @@ class Measured:
     is_masked: bool = False
     is_vector: bool = False
     value: Value | None = None
+    words: tuple[int, int] | None = None
 
 
 def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
@@ -86,6 +89,7 @@ def measured(
     model: LoadedModel,
     item: Input,
     measure: Measure | None,
+    words: tuple[str, str] | None = None,
 ) -> Measured:
     """How this input is measured; without a `measure`, by the model's default.
 
@@ -93,6 +97,8 @@ def measured(
     ------
     UnsupportedModelError
         When the model cannot be measured so.
+    WrongInputError
+        When `words` belong to another measure, or one of them is no token of the vocabulary.
     """
     offered = measures_of(model)
     if measure is not None and measure not in offered:
@@ -101,11 +107,14 @@ def measured(
             f"Measure it by {' or '.join(map(repr, offered))}.",
         )
     chosen = offered[0] if measure is None else measure
+    if words is not None and chosen != "logit_difference":
+        raise WrongInputError("Two words have a lead.", "Measure by 'logit_difference'.")
     if chosen == "class":
         return _of_image(model, item) if model.sees_images else _of_text(model, item)
     if chosen == "sentence":
         return _of_sentence(model, item)
-    return _of_words(model, item, chosen)
+    named = None if words is None else tokens_of(model.tokenizer, words)
+    return _of_words(model, item, chosen, named)
 
 
 def _of_image(model: LoadedModel, item: Input) -> Measured:
@@ -194,7 +203,9 @@ def _cosine_distance(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     return (first - second).square().sum(-1) / 2
 
 
-def _of_words(model: LoadedModel, item: Input, measure: Measure) -> Measured:
+def _of_words(
+    model: LoadedModel, item: Input, measure: Measure, words: tuple[int, int] | None
+) -> Measured:
     whole = model.language_model
     if whole is None:
         raise AssertionError  # measures_of has said so
@@ -219,9 +230,10 @@ def _of_words(model: LoadedModel, item: Input, measure: Measure) -> Measured:
         wanted = chances.new_tensor(targets).long().expand(len(chances), -1)
         return -chances.gather(-1, wanted[..., None])[..., 0].mean(-1, keepdim=True)
 
+    lead = partial(_lead, words)
     compared: dict[Measure, Value] = {
         "kl": _divergence,
-        "logit_difference": partial(_decrease, _lead),
+        "logit_difference": partial(_decrease, lead),
         "loss": _increase,
     }
     return Measured(
@@ -235,7 +247,8 @@ def _of_words(model: LoadedModel, item: Input, measure: Measure) -> Measured:
         len(rows) * int(model.network.config.vocab_size),
         position,
         is_masked,
-        value=_lead if measure == "logit_difference" else None,
+        value=lead if measure == "logit_difference" else None,
+        words=words,
     )
 
 
@@ -252,9 +265,9 @@ def _masked_position(model: LoadedModel, item: Input) -> tuple[int, bool]:
     return (words or [len(item.ids) - 1])[-1], True
 
 
-def _lead(before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
-    """How far the logit of the word that was likeliest before is above that of the second."""
-    first, second = before[0].topk(2).indices
+def _lead(words: tuple[int, int] | None, before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
+    """How far the logit of the first word, or of the likeliest before, is above the second's."""
+    first, second = words or before[0].topk(2).indices
     return read[:, first] - read[:, second]
 
 
@@ -279,7 +292,9 @@ def _texts(
 def words_of(model: LoadedModel, read: torch.Tensor, measured: Measured) -> tuple[str, ...]:
     """The two words, or the likeliest class, from what was read before."""
     if measured.measure in {"kl", "logit_difference"}:
-        return tuple(display_names(model.tokenizer, read[0].topk(2).indices.tolist()))
+        return tuple(
+            display_names(model.tokenizer, measured.words or read[0].topk(2).indices.tolist())
+        )
     if measured.measure == "class" and model.labels:
         return (model.labels[int(read[0].argmax())],)
     return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -14,6 +14,7 @@ import torch
 from core.analysis.corpus.sample import sample_sentences
 from core.model import LoadedModel, effects, load
 from core.model.box import BOX, open_box
+from core.model.errors import WrongInputError
 from core.model.interventions.direct import direct_effects
 from core.model.interventions.heads import as_input, replacements
 from core.model.interventions.measures import measures_of
@@ -246,3 +247,37 @@ def test_a_masked_model_is_measured_at_its_mask_or_at_the_last_word_hidden(tmp_p
     assert not typed.is_masked
     assert typed.position == 2
     assert len(typed.words) == 2
+
+
+def test_words_that_are_named_are_compared_after_their_blank() -> None:
+    gpt2 = model("gpt2-novels")
+    found = effects(gpt2, TEXT, "zero", "logit_difference", words=("father", "mother"), draws=0)
+    assert found.words == ("father", "mother")
+    assert gpt2.language_model is not None
+    assert gpt2.outputs is not None
+    ids = torch.tensor([as_input(gpt2, TEXT).ids])
+    first, second = gpt2.tokenizer.convert_tokens_to_ids(["Ġfather", "Ġmother"])
+    base = next(name for name, part in gpt2.language_model.named_children() if part is gpt2.network)
+    cut = _cut(gpt2.language_model, base, gpt2.outputs, 1, 2)
+    with torch.inference_mode():
+        leads = [
+            float(logits[first] - logits[second])
+            for logits in (each(ids).logits[0, -1].double() for each in (gpt2.language_model, cut))
+        ]
+    assert found.values[1, 2] == pytest.approx(leads[0] - leads[1], rel=1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"words": ("qqzx", "mother")}, "'qqzx' is not one token"),
+        ({"words": ("mother", "mother")}, "the same token"),
+        ({"words": ("a", "b"), "measure": "kl"}, "have a lead"),
+    ],
+)
+def test_words_are_two_tokens_and_belong_to_their_measure(
+    options: dict[str, Any], reason: str
+) -> None:
+    given = {"measure": "logit_difference"} | options
+    with pytest.raises(WrongInputError, match=reason):
+        effects(model("gpt2-novels"), TEXT, draws=0, **given)
