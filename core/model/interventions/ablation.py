@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import torch
     from PIL import Image
 
-    from core.model.image.facts import Size
     from core.model.image.pixels import Pixels
     from core.model.interventions.reference import Outputs, Source
     from core.model.running.loaded import LoadedModel
@@ -156,7 +155,6 @@ def ablate(
     replace: Replace = "mean",
     measure: Measure | None = None,
     pair: str | None = None,
-    size: Size | None = None,
     max_tokens: int | None = None,
     draws: int = DRAWS,
 ) -> AblationResult:
@@ -167,7 +165,7 @@ def ablate(
     heads : (layer, head), from 0, whose outputs before W_O are replaced, all at once.
     cells : forbidden before the softmax, so the other weights of a row grow in proportion (Geva et
         al. 2023, section 3).
-    replace, measure, pair, size, max_tokens : as for :func:`core.model.effects`.
+    replace, measure, pair, max_tokens : as for :func:`core.model.effects`.
     draws : controls, at most so many.
 
     Raises
@@ -178,7 +176,7 @@ def ablate(
     if cells and model.way == "fast":
         # The fast function takes no mask of its own making, and rounds otherwise than the exact.
         model = dataclasses.replace(model, way="exact")
-    item = as_input(model, text, pair, size, max_tokens)
+    item = as_input(model, text, pair, max_tokens)
     (before,) = trace_inputs(model, [item])
     _check_rows(before, cells)
     ablation = _Ablation(model, text, item, before, heads, cells, replace)

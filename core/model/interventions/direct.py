@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import torch
     from PIL import Image
 
-    from core.model.image.facts import Size
     from core.model.image.pixels import Pixels
     from core.model.interventions.stream import Leaf, LinearReplay
     from core.model.running.loaded import LoadedModel
@@ -118,7 +117,6 @@ def direct_parts(
     measure: Measure | None = None,
     *,
     pair: str | None = None,
-    size: Size | None = None,
     max_tokens: int | None = None,
 ) -> DirectParts:
     """What is read at the end, in parts by who wrote it.
@@ -138,7 +136,7 @@ def direct_parts(
             f"{{name}} cannot be taken apart by {chosen!r}.",
             f"Measure it by {' or '.join(map(repr, SUMS))}.",
         )
-    item = as_input(model, text, pair, size, max_tokens)
+    item = as_input(model, text, pair, max_tokens)
     return _summed(model, measured(model, item, chosen))
 
 
@@ -252,7 +250,6 @@ def direct_effects(
     measure: Measure | None = None,
     *,
     pair: str | None = None,
-    size: Size | None = None,
     max_tokens: int | None = None,
     heads: Collection[tuple[int, int]] | None = None,
 ) -> Doubles:
@@ -261,7 +258,7 @@ def direct_effects(
     (layer, head). All later heads and layers give what they gave, and norms keep their scale: the
     difference to `effects` is what they make of the change. Parameters are as there.
     """
-    item = as_input(model, text, pair, size, max_tokens)
+    item = as_input(model, text, pair, max_tokens)
     check_followed(model, item)
     way = measured(model, item, measure)
     taken = _repeatable(model, way)
@@ -294,7 +291,7 @@ def written_words(
     """
     if "logit_difference" not in measures_of(model):
         return None
-    item = as_input(model, text, pair, None, max_tokens)
+    item = as_input(model, text, pair, max_tokens)
     check_followed(model, item)
     way = measured(model, item, "logit_difference")
     taken = _repeatable(model, way)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from PIL import Image
 
     from core.model.capture import Change
-    from core.model.image.facts import Size
     from core.model.image.pixels import Pixels
     from core.model.interventions.prefix import SharedPrefix
     from core.model.interventions.reference import Outputs, Source
@@ -95,7 +94,6 @@ def effects(
     measure: Measure | None = None,
     *,
     pair: str | None = None,
-    size: Size | None = None,
     max_tokens: int | None = None,
     words: tuple[str, str] | None = None,
     reference: Sequence[str] | None = None,
@@ -115,7 +113,6 @@ def effects(
         what it gives on the text of the reference nearest in length, at the aligned token.
     measure : one of ``measures_of(model)``; the first of them without it.
     pair : a second text, as for :func:`core.model.trace_text`.
-    size : of an image, as for :func:`core.model.trace_image`.
     max_tokens : cut the text at this length if the model would take more.
     words : whose logits a "logit_difference" compares, each one token (after a blank, where the
         vocabulary has that): how far the first is ahead of the second. Without them, the model's
@@ -135,7 +132,7 @@ def effects(
     """
     from core.model.interventions.prefix import SharedPrefix
 
-    item = as_input(model, text, pair, size, max_tokens)
+    item = as_input(model, text, pair, max_tokens)
     way = measured(model, item, measure, words)
     own = outputs_of(model, way.network, way.inputs(1), way.tokens)
     shape = len(own), max(layer.shape[1] for layer in own)
@@ -168,13 +165,12 @@ def as_input(
     model: LoadedModel,
     text: str | Image.Image | Pixels,
     pair: str | None = None,
-    size: Size | None = None,
     max_tokens: int | None = None,
 ) -> Input:
     """A text or an image as the model gets it."""
     if isinstance(text, str):
         return encode(model, text, pair, max_tokens)
-    return image_input(model, text, size)
+    return image_input(model, text)
 
 
 def replacements(

@@ -54,7 +54,7 @@ def logit_lens(
     """
     if "logit_difference" not in measures_of(model):
         return None
-    item = as_input(model, text, pair, None, max_tokens)
+    item = as_input(model, text, pair, max_tokens)
     check_followed(model, item)
     way = measured(model, item, "logit_difference")
     chances = [_chances(model, way, last) for last in range(-1, model.layers)]

@@ -14,7 +14,6 @@ from core.model.weights.output_projection import output_projections
 if TYPE_CHECKING:
     from PIL import Image
 
-    from core.model.image.facts import Size
     from core.model.image.pixels import Pixels
     from core.model.running.loaded import LoadedModel
 
@@ -25,7 +24,6 @@ def written_norms(
     text: str | Image.Image | Pixels,
     *,
     pair: str | None = None,
-    size: Size | None = None,
     max_tokens: int | None = None,
 ) -> Doubles | None:
     """The length of what each head adds to the residual stream, (layer, head).
@@ -38,7 +36,7 @@ def written_norms(
     projections = output_projections(model)
     if projections is None:
         return None
-    outputs = head_outputs(model, as_input(model, text, pair, size, max_tokens))
+    outputs = head_outputs(model, as_input(model, text, pair, max_tokens))
     norms = np.full((len(outputs), max(layer.shape[1] for layer in outputs)), np.nan)
     with torch.inference_mode():
         for layer, (given, weight) in enumerate(zip(outputs, projections, strict=True)):

@@ -147,10 +147,10 @@ def _prepare(
     )
 
 
-def image_input(model: LoadedModel, image: Image.Image | Pixels, size: Size | None = None) -> Input:
+def image_input(model: LoadedModel, image: Image.Image | Pixels) -> Input:
     """An image as the model gets it; parameters and errors as for :func:`trace_image`."""
     vision = vision_of(model)
-    return _input(vision, _prepare(model, vision, image, vision.size_for(size)))
+    return _input(vision, _prepare(model, vision, image, vision.size_for(None)))
 
 
 def _input(vision: Vision, patches: Patches) -> Input:
