@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from core.ui.words.pages import find
 from tests.tools.bench.classroom import WORDS, foreign_words, text_of
 from tests.tools.visitors import Visitor
 from tests.tools.visitors.running import run_visit
@@ -47,6 +46,8 @@ def test_another_head_shows_other_attention(quiet_app: str) -> None:
             np.testing.assert_allclose(second.sum(axis=1), 1, atol=1e-5)
             assert np.abs(first - second).max() > 0.01
             assert visitor.errors() == []
+            await visitor.set("place", {"view": {"head": "99"}})  # as a forged message could
+            assert "head=3" in visitor.query
 
     run_visit(visit())
 
@@ -99,32 +100,3 @@ def test_two_visitors_do_not_see_each_other(quiet_app: str) -> None:
     for word, data in received.items():
         assert word.encode() in data
         assert foreign_words(bytes(data), word) == set()
-
-
-def test_the_menu_leads_to_every_page_and_the_text_comes_along(quiet_app: str) -> None:
-    async def visit() -> None:
-        async with Visitor(quiet_app) as visitor:
-            await visitor.open("home", text=text_of("banjo"))
-            for page in map(find, ("heatmap", "neuron_view", "home")):
-                await visitor.go(page.name)
-                assert page.question in visitor.texts()
-                assert "banjo" in visitor.query
-                assert visitor.errors() == []
-
-    run_visit(visit())
-
-
-def test_a_visitor_can_only_do_what_the_page_offers(quiet_app: str) -> None:
-    async def visit() -> None:
-        async with Visitor(quiet_app) as visitor:
-            await visitor.open("heatmap", text="leaves fall", head="2", values="scores")
-            with pytest.raises(KeyError, match=r"there are: .*model"):
-                await visitor.set("no_such_key", 1)
-            with pytest.raises(ValueError, match="no option 'sums'"):
-                await visitor.set("values", "sums")
-            await visitor.set("place", {"view": {"head": "99"}})  # as a forged message could
-            assert "head=2" in visitor.query
-            with pytest.raises(ValueError, match="words is switched off"):
-                await visitor.set("words", value=True)
-
-    run_visit(visit())

@@ -24,6 +24,8 @@ from tests.atlas.corpora import corpus_of, read_words, trace_of, window_mask
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from core.model.trace import Trace
     from tests.conftest import ModelOf
 
@@ -78,8 +80,12 @@ def faithfulness_by_hand(
     keys: Floats,
     plane: tuple[Floats, Floats],
     seen: list[list[int]],
+    score: Callable[[float], float] = float,
 ) -> tuple[float, float]:
-    """One pair after another, rows less their mean; shares by sorting the keys of each query."""
+    """One pair after another, rows less their mean; shares by sorting the keys of each query.
+
+    `score` makes one of a dot product.
+    """
     x: list[float] = []
     y: list[float] = []
     shares: list[bool] = []
@@ -87,7 +93,7 @@ def faithfulness_by_hand(
         if len(mine) < 2:
             continue
         near = {j: dist(plane[0][i], plane[1][j]) for j in mine}
-        strong = {j: float(queries[i] @ keys[j]) for j in mine}
+        strong = {j: score(queries[i] @ keys[j]) for j in mine}
         x += [value - sum(near.values()) / len(mine) for value in near.values()]
         y += [value - sum(strong.values()) / len(mine) for value in strong.values()]
         shares.append(min(mine, key=near.__getitem__) == max(mine, key=strong.__getitem__))
@@ -281,17 +287,12 @@ def test_scores_of_an_atlas_are_soft_capped_where_the_model_does_it() -> None:
     ]
     atlas = build_atlas(capped_traces)
     queries, keys = vectors_of(plain, 1, 2)
-    plane = plane_of(atlas, "raw", 1, 2)
-    x: list[float] = []
-    y: list[float] = []
-    for mine in {tuple(each) for each in pairs_of(plain, 1, causal=False, window=None)}:
-        for i in mine if len(mine) > 1 else ():
-            scores = np.array([2 * np.tanh(0.5 * float(queries[i] @ keys[j]) / 2) for j in mine])
-            near = np.array([dist(plane[0][i], plane[1][j]) for j in mine])
-            x += (near - near.mean()).tolist()
-            y += (scores - scores.mean()).tolist()
+    plane, seen = plane_of(atlas, "raw", 1, 2), pairs_of(plain, 1, causal=False, window=None)
+    expected, _ = faithfulness_by_hand(
+        queries, keys, plane, seen, lambda product: 2 * np.tanh(0.5 * product / 2)
+    )
     found = atlas.faithfulness["raw"].correlation[1, 2]
-    assert found == pytest.approx(np.corrcoef(x, y)[0, 1], abs=1e-9)
+    assert found == pytest.approx(expected, abs=1e-9)
     uncapped = build_atlas(plain).faithfulness["raw"].correlation[1, 2]
     assert abs(found - uncapped) > 0.01, "the cap has to matter here"
 

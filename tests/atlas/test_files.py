@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from safetensors.numpy import load, save
+from safetensors.numpy import load
 
 from core.atlas.files import AtlasFileError
 from core.atlas.files.description import SCHEMA
@@ -103,12 +103,10 @@ DESCRIPTIONS: dict[str, tuple[Callable[[Fields], object], str]] = {
     "labels that are not there": (lambda d: d.update(labelled="yes"), "“labelled”"),
     "no labels": (lambda d: d.update(labelled=False), "other arrays"),
     "settings in settings": (lambda d: d["settings"].update(a={"b": 1}), "settings"),
-    "a name of a book": (lambda d: d.update(model="x" * 200_000), "name has 200,000"),
     "no name": (lambda d: d.update(model=""), "does not name the model"),
     "a name with half of a character": (lambda d: d.update(model="\ud83d"), "does not name"),
     "tokens cut below zero": (lambda d: d["settings"].update(tokens_cut=-1), "tokens_cut"),
     "a number beyond counting": (lambda d: d["settings"].update(a=10**30), "settings"),
-    "a setting of a book": (lambda d: d["settings"].update(a="x" * 10_000), "too long"),
     "many settings": (lambda d: d["settings"].update({str(i): i for i in range(200)}), "200|202"),
     "measured on more than all": (lambda d: d.update(measured=10**6), "more tokens"),
     "measured once": (lambda d: d.update(measured=[5, 1]), "measured"),
@@ -194,10 +192,6 @@ LISTS: dict[str, tuple[Callable[[Arrays], object], str]] = {
     "another shape": (lambda a: a.update(c=a["c"].ravel()), "“c”"),
     "spans backwards": (lambda a: a["tokens.spans"][1].__setitem__(0, 99), "end before"),
     "sentences with a gap": (lambda a: a["tokens.sentence"].__setitem__(-1, 9), "order"),
-    "a vocabulary of air": (
-        lambda a: a.update({"texts.vocabulary.ends": np.zeros(10**6, np.int64)}),
-        "more different texts",
-    ),
 }
 
 
@@ -243,31 +237,19 @@ def test_a_list_of_contents_without_end_is_refused_before_it_is_read(data: Files
     raw = data[ARRAYS]
     with pytest.raises(AtlasFileError, match="without end"):
         opened(forged(data, arrays=(10**9).to_bytes(8, "little") + raw[8:]))
-    long = save({str(i): np.zeros(1) for i in range(10_000)})
-    with pytest.raises(AtlasFileError, match="without end"):
-        opened(forged(data, arrays=long))
-
-
-def sentence(text: str) -> Callable[[Arrays], None]:
-    """Another first sentence."""
-
-    def change(arrays: Arrays) -> None:
-        raw, ends = text.encode(), arrays["texts.sentences.ends"]
-        rest = arrays["texts.sentences"][ends[0] :].tobytes()
-        arrays["texts.sentences"] = np.frombuffer(raw + rest, np.uint8)
-        arrays["texts.sentences.ends"] = ends - ends[0] + len(raw)
-
-    return change
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("x" * 100_000, "more than its 4 tokens"), ("Oh,", "beyond their sentence")],
+    [(b"x" * 100_000, "more than its 4 tokens"), (b"Oh,", "beyond their sentence")],
 )
-def test_a_sentence_that_its_tokens_do_not_have_is_refused(
-    text: str, message: str, data: Files
+def test_a_first_sentence_that_its_tokens_do_not_have_is_refused(
+    text: bytes, message: str, data: Files
 ) -> None:
     arrays = arrays_of(data)
-    sentence(text)(arrays)
+    ends = arrays["texts.sentences.ends"]
+    rest = arrays["texts.sentences"][ends[0] :].tobytes()
+    arrays["texts.sentences"] = np.frombuffer(text + rest, np.uint8)
+    arrays["texts.sentences.ends"] = ends - ends[0] + len(text)
     with pytest.raises(AtlasFileError, match=message):
         opened(forged(data, arrays=arrays))

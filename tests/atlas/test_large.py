@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-from safetensors.numpy import load_file, save_file
 
 from core.atlas import build_atlas, open_large, search_tokens
 from core.atlas.data import facts_of
 from core.atlas.files import AtlasFileError, write_part
-from core.atlas.search import SearchError
 from core.atlas.sources import LargeAtlas
 from tests.atlas.files import HEADS, LAYERS, assert_same, trace
 from tests.atlas.folders import finish, part_of, write_folder
@@ -148,12 +145,6 @@ def test_a_folder_and_an_atlas_in_memory_are_searched_alike(
         assert (found.indices.tolist(), found.count, found.sentences) == expected
 
 
-@pytest.mark.parametrize(("kind", "query"), [("token", " "), ("phrase", "x" * 201)])
-def test_an_odd_search_is_told(kind: Kind, query: str, folder: Path) -> None:
-    with pytest.raises(SearchError):
-        open_large(folder).search(query, kind)
-
-
 def test_a_part_written_twice_is_there_once(atlas: Atlas, copy: Path) -> None:
     before = {path.name: path.read_bytes() for path in copy.iterdir()}
     write_part(copy, part_of(atlas, 1, PARTS[1]))
@@ -177,42 +168,11 @@ def test_a_folder_whose_parts_are_not_all_there_is_not_finished(
         open_large(tmp_path)
 
 
-def test_what_a_killed_writer_left_is_removed_at_the_end(atlas: Atlas, copy: Path) -> None:
-    (copy / "points-00001.parquet.abcd.writing").write_bytes(b"half")
-    finish(atlas, copy, PARTS)
-    assert not list(copy.glob("*.writing"))
-
-
-def described(copy: Path, **changes: Any) -> None:
-    fields = json.loads((copy / "atlas.json").read_text("utf-8"))
-    (copy / "atlas.json").write_text(json.dumps(fields | changes), "utf-8")
-
-
-def with_arrays(copy: Path, **changes: Any) -> None:
-    arrays = load_file(copy / "atlas.safetensors") | changes
-    save_file({n: a for n, a in arrays.items() if a is not None}, copy / "atlas.safetensors")
-
-
 DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no description": (lambda f: (f / "atlas.json").unlink(), "lacks “atlas.json”"),
     "a description of megabytes": (lambda f: (f / "atlas.json").write_bytes(b"[" * 2**21), "large"),
     "no arrays": (lambda f: (f / "atlas.safetensors").unlink(), "atlas.safetensors"),
     "arrays of nothing": (lambda f: (f / "atlas.safetensors").write_bytes(b""), "damaged"),
-    "arrays without end": (
-        lambda f: (f / "atlas.safetensors").write_bytes(b"\xff" * 100),
-        "without end",
-    ),
-    "an array more": (lambda f: with_arrays(f, more=np.zeros(1)), "other arrays"),
-    "an array less": (lambda f: with_arrays(f, c=None), "other arrays"),
-    "an array of another shape": (
-        lambda f: with_arrays(f, c=np.ones((3, 2))),
-        "“c”",
-    ),
-    "impossible numbers": (
-        lambda f: with_arrays(f, c=-np.ones((2, 3))),
-        "“c”",
-    ),
-    "images": (lambda f: described(f, images=[4, 4, 2, 1]), "images"),
     "no file to search": (lambda f: (f / "search-00000.safetensors").unlink(), "search-00000"),
 }
 
@@ -226,14 +186,7 @@ def test_a_folder_that_is_damaged_or_lies_is_refused(name: str, copy: Path) -> N
         open_large(copy)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "atlas.json",
-        "atlas.safetensors",
-        "search-00000.safetensors",
-    ],
-)
+@pytest.mark.parametrize("name", ["atlas.json", "atlas.safetensors", "search-00000.safetensors"])
 def test_links_in_the_place_of_files_are_refused(name: str, copy: Path, tmp_path: Path) -> None:
     """They could show what is elsewhere on the server."""
     secret = tmp_path / "secret"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 LENGTHS = (5, 9, 5, 2, 7)
-steady = settings(deadline=None)
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
 OF_TEXTS = [name for name, one in COLOURINGS.items() if one.needs != "images"]

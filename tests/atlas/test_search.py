@@ -12,14 +12,12 @@ from hypothesis import strategies as st
 
 from core.atlas import Atlas, build_atlas, search_tokens
 from core.atlas.search import KINDS, MAX_QUERY, Kind, SearchError
-from core.atlas.search import parts as search
 from core.model import load, trace_by_length
 from tests.atlas.corpora import read_words, trace_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.model.trace import Trace
 
 SENTENCES = (
     "The quick brown capybara jumps.",
@@ -33,13 +31,8 @@ steady = settings(deadline=None)
 
 
 @pytest.fixture(scope="module")
-def traces() -> list[tuple[int, Trace]]:
-    return list(trace_by_length(load("bundled/minilm"), SENTENCES))
-
-
-@pytest.fixture(scope="module")
-def atlas(traces: list[tuple[int, Trace]]) -> Atlas:
-    return build_atlas(traces, SENTENCES)
+def atlas() -> Atlas:
+    return build_atlas(trace_by_length(load("bundled/minilm"), SENTENCES), SENTENCES)
 
 
 def written(*texts: str) -> Atlas:
@@ -114,21 +107,6 @@ def test_special_tokens_are_in_no_text_even_if_they_were_typed() -> None:
     assert found(typed, "[SEP]", "phrase") == {}
 
 
-WORDS = st.text("aAbßéİ#Ġ😀א.", min_size=1, max_size=4)
-
-
-@steady
-@given(st.lists(WORDS, min_size=1, max_size=8), st.text("aAbBßéi#Ġ😀א.", min_size=1, max_size=2))
-def test_a_part_is_found_by_looking_at_every_token(words: list[str], query: str) -> None:
-    made = written(" ".join(words))
-    names = ["[CLS]", *words]
-    by_hand = [query.casefold() in name.casefold() for name in names]
-    assert search_tokens(made, query, "substring").tokens.tolist() == by_hand
-    whole = [query.casefold() == name.casefold() for name in names]
-    assert search_tokens(made, query, "token").tokens.tolist() == whole
-    assert count(made, query, "substring") == sum(by_hand)
-
-
 @pytest.mark.parametrize(
     ("query", "expected", "times"),
     [
@@ -190,42 +168,6 @@ def test_a_phrase_is_found_by_comparing_word_after_word(
     matches = search_tokens(written(" ".join(words)), "  ".join(phrase), "phrase")
     assert set(np.flatnonzero(matches.tokens) - 1) == expected
     assert matches.count == times
-
-
-def test_texts_put_together_from_tokens_are_searched_alike(
-    traces: list[tuple[int, Trace]],
-) -> None:
-    bare = build_atlas(traces)
-    assert found(bare, "brown capybara", "phrase") == {
-        0: "brown cap ##y ##bara",
-        1: "brown cap ##y ##bara",
-    }
-    assert found(bare, "cap", "phrase") == {}
-    assert count(bare, "[cls]", "token") == 6
-
-
-SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 4)), max_size=8)
-
-
-@steady
-@given(SPANS, st.lists(st.integers(0, 16), unique=True, max_size=8))
-def test_tokens_and_matches_overlap_as_a_loop_over_all_pairs_says(
-    tokens: list[tuple[int, int]], cuts: list[int]
-) -> None:
-    cuts = sorted(cuts)
-    places = list(zip(cuts[::2], cuts[1::2], strict=False))
-    spans = [(first, first + length) for first, length in tokens]
-    pairs = {
-        (token, place)
-        for token, (first, last) in enumerate(spans)
-        for place, (start, end) in enumerate(places)
-        if first < end and last > start
-    }
-    touching, touched = search.overlaps(
-        np.array(spans).reshape(-1, 2), np.array(places).reshape(-1, 2)
-    )
-    assert np.flatnonzero(touching).tolist() == sorted({t for t, _ in pairs})
-    assert touched == len({p for _, p in pairs})
 
 
 @pytest.mark.parametrize("query", ["", "\n\t"])

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 EXTRA_MB = 200  # that an attack may take beyond the server's own, unless its module says otherwise
-PROCESSOR_SECONDS = 300  # of an attack, unless its module says otherwise, or of what is before it
+PROCESSOR_SECONDS = 300  # of an attack, or of what is before it
 IDLE_SECONDS = 120.0  # in which all wait, so that nothing will come
 _ROOT = Path(__file__).parents[2]
 _POLL_SECONDS = 0.5
@@ -127,7 +127,7 @@ def _within(module: ModuleType, attack: Callable[[], None]) -> None:
     """The attack, with little more memory than there is, and its own time."""
     extra_mb = getattr(module, "EXTRA_MB", EXTRA_MB)
     _limit(resource.RLIMIT_AS, _address_space() + extra_mb * 2**20)
-    _limit(resource.RLIMIT_CPU, getattr(module, "PROCESSOR_SECONDS", PROCESSOR_SECONDS))
+    _limit(resource.RLIMIT_CPU, PROCESSOR_SECONDS)
     attack()
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import http.client
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import chain
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -37,24 +38,15 @@ class Visitor:
         ).encode()
         end = f"\r\n--{_BOUNDARY}--\r\n".encode()
         connection = http.client.HTTPConnection(self.host, timeout=60)
-        path = f"/_stcore/upload_file/{self.session}/{uuid.uuid4()}"
-        connection.putrequest("PUT", path)
         headers = {
             "Content-Type": f"multipart/form-data; boundary={_BOUNDARY}",
             "Content-Length": str(len(start) + size + len(end)),
             "Cookie": f"{_COOKIE}={self.token}",
             "X-Xsrftoken": self.token,
         }
-        for name, value in headers.items():
-            connection.putheader(name, value)
-        connection.endheaders()
-        try:
-            connection.send(start)
-            for block in blocks:
-                connection.send(block)
-            connection.send(end)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # the answer came before all was sent
+        path = f"/_stcore/upload_file/{self.session}/{uuid.uuid4()}"
+        with suppress(BrokenPipeError, ConnectionResetError):  # the answer came before all was sent
+            connection.request("PUT", path, chain([start], blocks, [end]), headers)
         answer = connection.getresponse()
         said = answer.read().decode()
         connection.close()

@@ -41,6 +41,8 @@ def test_an_induction_head_made_by_hand_has_its_score_and_its_name() -> None:
     assert induction.uniform == pytest.approx(np.full((2, 2), 1 / size))
     table = pattern_table(trace_with_attention(random_weights(1, 2, 2, 6)), induction=induction)
     assert (table["class"] == "induction").tolist() == [False, False, True, False]
+    assert table["induction"].tolist() == induction.scores.ravel().tolist()
+    assert table["induction_uniform"].tolist() == induction.uniform.ravel().tolist()
 
 
 def test_the_score_is_the_mean_over_the_second_copy_of_every_sequence() -> None:

@@ -191,15 +191,6 @@ def test_the_most_specific_pattern_names_the_head(columns: dict[int, float], pat
     assert pattern_of(trace_with_attention(weights, SENTENCE)) == pattern
 
 
-def test_induction_is_taken_as_given() -> None:
-    trace = trace_with_attention(random_weights(8, 1, 2, 6))
-    given = Induction(np.array([[0.9, 0.1]]), np.array([[0.02, 0.02]]))
-    table = pattern_table(trace, induction=given)
-    assert table["induction"].tolist() == [0.9, 0.1]
-    assert table["induction_uniform"].tolist() == [0.02, 0.02]
-    assert (table["class"] == "induction").tolist() == [True, False]
-
-
 @pytest.fixture(scope="module")
 def corpus() -> list[Trace]:
     """Texts of several lengths, one of them with repeated words."""

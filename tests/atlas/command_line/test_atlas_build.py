@@ -278,6 +278,7 @@ def test_parts_of_another_run_are_refused_until_they_are_dropped(
     for other, differing in (
         (command(folder_of("gpt2"), corpus, out), "model"),
         (command(folder_of("bert"), corpus, out, "--tokens", "150"), "corpus"),
+        (command(folder_of("bert"), corpus, out, "--half"), "vectors was 'float32'"),
         (command(folder_of("bert"), corpus, out, "--batch-tokens", "70"), "batch tokens was '60'"),
     ):
         assert atlas_build.main(other) == 2
@@ -543,18 +544,6 @@ def test_half_precision_keeps_the_picture(
     scale = float(np.abs(expected).max())
     np.testing.assert_allclose(found, expected, atol=4e-3 * scale)
     assert np.abs(found - expected).max() > 1e-6 * scale  # it is not single precision
-
-
-def test_parts_of_another_precision_are_another_run(
-    folder_of: FolderOf, corpus: Path, out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = command(folder_of("bert"), corpus, out)
-    with pytest.MonkeyPatch.context() as patch:
-        interrupted(patch, 1)
-        atlas_build.main(given)
-    capsys.readouterr()
-    assert atlas_build.main([*given, "--half"]) == 2
-    assert "vectors was 'float32' and is 'float16'" in last_line(capsys)
 
 
 def test_wrong_arguments_exit_as_command_lines_do(capsys: pytest.CaptureFixture[str]) -> None:

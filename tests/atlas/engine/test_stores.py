@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from sklearn.decomposition import PCA
 
-from core.analysis.normalization import key_translation, normalize
 from core.atlas import build_atlas
 from core.atlas.engine import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
 from core.atlas.engine.constants import HeadConstants, find_constants
@@ -23,9 +21,7 @@ from core.atlas.engine.folder import (
     open_folder,
     remove_folder,
 )
-from core.atlas.engine.project import project_part
 from core.atlas.engine.sample import sampled_numbers
-from core.atlas.engine.shard import ShardBuilder
 from core.atlas.engine.sums import Sums
 from core.vocabulary import STAGES
 from tests.atlas.corpora import corpus_of
@@ -126,38 +122,6 @@ def test_an_atlas_of_many_parts_is_that_of_one(traces: list[Trace]) -> None:
     np.testing.assert_allclose(many.c, one.c, rtol=SUMMED)
 
 
-def test_parts_on_disk_are_projected_as_scikit_learn_projects_all_vectors_at_once(
-    traces: list[Trace], tmp_path: Path
-) -> None:
-    store = FolderStore(tmp_path)
-    sums = store_all(store, traces)
-    constants = constants_of(store, sums)
-    projected = [
-        project_part(part, part.vectors.of_head, constants, sums.layer_numbers)
-        for index in store.indices
-        if (part := store.part(index))
-    ]
-    assert np.concatenate([each.tokens.sentence for each in projected]).tolist() == [
-        number for number, length in enumerate(LENGTHS) for _ in range(length)
-    ]
-    for layer, head in np.ndindex(2, 4):
-        queries = np.vstack([trace.queries[layer, head] for trace in traces]).astype(np.float64)
-        keys = np.vstack([trace.keys[layer, head] for trace in traces]).astype(np.float64)
-        a, c = key_translation(queries, keys), float(constants.c[layer, head])
-        for stage, moved in (
-            ("raw", (queries, keys)),
-            ("translated", normalize(queries, keys, a, 1.0)),
-            ("normalized", normalize(queries, keys, a, c)),
-        ):
-            expected = PCA(n_components=3, svd_solver="full").fit_transform(np.vstack(moved))
-            halves = [np.split(each.points[stage][layer, head], 2) for each in projected]  # type: ignore[index]
-            found = np.vstack([half[side] for side in (0, 1) for half in halves])
-            sign = np.sign((found * expected).sum(axis=0))
-            np.testing.assert_allclose(found * sign, expected, atol=2e-6 * np.abs(expected).max())
-        norms = np.concatenate([each.norms[layer, head, : len(each.tokens)] for each in projected])
-        np.testing.assert_allclose(norms, np.linalg.norm(queries, axis=1), rtol=1e-6)
-
-
 def test_parts_written_in_any_order_by_anyone_give_the_same_constants(
     traces: list[Trace], tmp_path: Path
 ) -> None:
@@ -204,23 +168,6 @@ def test_a_part_comes_back_from_the_disk_as_it_was(traces: list[Trace], tmp_path
             assert rule.mask is not None
             np.testing.assert_array_equal(found.masks[number][layer][0], np.isfinite(rule.mask))
     assert store.indices == [5]
-
-
-def test_a_part_is_the_same_in_whichever_order_its_sentences_come(
-    traces: list[Trace],
-) -> None:
-    for order in (range(len(LENGTHS)), (4, 9, 0, 8, 2, 6, 1, 3, 7, 5)):
-        builder = ShardBuilder()
-        for number in order:
-            builder.add(number, traces[number])
-        part = builder.finish()
-        assert part is not None
-        for name in ("queries", "kv_keys"):
-            expected = np.concatenate([getattr(trace, name) for trace in traces], axis=2)
-            np.testing.assert_array_equal(getattr(part.vectors, name), expected)
-        assert part.tokens.sentence.tolist() == [
-            number for number, length in enumerate(LENGTHS) for _ in range(length)
-        ]
 
 
 def test_a_part_without_a_sentence_is_finished_too(traces: list[Trace], tmp_path: Path) -> None:

@@ -160,10 +160,6 @@ def test_a_fault_of_a_merge_is_not_told_as_a_lack_of_sentences(
         merge(cast("list[Sums]", [1, 2]))
 
 
-def test_a_part_without_a_sentence_is_none() -> None:
-    assert trace_part(3, []) is None
-
-
 def test_numbers_of_sentences_stay_and_come_in_order() -> None:
     traces = corpus_of((3, 2, 4))
     part = trace_part(

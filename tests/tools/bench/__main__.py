@@ -37,20 +37,16 @@ class Bench(NamedTuple):
 
 def table() -> list[Bench]:
     """All benchmarks; imported late, since ``--smoke`` sets their constants."""
-    from tests.tools.bench import atlas, bertviz, classroom, first, lens, models
+    from tests.tools.bench import atlas, classroom, first, lens, models, views
     from tests.tools.bench.measuring import few
 
     phones = classroom.lesson
-    home, own = partial(first.starts, "home"), partial(first.starts, "home", first.OWN_TEXT)
     rows: list[Row] = [
         ("forward: traced / plain, 16 tokens", lambda: models.capture(16, 200), "x", 1.1),
         ("forward: traced / plain, 512 tokens", lambda: models.capture(512, 40), "x", 1.1),
         ("effect: all heads / plain, 16 tokens", lambda: models.all_effects(16, 20), "x", 1.5),
         ("effect: all heads / plain, 128 tokens", lambda: models.all_effects(128, 3), "x", 1.5),
-        ("first: server answers", lambda: [each.answered for each in home()], "s", None),
-        ("first: Home after it", lambda: [each.picture for each in home()], "s", 2.0),
-        ("first: processor for it", lambda: [each.processor for each in home()], "s", None),
-        ("first: Home with a text", lambda: [each.picture for each in own()], "s", None),
+        ("first: Home of a cold server", first.starts, "s", 2.0),
         ("change: layer, 16 tokens", lambda: first.screen_changes(16), "s", 0.6),
         ("change: layer, 512 tokens", lambda: first.screen_changes(512), "s", 2.0),
         ("memory: a visitor of every page", first.memory_of_every_page, "MB", 1000.0),
@@ -66,32 +62,22 @@ def table() -> list[Bench]:
         ("class: growth of memory", lambda: [classroom.coming_and_going().growth], "x", 1.05),
         ("lens: effects by zero, apart", lambda: lens.apart("zero"), "logits", 1e-4),
         ("lens: effects by mean, apart", lambda: lens.apart("mean"), "logits", 1e-4),
-        ("lens: ours / TransformerLens", lens.times, "x", None),
     ]
 
     def of_class(name: str, met: Callable[[], classroom.Tally]) -> list[Row]:
         return [
             (f"class: {name}, errors", lambda: [float(len(met().errors))], "count", 0.0),
             (f"class: {name}, words of others", lambda: [float(len(met().foreign))], "count", 0.0),
-            (f"class: {name}, first answer", lambda: met().openings, "s", None),
             (f"class: {name}, answer to a change", lambda: met().changes, "s", None),
             (f"class: {name}, peak", lambda: [met().peak_mb], "MB", 1200.0),
-        ]
-
-    def of_view(view: str, tokens: int, limit: float) -> list[Row]:
-        name, here = f"bertviz: {view}, {tokens} tokens", partial(bertviz.ours, view, tokens)
-        return [
-            (f"{name}, painted", lambda: here().seconds, "s", limit),
-            (f"{name}, sent", lambda: here().megabytes, "MB", None),
-            (f"{name}, its page", lambda: bertviz.theirs(view, tokens).megabytes, "MB", None),
-            (f"{name}, its time / ours", lambda: bertviz.seconds_ratio(view, tokens), "x", None),
         ]
 
     rows += of_class(f"{classroom.PHONES} phones", phones)
     rows += of_class(f"{classroom.CROWD} without a pause", classroom.crowd)
     rows += of_class(f"{classroom.VISITS} visits", classroom.coming_and_going)
-    for each in few(bertviz.SHOWN, bertviz.SHOWN[:1]):
-        rows += of_view(*each)
+    for view, tokens, limit in few(views.SHOWN, views.SHOWN[:1]):
+        name = f"view: {view}, {tokens} tokens"
+        rows.append((name, partial(views.painted, view, tokens), "s", limit))
     return [Bench(*row) for row in rows]
 
 

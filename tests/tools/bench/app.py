@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import base64
 import subprocess
 import threading
 import time
@@ -20,7 +19,7 @@ from tests.chromium import ARGUMENTS, find_chromium
 from tests.server import running_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from playwright.sync_api import Browser, Page
 
@@ -36,7 +35,6 @@ class Server:
 
     url: str  # without a slash at the end
     process: psutil.Process
-    started: float  # `time.monotonic()` when the process was asked for, in seconds
     peak: int = 0
 
     def rss(self) -> int:
@@ -54,18 +52,12 @@ class Server:
         self.peak = max(self.peak, total)
         return total
 
-    def processor_s(self) -> float:
-        """Seconds that the server's processors have worked."""
-        times = self.process.cpu_times()
-        return float(times.user + times.system)
-
 
 @contextmanager
 def running_app(log: IO[bytes] | int = subprocess.DEVNULL, **environment: str) -> Iterator[Server]:
     """``streamlit run app.py``, which nobody has asked yet, until the end of the block."""
-    started = time.monotonic()
     with running_process(log, "--server.address=127.0.0.1", **environment) as (url, process):
-        server = Server(url, psutil.Process(process.pid), started)
+        server = Server(url, psutil.Process(process.pid))
         ended = threading.Event()
 
         def watch() -> None:
@@ -145,16 +137,3 @@ def wait_for_picture(page: Page, drawn: str) -> None:
     """Until what the selector finds is in the document and on the screen."""
     page.locator(drawn).first.wait_for(state="attached")
     page.evaluate(_AFTER_PAINT)
-
-
-def count_bytes(page: Page) -> Callable[[], int]:
-    """How many bytes the server has sent over the page's socket so far."""
-    session = page.context.new_cdp_session(page)
-    sent: list[int] = []
-
-    def count(event: dict[str, dict[str, str]]) -> None:
-        sent.append(len(base64.b64decode(event["response"]["payloadData"])))
-
-    session.on("Network.webSocketFrameReceived", count)
-    session.send("Network.enable")
-    return lambda: sum(sent)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from tempfile import TemporaryFile
@@ -26,11 +25,10 @@ from tests.components.received import received
 from tests.tools.bench.app import running_app
 from tests.tools.bench.measuring import MB, few, sentence_of
 from tests.tools.visitors import ConnectionLostError, Visitor
+from tests.tools.visitors.running import run_visit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from tests.tools.visitors import Answer
 
 PHONES = few(40, 2)
 ARRIVAL_S, PAUSE_S, LESSON_S = few((5.0, 5.0, 60.0), (0.5, 0.5, 2.0))
@@ -68,7 +66,6 @@ class Tally:
 
     errors: list[str] = field(default_factory=list)  # each with the page and the visitor
     foreign: list[str] = field(default_factory=list)  # words of others, likewise
-    openings: list[float] = field(default_factory=list)  # seconds of every first answer
     pictures: list[float] = field(default_factory=list)  # seconds until the link's was here
     changes: list[float] = field(default_factory=list)  # seconds of every later answer
     peak_mb: float = 0.0
@@ -126,8 +123,7 @@ def _meet(groups: list[list[Plan]]) -> Tally:
                 await asyncio.gather(*(visit(server.url, plan, tally) for plan in group))
 
             for group in groups:
-                with ThreadPoolExecutor(1) as thread:  # Playwright's loop is in the others' thread
-                    thread.submit(asyncio.run, meet(group)).result()
+                run_visit(meet(group))
                 sizes.append(server.rss())
         log.seek(0)
         text = log.read().decode(errors="replace")
@@ -149,8 +145,7 @@ async def visit(url: str, plan: Plan, tally: Tally) -> None:
         if found := foreign_words(data, word):
             tally.foreign.append(f"{who}: {', '.join(sorted(found))}")
 
-    def put_down(answer: Answer, taken: list[float], text: str) -> None:
-        taken.append(answer.seconds)
+    def put_down(text: str) -> None:
         tally.errors.extend(f"{who}: {error}" for error in visitor.errors())
         if quote_plus(text) not in visitor.query:
             tally.errors.append(f"{who}: the address has not this visitor's text")
@@ -160,13 +155,14 @@ async def visit(url: str, plan: Plan, tally: Tally) -> None:
         async with Visitor(url, patience=PATIENCE_S, on_message=look) as visitor:
             text = text_of(word) if plan.text is None else plan.text
             first = await visitor.open(page, text=text)
-            put_down(first, tally.openings, text)
+            put_down(text)
             tally.pictures.extend(first.arrived[key] for key in (LINK,) if key in first.arrived)
             for turn, pause in enumerate(plan.pauses):
                 await asyncio.sleep(pause)
                 key, value = _change(visitor, page, word, turn)
                 text = value if key == "text" else text
-                put_down(await visitor.set(key, value), tally.changes, text)
+                tally.changes.append((await visitor.set(key, value)).seconds)
+                put_down(text)
     except (ConnectionLostError, TimeoutError, KeyError, ValueError, OSError) as error:
         tally.errors.append(f"{who}: {type(error).__name__} {error}")
 

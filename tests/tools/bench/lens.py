@@ -1,4 +1,4 @@
-"""Effects of all heads beside TransformerLens 4.3: how far they agree, and the time of each.
+"""Effects of all heads beside TransformerLens 4.3: how far they agree.
 
 It lives in an environment of its own (``pip install torch==2.13.0 "transformer-lens==4.3.*"``),
 whose Python HEADSCOPE_TRANSFORMERLENS names. That Python runs this file: ``python lens.py FOLDER``,
@@ -31,14 +31,6 @@ def apart(replace: Replace) -> list[float]:
 
     with _Peer() as peer:
         return [float(np.abs(_ours(replace) - peer.effects(replace)).max())]
-
-
-def times() -> list[float]:
-    """Our time for all heads in TransformerLens' in one batch, by turns."""
-    from tests.tools.bench.measuring import few, ratios
-
-    with _Peer() as peer:
-        return ratios(lambda: _ours("mean"), lambda: peer.effects("mean"), few(20, 1))
 
 
 def _ours(replace: Replace) -> Any:

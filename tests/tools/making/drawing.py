@@ -182,30 +182,31 @@ TEXTURES: dict[str, Callable[[Floats, Floats, np.random.Generator], Floats]] = {
 
 
 @dataclass(frozen=True)
-class Ground:
-    """What lies behind the things. Lengths are shares of the picture's side."""
+class Surface:
+    """A painted texture. Lengths are shares of the picture's side."""
 
     paint: Paint
-    other: Paint | None = None  # the colour that it grades into, along `turn`
-    texture: str = "plain"  # a name of `TEXTURES`, and its length
-    period: float = 0.1
-    depth: float = 0.15  # how much lighter and darker the texture makes the paint, in brightness
-    turn: float = 0.0  # radians
+    texture: str  # a name of `TEXTURES`, and its length
+    period: float
+    depth: float  # how much lighter and darker the texture makes the paint, in brightness
+    turn: float  # radians, clockwise; a texture turns with its thing
 
 
 @dataclass(frozen=True)
-class Thing:
-    """One coloured shape. Lengths are shares of the picture's side."""
+class Ground(Surface):
+    """What lies behind the things."""
+
+    other: Paint | None  # the colour that it grades into, along `turn`
+
+
+@dataclass(frozen=True)
+class Thing(Surface):
+    """One coloured shape."""
 
     shape: str  # a name of `SHAPES`
-    paint: Paint
-    x: float  # of its centre, from the upper left corner
-    y: float
     radius: float
-    turn: float = 0.0  # radians, clockwise; a texture turns with its thing
-    texture: str = "plain"
-    period: float = 0.06
-    depth: float = 0.15
+    x: float = 0.5  # of its centre, from the upper left corner
+    y: float = 0.5
 
     @property
     def label(self) -> str:
@@ -228,51 +229,36 @@ class Scene:
     owner: NDArray[np.uint8]
     things: tuple[Thing, ...]
 
-    def shares(self, patch: int) -> Floats:
-        """Share of each patch's pixels that things cover, (row, column), 0 to 1."""
-        side = len(self.owner) // patch
-        covered = (self.owner > 0).reshape(side, patch, side, patch)
-        shares: Floats = covered.mean(axis=(1, 3))
-        return shares
 
-
-def compose(ground: Ground, things: tuple[Thing, ...], side: int, seed: int = 0) -> Scene:
+def compose(ground: Ground, things: tuple[Thing, ...], side: int, seed: int) -> Scene:
     """Draw a scene of `side` x `side` pixels; `seed` is for textures that are random."""
     generator = np.random.default_rng(seed)
     image = _ground(ground, side, generator)
     owner = np.zeros((side, side), dtype=np.uint8)
+    centres = np.arange(0.5, side, dtype=np.float64)
     for number, thing in enumerate(things, start=1):
-        window, x, y = _window(thing, side)
+        columns, rows = (np.subtract(centres, each * side) for each in (thing.x, thing.y))
+        x, y = _turned(columns, rows, thing.turn)
         covered = coverage(thing.shape, x, y, thing.radius * side)
         period = thing.period * side
         texture = TEXTURES[thing.texture](x / period, y / period, generator)
         colours = _shaded(thing.paint, thing.depth, texture)
-        image[window] += covered[..., None] * (colours - image[window])
-        owner[window][covered > 0.5] = number
+        image += covered[..., None] * (colours - image)
+        owner[covered > 0.5] = number
     return Scene(np.rint(255 * image).astype(np.uint8), owner, things)
 
 
-def _window(thing: Thing, side: int) -> tuple[tuple[slice, slice], Floats, Floats]:
-    """The part of the picture that may show the thing, and its pixels' offsets as `coverage` has.
-
-    A star's corners are nowhere farther than 1.05 radii; a bar's are the farthest.
-    """
-    reach = 1.1 * thing.radius * side + 1
-    left, top = (max(0, int(centre * side - reach)) for centre in (thing.x, thing.y))
-    right, bottom = (min(side, int(centre * side + reach) + 1) for centre in (thing.x, thing.y))
-    rows = np.arange(top, max(bottom, top))[:, None] + 0.5 - thing.y * side
-    columns = np.arange(left, max(right, left))[None] + 0.5 - thing.x * side
-    cosine, sine = np.cos(thing.turn), np.sin(thing.turn)
-    x, y = columns * cosine + rows * sine, rows * cosine - columns * sine
-    return (slice(top, bottom), slice(left, right)), x, y
+def _turned(columns: Floats, rows: Floats, turn: float) -> tuple[Floats, Floats]:
+    """The pixels of these columns and rows in the directions of what is turned, (row, column)."""
+    cosine, sine = np.cos(turn), np.sin(turn)
+    across, down = columns[None], rows[:, None]
+    return across * cosine + down * sine, down * cosine - across * sine
 
 
 def _ground(ground: Ground, side: int, generator: np.random.Generator) -> Floats:
     """The colours of a ground, (side, side, 3), 0 to 1."""
     centres = (np.arange(side) + 0.5) / side
-    cosine, sine = np.cos(ground.turn), np.sin(ground.turn)
-    x = centres[None] * cosine + centres[:, None] * sine
-    y = centres[:, None] * cosine - centres[None] * sine
+    x, y = _turned(centres, centres, ground.turn)
     texture = TEXTURES[ground.texture](x / ground.period, y / ground.period, generator)
     colours = _shaded(ground.paint, ground.depth, texture)
     if ground.other is None:
@@ -344,7 +330,7 @@ def random_scene(seed: int, side: int = 96) -> Scene:
     for _ in range(generator.integers(2, 8)):
         thing = _random_thing(generator, hues, ground)
         if things and generator.random() < 0.2:
-            thing = replace(things[-1], x=0.5, y=0.5, radius=thing.radius)
+            thing = replace(things[-1], radius=thing.radius)
         if place := _free_place(generator, thing, things):
             things.append(replace(thing, x=place[0], y=place[1]))
     return compose(ground, tuple(things), side, seed)
@@ -371,11 +357,7 @@ def _random_ground(generator: np.random.Generator) -> Ground:
     )
 
 
-def _random_thing(
-    generator: np.random.Generator,
-    hues: np.ndarray[tuple[int], np.dtype[np.float64]],
-    ground: Ground,
-) -> Thing:
+def _random_thing(generator: np.random.Generator, hues: Floats, ground: Ground) -> Thing:
     """One of these hues; not yet in a free place."""
     paint = _random_paint(generator, hues)
     for _ in range(TRIES):
@@ -385,8 +367,6 @@ def _random_thing(
     return Thing(
         shape=str(generator.choice(list(SHAPES))),
         paint=paint,
-        x=0.5,
-        y=0.5,
         radius=float(generator.uniform(SMALLEST, LARGEST)),
         turn=float(generator.uniform(0, 2 * np.pi)),
         texture="plain" if generator.random() < PLAIN else str(generator.choice(list(TEXTURES))),
@@ -395,9 +375,7 @@ def _random_thing(
     )
 
 
-def _random_paint(
-    generator: np.random.Generator, hues: np.ndarray[tuple[int], np.dtype[np.float64]]
-) -> Paint:
+def _random_paint(generator: np.random.Generator, hues: Floats) -> Paint:
     hue = float(generator.choice(hues) + generator.uniform(-SPREAD, SPREAD)) % 1
     grey = generator.random() < GREY_THINGS
     saturation = 0.0 if grey else float(generator.uniform(0.6, 1))

@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import gzip
 import re
-import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
+from math import inf
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from torch.func import functional_call
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from tests.tools.making import HowToLearn, arguments, fit, learning_rate
+from tests.tools.making import HowToLearn, arguments, fit
 
 DOCUMENT_MARK = "<|endoftext|>"
 
@@ -181,10 +182,15 @@ def rows_of_step(data: NDArray[np.uint16], step: int, batch: int, seed: int) -> 
     return data[order[first : first + batch]].astype(np.int64)
 
 
-def token_loss(network: GPT2LMHeadModel, ids: NDArray[np.int64]) -> torch.Tensor:
-    """Mean cross-entropy of every token after the first, with its gradient; ids (window, token)."""
+def token_loss(
+    network: GPT2LMHeadModel, ids: NDArray[np.int64], weights: dict[str, torch.Tensor]
+) -> torch.Tensor:
+    """Mean cross-entropy of every token after the first, with its gradient; ids (window, token).
+
+    With these `weights` in place of the network's own.
+    """
     rows = torch.from_numpy(ids)
-    logits = network(input_ids=rows[:, :-1]).logits
+    logits = functional_call(network, weights, kwargs={"input_ids": rows[:, :-1]}).logits
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1), rows[:, 1:].flatten())
 
 
@@ -203,11 +209,11 @@ def train(
 
     def loss_of(step: int, elapsed: float) -> torch.Tensor:
         del elapsed
-        return token_loss(network, examples_of_step(data, step, settings))
+        return token_loss(network, examples_of_step(data, step, settings), {})
 
-    main, deadline = (1 - settings.late_part) * seconds, time.time() + seconds
-    fit(list(network.parameters()), loss_of, settings, main, max_steps)
-    learn_late_positions(network, data, settings, deadline, max_steps)
+    late = settings.late_part * seconds
+    fit(list(network.parameters()), loss_of, settings, seconds - late, max_steps)
+    learn_late_positions(network, data, settings, late, max_steps)
     tokenizer.save_pretrained(folder)
     network.to(torch.float16).save_pretrained(folder)
 
@@ -216,30 +222,26 @@ def learn_late_positions(
     network: GPT2LMHeadModel,
     data: NDArray[np.uint16],
     settings: Settings,
-    deadline: float,
+    seconds: float,
     max_steps: int | None,
 ) -> None:
-    """Train only the embeddings of the positions after `window`, until the deadline.
+    """Train only the embeddings of the positions after `window`.
 
     They start as the mean of the eight before them. No token sees a later one, so the first
     `window` positions of every text come out exactly as before.
     """
-    table = network.transformer.wpe.weight
-    first, began, step = settings.window, time.time(), 0
-    late = torch.nn.Parameter(table[first - 8 : first].mean(0).repeat(len(table) - first, 1).data)
-    optimizer = torch.optim.Adam([late], betas=settings.betas)
     network.requires_grad_(requires_grad=False)
-    while time.time() < deadline and step != max_steps:
-        table.data[first:] = late.data
-        table.requires_grad_()
+    table, first = network.transformer.wpe.weight, settings.window
+    late = torch.nn.Parameter(table[first - 8 : first].mean(0).repeat(len(table) - first, 1))
+
+    def loss_of(step: int, elapsed: float) -> torch.Tensor:
+        del elapsed
         rows = rows_of_step(data, step, settings.late_batch, settings.seed + 1)
-        token_loss(network, rows).backward()
-        late.grad, table.grad = table.grad[first:].clone(), None
-        elapsed = (time.time() - began) / (deadline - began)
-        optimizer.param_groups[0]["lr"] = learning_rate(settings, settings.warm_up, elapsed)
-        optimizer.step()
-        step += 1
-    table.data[first:] = late.data
+        weights = {"transformer.wpe.weight": torch.cat([table[:first], late])}
+        return token_loss(network, rows, weights)
+
+    fit([late], loss_of, replace(settings, warm_up=1, weight_decay=0, clip=inf), seconds, max_steps)
+    table[first:] = late.data
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ patch, which shape it belongs to, and which of its pixels show things.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -23,7 +23,9 @@ from PIL import Image
 from torch.nn import functional
 from transformers import ViTConfig, ViTForImageClassification
 
+from core.analysis.images.colour import oklab
 from core.model.box import BOX, open_box
+from tests.model.image.families import write_processor
 from tests.tools.making import HowToLearn, arguments, fit
 from tests.tools.making.drawing import GREY, HUES, SHAPES, Scene, draw_mosaic, random_scene
 
@@ -38,8 +40,7 @@ SMALLEST_CROP = 0.3  # of a photograph's side
 ORDERS = tuple(permutations(range(3)))  # of the colour channels
 
 
-@dataclass(frozen=True)
-class Pictures:
+class Pictures(NamedTuple):
     """Pictures and their labels.
 
     Attributes
@@ -56,15 +57,6 @@ class Pictures:
     names: NDArray[np.bool_]
     shown: NDArray[np.int8]
     outline: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.pixels)
-
-    def rows(self, chosen: NDArray[np.int64]) -> Pictures:
-        """Some of them."""
-        return Pictures(
-            self.pixels[chosen], self.names[chosen], self.shown[chosen], self.outline[chosen]
-        )
 
 
 def draw_scenes(seeds: Sequence[int]) -> Pictures:
@@ -98,30 +90,20 @@ def crop_photographs(count: int, seed: int) -> Pictures:
     return _unlabelled(np.stack(crops))
 
 
-def join(parts: Sequence[Pictures]) -> Pictures:
-    """All of them, one after the other."""
-    return Pictures(
-        np.concatenate([part.pixels for part in parts]),
-        np.concatenate([part.names for part in parts]),
-        np.concatenate([part.shown for part in parts]),
-        np.concatenate([part.outline for part in parts]),
-    )
-
-
 def varied(pictures: Pictures, generator: np.random.Generator) -> Pictures:
     """Each picture turned, mirrored, and with its colour channels in another order, at random.
 
     The names follow: red, yellow, ... are sixths of the circle, which such orders only exchange.
     """
-    pixels, shown = np.empty_like(pictures.pixels), np.empty_like(pictures.shown)
-    names, outline = np.empty_like(pictures.names), np.empty_like(pictures.outline)
-    turns, orders = generator.integers(0, 8, len(pictures)), generator.integers(0, 6, len(pictures))
-    for row, (turn, order) in enumerate(zip(turns, orders, strict=True)):
-        pixels[row] = _turned(pictures.pixels[row], turn)[..., ORDERS[order]]
-        shown[row] = _turned(pictures.shown[row], turn)
-        outline[row] = _turned(pictures.outline[row], turn)
-        names[row] = pictures.names[row][_sources(ORDERS[order])]
-    return Pictures(pixels, names, shown, outline)
+    count, rows = len(pictures.pixels), []
+    turns, orders = generator.integers(0, 8, count), generator.integers(0, 6, count)
+    for *row, turn, order in zip(*pictures, turns, orders, strict=True):
+        pixels, names, *grids = row
+        recoloured = _turned(pixels, turn)[..., ORDERS[order]]
+        rows.append(
+            (recoloured, names[_sources(ORDERS[order])], *(_turned(g, turn) for g in grids))
+        )
+    return Pictures(*map(np.stack, zip(*rows, strict=True)))
 
 
 def _turned(grid: np.ndarray, turn: int) -> np.ndarray:  # type: ignore[type-arg]
@@ -175,33 +157,6 @@ FAINT = 0.05
 # lightness and places, and of chroma.
 UNIT, CHROMA_UNIT = 0.1, 0.05
 RELATED = 7  # numbers a patch has to tell
-# sRGB in linear light to cone responses, and their cube roots to OKLab (Ottosson 2020).
-_TO_CONES = (
-    (0.4122214708, 0.5363325363, 0.0514459929),
-    (0.2119034982, 0.6806995451, 0.1073969566),
-    (0.0883024619, 0.2817188376, 0.6299787005),
-)
-_TO_OKLAB = (
-    (0.2104542553, 0.7936177850, -0.0040720468),
-    (1.9779984951, -2.4285922050, 0.4505937099),
-    (0.0259040371, 0.7827717662, -0.8086757660),
-)
-
-
-@dataclass(frozen=True)
-class Looks:
-    """Of the mean colour of each patch, (picture, patch), in OKLab.
-
-    Attributes
-    ----------
-    chroma : (..., 2), whose direction is the hue.
-    lightness : 0 to 1.
-    clear : how much its hue counts, 0 to 1.
-    """
-
-    chroma: torch.Tensor
-    lightness: torch.Tensor
-    clear: torch.Tensor
 
 
 def cells_of(pixels: torch.Tensor, patch: int) -> torch.Tensor:
@@ -212,32 +167,27 @@ def cells_of(pixels: torch.Tensor, patch: int) -> torch.Tensor:
     return grid.reshape(count, side * side, patch * patch, *rest)
 
 
-def looks_of(cells: torch.Tensor) -> Looks:
-    """Of patches (picture, patch, pixel, 3), sRGB from 0 to 1."""
-    colours = cells.mean(dim=2)
-    linear = torch.where(colours <= 0.04045, colours / 12.92, ((colours + 0.055) / 1.055) ** 2.4)
-    cones = linear @ torch.tensor(_TO_CONES).T
-    oklab = cones.clamp_min(1e-9) ** (1 / 3) @ torch.tensor(_TO_OKLAB).T
-    squared = oklab[..., 1:].square().sum(-1)
-    return Looks(oklab[..., 1:], oklab[..., 0], squared / (squared + FAINT**2))
-
-
-def related(looks: Looks) -> tuple[torch.Tensor, torch.Tensor]:
+def related(colours: NDArray[np.float32]) -> tuple[torch.Tensor, torch.Tensor]:
     """What each patch has to tell, (picture, patch, RELATED), and how much each number counts.
 
-    In the order of the module's text, as differences from the picture's mean.
+    From the patches' mean colours (picture, patch, 3), sRGB from 0 to 1, in OKLab. In the order of
+    the module's text, as differences from the picture's mean.
     """
-    direction = torch.nn.functional.normalize(looks.chroma, dim=-1)
+    lab = torch.from_numpy(oklab(colours)).float()
+    lightness, chroma = lab[..., 0], lab[..., 1:]  # whose direction is the hue
+    squared = chroma.square().sum(-1)
+    clear = squared / (squared + FAINT**2)  # how much its hue counts, 0 to 1
+    direction = functional.normalize(chroma, dim=-1)
     alike = torch.exp(HUE_SHARPNESS * (direction @ direction.transpose(1, 2) - 1))
-    alike = alike * looks.clear[:, None, :] + 1e-6
-    apart = looks.lightness[:, :, None] - looks.lightness[:, None, :]
+    alike = alike * clear[:, None, :] + 1e-6
+    apart = lightness[:, :, None] - lightness[:, None, :]
     as_bright = torch.exp(-((apart / BRIGHTNESS_WIDTH) ** 2) / 2)
-    places = _places(looks.lightness.shape[1]).expand(len(looks.lightness), -1, -1) / UNIT
-    of_hue = torch.cat([looks.lightness[..., None] / UNIT, places], dim=-1)
-    of_brightness = torch.cat([looks.chroma / CHROMA_UNIT, places], dim=-1)
+    places = _places(lightness.shape[1]).expand(len(lightness), -1, -1) / UNIT
+    of_hue = torch.cat([lightness[..., None] / UNIT, places], dim=-1)
+    of_brightness = torch.cat([chroma / CHROMA_UNIT, places], dim=-1)
     answers = torch.cat([_deviation(alike, of_hue), _deviation(as_bright, of_brightness)], dim=-1)
     counts = torch.ones_like(answers)
-    counts[..., :3] = looks.clear[..., None]
+    counts[..., :3] = clear[..., None]
     return answers, counts
 
 
@@ -250,7 +200,7 @@ def _deviation(weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
 def _places(patches: int) -> torch.Tensor:
     """Row and column of each patch, -0.5 to 0.5, (patch, 2)."""
     line = torch.linspace(-0.5, 0.5, round(patches**0.5))
-    return torch.stack(torch.meshgrid(line, line, indexing="ij"), dim=-1).reshape(-1, 2)
+    return torch.cartesian_prod(line, line)
 
 
 # Of each wave that tells a patch its place at the start; a patch's pixels begin about as long.
@@ -359,18 +309,8 @@ def losses_of(
     hidden = network.vit.layernorm(hidden)
     names = network.classifier(hidden[:, 0])
     read = {name: part(hidden[:, 1:]) for name, part in answers.items()}
-    return _losses(pixels, batch, masked, names, read)
-
-
-def _losses(
-    pixels: torch.Tensor,
-    batch: Pictures,
-    masked: torch.Tensor,
-    names: torch.Tensor,
-    read: dict[str, torch.Tensor],
-) -> dict[str, torch.Tensor]:
     cells = cells_of(pixels, PATCH)
-    wanted, counts = related(looks_of(cells))
+    wanted, counts = related(cells.mean(dim=2).numpy())
     counts = counts * ~masked[..., None]
     off = functional.smooth_l1_loss(read["relate"], wanted, reduction="none")
     losses = {"relate": (off * counts).sum() / counts.sum()}
@@ -418,39 +358,27 @@ def train(
 
     fit(weights, loss_of, settings, seconds, max_steps)
     network.to(torch.float16).save_pretrained(folder)
-    text = json.dumps(_PROCESSOR, indent=2) + "\n"
-    (folder / "preprocessor_config.json").write_text(text, "utf-8")
+    size = {"height": SIDE, "width": SIDE}
+    kind = "ViTImageProcessor"
+    write_processor(folder, image_processor_type=kind, size=size, image_std=[0.5] * 3)
 
 
 def _batch(
     kinds: tuple[Pictures, ...], counts: list[int], generator: np.random.Generator
 ) -> Pictures:
     """So many of each kind, turned and recoloured."""
-    parts = [
-        kind.rows(generator.integers(0, len(kind), count))
+    rows = [
+        generator.integers(0, len(kind.pixels), count)
         for kind, count in zip(kinds, counts, strict=True)
     ]
-    return varied(join(parts), generator)
+    chosen = ([part[own] for part in kind] for kind, own in zip(kinds, rows, strict=True))
+    return varied(Pictures(*map(np.concatenate, zip(*chosen, strict=True))), generator)
 
 
 def _masked(count: int, share: float, generator: np.random.Generator) -> NDArray[np.bool_]:
     """Which patches are masked, (picture, patch): a share of them in half of the"""
     masked = generator.random((count, (SIDE // PATCH) ** 2)) < share
     return masked & (np.arange(count) % 2 == 0)[:, None]
-
-
-_BILINEAR = 2  # PIL.Image.Resampling
-_PROCESSOR = {
-    "image_processor_type": "ViTImageProcessor",
-    "do_resize": True,
-    "size": {"height": SIDE, "width": SIDE},
-    "resample": _BILINEAR,
-    "do_rescale": True,
-    "rescale_factor": 1 / 255,
-    "do_normalize": True,
-    "image_mean": [0.5, 0.5, 0.5],
-    "image_std": [0.5, 0.5, 0.5],
-}
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
     async with Visitor("http://127.0.0.1:8501") as visitor:
         await visitor.open("heatmap", text="leaves fall in autumn")
         answer = await visitor.set("place", {"view": {"head": "3"}})
-        print(answer.seconds, visitor.texts())
+        print(answer.seconds, visitor.errors())
 
 A visitor does what Streamlit's page does between the server and the screen: it keeps the elements
 that it is sent, holds the values of the widgets, and asks for a run of the script with all of them.

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from streamlit.proto.Delta_pb2 import Delta
 
 Place = tuple[int, ...]  # the root (main, sidebar, ...), then the index in each container
-_NOT_READ = {"id", "js_content", "css_content", "html_content", "config", "form_id"}
 
 
 @dataclass(frozen=True)
@@ -33,17 +32,12 @@ class Element:
         return parts[2] if len(parts) == 3 and parts[2] != "None" else ""
 
     @property
-    def text(self) -> str:
-        """All that can be read in it, in one string; what a component gets counts too."""
-        return "\n".join(_strings(self.body))
-
-    @property
     def error(self) -> str:
         """What it says when it is an exception or a red box, else ""."""
         if self.kind == "exception":
             return f"{self.body.type}: {self.body.message}"
         if self.kind == "alert" and self.body.format == Alert.ERROR:
-            return self.text
+            return str(self.body.body)
         return ""
 
 
@@ -93,25 +87,3 @@ class Screen:
         inside = [other for other in self._elements if other[: len(place)] == place]
         for other in inside:
             del self._elements[other]
-
-
-def _strings(message: Any) -> Iterator[str]:
-    """Every string of a message and of those in it; bytes as far as they are text."""
-    for descriptor, value in message.ListFields():
-        if descriptor.name in _NOT_READ:
-            continue
-        # A repeated field is a list of values, a map among them a list of its keys.
-        values = [value] if isinstance(value, str | bytes) or _is_message(value) else value
-        if not hasattr(values, "__iter__"):
-            continue
-        for each in values:
-            if isinstance(each, str):
-                yield each
-            elif isinstance(each, bytes):
-                yield each.decode("utf-8", "replace")
-            elif _is_message(each):
-                yield from _strings(each)
-
-
-def _is_message(value: object) -> bool:
-    return hasattr(value, "ListFields")

@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from streamlit.proto.ClientState_pb2 import ClientState
     from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-    from tests.tools.visitors.elements import Element
 
 PATIENCE_S = 120.0
 _OPENING_S = 60.0  # a server that loads its first model answers no handshake for seconds
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _RUNS_KEPT = 2  # for which a message is remembered, as ``global.maxCachedMessageAge`` has it
 _DONE = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
 
@@ -63,8 +61,6 @@ class Visitor:
         patience: float = PATIENCE_S,
         on_message: Callable[[bytes], object] | None = None,
     ) -> None:
-        if urlsplit(address).hostname not in _LOOPBACK:
-            raise ValueError("visitors visit this machine alone")
         self.address = address.rstrip("/")
         self.patience = patience
         self.screen = Screen()
@@ -72,7 +68,6 @@ class Visitor:
         self.page = ""  # hash of the page's script
         self.failures: list[str] = []  # of the protocol: a page not found, a script with no syntax
         self._on_message = on_message
-        self._pages: dict[str, str] = {}  # hash of each page's script by its address
         self._states: dict[str, WidgetState] = {}
         self._remembered: dict[str, tuple[ForwardMsg, int]] = {}  # by hash, with the run's number
         self._run, self._runs = "", 0
@@ -125,11 +120,6 @@ class Visitor:
         await self.set("window", {"watched": True})
         return answer
 
-    async def go(self, page: str) -> Answer:
-        """Change to another page by the menu; Streamlit's page drops the parameters then."""
-        self.query, self.page = "", self._pages[page]
-        return await self._ask(BackMsg())
-
     async def set(self, key: str, value: Any) -> Answer:
         """Give the widget of that key a value, or press that button, and wait for the answer.
 
@@ -147,17 +137,9 @@ class Visitor:
             if is_trigger(element):
                 self._states.pop(state.id, None)
 
-    def texts(self) -> list[str]:
-        """What can be read, in the order of the page; components' data and figures as they come."""
-        return [text for element in self.screen if (text := element.text)]
-
     def errors(self) -> list[str]:
         """Exceptions and red boxes on the screen, and failures of the script as a whole."""
         return [*self.failures, *(error for element in self.screen if (error := element.error))]
-
-    def of_kind(self, kind: str) -> list[Element]:
-        """The elements of one kind, such as "selectbox", "plotly_chart" or "bidi_component"."""
-        return [element for element in self.screen if element.kind == kind]
 
     def options(self, key: str) -> list[str]:
         """What a picker offers, in the words of the page."""
@@ -229,8 +211,6 @@ class Visitor:
         elif kind == "new_session":
             self._begin_run(message)
         elif kind == "navigation":
-            pages = message.navigation.app_pages
-            self._pages = {page.url_pathname: page.page_script_hash for page in pages}
             self.page = message.navigation.page_script_hash
         elif kind == "page_info_changed":
             self.query = message.page_info_changed.query_string

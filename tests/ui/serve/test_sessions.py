@@ -38,14 +38,6 @@ def test_a_long_state_is_refused_before_it_is_parsed() -> None:
         assert not is_possible(state, widget(pytest.fail, state.WhichOneof("value") or ""))
 
 
-def test_what_a_lasso_around_all_points_chooses_is_not_too_long() -> None:
-    """20,000 points, and a line of 10,000 px with a corner every three."""
-    chosen = {"points": list(range(20_000)), "outline": [-0.1234567] * 2 * (10_000 // 3)}
-    sent = json.dumps([{"event": "choose", "value": chosen}], separators=(",", ":"))
-    reader = widget(json.loads, "json_trigger_value")
-    assert is_possible(WidgetState(id="one", json_trigger_value=sent), reader)
-
-
 def test_pasted_lines_may_be_longer() -> None:
     text = "€" * 1_000_000
     box = widget(str, "string_value")

@@ -23,23 +23,13 @@ EVERYTHING = f"box: {len(catalog.reading('text'))} and more"
 IN_THE_BOX = "box: 2\n"
 
 
-@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
-def test_at_the_machine_itself_every_model_may_be_named(quiet_app: str, name: str) -> None:
-    shown = visit(quiet_app, name)
+def test_at_the_machine_itself_every_model_may_be_named(quiet_app: str) -> None:
+    shown = visit(quiet_app, "localhost")
     assert EVERYTHING in shown
     assert "6 layers" in shown
 
 
-@pytest.mark.parametrize(
-    ("name", "headers"),
-    [
-        ("", STRANGE),
-        ("", {"X-Forwarded-For": "127.0.0.1"}),
-        ("", {"Via": "1.1 somewhere"}),
-        ("", {"Forwarded": "for=127.0.0.1"}),
-        ("atlas.example.org", {}),
-    ],
-)
+@pytest.mark.parametrize(("name", "headers"), [("", STRANGE), ("atlas.example.org", {})])
 def test_through_a_proxy_or_by_another_name_only_the_models_in_the_box(
     quiet_app: str, name: str, headers: dict[str, str]
 ) -> None:
