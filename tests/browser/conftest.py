@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import os
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import quote
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -28,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
     from playwright.sync_api import (
         ConsoleMessage,
@@ -250,6 +253,27 @@ def open_saved(open_context: Callable[..., BrowserContext], tmp_path: Path) -> I
     assert troubles == []
 
 
+@pytest.fixture
+def open_file(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+    """Open a view without a server, from a file; at the end nothing may have gone wrong in it."""
+    troubles: list[str] = []
+    context = browser.new_context()
+    path = tmp_path / "view.html"
+
+    def visit(text: str, *, scheme: Literal["light", "dark"] = "light", width: int = 1400) -> Page:
+        path.write_text(text, "utf-8")
+        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        watch(page, path.as_uri(), troubles)
+        page.goto(path.as_uri())
+        return page
+
+    yield visit
+    context.close()
+    assert troubles == []
+
+
 def watch(page: Page, base: str, troubles: list[str]) -> None:
     """Note console errors, Plotly's warnings (traces), script errors, dialogs, outside requests."""
 
@@ -379,6 +403,13 @@ def place(figure: Locator, point: NDArray[np.float64]) -> tuple[float, float]:
         box["x"] + box["width"] / 2 + (point[0] - x) * scale,
         box["y"] + box["height"] / 2 - (point[1] - y) * scale,
     )
+
+
+def pixels(canvas: Locator) -> NDArray[np.uint8]:
+    """What is drawn on a canvas, (row, column, 4): red, green, blue and opacity."""
+    url: str = canvas.evaluate("(canvas) => canvas.toDataURL()")
+    image = Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2])))
+    return np.asarray(image.convert("RGBA"))
 
 
 def save_file(page: Page, button: str, path: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_table_offers_no_file_in_which_tokens_are_formulas(goto: Open) -> None
     expect(page.get_by_role("button", name="Download CSV")).to_be_visible()
 
 
-def test_the_first_screen_is_short_and_an_unusual_head_opens_from_its_lines(
+def test_the_first_screen_is_short_and_shows_the_lines_of_an_unusual_head(
     open_page: Open, app: str
 ) -> None:
     page = open_page("light", 1280, 720)
@@ -63,5 +63,3 @@ def test_the_first_screen_is_short_and_an_unusual_head_opens_from_its_lines(
     expect(lines.locator("canvas.sheet")).to_have_attribute("data-drawn", "1")
     box = box_of(lines)
     assert box["y"] + box["height"] < 720
-    page.get_by_role("button", name="Open in Head view").click()
-    follow(page, r"/head_view\?.*layer=1&.*heads=8")

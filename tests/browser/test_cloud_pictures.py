@@ -13,13 +13,15 @@ from playwright.sync_api import expect
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.components.clouds import Clouds, Panel, clouds_page
 from core.figures.shades import shades
-from tests.browser.conftest import box_of
+from tests.browser.conftest import box_of, pixels
+from tests.components.test_points import atlas_matrix
+from tests.components.test_points import cloud as one_head
+from tests.looks.visit import wait_until_drawn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    from collections.abc import Callable
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Locator, Page
 
     from tests.browser.conftest import Open
 
@@ -30,26 +32,21 @@ LINES = np.array([[0, 0, 0.9], [0, 1, 0.1], [1, 0, 0.6]])  # of the sentence "a 
 CENTRES = np.array([[0.0, 0.0], [10.0, 0.0], [0.0, 10.0], [10.0, 10.0], [5.0, 5.0]])
 CATEGORIES: dict[str, Any] = {
     "colouring": "category",
-    "legend": ("one", "two"),
+    "legend": ("<b>one", "two"),
     "shades": shades("category", 2),
 }
 GREEN, PINK, PAPER, INK = "#00543b", "#c5298c", "#ffffff", "#0e121c"
 
 
 def cloud(**changes: Any) -> AtlasCloud:
-    plain = AtlasCloud(
-        points=PLACES,
-        tones=TONES,
-        labels=("a", "b", "c"),
-        positions=(0, 1, 0),
-        sentence=(0, 0, 1),
-        texts=("a b", "c"),
-        matches=np.zeros(3, dtype=np.bool_),
-        picked=None,
-        title="L4 H2",
-        **CATEGORIES,
-    )
-    return replace(plain, **changes)
+    plain: dict[str, Any] = {
+        "points": PLACES,
+        "tones": TONES,
+        "labels": ("a", "b", "c"),
+        "texts": ("a b", "c"),
+        "matches": np.zeros(3, dtype=np.bool_),
+    }
+    return one_head(**plain | CATEGORIES | changes)
 
 
 def panels(**changes: Any) -> Clouds:
@@ -71,73 +68,37 @@ def matrix(**changes: Any) -> AtlasCloud:
     """
     points = np.stack([np.vstack([CENTRES, CENTRES[::-1] + 0.5])] * 6)
     points[5] = np.nan
-    plain = AtlasCloud(
-        layer_labels=(1, 2),
-        heads=3,
-        points=points.astype(np.float32),
-        tones=np.zeros(10),
-        labels=["zero", "one", "two", HOSTILE, "middle"],
-        positions=range(5),
-        sentence=[0] * 5,
-        texts=[f"zero one two {HOSTILE} middle"],
-        matches=np.array([False, True, False, False, False]),
-    )
-    return replace(plain, **changes)
-
-
-@pytest.fixture(scope="module")
-def _page(browser: Browser) -> Iterator[Page]:
-    page = browser.new_page(viewport={"width": 1400, "height": 900})
-    yield page
-    page.close()
+    plain: dict[str, Any] = {
+        "points": points.astype(np.float32),
+        "labels": ["zero", "one", "two", HOSTILE, "middle"],
+        "texts": [f"zero one two {HOSTILE} middle"],
+        "matches": np.array([False, True, False, False, False]),
+    }
+    return atlas_matrix(**plain | changes)
 
 
 @pytest.fixture
-def show(_page: Page, tmp_path: Path) -> Iterator[Callable[..., Page]]:
-    """Open a cloud, panels or a matrix as a file; at the end nothing may have gone wrong."""
-    troubles: list[str] = []
-    _page.on("pageerror", lambda error: troubles.append(str(error)))
-    _page.on("dialog", lambda dialog: troubles.append(dialog.message))
+def show(open_file: Open) -> Callable[..., Page]:
+    """Open a cloud, panels or a matrix as a file."""
 
-    def visit(shown: AtlasCloud | Clouds, scheme: Any = "light") -> Page:
-        pages: dict[type, Any] = {
-            AtlasCloud: cloud_page,
-            Clouds: clouds_page,
-        }
-        path = tmp_path / "picture.html"
-        path.write_text(pages[type(shown)](shown, "Title", "A note"), "utf-8")
-        _page.emulate_media(color_scheme=scheme)
-        _page.goto(path.as_uri())
-        _page.locator(".root[data-painted], figure[data-lines]").first.wait_for()
-        return _page
+    def visit(shown: AtlasCloud | Clouds, scheme: str = "light") -> Page:
+        make: Callable[..., str] = cloud_page if isinstance(shown, AtlasCloud) else clouds_page
+        page = open_file(make(shown, "Title", "A note"), scheme=scheme)
+        page.locator(".root[data-painted], figure[data-lines]").first.wait_for()
+        return page
 
-    yield visit
-    assert troubles == []
+    return visit
 
 
 def root(page: Page) -> Locator:
     return page.locator(".root[data-painted]")
 
 
-def painted(page: Page) -> dict[str, int]:
+def counts_of(page: Page) -> dict[str, int]:
     """How many pixels of the points have each colour, as "#rrggbb"."""
-    counts: dict[str, int] = page.locator("canvas").first.evaluate(
-        """(canvas) => {
-          const { width, height } = canvas
-          const { data } = canvas.getContext("2d").getImageData(0, 0, width, height)
-          const counts = {}
-          for (let i = 0; i < data.length; i += 4) {
-            const name = [...data.slice(i, i + 3)].map((c) => c.toString(16).padStart(2, "0"))
-            counts[`#${name.join("")}`] = (counts[`#${name.join("")}`] ?? 0) + 1
-          }
-          return counts
-        }"""
-    )
-    return counts
-
-
-def pixels_of(page: Page) -> str:
-    return str(page.locator("canvas.points").evaluate("(canvas) => canvas.toDataURL()"))
+    colours = pixels(page.locator("canvas").first)[..., :3].reshape(-1, 3)
+    rows, counts = np.unique(colours, axis=0, return_counts=True)
+    return {f"#{bytes(row).hex()}": int(n) for row, n in zip(rows, counts, strict=True)}
 
 
 def centre_of(page: Page, row: int, column: int) -> tuple[float, float]:
@@ -160,17 +121,29 @@ def test_queries_and_keys_have_two_colours_a_category_on_either_paper(
     show: Open, scheme: str, shown: Any
 ) -> None:
     page = show(shown, scheme)
-    counts = painted(page)
+    counts = counts_of(page)
     colours = [each for kind in shades("category", 2)[scheme] for each in kind]
     assert len(set(colours)) == 4
     assert all(counts.get(each, 0) > 20 for each in colours)
-    expect(page.locator(".legend")).to_contain_text("queries: darker")
-    expect(page.locator(".legend")).to_contain_text("keys: lighter")
+    legend = page.locator(".legend")
+    for words in ("queries: darker", "keys: lighter", *CATEGORIES["legend"]):
+        expect(legend).to_contain_text(words)
+    assert legend.locator("b").count() == 0
+    marks = legend.locator(".disc, .diamond").evaluate_all("all => all.map((i) => i.className)")
+    assert marks == ["disc", "diamond"] * 3  # of queries, of keys, then both of each category
+
+
+def test_a_scale_has_a_ramp_with_both_ends(show: Open) -> None:
+    ends = {"colouring": "sequential", "legend": ("low", "high"), "tones": np.zeros(6)}
+    legend = show(cloud(**ends, shades=shades("sequential", 0))).locator(".legend")
+    expect(legend).to_contain_text("low")
+    expect(legend).to_contain_text("high")
+    expect(legend.locator(".ramp")).to_have_count(1)
 
 
 def test_points_have_labels(show: Open) -> None:
     expect(root(show(cloud()))).not_to_have_attribute("data-labels", "0")
-    assert GREEN in painted(show(panels()))  # in which queries are named, whatever their colours
+    assert GREEN in counts_of(show(panels()))  # in which queries are named, whatever their colours
 
 
 def test_the_picked_sentence_has_lines_and_a_point_of_it_its_own(show: Open) -> None:
@@ -212,15 +185,15 @@ def test_the_point_under_the_pointer_is_named_and_texts_stay_texts(show: Open) -
 
 
 def test_a_search_fades_what_it_did_not_find(show: Open) -> None:
-    assert painted(show(matrix())).keys() == {GREEN, PINK, PAPER}
+    assert counts_of(show(matrix())).keys() == {GREEN, PINK, PAPER}
     page = show(matrix(searching=True, matches=np.zeros(5, dtype=bool)))
     expect(root(page)).to_have_attribute("data-matches", "0")
-    faded = painted(page).keys() - {PAPER}
+    faded = counts_of(page).keys() - {PAPER}
     assert len(faded) == 2
     assert not faded & {GREEN, PINK, INK}
     page = show(matrix(searching=True))
     expect(root(page)).to_have_attribute("data-matches", "2")
-    assert painted(page).keys() == {GREEN, PINK, PAPER, INK} | faded
+    assert counts_of(page).keys() == {GREEN, PINK, PAPER, INK} | faded
 
 
 def test_the_wheel_scrolls_the_page_until_one_has_pressed_here(show: Open) -> None:
@@ -242,11 +215,15 @@ def test_a_drag_moves_the_matrix_and_keys_step_to_a_head_that_enter_enlarges(sho
     page = show(matrix())
     page.get_by_role("button", name="Larger").click()
     expect(root(page)).to_have_attribute("data-zoom", "1.60")
-    before = pixels_of(page)
+    before = pixels(page.locator("canvas.points"))
     x, y = centre_of(page, 0, 1)
-    drag(page, (x, y), (x - 60, y - 40))
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 60, y - 40, steps=5)
+    page.mouse.up()
+    wait_until_drawn(page)
     expect(root(page)).to_have_attribute("data-zoom", "1.60")  # no head was opened
-    assert pixels_of(page) != before
+    assert not np.array_equal(pixels(page.locator("canvas.points")), before)
     canvas = page.locator("canvas.over")
     canvas.press("0")
     expect(root(page)).to_have_attribute("data-zoom", "1.00")
@@ -259,16 +236,3 @@ def test_a_drag_moves_the_matrix_and_keys_step_to_a_head_that_enter_enlarges(sho
     expect(root(page)).to_have_attribute("data-zoom", "1.00")
     page.mouse.click(*centre_of(page, 0, 0))
     expect(root(page)).not_to_have_attribute("data-zoom", "1.00")
-
-
-def drag(page: Page, start: tuple[float, float], end: tuple[float, float]) -> None:
-    page.mouse.move(*start)
-    page.mouse.down()
-    page.mouse.move(*end, steps=5)
-    page.mouse.up()
-    is_painted(page)
-
-
-def is_painted(page: Page) -> None:
-    """Wait for the frame that follows."""
-    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")

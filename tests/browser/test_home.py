@@ -9,7 +9,13 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
+from core.analysis.layer_payload import LayerPayload
+from core.analysis.strongest_link import find_link
+from core.components.arcs import ArcsView, pack_arcs
+from core.components.export import standalone_page
+from core.model import load, trace_text
 from tests.browser.conftest import HOSTILE, TEXT, Open, box_of, follow
+from tests.looks.visit import wait_until_drawn
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -89,7 +95,7 @@ def test_words_and_squares_answer_without_the_server(goto: Open) -> None:
     expect(claim(page)).to_contain_text("Layer 1, head 1 gives")
 
 
-def test_what_is_picked_reaches_the_link_and_the_head_view(goto: Open) -> None:
+def test_what_is_picked_reaches_the_link_which_brings_it_back(goto: Open) -> None:
     page = goto(f"/home?text={BOOK}", width=1280, height=720)
     square(page, "L2 H5").click()
     word(page, "enjoyed").click()
@@ -97,9 +103,6 @@ def test_what_is_picked_reaches_the_link_and_the_head_view(goto: Open) -> None:
     page.reload()
     expect(word(page, "enjoyed")).to_have_attribute("aria-pressed", "true")
     expect(page.locator(f"{PICTURE} .cards")).to_contain_text("In L2 H5 each token")
-    page.get_by_role("link", name="Read one head").click()
-    follow(page, r"/head_view\?.*layer=2.*heads=5.*from=10")
-    expect(page.get_by_role("heading", name="Head view")).to_be_visible()
 
 
 def test_keys_reach_every_word_and_every_head(goto: Open) -> None:
@@ -152,27 +155,35 @@ def test_words_lie_flat_and_none_is_cut_or_moves_away_from_the_pointer(
     assert [round(box["y"] + top) for box in before] == [round(box["y"]) for box in after]
 
 
-@pytest.mark.parametrize("text", ["", "שלום לכם מה שלומכם היום"])
-def test_the_last_word_never_stands_alone_in_its_line(goto: Open, text: str) -> None:
-    page = goto(f"/home?text={text}" if text else "/home")
+def page_of(text: str) -> str:
+    """The picture as a file."""
+    trace = trace_text(load("bundled/minilm"), text)
+    found = find_link(trace)
+    assert found is not None
+    view = ArcsView({"layer": "4", "head": 2, "cell": []}, 1, found, "")
+    layers = {layer: LayerPayload.of(trace, layer) for layer in range(6)}
+    return standalone_page("arcs", pack_arcs(trace, layers, view), "Title", "A note")
+
+
+@pytest.mark.parametrize("text", [TEXT, "שלום לכם מה שלומכם היום"])
+def test_the_last_word_never_stands_alone_in_its_line(open_file: Open, text: str) -> None:
+    page = open_file(page_of(text))
     line = page.locator(".words").element_handle()
     tops = "line => [...line.children].map((word) => word.offsetTop)"
     lines = set()
     for width in range(1400, 380, -20):
         page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_timeout(40)
+        wait_until_drawn(page)
         page.wait_for_function(f"line => new Set(({tops})(line).slice(-2)).size === 1", arg=line)
         lines.add(len(set(line.evaluate(tops))))
     assert len(lines) > 1
 
 
-def test_a_text_from_right_to_left_runs_so(goto: Open) -> None:
-    page = goto(f"/home?text={quote('مرحبا بالعالم')}", width=1280)
-    words = page.locator(f"{PICTURE} .word")
+def test_a_text_from_right_to_left_runs_so(open_file: Open) -> None:
+    words = open_file(page_of("مرحبا بالعالم")).locator(".word")
     expect(words.first).to_have_text("[CLS]")
     assert box_of(words.nth(0))["x"] > box_of(words.nth(1))["x"] > box_of(words.nth(2))["x"]
-    words.nth(1).focus()
-    page.keyboard.press("ArrowLeft")
+    words.nth(1).press("ArrowLeft")
     expect(words.nth(2)).to_be_focused()
 
 

@@ -21,11 +21,8 @@ from tests.browser.conftest import (
     count_messages,
     follow,
 )
-from tests.model.families import FAMILIES, build
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from playwright.sync_api import Browser, FloatRect
 
     from core.model.trace import Trace
@@ -168,27 +165,6 @@ def test_keys_walk_the_tiles_and_controls_change_them(goto: Open, trace: Trace) 
     cell(page, 1, 3).focus()
     page.keyboard.press("Enter")
     follow(page, r"/head_view\?.*heads=3(&|$)")
-
-
-def test_two_sentences_have_pairs_to_choose(goto: Open) -> None:
-    pair = f"text={quote('leaves fall in autumn')}&pair={quote('autumn is colorful')}&two=1"
-    page = goto(f"/model_view?{pair}")
-    before = tile_ink(page, 1, 1)
-    set_by(page, "A → B", "filter=ab")
-    assert tile_ink(page, 1, 1) != before
-    cell(page, 1, 1).hover()
-    expect(page.locator(".panel .pairs li").first).to_be_visible()
-
-
-def test_a_causal_model_of_grouped_heads_is_drawn(goto: Open, tmp_path: Path) -> None:
-    folder = quote(str(build(FAMILIES["llama"], tmp_path)))
-    page = goto(f"/model_view?model={folder}&text={quote(TEXT)}")
-    cells = page.locator(".cell")
-    expect(cells.first).to_be_visible()
-    layers, heads = (page.get_by_role(role).count() for role in ("rowheader", "columnheader"))
-    assert cells.count() == layers * heads
-    cells.first.hover()
-    expect(page.locator(".panel .pairs li")).to_have_count(3)
 
 
 def overlap(one: FloatRect, other: FloatRect) -> bool:

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import TEXT, Open, click_head, click_middle, follow, step_to
+from tests.browser.conftest import TEXT, Open, click_head, click_middle, follow
 
 BOOK = quote(TEXT)
 
@@ -27,9 +27,6 @@ def test_the_map_shows_letters_and_a_clicked_cell_chooses_the_head(goto: Open) -
     click_head(page, "patterns_map", 2, 9)
     follow(page, "layer=2&head=9")
     expect(page.get_by_text("L2 H9: next token.")).to_be_visible()
-    step_to(page, "Head", "10")
-    follow(page, "layer=2&head=10")
-    expect(page.get_by_text("L2 H10: first token.")).to_be_visible()
 
 
 def test_similar_heads_are_drawn_and_a_point_can_be_chosen(goto: Open) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 import pytest
 from playwright.sync_api import expect
 
-from core.ui.words.pages import PAGES, find
+from core.ui.words.pages import PAGES
 from tests.browser.conftest import Open, follow, open_model_chip, settle, watch
 from tests.server import running_app
 
@@ -40,16 +40,6 @@ WATCH_MENU = """() => {
 }"""
 
 
-def opened_cold(page: Page, address: str, name: str) -> None:
-    """Title, menu and text are there before torch is."""
-    page.goto(f"{address}/{name}?text=astronomers%20discovered%20a%20new%20planet")
-    expect(page.get_by_role("heading", name=find(name).title, level=1)).to_be_visible()
-    expect(page.get_by_test_id("stSidebarNav")).to_contain_text("Heatmap table")
-    expect(page.get_by_label("Text", exact=True)).to_have_value(
-        "astronomers discovered a new planet"
-    )
-
-
 @contextmanager
 def cold_page(context: BrowserContext, log: Path, **environment: str) -> Iterator[tuple[str, Page]]:
     """A new server and a page of it; nothing may go wrong in either."""
@@ -65,21 +55,10 @@ def cold_page(context: BrowserContext, log: Path, **environment: str) -> Iterato
     assert troubles == []
 
 
-def test_a_cold_server_opens_a_page_by_its_own_link(
-    open_context: Callable[..., BrowserContext], tmp_path: Path
-) -> None:
-    """All pages: test_cold_imports. Streamlit's own menu has the names of files: never seen."""
-    with cold_page(open_context(), tmp_path / "log.txt") as (address, page):
-        page.add_init_script(f"({WATCH_MENU})()")
-        opened_cold(page, address, "vectors")
-        names = page.evaluate("[...window.namesInMenu]")
-        assert set(names) == {"Home", *(each.title for each in PAGES[1:])}
-
-
 def test_a_cold_server_opens_a_link_to_a_page_that_joined_another(
     open_context: Callable[..., BrowserContext], tmp_path: Path
 ) -> None:
-    """The address becomes that of the page that opens."""
+    """Which it then has. The menu of Streamlit's own, of the names of files, is never seen."""
     link = "patch_space?part=points&model=bundled%2Fvit-scenes&image=crowd&layer=1&head=4"
     with cold_page(open_context(), tmp_path / "log.txt") as (address, page):
         page.add_init_script(f"({WATCH_MENU})()")
@@ -101,7 +80,11 @@ def test_a_cold_server_whose_hub_does_not_answer_says_so_and_does_not_wait(
         silent.listen()
         hub = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with cold_page(open_context(), tmp_path / "log.txt", HF_ENDPOINT=hub) as (address, page):
-            opened_cold(page, address, "heatmap")
+            page.goto(f"{address}/heatmap?text=astronomers%20discovered%20a%20new%20planet")
+            expect(page.get_by_role("heading", name="Heatmap table", level=1)).to_be_visible()
+            expect(page.get_by_test_id("stSidebarNav")).to_contain_text("Heatmap table")
+            text = page.get_by_label("Text", exact=True)
+            expect(text).to_have_value("astronomers discovered a new planet")
             expect(page.get_by_role("gridcell").first).to_be_visible()
             settle(page)
             expect(open_model_chip(page)).to_contain_text("Numbers checked")
@@ -117,12 +100,10 @@ def test_a_cold_server_whose_hub_does_not_answer_says_so_and_does_not_wait(
             expect(page.get_by_role("grid")).to_be_visible()
 
 
-def test_home_shows_tokens_a_real_link_and_the_colours_of_either_theme(goto: Open) -> None:
+def test_home_shows_tokens_and_the_colours_of_either_theme(goto: Open) -> None:
     page = goto("/")
     expect(page.locator(".st-key-home_chips .chip").first).to_contain_text("[CLS]")
     expect(page.locator(".st-key-home_chips .chip")).to_have_count(13)
-    expect(page.get_by_text("Layer 4, head 2 gives")).to_be_visible()
-    expect(page.locator(".st-key-home_arcs .word.key .share")).to_have_text("0.93")
     app = page.get_by_test_id("stApp")
     word = page.locator(".st-key-home_arcs .word", has_text="enjoyed")
     expect(app).to_have_css("background-color", "rgb(255, 255, 255)")

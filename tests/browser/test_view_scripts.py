@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from core.components.packing import pack
-from core.figures.shades import shades
 from tests.browser.scripts import Run, running
 
 if TYPE_CHECKING:
@@ -55,29 +54,3 @@ def test_a_view_outlives_an_update_that_another_overtook(run: Run, *, is_late: b
     standing, gone = run(TWO_UPDATES, bytes=data, isLate=is_late)
     assert standing == {"made": 1, "ended": 0, "roots": 1}
     assert gone == {"made": 1, "ended": 1, "roots": 0}
-
-
-@pytest.mark.parametrize(
-    ("colouring", "legend", "texts", "marks"),
-    [
-        ("sequential", ["low", "high"], ["lowhigh"], [["ramp"]]),
-        ("category", ["<b>one", "two"], ["<b>one", "two"], [["disc", "diamond"]] * 2),
-    ],
-)
-def test_the_legend_has_darker_discs_for_queries_and_lighter_diamonds_for_keys(
-    run: Run, colouring: str, legend: list[str], texts: list[str], marks: list[Any]
-) -> None:
-    shown = run(
-        """const coloured = { colouring, legend, shades }
-        return legendEntries(coloured, shadesOf(coloured, theme)).map((node) => [
-          node.textContent, [...node.querySelectorAll("i")].map((i) => i.className),
-          node.querySelectorAll("b").length,
-        ])""",
-        colouring=colouring,
-        legend=legend,
-        shades=shades(colouring, 2),
-        theme={"query": "#010203", "key": "#040506"},
-    )
-    expected = [("queries: darker", ["disc"]), ("keys: lighter", ["diamond"])]
-    expected += zip(texts, marks, strict=True)
-    assert shown == [[text, mark, 0] for text, mark in expected]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import re
 from typing import Any
 
 import numpy as np
@@ -23,12 +21,3 @@ def received(data: bytes) -> dict[str, Any]:
         offset += -(-settings[name].nbytes // 4) * 4
     assert offset == len(data)
     return settings
-
-
-def data_of(page: str) -> bytes:
-    """The data of a saved file; what people typed is nowhere else in it, and no element of it."""
-    assert "<img" not in page
-    assert page.count("</script>") == 1
-    data = re.search(r'atob\("([^"]+)"\)', page)
-    assert data is not None
-    return base64.b64decode(data[1])

@@ -8,8 +8,6 @@ import pytest
 from core.components.contexts import Context, ContextGroup, _packed
 from tests.components.received import received
 
-HOSTILE = "</script><img src=x onerror=alert(1)>"
-
 
 def group(*tokens: str, title: str = "Decile 10") -> ContextGroup:
     weights = np.linspace(0, 1, len(tokens))

@@ -17,8 +17,6 @@ from core.components.points import quantise
 from core.figures.shades import shades
 from tests.components.received import received
 
-HOSTILE = "</script><img src=x onerror=alert(1)>"
-
 
 def atlas_matrix(layers: int = 2, heads: int = 3, tokens: int = 5, **changes: Any) -> AtlasCloud:
     """Random clouds; `changes` replace fields."""

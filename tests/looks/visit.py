@@ -36,14 +36,6 @@ _PICTURE = """() => {
   return boxes.length ? Math.round(Math.min(...boxes.map(({ y }) => y))) : null
 }"""
 
-# Controls in the row above the picture, a stepper and segments each as one, without the examples.
-_CONTROLS = """() => {
-  const kinds = "button, select, input, [role=radiogroup], [data-testid=stBidiComponentRegular]"
-  const groups = "[role=radiogroup], [data-testid=stButtonGroup], [data-testid=stSelectbox]"
-  const row = document.querySelector(".st-key-control_row")
-  const nodes = row ? [...row.querySelectorAll(kinds)].filter((node) => node.checkVisibility()) : []
-  return new Set(nodes.map((node) => node.closest(groups) ?? node)).size
-}"""
 # Words of the page itself that are on the screen: not of pictures, controls and menus.
 _WORDS = """() => {
   const main = document.querySelector("[data-testid=stMain]")
@@ -188,11 +180,6 @@ def _labels(page: Page, call: str) -> list[str]:
 def picture_top(page: Page) -> int:
     """Where the first picture begins, in pixels from the top of the screen, once there is one."""
     return int(page.wait_for_function(_PICTURE).json_value())
-
-
-def controls_above(page: Page) -> int:
-    """How many controls stand in the row above the picture."""
-    return int(page.evaluate(_CONTROLS))
 
 
 def words_in_view(page: Page) -> int:

@@ -68,13 +68,6 @@ def test_the_number_on_hover_is_the_models_own_attention(
             assert np.abs(weights - expected).max() < 1e-5
 
 
-def test_numbers_of_a_long_text_are_exact_too(run: Run) -> None:
-    trace = trace_with_attention(random_weights(3, 1, 2, 70))  # queries and keys travel
-    data = packed(trace, {0: LayerPayload.drawn(trace, 0)})
-    weights = np.array(run(EVERY_WEIGHT, layer=0, data=data))
-    assert np.abs(weights - trace.attention(0).ravel()).max() < 1e-5
-
-
 @pytest.mark.parametrize(("queries", "keys"), [(3, 5), (12, 20), (20, 12)])
 def test_cross_attention_is_read_from_rows_of_another_length(
     run: Run, queries: int, keys: int
@@ -99,42 +92,34 @@ def test_a_weighted_number_is_attention_times_the_length_of_the_value(run: Run) 
     np.testing.assert_allclose(weights, trace.attention(0) * norms[:, None], atol=1e-6)
 
 
+ALIKE = words("[CLS]", "a", "b", "[SEP]", "|", "c", "d", "[SEP]")
+SIDES = {
+    "one text": {"queries": ALIKE, "keys": ALIKE},
+    "cross": {
+        "queries": words("[START]", "wo", "ist"),
+        "keys": words("where", "is", "[SEP]", "|", "it", "[SEP]"),
+    },
+}
+
+
 @pytest.mark.parametrize(
-    ("view", "queries", "keys"),
+    ("sides", "view", "queries", "keys"),
     [
-        ({}, [0, 1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6]),
-        ({"pairs": "aa"}, [0, 1, 2, 3], [0, 1, 2, 3]),
-        ({"pairs": "ab"}, [0, 1, 2, 3], [4, 5, 6]),
-        ({"pairs": "ba"}, [4, 5, 6], [0, 1, 2, 3]),
-        ({"pairs": "bb", "hide": True}, [4, 5], [4, 5]),
-        ({"hide": True}, [1, 2, 4, 5], [1, 2, 4, 5]),
+        ("one text", {}, [0, 1, 2, 3, 4, 5, 6], [0, 1, 2, 3, 4, 5, 6]),
+        ("one text", {"pairs": "aa"}, [0, 1, 2, 3], [0, 1, 2, 3]),
+        ("one text", {"pairs": "ab"}, [0, 1, 2, 3], [4, 5, 6]),
+        ("one text", {"pairs": "ba"}, [4, 5, 6], [0, 1, 2, 3]),
+        ("one text", {"pairs": "bb", "hide": True}, [4, 5], [4, 5]),
+        ("one text", {"hide": True}, [1, 2, 4, 5], [1, 2, 4, 5]),
+        ("cross", {}, [0, 1, 2], [0, 1, 2, 3, 4]),
+        ("cross", {"hide": True}, [1, 2], [0, 1, 3]),
+        ("cross", {"pairs": "ab"}, [0, 1, 2], [3, 4]),
     ],
 )
 def test_filters_choose_the_tokens_of_both_columns(
-    run: Run, view: dict[str, object], queries: list[int], keys: list[int]
+    run: Run, sides: str, view: dict[str, object], queries: list[int], keys: list[int]
 ) -> None:
-    tokens = words("[CLS]", "a", "b", "[SEP]", "|", "c", "d", "[SEP]")
-    sides = {"queries": tokens, "keys": tokens}
-    shown = run("return shownTokens(tokens, view)", tokens=sides, view=VIEW | view)
-    assert (shown["queries"], shown["keys"]) == (queries, keys)
-
-
-@pytest.mark.parametrize(
-    ("view", "queries", "keys"),
-    [
-        ({}, [0, 1, 2], [0, 1, 2, 3, 4]),
-        ({"hide": True}, [1, 2], [0, 1, 3]),
-        ({"pairs": "ab"}, [0, 1, 2], [3, 4]),
-    ],
-)
-def test_in_cross_attention_each_column_has_tokens_of_its_own(
-    run: Run, view: dict[str, object], queries: list[int], keys: list[int]
-) -> None:
-    sides = {
-        "queries": words("[START]", "wo", "ist"),
-        "keys": words("where", "is", "[SEP]", "|", "it", "[SEP]"),
-    }
-    shown = run("return shownTokens(tokens, view)", tokens=sides, view=VIEW | view)
+    shown = run("return shownTokens(tokens, view)", tokens=SIDES[sides], view=VIEW | view)
     assert (shown["queries"], shown["keys"]) == (queries, keys)
 
 

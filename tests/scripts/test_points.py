@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 
-from core.figures.shades import shades
 from tests.scripts.conftest import Run, RunWith
 
 SCRIPTS = (
@@ -22,7 +21,6 @@ SCRIPTS = (
     "atlas_cloud/viewport",
     "atlas_cloud/words",
 )
-THEME = {"query": "#010203", "key": "#040506"}
 # "a b" and "c": b attends to a and to itself, a only to itself.
 LINES = [0, 0, 0.25, 1, 1, 0.3, 1, 0, 0.7]
 TWO_TEXTS = {"labels": ["a", "b", "c"], "sentence": [0, 0, 1], "lines": LINES}
@@ -42,20 +40,6 @@ def in_grid(run_with: RunWith) -> Run:
     return lambda body, **values: run(
         f"const grid = gridFor(stack, 12, box, 240)\n{body}", stack=stack, box=box, **values
     )
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_points_take_the_shades_of_their_own_paper(run: Run, theme: str) -> None:
-    sent = shades("category", 2)
-    colours = run(
-        "return shadesOf({ colouring: 'category', shades }, { isDark })",
-        shades=sent,
-        isDark=theme == "dark",
-    )
-    hexes = [["#" + "".join(f"{c:02x}" for c in colour) for colour in kind] for kind in colours]
-    assert hexes == [list(kind) for kind in sent[theme]]
-    plain = run("return shadesOf({ colouring: 'type' }, theme)", theme=THEME)
-    assert plain == [[[1, 2, 3]], [[4, 5, 6]]]
 
 
 def test_a_colour_stands_for_a_step_of_the_scale_or_a_category(run: Run) -> None:
@@ -79,14 +63,6 @@ def test_lines_are_those_of_the_picked_sentence_or_of_a_point_in_it(run: Run) ->
     )
     assert counts == [0, 3, 2, 2, 1, 3, 0]
     assert ends == [["a 0.700", "b 0.300"], ["b 0.700", "a 0.250"], []]
-
-
-def test_what_is_under_the_pointer_stays_when_a_cloud_is_zoomed(run: Run) -> None:
-    before, after = run("""const grid = freeGrid([2, 1], { width: 600, height: 400 }, 20)
-        const view = { zoom: 2, x: 340, y: 290 }
-        const at = (v) => [(v.x + 40) / v.zoom, (v.y + 25) / v.zoom]
-        return [at(view), at(zoomAt(view, grid, 3, 40, 25))]""")
-    assert after == pytest.approx(before)
 
 
 def test_a_head_alone_fills_its_window_and_its_middle_stays_near(run: Run) -> None:
