@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
 import os
 import time
+from base64 import b64decode
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pandas as pd
 import pytest
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1.element_tree import Block
 
@@ -156,6 +161,35 @@ def pick(app: AppTest, **values: str) -> None:
 def charts(app: AppTest) -> list[dict[str, Any]]:
     """What Plotly gets of every chart."""
     return [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
+
+
+def numbers(packed: Any) -> np.ndarray:
+    """An array of a chart, as it has them: in base64 where they are many."""
+    if not isinstance(packed, dict):
+        return np.array(packed, dtype=float)
+    flat = np.frombuffer(b64decode(packed["bdata"]), packed["dtype"])
+    return flat.reshape([int(size) for size in str(packed.get("shape", len(flat))).split(",")])
+
+
+@pytest.fixture
+def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], str]]:
+    """What makes each file that a page offers, by its name; the last one offered last."""
+    offered: dict[str, Callable[[], str]] = {}
+    offer = st.download_button
+
+    def keep(label: str, data: Any, *, file_name: str, **options: Any) -> bool:
+        offered.pop(file_name, None)
+        offered[file_name] = data
+        return offer(label, data, file_name=file_name, **options)
+
+    monkeypatch.setattr(st, "download_button", keep)
+    return offered
+
+
+def table_of(files: dict[str, Callable[[], str]]) -> pd.DataFrame:
+    """The last CSV file that was offered, as it is read below its first line."""
+    *_, make = (make for name, make in files.items() if name.endswith(".csv"))
+    return pd.read_csv(io.StringIO(make()), skiprows=1)
 
 
 def press_example(app: AppTest, page: str, title: str) -> None:

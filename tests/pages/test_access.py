@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from streamlit.runtime.scriptrunner import StopException
 
 from core.model import CATALOG, catalog
 from core.model.catalog import bundled_folder
 from core.model.downloading import downloads, hub
-from core.model.errors import DownloadRefusedError
 from core.ui import cache
 from core.ui.serve import fetching
 from core.ui.words.messages import quote
@@ -325,36 +323,6 @@ def test_an_interrupted_download_is_reported_under_the_name_as_typed(
     app.button(key="model_way_out").click().run()
     assert "The download of `some/novels` was interrupted" in alerts(app)
     assert app.button(key="model_way_out").label == "Try again"
-
-
-def test_a_visitor_who_leaves_ends_the_download(
-    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stand_in.pause = 0.1  # 2.9 MB take three seconds
-    steps: list[str] = []
-
-    class Bar:
-        def progress(self, _share: float, text: str) -> None:
-            steps.append(text)
-            if len(steps) == 2:
-                raise StopException  # as Streamlit does at the next step of the bar
-
-    monkeypatch.setattr(downloads, "WAIT_SECONDS", 1.0)
-    monkeypatch.setattr("streamlit.progress", lambda *_, **__: Bar())
-    started: list[downloads.Download] = []
-    join = downloads.join
-
-    def noted(*rest: Any) -> downloads.Download:
-        started.append(join(*rest))
-        return started[0]
-
-    monkeypatch.setattr(downloads, "join", noted)
-    app = open_app("home", model="some/novels")
-    app.button(key="model_way_out").click().run()
-    assert all("of 2.9 MB" in step for step in steps)
-    with pytest.raises(DownloadRefusedError, match="nobody was waiting"):
-        started[0].wait(60)
-    assert hub.cached_folder("some/novels") is None
 
 
 def test_a_visitor_who_waits_for_a_turn_is_told_so(

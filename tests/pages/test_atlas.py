@@ -12,9 +12,7 @@ import streamlit as st
 
 from core.analysis.corpus import CorpusTable, read_table
 from core.analysis.corpus.sample import sample_sentences
-from core.atlas import Atlas
 from core.atlas.data import Measured, ModelFaithfulness
-from core.atlas.engine import MemoryStore, atlas_of
 from core.model.catalog import bundled_folder
 from core.screens.atlas.corpus import cost, making, source
 from core.ui import cache
@@ -153,28 +151,6 @@ def test_a_file_is_read_once_however_often_the_page_runs(monkeypatch: pytest.Mon
     bad = upload(open_app("atlas", corpus="file"), "bad.txt", bytes(range(256)) * 40)
     assert "`bad.txt`" in bad.run().error[0].value
     assert read == ["once.csv", "bad.txt"]
-
-
-def test_visitors_build_each_atlas_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    st.cache_resource.clear()
-    built: list[int] = []
-
-    def counted(store: MemoryStore, *rest: Any) -> Atlas:
-        atlas = atlas_of(store, *rest)
-        built.append(len(atlas.tokens))
-        return atlas
-
-    monkeypatch.setattr(making, "atlas_of", counted)
-    apps = []
-    for visitor in range(2):
-        lines = [f"{visitor} {text}" for text in sample_sentences()[:20]]
-        apps.append(paste(open_app("atlas", corpus="lines"), lines))
-        apps[-1].button(key="atlas_build").click().run()
-    for app in apps * 2:
-        assert "Atlas of" in show_part(app, "one")
-    assert len(built) == 2
 
 
 def test_hostile_lines_stay_text_in_every_part_and_a_picked_token_is_quoted() -> None:

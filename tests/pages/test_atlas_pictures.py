@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.atlas import Atlas, colours
-from core.atlas.colours import Tones
 from core.model import load, trace_text
-from core.screens.atlas import screen
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, opened, small
 from tests.pages.conftest import alerts, pick, said
@@ -69,7 +66,7 @@ def test_where_the_model_is_not_offered_the_page_says_why_there_are_no_lines(
     app = opened(small(), part="one", token="5")
     assert clouds[-1].lines is None
     assert "No attention lines: they need the model" in said(app)
-    assert said(app).count("which this site does not offer") == 1
+    assert said(app).count("`bundled/minilm`, which this site does not offer") == 1
 
 
 def test_lines_follow_the_head_and_stay_within_the_sentence(clouds: list[AtlasCloud]) -> None:
@@ -81,43 +78,6 @@ def test_lines_follow_the_head_and_stay_within_the_sentence(clouds: list[AtlasCl
     sentences = np.array(clouds[-1].sentence)
     ends = np.asarray(clouds[-1].lines)[:, :2].astype(int)
     assert set(sentences[ends].ravel().tolist()) == {1}
-
-
-def test_every_colouring_has_a_colour_for_queries_and_another_for_keys(
-    clouds: list[AtlasCloud], matrices: list[AtlasCloud]
-) -> None:
-    app = opened(small(), part="one")
-    for colour in ("type", "position mod 5", "position", "norm"):
-        app.selectbox(key="colour").set_value(colour).run()
-        app.selectbox(key="part").set_value("heads").run()
-        app.selectbox(key="part").set_value("one").run()
-        assert not app.exception
-        for picture in (clouds[-1], matrices[-1]):
-            for theme in ("light", "dark"):
-                queries, keys = picture.shades[theme]
-                assert len(queries) == len(keys)
-                assert not set(queries) & set(keys)
-            picture.packed()
-
-
-def test_a_new_colouring_is_one_registered_function_and_the_page_has_it(
-    clouds: list[AtlasCloud], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def vowels(atlas: Atlas) -> Tones:
-        starts = [display[:1].lower() in set("aeiou") for display in atlas.tokens.displays]
-        return Tones("category", np.tile(np.array(starts, dtype=np.float64), 2), ("other", "vowel"))
-
-    monkeypatch.setattr(colours, "COLOURINGS", dict(colours.COLOURINGS))
-    for place in (colours, screen):
-        monkeypatch.setattr(place, "COLOURINGS", colours.COLOURINGS)
-    colours.colouring("vowels", "first letter is a vowel")(vowels)
-    app = opened(small(), part="one", colour="vowels")
-    assert "This link" not in alerts(app)
-    assert app.selectbox(key="colour").value == "vowels"
-    assert "first letter is a vowel" in app.selectbox(key="colour").options
-    assert clouds[-1].legend == ("other", "vowel")
-    words = dict(zip(clouds[-1].labels, clouds[-1].tones, strict=False))
-    assert (words["doctor"], words["on"]) == (0, 1)
 
 
 def test_a_link_with_switches_that_are_gone_opens_the_picture_and_says_so() -> None:

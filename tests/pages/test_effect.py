@@ -20,7 +20,7 @@ from core.ui.cache import TraceKey
 from tests.model.planted import FOLDER
 from tests.model.sweep.tiny import build
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, alerts, said
+from tests.pages.conftest import BOOK, alerts, said, sent
 from tests.pages.vision import open_image
 
 if TYPE_CHECKING:
@@ -190,18 +190,34 @@ def test_an_image_is_measured_by_its_class_or_its_cls_vector() -> None:
     assert "another image's" in said(app)
 
 
-def test_a_long_text_is_cut_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_text_is_cut_and_that_is_said_in_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(given, "MAX_TOKENS", 8)
-    app = open_app("effect", text="It rains in the north and it pours in the south.")
+    link = {"text": "It rains in the north and it pours in the south.", "token": "2"}
+    assert "Effects are of the first 8 of 15 tokens." in said(open_app("effect", **link))
+    app = open_app("effect", part="away", take="edge", **link)
     assert "Effects are of the first 8 of 15 tokens." in said(app)
+    assert len(app.selectbox(key="cut_key").options) == 8
+    app = open_app("effect", part="paths", **link)
+    assert "The first 8 of 15 tokens." in said(app)
+    assert len(sent(app, "paths")["sides"]["queries"]["labels"]) == 8
 
 
-def test_only_the_encoder_of_an_encoder_decoder_is_measured(answering_bart: Path) -> None:
-    app = open_app("effect", model=str(answering_bart), attention="decoder")
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("heads", "directions each, false discovery rate"),
+        ("away", "**Without L"),
+        ("paths", "lines drawn account for"),
+    ],
+)
+def test_only_the_encoder_of_an_encoder_decoder_is_measured(
+    answering_bart: Path, part: str, words: str
+) -> None:
+    app = open_app("effect", model=str(answering_bart), attention="decoder", part=part)
     assert "read by the encoder alone" in said(app)
     assert "Is needed?" not in said(app)
     app.button(key="show_encoder").click().run()
-    assert "directions each, false discovery rate" in said(app)
+    assert words in said(app)
     assert alerts(app) == ""
 
 

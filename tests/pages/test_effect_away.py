@@ -11,14 +11,11 @@ from core.analysis.effect.moved import moved_table
 from core.model import load, trace_text
 from core.model.interventions.ablation import Cell, ablate
 from core.screens.effect import away
-from core.screens.effect import input as reading
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, alerts, charts, said
+from tests.pages.conftest import BOOK, alerts, charts, numbers, said
 from tests.pages.vision import open_image
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from streamlit.testing.v1 import AppTest
 
 NOVEL = "The young lady was very happy to see her"
@@ -30,15 +27,7 @@ def _open(**link: str) -> AppTest:
 
 def _drawn(app: AppTest, chart: int) -> np.ndarray:
     """The numbers of one of the three heatmaps."""
-    z = charts(app)[chart]["data"][0]["z"]
-    size = int(np.sqrt(len(np.frombuffer(_bytes(z), np.float32))))
-    return np.frombuffer(_bytes(z), np.float32).reshape(size, size)
-
-
-def _bytes(packed: dict[str, str]) -> bytes:
-    import base64
-
-    return base64.b64decode(packed["bdata"])
+    return numbers(charts(app)[chart]["data"][0]["z"])
 
 
 def test_without_a_head_the_head_that_moved_most_stands_before_and_after() -> None:
@@ -98,14 +87,6 @@ def test_a_query_that_would_keep_no_key_is_refused_in_a_sentence() -> None:
     assert "A query would be left without any key to attend to." in alerts(app)
 
 
-def test_a_head_clicked_on_the_map_is_shown_and_stays_in_the_link() -> None:
-    app = _open(shown="L6H3")
-    assert "L6 H3: " in said(app)
-    assert "head that moved most" not in said(app)
-    assert app.query_params["shown"] == "L6H3"
-    assert "L4 H2" in said(app)
-
-
 def test_an_image_loses_heads_and_edges() -> None:
     assert "**Without L" in said(open_image("effect", part="away"))
     assert "→ `r" in said(open_image("effect", part="away", take="edge"))
@@ -117,15 +98,6 @@ def test_a_link_that_takes_a_word_away_says_that_it_cannot_and_takes_a_head() ->
     assert "**Without L4 H2" in said(app)
 
 
-def test_a_long_text_is_cut_and_its_tokens_are_those_of_the_cut(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(reading, "MAX_TOKENS", 8)
-    app = _open(take="edge", text="It rains in the north and it pours in the south.")
-    assert "Effects are of the first 8 of 15 tokens." in said(app)
-    assert len(app.selectbox(key="cut_key").options) == 8
-
-
 def test_a_model_that_cannot_be_intervened_on_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     from core.model.errors import UnsupportedModelError
 
@@ -134,9 +106,3 @@ def test_a_model_that_cannot_be_intervened_on_says_so(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(away, "_ablated", refuse)
     assert "`tiny` cannot be intervened on" in alerts(_open())
-
-
-def test_the_encoder_alone_of_an_encoder_decoder_loses_a_head(answering_bart: Path) -> None:
-    app = open_app("effect", model=str(answering_bart), part="away", attention="encoder")
-    assert "**Without L" in said(app)
-    assert alerts(app) == ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from base64 import b64decode
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +15,7 @@ from core.model.interventions import samples
 from core.model.interventions.reference import reference_texts
 from core.screens.effect import corpus
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, alerts, charts, said
+from tests.pages.conftest import BOOK, alerts, charts, numbers, said
 from tests.pages.vision import open_image
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def test_the_map_over_the_corpus_says_what_is_typical_and_which_heads_exceed_cha
 def _drawn_values(app: AppTest) -> list[float]:
     bars = [each for each in charts(app)[0]["data"] if each["type"] == "bar"]
     coloured = [each for each in bars if "cmin" in each["marker"]]
-    return [value for each in coloured for value in _decoded(each["customdata"])[:, 2]]
+    return [value for each in coloured for value in numbers(each["customdata"])[:, 2]]
 
 
 @pytest.fixture
@@ -113,11 +112,3 @@ def test_values_are_drawn_before_they_are_compared_and_what_was_measured_stays(
     assert "matters most" in headlines[-1] or "no head" in headlines[-1]
     app.run()
     assert len(measured) == 18
-
-
-def _decoded(values: object) -> np.ndarray:
-    if not isinstance(values, dict):
-        return np.array(values, dtype=float)
-    flat = np.frombuffer(b64decode(values["bdata"]), values["dtype"])
-    shape = str(values.get("shape", len(flat))).split(",")
-    return flat.reshape([int(each) for each in shape])

@@ -11,7 +11,6 @@ import core.analysis.paths
 from core.analysis.paths import as_many_paths, follow_paths, uniform_mixing
 from core.model import load, trace_text
 from core.model.weights.mixing import token_mixing
-from core.screens.effect import input as given
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said, sent
 from tests.rounding import assert_same_shares
@@ -73,22 +72,7 @@ def test_a_link_to_a_token_that_is_not_there_is_reported() -> None:
     assert sent(app, "paths")["target"] == 10
 
 
-def test_a_long_text_is_cut_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(given, "MAX_TOKENS", 8)
-    app = open_app("effect", text="It rains in the north and it pours.", part="paths", token="2")
-    assert "The first 8 of 12 tokens." in said(app)
-    assert len(sent(app, "paths")["sides"]["queries"]["labels"]) == 8
-
-
 def test_what_cannot_be_followed_is_said(folder_of: FolderOf) -> None:
     app = open_app("effect", model=str(folder_of("gemma2")), text="it rains", part="paths")
     assert "Where a token comes from cannot be said for this model" in said(app)
     assert alerts(app) == ""
-
-
-def test_the_encoder_of_an_encoder_decoder_is_followed(folder_of: FolderOf) -> None:
-    app = open_app("effect", model=str(folder_of("bart")), text="it rains", part="paths")
-    assert "lines drawn account for" in said(app)
-    app.session_state["attention"] = "decoder"
-    app.run()
-    assert "read by the encoder alone" in said(app)

@@ -36,14 +36,6 @@ VISITS = visits()
 IN_NO_LINK = {"two", LONG_TEXT, "atlas_text_column", "atlas_label_column"}
 IN_SIDEBAR = {"model", "text", "pair"}  # the same on every page: changed on one
 SLOW = {"UMAP", "t-SNE"}  # ten seconds to begin
-# Texts of a form, and the smallest atlas that is another one.
-AS_WRITTEN = {
-    "region": "r1c2-r3c4",
-    "part_of_head": "-1,2,-3,0.5",
-    "budget": 2000,
-    "word": "the",
-    "against": "a",
-}
 WIDGETS = (
     "selectbox",
     "multiselect",
@@ -101,8 +93,8 @@ def another(control: Control, now: Any) -> Any:
     """An allowed value that is not the present one; the same where there is no other."""
     if control.kind == "flag":
         return not now
-    if control.key in AS_WRITTEN:
-        return AS_WRITTEN[control.key]
+    if control.key == "budget":
+        return 2000  # the smallest atlas that is another one
     if control.kind == "text":
         return "bundled/gpt2-novels" if control.key == "model" else "The [rain] is for [us]."
     if control.key == "cell":

@@ -107,22 +107,6 @@ def test_a_model_folder_that_does_not_exist_leaves_a_working_page(name: str) -> 
     assert any("Numbers checked" in caption.value for caption in app.caption)
 
 
-def test_an_address_states_the_texts_and_the_model() -> None:
-    state = {"model": "bundled/minilm", "text": "leaves fall", "pair": "in autumn"}
-    assert open_app("home", text="leaves fall", pair="in autumn").query_params == state
-
-
-def test_home_shows_how_the_model_is_built() -> None:
-    app = open_app("home", model="bundled/gpt2-novels", text="he saw her")
-    app.session_state["structure"] = True
-    app.run()
-    assert not app.exception
-    (caption,) = [text.value for text in app.caption if "In layer 1:" in text.value]
-    assert "W_Q is `h.0.attn.c_attn` (128 → 384)" in caption
-    assert "W_O is `h.0.attn.c_proj` (128 → 128)" in caption
-    assert any("(0-3): 4 x GPT2Block" in code.value for code in app.code)
-
-
 OF_A_TEXT = [
     (page, {key: value for key, value in link.items() if key not in {"text", "pair"}})
     for page, link in visits("text")

@@ -1,20 +1,23 @@
-"""Every file that a page offers: its name, and what it says about itself."""
+"""Every file that a page offers: its name, what it says of itself; what was typed is text in it."""
 
 from __future__ import annotations
 
+import csv
 import html
+import io
 import json
 import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import streamlit as st
 
 from core import VERSION
 from tests.opening import open_app
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    Rows = list[list[str]]
 
 TEXT = 'a "b", =c; it said <b>it</b>'
 # Each page's link, and the names of its files.
@@ -28,20 +31,6 @@ FILES: list[tuple[str, dict[str, str], set[str]]] = [
     ("patterns", {}, {"patterns-minilm.csv"}),
     ("anomalies", {}, {"anomalies-minilm.csv"}),
 ]
-
-
-@pytest.fixture
-def files(monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[[], str]]:
-    """What makes each file that a page offers, by its name."""
-    offered: dict[str, Callable[[], str]] = {}
-    offer = st.download_button
-
-    def keep(label: str, data: Any, *, file_name: str, **options: Any) -> bool:
-        offered[file_name] = data
-        return offer(label, data, file_name=file_name, **options)
-
-    monkeypatch.setattr(st, "download_button", keep)
-    return offered
 
 
 def facts_of(file: str) -> dict[str, Any]:
@@ -84,3 +73,58 @@ def test_a_chart_s_camera_saves_an_svg_of_a_name() -> None:
     saved = [json.loads(chart.proto.config)["toImageButtonOptions"] for chart in charts]
     assert [each["filename"] for each in saved] == ["anomalies-map-minilm-all-heads"]
     assert {each["format"] for each in saved} == {"svg"}
+
+
+TOKENS = {"heatmap", "vectors", "anomalies"}  # files that hold tokens
+TYPED = "=cmd|' /C calc'!A0 +1+1 @SUM -x"
+NUMBER = re.compile(r"-?[\d.]+(e-?\d+)?|nan")
+CAUSAL = "bundled/gpt2-novels"  # its heads rest on the first token, so that tables name it
+
+
+@pytest.fixture
+def rows_of(files: dict[str, Callable[[], str]]) -> Callable[..., Rows]:
+    """The rows of the CSV that a page offers; the first says what it holds."""
+
+    def read(page: str, **link: str) -> Rows:
+        assert not open_app(page, **link).exception
+        ((name, make),) = ((name, make) for name, make in files.items() if name.endswith(".csv"))
+        model = link.get("model", "bundled/minilm").split("/")[1]
+        assert re.fullmatch(rf"{page}-{model}(-L\d.*|-mean-head|-.*-on-.*)?\.csv", name)
+        rows = list(csv.reader(io.StringIO(make(), newline="")))
+        assert rows[0][0].startswith("\ufeff# {")
+        return rows
+
+    return read
+
+
+@pytest.mark.parametrize("page", [*sorted(TOKENS), "patterns", "effect", "projection"])
+@pytest.mark.parametrize("model", ["bundled/minilm", CAUSAL])
+def test_no_cell_of_a_file_begins_as_a_formula(
+    rows_of: Callable[..., Rows], page: str, model: str
+) -> None:
+    cells = [cell for row in rows_of(page, text=TYPED, model=model) for cell in row]
+    words = [cell for cell in cells if not NUMBER.fullmatch(cell)]
+    assert not [cell for cell in words if cell.lstrip().startswith(("=", "+", "-", "@"))]
+    if page in TOKENS and model == CAUSAL:
+        assert "=" in {cell[1:2] for cell in words if cell.startswith("'")}
+
+
+@pytest.mark.parametrize("page", ["heatmap", "vectors"])
+def test_what_was_typed_can_be_read_back(rows_of: Callable[..., Rows], page: str) -> None:
+    rows = rows_of(page, text="= + @ - it")[1:]
+    column = 0 if page == "heatmap" else rows[0].index("token")
+    tokens = [row[column].removeprefix("'") for row in rows[1:]]
+    assert [token for token in tokens if token[0] != "["][:5] == ["=", "+", "@", "-", "it"]
+    if page == "heatmap":
+        assert [cell.removeprefix("'") for cell in rows[0][1:]] == tokens
+
+
+def test_the_projection_has_a_row_a_layer_with_every_head(rows_of: Callable[..., Rows]) -> None:
+    header, *layers = rows_of("projection", text="Oh, this book? I've enjoyed it.")[1:]
+    assert [row[0] for row in layers] == ["1", "2", "3", "4", "5", "6"]
+    fourth = dict(zip(header, map(float, layers[3]), strict=True))
+    assert fourth["a_to_b_h2"] == pytest.approx(0.932, abs=5e-4)  # of "it" to "book", in L4 H2
+    across = fourth["a_x"] * fourth["b_x"] + fourth["a_y"] * fourth["b_y"]
+    assert fourth["along_in_plane"] == pytest.approx(across, abs=2e-6)  # both have length 1
+    assert fourth["a_along_b_x"] == pytest.approx(across * fourth["b_x"], abs=2e-6)
+    assert sum(name.startswith("b_to_a_h") for name in header) == 12

@@ -73,23 +73,6 @@ def test_at_most_one_token_is_pinned() -> None:
     assert (view["from"], view["to"]) == ([3], [])
 
 
-def test_a_report_reaches_the_link_and_a_state_from_elsewhere_the_component() -> None:
-    app = open_app("head_view", layer="4")
-    report(app, heads=[2], hide=True, **{"from": [11]})
-    assert (app.query_params["heads"], app.query_params["from"]) == ("2", "11")
-    serial = sent(app)["serial"]
-    app.switch_page("pages/home.py").run()
-    app.switch_page("pages/head_view.py").run()  # finds it as it was left
-    view = sent(app)["view"]
-    assert (view["layer"], view["heads"], view["hide"]) == ("4", [2], True)
-    app.session_state["heads"] = [7]
-    app.run()
-    assert sent(app)["view"]["heads"] == [7]
-    assert sent(app)["serial"] > serial
-    serial = sent(app)["serial"]
-    assert sent(app.run())["serial"] == serial
-
-
 def test_a_shorter_text_drops_the_positions_it_lacks() -> None:
     app = open_app("head_view", **{"from": "11"})
     app.text_area(key="text").set_value("two words").run()

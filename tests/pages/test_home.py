@@ -87,9 +87,6 @@ def test_what_is_picked_in_the_picture_goes_on_to_other_pages() -> None:
 )
 def test_what_is_no_state_is_not_picked(report: dict[str, Any]) -> None:
     assert taken(report) == {}
-
-
-def test_a_cell_that_is_no_pair_is_no_cell() -> None:
     assert taken({"layer": "4", "head": 2, "cell": [1, 2, 3]})["cell"] == []
 
 
@@ -135,11 +132,6 @@ def test_doors_lead_to_the_pages_that_come_next() -> None:
     pages = [each.proto.page for each in open_app("home").get("page_link")]
     doors = ["head_view", "heatmap", "vectors", "projection", "query_key", "anomalies", "images"]
     assert pages[-7:] == doors
-
-
-def test_of_two_words_every_head_shows_the_pair_that_was_found() -> None:
-    data = sent(open_app("home", text="Leaves fall"), "arcs")
-    assert data["linkPairs"].size == data["linkWeights"].size == 0
 
 
 def test_what_the_vocabulary_lacks_is_explained_once_on_every_page() -> None:

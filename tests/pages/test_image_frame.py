@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -149,30 +148,6 @@ def test_a_reload_loses_the_image_keeps_the_place_and_says_what_is_shown() -> No
     assert again.session_state["image"] == "three-shapes"
     assert not alerts(bring(again, png(side=40)))
     assert again.session_state["patch"] == "r3c4"
-
-
-def broken() -> list[tuple[str, bytes]]:
-    whole = png()
-    bomb = io.BytesIO()
-    Image.new("1", (9000, 9000)).save(bomb, "PNG")
-    return [
-        ("truncated.png", whole[: len(whole) // 2]),
-        ("text.png", b"The cat sat on the mat."),
-        ("empty.png", b""),
-        ("bomb.png", bomb.getvalue()),
-    ]
-
-
-@pytest.mark.parametrize(("name", "data"), broken(), ids=[name for name, _ in broken()])
-def test_a_file_that_is_no_image_gives_one_message_and_the_picture_stays(
-    name: str, data: bytes
-) -> None:
-    app = bring(open_image("heatmap", image="coffee"), data, name)
-    boxes = [*app.error, *app.warning, *app.info]
-    assert len(boxes) == 1
-    assert app.query_params["image"] == "coffee"
-    assert facts(app).startswith("256 × 256")
-    assert sent(app, "table")
 
 
 def test_two_visitors_keep_their_own_images_apart() -> None:

@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import shutil
+from base64 import b64decode
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
+from core.model import catalog, load, trace_text
+from core.model.catalog import bundled_folder, find
 from core.screens.anomalies import source
+from core.ui import cache
 from core.ui.words.messages import quote
 from core.ui.words.pages import TEXT_PAGES
 from core.ui.words.pages import find as page_of
+from core.vocabulary import labels_of
 from tests.every_part import parts
+from tests.model.translators import build_translator
 from tests.opening import open_app
-from tests.pages.conftest import SENTENCES, alerts, model_facts, said
-from tests.pages.vision import KINDS, model_folder
+from tests.pages.conftest import (
+    ATTEND,
+    SENTENCES,
+    alerts,
+    model_facts,
+    said,
+    sent,
+    steppers,
+    table_of,
+)
+from tests.pages.vision import KINDS, model_folder, open_image
+from tests.rounding import assert_same_shares
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from streamlit.testing.v1 import AppTest
+
+    from core.model import Trace
+    from core.model.catalog.models import ModelSpec
+
+    Links = dict[str, dict[str, str]]
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +70,8 @@ class Row:
 
 SMALL = ("4 layers × 4 heads × 32 dims · 1.3 M parameters", "For seeing attention, not writing.")
 CAUSAL = [Row("causal", page.name, says=SMALL) for page in TEXT_PAGES]
+NOT_HERE = ("`bundled/minilm` is not installed", SMALL[0].partition(" ·")[0])
+ABSENT = [Row("absent", page.name, says=NOT_HERE) for page in TEXT_PAGES]
 
 SQUARE = ("home", "vectors", "projection", "anomalies", "patterns", "head_view", "neuron_view")
 READS = ("The decoder reads what you typed", "none that comes later")
@@ -52,7 +83,12 @@ FEW_QUERIES = "below 12 query tokens only weights, which no text changes, raise 
 FLAGGED = [{"anomaly": "flags"}]
 UNFLAGGED = [{"anomaly": part} for part in ("moved", "states")]
 SHORT = {"decoder": "On."}
+HOSTILE = ("<img src=x onerror=alert(1)>", "$x$ :red[y] 🙂", "  ", "שלום")
 CROSS = [
+    Row("cross", "head_view", says=("Left: the decoder's tokens",), never=("left to right",)),
+    Row("cross", "model_view", says=("tokens, the decoder's and your text's",)),
+    Row("cross", "neuron_view", says=("Queries are the decoder's",)),
+    *(Row("cross", "heatmap", {"decoder": each}, never=("(?<!`)<img",)) for each in HOSTILE),
     Row("cross", "query_key", {"part": "heads"}),
     Row("cross", "query_key", {"part": "search"}, says=("no token has both",)),
     *(Row("cross", "anomalies", view, never=(*NOT_CROSS, FEW_QUERIES)) for view in FLAGGED),
@@ -86,17 +122,21 @@ VIEWS: list[tuple[str, dict[str, str]]] = [
 ]
 # What no page may say of an image; "sentence" and "word" alone stand in the names of sources.
 UNTRUE = ("this text", "your text", "the text", "a longer text", "two words", "full stop", "comma")
-IMAGE = [Row(kind, page, view, never=UNTRUE) for kind in KINDS for page, view in VIEWS]
+IMAGE = [
+    *(Row(kind, page, view, never=UNTRUE) for kind in KINDS for page, view in VIEWS),
+    Row("vit", "neuron_view", says=("Which dimensions make one patch attend to another?",)),
+]
 QUIET = {"causal", *KINDS}  # with these, nothing is warned of
 
 
 @pytest.fixture(scope="module")
-def links(answering_bart: Path, hybrid_folder: Path) -> dict[str, dict[str, str]]:
+def links(answering_bart: Path, hybrid_folder: Path) -> Links:
     """What a link holds for each kind of model."""
     both = {"model": str(answering_bart), "text": TEXT}
     images = {kind: {"input": "image", "model": model_folder(kind)} for kind in KINDS}
     return images | {
         "encoder": {"text": TEXT},
+        "absent": {},
         "causal": {"model": "bundled/gpt2-novels", "pair": "Nobody came."},
         "hybrid": {"model": str(hybrid_folder), "text": TEXT},
         "of encoder": both | {"attention": "encoder"},
@@ -114,14 +154,22 @@ def words(app: AppTest) -> str:
     return "\n".join([*spoken, alerts(app), *hints, *labels])
 
 
-@pytest.mark.parametrize("row", [*CAUSAL, *DECODER, *CROSS, *HYBRID, *IMAGE], ids=str)
+@pytest.mark.parametrize("row", [*CAUSAL, *ABSENT, *DECODER, *CROSS, *HYBRID, *IMAGE], ids=str)
 def test_a_page_opens_and_speaks_truly_of_its_model(
-    row: Row, links: dict[str, dict[str, str]]
+    row: Row, links: Links, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if row.kind == "absent":  # the package that carries the embedded model is not found
+        here = importlib.util.find_spec
+        monkeypatch.setattr(
+            importlib.util,
+            "find_spec",
+            lambda name, *rest: None if name.startswith("gt_all") else here(name, *rest),
+        )
     link = links[row.kind] | row.view
     app = open_app(row.page, **link)
     assert not app.error
     assert not (row.kind in QUIET and alerts(app))
+    assert row.kind != "absent" or app.query_params["model"] == "bundled/gpt2-novels"
     assert {key: app.session_state[key] for key in row.view} == row.view
     assert ("input" in link) == (app.query_params.get("input") == "image")
     for each in row.says:
@@ -133,7 +181,7 @@ def test_a_page_opens_and_speaks_truly_of_its_model(
 @pytest.mark.parametrize("page", ["anomalies", "patterns"])
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
 def test_a_corpus_is_not_offered_for_what_the_decoder_does(
-    links: dict[str, dict[str, str]], kind: str, page: str
+    links: Links, kind: str, page: str
 ) -> None:
     app = open_app(page, source="corpus", **links[kind])
     assert "This link asks for source `corpus`. Heads can be measured on: `text`." in alerts(app)
@@ -144,10 +192,234 @@ def test_a_corpus_is_not_offered_for_what_the_decoder_does(
 @pytest.mark.parametrize("page", ["anomalies", "patterns"])
 @pytest.mark.usefixtures("small_corpora")
 def test_the_corpus_of_an_encoder_decoder_is_that_of_its_encoder(
-    links: dict[str, dict[str, str]], page: str, monkeypatch: pytest.MonkeyPatch
+    links: Links, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(source, "sample_sentences", lambda: SENTENCES)
     app = open_app(page, source="corpus", **links["of encoder"])
     shown = said(app) + alerts(app)
     assert "the sample corpus (5 sentences, " in shown
     assert "read by the encoder alone" not in shown
+
+
+# ---- the embedded model --------------------------------------------------------------------------
+
+
+def test_a_tampered_model_is_refused_and_the_page_shows_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its tokenizer differs by one character from the published one's."""
+    vocabulary = shutil.copytree(bundled_folder(), tmp_path / "model") / "tokenizer.json"
+    vocabulary.write_text(vocabulary.read_text("utf-8").replace("book", "b00k", 1), "utf-8")
+    folder_of = catalog.bundled_folder
+
+    def tampered(spec: ModelSpec = catalog.CATALOG[0]) -> Path:
+        return vocabulary.parent if spec.name == "bundled/minilm" else folder_of(spec)
+
+    monkeypatch.setattr(catalog, "bundled_folder", tampered)
+    for link in ({}, {"model": "bundled/minilm"}):
+        cache.loaded_model.clear()  # what an earlier test loaded from the true files
+        app = open_app("heatmap", **link)
+        assert ("a sheet made for" in alerts(app)) == bool(link)
+        assert "is not the published one" in alerts(app)
+        assert NOT_HERE[1] in model_facts(app)
+
+
+# ---- encoder-decoders ----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cross(answering_bart: Path) -> Trace:
+    trace = trace_text(load(str(answering_bart)), TEXT, target=ANSWER).of_type("cross")
+    assert len(trace.tokens) < len(trace.key_tokens)
+    return trace
+
+
+def crossed(page: str, links: Links, **link: str) -> AppTest:
+    app = open_app(page, **(links["cross"] | {"decoder": ANSWER} | link))
+    assert alerts(app) == ""
+    assert {key: app.query_params[key] for key in ("attention", "decoder")} == {
+        "attention": "cross",
+        "decoder": ANSWER,
+    }
+    return app
+
+
+def test_the_table_and_the_head_view_have_the_decoders_tokens_and_the_encoders(
+    links: Links, cross: Trace
+) -> None:
+    table = sent(crossed("heatmap", links), "table")
+    view = sent(crossed("head_view", links), "head_view")
+    sides = (view["sides"]["queries"], view["sides"]["keys"])
+    for queries, keys in ((table["rows"], table["columns"]), sides):
+        assert queries["labels"] == list(labels_of(cross.tokens))
+        assert keys["labels"] == list(labels_of(cross.key_tokens))
+
+
+def test_the_model_views_tiles_are_cross_attention(links: Links, cross: Trace) -> None:
+    view = sent(crossed("model_view", links), "model_view")
+    expected = cross.attention()
+    assert view["shape"] == {"rows": len(cross.tokens), "columns": len(cross.key_tokens)}
+    tiles = view["tiles"].reshape(expected.shape)
+    assert np.abs(tiles - 255 * np.sqrt(expected)).max() <= 0.51
+    strongest = view["strongest"].reshape(2, 4, 3)[..., 0]
+    np.testing.assert_array_equal(strongest, expected.max(axis=(-2, -1)))
+    row, column = view["pairs"].reshape(2, 4, 3, 2)[1, 2, 0].astype(int)
+    assert expected[1, 2, row, column] == expected[1, 2].max()
+
+
+def test_the_neuron_views_vectors_make_cross_attention(links: Links, cross: Trace) -> None:
+    app = crossed("neuron_view", links, layer="2", head="3", key_token="12")
+    view = sent(app, "neuron_view")
+    q, k = (view[name].astype(np.float64).reshape(-1, 8) for name in ("queries0", "keys0"))
+    log_sums = view["sums0"].astype(np.float64).reshape(2, -1, 1).sum(axis=0)
+    weights = np.exp(q @ k.T * view["layers"]["0"]["scaling"] - log_sums)
+    assert_same_shares(weights, cross.attention(1, 2), cross)
+    queries, keys = (view["sides"][side]["labels"] for side in ("queries", "keys"))
+    assert (len(queries), len(keys)) == weights.shape
+    assert "permitted0" not in view  # every pair is
+    assert view["pairKey"] == 11
+    assert app.selectbox(key="query").options[1:] == queries
+    assert app.selectbox(key="key_token").options[1:] == keys
+
+
+def test_queries_are_of_the_decoder_and_keys_of_the_encoder(links: Links, cross: Trace) -> None:
+    app = crossed("query_key", links, layer="2", head="3", stage="all three")
+    clouds = sent(app, "clouds")
+    queries, keys = len(cross.tokens), len(cross.key_tokens)
+    assert (clouds["queries"], len(clouds["labels"])) == (queries, queries + keys)
+    assert clouds["labels"][queries] == cross.key_tokens[0].display
+    assert clouds["points"].size == len(clouds["titles"]) * (queries + keys) * 2
+    lines = clouds["lines"].reshape(-1, 4)
+    for query, key, weight, _ in lines:
+        np.testing.assert_allclose(weight, cross.attention(1, 2)[int(query), int(key)], atol=1e-6)
+    assert {int(query) for query, *_ in lines} == set(range(queries))
+
+
+def test_without_a_target_the_page_says_what_the_model_answers(links: Links) -> None:
+    app = open_app("heatmap", **(links["of encoder"] | {"attention": "decoder"}))
+    trace = trace_text(load(links["cross"]["model"]), TEXT).of_type("decoder")
+    assert trace.origin == "answer"
+    assert "The decoder reads the model's own answer" in said(app)
+    assert sent(app, "table")["rows"]["labels"] == list(labels_of(trace.tokens))
+
+
+def test_a_page_of_tokens_that_attend_to_one_another_leaves_out_cross_attention(
+    links: Links,
+) -> None:
+    app = open_app("vectors", **links["cross"])
+    assert "On this page the kinds of attention are" in alerts(app)
+    assert app.query_params["attention"] == "encoder"
+
+
+def test_both_texts_are_cut_and_said(links: Links) -> None:
+    long = " ".join(["where"] * 90)
+    app = open_app("heatmap", **(links["cross"] | {"text": long, "decoder": long}))
+    for words in ("The text is longer", "What the decoder reads is longer"):
+        assert alerts(app).count(words) == 1
+
+
+def test_a_translator_offers_its_languages_and_reads_and_writes_those_chosen(
+    tmp_path: Path,
+) -> None:
+    _, (source, target, third) = build_translator("nllb", tmp_path)
+    link = {"model": str(tmp_path), "text": TEXT, "attention": "cross"}
+    app = open_app("heatmap", **link, decoder="the mat")
+    menus = {each.label: each for each in app.selectbox if each.label in ("From", "To")}
+    assert {label: menu.value for label, menu in menus.items()} == {"From": source, "To": target}
+    assert sent(app, "table")["columns"]["labels"][0] == source
+    assert sent(app, "table")["rows"]["labels"][1] == target
+    menus["To"].set_value(third).run()
+    assert sent(app, "table")["rows"]["labels"][1] == third
+    app = open_app("heatmap", **link, from_language=target, to_language=third)
+    assert sent(app, "table")["columns"]["labels"][0] == target
+    assert sent(app, "table")["rows"]["labels"][1] == third, "its own answer begins so, too"
+    assert app.query_params["to_language"] == third
+    app = open_app("heatmap", **link, to_language="xx_XX")
+    assert "asks for to_language" in alerts(app)
+    assert sent(app, "table")["rows"]["labels"][1] == target
+
+
+def test_home_draws_both_stacks_with_the_head_on_the_decoder(links: Links) -> None:
+    app = open_app("home", **links["decoder"])
+    app.session_state["structure"] = True
+    app.run()
+    assert not app.exception
+    (image,) = app.get("image")
+    diagram = b64decode(image.proto.imgs[0].url.partition(",")[2]).decode()
+    words = load(links["decoder"]["model"]).network.config.vocab_size
+    for text in (
+        "self-attention: 4 heads × 8 dims",
+        "learned positions, 66 rows",  # as PyTorch prints the table
+        "32 → 48 → 32",
+        "masked self-attention: 4 heads",
+        "keys and values are the encoder’s",
+    ):
+        assert text in diagram
+    assert diagram.count("language-model head") == diagram.count(f"32 → {words}, softmax") == 1
+    cross_maps = "In its cross attention: W_Q is `decoder.layers.0.encoder_attn.q_proj` (32 → 32)"
+    assert cross_maps in said(app)
+    assert any("(0-1): 2 x BartDecoderLayer" in code.value for code in app.code)
+    assert "On top of the decoder, a language-model head" in said(app)
+
+
+# ---- hybrids: people read the model's numbers ----------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["heatmap", "query_key", "neuron_view", "patterns"])
+def test_the_picker_has_the_layers_that_attend_and_begins_with_one_of_them(
+    links: Links, page: str
+) -> None:
+    app = open_app(page, **links["hybrid"])
+    options = steppers(app)["layer"]
+    assert [option for option in options if option != "mean"] == ["3", "6"]
+    assert app.session_state["layer"] == app.query_params["layer"]
+    assert app.query_params["layer"] in options
+    assert "Only 2 of its 8 layers attend: 3 and 6." in model_facts(app)
+
+
+def test_a_link_to_a_layer_that_does_not_attend_names_those_that_do(links: Links) -> None:
+    app = open_app("heatmap", layer="4", **links["hybrid"])
+    assert re.search(r"asks for layer `4`\. .* has 2 layers that attend: ", alerts(app))
+    assert f"`3`, `6`. `{app.query_params['layer']}` is shown instead." in alerts(app)
+
+
+@pytest.mark.parametrize("page", ["anomalies", "patterns", "vectors"])
+def test_files_of_a_hybrid_have_the_models_numbers(
+    links: Links, page: str, files: dict[str, Callable[[], str]]
+) -> None:
+    open_app(page, **links["hybrid"])
+    assert sorted(set(table_of(files)["layer"])) == list(ATTEND)
+
+
+def test_views_of_a_hybrid_get_numbers_gaps_and_the_layer_asked_for(links: Links) -> None:
+    view = sent(open_app("model_view", **links["hybrid"]), "model_view")
+    assert view["layerLabels"] == [3, 6]
+    assert view["gaps"] == [[0, "1–2"], [1, "4–5"], [2, "7–8"]]
+    view = sent(open_app("head_view", layer="3", **links["hybrid"]), "head_view")
+    assert (view["layerLabels"], view["view"]["layer"]) == ([3, 6], "3")
+    assert list(view["layers"]) == ["0", "1"]
+
+
+# ---- images --------------------------------------------------------------------------------------
+
+
+def test_an_example_of_a_page_sets_its_controls_on_an_image() -> None:
+    pages = ("heatmap", "query_key", "head_view", "model_view", "neuron_view", "patterns")
+    for page in (*pages, "anomalies"):
+        app = open_image(page)
+        keys = [str(each.key) for each in app.button if str(each.key).startswith(f"{page}_preset")]
+        assert len(keys) >= 3
+        for key in keys:
+            app.button(key=key).click().run()
+            assert not alerts(app)
+
+
+def test_the_head_view_begins_with_the_head_that_the_catalogue_names() -> None:
+    scenes = find("bundled/vit-scenes")
+    assert scenes is not None
+    assert scenes.begin is not None
+    layer, head = scenes.begin
+    view = sent(open_image("head_view", model=scenes.name), "head_view")["view"]
+    assert (view["layer"], view["heads"]) == (str(layer), [head])
+    app = open_image("head_view", model=scenes.name, layer="1")
+    assert sent(app, "head_view")["view"]["heads"] == []  # a link without heads means all of them

@@ -88,7 +88,6 @@ def test_a_site_without_links_writes_nothing_into_the_address(
 
 
 ODD = "<b>99"
-BOXES = {"join": "all above", "span": "all heads"}
 
 
 @pytest.mark.parametrize(
@@ -97,16 +96,15 @@ BOXES = {"join": "all above", "span": "all heads"}
         ("heatmap", {}, {"layer": "0", "head": "-1"}),
         ("vectors", {}, {"pick": "5,99,<b>", "draw": ODD, "norm": "2"}),
         ("projection", {}, {"a": ODD}),
-        ("head_view", {}, {"layer": "7", "heads": "2,99", "pairs": "ab"}),
         ("head_view", {}, {"weigh": "<script>", "hide": "yes", "from": "99"}),
         ("model_view", {}, {"style": ODD, "pattern": "related; drop", "filter": "ab"}),
-        ("neuron_view", {}, {"query": "99", "key_token": "-1", "sort": "size"}),
         ("neuron_view", {}, {"query": "0", "filter": ODD}),
-        ("query_key", BOXES, {"stage": "cooked", "a_range": "inf", "steps": "1e9"}),
-        ("query_key", BOXES, {"part": ODD, "point": "q99", "c_range": "x"}),
+        ("query_key", {}, {"stage": "cooked", "a_range": "inf", "steps": "1e9"}),
+        ("query_key", {}, {"part": ODD, "point": "q99", "c_range": "x"}),
         ("patterns", {}, {"part": ODD, "source": "internet", "score": "beauty", "head": "99"}),
         ("patterns", {"part": "one"}, {"whole": "all"}),
         ("anomalies", {}, {"anomaly": ODD, "flag": ODD}),
+        ("anomalies", {}, {"anomaly": "odd"}),  # of images alone
         ("anomalies", {"anomaly": "moved"}, {"latent": ODD, "layer": ODD}),
         ("atlas", {}, {"projection": "LDA", "stage": "cooked", "kind": "sql", "corpus": ODD}),
         ("atlas", {}, {"layer": "7", "head": "x", "colour": ODD}),

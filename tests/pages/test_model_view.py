@@ -1,10 +1,9 @@
-"""The model view in process: what it says, what a link restores, where a click leads."""
+"""The model view in process: what it says, what a link restores."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from core.model import load, trace_text
 from core.vocabulary import percent
@@ -70,20 +69,3 @@ def test_pairs_of_a_text_without_a_second_sentence_are_no_control() -> None:
     app.toggle(key="two").set_value(False).run()
     assert "Pairs" not in [group.label for group in app.button_group]
     assert "of 6 × 6 tokens" in said(app)
-
-
-def test_a_clicked_tile_opens_the_head_view_with_that_head_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("core.components.model_view.show_model_view", lambda *_, **__: (3, 1))
-    opened: list[str] = []
-
-    def switch(page: str) -> None:
-        opened.append(page)
-        st.stop()
-
-    monkeypatch.setattr("streamlit.switch_page", switch)
-    app = open_app("model_view")
-    assert opened[-1] == "pages/head_view.py"
-    assert app.session_state["layer"] == "4"
-    assert app.session_state["heads"] == [2]

@@ -10,12 +10,11 @@ import pytest
 import torch
 
 from core.model import loading
-from core.model.downloading import downloads, hub
-from core.model.errors import NotDownloadedError, OutOfMemoryError
+from core.model.errors import NotDownloadedError
 from core.ui import cache
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
-from tests.pages.conftest import alerts, model_facts, pick
+from tests.pages.conftest import model_facts, pick
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,40 +35,6 @@ def test_half_precision_needs_the_switch_and_a_card_and_is_said(
     assert ("**Numbers checked** (error" in facts) != half
 
 
-def test_a_hub_out_of_reach_is_told_and_the_picture_stays() -> None:
-    app = open_app("heatmap", model="somebody/some-model")
-    assert "The model hub did not answer" in alerts(app)
-    assert "6 layers × 12 heads" in model_facts(app)
-
-
-def test_a_model_that_must_be_downloaded_is_not_fetched_by_a_link(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    files = (("model.safetensors", 440_000_000),)
-    monkeypatch.setattr(hub, "ask", lambda repo, _token: hub.HubModel(repo, "a" * 40, files))
-    monkeypatch.setattr(downloads, "join", lambda *_: pytest.fail("a link started a download"))
-    app = open_app("heatmap", model="bert-base-uncased")
-    if not app.warning:
-        pytest.skip("bert-base-uncased is in the local cache")
-    assert "440 MB must be downloaded" in alerts(app)
-    assert [button.label for button in app.button if button.key == "model_way_out"] == ["Download"]
-
-
-def test_memory_that_runs_out_while_loading_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(name: str) -> None:
-        raise OutOfMemoryError("{name} needs about 9000 MB of memory.", "Pick another.", name)
-
-    working = cache.model
-    monkeypatch.setattr(
-        cache,
-        "model",
-        lambda name, *modality: fails(name) if name == "large" else working(name, *modality),
-    )
-    app = open_app("heatmap", model="large")
-    assert "needs about 9000 MB of memory" in alerts(app)
-    assert "6 layers × 12 heads" in model_facts(app)
-
-
 def test_a_failure_is_remembered_until_someone_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     working = cache.model
@@ -85,14 +50,6 @@ def test_a_failure_is_remembered_until_someone_tries_again(monkeypatch: pytest.M
     pick(app, layer="2")
     pick(app, layer="3")
     assert asked == ["gone/model"]
-
-
-def test_a_restricted_site_offers_only_its_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HEADSCOPE_MODELS", "bundled/minilm")
-    app = open_app("heatmap", model="gpt2")
-    assert "asks for model `gpt2`. This site offers: `bundled/minilm`." in alerts(app)
-    assert app.selectbox(key="model").options == ["↔ bundled/minilm"]
-    assert "6 layers × 12 heads" in model_facts(app)
 
 
 def test_a_slow_load_does_not_hold_up_those_whose_model_is_loaded() -> None:

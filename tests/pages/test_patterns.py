@@ -11,7 +11,7 @@ from core.model import load, trace_text
 from core.screens.patterns import corpus as corpus_source
 from core.ui import corpus_walk
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, SENTENCES, alerts, said
+from tests.pages.conftest import SENTENCES, alerts, said
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,17 +61,6 @@ def test_minilms_previous_token_head_is_named_with_its_score_and_baseline() -> N
         assert word not in text.lower()
 
 
-def test_the_evidence_is_token_by_token() -> None:
-    app = open_app("patterns", part="one", layer="1", head="3")
-    assert "the mean over 12 of 13 tokens. Uniform baseline: 0.08." in said(app)
-    rows = app.dataframe[0].value
-    attention = trace_text(load("bundled/minilm"), BOOK).attention(0, 2)
-    assert rows["token"].tolist()[:3] == ["[CLS]", "oh", ","]
-    assert np.isnan(rows["follows"].iloc[0])
-    assert rows["follows"].iloc[1:].to_numpy() == pytest.approx(np.diagonal(attention, -1))
-    assert rows["attends most to"].tolist()[1:4] == ["[CLS]", "oh", ","]
-
-
 def test_look_at_this_head_opens_it() -> None:
     app = open_app("patterns", layer="2", head="9")
     app.button(key="patterns_look").click().run()
@@ -85,15 +74,6 @@ def test_rollout_and_the_mean_are_shown_with_their_share_of_the_first_token() ->
     share = "Rollout gives **0.65** to the first token: the mean over 13 of 13 tokens."
     assert f"{share} Uniform baseline: 0.08." in said(app)
     assert "Mean of everything" in said(open_app("patterns", part="one", whole="mean"))
-
-
-def test_the_nearest_heads_are_listed_with_their_distances() -> None:
-    app = open_app("patterns", part="alike", layer="1", head="3")
-    nearest = app.dataframe[0].value
-    assert len(nearest) == 10
-    assert nearest["distance"].is_monotonic_increasing
-    assert "L1 H3" not in nearest["head"].tolist()
-    assert "Stress 0." in said(app)
 
 
 def test_the_mathematics_names_the_patterns_in_order_and_what_is_ours() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from core.screens.atlas.corpus.source import prepared_atlases
 from tests.atlas.folders import save_atlas, write_folder
 from tests.opening import open_app
 from tests.pages.atlases import LINES, small
-from tests.pages.conftest import alerts, said
+from tests.pages.conftest import alerts, said, sent
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,3 +89,18 @@ def test_one_that_is_replaced_is_opened_again_and_a_damaged_one_is_told(site: Pa
     assert "`large`: The folder lacks “search" in app.error[0].value
     assert str(site) not in alerts(app) + said(app)
     assert LINES[0] not in said(app)
+
+
+@pytest.mark.usefixtures("site")
+def test_what_a_search_finds_in_all_is_told_and_in_the_sample_is_drawn() -> None:
+    """“her” is in sentences 1 and 2 of the corpus; only the second is in the sample."""
+    app = open_app("atlas", corpus="prepared", prepared="large", find="her")
+    in_all = [display == "her" for display in small().tokens.displays]
+    assert f"`her`: **{sum(in_all)}** matches in 2 of 4 sentences" in said(app)
+    drawn = sent(app, "atlas_cloud")
+    assert len(drawn["labels"]) == np.isin(small().tokens.sentence, [1, 2]).sum()
+    found = [label for label, hit in zip(drawn["labels"], drawn["matches"], strict=True) if hit]
+    assert found == ["her"]
+    table = next(each.value for each in app.dataframe if "text" in each.value)
+    assert table["sentence"].tolist() == [1, 2]
+    assert table["text"].tolist() == LINES[:2]

@@ -60,25 +60,6 @@ def opened(model: str, **link: str) -> AppTest:
     return open_app("query_key", input="image", model=model, image=IMAGE, **link)
 
 
-def test_the_picture_gets_the_patches_and_who_attends_to_whom(model: str, trace: Trace) -> None:
-    data = sent(opened(model, layer="2", head="3"), "clouds")
-    patches = trace.patches
-    assert patches is not None
-    grid = {"rows": SIDE, "columns": SIDE, "size": 4, "first": 1, "count": COUNT}
-    assert data["grid"] == grid
-    np.testing.assert_array_equal(data["pixels"], patches.pixels.ravel())
-    attention = trace.attention(1, 2)
-    found = data["partners"].reshape(-1, 2)
-    for token in (0, 5, COUNT):
-        assert found[token, 0] == np.argmax(attention[token])
-        assert found[COUNT + 1 + token, 0] == np.argmax(attention[:, token])
-        assert found[COUNT + 1 + token, 1] == pytest.approx(attention[:, token].max())
-    lines = data["lines"].reshape(-1, 4)  # each query's strongest
-    assert {int(query): int(key) for query, key, _, strongest in lines if strongest} == dict(
-        enumerate(attention.argmax(axis=1).tolist())
-    )
-
-
 def test_cls_is_drawn_on_request_alone(model: str) -> None:
     app = opened(model)
     assert sent(app, "clouds")["shown"] == [*range(1, 37), *range(38, 74)]
@@ -159,15 +140,6 @@ def test_examples_name_heads_once_they_are_measured(model: str, files: list[pd.D
     assert f"**L{best['layer']} H{best['head']}** " in said(app)
 
 
-def test_odd_links_are_reported(model: str) -> None:
-    app = opened(model, stage="worst", colour="taste", point="q999", projection="LDA")
-    text = alerts(app)
-    assert "taste" in text
-    assert "worst" in text
-    assert "LDA" in text
-    assert "q999" in text
-
-
 OLD_LINKS: list[tuple[dict[str, str], dict[str, object]]] = [
     ({}, {"part": "picture", "stage": "all three", "colour": "type", "hide": True}),
     (
@@ -194,12 +166,6 @@ def test_a_link_to_the_space_of_patches_opens_the_same_here(
         assert data["grid"] is not None
     again = open_app("query_key", **{key: str(app.query_params[key]) for key in app.query_params})
     assert {key: again.session_state[key] for key in expected} == expected
-
-
-def test_what_an_old_link_cannot_ask_for_is_reported(model: str) -> None:
-    app = open_app("patch_space", model=model, image=IMAGE, part="dots", stage="worst")
-    assert "This link asks for part `dots`" in alerts(app)
-    assert "This link asks for stage `worst`" in alerts(app)
 
 
 def test_the_space_of_patches_is_no_page_of_the_menu(model: str) -> None:
