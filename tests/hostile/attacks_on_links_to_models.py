@@ -51,7 +51,7 @@ def model_larger_than_any_disk() -> None:
     """Weights of 50 GB by a link: refused by their announced size, before a byte is fetched."""
     with running_hub() as known:
         known.offer("huge/model", ("config.json", 2), ("model.safetensors", HUGE))
-        with pytest.raises(DownloadRefusedError):
+        with pytest.raises(DownloadRefusedError, match=r"50,000 MB .* 2,500 MB at most"):
             downloads.join(hub.ask("huge/model", token=False), token=False, max_mb=2_500)
         assert known.fetched == []
 

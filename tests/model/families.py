@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 from tokenizers import (
     Regex,
     Tokenizer,
@@ -58,7 +60,8 @@ def wordpiece() -> PreTrainedTokenizerFast:
     text = normalizer.normalize_str(" ".join((*SENTENCES, *PAIR)))
     words = {word for word, _ in splitter.pre_tokenize_str(text)}
     letters = set("".join(words))
-    pieces = _short(words) | letters | {"##" + letter for letter in letters}
+    pieces = letters | {"##" + letter for letter in letters}
+    pieces |= {word for word in words if len(word) <= 5}  # longer ones fall into pieces
     vocabulary = {piece: index for index, piece in enumerate([*specials, *sorted(pieces)])}
     core = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     core.normalizer = normalizer
@@ -88,7 +91,10 @@ def wordpiece_without_segments() -> PreTrainedTokenizerFast:
 
 
 def byte_level(padding_side: str = "right", pad: bool = True) -> PreTrainedTokenizerFast:
-    """A GPT-2-style byte-level BPE that adds no special token of its own."""
+    """A GPT-2-style byte-level BPE that adds no special token of its own.
+
+    The published GPT-2 names no padding token; decoders are often published with it on the left.
+    """
     core = _byte_level_core(["<|endoftext|>", "<pad>"])
     return PreTrainedTokenizerFast(
         tokenizer_object=core,
@@ -98,16 +104,6 @@ def byte_level(padding_side: str = "right", pad: bool = True) -> PreTrainedToken
         padding_side=padding_side,
         model_input_names=["input_ids", "attention_mask"],
     )
-
-
-def byte_level_padded_left() -> PreTrainedTokenizerFast:
-    """Decoders are often published with padding on the left."""
-    return byte_level(padding_side="left")
-
-
-def byte_level_without_pad() -> PreTrainedTokenizerFast:
-    """The published GPT-2 names no padding token at all."""
-    return byte_level(pad=False)
 
 
 def byte_level_with_limit() -> PreTrainedTokenizerFast:
@@ -167,22 +163,13 @@ def unigram() -> PreTrainedTokenizerFast:
     core.pre_tokenizer = pre_tokenizers.Metaspace()
     core.decoder = decoders.Metaspace()
     trainer = trainers.UnigramTrainer(vocab_size=160, special_tokens=specials, unk_token="<unk>")
-    _train(core, trainer)
+    core.train_from_iterator(SENTENCES, trainer)
     core.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>",
         pair="<s> $A </s> </s> $B:0 </s>:0",
         special_tokens=[("<s>", 0), ("</s>", 2)],
     )
     return _roberta_like(core)
-
-
-def _short(words: set[str]) -> set[str]:
-    """Short words are one token; the longer ones fall into pieces, as rare words do."""
-    return {word for word in words if len(word) <= 5}
-
-
-def _train(core: Tokenizer, trainer: trainers.Trainer) -> None:
-    core.train_from_iterator(SENTENCES, trainer)
 
 
 def _byte_level_core(specials: list[str]) -> Tokenizer:
@@ -195,7 +182,7 @@ def _byte_level_core(specials: list[str]) -> Tokenizer:
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
-    _train(core, trainer)
+    core.train_from_iterator(SENTENCES, trainer)
     return core
 
 
@@ -244,6 +231,7 @@ def _common(**more: object) -> dict[str, Any]:
     } | more
 
 
+_WITHOUT_PAD, _PADDED_LEFT = partial(byte_level, pad=False), partial(byte_level, "left")
 _START_AND_END = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 1}
 _DECODER = _common(num_key_value_heads=HEADS, **_START_AND_END)
 _GROUPED = _common(num_key_value_heads=2, **_START_AND_END)
@@ -348,8 +336,8 @@ CAPTURED = (
     # Its softmax holds a learned sink beside the keys, so its rows sum to less than one.
     Family("gpt_oss", "GptOssConfig", _GPT_OSS, byte_level, causal=True, key_heads=2),
     # The same architectures as people publish them, each with one thing out of the ordinary.
-    Family("gpt2 without a pad token", "GPT2Config", _GPT2, byte_level_without_pad, causal=True),
-    Family("gpt2 padded left", "GPT2Config", _GPT2, byte_level_padded_left, causal=True),
+    Family("gpt2 without a pad token", "GPT2Config", _GPT2, _WITHOUT_PAD, causal=True),
+    Family("gpt2 padded left", "GPT2Config", _GPT2, _PADDED_LEFT, causal=True),
     Family(
         "gpt2 scaled by layer",
         "GPT2Config",
@@ -361,7 +349,7 @@ CAPTURED = (
         "mistral padded left",
         "MistralConfig",
         _GROUPED | {"sliding_window": WINDOW},
-        byte_level_padded_left,
+        _PADDED_LEFT,
         causal=True,
         key_heads=2,
     ),
@@ -418,6 +406,24 @@ def build(family: Family, folder: Path) -> Path:
     network.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
+
+
+Weights = dict[str, torch.Tensor]
+
+
+def rewrite(folder: Path, change: Callable[[Weights], Weights]) -> Path:
+    """Change the saved weights; returns the folder."""
+    path = folder / "model.safetensors"
+    before = load_file(path)
+    after = change(before)
+    assert any(after.get(name) is not each for name, each in before.items())
+    save_file(after, path, {"format": "pt"})
+    return folder
+
+
+def without(part: str) -> Callable[[Weights], Weights]:
+    """The change that leaves out tensors with this part in their names."""
+    return lambda weights: {name: each for name, each in weights.items() if part not in name}
 
 
 def _network(family: Family) -> PreTrainedModel:

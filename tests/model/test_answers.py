@@ -11,14 +11,13 @@ import torch
 from core.model import LoadedModel, load, trace_text
 from core.model.encoder_decoder.targets import MAX_ANSWER, greedy_ids
 from tests.model.families import SENTENCES
-from tests.model.language.checkpoints import build_with_head
+from tests.model.language.checkpoints import ANSWERING, build_with_head
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from transformers import PreTrainedModel
 
-KINDS = {"t5": "T5ForConditionalGeneration", "bart": "BartForConditionalGeneration"}
 START = 2
 
 
@@ -49,11 +48,11 @@ def one_by_one(network: PreTrainedModel, ids: list[int], count: int, end: int) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", ANSWERING)
 def test_an_answer_takes_the_likeliest_token_each_time(name: str, tmp_path: Path) -> None:
     network = build_with_head(
         name,
-        KINDS[name],
+        ANSWERING[name],
         tmp_path,
         stir=0.5,
         decoder_start_token_id=START,
@@ -74,7 +73,7 @@ def test_an_answer_takes_the_likeliest_token_each_time(name: str, tmp_path: Path
 
 
 def test_an_answer_obeys_the_tokens_that_its_settings_force_and_suppress(tmp_path: Path) -> None:
-    build_with_head("bart", KINDS["bart"], tmp_path)
+    build_with_head("bart", ANSWERING["bart"], tmp_path)
     plain = answered(opened(tmp_path), SENTENCES[0])
     settings = {"forced_bos_token_id": 17, "forced_eos_token_id": 18}
     forced = opened(tmp_path, suppress_tokens=sorted(set(plain[1:])), **settings)

@@ -87,28 +87,17 @@ def test_a_commit_that_is_none_is_not_downloaded(stand_in: StandInHub, commit: o
         hub.ask("some/model")
 
 
-@pytest.fixture(params=["environment", "file"])
-def own_token(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> str:
-    """A token of this machine, in one of the places where the hub client looks for it."""
-    if request.param == "environment":
-        monkeypatch.setenv("HF_TOKEN", "hf_secret")
-    else:
-        monkeypatch.delenv("HF_TOKEN", raising=False)
-        (tmp_path / "token").write_text("hf_secret")
-        monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "token"))
-    return "Bearer hf_secret"
-
-
-def test_a_request_without_a_token_sends_none(stand_in: StandInHub, own_token: str) -> None:
+def test_a_request_without_a_token_sends_none(
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
     stand_in.offer("some/model", *FILES)
     hub.ask("some/model", token=False)
     with pytest.raises(NotDownloadedError):
         load("some/model", download=False, token=False)
     assert stand_in.tokens == {None}
     hub.ask("some/model")
-    assert stand_in.tokens == {None, own_token}
+    assert stand_in.tokens == {None, "Bearer hf_secret"}
 
 
 def test_without_a_token_a_gated_model_is_none(stand_in: StandInHub) -> None:

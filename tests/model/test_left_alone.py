@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import torch
 
 from core.model import load, trace_text
 from core.model.errors import UnsupportedModelError
-from core.model.left_alone import ModuleStates, left_alone
 from tests.model.families import SENTENCES
 from tests.model.sweep.tiny import build
 
@@ -36,20 +33,6 @@ def test_a_short_text_does_not_switch_bigbird_to_full_attention(tmp_path: Path) 
 def test_other_networks_need_no_lock(tmp_path: Path) -> None:
     build("bert", tmp_path)
     assert load(str(tmp_path)).network_lock is None
-
-
-def test_attributes_buffers_and_parts_are_put_back() -> None:
-    network = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
-    network.register_buffer("table", torch.zeros(1))
-    first, table = network[0], network.table
-    with left_alone(network, threading.RLock()):
-        network[0] = torch.nn.Linear(2, 2)
-        network[1].inplace = True
-        network.table = torch.ones(1)
-    assert network[0] is first
-    assert network.table is table
-    assert not network[1].inplace
-    assert not ModuleStates(network).put_back()
 
 
 def test_rotary_embeddings_that_stretch_do_not_stay_stretched(tmp_path: Path) -> None:

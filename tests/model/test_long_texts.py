@@ -25,18 +25,14 @@ def most_characters(model: LoadedModel) -> int:
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How long each text was that a tokenizer got."""
     lengths: list[int] = []
+    kind = type(load("bundled/minilm").tokenizer)
+    call = kind.__call__
 
-    def watch(model: LoadedModel) -> None:
-        kind = type(model.tokenizer)
-        call = kind.__call__
+    def counted(self: object, *texts: Any, **settings: Any) -> Any:
+        lengths.extend(len(text) for text in texts if text is not None)
+        return call(self, *texts, **settings)
 
-        def counted(self: object, *texts: Any, **settings: Any) -> Any:
-            lengths.extend(len(text) for text in texts if text is not None)
-            return call(self, *texts, **settings)
-
-        monkeypatch.setattr(kind, "__call__", counted)
-
-    watch(load("bundled/minilm"))
+    monkeypatch.setattr(kind, "__call__", counted)
     return lengths
 
 

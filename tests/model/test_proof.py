@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 
 from core.model import load, trace_text
 from core.model.capture import interface
 from core.model.capture.calls import Call
 from core.model.errors import UnsupportedModelError
 from core.model.trace import Layer
-from tests.model.families import FAMILIES, SENTENCES, build, oracle
+from tests.model.families import FAMILIES, SENTENCES, build, oracle, rewrite
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,20 +24,16 @@ if TYPE_CHECKING:
 
     Change = Callable[[Call], Call]
 
-WEIGHTS = "model.safetensors"
-
 
 def _rewritten(folder: Path, part: str, change: Callable[[torch.Tensor], torch.Tensor]) -> Path:
     """The folder, with every weight whose name contains `part` changed."""
-    weights = load_file(folder / WEIGHTS)
-    names = [name for name in weights if part in name]
-    assert names
-    save_file(
-        weights | {name: change(weights[name]).contiguous() for name in names},
-        folder / WEIGHTS,
-        metadata={"format": "pt"},
+    return rewrite(
+        folder,
+        lambda weights: {
+            name: change(each).contiguous() if part in name else each
+            for name, each in weights.items()
+        },
     )
-    return folder
 
 
 def _sharp(folder: Path) -> Path:

@@ -10,11 +10,6 @@ import pytest
 from core.model.box import BOX, open_box
 
 FOLDER = Path(__file__).parents[3] / "core" / "model" / "box"
-DRAWN = [name for name, image in BOX.items() if image.group == "drawn"]
-
-
-def pixels(name: str) -> np.ndarray:
-    return np.asarray(open_box(name))
 
 
 @pytest.mark.parametrize("name", BOX)

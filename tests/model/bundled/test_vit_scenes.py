@@ -12,7 +12,7 @@ import torch
 
 from core.analysis.images.colour import looks_of
 from core.analysis.images.selectivity import selectivity
-from core.model import LoadedModel, ModelSpec, classify, load, trace_image, untrained_twin
+from core.model import LoadedModel, classify, load, trace_image, untrained_twin
 from core.model.box import BOX
 from core.model.catalog import bundled_folder, find
 from tests.tools.making.drawing import Scene, draw_mosaic, random_scene
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
 NAME = "bundled/vit-scenes"
 FEW = 8  # scenes; the card has more
-
-
-def spec() -> ModelSpec:
-    found = find(NAME)
-    assert found is not None
-    return found
 
 
 @cache
@@ -48,7 +42,9 @@ def scenes() -> tuple[Scene, ...]:
 
 @cache
 def card() -> str:
-    return (bundled_folder(spec()) / "README.md").read_text("utf-8")
+    spec = find(NAME)
+    assert spec is not None
+    return (bundled_folder(spec) / "README.md").read_text("utf-8")
 
 
 def column(name: str) -> list[str]:

@@ -82,36 +82,19 @@ def test_a_model_that_was_downloaded_loads_and_nothing_else_came(
     assert load("some/novels", download=False).name == "some/novels"
 
 
-@pytest.mark.parametrize("place", ["environment", "file"])
 @pytest.mark.parametrize(("token", "sent"), [(False, None), (None, "Bearer hf_own")])
 def test_a_download_sends_the_token_of_this_machine_or_none(
     novels: hub.HubModel,
     stand_in: StandInHub,
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    place: str,
     token: bool | None,
     sent: str | None,
 ) -> None:
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-    if place == "environment":
-        monkeypatch.setenv("HF_TOKEN", "hf_own")
-    else:
-        (tmp_path / "token").write_text("hf_own")
-        monkeypatch.setenv("HF_TOKEN_PATH", str(tmp_path / "token"))
+    monkeypatch.setenv("HF_TOKEN", "hf_own")
     stand_in.asked.clear()
     downloads.fetch(novels, token=token)
     assert stand_in.tokens == {sent}
     assert sorted(stand_in.fetched) == WANTED
-
-
-def test_a_model_larger_than_the_site_takes_is_refused_before_anything_is_fetched(
-    stand_in: StandInHub,
-) -> None:
-    model = zeros(stand_in, "large/model", 3_000_000_000, 0)
-    with pytest.raises(DownloadRefusedError, match=r"3,000 MB .* 2,500 MB at most"):
-        downloads.join(model, max_mb=2_500)
-    assert stand_in.fetched == []
 
 
 @pytest.mark.parametrize("sent", [60_000_000, 4_000_000, 900_000])

@@ -32,26 +32,20 @@ if TYPE_CHECKING:
 LABELS = {0: "circle", 1: "square", 2: "star", 3: "ring", 4: "cross", 5: "bar", 6: "moon"}
 
 
-def test_a_model_of_the_other_kind_is_refused_where_one_kind_is_asked_for(
+def test_a_model_of_the_other_kind_and_an_input_of_the_other_kind_are_refused(
     model_of: ModelOf, tmp_path: Path
 ) -> None:
     build(FAMILIES["vit"], tmp_path)
+    vit, bert = load(str(tmp_path)), model_of("bert")
     with pytest.raises(WrongInputError, match=r"reads images, not texts\. Use it with an image"):
-        load(str(tmp_path), modality="text")
+        load(vit.name, modality="text")
+    with pytest.raises(WrongInputError, match=r"reads images, not texts\. Use it with an image"):
+        trace_text(vit, "a text")
     with pytest.raises(WrongInputError, match="reads texts, not images"):
-        load(model_of("bert").name, modality="image")
-
-
-def test_a_text_for_a_model_of_images_is_refused_and_the_other_way_round(
-    model_of: ModelOf, tmp_path: Path
-) -> None:
-    build(FAMILIES["vit"], tmp_path)
-    model = load(str(tmp_path))
-    with pytest.raises(WrongInputError, match=r"reads images, not texts\. Use it with an image"):
-        trace_text(model, "a text")
+        load(bert.name, modality="image")
     for see in (trace_image, classify):
         with pytest.raises(WrongInputError, match=r"reads texts, not images\. Use it with a text"):
-            see(model_of("bert"), image())
+            see(bert, image())
 
 
 @pytest.mark.parametrize(

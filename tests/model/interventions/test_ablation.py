@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from core.model.interventions.ablation import Cell, ablate
 from core.model.interventions.heads import effects
 from core.model.language import next_words
 from tests.model.families import SENTENCES
+from tests.model.interventions.surgery import without_heads
 from tests.rounding import assert_same_pass, assert_same_shares
 
 if TYPE_CHECKING:
@@ -27,17 +27,8 @@ BOOK = "Oh, this book? I've enjoyed it."
 WATCHED = ["bloom", "deberta-v2"]
 
 
-def _without_columns(model: LoadedModel, places: list[tuple[int, int]]) -> LoadedModel:
-    """The model with those heads' parts of W_O set to zero by hand."""
-    network = copy.deepcopy(model.network)
-    assert model.outputs is not None
-    for layer, head in places:
-        module = network.get_submodule(model.outputs[layer])
-        weight = module.weight.detach()
-        rows = weight if type(module).__name__ == "Conv1D" else weight.T
-        width = len(rows) // model.heads
-        rows[head * width : (head + 1) * width] = 0
-    return dataclasses.replace(model, network=network)
+def _cut(model: LoadedModel, *places: tuple[int, int]) -> LoadedModel:
+    return dataclasses.replace(model, network=without_heads(model, *places))
 
 
 def _assert_alike(first: Trace, second: Trace) -> None:
@@ -52,8 +43,7 @@ def test_heads_replaced_by_zero_leave_the_trace_of_a_model_without_their_columns
 ) -> None:
     model, places = model_of(name), [(0, 1), (0, 2), (1, 0)]
     result = ablate(model, SENTENCE, heads=places, replace="zero", draws=0)
-    cut = _without_columns(model, places)
-    _assert_alike(result.after, trace_text(cut, SENTENCE, decode=False))
+    _assert_alike(result.after, trace_text(_cut(model, *places), SENTENCE, decode=False))
     _assert_alike(result.before, trace_text(model, SENTENCE, decode=False))
     assert np.abs(result.after.queries[1] - result.before.queries[1]).max() > 1e-4
     assert np.isnan(result.control)
@@ -117,12 +107,7 @@ def test_one_head_changes_and_turns_as_the_effect_of_that_head_says() -> None:
 def test_what_is_likeliest_before_and_after_is_the_next_word_of_both_models() -> None:
     gpt2, text = load("bundled/gpt2-novels"), "The young lady was very happy to see her"
     result = ablate(gpt2, text, heads=[(1, 2)], replace="zero")
-    whole = copy.deepcopy(gpt2.language_model)
-    assert whole is not None
-    assert gpt2.outputs is not None
-    weight = whole.transformer.get_submodule(gpt2.outputs[1]).weight.detach()
-    width = len(weight) // gpt2.heads
-    weight[2 * width : 3 * width] = 0
+    whole = without_heads(gpt2, (1, 2), whole=gpt2.language_model)
     before, after = (
         {guess.display: guess.probability for guess in next_words(each, text, count=5)}
         for each in (gpt2, dataclasses.replace(gpt2, language_model=whole))
@@ -138,7 +123,7 @@ def test_what_is_likeliest_before_and_after_is_the_next_word_of_both_models() ->
 def test_heads_and_edges_of_an_image_change_its_classes() -> None:
     vit, image = load("bundled/vit-scenes"), open_box("three-shapes")
     result = ablate(vit, image, heads=[(4, 1)], replace="zero")
-    _assert_alike(result.after, trace_image(_without_columns(vit, [(4, 1)]), image))
+    _assert_alike(result.after, trace_image(_cut(vit, (4, 1)), image))
     assert result.unit == "logits"
     assert vit.vision is not None
     assert {each.name for each in result.expected} <= set(vit.vision.labels)

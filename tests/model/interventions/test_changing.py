@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +15,7 @@ from core.model.interventions.heads import as_input, effects, run_changed
 from core.model.interventions.measures import measured, measures_of
 from core.model.interventions.reference import outputs_of
 from tests.model.families import CAPTURED, FAMILIES, HEADS, SENTENCES
+from tests.model.interventions.surgery import without_heads
 from tests.pages.vision import model_folder
 from tests.rounding import assert_same_pass
 
@@ -39,17 +39,6 @@ def _read(model: LoadedModel, way: Measured, intervention: Intervention) -> torc
     return run_changed(model, way, intervention)[0]
 
 
-def _without_columns(model: LoadedModel, module: str, head: int, heads: int) -> torch.nn.Module:
-    """A copy of the network in which that head's part of W_O is zero."""
-    network = copy.deepcopy(model.network)
-    weight = network.get_submodule(module).weight
-    is_transposed = type(network.get_submodule(module)).__name__ == "Conv1D"
-    rows = weight.detach() if is_transposed else weight.detach().T
-    width = len(rows) // heads
-    rows[head * width : (head + 1) * width] = 0
-    return network
-
-
 @pytest.mark.parametrize("name", [*ONE_OF_EACH, "t5", "bart"])
 def test_an_intervention_that_changes_nothing_changes_nothing(name: str, model_of: ModelOf) -> None:
     model = model_of(name)
@@ -71,9 +60,8 @@ def test_an_intervention_that_changes_nothing_changes_nothing(name: str, model_o
 def test_zero_is_a_head_without_its_columns_of_w_o(name: str, model_of: ModelOf) -> None:
     model, head = model_of(name), 2
     way = _measured(model)
-    assert model.outputs is not None
-    for layer, module in enumerate(model.outputs):
-        cut = _without_columns(model, module, head, HEADS)
+    for layer in range(model.layers):
+        cut = without_heads(model, (layer, head))
         network = cut.get_encoder() if model.is_encoder_decoder else cut
         with torch.inference_mode():
             expected = network(**way.inputs(1))[0].double().mean(1)[0]
@@ -96,7 +84,7 @@ def test_every_kind_of_attention_of_an_encoder_decoder_can_be_changed(
     ]
     by_type = dict(zip(model.attention, modules, strict=True))
     for number, attention_type in enumerate(model.order):
-        cut = _without_columns(model, next(by_type[attention_type]), 1, HEADS)
+        cut = without_heads(model, (next(by_type[attention_type]), 1))
         change = Intervention({number: [Replacement(0, 1, 0.0)]})
         with torch.inference_mode():
             expected = cut(**inputs)[0]
@@ -111,8 +99,7 @@ def test_zero_is_a_head_of_images_without_its_columns_of_w_o() -> None:
     model = load(model_folder("vit"))
     image = Image.effect_mandelbrot((32, 32), (-2, -1.5, 1, 1.5), 50).convert("RGB")
     way = measured(model, as_input(model, image), "class")
-    assert model.outputs is not None
-    cut = _without_columns(model, model.outputs[1], 1, model.heads)
+    cut = without_heads(model, (1, 1))
     with torch.inference_mode():
         expected = cut(**way.inputs(1)).last_hidden_state[0, 0].double()
     changed = _read(model, way, Intervention({1: [Replacement(0, 1, 0.0)]}))
@@ -153,17 +140,6 @@ def test_a_forbidden_cell_gets_nothing_and_the_others_of_its_row_share_it(
         expected[1, 3] = before[1, 3].masked_fill(forbidden[1, 3], 0) / (1 - before[1, 3, 2])
     assert float(before[1, 3, 2]) > 1e-4
     assert float((after - expected).abs().max()) < 1e-5
-
-
-@pytest.mark.parametrize("name", ["bert", "gpt2", "bloom"])
-def test_copies_of_a_batch_are_changed_apart(name: str, model_of: ModelOf) -> None:
-    model = model_of(name)
-    way = _measured(model)
-    both = Intervention({1: [Replacement(0, 0, 0.0), Replacement(2, 3, 0.0)]})
-    together = run_changed(model, way, both, copies=3)
-    for copy_, own in enumerate(({1: [Replacement(0, 0, 0.0)]}, {}, {1: [Replacement(0, 3, 0.0)]})):
-        alone = _read(model, way, Intervention(own))  # type: ignore[arg-type]
-        assert float((together[copy_] - alone).abs().max()) < 1e-5 * float(alone.abs().max())
 
 
 def test_a_measure_that_a_model_has_not_is_refused(model_of: ModelOf) -> None:

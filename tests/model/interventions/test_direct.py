@@ -15,12 +15,10 @@ from core.model.errors import UnsupportedModelError
 from core.model.interventions import direct
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.heads import as_input
-from core.model.interventions.lens import logit_lens
-from core.model.interventions.measures import measured
 from core.model.interventions.reference import head_outputs
 from core.model.weights.output_projection import output_projections
 from tests.model.families import CAPTURED, SENTENCES
-from tests.model.language.checkpoints import build_with_head
+from tests.model.language.checkpoints import WITH_HEAD, build_with_head
 from tests.model.planted import PLANTED
 from tests.model.sweep.tiny import build, build_causal
 from tests.rounding import assert_same_pass
@@ -33,20 +31,14 @@ if TYPE_CHECKING:
     from tests.conftest import ModelOf
 
 TEXT = SENTENCES[1]
-FINAL_NORMS = ("norm", "norm_f", "ln_f")
 FOLLOWED = [each.name for each in CAPTURED if " " not in each.name]
-WITH_WORDS = {
-    "gpt2": "GPT2LMHeadModel",
-    "llama": "LlamaForCausalLM",
-    "gemma2": "Gemma2ForCausalLM",
-    "bloom": "BloomForCausalLM",
-    "gpt_neox": "GPTNeoXForCausalLM",
-    "opt": "OPTForCausalLM",
-    "bert": "BertForMaskedLM",
-    "roberta": "RobertaForMaskedLM",
-    "distilbert": "DistilBertForMaskedLM",
-    "modernbert": "ModernBertForMaskedLM",
-}
+WITH_WORDS = (
+    *("gpt2", "llama", "gemma2", "bloom", "gpt_neox", "opt"),
+    *("bert", "roberta", "distilbert", "modernbert"),
+)
+MIXTURES = (  # of experts, and networks of bare products
+    *("mixtral", "qwen3_moe", "olmoe", "deepseek_v3", "dbrx", "granitemoe", "gpt_oss", "falcon"),
+)
 
 
 def _total(parts: DirectParts) -> float:
@@ -78,9 +70,12 @@ def test_parts_add_up_and_a_head_that_is_zero_lacks_its_part(name: str, model_of
     assert (turned > 0).all()
 
 
-@pytest.mark.parametrize(("name", "kind"), WITH_WORDS.items())
-def test_the_lead_of_a_word_is_taken_apart(name: str, kind: str, tmp_path: Path) -> None:
-    build_with_head(name, kind, tmp_path, stir=0.2)
+@pytest.mark.parametrize("name", [*WITH_WORDS, *MIXTURES])
+def test_the_lead_of_a_word_is_taken_apart(name: str, tmp_path: Path) -> None:
+    if name in MIXTURES:
+        build_causal(name, tmp_path)
+    else:
+        build_with_head(name, WITH_HEAD[name], tmp_path, stir=0.2)
     model = load(str(tmp_path))
     parts = direct_parts(model, TEXT, "logit_difference")
     assert _total(parts) == pytest.approx(parts.value, abs=1e-4)
@@ -132,15 +127,6 @@ def test_control_characters_and_halves_of_characters_are_no_words() -> None:
     words, passed_over = direct._most_moved(model, -part, 2, -1)
     assert [(each.display, each.logit) for each in words] == [("lady", -5), ("very", -3)]
     assert passed_over == 2
-
-
-def test_what_a_head_writes_is_text_and_what_is_not_is_counted() -> None:
-    model = load("bundled/gpt2-novels")
-    shown = [written_words(model, TEXT, layer, head) for layer in range(4) for head in range(4)]
-    words = [word for each in shown if each for word in (*each.likelier, *each.less_likely)]
-    assert len(words) == 16 * 10
-    assert all(model.tokenizer.decode([word.id]).strip().isprintable() for word in words)
-    assert not any("<0x" in word.display or "<U+" in word.display for word in words)
 
 
 def test_by_hand_through_all_norms_after_a_head_of_an_encoder(model_of: ModelOf) -> None:
@@ -210,36 +196,6 @@ def test_what_is_not_followed_is_refused_and_what_is_not_linear_too(tmp_path: Pa
             run(model, TEXT)
     with pytest.raises(UnsupportedModelError, match="taken apart by 'kl'"):
         direct_parts(load("bundled/gpt2-novels"), TEXT, "kl")
-
-
-@pytest.mark.parametrize(
-    "kind",
-    ["mixtral", "qwen3_moe", "olmoe", "deepseek_v3", "dbrx", "granitemoe", "gpt_oss", "falcon"],
-)
-def test_mixtures_of_experts_and_bare_products_are_followed(kind: str, tmp_path: Path) -> None:
-    """By hand: the final norm and the head for words on the network's own hidden states."""
-    build_causal(kind, tmp_path)
-    model = load(str(tmp_path))
-    assert model.language_model is not None
-    way = measured(model, as_input(model, TEXT), "logit_difference")
-    with torch.inference_mode():
-        states = model.network(**way.inputs(1), output_hidden_states=True).hidden_states
-        norm = next(filter(None, (getattr(model.network, name, None) for name in FINAL_NORMS)))
-        head = model.language_model.get_output_embeddings()
-        chances = [head(norm(each[0, way.position])).softmax(-1) for each in states[:-1]]
-    lens = logit_lens(model, TEXT)
-    assert lens is not None
-    for each, expected in zip(lens[:-1], chances, strict=True):
-        values = [guess.probability for guess in each.guesses]
-        # Narrow models' experts are chosen by what stands there: the passes differ by rounding.
-        assert_same_pass(values, expected[[guess.id for guess in each.guesses]], 100)
-        texts = [model.tokenizer.decode([each]) for each in expected.argsort().tolist()]
-        printed = [each.strip().isprintable() and each not in {"", "\ufffd"} for each in texts]
-        assert_same_pass(values[::-1], expected.sort().values[printed][-3:], 100)
-    parts = direct_parts(model, TEXT, "logit_difference")
-    assert _total(parts) == pytest.approx(parts.value, abs=1e-4)
-    alone = direct_effects(model, TEXT, "zero", "logit_difference")
-    np.testing.assert_allclose(alone, parts.heads, atol=1e-4 * np.abs(parts.heads).max())
 
 
 def test_other_threads_see_the_model_as_it_is(model_of: ModelOf) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from core.analysis.corpus.sample import sample_sentences
 from core.model import LoadedModel, effects, load
 from core.model.box import BOX, open_box
 from core.model.errors import WrongInputError
+from core.model.image.forward import image_inputs
 from core.model.interventions.direct import direct_effects
 from core.model.interventions.heads import as_input, replacements
 from core.model.interventions.measures import measures_of
@@ -24,6 +24,7 @@ from core.model.interventions.reference import (
     reference_texts,
 )
 from tests.model.families import SENTENCES
+from tests.model.interventions.surgery import without_heads
 from tests.model.language.checkpoints import build_with_head
 from tests.rounding import assert_same_pass, rounding_of
 
@@ -39,25 +40,6 @@ def model(name: str) -> LoadedModel:
     return load(f"bundled/{name}")
 
 
-def _cut(
-    whole: torch.nn.Module,
-    base: str,
-    names: tuple[str, ...],
-    layer: int,
-    head: int,
-    share: float = 1.0,
-) -> torch.nn.Module:
-    """A copy of a network whose head writes nothing, or that share less."""
-    network = copy.deepcopy(whole)
-    prefix = f"{base}." if base else ""
-    module = network.get_submodule(prefix + names[layer])
-    weight = module.weight.detach()
-    rows = weight if type(module).__name__ == "Conv1D" else weight.T
-    dim = len(rows) // model("gpt2-novels").heads if base else len(rows) // 12
-    rows[head * dim : (head + 1) * dim] *= 1 - share
-    return network
-
-
 def test_the_reference_is_plain_text_of_the_sample_corpus() -> None:
     texts = reference_texts()
     assert len(texts) == 48
@@ -68,15 +50,12 @@ def test_the_reference_is_plain_text_of_the_sample_corpus() -> None:
 def test_zeroing_a_head_of_a_decoder_changes_what_surgery_changes(measure: str) -> None:
     gpt2 = model("gpt2-novels")
     found = effects(gpt2, TEXT, "zero", measure, draws=0)  # type: ignore[arg-type]
-    ids = torch.tensor([as_input(gpt2, TEXT).ids])
-    assert gpt2.language_model is not None
-    assert gpt2.outputs is not None
-    base = next(name for name, part in gpt2.language_model.named_children() if part is gpt2.network)
+    ids, whole = torch.tensor([as_input(gpt2, TEXT).ids]), gpt2.language_model
+    assert whole is not None
     with torch.inference_mode():
-        before = gpt2.language_model(ids).logits[0].double()
-        for layer, head in ((0, 0), (1, 2), (3, 3)):
-            cut = _cut(gpt2.language_model, base, gpt2.outputs, layer, head)
-            after = cut(ids).logits[0].double()
+        before = whole(ids).logits[0].double()
+        for place in ((0, 0), (1, 2), (3, 3)):
+            after = without_heads(gpt2, place, whole=whole)(ids).logits[0].double()
             if measure == "kl":
                 expected = torch.nn.functional.kl_div(
                     after[-1].log_softmax(0),
@@ -94,21 +73,7 @@ def test_zeroing_a_head_of_a_decoder_changes_what_surgery_changes(measure: str) 
                 first, second = before[-1].topk(2).indices
                 leads = [each[-1, first] - each[-1, second] for each in (before, after)]
                 expected = leads[0] - leads[1]
-            assert found.values[layer, head] == pytest.approx(float(expected), rel=1e-3, abs=1e-5)
-
-
-def test_the_sentence_vector_of_the_default_turns_as_far_as_after_surgery() -> None:
-    minilm = model("minilm")
-    found = effects(minilm, BOOK, "zero", draws=0)
-    ids = torch.tensor([as_input(minilm, BOOK).ids])
-    assert minilm.outputs is not None
-    with torch.inference_mode():
-        before = minilm.network(ids)[0][0].double().mean(0)
-        for layer, head in ((3, 1), (5, 0)):
-            cut = _cut(minilm.network, "", minilm.outputs, layer, head)
-            after = cut(ids)[0][0].double().mean(0)
-            expected = 1 - torch.nn.functional.cosine_similarity(before, after, dim=0)
-            assert found.values[layer, head] == pytest.approx(float(expected), rel=1e-3)
+            assert found.values[place] == pytest.approx(float(expected), rel=1e-3, abs=1e-5)
 
 
 def test_the_mean_is_over_all_tokens_of_the_reference() -> None:
@@ -120,7 +85,7 @@ def test_the_mean_is_over_all_tokens_of_the_reference() -> None:
     weight = minilm.network.get_submodule(minilm.outputs[layer]).weight[
         :, head * 32 : (head + 1) * 32
     ]
-    cut = _cut(minilm.network, "", minilm.outputs, layer, head)
+    cut = without_heads(minilm, (layer, head))
     cut.get_submodule(minilm.outputs[layer]).bias.data += (weight @ mean).detach()
     ids = torch.tensor([as_input(minilm, BOOK).ids])
     with torch.inference_mode():
@@ -199,20 +164,11 @@ def test_the_logit_of_the_likeliest_class_falls_as_after_surgery() -> None:
     assert set(found.words) < set(vit.vision.labels)  # type: ignore[union-attr]
     assert measures_of(vit) == ("class",)
     assert found.unit == "logits"
-    assert vit.classifier is not None
-    assert vit.outputs is not None
-    base = next(name for name, part in vit.classifier.named_children() if part is vit.network)
-    item = as_input(vit, image)
-    from core.model.image.forward import image_inputs
-
-    inputs = image_inputs(vit.classifier, vit.vision, [item.patches.pixels])  # type: ignore[arg-type, union-attr]
-    cut = copy.deepcopy(vit.classifier)
-    weight = cut.get_submodule(f"{base}.{vit.outputs[4]}").weight.detach()
-    dim = weight.shape[1] // vit.heads
-    weight[:, dim : 2 * dim] = 0
+    whole: Any = vit.classifier
+    inputs = image_inputs(whole, vit.vision, [as_input(vit, image).patches.pixels])  # type: ignore[arg-type, union-attr]
     with torch.inference_mode():
-        before = vit.classifier(**inputs).logits[0].double()
-        after = cut(**inputs).logits[0].double()
+        before = whole(**inputs).logits[0].double()
+        after = without_heads(vit, (4, 1), whole=whole)(**inputs).logits[0].double()
     best = int(before.argmax())
     expected = float(before[best] - after[best])
     assert found.values[4, 1] == pytest.approx(expected, rel=1e-3, abs=1e-5)
@@ -229,10 +185,7 @@ def test_a_masked_model_is_measured_at_its_mask_or_at_the_last_word_hidden(tmp_p
     assert names[found.position] == [name for name in names if name[0].isalnum()][-1]
     hidden = list(ids)
     hidden[found.position] = bert.tokenizer.mask_token_id  # type: ignore[call-overload]
-    assert bert.outputs is not None
-    cut = copy.deepcopy(network)
-    weight = cut.bert.get_submodule(bert.outputs[1]).weight.detach()
-    weight[:, 8:16] = 0
+    cut = without_heads(bert, (1, 1), whole=network)
     with torch.inference_mode():
         before, after = (
             each(torch.tensor([hidden])).logits[0, found.position].double().log_softmax(0)
@@ -250,16 +203,14 @@ def test_words_that_are_named_are_compared_after_their_blank() -> None:
     gpt2 = model("gpt2-novels")
     found = effects(gpt2, TEXT, "zero", "logit_difference", words=("father", "mother"), draws=0)
     assert found.words == ("father", "mother")
-    assert gpt2.language_model is not None
-    assert gpt2.outputs is not None
+    whole: Any = gpt2.language_model
     ids = torch.tensor([as_input(gpt2, TEXT).ids])
     first, second = gpt2.tokenizer.convert_tokens_to_ids(["Ġfather", "Ġmother"])
-    base = next(name for name, part in gpt2.language_model.named_children() if part is gpt2.network)
-    cut = _cut(gpt2.language_model, base, gpt2.outputs, 1, 2)
+    cut = without_heads(gpt2, (1, 2), whole=whole)
     with torch.inference_mode():
         leads = [
             float(logits[first] - logits[second])
-            for logits in (each(ids).logits[0, -1].double() for each in (gpt2.language_model, cut))
+            for logits in (each(ids).logits[0, -1].double() for each in (whole, cut))
         ]
     assert found.values[1, 2] == pytest.approx(leads[0] - leads[1], rel=1e-3, abs=1e-5)
 

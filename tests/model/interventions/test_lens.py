@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
@@ -10,36 +10,35 @@ import torch
 from core.model import load
 from core.model.interventions.heads import as_input
 from core.model.interventions.lens import logit_lens
+from core.model.interventions.measures import measured
 from core.model.language import next_words
 from tests.model.families import SENTENCES
-from tests.model.language.checkpoints import build_with_head
+from tests.model.interventions.test_direct import MIXTURES
+from tests.model.sweep.tiny import build_causal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 TEXT = SENTENCES[1]
-NORMS = {
-    "gpt2": ("GPT2LMHeadModel", "transformer.ln_f"),
-    "llama": ("LlamaForCausalLM", "model.norm"),
-    "gpt_neox": ("GPTNeoXForCausalLM", "gpt_neox.final_layer_norm"),
-}
+NORMS = ("norm", "norm_f", "ln_f", "final_layer_norm")
 
 
-@pytest.mark.parametrize("name", NORMS)
-def test_after_each_layer_the_final_norm_reads_what_stands_there(name: str, tmp_path: Path) -> None:
-    kind, norm = NORMS[name]
-    network = build_with_head(name, kind, tmp_path, stir=0.2)
+@pytest.mark.parametrize("kind", ["gpt2", "llama", "gpt_neox", *MIXTURES])
+def test_after_each_layer_the_final_norm_reads_what_stands_there(kind: str, tmp_path: Path) -> None:
+    build_causal(kind, tmp_path)
     model = load(str(tmp_path))
-    ids = torch.tensor([as_input(model, TEXT).ids])
+    network: Any = model.language_model
+    norm = next(filter(None, (getattr(model.network, name, None) for name in NORMS)))
+    way = measured(model, as_input(model, TEXT), "logit_difference")
     with torch.inference_mode():
-        output = network(ids, output_hidden_states=True)
-        whole = output.logits[0, -1].double().log_softmax(-1)
+        output = network(**way.inputs(1), output_hidden_states=True)
+        whole = output.logits[0, way.position].double().log_softmax(-1)
         head = network.get_output_embeddings()
         found = logit_lens(model, TEXT)
         assert found is not None
         assert len(found) == len(output.hidden_states)
         for lens, states in zip(found[:-1], output.hidden_states[:-1], strict=True):
-            chances = head(network.get_submodule(norm)(states[0, -1])).double().log_softmax(-1)
+            chances = head(norm(states[0, way.position])).double().log_softmax(-1)
             order = chances.argsort(descending=True).tolist()
             texts = [model.tokenizer.decode([each]) for each in order]
             is_text = [each.strip().isprintable() and each not in {"", "\ufffd"} for each in texts]

@@ -15,6 +15,28 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 
+DECODERS = {
+    "gpt2": "GPT2LMHeadModel",
+    "gpt_neox": "GPTNeoXForCausalLM",  # its head is not tied
+    "opt": "OPTForCausalLM",
+    "llama": "LlamaForCausalLM",
+    "mistral": "MistralForCausalLM",
+    "gemma2": "Gemma2ForCausalLM",  # its head bounds what it says
+    "bloom": "BloomForCausalLM",  # its attention is watched
+}
+MASKED = {
+    "bert": "BertForMaskedLM",
+    "roberta": "RobertaForMaskedLM",
+    "distilbert": "DistilBertForMaskedLM",
+    "electra": "ElectraForMaskedLM",
+    "albert": "AlbertForMaskedLM",
+    "modernbert": "ModernBertForMaskedLM",
+    "deberta-v2": "DebertaV2ForMaskedLM",
+}
+ANSWERING = {"t5": "T5ForConditionalGeneration", "bart": "BartForConditionalGeneration"}
+WITH_HEAD = DECODERS | MASKED | ANSWERING
+
+
 def build_with_head(
     name: str, kind: str, folder: Path, *, stir: float = 0.0, **settings: Any
 ) -> PreTrainedModel:

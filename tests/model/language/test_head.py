@@ -7,38 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 
 from core.model import load, trace_text
 from core.model.language import masked_words, next_words
 from core.model.running import network as network_module
-from tests.model.families import SENTENCES
-from tests.model.language.checkpoints import build_with_head
+from tests.model.families import SENTENCES, rewrite, without
+from tests.model.language.checkpoints import DECODERS, MASKED, WITH_HEAD, build_with_head
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    Weights = dict[str, torch.Tensor]
-
-DECODERS = {
-    "gpt2": "GPT2LMHeadModel",
-    "gpt_neox": "GPTNeoXForCausalLM",  # its head is not tied
-    "opt": "OPTForCausalLM",
-    "llama": "LlamaForCausalLM",
-    "mistral": "MistralForCausalLM",
-    "gemma2": "Gemma2ForCausalLM",  # its head bounds what it says
-    "bloom": "BloomForCausalLM",  # its attention is watched
-}
-MASKED = {
-    "bert": "BertForMaskedLM",
-    "roberta": "RobertaForMaskedLM",
-    "distilbert": "DistilBertForMaskedLM",
-    "electra": "ElectraForMaskedLM",
-    "albert": "AlbertForMaskedLM",
-    "modernbert": "ModernBertForMaskedLM",
-    "deberta-v2": "DebertaV2ForMaskedLM",
-}
+    from tests.model.families import Weights
 
 
 def _inputs(folder: Path, text: str) -> dict[str, torch.Tensor]:
@@ -108,10 +88,6 @@ def test_a_head_changes_no_attention_and_holds_no_weight_twice(
     assert sum(weight.numel() for weight in network.parameters()) == model.parameters
 
 
-def _without(part: str) -> Callable[[Weights], Weights]:
-    return lambda weights: {name: each for name, each in weights.items() if part not in name}
-
-
 def _narrower(weights: Weights) -> Weights:
     """The head has a word less than the embeddings."""
     return weights | {"embed_out.weight": weights["embed_out.weight"][:-1].contiguous()}
@@ -120,21 +96,17 @@ def _narrower(weights: Weights) -> Weights:
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("bert", _without("cls.predictions.transform")),
-        ("bert", _without("cls.predictions")),
-        ("gpt_neox", _without("embed_out")),
+        ("bert", without("cls.predictions.transform")),
+        ("bert", without("cls.predictions")),
+        ("gpt_neox", without("embed_out")),
         ("gpt_neox", _narrower),
     ],
 )
 def test_a_model_whose_head_is_incomplete_opens_without_it(
     name: str, change: Callable[[Weights], Weights], tmp_path: Path
 ) -> None:
-    network = build_with_head(name, (DECODERS | MASKED)[name], tmp_path)
-    weights = load_file(tmp_path / "model.safetensors")
-    changed = change(weights)
-    assert {k: v.shape for k, v in changed.items()} != {k: v.shape for k, v in weights.items()}
-    save_file(changed, tmp_path / "model.safetensors", metadata={"format": "pt"})
-    model = load(str(tmp_path))
+    network = build_with_head(name, WITH_HEAD[name], tmp_path)
+    model = load(str(rewrite(tmp_path, change)))
     assert (model.language_model, model.task) == (None, None)
     with torch.no_grad():
         attentions = network(**_inputs(tmp_path, SENTENCES[0]), output_attentions=True).attentions
@@ -147,8 +119,7 @@ def test_a_head_that_does_not_fit_in_memory_is_not_read(
 ) -> None:
     network = build_with_head("gpt_neox", "GPTNeoXForCausalLM", tmp_path)
     whole = sum(weight.numel() for weight in network.parameters())
-    weights = _without("embed_out")(load_file(tmp_path / "model.safetensors"))
-    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    rewrite(tmp_path, without("embed_out"))
     monkeypatch.setattr("core.model.memory.available_bytes", lambda: 5 * whole - 1)
     usual = network_module.read
 

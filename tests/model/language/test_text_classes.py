@@ -11,7 +11,8 @@ from core.model import effects, load
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.measures import measures_of
 from core.model.language import text_classes
-from tests.model.families import FAMILIES, PAIR
+from tests.model.families import FAMILIES, PAIR, rewrite, without
+from tests.model.interventions.surgery import without_heads
 from tests.model.language.checkpoints import build_with_head
 
 if TYPE_CHECKING:
@@ -64,23 +65,16 @@ def test_probabilities_are_the_softmax_of_transformers_logits(
 def test_the_effect_of_a_head_is_the_fall_of_the_likeliest_class(
     classifier: tuple[str, torch.nn.Module], tmp_path: Path
 ) -> None:
-    """Without its head the network is the same with zeros in that head's columns of W_O."""
     name, network = classifier
     model = load(str(tmp_path))
     found = effects(model, TEXT, "zero")
     logits = expected(network, name, TEXT)
     best = int(logits.argmax())
     assert (found.measure, found.unit, found.words) == ("class", "logits", (LABELS[best],))
-    layer, head = 1, 2
-    assert model.outputs is not None
-    output = dict(network.named_modules())[f"{network.base_model_prefix}.{model.outputs[layer]}"]
-    dim = model.dim
-    with torch.no_grad():
-        weight = output.weight if isinstance(output, torch.nn.Linear) else output.weight.T
-        weight[:, head * dim : (head + 1) * dim] = 0
-    fall = float(logits[best] - expected(network, name, TEXT)[best])
+    cut = without_heads(model, (1, 2), whole=network)
+    fall = float(logits[best] - expected(cut, name, TEXT)[best])
     rounding = 1e-4 * float(logits.abs().max())
-    assert found.values[layer, head] == pytest.approx(fall, rel=1e-4, abs=rounding)
+    assert found.values[1, 2] == pytest.approx(fall, rel=1e-4, abs=rounding)
     assert abs(fall) > 10 * rounding
 
 
@@ -99,13 +93,8 @@ def test_several_classes_at_once_and_a_single_number_are_no_shares_of_one(tmp_pa
 
 
 def test_a_head_whose_pooler_is_missing_is_not_filled_with_chance(tmp_path: Path) -> None:
-    from safetensors.torch import load_file, save_file
-
     build_with_head("bert", CLASSIFIERS["bert"], tmp_path, num_labels=3)
-    path = tmp_path / "model.safetensors"
-    kept = {name: each for name, each in load_file(path).items() if "pooler" not in name}
-    save_file(kept, path, {"format": "pt"})
-    model = load(str(tmp_path))
+    model = load(str(rewrite(tmp_path, without("pooler"))))
     assert model.classifier is None
     with pytest.raises(UnsupportedModelError, match="no head that tells classes"):
         text_classes(model, TEXT)

@@ -28,10 +28,6 @@ class Eager:
         self._network = network.eval()
         self._tokenizer = AutoTokenizer.from_pretrained(folder)
 
-    def run(self, limit: int, text: str, pair: str | None = None) -> Any:
-        """The whole network's output for one text, cut at `limit` tokens, or for a pair."""
-        return self._run(self._network, limit, text, pair)
-
     def attention(
         self,
         limit: int,
@@ -63,7 +59,7 @@ class Eager:
     def _reader(self) -> PreTrainedModel:
         """The network, or its part for text if the whole wants an image or hides its attention."""
         try:
-            whole = self.run(8, "text")
+            whole = self._run(self._network, 8, "text")
             if self._network.config.is_encoder_decoder:
                 return self._network
         except Exception:  # noqa: BLE001 - whatever it misses without an image
@@ -81,7 +77,7 @@ class Eager:
         network: PreTrainedModel,
         limit: int,
         text: str,
-        pair: str | None,
+        pair: str | None = None,
         target: list[int] | None = None,
     ) -> Any:
         inputs = self._tokenizer(text, pair, truncation=True, max_length=limit, return_tensors="pt")

@@ -5,12 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import resource
-import sys
+import signal
 import tempfile
-import time
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,78 +16,34 @@ from tests.model.sweep.verdict import Verdict, described, judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from multiprocessing.process import BaseProcess
 
-SECONDS = 60.0  # for one type; most take one or two
+SECONDS = 60  # for one type; most take one or two
 MEMORY_BYTES = 6 * 2**30  # of address space, torch's own included
 
 
-@dataclass(frozen=True)
-class _Running:
-    kind: str
-    process: BaseProcess
-    began: float
-
-    def seconds_left(self) -> float:
-        return max(0.0, self.began + SECONDS - time.monotonic())
-
-
 def judge_all(kinds: Sequence[str], jobs: int) -> Iterator[Verdict]:
-    """A verdict for each type that takes text, as they come; `jobs` processes at once."""
-    waiting, running = list(reversed(kinds)), dict[Connection, _Running]()
-    while waiting or running:
-        while waiting and len(running) < jobs:
-            receiver, started = _start(waiting.pop())
-            running[receiver] = started
-        soonest = min(each.seconds_left() for each in running.values())
-        answered = wait(list(running), timeout=soonest)
-        done = [each for each in running if each in answered or not running[each].seconds_left()]
-        for receiver in done:
-            yield _finish(receiver, running.pop(receiver))
-
-
-def _start(kind: str) -> tuple[Connection, _Running]:
+    """A verdict for each type that takes text, in order; `jobs` processes at once."""
     context = multiprocessing.get_context("fork")  # torch and transformers are imported already
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(kind, sender), daemon=True)
-    process.start()
-    sender.close()
-    return receiver, _Running(kind, process, time.monotonic())
+    with context.Pool(jobs, maxtasksperchild=1) as pool:
+        answers = [pool.apply_async(_limited, (kind,)) for kind in kinds]
+        for kind, answer in zip(kinds, answers, strict=True):
+            try:  # those before it have ended, so it has begun
+                yield answer.get(SECONDS + 5)
+            except Exception as error:  # noqa: BLE001 - a time-out too: its process may have ended
+                yield Verdict(kind, "crash", reason=described(error))
 
 
-def _finish(receiver: Connection, child: _Running) -> Verdict:
-    """The child's answer, or what became of it."""
-    try:
-        verdict: Verdict = receiver.recv() if receiver.poll() else _overdue(child)
-    except EOFError:
-        child.process.join()
-        reason = f"the process ended without an answer (status {child.process.exitcode})"
-        verdict = Verdict(child.kind, "crash", reason=reason)
-    child.process.join(timeout=1)
-    if child.process.is_alive():
-        child.process.kill()
-    receiver.close()
-    return verdict
-
-
-def _overdue(child: _Running) -> Verdict:
-    child.process.kill()
-    return Verdict(child.kind, "crash", reason=f"no answer within {SECONDS:.0f} s", seconds=SECONDS)
-
-
-def _child(kind: str, sender: Connection) -> None:
+def _limited(kind: str) -> Verdict:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    signal.alarm(SECONDS)  # which ends the process
     with Path(os.devnull).open("w") as nothing, redirect_stdout(nothing), redirect_stderr(nothing):
-        sender.send(judge_kind(kind))
-    sender.close()
-    sys.stdout.flush()
+        return judge_kind(kind)
 
 
 def judge_kind(kind: str) -> Verdict:
     """Build the type's tiny model in a temporary folder and judge it."""
     from tests.model.sweep.tiny import build
 
-    began = time.perf_counter()
     try:
         if not is_text(kind):
             return Verdict(kind, "not text")
@@ -100,8 +53,5 @@ def judge_kind(kind: str) -> Verdict:
         try:
             build(kind, Path(name))
         except Exception as error:  # noqa: BLE001 - whatever it is, there is nothing to open
-            verdict = Verdict(kind, reason=described(error))
-        else:
-            verdict = judge(kind, Path(name))
-    verdict.seconds = time.perf_counter() - began
-    return verdict
+            return Verdict(kind, reason=described(error))
+        return judge(kind, Path(name))

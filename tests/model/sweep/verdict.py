@@ -6,17 +6,15 @@ import logging
 import math
 import sys
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from core.model import load, trace_corpus, trace_text
 from core.model.errors import ModelError
-from core.model.weights.output_projection import output_projections
 from tests.model.families import PAIR, SENTENCES
 from tests.model.sweep.eager import Eager
-from tests.model.sweep.sizes import POSITIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,12 +47,6 @@ class Verdict:
         takes its part, and hidden states; "output", hidden states alone.
     way : in which attention is recorded, see :data:`core.model.capture.forward.Way`.
     reason : the refusal or the exception.
-    checks : by name ("text", "pair", "long", "batch"), the error or what went wrong.
-    peak : each query's largest weight, the median of all; near 1 / tokens or 1, mistakes hide.
-    facts : of an open model: layers with attention and of the network, longest text in tokens, and
-        whether W_O is known (1 or 0).
-    alone : why transformers' own eager network does not run on text alone; empty where it does.
-    seconds : for all of it.
     """
 
     kind: str
@@ -63,11 +55,6 @@ class Verdict:
     against: str = ""
     way: str = ""
     reason: str = ""
-    checks: dict[str, float | str] = field(default_factory=dict)
-    peak: float | None = None
-    facts: dict[str, int] = field(default_factory=dict)
-    alone: str = ""
-    seconds: float = 0.0
 
 
 class CrashError(Exception):
@@ -78,11 +65,6 @@ def judge(kind: str, folder: Path) -> Verdict:
     """Load the model in the folder and run every check."""
     verdict = Verdict(kind)
     try:
-        eager = Eager(folder)
-        eager.run(len(SHORT), SHORT)
-    except Exception as error:  # noqa: BLE001 - a network that needs more than text is a result
-        verdict.alone = described(error)
-    try:
         with _crashes_shown():
             model = load(str(folder))
     except ModelError as refusal:
@@ -92,10 +74,9 @@ def judge(kind: str, folder: Path) -> Verdict:
     else:
         verdict.way = model.way
         before = _plain_state(model)
-        _run_checks(verdict, model, eager)
+        _run_checks(verdict, model, Eager(folder))
         if verdict.outcome == "opens" and (changed := _changed(before, _plain_state(model))):
             verdict.outcome, verdict.reason = "wrong", f"left in its modules: {changed}"
-        verdict.facts = _facts(model)
     return verdict
 
 
@@ -107,32 +88,25 @@ def _run_checks(verdict: Verdict, model: LoadedModel, eager: Eager) -> None:
         "batch": lambda: _batch_error(verdict, model, eager),
     }
     outcomes: list[tuple[Outcome, str]] = []  # of the checks that failed, with the reason
+    errors: list[float] = []
     for name, check in checks.items():
         try:
             with _crashes_shown():
                 error = check()
         except ModelError as refusal:
-            verdict.checks[name] = f"{refusal.problem} {refusal.advice}"
-            outcomes.append(("wrong", f"{name}: {verdict.checks[name]}"))
+            outcomes.append(("wrong", f"{name}: {refusal.problem} {refusal.advice}"))
         except CrashError as crash:
-            verdict.checks[name] = str(crash)
             outcomes.append(("crash", f"{name}: {crash}"))
         else:
-            verdict.checks[name] = error
+            errors.append(error)
             if not error <= TOLERANCE:  # also for "not a number"
                 outcomes.append(("wrong", f"{name}: differs by {error:.1g}"))
     # A crash is worse than a difference; max() keeps the first of equals.
     verdict.outcome, verdict.reason = max(
         outcomes, key=lambda each: each[0] == "crash", default=("opens", "")
     )
-    errors = [each for each in verdict.checks.values() if isinstance(each, float)]
     if errors:
         verdict.error = float(np.max(errors))
-        layers = eager.attention(
-            min(POSITIONS, model.max_tokens), LONG, kind=model.attention_types[0]
-        )
-        if verdict.against != "output" and len({layer.shape for layer in layers}) == 1:
-            verdict.peak = float(np.median(np.stack(layers).max(axis=-1)[..., 1:]))
 
 
 def _plain_state(model: LoadedModel) -> dict[str, object]:
@@ -148,16 +122,6 @@ def _plain_state(model: LoadedModel) -> dict[str, object]:
 def _changed(before: dict[str, object], after: dict[str, object]) -> str:
     names = {*before, *after}
     return ", ".join(sorted(name for name in names if before.get(name) != after.get(name))[:3])
-
-
-def _facts(model: LoadedModel) -> dict[str, int]:
-    config = model.network.config.get_text_config()
-    return {
-        "layers": model.layers,
-        "network_layers": getattr(config, "num_hidden_layers", 0),
-        "max_tokens": model.max_tokens,
-        "output_projection": int(output_projections(model) is not None),
-    }
 
 
 def _batch_error(verdict: Verdict, model: LoadedModel, eager: Eager) -> float:

@@ -24,10 +24,6 @@ TEXT = SENTENCES[2]
 AFTER = {"gpt2": "h.{}.ln_2", "llama": "layers.{}.post_attention_layernorm"}
 
 
-def opened(name: str, model_of: ModelOf) -> LoadedModel:
-    return load(name) if name.startswith("bundled/") else model_of(name)
-
-
 def by_hand(model: LoadedModel, layer: int) -> tuple[np.ndarray, np.ndarray]:
     """The shares of a layer, and what each token is after attention, without biases."""
     trace = trace_text(model, TEXT)
@@ -54,12 +50,12 @@ def by_hand(model: LoadedModel, layer: int) -> tuple[np.ndarray, np.ndarray]:
     return shares, whole.numpy()
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "gpt_oss", "bundled/minilm"])
+@pytest.mark.parametrize("name", ["gpt2", "bert", "llama", "gpt_oss"])
 def test_shares_are_those_of_loops_over_tokens_and_heads(
     model_of: ModelOf, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(mixing, "_MAX_NUMBERS", 1000)  # a few keys at a time
-    model = opened(name, model_of)
+    model = model_of(name)
     found = token_mixing(model, trace_text(model, TEXT))
     assert found is not None
     np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-5)

@@ -9,7 +9,7 @@ import pytest
 import torch
 import transformers
 
-from core.analysis.anomalies.contribution import columns, contributions, value_norms
+from core.analysis.anomalies.contribution import value_norms
 from core.model import load, trace_text
 from core.model.capture import IMPLEMENTATION, Recorder, reader_of, recording, register
 from core.model.capture.outputs import output_modules
@@ -42,17 +42,19 @@ BLOCKS = {
 LAYER = 1
 
 
-def output_of(model: LoadedModel, name: str, text: str) -> np.ndarray:
-    """What the module gave in layer 2, (token, width)."""
-    given: list[torch.Tensor] = []
+def passed(model: LoadedModel, name: str, text: str) -> tuple[torch.Tensor, torch.Tensor]:
+    """What the module got and gave in layer 2, (token, width) each."""
+    seen: list[tuple[torch.Tensor, torch.Tensor]] = []
 
-    def keep(_module: Any, _inputs: Any, output: Any) -> None:
-        given.append((output[0] if isinstance(output, tuple) else output)[0].detach())
+    def keep(_module: Any, inputs: Any, named: Any, output: Any) -> None:
+        got = inputs[0] if inputs else named["hidden_states"]
+        given = output[0] if isinstance(output, tuple) else output
+        seen.append((got[0].detach().clone(), given[0].detach()))
 
-    handle = model.network.get_submodule(name).register_forward_hook(keep)
+    handle = model.network.get_submodule(name).register_forward_hook(keep, with_kwargs=True)
     trace_text(model, text)
     handle.remove()
-    return given[LAYER if len(given) > 1 else 0].numpy()
+    return seen[LAYER if len(seen) > 1 else 0]
 
 
 def written_by(model: LoadedModel, trace: Trace, layer: int, head: int) -> Any:
@@ -71,14 +73,11 @@ def bias_of(model: LoadedModel, name: str) -> Any:
 
 
 @pytest.mark.parametrize("family", BLOCKS)
-def test_contributions_add_up_to_the_blocks_output_and_shares_are_their_norms(
-    model_of: ModelOf, family: str
-) -> None:
+def test_contributions_add_up_to_the_blocks_output(model_of: ModelOf, family: str) -> None:
     model, text = model_of(family), SENTENCES[0]
     trace = trace_text(model, text)
     norms = transformed_norms(model, trace)
     assert norms is not None
-    shares = columns(trace, norms).contribution
     total: Any = bias_of(model, BLOCKS[family])
     for head in range(model.heads):
         written = written_by(model, trace, LAYER, head)
@@ -87,11 +86,7 @@ def test_contributions_add_up_to_the_blocks_output_and_shares_are_their_norms(
         weights = trace.attention(LAYER, head)
         vectors = weights[:, :, None] * written[None]  # a_ij f(v_j), (query, key, width)
         total = total + vectors.sum(axis=1)
-        lengths = np.linalg.norm(vectors, axis=-1)
-        expected = lengths * len(lengths) / lengths.sum()
-        np.testing.assert_allclose(contributions(weights, norms[LAYER, head]), expected, atol=1e-5)
-        np.testing.assert_allclose(shares[LAYER, head], expected.mean(axis=0), atol=1e-5)
-    np.testing.assert_allclose(total, output_of(model, BLOCKS[family], text), atol=1e-5)
+    np.testing.assert_allclose(total, passed(model, BLOCKS[family], text)[1], atol=1e-5)
 
 
 @pytest.mark.parametrize("family", ["bert", "llama"])

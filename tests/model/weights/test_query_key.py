@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -10,11 +10,9 @@ import pytest
 from core.model import trace_text
 from core.model.weights.query_key import query_key_weights, weight_similarity
 from tests.model.families import SENTENCES
+from tests.model.weights.test_output_projection import LAYER, passed
 
 if TYPE_CHECKING:
-    import torch
-
-    from core.model.running.loaded import LoadedModel
     from tests.conftest import ModelOf
 
 # The module in layer 2 that receives what queries and keys are made of.
@@ -34,20 +32,6 @@ RECEIVERS = {
 ROTARY = {"modernbert", "llama", "mistral", "gemma2"}
 ROTARY_WITH_BIASES = {"gpt_neox", "qwen2", "phi"}
 SCALED_QUERIES = {"opt"}  # scaled before attention sees them
-LAYER = 1
-
-
-def received(model: LoadedModel, name: str, text: str) -> torch.Tensor:
-    """What the module got in layer 2, (token, width)."""
-    given: list[torch.Tensor] = []
-
-    def keep(_module: Any, inputs: Any, _output: Any) -> None:
-        given.append(inputs[0][0].detach().clone())
-
-    handle = model.network.get_submodule(name).register_forward_hook(keep)
-    trace_text(model, text)
-    handle.remove()
-    return given[LAYER if len(given) > 1 else 0]
 
 
 @pytest.mark.parametrize("kind", ["queries", "keys"])
@@ -66,7 +50,7 @@ def test_the_weights_make_the_recorded_queries_and_keys(
     for text in SENTENCES[:2]:
         trace = trace_text(model, text)
         recorded = (trace.queries if kind == "queries" else trace.kv_keys)[LAYER]
-        sides.append(((received(model, RECEIVERS[family], text) @ weight).numpy(), recorded))
+        sides.append(((passed(model, RECEIVERS[family], text)[0] @ weight).numpy(), recorded))
     (made, seen), (other_made, other_seen) = sides
     if family in ROTARY:
         made, seen = made[:, :1], seen[:, :1]
