@@ -28,8 +28,9 @@ _MARGIN_SECONDS = 20  # on a busy machine
 def _published(stand_in: StandInHub) -> None:
     stand_in.publish("distilbert/distilgpt2", NOVELS)
     for name in ("slow/close", "slow/cancel"):
-        stand_in.offer(name, ("config.json", 2), ("model.safetensors", 60_000_000))
-        stand_in.files |= {f"{name}/config.json": b"{}", f"{name}/model.safetensors": 60_000_000}
+        sizes = {"tokenizer.json": 2, "model.safetensors": 60_000_000}
+        stand_in.offer(name, *sizes.items())
+        stand_in.files |= {f"{name}/{file}": size for file, size in sizes.items()}
 
 
 def test_a_model_of_the_catalogue_is_downloaded_and_shown_and_stays(goto: Open) -> None:

@@ -29,8 +29,8 @@ def repository_of_very_many_files() -> None:
     with running_hub() as known:
         hub.ASK_SECONDS = 60.0  # the attack is on memory: let it be answered
         files = [(f"weights-{number:06d}-of-100000.safetensors", 1) for number in range(MANY)]
-        known.offer("many/files", *files)
-        with pytest.raises(DownloadRefusedError, match="100,000 files"):
+        known.offer("many/files", ("tokenizer.json", 2), *files)
+        with pytest.raises(DownloadRefusedError, match="100,001 files"):
             load("many/files", download=False, folders=False, token=False)
 
 
@@ -38,8 +38,9 @@ def file_without_an_end() -> None:
     """Weights that are small in the hub's list and never end when they come."""
     with running_hub() as known, tempfile.TemporaryDirectory() as cache:
         constants.HF_HUB_CACHE = cache
-        known.offer("endless/model", ("config.json", 2), ("model.safetensors", 1_000))
-        known.files |= {"endless/model/config.json": b"{}", "endless/model/model.safetensors": HUGE}
+        known.offer("endless/model", ("tokenizer.json", 2), ("model.safetensors", 1_000))
+        sent = {"tokenizer.json": b"{}", "model.safetensors": HUGE}
+        known.files |= {f"endless/model/{name}": content for name, content in sent.items()}
         model = hub.ask("endless/model", token=False)
         with pytest.raises(ModelError, match="announced"):
             downloads.fetch(model, token=False)
@@ -50,7 +51,7 @@ def file_without_an_end() -> None:
 def model_larger_than_any_disk() -> None:
     """Weights of 50 GB by a link: refused by their announced size, before a byte is fetched."""
     with running_hub() as known:
-        known.offer("huge/model", ("config.json", 2), ("model.safetensors", HUGE))
+        known.offer("huge/model", ("tokenizer.json", 2), ("model.safetensors", HUGE))
         with pytest.raises(DownloadRefusedError, match=r"50,000 MB .* 2,500 MB at most"):
             downloads.join(hub.ask("huge/model", token=False), token=False, max_mb=2_500)
         assert known.fetched == []

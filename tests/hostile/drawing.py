@@ -46,7 +46,7 @@ def draw_clouds(atlas: Atlas) -> None:
                 layer_labels=atlas.layer_labels, heads=heads, points=points, tones=of_heads, **shown
             ).packed()
             one = tones[0, 0] if tones.ndim > 1 else tones
-            points = atlas.points[stage][0, 0]
+            points = atlas.points[stage][0, 0, :, :2]
             cloud = AtlasCloud(points=points, tones=one, picked=0, title=atlas.model, **shown)
             cloud_page(cloud, f"{screen.name} of {atlas.model}", "").encode()
 

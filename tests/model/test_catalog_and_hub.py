@@ -19,6 +19,7 @@ from core.model.errors import (
     NoWeightsError,
     OutOfMemoryError,
     UnknownModelError,
+    UnsupportedModelError,
 )
 from tests.stand_in_hub import COMMIT, StandInHub, running_hub
 
@@ -58,14 +59,14 @@ def test_a_model_that_does_not_fit_in_memory_is_refused_before_it_is_downloaded(
     assert stand_in.asked == []
 
 
-FILES = (("config.json", 600), ("model.safetensors", 440_000_000))
+FILES = (("config.json", 600), ("model.safetensors", 440_000_000), ("tokenizer.json", 3_000_000))
 
 
 def test_the_hub_says_how_much_must_be_downloaded(stand_in: StandInHub) -> None:
     stand_in.offer(
         "some/model",
         *FILES,
-        ("vocab.txt", 3_000_000),
+        ("vocab.txt", 10**9),
         ("onnx/model.safetensors", 10**10),
         ("sub/config.json", 10**10),
         ("pytorch_model.bin", 10**9),
@@ -73,7 +74,7 @@ def test_the_hub_says_how_much_must_be_downloaded(stand_in: StandInHub) -> None:
         ("README.md", 10**9),
     )
     model = hub.ask("some/model")
-    assert model == hub.HubModel("some/model", COMMIT, (*FILES, ("vocab.txt", 3_000_000)))
+    assert model == hub.HubModel("some/model", COMMIT, FILES)
     assert model.size == 443_000_600
     with pytest.raises(NotDownloadedError, match="443 MB must be downloaded") as refused:
         load("some/model", download=False)
@@ -104,7 +105,7 @@ def test_without_a_token_a_gated_model_is_none(stand_in: StandInHub) -> None:
     stand_in.offer("gated/model", *FILES, gated="manual")
     with pytest.raises(UnknownModelError):
         hub.ask("gated/model", token=False)
-    assert hub.ask("gated/model").size_mb == 440
+    assert hub.ask("gated/model").size_mb == 443
 
 
 def test_of_a_gated_model_of_the_catalogue_the_licence_is_named(stand_in: StandInHub) -> None:
@@ -154,6 +155,14 @@ def test_weights_only_in_pickle_form_are_refused_before_any_download(
     stand_in.offer("old/model", ("config.json", 600), ("pytorch_model.bin", 10**8))
     with pytest.raises(NoWeightsError, match="safetensors"):
         load("old/model")
+
+
+def test_a_model_that_comes_without_its_reader_is_refused_before_any_download(
+    stand_in: StandInHub,
+) -> None:
+    stand_in.offer("old/words", FILES[0], FILES[1], ("vocab.txt", 3_000_000))
+    with pytest.raises(UnsupportedModelError, match="tokenizer.json"):
+        load("old/words")
 
 
 def test_a_hub_that_answers_late_is_given_up(

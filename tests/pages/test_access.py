@@ -339,8 +339,9 @@ def test_a_visitor_who_waits_for_a_turn_is_told_so(
 
     monkeypatch.setattr(fetching, "_progress", noted)
     stand_in.pause = 0.05
-    stand_in.offer("slow/model", ("config.json", 2), ("model.safetensors", 2_000_000))
-    stand_in.files |= {"slow/model/config.json": b"{}", "slow/model/model.safetensors": 2_000_000}
+    sizes = {"tokenizer.json": 2, "model.safetensors": 2_000_000}
+    stand_in.offer("slow/model", *sizes.items())
+    stand_in.files |= {f"slow/model/{name}": size for name, size in sizes.items()}
     first = downloads.join(hub.ask("slow/model"))
     first.wait(0)
     app = open_app("home", model="some/novels")

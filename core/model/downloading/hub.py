@@ -19,6 +19,7 @@ from core.model.errors import (
     ModelError,
     NoWeightsError,
     UnknownModelError,
+    UnsupportedModelError,
 )
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ _INDEX = "model.safetensors.index.json"
 _COMMIT = re.compile("[0-9a-f]{40}")  # becomes the name of a folder
 ASK_SECONDS = 3.0  # the longest wait before a visitor hears that the hub is unreachable
 PUBLIC_SECONDS = 600.0  # for which a model that was public counts as such
-_WANTED = ("*.json", "*.txt", "*.model", "*.safetensors")  # never pickle, never code
+_WANTED = ("*.json", "*.safetensors")  # never pickle, never code
+_READERS = {"tokenizer.json", "preprocessor_config.json", "processor_config.json"}
 LOCAL_ADVICE = "Pick a bundled model, or one that was downloaded before."
 
 
@@ -171,6 +173,11 @@ def _read_info(repo: str, info: ModelInfo) -> HubModel:
         raise NoWeightsError(
             "{name} has no weights in the safetensors format, and other formats can run code.",
             "Pick another model, or convert its weights with save_pretrained and open the folder.",
+        )
+    if not _READERS & set(sizes):
+        raise UnsupportedModelError(
+            "{name} has no fast tokenizer: it comes without tokenizer.json.",
+            "Pick another model, or save its tokenizer with save_pretrained and open the folder.",
         )
     if len(sizes) > _MAX_FILES:
         raise DownloadRefusedError(

@@ -57,8 +57,10 @@ def novels(stand_in: StandInHub) -> hub.HubModel:
 
 def zeros(stand_in: StandInHub, repo: str, announced: int, sent: int) -> hub.HubModel:
     """A model whose weights have one size in the hub's list and another when they come."""
-    stand_in.offer(repo, ("config.json", 2), ("model.safetensors", announced))
-    stand_in.files |= {f"{repo}/config.json": b"{}", f"{repo}/model.safetensors": sent}
+    small = {name: b"{}" for name in ("config.json", "tokenizer.json")}
+    stand_in.offer(repo, *((name, 2) for name in small), ("model.safetensors", announced))
+    files = {**small, "model.safetensors": sent}
+    stand_in.files |= {f"{repo}/{name}": content for name, content in files.items()}
     return hub.ask(repo)
 
 
@@ -175,7 +177,7 @@ def test_what_has_arrived_is_counted(stand_in: StandInHub) -> None:
         counts.append(download.arrived)
     assert counts == sorted(counts)
     assert any(0 < count < 10_000_000 for count in counts)
-    assert download.arrived == 10_000_002
+    assert download.arrived == 10_000_004
 
 
 def test_models_come_one_after_the_other(
