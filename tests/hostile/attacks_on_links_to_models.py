@@ -39,7 +39,7 @@ def file_without_an_end() -> None:
     with running_hub() as known, tempfile.TemporaryDirectory() as cache:
         constants.HF_HUB_CACHE = cache
         known.offer("endless/model", ("tokenizer.json", 2), ("model.safetensors", 1_000))
-        sent = {"tokenizer.json": b"{}", "model.safetensors": HUGE}
+        sent: dict[str, bytes | int] = {"tokenizer.json": b"{}", "model.safetensors": HUGE}
         known.files |= {f"endless/model/{name}": content for name, content in sent.items()}
         model = hub.ask("endless/model", token=False)
         with pytest.raises(ModelError, match="announced"):

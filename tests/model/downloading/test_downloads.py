@@ -57,7 +57,7 @@ def novels(stand_in: StandInHub) -> hub.HubModel:
 
 def zeros(stand_in: StandInHub, repo: str, announced: int, sent: int) -> hub.HubModel:
     """A model whose weights have one size in the hub's list and another when they come."""
-    small = {name: b"{}" for name in ("config.json", "tokenizer.json")}
+    small: dict[str, bytes | int] = dict.fromkeys(("config.json", "tokenizer.json"), b"{}")
     stand_in.offer(repo, *((name, 2) for name in small), ("model.safetensors", announced))
     files = {**small, "model.safetensors": sent}
     stand_in.files |= {f"{repo}/{name}": content for name, content in files.items()}
