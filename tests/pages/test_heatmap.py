@@ -27,12 +27,6 @@ def test_the_sentence_under_the_table_is_true_for_what_is_shown(
     assert sentence in said(open_app("heatmap", **state))
 
 
-def test_the_mathematics_has_the_shape_of_the_models_own_tensors() -> None:
-    text = said(open_app("heatmap"))
-    assert "6 of shape [1, 12, 13, 13]: text, head, query, key" in text
-    assert "an average over its context" in text
-
-
 def test_impossible_values_are_reported_once_and_replaced() -> None:
     link = {"layer": "999", "head": "13", "values": "<script>", "words": "yes"}
     app = open_app("heatmap", **link)

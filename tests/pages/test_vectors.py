@@ -157,11 +157,6 @@ def test_a_token_on_itself_is_measured() -> None:
     assert "**In every layer `book` and `book` attend to the same words" in said(app)
 
 
-def test_more_sentences_than_fit_are_said() -> None:
-    app = open_app("projection", lines="\n".join(["the [dog] and [it]"] * 10))
-    assert "2 more lines are not shown" in alerts(app)
-
-
 NAN = float("nan")
 LIKE = "**Only in layer 6 do `it` and `book` attend to the same words**: cosine 0.73 in full space"
 
