@@ -112,9 +112,7 @@ def unique_labels(displays: tuple[str, ...]) -> tuple[str, ...]:
         counts[display] += 1
         label = display
         if counts[display] > 1:
-            while (
-                label := numbered(display, str(counts[display]).translate(_SUBSCRIPTS))
-            ) in taken:
+            while (label := numbered(display, _subscript(counts[display]))) in taken:
                 counts[display] += 1
         taken.add(label)
         labels.append(label)

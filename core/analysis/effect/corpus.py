@@ -13,6 +13,7 @@ from core.analysis.effect.table import (
     FALSE_DISCOVERY,
     NEGLIGIBLE,
     HeadEffects,
+    facts_of,
     log_sizes,
     rates_of_logs,
 )
@@ -81,10 +82,7 @@ def corpus_table(
     labels = np.array(layered.layer_labels)[layer]
     columns = {name: grid.ravel() for name, grid in grids.items()}
     table = pd.DataFrame({"layer": labels, "head": head + 1, **columns})
-    table.attrs |= {
-        "measure": found[0].measure,
-        "unit": found[0].unit,
-        "replace": found[0].replace,
+    table.attrs |= facts_of(found[0]) | {
         "texts": len(found),
         "compared": len(compared),
         "draws": len(compared[0].draws) if compared else 0,

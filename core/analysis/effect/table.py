@@ -112,11 +112,12 @@ def effect_table(
     if parts is not None:
         columns["part"] = parts.ravel()
     table = pd.DataFrame(columns)
-    table.attrs |= _facts(found)
+    table.attrs |= facts_of(found)
     return table
 
 
-def _facts(found: HeadEffects) -> dict[str, Any]:
+def facts_of(found: HeadEffects) -> dict[str, Any]:
+    """What was measured, in what unit, after which replacement."""
     return {"measure": found.measure, "unit": found.unit, "replace": found.replace}
 
 
@@ -189,7 +190,7 @@ def leading_table(layered: Layered, found: HeadEffects) -> pd.DataFrame:
             & (np.abs(effect) >= NEGLIGIBLE * np.abs(effect).max()),
         }
     )
-    table.attrs |= _facts(found) | {"draws": len(sizes)}
+    table.attrs |= facts_of(found) | {"draws": len(sizes)}
     return table
 
 

@@ -25,7 +25,7 @@ from streamlit.runtime import Runtime, RuntimeState
 from streamlit.runtime.session_manager import SessionClient
 from streamlit.runtime.state.common import unpack_widget_state_value
 
-MOST_BYTES = 256_000  # of a state; a lasso around all points of a cloud takes half of it
+MOST_BYTES = 256_000  # of a state, but of pasted lines; a page sends far less
 LONG_TEXT = "pasted_lines"  # key of the one text box whose state may be longer
 _UPLOAD = "file_uploader_state_value"  # what Streamlit calls the state of a file uploader
 DESCRIPTORS = 8192  # enough for 2,700 visits in two minutes; the system may allow fewer
