@@ -19,10 +19,7 @@ from core.analysis.model_map import (
     shown_positions,
     strongest_pairs,
 )
-from core.model import load, trace_text
-from core.model.catalog import bundled_folder
 from tests.analysis.traces import random_weights, spelled, trace_with_attention
-from tests.model.families import oracle
 
 if TYPE_CHECKING:
     from core.model.trace import Array, Trace
@@ -39,17 +36,6 @@ def mapped(trace: Trace, pairs: PairFilter = "all", **options: bool) -> ModelMap
     result = model_map(trace, pairs=pairs, **options)
     assert result is not None
     return result
-
-
-def test_tiles_are_the_models_own_eager_attention_in_255_steps() -> None:
-    text = "Oh, this book? I've enjoyed it."
-    steps = in_steps(oracle(bundled_folder()).attention(text))
-    tiles = mapped(trace_text(load("bundled/minilm"), text)).tiles
-    assert tiles.shape == (6, 12, 13, 13)
-    assert tiles.dtype == np.uint8
-    decided = np.abs(steps % 1 - 0.5) > 0.01  # not on the edge between two steps
-    assert decided.mean() > 0.95
-    np.testing.assert_array_equal(tiles[decided], np.rint(steps)[decided])
 
 
 @settings(max_examples=40, deadline=None)

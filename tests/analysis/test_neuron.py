@@ -1,77 +1,36 @@
-"""One head down to its dimensions, against BertViz, eager attention and sums done by hand."""
+"""One head down to its dimensions, against eager attention and sums done by hand."""
 
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 from core.analysis.neuron import dimensions_needed, read_head, strongest_position
-from core.model import load, trace_text
+from core.model import trace_text
 from tests.analysis.traces import (
     made_trace,
     random_weights,
     trace_with_attention,
 )
-from tests.model.families import FAMILIES, SENTENCES, build
+from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from core.analysis.neuron import NeuronHead
     from core.model.trace import Trace
     from tests.conftest import ModelOf, OracleOf
 
-TEXT, LONG = SENTENCES[:2]
+LONG = SENTENCES[1]
 
 
 def all_weights(head: NeuronHead) -> NDArray[np.float64]:
     return np.stack([head.weights(query) for query in range(len(head.keys))])
-
-
-def test_everything_equals_bertvizs_neuron_view(tmp_path: Path) -> None:
-    """A random BERT here, and in BertViz's own BertModel, which returns queries and keys."""
-    from bertviz.transformers_neuron_view.modeling_bert import BertConfig, BertModel
-    from transformers import AutoModel
-
-    bert = FAMILIES["bert"]
-    # Smaller weights than in the other tests keep float32's rounding below 1e-5.
-    bert = replace(bert, settings=bert.settings | {"initializer_range": 0.1})
-    folder = build(bert, tmp_path)
-    trace = trace_text(load(str(folder)), TEXT)
-    network = AutoModel.from_pretrained(folder)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        theirs = BertModel(BertConfig.from_dict(network.config.to_dict()))
-    missing, unexpected = theirs.load_state_dict(network.state_dict(), strict=False)
-    assert missing == []
-    assert all("position_ids" in name or "token_type_ids" in name for name in unexpected)
-    with torch.no_grad():
-        *_, layers = theirs.eval()(torch.tensor([[token.id for token in trace.tokens]]))
-
-    assert len(layers) == trace.shape[0]
-    assert max(float(each["attn"].max()) for each in layers) > 2 / len(trace.tokens)  # not uniform
-    for layer, head in np.ndindex(trace.shape[:2]):
-        queries, keys, attention = (
-            layers[layer][name][0, head].double().numpy() for name in ("queries", "keys", "attn")
-        )
-        one = read_head(trace, layer, head)
-        assert_allclose(one.queries, queries, atol=1e-5)
-        assert_allclose(one.keys, keys, atol=1e-5)
-        assert_allclose(all_weights(one), attention, atol=1e-5)
-        for query in range(len(trace.tokens)):
-            products = queries[query] * keys  # as its script computes them
-            assert_allclose(one.products(query), products, atol=1e-5)
-            scores = products.sum(axis=1) / math.sqrt(keys.shape[-1])
-            assert_allclose(one.scores(query), scores, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["llama", "gemma2", "mistral"])

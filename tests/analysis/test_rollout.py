@@ -11,20 +11,11 @@ from core.analysis.rollout import overall_attention, uniform_overall
 from tests.analysis.traces import causal, plain_tokens, random_weights, trace_with_attention
 
 
-def test_rollout_is_the_sum_over_all_paths() -> None:
+def test_rollout_multiplies_half_of_the_mean_and_half_of_the_identity() -> None:
     weights = random_weights(1, 3, 2, 4)
-    trace = trace_with_attention(weights)
-    mean = weights.mean(axis=1).astype(np.float64)
-    expected = np.zeros((4, 4))
-    for a in range(4):
-        for b in range(4):
-            for c in range(4):
-                for d in range(4):
-                    steps = ((2, a, b), (1, b, c), (0, c, d))
-                    path = [0.5 * mean[layer, i, j] + 0.5 * (i == j) for layer, i, j in steps]
-                    expected[a, d] += np.prod(path)
-    result = overall_attention(trace, "rollout")
-    np.testing.assert_allclose(result, expected, atol=1e-6)
+    first, second, third = (weights.mean(axis=1).astype(np.float64) + np.eye(4)) / 2
+    result = overall_attention(trace_with_attention(weights), "rollout")
+    np.testing.assert_allclose(result, third @ second @ first, atol=1e-6)
     np.testing.assert_allclose(result.sum(axis=1), 1, atol=1e-6)
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from math import dist
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.analysis.projections.joint_embedding import Embedding
-from core.analysis.query_key.distance import distances_between
-from core.analysis.query_key.faithfulness import Faithfulness, compare_matrix, uniform_baseline
+from core.analysis.query_key.faithfulness import compare_matrix, uniform_baseline
 from core.analysis.query_key.target import matrix_target, rows_of
 
 Floats = NDArray[np.float64]
@@ -22,21 +18,10 @@ some = settings(deadline=None, max_examples=25)
 pytestmark = pytest.mark.filterwarnings("error")
 
 
-def picture_of(seed: int, size: int = 6, dimensions: int = 2) -> Embedding:
-    rng = np.random.default_rng(seed)
-    queries, keys = rng.normal(size=(2, size, dimensions))
-    return Embedding(queries, keys)
-
-
 def mask_of(seed: int, size: int, kind: str) -> Pairs:
     if kind == "causal":
         return np.tri(size, dtype=bool)
     return np.random.default_rng(seed).random((size, size)) < {"all": 1.0, "some": 0.6}[kind]
-
-
-def faithfulness(scores: Floats, allowed: Pairs, picture: Embedding) -> Faithfulness:
-    distances = distances_between(picture.queries, picture.keys)
-    return compare_matrix(matrix_target(scores, allowed), distances)
 
 
 def counted(allowed: Pairs) -> Pairs:
@@ -48,10 +33,6 @@ def less_row_means(values: Floats, allowed: Pairs) -> Floats:
     """Of each row that has a choice its permitted values less their mean, one after another."""
     rows = [values[i][allowed[i]] for i in range(len(values)) if allowed[i].sum() > 1]
     return np.concatenate([row - row.mean() for row in rows] or [np.zeros(0)])
-
-
-def near_by_hand(picture: Embedding, i: int, j: int) -> float:
-    return -dist(picture.queries[i].tolist(), picture.keys[j].tolist())
 
 
 def share_by_hand(logits: Floats, near: Floats, allowed: Pairs) -> float:
@@ -68,31 +49,24 @@ def share_by_hand(logits: Floats, near: Floats, allowed: Pairs) -> float:
     return sum(shares) / len(shares) if shares else float("nan")
 
 
-@some
-@given(SEEDS, st.integers(2, 8), st.sampled_from(("all", "causal", "some")))
-def test_faithfulness_is_what_a_loop_over_queries_finds(seed: int, size: int, kind: str) -> None:
-    picture, allowed = picture_of(seed, size), mask_of(seed, size, kind)
-    logits = np.random.default_rng(seed + 1).normal(size=(size, size))
-    result = faithfulness(logits, allowed, picture)
-    near = np.array([[near_by_hand(picture, i, j) for j in range(size)] for i in range(size)])
-    assert result.top1 == pytest.approx(share_by_hand(logits, near, allowed), nan_ok=True)
+@settings(deadline=None, max_examples=50)
+@given(SEEDS, st.integers(1, 8), st.sampled_from(("all", "causal", "some")), st.booleans())
+def test_faithfulness_is_what_a_loop_over_queries_finds(
+    seed: int, size: int, kind: str, tied: bool
+) -> None:
+    """Of small whole numbers most are tied, and some matrices are constant."""
+    rng, allowed = np.random.default_rng(seed), mask_of(seed, size, kind)
+    shape = (2, size, size)
+    logits, apart = rng.integers(0, 3, shape).astype(float) if tied else rng.normal(size=shape)
+    result = compare_matrix(matrix_target(logits, allowed), apart)
+    assert result.top1 == pytest.approx(share_by_hand(logits, -apart, allowed), nan_ok=True)
     assert result.pairs == counted(allowed).sum()
-    if result.pairs:
-        sides = less_row_means(-near, allowed), less_row_means(logits, allowed)
+    sides = less_row_means(apart, allowed), less_row_means(logits, allowed)
+    if all(np.ptp(each) > 1e-12 for each in sides if each.size) and result.pairs:
         expected = np.corrcoef(*sides)[0, 1]
         assert result.correlation == pytest.approx(expected, abs=1e-9)
     else:
         assert np.isnan(result.correlation)
-
-
-@some
-@given(SEEDS, st.integers(1, 7), st.sampled_from(("all", "causal", "some")))
-def test_shares_count_ties_by_the_earlier_key(seed: int, size: int, kind: str) -> None:
-    """Small whole numbers: most values are tied."""
-    logits, near = np.random.default_rng(seed).integers(0, 3, (2, size, size)).astype(float)
-    allowed = mask_of(seed, size, kind)
-    result = compare_matrix(matrix_target(logits, allowed), -near)
-    assert result.top1 == pytest.approx(share_by_hand(logits, near, allowed), nan_ok=True)
 
 
 @some
@@ -148,43 +122,10 @@ def test_the_interval_holds_the_truth_about_as_often_as_it_says() -> None:
     assert 0.9 < held / 150 < 0.985
 
 
-@pytest.mark.parametrize("kind", ["all", "causal"])
-def test_an_exact_picture_keeps_everything_and_a_reversed_one_nothing(kind: str) -> None:
-    allowed, truth = mask_of(1, 6, kind), picture_of(1)
-    scores = -0.7 * distances_between(truth.queries, truth.keys)
-    assert faithfulness(scores, allowed, truth)[:2] == pytest.approx((-1, 1))
-    assert faithfulness(-scores, np.ones((6, 6), bool), truth)[:2] == pytest.approx((1, 0))
-
-
-@some
-@given(SEEDS, st.integers(1, 7), st.sampled_from(("all", "causal", "some")))
-def test_the_uniform_baseline_is_the_mean_of_one_key_of_each_query(
-    seed: int, size: int, kind: str
-) -> None:
-    allowed = mask_of(seed, size, kind)
-    counts = [sum(row) for row in allowed.tolist() if sum(row) > 1]
-    if not counts:
-        return
-    assert uniform_baseline(rows_of(allowed)) == pytest.approx(np.mean([1 / n for n in counts]))
-
-
-@pytest.mark.parametrize("constant", ["picture", "logits", "both"])
-def test_identical_tokens_have_no_correlation_but_shares(constant: str) -> None:
-    """Of equals the earlier key comes first, in the logits and in the picture."""
-    flat = Embedding(np.full((5, 2), 0.1), np.full((5, 2), 0.7))
-    picture = picture_of(4, 5) if constant == "logits" else flat
-    logits = np.random.default_rng(4).normal(size=(5, 5))
-    if constant != "picture":
-        logits = np.full((5, 5), 0.3)
-    result = faithfulness(logits, np.ones((5, 5), bool), picture)
-    assert np.isnan(result.correlation)
-    assert result.top1 == 1 or constant != "both"
-
-
 @pytest.mark.parametrize("allowed", [np.zeros((4, 4), bool), np.ones((1, 1), bool)])
 def test_where_no_query_has_a_choice_there_are_no_figures(allowed: Pairs) -> None:
     size = len(allowed)
-    measured = faithfulness(np.zeros((size, size)), allowed, picture_of(5, size))
+    measured = compare_matrix(matrix_target(np.zeros((size, size)), allowed), np.eye(size))
     assert np.isnan(measured[:-1]).all()
     assert measured.pairs == 0
     assert np.isnan(uniform_baseline(rows_of(allowed)))

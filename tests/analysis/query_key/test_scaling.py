@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from core.analysis.query_key.correlation import MAX_PAIRS, Measure
-from core.analysis.query_key.distance import Distance
+from core.analysis.query_key.correlation import MAX_PAIRS, Measure, pair_table
+from core.analysis.query_key.distance import Distance, distances_between
 from core.analysis.query_key.scaling import (
     C_VALUES,
     MIN_RELIABLE,
@@ -21,10 +21,10 @@ from core.analysis.query_key.scaling import (
     scale_head,
     scale_model,
 )
+from core.analysis.query_key.target import matrix_target
 from core.model import load, trace_text
 from core.model.trace import Layer, Trace
 from tests.analysis.projections.test_joint_embedding import DEGENERATE
-from tests.analysis.query_key.test_correlation import correlation_by_hand
 from tests.analysis.traces import additive, made_trace
 
 if TYPE_CHECKING:
@@ -88,6 +88,21 @@ def target_by_hand(trace: Trace, layer: int, head: int, kind: TargetKind = "cent
     return np.asarray(scores - np.array(means)[:, None])
 
 
+def weighted_by_hand(x: Floats, d: Floats) -> float:
+    """Weights (d* - d)^2 below the 0.5th percentile d*, sums one pair after another."""
+    limit = np.percentile(d, 0.5)
+    near = [(x[i], d[i], (limit - d[i]) ** 2) for i in range(len(d)) if d[i] < limit]
+    if len(near) < 3:
+        return np.nan
+    total = sum(w for _, _, w in near)
+    mean_x = sum(w * a for a, _, w in near) / total
+    mean_y = sum(w * b for _, b, w in near) / total
+    xy = sum(w * (a - mean_x) * (b - mean_y) for a, b, w in near)
+    xx = sum(w * (a - mean_x) ** 2 for a, _, w in near)
+    yy = sum(w * (b - mean_y) ** 2 for _, b, w in near)
+    return float(xy / (xx * yy) ** 0.5)
+
+
 def at_constants(
     trace: Trace,
     layer: int,
@@ -103,8 +118,8 @@ def at_constants(
     target = target_by_hand(trace, layer, head, kind)
     apart = distance_by_hand(queries * c, (keys + a) / c, distance)
     pairs = [(i, j) for i in range(len(seen)) for j in range(len(seen)) if seen[i, j]]
-    x = np.array([target[i, j] for i, j in pairs])
-    return correlation_by_hand(x, np.array([apart[i, j] for i, j in pairs]), by)[0]
+    x, d = (np.array([each[i, j] for i, j in pairs]) for each in (target, apart))
+    return weighted_by_hand(x, d) if by == "weighted" else float(np.corrcoef(x, d)[0, 1])
 
 
 def faithfulness_by_hand(
@@ -277,6 +292,34 @@ def test_too_few_pairs_are_flagged_where_the_criterion_weighs_them() -> None:
     assert few_pairs(replace(scaling, weighted_pairs=MIN_RELIABLE - 1), "weighted")
     assert not few_pairs(replace(scaling, weighted_pairs=MIN_RELIABLE), "weighted")
     assert not few_pairs(scaling, "pearson")
+
+
+def test_a_correlation_of_fewer_than_three_weighted_pairs_is_none() -> None:
+    scaling = scale_head(random_trace(3, 15), 0, 0, criterion="weighted")
+    assert scaling.weighted_pairs == 2
+    assert np.isnan(scaling.curve).all()
+
+
+@pytest.mark.parametrize("pairs", [[0, 35, 2], [0, 7, 35, 12, 5, 3, 9]])
+def test_the_table_holds_the_product_and_both_squared_norms_of_each_pair(pairs: list[int]) -> None:
+    (queries,), (keys,) = clouds(0, 6)
+    goal = matrix_target(queries @ keys.T, np.ones((6, 6), bool))
+    table = pair_table(queries, keys, goal, np.array(pairs))
+    i, j = np.divmod(pairs, 6)
+    np.testing.assert_allclose(table.products, (queries[i] * keys[j]).sum(axis=1))
+    np.testing.assert_allclose(table.query_squares, (queries[i] ** 2).sum(axis=1))
+    np.testing.assert_allclose(table.key_squares, (keys[j] ** 2).sum(axis=1))
+
+
+def test_cosine_distances_without_length_are_one_and_equal_ones_have_no_correlation() -> None:
+    (queries,), (keys,) = clouds(2, 6)
+    queries[1], keys[4] = 0, 0
+    result = distances_between(queries, keys, "cosine")
+    assert (result[1].tolist(), result[:, 4].tolist()) == ([1] * 6, [1] * 6)
+    positive = np.abs(clouds(6, 7, 1)[0])
+    for criterion in CRITERIA:  # of one dimension and one sign
+        scaling = scale_head(trace_of(positive, positive[:, ::-1]), 0, 0, "cosine", criterion)
+        assert np.isnan([*scaling.curve, *correlations(scaling)]).all()
 
 
 def test_a_long_head_is_sampled_the_same_each_time() -> None:
