@@ -127,24 +127,20 @@ def unreadable(texts: Iterable[Text]) -> list[Text]:
     ]
 
 
-def violations_of(page: Page, *, exempt: bool = True, rules: Sequence[str] = ()) -> list[Violation]:
-    """What axe finds on the page, but for what Streamlit does itself if `exempt`.
-
-    By these `rules` alone where any are named.
-    """
-    page.evaluate(_axe())
+def violations_of(page: Page, rules: Sequence[str] = ()) -> list[Violation]:
+    """What axe finds on the page, by these `rules` alone where any are named."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(_AXE.read_text("utf-8"))
     found: list[dict[str, Any]] = page.evaluate(
         "(values) => axe.run(document, { resultTypes: ['violations'], runOnly: values })"
         ".then(({ violations }) => violations)",
         list(rules or _TAGS),
     )
-    violations = [
+    return [
         Violation(rule["id"], str(node["target"]), node["html"][:160])
         for rule in found
         for node in rule["nodes"]
     ]
-    exemptions = STREAMLITS_OWN if exempt else ()
-    return [each for each in violations if not any(own.covers(each) for own in exemptions)]
 
 
 def cut_labels(page: Page) -> list[str]:
@@ -185,11 +181,6 @@ def picture_top(page: Page) -> int:
 def words_in_view(page: Page) -> int:
     """How many words of the page itself are on the screen."""
     return int(page.evaluate(_WORDS))
-
-
-@cache
-def _axe() -> str:
-    return _AXE.read_text("utf-8")
 
 
 @cache
