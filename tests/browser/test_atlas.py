@@ -10,12 +10,12 @@ from playwright.sync_api import expect
 
 from core.analysis.corpus.sample import sample_sentences
 from tests.browser.conftest import Open, box_of, choose, follow, reload, settle
-from tests.looks.visit import texts_of, unreadable, violations_of, watch_canvases
+from tests.browser.test_pictures import save_as_shown
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from playwright.sync_api import FloatRect, Locator, Page
+    from playwright.sync_api import Locator, Page
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "$x$ :red[x] **b**", "😀 مرحبا שלום"]
 PARTS = {
@@ -33,14 +33,10 @@ def cloud(page: Page) -> Locator:
     return page.locator(".st-key-atlas_cloud .root")
 
 
-def seen_box(canvas: Locator) -> FloatRect:
-    canvas.scroll_into_view_if_needed()
-    return box_of(canvas)
-
-
 def find_point(page: Page, canvas: Locator) -> tuple[float, float]:
     """Move the pointer from the middle to the left until it meets a point; its place."""
-    box = seen_box(canvas)
+    canvas.scroll_into_view_if_needed()
+    box = box_of(canvas)
     for step in range(200):
         x = box["x"] + box["width"] * (0.5 - 0.002 * step)
         y = box["y"] + box["height"] * (0.5 + 0.0005 * step)
@@ -50,75 +46,54 @@ def find_point(page: Page, canvas: Locator) -> tuple[float, float]:
     raise AssertionError("no point in the middle of the picture")
 
 
-def enlarge(page: Page) -> str:
-    """Press the matrix' button for that; how large it is then."""
-    matrix(page).get_by_role("button", name="Larger").click()
-    expect(matrix(page)).not_to_have_attribute("data-zoom", "1.00")
-    return matrix(page).get_attribute("data-zoom") or ""
-
-
-def give(page: Page, name: str, data: bytes) -> None:
+def give(page: Page, *lines: str) -> None:
+    data = "\n".join(lines).encode()
     page.locator('input[type="file"]').set_input_files(
-        {"name": name, "mimeType": "text/plain", "buffer": data}
+        {"name": "lines.txt", "mimeType": "text/plain", "buffer": data}
     )
 
 
-def test_a_cancel_ends_it_and_it_can_be_built_again(goto: Open) -> None:
+def test_a_cancel_ends_it_and_another_can_be_built(goto: Open) -> None:
     page = goto("/atlas?corpus=file&budget=6000")
-    lines = "\n".join(f"{text} {i}" for i, text in enumerate(sample_sentences()[:200]))
-    give(page, "lines.txt", lines.encode())
+    give(page, *(f"{text} {i}" for i, text in enumerate(sample_sentences()[:200])))
     page.get_by_role("button", name="Build the atlas").click()
     expect(
         page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens per second"))
     ).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
-    page.get_by_role("button", name="Build the atlas").click()
-    expect(page.get_by_text(re.compile(r"tokens of 200 texts"))).to_be_visible()
-    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
     settle(page)
+    give(page, "Her lamp is red.", "It rains.")
+    page.get_by_role("button", name="Build the atlas").click()
+    expect(page.get_by_text("tokens of 2 texts")).to_be_visible()
+    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
 
 
-def test_a_search_is_in_all_heads_at_once_and_finds_the_first_token_too(goto: Open) -> None:
-    page = goto(SMALL)
-    zoom = enlarge(page)
+def test_a_search_is_in_all_heads_at_once_and_a_dot_is_named_its_head_opened_and_saved(
+    goto: Open, open_saved: Open, tmp_path: Path
+) -> None:
+    page = goto(SMALL, scheme="dark")
+    picture = save_as_shown(page, page.locator("canvas.points"), tmp_path)
+    assert re.fullmatch(r"atlas-minilm-all-heads-\d+-tokens", picture.name)
+    assert picture.facts["corpus"]["tokens"] > 900
+    assert "text" not in picture.facts
+    matrix(page).get_by_role("button", name="Larger").click()
+    expect(matrix(page)).not_to_have_attribute("data-zoom", "1.00")
+    zoom = matrix(page).get_attribute("data-zoom") or ""
     find = page.get_by_role("textbox", name="Find")
-    find.fill("she")
-    find.press("Enter")
-    message = page.get_by_text(re.compile("she: [0-9]+ match"))
-    expect(message).to_be_visible()
-    count = int(re.findall(r"(\d+) match", message.inner_text())[0])
-    expect(matrix(page)).to_have_attribute("data-matches", str(2 * count))
-    expect(matrix(page).locator(".legend")).to_contain_text("found")
-    find.fill("[CLS]")
+    find.fill("[CLS]")  # the first token too
     find.press("Enter")
     message = page.get_by_text(re.compile(r"\[CLS\]: [0-9]+ match"))
     expect(message).to_contain_text(re.compile(r"(\d+) matches in \1 of \1 sentences"))
     follow(page, r"find=%5BCLS%5D")
     expect(matrix(page)).to_have_attribute("data-zoom", zoom)
-
-
-def test_contexts_of_a_head_are_one_click_away_on_other_pages(goto: Open) -> None:
-    page = goto("/heatmap?layer=4&head=3")
-    page.get_by_role("button", name="Contexts of L4 H3").click()
-    follow(page, r"/atlas\?.*part=one.*layer=4&head=3.*dossier=1")
-    expect(page.get_by_role("heading", name="Contexts of L4 H3")).to_be_visible()
-
-
-def test_on_a_phone_the_rows_fill_the_screen_and_the_page_still_scrolls(goto: Open) -> None:
-    page = goto(f"{SMALL}&layer=4&head=6", width=390, height=844)
-    canvas = matrix(page).locator("canvas.over")
-    box = box_of(canvas)
-    assert box["height"] > 500
-    assert box["y"] + box["height"] < 844
-    expect(canvas).to_have_css("touch-action", "pan-y")
-    zoom = float(matrix(page).get_attribute("data-zoom") or "")
-    side = zoom * (box["width"] - 35) / 12
-    assert 6 * side == pytest.approx(box["height"] - 21, abs=2)
-
-
-def test_a_dot_is_named_its_head_opened_and_saved(goto: Open, open_saved: Open) -> None:
-    page = goto(f"{SMALL}&find=she")
-    matches = matrix(page).get_attribute("data-matches") or ""
+    find.fill("she")
+    find.press("Enter")
+    message = page.get_by_text(re.compile("she: [0-9]+ match"))
+    expect(message).to_be_visible()
+    matches = str(2 * int(re.findall(r"(\d+) match", message.inner_text())[0]))
+    expect(matrix(page)).to_have_attribute("data-matches", matches)
+    expect(matrix(page).locator(".legend")).to_contain_text("found")
+    settle(page)
     saved = open_saved(page)
     expect(saved.locator(".root")).to_have_attribute("data-matches", matches)
     expect(saved.get_by_text("bundled/minilm: ")).to_be_visible()
@@ -135,6 +110,18 @@ def test_a_dot_is_named_its_head_opened_and_saved(goto: Open, open_saved: Open) 
     saved = open_saved(page)
     expect(saved.locator(".title")).to_have_text(name)
     expect(saved.locator(".root")).to_have_attribute("data-painted", re.compile(r"\d"))
+
+
+def test_on_a_phone_the_rows_fill_the_screen_and_the_page_still_scrolls(goto: Open) -> None:
+    page = goto(f"{SMALL}&layer=4&head=6", width=390, height=844)
+    canvas = matrix(page).locator("canvas.over")
+    box = box_of(canvas)
+    assert box["height"] > 500
+    assert box["y"] + box["height"] < 844
+    expect(canvas).to_have_css("touch-action", "pan-y")
+    zoom = float(matrix(page).get_attribute("data-zoom") or "")
+    side = zoom * (box["width"] - 35) / 12
+    assert 6 * side == pytest.approx(box["height"] - 21, abs=2)
 
 
 def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_below(
@@ -164,6 +151,13 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
     follow(page, "layer=5&head=2")
     expect(cloud(page).locator(".reading")).not_to_have_text(reading)
     expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))
+    page.get_by_role("button", name="Contexts of L5 H2").click()
+    follow(page, "part=one.*layer=5&head=2.*dossier=1")
+    contexts = page.locator(".st-key-atlas_contexts .root")
+    expect(contexts.locator("section")).to_have_count(10)
+    expect(contexts.locator("h3").first).to_contain_text("Decile 10, the strongest tenth")
+    for kind in ("query", "key"):
+        expect(contexts.locator(f".token.{kind}")).to_have_count(20)
 
 
 # But for rows of chips and parts, which are themselves no wider and scroll sideways.
@@ -207,19 +201,3 @@ def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Open, held: Pat
     page.wait_for_url(re.compile("part=one&.*layer=1&head=1&"))  # before all heads are there
     held.unlink()
     expect(page.get_by_text(re.compile(r"UMAP of (L1 H1|all)"))).to_be_visible()
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1400), ("dark", 390)])
-def test_contexts_are_readable(app: str, open_page: Open, scheme: str, width: int) -> None:
-    page = open_page(scheme, width, 900)
-    watch_canvases(page)
-    page.goto(f"{app}{SMALL}&part=one&layer=4&head=2&dossier=1")
-    contexts = page.locator(".st-key-atlas_contexts .root")
-    expect(contexts.locator("section")).to_have_count(10)
-    settle(page)
-    expect(contexts.locator("h3").first).to_contain_text("Decile 10, the strongest tenth")
-    assert contexts.locator(".token.query").count() == 20
-    assert contexts.locator(".token.key").count() == 20
-    problems = [*unreadable(texts_of(page)), *violations_of(page)]
-    assert not problems, "\n".join(map(str, problems))
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= width

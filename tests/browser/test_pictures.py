@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 MODEL = "bundled/minilm"
 SCALE, MARGIN, HEAD = 4, 16, 64  # pixels of the file for one of the page; around the view, above it
 BLUR = 8  # pixels of the page
-VIEWS = {
-    "heatmap?layer=4&head=2": ("light", ".scroller", "heatmap-minilm-L4H2"),
-    "head_view?layer=4&heads=2": ("dark", "canvas.sheet", "head-view-minilm-L4H2"),
-    "query_key?layer=4&head=2": ("light", "figure canvas", "queries-and-keys-minilm-L4H2"),
-    "atlas?budget=1000": ("dark", "canvas.points", r"atlas-minilm-all-heads-\d+-tokens"),
-}
 
 
 class Saved(NamedTuple):
@@ -67,29 +61,18 @@ def save_picture(page: Page, folder: Path, view: str = "") -> Saved:
     return Saved(path.stem, facts, image)
 
 
-@pytest.mark.parametrize("path", VIEWS)
-def test_what_a_view_shows_is_saved_four_times_as_large(
-    goto: Open, tmp_path: Path, path: str
-) -> None:
-    scheme, selector, name = VIEWS[path]
-    page = goto(f"/{path}&text={quote(TEXT)}", scheme=scheme)
-    node = page.locator(selector).first
-    expect(page.get_by_role("button", name="Save picture")).to_be_visible()
+def save_as_shown(page: Page, node: Locator, folder: Path) -> Saved:
+    """The saved picture, which shows what the page does, and where it comes from."""
     on_page = Image.open(io.BytesIO(node.screenshot())).convert("RGB")
-    saved = save_picture(page, tmp_path)
-    assert re.fullmatch(name, saved.name)
+    saved = save_picture(page, folder)
     assert (saved.facts["headscope"], saved.facts["model"]) == (VERSION, MODEL)
-    if path.startswith("atlas"):
-        assert saved.facts["corpus"]["tokens"] > 900
-        assert "text" not in saved.facts
-    else:
-        assert (saved.facts["text"], saved.facts["layer"]) == (TEXT, "4")
     size = on_page.width // BLUR, on_page.height // BLUR  # colours, not the edges of letters
     shown, drawn = (
         np.asarray(each.resize(size, Image.Resampling.BOX), float)
         for each in (on_page, saved.part(node))
     )
     assert np.corrcoef(shown.ravel(), drawn.ravel())[0, 1] > 0.9
+    return saved
 
 
 def test_a_scrolled_table_is_saved_where_it_stands(goto: Open, tmp_path: Path) -> None:
@@ -99,8 +82,9 @@ def test_a_scrolled_table_is_saved_where_it_stands(goto: Open, tmp_path: Path) -
     grid.evaluate("(node) => { node.scrollTop = 330 }")
     cell = page.locator("[data-row='30'][data-column='1']")
     expect(cell).to_be_visible()
-    saved = save_picture(page, tmp_path)
-    assert saved.facts["text"] == text
+    saved = save_as_shown(page, page.locator(".scroller"), tmp_path)
+    assert saved.name == "heatmap-minilm-L4H2"
+    assert (saved.facts["text"], saved.facts["layer"]) == (text, "4")
     assert grid.evaluate("(node) => node.scrollTop") == 330
     colour = cell.evaluate("(node) => getComputedStyle(node).backgroundColor")
     corner = saved.part(cell).getpixel((20, 14))
@@ -110,10 +94,13 @@ def test_a_scrolled_table_is_saved_where_it_stands(goto: Open, tmp_path: Path) -
         page.keyboard.press("Enter")
 
 
-def test_a_view_is_saved_from_its_file_as_it_stands_there(
+def test_a_view_is_saved_from_its_page_and_from_its_file_as_it_stands_there(
     goto: Open, open_saved: Open, tmp_path: Path
 ) -> None:
-    page = goto(f"/head_view?layer=4&heads=2&text={quote(TEXT)}")
+    page = goto(f"/head_view?layer=4&heads=2&text={quote(TEXT)}", scheme="dark")
+    saved = save_as_shown(page, page.locator("canvas.sheet"), tmp_path)
+    assert saved.name == "head-view-minilm-L4H2"
+    assert (saved.facts["text"], saved.facts["layer"]) == (TEXT, "4")
     file = open_saved(page)
     facts = json.loads(file.locator('meta[name="headscope"]').get_attribute("content") or "")
     expect(file.locator(".made")).to_contain_text(f"Headscope {VERSION} · {MODEL}")

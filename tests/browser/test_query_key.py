@@ -14,8 +14,12 @@ from core.analysis.query_key.clouds import head_clouds
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_text
 from tests.browser.conftest import TEXT, Open, box_of, choose, click_head, follow, place, settle
+from tests.browser.test_pictures import save_as_shown
+from tests.looks.visit import wait_until_drawn
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
     from playwright.sync_api import Locator
 
@@ -36,20 +40,52 @@ def clouds() -> list[NDArray[np.float64]]:
     return [np.vstack([each.picture.queries, each.picture.keys]) for each in result]
 
 
-def rows_of_panels(page: Page) -> list[int]:
-    """How many panels stand in each row."""
-    boxes = [box for each in page.locator("figure").all() if (box := each.bounding_box())]
-    tops = [round(box["y"]) for box in boxes]
-    return [tops.count(top) for top in sorted(set(tops))]
-
-
-@pytest.mark.parametrize(("width", "rows"), [(1400, [3]), (390, [1, 1, 1])])
-def test_three_panels_have_equal_axes_and_stay_inside_the_page(
-    goto: Open, clouds: list[NDArray[np.float64]], width: int, rows: list[int]
+def test_three_panels_have_equal_axes_and_a_click_isolates_a_point_in_all_of_them(
+    goto: Open, clouds: list[NDArray[np.float64]], tmp_path: Path
 ) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2", width=width)
+    """On a projector one row of controls and one of examples are above them."""
+    page = goto(f"/query_key?text={BOOK}&layer=4&head=2", width=1280, height=720)
     expect(page.locator("figure")).to_have_count(3)
-    assert rows_of_panels(page) == rows
+    assert box_of(page.locator(".legend").first)["y"] < 260
+    canvas = box_of(page.locator("figure canvas").nth(2))
+    assert canvas["y"] + canvas["height"] < 720
+    saved = save_as_shown(page, page.locator("figure canvas").first, tmp_path)
+    assert saved.name == "queries-and-keys-minilm-L4H2"
+    assert (saved.facts["text"], saved.facts["layer"]) == (TEXT, "4")
+    hover_all(page, clouds, [0, 0, 0])
+    expect(panel(page, 2).locator("figcaption")).to_have_text(
+        re.compile(r"^L4 H2 normalized: mean distance \d+\.\d\d$")
+    )
+    page.mouse.move(5, 5)
+    for index in range(3):
+        expect(panel(page, index)).to_have_attribute("data-lines", "13")
+    page.mouse.click(*place(panel(page, 0), clouds[0][IT_QUERY]))
+    page.mouse.move(5, 5)
+    for index in range(3):
+        expect(panel(page, index)).to_have_attribute("data-lines", "1")
+    expect(page.locator(".reading")).to_have_text("Query it → book 0.932")
+    follow(page, "point=q11")
+    expect(panel(page, 0)).to_have_attribute("data-lines", "1")
+    first = page.locator("figure canvas").first
+    first.press("Escape")
+    expect(panel(page, 1)).to_have_attribute("data-lines", "13")
+    first.press("ArrowRight")  # the keyboard steps from point to point
+    expect(page.locator(".reading")).to_contain_text("Query [CLS] →")
+    first.press("ArrowRight")
+    expect(page.locator(".reading")).to_contain_text("Query oh →")
+    first.press("Enter")
+    follow(page, "point=q2")
+    page.set_viewport_size({"width": 390, "height": 844})
+    wait_until_drawn(page)
+    hover_all(page, clouds, [0, 1, 2])
+
+
+def hover_all(page: Page, clouds: list[NDArray[np.float64]], rows: list[int]) -> None:
+    """Point at a query and a key in each panel, which stand in these rows, inside the page."""
+    boxes = [box_of(each) for each in page.locator("figure").all()]
+    tops = [round(box["y"]) for box in boxes]
+    assert [sorted(set(tops)).index(top) for top in tops] == rows
+    width = page.evaluate("innerWidth")
     for index, points in enumerate(clouds):
         figure = panel(page, index)
         figure.scroll_into_view_if_needed()
@@ -59,47 +95,6 @@ def test_three_panels_have_equal_axes_and_stay_inside_the_page(
             page.mouse.move(*place(figure, points[which]))
             expect(page.locator(".tip")).to_contain_text("it" if kind == "query" else "book")
             expect(page.locator(".tip")).to_contain_text(kind)
-    expect(panel(page, 2).locator("figcaption")).to_have_text(
-        re.compile(r"^L4 H2 normalized: mean distance \d+\.\d\d$")
-    )
-
-
-@pytest.mark.parametrize("part", ["picture", "search", "heads"])
-def test_the_picture_begins_in_the_upper_third_of_a_projector(goto: Open, part: str) -> None:
-    """One row of controls and one of examples are above it."""
-    page = goto(f"/query_key?text={BOOK}&part={part}", width=1280, height=720)
-    first = page.locator(".legend, .js-plotly-plot").first
-    expect(first).to_be_visible()
-    assert box_of(first)["y"] < 260
-    if part == "picture":
-        canvas = box_of(page.locator("figure canvas").nth(2))
-        assert canvas["y"] + canvas["height"] < 720
-
-
-def test_a_click_isolates_a_point_in_all_panels_and_escape_releases_it(
-    goto: Open, clouds: list[NDArray[np.float64]]
-) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=4&head=2")
-    for index in range(3):
-        expect(panel(page, index)).to_have_attribute("data-lines", "13")
-    figure = panel(page, 0)
-    figure.scroll_into_view_if_needed()
-    page.mouse.click(*place(figure, clouds[0][IT_QUERY]))
-    page.mouse.move(5, 5)
-    for index in range(3):
-        expect(panel(page, index)).to_have_attribute("data-lines", "1")
-    expect(page.locator(".reading")).to_have_text("Query it → book 0.932")
-    follow(page, "point=q11")
-    expect(panel(page, 0)).to_have_attribute("data-lines", "1")
-    canvas = page.locator("figure canvas").first
-    canvas.press("Escape")
-    expect(panel(page, 1)).to_have_attribute("data-lines", "13")
-    canvas.press("ArrowRight")  # the keyboard steps from point to point
-    expect(page.locator(".reading")).to_contain_text("Query [CLS] →")
-    canvas.press("ArrowRight")
-    expect(page.locator(".reading")).to_contain_text("Query oh →")
-    canvas.press("Enter")
-    follow(page, "point=q2")
 
 
 def painted(figure: Locator, colour: tuple[int, int, int]) -> int:
@@ -145,20 +140,22 @@ def test_a_chosen_pair_is_red_only_where_it_is_the_querys_strongest(goto: Open) 
     assert painted(panel(page, 0), blue) > 100
 
 
-def test_the_ranges_of_the_search_stay_in_the_link(goto: Open) -> None:
-    page = goto(f"/query_key?text={BOOK}&layer=1&part=search")
+def test_the_ranges_of_the_search_stay_in_the_link_and_a_clicked_square_opens_its_picture(
+    goto: Open,
+) -> None:
+    page = goto(f"/query_key?text={BOOK}&layer=1&part=search", width=1280, height=720)
+    first = page.locator(".js-plotly-plot").first
+    assert box_of(first)["y"] < 260
     page.get_by_label("a from − to +").fill("50")
     page.get_by_label("a from − to +").press("Enter")
     follow(page, "a_range=50")
     page.get_by_label("Steps of each").fill("9")  # a whole number, sent as such
     page.get_by_label("Steps of each").press("Enter")
     follow(page, "steps=9")
-    choose(page, "Part", "Picture")
-    follow(page, "part=picture.*a_range=50")
-
-
-def test_a_clicked_square_opens_that_heads_picture(goto: Open) -> None:
-    page = goto(f"/query_key?text={BOOK}&part=heads")
+    choose(page, "Part", "All heads")
+    follow(page, "part=heads.*a_range=50")
+    expect(page.locator(".st-key-query_key_map .js-plotly-plot")).to_be_visible()
+    assert box_of(first)["y"] < 260
     click_head(page, "query_key_map", 4, 2)
     follow(page, "layer=4&head=2&part=picture")
     expect(panel(page, 0)).to_contain_text("L4 H2 raw")

@@ -13,7 +13,8 @@ from core.analysis.query_key.clouds import head_clouds
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_image
 from core.model.box import open_box
-from tests.browser.conftest import Open, box_of, follow, place
+from tests.browser.conftest import Open, box_of, follow, place, reload
+from tests.looks.visit import wait_until_drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 MODEL, IMAGE = "bundled/vit-scenes", "three-shapes"
 LINK = f"/query_key?input=image&model={MODEL}&image={IMAGE}&layer=1&head=4&stage=normalized"
 LAYER, HEAD = 0, 3  # of the link, from 0
+NONE = r"^(?!.*point=q\d)"  # an address without a point
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +71,9 @@ def canvas_of(page: Page) -> Locator:
     return page.locator("figure canvas").first
 
 
-def test_points_are_the_patches_themselves(goto: Open, trace: Trace) -> None:
+def test_points_are_patches_that_mouse_click_and_keys_mark_in_the_image(
+    goto: Open, trace: Trace, points: NDArray[np.float64]
+) -> None:
     page = goto(LINK)
     expect(page.locator("figure")).to_have_count(2)  # the head, and the image
     patches = trace.patches
@@ -77,61 +81,44 @@ def test_points_are_the_patches_themselves(goto: Open, trace: Trace) -> None:
     for row, column in ((3, 3), (4, 8), (8, 5)):  # within the disc, the square, the triangle
         colour = [int(v) for v in patches.cells[row * patches.columns + column].mean((0, 1))]
         assert painted(canvas_of(page), colour) > 100
-
-
-def test_a_point_under_the_mouse_is_marked_in_the_image_with_its_strongest_key(
-    goto: Open, trace: Trace, points: NDArray[np.float64]
-) -> None:
-    page = goto(LINK)
-    query = lonely_query(points, len(trace.tokens))
-    weights = trace.attention(LAYER, HEAD)[query]
-    key = int(weights.argmax())
-    token, partner = trace.tokens[query], trace.tokens[key]
-    page.mouse.move(*place(page.locator("figure").first, points[query]), steps=3)
-    tip = page.locator(".tip")
-    expect(tip).to_contain_text(f"query, row {token.row + 1}, column {token.column + 1}")
-    expect(tip).to_contain_text(f"attends most to {partner.display}: {weights[key]:.3f}")
-    expect(page.locator("figure.map")).to_have_attribute(
-        "data-pair", f"{token.display} {partner.display}"
-    )
-
-
-def test_a_click_keeps_a_point_and_the_link_restores_it(
-    goto: Open, trace: Trace, points: NDArray[np.float64]
-) -> None:
-    page = goto(LINK)
-    query = lonely_query(points, len(trace.tokens))
-    page.mouse.click(*place(page.locator("figure").first, points[query]))
-    follow(page, f"point=q{query + 1}")
-    page = goto(f"{LINK}&point=q{query + 1}")
-    expect(page.locator("figure.map")).to_have_attribute(
-        "data-pair", re.compile(f"^{trace.tokens[query].display} ")
-    )
-    expect(page.locator(".reading")).to_contain_text(f"Query {trace.tokens[query].display} →")
-    canvas_of(page).press("Escape")
-    follow(page, r"^(?!.*point=q\d)")  # the page has heard of it, though nothing was pinned here
-    expect(page.locator("figure.map")).to_have_attribute("data-pair", "")
-
-
-def test_a_patch_of_the_image_shows_its_query(goto: Open, trace: Trace) -> None:
-    page = goto(LINK)
-    box = box_of(page.locator("figure.map canvas"))
-    row, column = 7, 4
-    side = box["width"] / 12
-    page.mouse.move(box["x"] + (column + 0.5) * side, box["y"] + (row + 0.5) * side, steps=3)
-    expect(page.locator(".reading")).to_contain_text("Query r8c5 →")
-    page.mouse.click(box["x"] + (column + 0.5) * side, box["y"] + (row + 0.5) * side)
-    follow(page, f"point=q{1 + row * 12 + column + 1}")
-    assert trace.tokens[1 + row * 12 + column].display == "r8c5"
-
-
-def test_the_keyboard_steps_from_patch_to_patch(goto: Open) -> None:
-    page = goto(LINK)
     canvas_of(page).press("ArrowRight")
     expect(page.locator(".reading")).to_contain_text("Query r1c1 →")
     canvas_of(page).press("ArrowRight")
     canvas_of(page).press("Enter")
     follow(page, "point=q3")
+    canvas_of(page).press("Escape")
+    follow(page, NONE)
+    box = box_of(page.locator("figure.map canvas"))
+    row, column = 7, 4
+    side = box["width"] / 12
+    x, y = box["x"] + (column + 0.5) * side, box["y"] + (row + 0.5) * side
+    page.mouse.move(x, y, steps=3)
+    expect(page.locator(".reading")).to_contain_text("Query r8c5 →")
+    page.mouse.click(x, y)
+    follow(page, f"point=q{1 + row * 12 + column + 1}")
+    assert trace.tokens[1 + row * 12 + column].display == "r8c5"
+    canvas_of(page).press("Escape")
+    follow(page, NONE)
+
+    query = lonely_query(points, len(trace.tokens))
+    weights = trace.attention(LAYER, HEAD)[query]
+    key = int(weights.argmax())
+    token, partner = trace.tokens[query], trace.tokens[key]
+    at = place(page.locator("figure").first, points[query])
+    page.mouse.move(*at, steps=3)
+    tip = page.locator(".tip")
+    expect(tip).to_contain_text(f"query, row {token.row + 1}, column {token.column + 1}")
+    expect(tip).to_contain_text(f"attends most to {partner.display}: {weights[key]:.3f}")
+    pair = page.locator("figure.map")
+    expect(pair).to_have_attribute("data-pair", f"{token.display} {partner.display}")
+    page.mouse.click(*at)
+    follow(page, f"point=q{query + 1}")
+    reload(page)
+    expect(pair).to_have_attribute("data-pair", re.compile(f"^{token.display} "))
+    expect(page.locator(".reading")).to_contain_text(f"Query {token.display} →")
+    canvas_of(page).press("Escape")
+    follow(page, NONE)  # the page has heard of it, though nothing was pinned here
+    expect(pair).to_have_attribute("data-pair", "")
 
 
 def test_a_square_of_the_map_opens_its_points(goto: Open) -> None:
@@ -147,10 +134,12 @@ def test_a_square_of_the_map_opens_its_points(goto: Open) -> None:
     expect(page.get_by_text(re.compile("L2 H5 (follows|rests)")).first).to_be_visible()
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_three_stages_fit_any_page_with_the_image(goto: Open, width: int) -> None:
-    page = goto(f"{LINK.replace('normalized', 'all+three')}&colour=hue", width=width)
+def test_three_stages_fit_any_page_with_the_image(goto: Open) -> None:
+    page = goto(f"{LINK.replace('normalized', 'all+three')}&colour=hue", width=390)
     expect(page.locator("figure")).to_have_count(4)
-    for figure in page.locator("figure").all():
-        box = box_of(figure)
-        assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        wait_until_drawn(page)
+        for figure in page.locator("figure").all():
+            box = box_of(figure)
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width
