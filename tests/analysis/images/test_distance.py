@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 
 from core.analysis.images.distance import (
     attention_distance,
@@ -41,25 +38,6 @@ def test_uniform_attention_has_the_uniform_distance() -> None:
     # Of 36 pairs on 2 x 3: 14 neighbours, 8 diagonal, 4 two apart, 4 a knight's move, 6 the same.
     expected = 4 * (14 + 8 * 2**0.5 + 4 * 2 + 4 * 5**0.5) / 36
     np.testing.assert_allclose([result.uniform, result.pixels[0, 0]], expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize(("step", "pixels"), [(0, 0.0), (1, 4.0)])
-def test_heads_that_look_at_themselves_or_their_neighbour(step: int, pixels: float) -> None:
-    patches = picture(np.zeros((1, 4, 3)), size=4)
-    to = np.abs(np.arange(4)[:, None] - np.arange(4)) == step
-    scores = np.zeros((1, 1, 5, 5))
-    scores[0, 0, 1:, 1:] = 60 * to
-    trace = image_trace(patches, scores, np.eye(5)[None, None])
-    np.testing.assert_allclose(attention_distance(trace).pixels, pixels, atol=1e-4)
-
-
-def test_larger_patches_are_farther_apart() -> None:
-    weights = random_weights(2, 1, 1, 7)
-    trace = with_attention(PATCHES, weights)
-    pixels = np.zeros((20, 30, 3), dtype=np.uint8)
-    large = replace(trace, patches=replace(PATCHES, pixels=pixels, size=10, first=1))
-    ratio = attention_distance(large).pixels / attention_distance(trace).pixels
-    np.testing.assert_allclose(ratio, 2.5, rtol=1e-6)
 
 
 def test_a_head_that_gives_patches_nothing_has_no_distance() -> None:
