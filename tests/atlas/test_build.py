@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import dist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from sklearn.decomposition import PCA
 
 from core.analysis.normalization import key_translation, normalize
+from core.analysis.query_key.distance import distances_between
+from core.analysis.query_key.faithfulness import compare_matrix
 from core.analysis.query_key.scaling import C_VALUES
+from core.analysis.query_key.target import matrix_target
 from core.atlas import Atlas, build_atlas
 from core.atlas.blocks import blocks_of
-from core.atlas.data import ModelFaithfulness
 from core.atlas.points import find_planes, place
 from core.model import trace_by_length, trace_text
+from core.model.trace import Layer
 from core.vocabulary import STAGES, Stage
-from tests.analysis.traces import HYBRID, numbers_of
-from tests.atlas.corpora import corpus_of, read_words, trace_of, window_mask
+from tests.atlas.corpora import SCALING, corpus_of, read_words, trace_of, window_mask
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from core.analysis.query_key.faithfulness import Faithfulness
     from core.model.trace import Trace
     from tests.conftest import ModelOf
 
@@ -63,45 +64,23 @@ def plane_of(atlas: Atlas, stage: Stage, layer: int, head: int) -> tuple[Floats,
     return points[: len(points) // 2], points[len(points) // 2 :]
 
 
-def pairs_of(traces: list[Trace], layer: int, causal: bool, window: int | None) -> list[list[int]]:
-    """For each token of the corpus the tokens it may see, by what the layer is known to permit."""
-    seen, first = [], 0
-    for trace in traces:
-        size = len(trace.tokens)
-        narrow = window if layer == trace.shape[0] - 1 else None
-        mask = window_mask(size, causal=causal, window=narrow)
-        seen += [[first + j for j in range(size) if mask[i, j]] for i in range(size)]
-        first += size
-    return seen
+def allowed_of(traces: list[Trace], layer: int, causal: bool, window: int | None) -> NDArray[Any]:
+    """Which tokens of the corpus each may see, by what the layer is known to permit."""
+    narrow = window if layer == traces[0].shape[0] - 1 else None
+    sizes = [len(trace.tokens) for trace in traces]
+    masks = [window_mask(size, causal=causal, window=narrow) for size in sizes]
+    return np.asarray(block_diag(*masks), dtype=np.bool_)
 
 
-def faithfulness_by_hand(
-    queries: Floats,
-    keys: Floats,
+def kept_of(
+    vectors: tuple[Floats, Floats],
     plane: tuple[Floats, Floats],
-    seen: list[list[int]],
-    score: Callable[[float], float] = float,
-) -> tuple[float, float]:
-    """One pair after another, rows less their mean; shares by sorting the keys of each query.
-
-    `score` makes one of a dot product.
-    """
-    x: list[float] = []
-    y: list[float] = []
-    shares: list[bool] = []
-    for i, mine in enumerate(seen):
-        if len(mine) < 2:
-            continue
-        near = {j: dist(plane[0][i], plane[1][j]) for j in mine}
-        strong = {j: score(queries[i] @ keys[j]) for j in mine}
-        x += [value - sum(near.values()) / len(mine) for value in near.values()]
-        y += [value - sum(strong.values()) / len(mine) for value in strong.values()]
-        shares.append(min(mine, key=near.__getitem__) == max(mine, key=strong.__getitem__))
-    return float(np.corrcoef(x, y)[0, 1]), float(np.mean(shares))
-
-
-def figures_of(faithfulness: ModelFaithfulness, layer: int, head: int) -> list[float]:
-    return [float(each[layer, head]) for each in (faithfulness.correlation, faithfulness.top1)]
+    allowed: NDArray[Any],
+    softcap: float | None = None,
+) -> Faithfulness:
+    """What the analysis of one text says of all sentences as if they were one, each by itself."""
+    scores = Layer(SCALING, None, softcap).logits(vectors[0] @ vectors[1].T)
+    return compare_matrix(matrix_target(scores, allowed), distances_between(*plane))
 
 
 def test_an_atlas_holds_every_token_in_the_order_of_the_texts_whatever_that_of_traces() -> None:
@@ -138,12 +117,6 @@ def test_an_atlas_holds_every_token_in_the_order_of_the_texts_whatever_that_of_t
             np.testing.assert_array_equal(ours, theirs)
         norms = [float(np.sqrt((row**2).sum())) for row in np.vstack(vectors)]
         np.testing.assert_allclose(shuffled.norms[layer, head], norms, rtol=1e-5)
-
-
-def test_an_atlas_of_a_hybrid_has_the_numbers_of_its_layers() -> None:
-    trace = numbers_of(trace_of(read_words("the cat sat on the mat"), 0), HYBRID)
-    atlas = build_atlas([trace])
-    assert (atlas.layer_labels, atlas.depth) == (HYBRID.layer_labels, HYBRID.depth)
 
 
 def test_sentences_that_left_no_trace_are_left_out_of_texts_and_labels() -> None:
@@ -183,13 +156,10 @@ def test_an_atlas_of_nothing_is_refused() -> None:
         build_atlas([])
 
 
-@pytest.mark.parametrize(
-    ("kind", "dim"), [*((kind, 5) for kind in KINDS), ("causal", 1), ("causal", 2)]
-)
-def test_every_heads_components_are_those_of_scikit_learn(kind: str, dim: int) -> None:
+@pytest.mark.parametrize("dim", [1, 2, 5])
+def test_every_heads_components_are_those_of_scikit_learn(dim: int) -> None:
     """Heads of fewer dims than axes leave zeros."""
-    causal, window = KINDS[kind]
-    traces = corpus_of(LENGTHS, causal=causal, window=window, dim=dim)
+    traces = corpus_of(LENGTHS, causal=True, window=3, dim=dim)
     atlas = build_atlas(traces)
     axes = min(dim, 3)
     for layer, head in np.ndindex(2, 4):
@@ -268,15 +238,15 @@ def test_faithfulness_of_many_sentences_is_that_of_their_pairs_one_by_one(kind: 
     atlas = build_atlas(traces)
     assert atlas.measured.tokens == sum(LENGTHS)
     for layer, head in ((0, 0), (0, 3), (1, 2)):
-        queries, keys = vectors_of(traces, layer, head)
-        seen = pairs_of(traces, layer, *KINDS[kind])
-        counts = [len(mine) for mine in seen if len(mine) > 1]
-        np.testing.assert_allclose(atlas.measured.top1[layer], np.mean([1 / n for n in counts]))
+        allowed = allowed_of(traces, layer, *KINDS[kind])
+        counts = allowed.sum(axis=1)
+        np.testing.assert_allclose(atlas.measured.top1[layer], np.mean(1 / counts[counts > 1]))
         for stage in STAGES:
             plane = plane_of(atlas, stage, layer, head)
-            expected = faithfulness_by_hand(queries, keys, plane, seen)
-            found = figures_of(atlas.faithfulness[stage], layer, head)
-            np.testing.assert_allclose(found, expected, atol=1e-8)
+            expected = kept_of(vectors_of(traces, layer, head), plane, allowed)
+            found = atlas.faithfulness[stage]
+            assert found.correlation[layer, head] == pytest.approx(expected.correlation, abs=1e-8)
+            assert found.top1[layer, head] == pytest.approx(expected.top1)
 
 
 def test_scores_of_an_atlas_are_soft_capped_where_the_model_does_it() -> None:
@@ -286,13 +256,10 @@ def test_scores_of_an_atlas_are_soft_capped_where_the_model_does_it() -> None:
         for trace in plain
     ]
     atlas = build_atlas(capped_traces)
-    queries, keys = vectors_of(plain, 1, 2)
-    plane, seen = plane_of(atlas, "raw", 1, 2), pairs_of(plain, 1, causal=False, window=None)
-    expected, _ = faithfulness_by_hand(
-        queries, keys, plane, seen, lambda product: 2 * np.tanh(0.5 * product / 2)
-    )
+    plane, allowed = plane_of(atlas, "raw", 1, 2), allowed_of(plain, 1, causal=False, window=None)
+    expected = kept_of(vectors_of(plain, 1, 2), plane, allowed, softcap=2.0)
     found = atlas.faithfulness["raw"].correlation[1, 2]
-    assert found == pytest.approx(expected, abs=1e-9)
+    assert found == pytest.approx(expected.correlation, abs=1e-9)
     uncapped = build_atlas(plain).faithfulness["raw"].correlation[1, 2]
     assert abs(found - uncapped) > 0.01, "the cap has to matter here"
 
@@ -303,7 +270,7 @@ def test_the_constant_of_many_sentences_is_the_best_over_all_their_pairs() -> No
     for layer, head in ((0, 1), (1, 3)):
         queries, keys = vectors_of(traces, layer, head)
         keys = keys + key_translation(queries, keys)
-        seen = pairs_of(traces, layer, causal=True, window=3)
+        seen = map(np.flatnonzero, allowed_of(traces, layer, causal=True, window=3))
         rows = [(i, mine) for i, mine in enumerate(seen) if len(mine) > 1]
         scores = [keys[mine] @ queries[i] for i, mine in rows]
         target = np.concatenate([each - each.mean() for each in scores])

@@ -13,19 +13,17 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from core.atlas import build_atlas, open_large, search_tokens
+from core.atlas import build_atlas, open_large
 from core.atlas.data import facts_of
 from core.atlas.files import AtlasFileError, write_part
 from core.atlas.sources import LargeAtlas
 from tests.atlas.files import HEADS, LAYERS, assert_same, trace
 from tests.atlas.folders import finish, part_of, write_folder
-from tests.atlas.plain_search import search_plainly
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.atlas import Atlas
-    from core.atlas.search import Kind
 
 SENTENCES = (
     "the cat sat on the mat",
@@ -117,32 +115,6 @@ def test_what_is_found_is_a_table_of_tokens_in_their_sentences(atlas: Atlas, fol
         assert row["position"] == tokens.position[index] + 1
         assert row["sentence"] == tokens.sentence[index] + 1
         assert row["text"] == SENTENCES[tokens.sentence[index]]
-
-
-SEARCHES: list[tuple[Kind, str]] = [
-    ("token", "THE"),
-    ("token", "[CLS]"),
-    ("token", "##mat"),
-    ("token", "STRASSE"),
-    ("token", "σίσυφοσ"),
-    ("token", "nowhere"),
-    ("substring", "at"),
-    ("substring", "STRASS"),
-    ("phrase", "the cat"),
-    ("phrase", "The  Cat sat"),
-    ("phrase", "at"),
-    ("phrase", "a+b (c)"),
-    ("phrase", "\ud83d"),
-]
-
-
-@pytest.mark.parametrize(("kind", "query"), SEARCHES)
-def test_a_folder_and_an_atlas_in_memory_are_searched_alike(
-    kind: Kind, query: str, atlas: Atlas, folder: Path
-) -> None:
-    expected = search_plainly(atlas, query, kind)
-    for found in (open_large(folder).search(query, kind), search_tokens(atlas, query, kind)):
-        assert (found.indices.tolist(), found.count, found.sentences) == expected
 
 
 def test_a_part_written_twice_is_there_once(atlas: Atlas, copy: Path) -> None:

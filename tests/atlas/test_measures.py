@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from core.analysis.normalization import key_translation, normalize
 from core.atlas import Atlas, build_atlas
-from core.atlas.blocks import CorpusPairs, blocks_of
 from core.atlas.colours import (
     COLOURINGS,
     MAX_CATEGORIES,
@@ -22,13 +20,12 @@ from core.atlas.colours import (
 )
 from core.atlas.layouts import lay_out_head
 from core.vocabulary import STAGES, Stage
-from tests.atlas.corpora import corpus_of, read_words, trace_of, window_mask
+from tests.atlas.corpora import corpus_of, read_words, trace_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-Floats = NDArray[np.float64]
 LENGTHS = (5, 9, 5, 2, 7)
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
 
@@ -145,53 +142,6 @@ def test_labels_are_offered_where_there_are_any() -> None:
     assert offered_colourings(coloured(())) == [name for name in OF_TEXTS if name != "label"]
     with pytest.raises(KeyError):
         point_tones(coloured(), "taste")
-
-
-def test_blocks_hold_each_chosen_sentence_once_beside_those_of_its_length() -> None:
-    atlas = build_atlas(corpus_of(LENGTHS, causal=True, window=3))
-    chosen = np.array([0, 1, 2, 4])
-    blocks = blocks_of(np.bincount(atlas.tokens.sentence), chosen, atlas.masks.get, causal=True)
-    assert [block.tokens.tolist() for block in blocks] == [
-        [[0, 1, 2, 3, 4], [14, 15, 16, 17, 18]],
-        [[21, 22, 23, 24, 25, 26, 27]],
-        [[5, 6, 7, 8, 9, 10, 11, 12, 13]],
-    ]
-    for block in blocks:
-        sentences, size = block.tokens.shape
-        for layer, window in ((0, None), (1, 3)):
-            counted = block.counted(layer, 2)
-            assert counted.shape == (sentences, size, size)
-            mask = window_mask(size, causal=True, window=window)
-            assert (counted == mask & (mask.sum(axis=1, keepdims=True) > 1)).all()
-
-
-@pytest.mark.parametrize("layer", [0, 1])
-def test_the_pairs_of_a_corpus_are_those_permitted_to_queries_with_a_choice(layer: int) -> None:
-    traces = corpus_of((*LENGTHS, 1), causal=True, window=3)
-    atlas = build_atlas(traces)
-    every = np.arange(len(traces))
-    lengths = np.bincount(atlas.tokens.sentence)
-    pairs = CorpusPairs(blocks_of(lengths, every, atlas.masks.get, atlas.causal))
-    expected, first = set(), 0
-    for sentence, size in enumerate((*LENGTHS, 1)):
-        mask = window_mask(size, causal=True, window=3 if layer else None)
-        mask &= mask.sum(axis=1, keepdims=True) > 1
-        expected |= {
-            (sentence, first + i, first + j) for i, j in zip(*np.nonzero(mask), strict=True)
-        }
-        first += size
-    rows = pairs.rows((layer, 0))
-    queries = np.repeat(rows.queries, rows.counts)
-    sentences = atlas.tokens.sentence[queries]
-    found = list(zip(sentences.tolist(), queries.tolist(), rows.keys.tolist(), strict=True))
-    assert len(found) == len(set(found))
-    assert set(found) == expected
-    assert len(set(sentences.tolist())) == len(LENGTHS)
-    draw = np.random.default_rng(0)
-    queries_of, keys_of = draw.normal(size=(2, first, 4))
-    products = pairs.products(queries_of, keys_of, (layer, 0))
-    by_hand = [queries_of[i] @ keys_of[j] for _, i, j in found]
-    np.testing.assert_allclose(products, by_hand, atol=1e-12)
 
 
 @pytest.mark.parametrize("stage", STAGES)

@@ -152,24 +152,6 @@ def test_words_end_where_letters_end(query: str, text: str, is_there: bool) -> N
     assert bool(count(written(text), query, "phrase")) == is_there
 
 
-@steady
-@given(st.lists(st.sampled_from(["ab", "aab", "ba", "B"]), min_size=1, max_size=12), st.data())
-def test_a_phrase_is_found_by_comparing_word_after_word(
-    words: list[str], data: st.DataObject
-) -> None:
-    phrase = data.draw(st.lists(st.sampled_from(["ab", "aab", "ba", "b"]), min_size=1, max_size=3))
-    folded, size, expected, times, at = [w.lower() for w in words], len(phrase), set(), 0, 0
-    while at + size <= len(words):
-        if folded[at : at + size] == phrase:  # one match begins where the last one ended
-            expected |= set(range(at, at + size))
-            times, at = times + 1, at + size
-        else:
-            at += 1
-    matches = search_tokens(written(" ".join(words)), "  ".join(phrase), "phrase")
-    assert set(np.flatnonzero(matches.tokens) - 1) == expected
-    assert matches.count == times
-
-
 @pytest.mark.parametrize("query", ["", "\n\t"])
 def test_nothing_typed_is_nothing_to_find(query: str, atlas: Atlas) -> None:
     with pytest.raises(SearchError, match="Type what to look for"):

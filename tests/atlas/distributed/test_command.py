@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +13,6 @@ from core.atlas.distributed.session import LOCAL, ClusterError, Workers, joined
 
 if TYPE_CHECKING:
     from tests.conftest import FolderOf
-
-ROOT = Path(__file__).parents[3]
 
 
 def command(folder_of: FolderOf, corpus: Path, out: Path, *more: str) -> list[str]:
@@ -69,18 +66,6 @@ def test_a_cluster_that_ended_without_a_word_is_not_waited_for(
     (tmp_path / "ray" / "ray_current_cluster").write_text("127.0.0.1:9\n")
     with pytest.raises(ClusterError, match=r"No Ray at auto: .*refused"), joined("auto"):
         pass
-
-
-@pytest.mark.slow
-def test_neither_the_app_nor_the_small_command_imports_ray() -> None:
-    code = (
-        "import sys, core.atlas_build, core.screens.atlas.corpus.making\n"
-        "print([name for name in sys.modules if name.split('.')[0] == 'ray'])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["[]"]
 
 
 @pytest.mark.nightly

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import fields
-from typing import TYPE_CHECKING, cast
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -12,11 +12,9 @@ import pytest
 from core.atlas.blocks import MAX_PAIRS
 from core.atlas.engine import sums
 from core.atlas.engine.sample import sampled_numbers
-from core.atlas.engine.shard import Shard
 from core.atlas.engine.sums import (
     SAMPLE_TOKENS,
     Candidates,
-    Moments,
     Sums,
     add_moments,
     first_candidates,
@@ -27,25 +25,11 @@ from core.atlas.priority import first_within, priorities
 from tests.atlas.corpora import corpus_of
 from tests.atlas.engine.parts import trace_part
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 # The first numbers of SplitMix64 seeded with 0, as its authors' C code prints them.
 SPLITMIX = (
     *(0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F),
     *(0xF88BB8A8724C81EC, 0x1B39896A51A8749B),
 )
-LENGTHS = (7, 3, 12, 7, 1, 9, 4, 4, 30)
-
-
-def parts_of(cuts: Sequence[Sequence[int]]) -> list[Shard]:
-    """The corpus of `LENGTHS`, its sentences dealt out to parts."""
-    traces = corpus_of(LENGTHS, causal=True, window=3)
-    parts = [
-        trace_part(index, [(number, traces[number]) for number in numbers])
-        for index, numbers in enumerate(cuts)
-    ]
-    return [part for part in parts if part is not None]
 
 
 def test_priorities_are_the_published_numbers() -> None:
@@ -109,34 +93,12 @@ def test_moments_of_parts_are_those_of_all_however_far_from_the_origin_they_are(
             np.testing.assert_allclose(found, expected, atol=1e-12 * expected.max())
 
 
-CUTS = [[0, 1, 2], [3], [4, 5], [6, 7, 8]]
-
-
-def trees(sums: list[Sums]) -> list[Sums]:
-    a, b, c, d = sums
-    return [
-        merge([a, b, c, d]),
-        merge([d, b, c, a]),
-        merge([merge([a, b]), merge([c, d])]),
-        merge([c, merge([d, merge([a, b])])]),
-    ]
-
-
-def test_parts_joined_in_any_tree_have_the_sums_of_one() -> None:
-    (whole,) = parts_of([range(len(LENGTHS))])
-    for joined in trees([part.sums for part in parts_of(CUTS)]):
-        for each in fields(Sums):
-            found, expected = getattr(joined, each.name), getattr(whole.sums, each.name)
-            if isinstance(expected, Candidates):
-                order = np.argsort(found.numbers)
-                assert found.numbers[order].tolist() == list(range(len(LENGTHS)))
-                assert found.lengths[order].tolist() == list(LENGTHS)
-            elif isinstance(expected, Moments):
-                for name in expected.__dataclass_fields__:
-                    ours, theirs = getattr(found, name), getattr(expected, name)
-                    np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-6)
-            else:
-                assert found == expected, each.name
+def test_counts_of_parts_add_up() -> None:
+    parts = [trace_part(index, [(index, one)]) for index, one in enumerate(corpus_of((7, 3)))]
+    one, other = (part.sums for part in parts if part is not None)
+    joined = merge([replace(one, dropped=2), replace(other, dropped=3, cut_characters=4)])
+    counts = joined.tokens, joined.sentences, joined.dropped, joined.cut_characters
+    assert counts == (10, 2, 5, 4)
 
 
 def test_sums_of_nothing_or_of_two_models_are_refused() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,22 +15,7 @@ from core.atlas.one_head.contexts import (
     draw_sentences,
     join_contexts,
 )
-from tests.atlas.corpora import SCALING, corpus_of, read_words, trace_of
-
-if TYPE_CHECKING:
-    from core.model.trace import Trace
-
-
-def weights_of(trace: Trace, layer: int, head: int) -> np.ndarray:
-    """Attention of one head from its vectors, one query at a time."""
-    size = len(trace.tokens)
-    keys = trace.kv_keys[layer, head // 2].astype(float)  # two heads share their keys
-    weights = np.zeros((size, size))
-    for i, query in enumerate(trace.queries[layer, head].astype(float)):
-        seen = slice(0, i + 1 if trace.causal else size)
-        scores = np.exp(SCALING * (keys[seen] @ query))
-        weights[i, seen] = scores / scores.sum()
-    return weights
+from tests.atlas.corpora import corpus_of, read_words, trace_of
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -43,7 +27,7 @@ def test_strength_is_the_largest_attention_to_another_token_that_counts(causal: 
     assert set(contexts.sentence) == {7}
     for layer in range(2):
         for head in range(4):
-            weights = weights_of(trace, layer, head)
+            weights = trace.attention(layer, head)
             for place, query in enumerate(contexts.position):
                 others = {
                     key: weights[query, key]
