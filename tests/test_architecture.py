@@ -45,14 +45,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "app": {"ui"},
     "command_line": {"atlas", "model", "analysis", "trace"},  # of the atlas, on many machines too
     "core": {"atlas", "model", "analysis", "trace"},  # command lines
-    "training": {"model", "analysis", "trace"},  # what made the bundled weights
 }
 LIBRARIES = {
     "streamlit": {"components", "ui", "screens", "pages", "app"},
     "plotly": {"figures"},
-    "torch": {"model", "training"},
-    "transformers": {"model", "training"},
-    "tokenizers": {"model", "training"},
+    "torch": {"model"},
+    "transformers": {"model"},
+    "tokenizers": {"model"},
     "huggingface_hub": {"model"},
     "ray": {"command_line"},
 }
@@ -63,8 +62,6 @@ def floor_of(path: Path) -> str:
     if parts[0] == "core":
         if parts[1] == "vocabulary.py":
             return "vocabulary"
-        if parts[1:4] == ("model", "bundled", "training"):
-            return "training"
         if parts[1:3] in (("atlas", "command_line"), ("atlas", "distributed")):
             return "command_line"
         return parts[1] if len(parts) > 2 else "core"
@@ -167,7 +164,7 @@ def test_few_places_ask_whether_a_text_or_an_image_is_shown() -> None:
     asking = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for path in SOURCES
-        if floor_of(path) not in {"model", "training"}
+        if floor_of(path) != "model"
         for line in path.read_text("utf-8").splitlines()
         if ASKS_FOR_THE_MODALITY.search(line)
     ]
