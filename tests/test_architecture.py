@@ -10,7 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.import_graph import ROOT, SOURCES, folders, import_graph, longest_chain, tangled, tree_of
+from tests.import_graph import (
+    MODULES,
+    ROOT,
+    SOURCES,
+    folders,
+    import_graph,
+    longest_chain,
+    tangled,
+    tree_of,
+)
 
 GRAPH = import_graph()
 MAX_CHAIN = 18  # imports, one after the other
@@ -114,18 +123,14 @@ def test_a_screen_imports_no_other_screen() -> None:
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
     """Imports for types count: who needs the other's types cannot be read without it."""
-    modules = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in ROOT.glob("core/**/*.py")
-    }
     arrows = {
         name: {
             target
             for full in imported(tree_of(path))
             for target in (full, full.rpartition(".")[0])
-            if target in modules and target != name and not name.startswith(f"{target}.")
+            if target in MODULES and target != name and not name.startswith(f"{target}.")
         }
-        for name, path in modules.items()
+        for name, path in MODULES.items()
     }
     try:
         graphlib.TopologicalSorter(arrows).prepare()
@@ -201,6 +206,22 @@ def test_every_cache_that_takes_arguments_has_a_bound() -> None:
         (path, node.name)
         for path, node, decorator in cached
         if ast.unparse(node.args) and "max_entries=" not in decorator
+    ] == []
+
+
+def test_every_chart_says_what_it_shows_to_people_who_do_not_see_it() -> None:
+    charts = [
+        (path.name, node)
+        for path in SOURCES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).rpartition(".")[2] in {"plotly_chart", "show_chart"}
+    ]
+    assert len(charts) > 10
+    assert [
+        f"{name}:{call.lineno}"
+        for name, call in charts
+        if "alt" not in {keyword.arg for keyword in call.keywords}
     ] == []
 
 
