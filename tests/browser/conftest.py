@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         FloatRect,
         Locator,
         Request,
+        ViewportSize,
         WebSocket,
     )
 
@@ -53,6 +54,8 @@ _WHOLE_STATE = re.compile(r"(?=.*[?&]model=)(?=.*[?&](text=|packed=|image=))")
 PATIENCE_MS = 90_000
 TEXT = "Oh, this book? I've enjoyed it."
 HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x] مرحبا")
+# What is held in a picture.
+HELD = ".cell.marked, .token[aria-pressed=true], .word[aria-pressed=true], .chip[aria-pressed=true]"
 
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -257,20 +260,30 @@ def open_saved(open_context: Callable[..., BrowserContext], tmp_path: Path) -> I
 def open_file(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     """Open a view without a server, from a file; at the end nothing may have gone wrong in it."""
     troubles: list[str] = []
-    context = browser.new_context()
+    contexts: list[BrowserContext] = []
     path = tmp_path / "view.html"
 
-    def visit(text: str, *, scheme: Literal["light", "dark"] = "light", width: int = 1400) -> Page:
+    def visit(
+        text: str,
+        *,
+        scheme: Literal["light", "dark"] = "light",
+        width: int = 1400,
+        height: int = 900,
+        has_touch: bool = False,
+    ) -> Page:
         path.write_text(text, "utf-8")
-        page = context.new_page()
-        page.set_viewport_size({"width": width, "height": 900})
-        page.emulate_media(color_scheme=scheme)
+        size: ViewportSize = {"width": width, "height": height}
+        contexts.append(
+            browser.new_context(viewport=size, color_scheme=scheme, has_touch=has_touch)
+        )
+        page = contexts[-1].new_page()
         watch(page, path.as_uri(), troubles)
         page.goto(path.as_uri())
         return page
 
     yield visit
-    context.close()
+    for context in contexts:
+        context.close()
     assert troubles == []
 
 
@@ -354,6 +367,21 @@ def follow(page: Page, pattern: str) -> None:
     """Wait until the address holds this and the page has followed."""
     wait_for_address(page, re.compile(pattern))
     settle(page)
+
+
+def undo_by_back(page: Page, target: Locator, chosen: str) -> None:
+    """Press something in a picture, undo that by Back, and press again: it is heard again.
+
+    `chosen` is what a press writes into the address.
+    """
+    page.evaluate("History.prototype.pushState.call(history, history.state, '', location.href)")
+    target.click()
+    follow(page, chosen)
+    page.go_back()
+    expect(page.locator(HELD)).to_have_count(0)
+    follow(page, f"^(?!.*{chosen})")
+    target.click()
+    follow(page, chosen)
 
 
 def wait_for_address(page: Page, pattern: re.Pattern[str]) -> None:

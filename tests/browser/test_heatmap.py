@@ -9,85 +9,67 @@ from urllib.parse import quote
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open, arrive, box_of, follow, save_file, settle
+from tests.analysis.traces import causal, plain_tokens
+from tests.browser.conftest import TEXT, Open, box_of, follow, save_file, settle, undo_by_back
+from tests.browser.views import table_file, trace_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Locator
 
-IT_BOOK = "/heatmap?text=Oh%2C%20this%20book%3F%20I%27ve%20enjoyed%20it.&layer=4&head=2"
-
 
 def cell(page: Page, row: int, column: int) -> Locator:
     return page.locator(f'.cell[data-row="{row}"][data-column="{column}"]')
-
-
-def hide_special(page: Page) -> None:
-    page.get_by_role("button", name="More").click()
-    page.get_by_text("Hide special tokens").click()
-    page.keyboard.press("Escape")
 
 
 def expect_table(page: Page, where: str) -> None:
     expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile(where))
 
 
-def test_the_address_follows_a_choice(goto: Open) -> None:
-    page = goto(IT_BOOK)
+def test_a_cell_is_held_travels_in_the_link_and_stays_with_its_tokens(
+    goto: Open, tmp_path: Path
+) -> None:
+    page = goto(f"/heatmap?text={quote(TEXT)}&layer=4&head=2")
+    sentence, marked = page.locator(".sentence"), page.locator(".cell.marked")
     expect_table(page, "^attention of L4 H2, 13 by 13 tokens$")
     expect(cell(page, 11, 5)).to_have_text("0.93")
     expect(cell(page, 11, 6)).to_have_text("")  # below 0.005, and read all the same
     expect(cell(page, 11, 6)).to_have_attribute("aria-label", re.compile(r"^0\.00\d$"))
     follow(page, "model=bundled.*layer=4&head=2.*hide=0")
-    page.get_by_role("combobox", name="Layer").select_option("1")
-    settle(page)
-    expect_table(page, "L1 H2")
-    follow(page, "layer=1")
-    hide_special(page)
-    settle(page)
-    follow(page, "hide=1")
-    expect(page.locator(".cell")).to_have_count(11 * 11)
-
-
-def test_twenty_rows_stand_without_a_scrollbar_of_their_own(open_page: Open, app: str) -> None:
-    page = open_page(width=1366, height=768)
-    words = " ".join(["the long river runs by the old town"] * 3).split()[:18]
-    page.goto(f"{app}/heatmap?text={quote(' '.join(words))}&layer=4&head=2")
-    arrive(page)
-    expect(page.locator(".row")).to_have_count(20)
-    room = "node => [node.scrollHeight - node.clientHeight, node.scrollWidth - node.clientWidth]"
-    assert page.locator(".scroller").evaluate(room) == [0, 0]
-
-
-def test_the_link_of_home_is_outlined_and_read_before_anyone_points(goto: Open) -> None:
-    page = goto(IT_BOOK)
-    sentence = page.locator(".sentence")
-    expect(page.locator(".cell.marked")).to_have_attribute("id", "cell-10-4")
+    # The link of Home is outlined and read before anyone points.
+    expect(marked).to_have_attribute("id", "cell-10-4")
     expect(sentence).to_contain_text("it → book  0.932, L4 H2  · the pair shown on Home")
     cell(page, 5, 3).hover()
     expect(sentence).to_have_text("book → ,  0.004, L4 H2")
     page.mouse.move(5, 5)
     expect(sentence).to_contain_text("Point at a cell")
 
-
-def test_a_cell_is_held_by_a_click_or_a_key_and_travels_in_the_link(goto: Open) -> None:
-    page = goto("/heatmap?text=Oh%2C%20this%20book%3F%20I%27ve%20enjoyed%20it.&layer=3&head=1")
-    sentence = page.locator(".sentence")
-    expect(page.locator(".cell.marked")).to_have_count(0)  # another head: nothing was found here
-    cell(page, 11, 5).click()
+    page.get_by_role("combobox", name="Layer").select_option("1")
+    follow(page, "layer=1")
+    expect_table(page, "L1 H2")
+    expect(marked).to_have_count(0)  # another head: nothing was found here
+    undo_by_back(page, cell(page, 11, 5), r"cell=11%2C5")
     page.mouse.move(5, 5)
     expect(sentence).to_contain_text("it → book")
-    follow(page, "cell=11%2C5")
     page.get_by_role("grid").focus()
     page.keyboard.press("ArrowLeft")
     expect(sentence).to_contain_text("it → this")
-    expect(page.locator(".cell.marked")).to_have_attribute("id", "cell-10-4")  # still held
+    expect(marked).to_have_attribute("id", "cell-10-4")  # still held
     page.keyboard.press("Enter")
     follow(page, "cell=11%2C4")
-    hide_special(page)
-    settle(page)
-    expect(page.locator(".cell.marked")).to_have_attribute("id", "cell-9-2")  # the same two tokens
+
+    page.get_by_role("button", name="More").click()
+    page.get_by_text("Hide special tokens").click()
+    page.keyboard.press("Escape")
+    follow(page, "hide=1")
+    expect(page.locator(".cell")).to_have_count(11 * 11)
+    expect(marked).to_have_attribute("id", "cell-9-2")  # the same two tokens
+    save_file(page, "Download CSV", tmp_path / "attention.csv")
+    about, *rows = csv.reader((tmp_path / "attention.csv").open(encoding="utf-8-sig"))
+    assert about[0].startswith("# {")
+    assert (len(rows), rows[0][1:4]) == (12, ["oh", ",", "this"])
+    assert cell(page, 10, 4).inner_text() == f"{float(rows[10][4]):.2f}"
     page.get_by_role("grid").focus()
     page.keyboard.press("Escape")
     expect(sentence).to_contain_text("Point at a cell")
@@ -95,36 +77,39 @@ def test_a_cell_is_held_by_a_click_or_a_key_and_travels_in_the_link(goto: Open) 
     expect(page).not_to_have_url(re.compile("cell="))
 
 
-def test_what_a_causal_model_cannot_see_is_hatched_in_attention_as_in_scores(goto: Open) -> None:
-    link = "/heatmap?model=bundled/gpt2-novels&text=it%20was%20what%20it%20was&layer=2&head=1"
-    page = goto(link + "&cell=2,3")
+def test_a_table_of_twenty_tokens_fits_a_small_laptop_without_a_scrollbar(goto: Open) -> None:
+    text = "My friend told me about this class and I love it so far! She was right."
+    page = goto(f"/heatmap?text={quote(text)}&layer=4&head=2", width=1366, height=768)
+    expect_table(page, "20 by 20 tokens$")
+    expect(page.locator(".row")).to_have_count(20)
+    grid, last = page.get_by_role("grid"), cell(page, 1, 20)
+    room = "node => [node.scrollHeight - node.clientHeight, node.scrollWidth - node.clientWidth]"
+    assert grid.evaluate(room) == [0, 0]
+    assert last.evaluate("cell => cell.scrollWidth <= cell.clientWidth + 1")
+    sums = box_of(grid.locator(".top > .right"))
+    assert box_of(last)["x"] + box_of(last)["width"] <= sums["x"] + 1
+
+
+def test_what_a_causal_model_cannot_see_is_hatched_in_attention_as_in_scores(
+    open_file: Open,
+) -> None:
+    trace = causal(trace_of(plain_tokens("<s>", "it", "was", "what", "it", "was")))
+    page = open_file(table_file(trace, held=(2, 3)))
     rows = page.get_by_role("row")
     expect(rows).to_have_count(6 + 2)  # tokens, names of columns, sums
     assert rows.nth(2).get_by_role("gridcell").all_inner_texts()[2:6] == ["–"] * 4
     assert rows.nth(2).get_by_role("rowheader").inner_text() == "it"
     names = page.get_by_role("columnheader").all_inner_texts()
-    assert names[1:-1] == ["<|endoftext|>", "it", "was", "what", "it₂", "was₂"]
+    assert names[1:-1] == ["<s>", "it", "was", "what", "it₂", "was₂"]
     expect(page.locator(".cell.masked")).to_have_count(6 * 5 // 2)
     assert "gradient" in str(cell(page, 1, 2).evaluate("e => getComputedStyle(e).backgroundImage"))
     expect(page.locator(".sentence")).to_contain_text("it → was  not permitted")
-    page.get_by_text("scores", exact=True).click()
-    settle(page)
+    page = open_file(table_file(trace, values="scores"))
     expect(page.locator(".cell.masked")).to_have_count(6 * 5 // 2)
 
 
-def test_the_saved_file_holds_exactly_what_is_shown(goto: Open, tmp_path: Path) -> None:
-    page = goto(IT_BOOK + "&hide=1")
-    save_file(page, "Download CSV", tmp_path / "attention.csv")
-    about, *rows = csv.reader((tmp_path / "attention.csv").open(encoding="utf-8-sig"))
-    assert about[0].startswith("# {")
-    assert len(rows) == 12
-    assert page.locator(".cell").count() == 11 * 11
-    assert rows[0][1:4] == ["oh", ",", "this"]
-    assert cell(page, 10, 4).inner_text() == f"{float(rows[10][4]):.2f}"
-
-
-def test_a_held_cell_opens_in_the_middle_of_what_can_be_seen(goto: Open) -> None:
-    page = goto(f"/heatmap?text={quote('the cat sat on a mat ' * 12)}&layer=2&head=1&cell=40,32")
+def test_a_held_cell_opens_in_the_middle_of_what_can_be_seen(open_file: Open) -> None:
+    page = open_file(table_file(trace_of("the cat sat on a mat " * 12), held=(40, 32)))
     marked = box_of(page.locator(".cell.marked"))
     seen = page.get_by_role("grid").evaluate(
         """grid => {
@@ -138,20 +123,8 @@ def test_a_held_cell_opens_in_the_middle_of_what_can_be_seen(goto: Open) -> None
     assert abs(down - sum(seen["y"]) / 2) < 14
 
 
-def test_a_table_of_twenty_tokens_fits_a_small_laptop(goto: Open) -> None:
-    text = "My friend told me about this class and I love it so far! She was right."
-    page = goto(f"/heatmap?text={quote(text)}", width=1366, height=768)
-    expect_table(page, "20 by 20 tokens$")
-    grid = page.get_by_role("grid")
-    assert grid.evaluate("grid => grid.scrollWidth <= grid.clientWidth")
-    last = cell(page, 1, 20)
-    assert last.evaluate("cell => cell.scrollWidth <= cell.clientWidth + 1")
-    sums = box_of(grid.locator(".top > .right"))
-    assert box_of(last)["x"] + box_of(last)["width"] <= sums["x"] + 1
-
-
-def test_a_long_text_draws_only_the_cells_in_view(goto: Open) -> None:
-    page = goto("/heatmap?text=" + quote("the book and " * 300))
+def test_a_long_text_draws_only_the_cells_in_view(open_file: Open) -> None:
+    page = open_file(table_file(trace_of("the book and " * 170, 1, 1)))
     expect_table(page, "512 by 512 tokens$")
     assert page.locator(".cell").count() < 3000
     page.get_by_role("grid").evaluate("grid => grid.scrollTo(1e6, 1e6)")

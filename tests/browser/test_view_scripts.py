@@ -1,4 +1,4 @@
-"""What scripts do with a document: legends, and the life of a view, which ends with its element."""
+"""The life of a view, which ends with its element."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.components.packing import pack
-from tests.browser.scripts import Run, running
+from core.components.scripts import ROOT, constant, ordered, scoped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser
 
+VIEW = ROOT / "shared" / "view.js"
 # Of two updates close together, Streamlit cleans up after the first when the second may have run.
 TWO_UPDATES = """
 const packed = Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0))
@@ -42,15 +41,15 @@ return [standing, { ...life, roots: parentElement.querySelectorAll(".root").leng
 """
 
 
-@pytest.fixture(scope="module")
-def run(browser: Browser) -> Iterator[Run]:
-    with running(browser, "shared/view", "points/shades", "points/texts") as run:
-        yield run
-
-
 @pytest.mark.parametrize("is_late", [False, True])
-def test_a_view_outlives_an_update_that_another_overtook(run: Run, *, is_late: bool) -> None:
+def test_a_view_outlives_an_update_that_another_overtook(
+    browser: Browser, *, is_late: bool
+) -> None:
     data = b64encode(pack({"picture": {"name": "x", "facts": {}}})).decode()
-    standing, gone = run(TWO_UPDATES, bytes=data, isLate=is_late)
+    modules = [*map(scoped, ordered(VIEW)), f"const {{ View, mount }} = {constant(VIEW)}"]
+    script = "\n".join(["([bytes, isLate]) => {", *modules, TWO_UPDATES, "}"])
+    page = browser.new_page()
+    standing, gone = page.evaluate(script, [data, is_late])
+    page.close()
     assert standing == {"made": 1, "ended": 0, "roots": 1}
     assert gone == {"made": 1, "ended": 1, "roots": 0}
