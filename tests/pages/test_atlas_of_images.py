@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from core.atlas import build_atlas
 from core.model import load, trace_images
@@ -16,6 +14,7 @@ from tests.atlas.folders import save_atlas
 from tests.model.image.families import FAMILIES, build, image
 from tests.opening import open_app
 from tests.pages.conftest import said
+from tests.pages.vision import png
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,19 +84,14 @@ def test_a_prepared_atlas_of_images_opens_among_images_alone(
     assert texts.session_state["input"] == "image"
 
 
-def png(seed: int) -> tuple[str, bytes, str]:
-    buffer = io.BytesIO()
-    Image.fromarray(image(40, 30, seed)).save(buffer, "PNG")
-    return f"photo {seed}.png", buffer.getvalue(), "image/png"
-
-
 def test_ones_own_images_are_an_atlas_and_what_is_no_image_is_named(
     model: str, matrices: list[AtlasCloud]
 ) -> None:
     app = opened(model, corpus="own")
     assert "Choose some images" in "".join(each.value for each in app.info)
-    broken = ("broken.png", b"\x89PNG\r\n\x1a\n", "image/png")
-    app.file_uploader(key="atlas_images").set_value([png(1), broken, png(2)]).run()
+    brought = {"photo 1": png(), "broken": b"\x89PNG\r\n\x1a\n", "photo 2": png((30, 30, 200))}
+    given = [(f"{name}.png", data, "image/png") for name, data in brought.items()]
+    app.file_uploader(key="atlas_images").set_value(given).run()
     assert not app.exception
     assert "broken.png" in "".join(each.value for each in app.warning)
     assert "74 tokens** of 2 images" in said(app)

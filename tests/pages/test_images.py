@@ -2,55 +2,38 @@
 
 from __future__ import annotations
 
-import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pytest
-import streamlit as st
 
 from core.analysis.images.cls_rollout import cls_rollout
 from core.analysis.images.distance import attention_distance
 from core.analysis.images.patch_scores import patches_of
-from core.model import load, trace_image
-from core.model.box import BOX, open_box
+from core.model import load
+from core.model.box import BOX
 from core.model.weights.output_projection import transformed_norms
 from core.screens.images import sending
 from core.screens.images.state import take_report
 from core.vocabulary import percent
-from tests.model.image.families import FAMILIES, build
 from tests.opening import open_app
-from tests.pages.conftest import alerts, hints, payload, press_example, said, sent
-
-SIDE = 6  # patches of the model below
+from tests.pages.conftest import alerts, hints, payload, press_example, said, sent, table_of
+from tests.pages.vision import image_trace, model_folder, open_image
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from streamlit.testing.v1 import AppTest
 
-    from core.model.trace import Trace
+KIND = "dinov2_with_registers"  # 3 layers x 4 heads on 8 x 8 patches
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A random vision transformer of 3 layers x 4 heads on 6 x 6 patches, with registers."""
-    path = tmp_path_factory.mktemp("vit")
-    build(FAMILIES["dinov2_with_registers"], path)
-    return str(path)
+def open_page(**link: str) -> AppTest:
+    return open_image("images", KIND, **link)
 
 
-@pytest.fixture(scope="module")
-def trace(folder: str) -> Trace:
-    return trace_image(load(folder, modality="image"), open_box("three-shapes"))
-
-
-def open_page(folder: str, **link: str) -> AppTest:
-    return open_app("images", model=folder, image="three-shapes", **link)
-
-
-def test_the_page_opens_with_where_a_patch_looks(folder: str, trace: Trace) -> None:
+def test_the_page_opens_with_where_a_patch_looks() -> None:
+    trace = image_trace(KIND)
     patches = patches_of(trace).tokens
     weights = trace.attention()[:, :, patches]
     itself = np.diagonal(weights[..., patches], 0, 2, 3).mean(axis=-1)
@@ -59,11 +42,12 @@ def test_the_page_opens_with_where_a_patch_looks(folder: str, trace: Trace) -> N
         heads = slice(None) if head == "mean" else 2
         shares = [percent(float(np.mean(each[1, heads]))) for each in (itself, cls)]
         answer = f"**In {where} a patch gives {shares[0]} to itself and {shares[1]} to CLS; "
-        assert answer.replace("\xa0", " ") in said(open_page(folder, layer="2", head=head))
+        assert answer.replace("\xa0", " ") in said(open_page(layer="2", head=head))
 
 
-def test_all_layers_of_a_small_image_are_sent_as_vectors(folder: str, trace: Trace) -> None:
-    app = open_page(folder, layer="2", head="3", patch="r2c3", direction="to")
+def test_all_layers_of_a_small_image_are_sent_as_vectors() -> None:
+    trace = image_trace(KIND)
+    app = open_page(layer="2", head="3", patch="r2c3", direction="to")
     data = sent(app, "patches")
     assert alerts(app) == ""
     assert list(data["layers"]) == ["0", "1", "2"]
@@ -85,10 +69,11 @@ def test_all_layers_of_a_small_image_are_sent_as_vectors(folder: str, trace: Tra
 
 
 def test_of_a_large_image_one_layer_is_sent_and_a_row_of_every_head(
-    folder: str, trace: Trace, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    trace = image_trace(KIND)
     monkeypatch.setattr(sending, "ALL_LAYERS_BYTES", 1)
-    app = open_page(folder, layer="3", patch="r1c2")
+    app = open_page(layer="3", patch="r1c2")
     data = sent(app, "patches")
     token = next(each.position for each in trace.tokens if each.text == "r1c2")
     assert list(data["layers"]) == ["2"]
@@ -98,32 +83,24 @@ def test_of_a_large_image_one_layer_is_sent_and_a_row_of_every_head(
     steps = data["rows"].reshape(3, 4, -1) / 255 * data["tops"].reshape(3, 4, 1)
     np.testing.assert_allclose(steps, rows, atol=float(rows.max()) / 500)
     assert "Pictures of layers other than 3 show the pinned patch, in 255 steps" in said(app)
-
-
-def test_of_a_large_image_a_key_that_is_no_patch_is_none_where_only_patches_count(
-    folder: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sending, "ALL_LAYERS_BYTES", 1)
-    data = sent(open_page(folder, patch="reg2", direction="to", only_patches="1"), "patches")
+    data = sent(open_page(patch="reg2", direction="to", only_patches="1"), "patches")
     assert data["asked"] == {"token": data["start"], "direction": "to", "onlyPatches": True}
 
 
-@pytest.mark.parametrize(
-    ("asked", "shown"),
-    [("r6c6", "r6c6"), ("cls", "cls"), ("reg4", "reg4"), ("none", "none")],
-)
-def test_a_link_holds_a_patch_by_its_place(folder: str, asked: str, shown: str) -> None:
-    app = open_page(folder, patch=asked)
-    assert sent(app, "patches")["view"]["patch"] == shown
-    assert app.query_params.get("patch", ["none"]) in (shown, [shown])
+@pytest.mark.parametrize("patch", ["r8c8", "reg4", "none"])
+def test_a_link_holds_a_patch_by_its_place(patch: str) -> None:
+    app = open_page(patch=patch)
+    assert sent(app, "patches")["view"]["patch"] == patch
+    assert app.query_params.get("patch", "none") == patch
     assert alerts(app) == ""
 
 
-@pytest.mark.parametrize(("key", "value"), [("patch", "r7c1"), ("direction", "up"), ("head", "5")])
-def test_what_a_link_asks_for_in_vain_is_said(folder: str, key: str, value: str) -> None:
-    app = open_page(folder, **{key: value})
-    assert f"This link asks for {key}" in alerts(app)
-    assert sent(app, "patches")["view"][key] != value
+def test_what_a_link_asks_for_in_vain_is_said() -> None:
+    link = {"patch": "r9c1", "direction": "up", "head": "5"}
+    app = open_page(**link)
+    for key, value in link.items():
+        assert f"This link asks for {key}" in alerts(app)
+        assert sent(app, "patches")["view"][key] != value
 
 
 def test_a_report_of_the_picture_is_taken_as_far_as_it_is_a_state(
@@ -136,9 +113,9 @@ def test_a_report_of_the_picture_is_taken_as_far_as_it_is_a_state(
     assert not {"layer", "only_patches", "other"} & set(state)
 
 
-def test_the_same_state_sends_the_same_bytes(folder: str) -> None:
+def test_the_same_state_sends_the_same_bytes() -> None:
     """What people click in the picture is in the session already: nothing is sent again."""
-    app = open_page(folder, layer="2", head="1")
+    app = open_page(layer="2", head="1")
     before = payload(app, "patches")
     app.run()
     assert payload(app, "patches") == before
@@ -148,19 +125,19 @@ def test_the_same_state_sends_the_same_bytes(folder: str) -> None:
 
 
 def test_the_classes_of_a_checkpoint_with_a_head_are_named(
-    folder: str, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert sent(open_page(folder), "patches")["classes"] == []
+    assert sent(open_page(), "patches")["classes"] == []
     monkeypatch.setattr(
         "core.screens.images.cached.classes",
         lambda *_: (("tabby cat", 0.75), ("$x$ :red[y]", 0.125)),
     )
-    data = sent(open_page(folder), "patches")
+    data = sent(open_page(), "patches")
     assert data["classes"] == [["tabby cat", 0.75], ["$x$ :red[y]", 0.125]]
 
 
-def test_examples_are_measured_on_the_image(folder: str, trace: Trace) -> None:
-    app = open_page(folder)
+def test_examples_are_measured_on_the_image() -> None:
+    trace, app = image_trace(KIND), open_page()
     first = patches_of(trace).first
     weights = trace.attention()[:, :, first:]
     itself = np.diagonal(weights[..., first:], axis1=2, axis2=3).mean(axis=-1)
@@ -177,31 +154,32 @@ def test_examples_are_measured_on_the_image(folder: str, trace: Trace) -> None:
     assert (view["layer"], view["head"]) == (str(layer + 1), str(head + 1))
 
 
-def test_the_caption_is_true_for_what_is_shown(folder: str) -> None:
-    app = open_page(folder, head="2")
+def test_the_caption_is_true_for_what_is_shown() -> None:
+    app = open_page(head="2")
     assert "pinker" in said(app)
     assert "Rows are divided" not in said(app)
-    app = open_page(folder, head="max", direction="to", only_patches="1")
+    app = open_page(head="max", direction="to", only_patches="1")
     assert "greener" in said(app)
     assert "Rows are divided by what they give to patches" in said(app)
     assert "the largest of any head" in said(app)
 
 
-def test_a_rollout_is_a_choice_of_head(folder: str, trace: Trace) -> None:
-    assert "rollout" not in sent(open_page(folder), "patches")
-    app = open_page(folder, head="rollout")
+def test_a_rollout_is_a_choice_of_head() -> None:
+    trace = image_trace(KIND)
+    assert "rollout" not in sent(open_page(), "patches")
+    app = open_page(head="rollout")
     np.testing.assert_allclose(sent(app, "patches")["rollout"], cls_rollout(trace), atol=1e-6)
     assert "Rollout follows CLS’s attention through all layers" in said(app)
-    app = open_page(folder, head="rollout-by-norms")
-    norms = transformed_norms(load(folder, modality="image"), trace)
+    app = open_page(head="rollout-by-norms")
+    norms = transformed_norms(load(model_folder(KIND), modality="image"), trace)
     expected = cls_rollout(trace, norms, weighted=True)
     np.testing.assert_allclose(sent(app, "patches")["rollout"], expected, atol=1e-6)
     assert "W_O of this model is not known" not in said(app)
 
 
-def test_a_model_without_cls_offers_no_rollout(tmp_path: Path) -> None:
-    build(FAMILIES["siglip"], tmp_path)
-    assert "This link asks for head `rollout`" in alerts(open_page(str(tmp_path), head="rollout"))
+def test_a_model_without_cls_offers_no_rollout() -> None:
+    app = open_image("images", "siglip", head="rollout")
+    assert "This link asks for head `rollout`" in alerts(app)
 
 
 @pytest.mark.parametrize(
@@ -214,45 +192,31 @@ def test_a_model_without_cls_offers_no_rollout(tmp_path: Path) -> None:
     ids=str,
 )
 def test_a_link_to_cls_attention_opens_the_same_here(
-    folder: str, link: dict[str, str], state: dict[str, str]
+    link: dict[str, str], state: dict[str, str]
 ) -> None:
-    app = open_app("class_attention", model=folder, image="three-shapes", **link)
+    app = open_app("class_attention", model=model_folder(KIND), **link)
     assert [title.value for title in app.title] == ["Patches"]
     assert {key: app.session_state[key] for key in state} == state
     assert alerts(app) == ""
 
 
-@pytest.mark.parametrize(
-    "gone", [{"mass": "35"}, {"region": "r2c3-r4c5"}, {"rollouts": "1"}], ids=str
-)
-def test_what_cls_attention_no_longer_has_is_said(folder: str, gone: dict[str, str]) -> None:
-    app = open_app("class_attention", model=folder, image="three-shapes", **gone)
-    assert "which this page no longer has" in alerts(app)
+def test_what_cls_attention_no_longer_has_is_said() -> None:
+    gone = {"mass": "35", "region": "r2c3-r4c5", "rollouts": "1"}
+    app = open_app("class_attention", model=model_folder(KIND), **gone)
+    for words in (
+        "an outline, or a region",
+        "rollouts beside the map",
+        "which this page no longer",
+    ):
+        assert words in alerts(app)
     assert sent(app, "patches")["view"]["patch"] == "cls"
 
 
-@pytest.fixture
-def csv(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
-    """The CSV files that the page offers, as they are read."""
-    files: list[pd.DataFrame] = []
-    offer = st.download_button
-
-    def keep(label: str, data: Any, *, file_name: str, **options: Any) -> bool:
-        if file_name.endswith(".csv"):
-            files.append(pd.read_csv(io.StringIO(data()), skiprows=1))
-        return offer(label, data, file_name=file_name, **options)
-
-    monkeypatch.setattr(st, "download_button", keep)
-    return files
-
-
-def test_distances_are_those_of_the_trace(
-    folder: str, trace: Trace, csv: list[pd.DataFrame]
-) -> None:
-    app = open_page(folder, part="distance")
+def test_distances_are_those_of_the_trace(files: dict[str, Callable[[], str]]) -> None:
+    app = open_page(part="distance")
     assert alerts(app) == ""
-    expected = attention_distance(trace).pixels
-    (table,) = csv
+    expected = attention_distance(image_trace(KIND)).pixels
+    table = table_of(files)
     np.testing.assert_allclose(table["pixels"], expected.ravel(), rtol=1e-6)
     layer, head = np.unravel_index(expected.argmin(), expected.shape)
     assert f"L{layer + 1} H{head + 1} looks nearest" in said(app)
@@ -260,8 +224,8 @@ def test_distances_are_those_of_the_trace(
 
 
 @pytest.mark.slow
-def test_distances_over_the_box_are_of_all_its_images(folder: str, csv: list[pd.DataFrame]) -> None:
-    app = open_page(folder, part="distance", over="box")
+def test_distances_over_the_box_are_of_all_its_images(files: dict[str, Callable[[], str]]) -> None:
+    app = open_page(part="distance", over="box")
     assert alerts(app) == ""
-    assert (csv[0]["images"] == len(BOX)).all()
+    assert (table_of(files)["images"] == len(BOX)).all()
     assert "distance_cancel" not in {button.key for button in app.button}

@@ -2,93 +2,57 @@
 
 from __future__ import annotations
 
-import io
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import pytest
-import streamlit as st
 
 from core.analysis.images.colour import HUES
 from core.analysis.images.points import tints_of
-from core.model import load, trace_image
-from core.model.box import open_box
 from tests.analysis.images.pictures import image_trace, picture
-from tests.model.image.families import FAMILIES, build
 from tests.opening import open_app
-from tests.pages.conftest import alerts, press_example, said, sent
+from tests.pages.conftest import alerts, press_example, said, sent, table_of
+from tests.pages.vision import model_folder, open_image
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
     from streamlit.testing.v1 import AppTest
 
-    from core.model import Trace
+    Files = dict[str, Callable[[], str]]
 
-IMAGE, SIDE, COUNT = "three-shapes", 6, 36  # patches a side, and in all
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder: Path = tmp_path_factory.mktemp("vit")
-    build(FAMILIES["vit"], folder)
-    return str(folder)
+IMAGE = "three-shapes"  # that pages begin with
 
 
-@pytest.fixture(scope="module")
-def trace(model: str) -> Trace:
-    return trace_image(load(model, folders=True, modality="image"), open_box(IMAGE))
+def opened(kind: str = "vit", **link: str) -> AppTest:
+    return open_image("query_key", kind, **link)
 
 
-@pytest.fixture
-def files(monkeypatch: pytest.MonkeyPatch) -> list[pd.DataFrame]:
-    """The CSV files that the page offers."""
-    offered: list[pd.DataFrame] = []
-    offer = st.download_button
-
-    def keep(label: str, data: Any, **options: Any) -> bool:
-        if label == "Download CSV":
-            offered.append(pd.read_csv(io.StringIO(data()), skiprows=1))
-        return offer(label, data, **options)
-
-    monkeypatch.setattr(st, "download_button", keep)
-    return offered
-
-
-def opened(model: str, **link: str) -> AppTest:
-    return open_app("query_key", input="image", model=model, image=IMAGE, **link)
-
-
-def test_cls_is_drawn_on_request_alone(model: str) -> None:
-    app = opened(model)
-    assert sent(app, "clouds")["shown"] == [*range(1, 37), *range(38, 74)]
+def test_cls_is_drawn_on_request_alone() -> None:
+    app = opened()
+    assert sent(app, "clouds")["shown"] == [*range(1, 65), *range(66, 130)]
     assert "CLS counts but is not drawn" in said(app)
-    app = opened(model, hide="0")
-    assert sent(app, "clouds")["shown"] == list(range(74))
+    assert sent(opened(hide="0"), "clouds")["shown"] == list(range(130))
 
 
-def test_a_model_without_cls_has_none_to_show(tmp_path: Path) -> None:
-    build(FAMILIES["siglip"], tmp_path)
-    app = opened(str(tmp_path), part="follow")
-    assert "CLS (" not in said(app)
-    app = opened(str(tmp_path), stage="raw")
+def test_a_model_without_cls_has_none_to_show() -> None:
+    assert "CLS (" not in said(opened("siglip", part="follow"))
+    app = opened("siglip", stage="raw")
     data = sent(app, "clouds")
     assert data["grid"]["first"] == 0
-    assert data["shown"] == list(range(2 * COUNT))
+    assert data["shown"] == list(range(128))
     assert "CLS counts" not in said(app)
 
 
-def test_registers_and_cls_stay_together(tmp_path: Path) -> None:
-    build(FAMILIES["dinov2_with_registers"], tmp_path)
-    app = opened(str(tmp_path), stage="all three", colour="brightness")
+def test_registers_and_cls_stay_together() -> None:
+    app = opened("dinov2_with_registers", stage="all three", colour="brightness")
     data = sent(app, "clouds")
     assert data["grid"]["first"] == 5
     assert len(data["titles"]) == 3
     assert "CLS and registers count" in said(app)
     tones = data["tones"].reshape(3, -1)
     assert np.isnan(tones[:, :5]).all()  # no patch, no look
-    assert np.isfinite(tones[:, 5:41]).all()
+    assert np.isfinite(tones[:, 5:69]).all()
 
 
 def test_patches_are_coloured_by_their_own_looks() -> None:
@@ -111,9 +75,9 @@ def test_patches_are_coloured_by_their_own_looks() -> None:
     ]
 
 
-def test_the_table_says_what_heads_follow(model: str, files: list[pd.DataFrame]) -> None:
-    app = opened(model, part="follow", layer="2", head="3")
-    (table,) = files
+def test_the_table_says_what_heads_follow(files: Files) -> None:
+    app = opened(part="follow", layer="2", head="3")
+    table = table_of(files)
     assert len(table) == 12
     text = said(app)
     assert "199 moves of the image" in text
@@ -125,12 +89,12 @@ def test_the_table_says_what_heads_follow(model: str, files: list[pd.DataFrame])
         assert counts[side]["brightness"] == follow.sum()
 
 
-def test_examples_name_heads_once_they_are_measured(model: str, files: list[pd.DataFrame]) -> None:
-    app = opened(model)
+def test_examples_name_heads_once_they_are_measured(files: Files) -> None:
+    app = opened()
     titles = [button.label for button in app.button]
     assert not [title for title in titles if title.startswith("Follows ")]
     press_example(app, "query_key", "What do heads follow?")
-    table = files[-1]
+    table = table_of(files)
     best = table.iloc[int(table["brightness"].to_numpy().argmax())]
     press_example(app, "query_key", f"Follows brightness most: L{best['layer']} H{best['head']}")
     assert app.session_state["part"] == "picture"
@@ -152,10 +116,10 @@ OLD_LINKS: list[tuple[dict[str, str], dict[str, object]]] = [
 
 @pytest.mark.parametrize(("link", "state"), OLD_LINKS, ids=str)
 def test_a_link_to_the_space_of_patches_opens_the_same_here(
-    model: str, link: dict[str, str], state: dict[str, object]
+    link: dict[str, str], state: dict[str, object]
 ) -> None:
     """It said that it shows an image only by its address."""
-    app = open_app("patch_space", model=model, image=IMAGE, **link)
+    app = open_app("patch_space", model=model_folder(), image=IMAGE, **link)
     assert [title.value for title in app.title] == ["Queries and keys"]
     expected = {"input": "image", "image": IMAGE} | state
     assert {key: app.session_state[key] for key in expected} == expected
@@ -168,7 +132,7 @@ def test_a_link_to_the_space_of_patches_opens_the_same_here(
     assert {key: again.session_state[key] for key in expected} == expected
 
 
-def test_the_space_of_patches_is_no_page_of_the_menu(model: str) -> None:
+def test_the_space_of_patches_is_no_page_of_the_menu() -> None:
     """From a text too it leads to the image, and back to where the text was."""
     app = open_app("heatmap", text="it rains")
     app.switch_page("pages/patch_space.py").run()
@@ -180,10 +144,8 @@ def test_the_space_of_patches_is_no_page_of_the_menu(model: str) -> None:
 
 
 @pytest.mark.parametrize("colour", ["position", "place"])
-def test_the_file_has_what_colours_show(
-    model: str, trace: Trace, files: list[pd.DataFrame], colour: str
-) -> None:
-    data = sent(opened(model, layer="2", head="3", colour=colour, stage="all three"), "clouds")
-    (table,) = files
-    assert len(table) == 3 * 2 * len(trace.tokens)
+def test_the_file_has_what_colours_show(files: Files, colour: str) -> None:
+    data = sent(opened(layer="2", head="3", colour=colour, stage="all three"), "clouds")
+    table = table_of(files)
+    assert len(table) == 3 * 2 * 65
     np.testing.assert_allclose(table["colour"], data["tones"], atol=1e-6)

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PIL import Image
 
+from core.model import load, trace_image
+from core.model.box import open_box
 from tests.model.image.families import FAMILIES, build, write_processor
 from tests.opening import open_app
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
+
+    from core.model import Trace
 
 KINDS = ("vit", "dinov2_with_registers", "siglip")  # with CLS, with registers too, with neither
 _SIDE, _PATCH = 32, 4  # pixels: 8 x 8 patches
@@ -28,6 +32,12 @@ def model_folder(kind: str = "vit") -> str:
     build(FAMILIES[kind], folder, image_size=_SIDE, patch_size=_PATCH)
     write_processor(folder, size={"height": _SIDE, "width": _SIDE})
     return str(folder)
+
+
+@cache
+def image_trace(kind: str = "vit") -> Trace:
+    """That model's trace of the image that pages begin with."""
+    return trace_image(load(model_folder(kind), modality="image"), open_box("three-shapes"))
 
 
 def open_image(page: str, kind: str = "vit", **parameters: str) -> AppTest:
