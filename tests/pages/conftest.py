@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import json
 import os
@@ -14,12 +13,18 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1.element_tree import Block
 
+from core.model import loading
 from core.model.downloading import hub
+from core.model.interventions import samples
 from core.screens.atlas import matrix
+from core.screens.atlas.corpus import making
+from core.screens.atlas.corpus.entry import keep_atlas
 from core.screens.atlas.head import single
+from core.screens.effect import corpus as effect_corpus
+from core.screens.effect import input as effect_input
+from core.screens.effect import measuring
 from core.screens.patterns import corpus as corpus_source
 from core.ui.serve import visitor
 from tests.components.received import received
@@ -31,15 +36,60 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from core.components.atlas_cloud import AtlasCloud
+    from core.model import Effects, LoadedModel
+    from core.screens.atlas.corpus.entry import AtlasEntry
+    from core.screens.atlas.corpus.source import Corpus
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _components_are_looked_for_once() -> Iterator[None]:
-    """Each AppTest reads the metadata of every installed package, most of the time a page takes."""
-    once = functools.cache(manifest_scanner.scan_component_manifests)
+_models: dict[tuple[object, ...], LoadedModel] = {}
+ATLASES: dict[tuple[str, str], AtlasEntry] = {}  # of the sample corpus
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _what_is_slow_is_made_once() -> Iterator[None]:
+    """Where a server keeps two models and three atlases, these tests keep those of the app."""
+    load, make = loading._load, making._make
+
+    def load_once(name: str, folder: Path, *on_stage: Any, **options: Any) -> LoadedModel:
+        if not name.startswith("bundled/"):
+            return load(name, folder, *on_stage, **options)
+        key = name, folder, *options.items()
+        if key not in _models:
+            _models[key] = load(name, folder, *on_stage, **options)
+        return _models[key]
+
+    def make_once(
+        model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, str]
+    ) -> AtlasEntry:
+        if not corpus.is_ours:
+            return make(model, corpus, budget, request)
+        if request not in ATLASES:
+            ATLASES[request] = make(model, corpus, budget, request)
+        return keep_atlas(request, ATLASES[request])
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", once)
+        patch.setattr(loading, "_load", load_once)
+        patch.setattr(making, "_make", make_once)
         yield
+
+
+@pytest.fixture(scope="module")
+def few_effects() -> Iterator[None]:
+    """Effects on few tokens, compared with two random directions: else a minute a text."""
+    run, samples_of = measuring._run, samples.samples_of
+
+    def run_few(*given: Any, draws: int = 0, **options: Any) -> Effects:
+        return run(*given, draws=min(draws, 2), **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measuring, "_run", run_few)
+        patch.setattr(effect_input, "MAX_TOKENS", 16)
+        patch.setattr(effect_corpus, "DRAWS", 2)
+        for module in (samples, effect_corpus):
+            patch.setattr(module, "samples_of", lambda model: samples_of(model)[:2])
+        yield
+    for kept in (measuring._place, measuring.effects_of_head, effect_corpus._place):
+        kept.clear()
 
 
 @pytest.fixture(autouse=True)

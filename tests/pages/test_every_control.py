@@ -11,9 +11,7 @@ from core.analysis.corpus.sample import sample_sentences
 from core.analysis.images.selectivity import selectivity as of_trace
 from core.analysis.projections import joint_embedding
 from core.analysis.projections.umap_process import ProjectionError
-from core.model.interventions import samples
 from core.screens.anomalies import source
-from core.screens.effect import corpus as effect_corpus
 from core.screens.query_key import selectivity
 from core.ui.serve.sessions import LONG_TEXT
 from tests.every_part import prepared_site, visits
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from core.ui.controls import Control
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_effects")]
 
 VISITS = visits()
 # Widgets that no link carries: the switch of the second sentence is its text, what a visitor
@@ -60,9 +58,6 @@ def _nothing_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     short_corpus = sample_sentences()[:30]
     monkeypatch.setattr(source, "sample_sentences", lambda: short_corpus)
     monkeypatch.setattr(selectivity, "selectivity", lambda trace: of_trace(trace, 9))
-    of_model = samples.samples_of
-    for module in (samples, effect_corpus):
-        monkeypatch.setattr(module, "samples_of", lambda model: of_model(model)[:2])
 
     def fail(*_: Any) -> Any:
         raise ProjectionError("not in this test")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from streamlit.testing.v1.element_tree import Block
 
-from core.screens.effect import input as effect_input
 from core.ui import presets
 from core.ui.controls import SHARED
 from core.ui.words.pages import PAGES as ALL
 from core.ui.words.pages import TEXT_PAGES as PAGES  # of images alone: their own tests
+from core.ui.words.references import SOURCES
 from tests.every_part import visits
-from tests.opening import open_app
+from tests.opening import ROOT, open_app
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.test_every_control import another
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from core.ui.words.pages import Page
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_effects")]
 
 # A question that names the tokens on the screen, or its answer in its place.
 NAMED = {
@@ -41,37 +41,44 @@ NAMED = {
     "query_key": "**L4 H2: near means attended for 92\xa0% of the queries** (raw, the best stage",
     "atlas": "**Near means attended for 52\xa0% of the queries, the mean of all heads** (uniform",
     "vectors": "**`it` and `book` attend most alike in layer 6**: cosine 0.73 in full space",
+    "images": "**In ",
 }
 OF_TEXTS = [page.name for page in PAGES if page.name != "atlas"]  # it is of a corpus
+QUOTED = re.compile(r"\b([A-Z][a-z]+)(?: et al\.| and [A-Z][a-z]+)?,? \(?((?:19|20)\d\d)\)?")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_opens_with_its_title_and_question_and_hints_at_an_empty_text(page: Page) -> None:
+@pytest.mark.parametrize("page", ALL, ids=lambda page: page.name)
+def test_a_page_opens_and_what_is_said_of_its_text_moves_nothing_below_it(page: Page) -> None:
+    """Else the browser draws widgets anew, and sends the values they had before a pick."""
     app = open_app(page.name, budget="1000")
     assert [title.value for title in app.title] == [page.title]
     question = NAMED.get(page.name, page.question)
     assert any(text.value.startswith(question) for text in app.markdown)
     assert alerts(app) == ""
-    if page.name in OF_TEXTS:
-        app.text_area(key="text").set_value("  \n ").run()
-        assert "Type a sentence" in alerts(app)
-
-
-@pytest.mark.parametrize("name", OF_TEXTS)
-def test_what_is_cut_and_what_is_special_in_a_text_is_said(name: str) -> None:
-    app = open_app(name, text="It rains. [SEP] It pours [in here]. [SEP] " + "book " * 700)
+    _check_sources(app, page)
+    if page.name not in OF_TEXTS:
+        return
+    before = _index_of_what_follows(app)
+    long = "It rains. [SEP] It pours [in here]. [SEP] " + "book " * 700
+    app.text_area(key="text").set_value(long).run()
     assert "512 tokens are shown, **203 tokens were cut**" in alerts(app)
     assert "`[SEP]` in your text is read as the model's own special token" in alerts(app)
-
-
-@pytest.mark.parametrize("name", OF_TEXTS)
-def test_what_is_said_above_a_page_moves_nothing_below_it(name: str) -> None:
-    """Else the browser draws widgets anew, and sends the values they had before a pick."""
-    app = open_app(name)
-    before = _index_of_what_follows(app)
-    app.text_area(key="text").set_value("It rains. [SEP] " + "book " * 700).run()
-    assert "were cut" in alerts(app)
     assert _index_of_what_follows(app) == before
+    app.text_area(key="text").set_value("  \n ").run()
+    assert "Type a sentence" in alerts(app)
+
+
+def _check_sources(app: AppTest, page: Page) -> None:
+    """The page lists what it follows, and its code quotes nothing else."""
+    blocks = [each for each in app.get("popover") if isinstance(each, Block)]
+    (box,) = [each for each in blocks if each.proto.popover.label == "References"]
+    listed = "\n".join(str(text.value) for text in box.markdown)
+    for name in page.references:
+        assert SOURCES[name].where in listed
+    folder = ROOT / "core" / "screens" / page.name
+    code = "\n".join(path.read_text("utf-8") for path in folder.rglob("*.py"))
+    for author, year in QUOTED.findall(code):
+        assert re.search(rf"{author}.*\({year}\)", listed), (author, year)
 
 
 def _index_of_what_follows(app: AppTest) -> int:
@@ -107,6 +114,10 @@ def test_a_model_folder_that_does_not_exist_leaves_a_working_page(name: str) -> 
     assert any("Numbers checked" in caption.value for caption in app.caption)
 
 
+ODD = (
+    "=cmd|' /C calc'!A0 <b>x</b> $x$ :red[x] 😀 مرحبا بالعالم"
+    " it it it '''\"\"\"\n\n \u202eabc\u200b \ufeff\x00 a"
+)
 OF_A_TEXT = [
     (page, {key: value for key, value in link.items() if key not in {"text", "pair"}})
     for page, link in visits("text")
@@ -119,15 +130,11 @@ OF_A_TEXT = [
 
 
 @pytest.mark.parametrize(("name", "state"), OF_A_TEXT)
-def test_every_part_of_every_page_takes_every_text(
-    name: str, state: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(effect_input, "MAX_TOKENS", 32)  # the whole is cut above: a minute a text
+def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, str]) -> None:
     app = open_app(name, **state)
     for text in (
-        "<b>x</b> $x$ :red[x] 😀 مرحبا بالعالم it it it '''\"\"\"\n\n \u202eabc\u200b \ufeff\x00 a",
+        ODD,
         "x",
-        "=cmd|' /C calc'!A0",
         "a" * 3000,
         "book " * 90,
     ):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,17 +25,11 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from core.model import Effects, LoadedModel
-    from core.model.catalog import Modality
+    from core.model import Effects
 
 FROM_A_TRACE = [page.name for page in PAGES if not page.needs_model]
 SHIPPED, CHECKED = "came with the app", "**Numbers checked**"
 STEPS = 4  # of the 65,535 across a tile of 70 pixels
-
-
-@functools.cache
-def _load_once(name: str, modality: Modality) -> LoadedModel:
-    return load(name, modality=modality)
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +40,6 @@ def _cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in cache.first_loads:
         monkeypatch.setitem(cache.first_loads, name, FirstLoad())
     monkeypatch.setattr(first_model, "DELAY_SECONDS", 0.0)
-    monkeypatch.setattr("core.model.load", lambda name, modality, **_: _load_once(name, modality))
     yield
     cache.loaded_model.clear()
 
@@ -57,9 +49,9 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The models that were loaded."""
     loaded: list[str] = []
 
-    def note(name: str, modality: Modality, **_: Any) -> object:
+    def note(name: str, **options: Any) -> object:
         loaded.append(name)
-        return _load_once(name, modality)
+        return load(name, **options)
 
     monkeypatch.setattr("core.model.load", note)
     return loaded

@@ -35,7 +35,7 @@ def test_without_a_folder_none_is_offered(monkeypatch: pytest.MonkeyPatch, tmp_p
     for given in ("", str(tmp_path / "missing"), str(tmp_path)):
         monkeypatch.setenv("HEADSCOPE_ATLASES", given)
         assert prepared_atlases() == {}
-    app = open_app("atlas", corpus="prepared")
+    app = open_app("atlas", corpus="prepared", budget="1000")
     assert "`prepared`" in alerts(app)
     assert app.query_params["corpus"] == "sample"
 

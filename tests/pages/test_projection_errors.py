@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from core.analysis.projections.umap_process import ProjectionError
 from core.screens.atlas import layouts
+from core.screens.atlas.corpus.entry import atlas_entries
 from tests.opening import open_app
 from tests.pages.conftest import alerts
 
@@ -45,7 +45,9 @@ class Umap:
 @pytest.fixture
 def umap(monkeypatch: pytest.MonkeyPatch) -> Umap:
     """Nothing is laid out yet, and all that is asked fails until a test says otherwise."""
-    st.cache_resource.clear()
+    for entry in atlas_entries().values():
+        entry.layouts.clear()
+        entry.jobs.clear()
     made = Umap()
     monkeypatch.setattr("core.analysis.projections.joint_embedding.fit_umap", made.fit)
     return made
@@ -118,12 +120,12 @@ def test_the_query_key_page_can_try_again(umap: Umap) -> None:
     assert not can_try_again(app)
 
 
-@pytest.mark.parametrize("error", [MemoryError("/srv/secret")])
+@pytest.mark.usefixtures("umap")
 def test_an_error_that_nobody_foresaw_ends_the_work_and_shows_no_path(
-    umap: Umap, monkeypatch: pytest.MonkeyPatch, error: Exception
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def fail(*_: object, **__: object) -> None:
-        raise error
+        raise MemoryError("/srv/secret")
 
     monkeypatch.setattr(layouts, "lay_out_head", fail)
     app = open_app("atlas", **SMALL, layer="4", head="1")
@@ -136,7 +138,6 @@ def test_t_sne_that_fails_says_so_without_its_own_words(monkeypatch: pytest.Monk
     def fail(*_: object) -> None:
         raise ValueError("/srv/secret")
 
-    st.cache_resource.clear()
     monkeypatch.setattr("core.analysis.projections.joint_embedding._fit_tsne", fail)
     app = open_app("query_key", projection="t-SNE", text="one two three")
     assert "t-SNE refused these points." in alerts(app)

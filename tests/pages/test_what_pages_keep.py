@@ -16,6 +16,7 @@ from core.screens.patterns.view import measured_text
 from core.screens.query_key.choice import kept_clouds
 from core.ui import cache
 from tests.opening import open_app
+from tests.pages.conftest import ATLASES
 
 pytestmark = pytest.mark.slow
 
@@ -60,12 +61,14 @@ def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
 ) -> None:
     """Else what the bound on all atlases lets go would stay as long as a visitor's buttons."""
     atlas_entries.clear()  # of other tests
+    ATLASES.clear()
     app = open_app("atlas", budget="1000", part=part)
     (entry,) = atlas_entries().values()
     made = ref(entry.atlas)
     assert len(downloads) == files
     assert made() is not None
     atlas_entries.clear()
+    ATLASES.clear()
     del entry, app
     gc.collect()
     assert made() is None
