@@ -44,6 +44,7 @@ def test_an_unusual_head_is_drawn_in_its_card_as_the_head_view_draws_it() -> Non
     drawn = sent(app, "head_view")
     assert (drawn["view"]["layer"], drawn["view"]["heads"], drawn["bare"]) == ("1", [8], True)
     app.button(key="open_1_8_head_view").click().run()
+    assert [each.value for each in app.title] == ["Head view"]
     assert (app.query_params["layer"], app.query_params["heads"]) == ("1", "8")
 
 
@@ -125,14 +126,6 @@ def test_a_text_that_is_too_short_flags_weights_alone_and_says_so(
     assert "below 12 tokens only weights, which no text changes, raise a flag" in text
     assert words in text
     assert "**No head" not in text
-
-
-def test_a_head_opens_on_another_page() -> None:
-    app = open_app("anomalies", text=BOOK, flag="first-token sink")
-    app.button(key="open_3_10_head_view").click().run()
-    assert not app.exception
-    assert [each.value for each in app.title] == ["Head view"]
-    assert {"layer": "3", "heads": "10"}.items() <= app.query_params.items()
 
 
 def test_no_massive_activation_is_stated() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +12,7 @@ from core.atlas.one_head.contexts import draw_sentences
 from core.model import load, trace_text
 from core.screens.atlas.head import contexts
 from tests.pages.atlases import LINES, opened, small
-from tests.pages.conftest import alerts, pick, said
+from tests.pages.conftest import pick, said
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,10 +77,3 @@ def test_sentences_are_run_once_for_all_heads(
     pick(app, layer="2")
     assert len(shown) == 3
     assert len(runs) == 1
-
-
-@pytest.mark.usefixtures("clouds", "shown")
-def test_where_the_model_is_not_here_the_page_says_why_there_are_no_contexts() -> None:
-    app = opened(replace(small(), model="nobody/nothing"), part="one", dossier="1")
-    assert not app.exception
-    assert "nobody/nothing" in said(app) + alerts(app)

@@ -30,7 +30,10 @@ def named_lines(cloud: AtlasCloud) -> list[tuple[str, str, float]]:
 def test_lines_lead_from_every_query_of_the_sentence_to_its_two_most_attended_keys(
     clouds: list[AtlasCloud],
 ) -> None:
-    opened(small(), part="one", layer="4", head="2", token="5", stage="normalized")
+    app = opened(small(), part="one", layer="4", head="2", stage="normalized")
+    assert clouds[-1].lines is None
+    app.session_state["token"] = 5
+    app.run()
     trace = trace_text(load("bundled/minilm"), LINES[0])
     attention = trace.attention(3, 1)
     names = [token.display for token in trace.tokens]
@@ -51,14 +54,6 @@ def test_in_a_causal_model_the_first_token_has_one_line_to_itself(clouds: list[A
     assert (lines[:, 1] <= lines[:, 0]).all()
 
 
-def test_without_a_picked_token_there_are_no_lines(clouds: list[AtlasCloud]) -> None:
-    app = opened(small(), part="one")
-    assert clouds[-1].lines is None
-    app.session_state["token"] = 5
-    app.run()
-    assert clouds[-1].lines is not None
-
-
 def test_where_the_model_is_not_offered_the_page_says_why_there_are_no_lines(
     clouds: list[AtlasCloud], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,6 +62,7 @@ def test_where_the_model_is_not_offered_the_page_says_why_there_are_no_lines(
     assert clouds[-1].lines is None
     assert "No attention lines: they need the model" in said(app)
     assert said(app).count("`bundled/minilm`, which this site does not offer") == 1
+    assert not app.dataframe
 
 
 def test_lines_follow_the_head_and_stay_within_the_sentence(clouds: list[AtlasCloud]) -> None:

@@ -15,49 +15,20 @@ pytestmark = pytest.mark.slow
 MAX_MODULES, MAX_LINES = 95, 12_000  # of ours, when the heatmap has been drawn
 PAGE = ("app", "pages.heatmap")  # run, not imported
 
-# A fork per page, of one process that has imported the libraries and nothing of this project.
-PROGRAM = """
-import ast, os, sys, traceback
-import pandas, plotly.graph_objects, scipy.stats, sklearn.decomposition, streamlit
-from pathlib import Path
-
-for page in sorted(Path("pages").glob("*.py")):
-    nodes = ast.walk(ast.parse(page.read_text("utf-8")))
-    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert imports
-    if not (child := os.fork()):
-        status = 1
-        try:
-            exec("\\n".join(map(ast.unparse, imports)))
-            status = 0
-        except BaseException:
-            traceback.print_exc()
-        os._exit(status)
-    if os.waitpid(child, 0)[1]:
-        sys.exit(f"{page.name} fails")
-"""
-
-
-def test_every_pages_imports_stand_alone() -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", PROGRAM], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
-
-
 # A fork per page, of a process that has imported Streamlit alone: what each page has imported when
 # it is drawn, and nothing but what needs the model is missing.
 DRAWING = """
 import json, os, sys
 import streamlit.web.bootstrap
 import streamlit as st
-from streamlit.testing.v1 import AppTest
+from streamlit.components.v2 import manifest_scanner
 from core.ui.cache import first_model
 from tests.opening import open_app
 
 assert "numpy" in sys.modules and not {"torch", "transformers", "pandas"} & sys.modules.keys()
 first_model.finish = lambda: None
 first_model.wait = lambda *_: st.stop()
+manifest_scanner.scan_component_manifests()
 for page in sys.argv[1:]:
     sys.stdout.flush()
     if not (child := os.fork()):
