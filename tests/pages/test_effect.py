@@ -28,20 +28,8 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from core.model.interventions.heads import Replace
-
 NOVELS = "bundled/gpt2-novels"
 KING = "the king met a dog , and then the king"
-
-
-def _leaders(name: str, text: str, **options: Any) -> Any:
-    """What 99 fresh directions say of the five heads of largest effect, by public names."""
-    model = load(name)
-    found = effects(model, text, draws=0, **options)
-    order = np.argsort(-np.abs(found.values), axis=None, kind="stable")[:5]
-    largest = [divmod(int(place), found.values.shape[1]) for place in order]
-    fresh = effects(model, text, heads=largest, draws=99, seed=1, **options)
-    return leading_table(trace_text(model, text), fresh)
 
 
 def _answer(app: AppTest) -> str:
@@ -49,29 +37,26 @@ def _answer(app: AppTest) -> str:
     return next(line for line in said(app).splitlines() if "on this text" in line)
 
 
-@pytest.mark.parametrize("replace", ["zero", "mean"])
-def test_the_answer_the_map_and_the_card_say_what_the_floor_of_models_measures(
-    replace: Replace,
-) -> None:
-    app = open_app("effect", text=BOOK, layer="4", head="10", replace=replace)
-    leaders = _leaders("bundled/minilm", BOOK, replace=replace)
+def test_the_answer_the_map_and_the_card_say_what_is_measured() -> None:
+    app = open_app("effect", text=BOOK, layer="4", head="10", replace="zero")
+    model, trace = load("bundled/minilm"), trace_text(load("bundled/minilm"), BOOK)
+    key = TraceKey("bundled/minilm", BOOK)
+    leaders = leading_table(trace, measuring.measured_effects(key, "zero", "sentence", "fresh"))
     passing = leaders[leaders["matters"]]
     first = (passing if len(passing) else leaders).iloc[0]
     beyond = f"{first['low']:.3g} to {first['high']:.3g}; 13 tokens: a hint."
     assert f"L{first['layer']} H{first['head']}" in _answer(app)
     assert beyond in _answer(app)
-    found = effects(load("bundled/minilm"), BOOK, replace)
-    table = effect_table(trace_text(load("bundled/minilm"), BOOK), found)
+    table = effect_table(trace, measuring.measured_effects(key, "zero", "sentence"))
     largest = table["effect"].abs().nlargest(5).index
     smaller = int(table["exceeds"].drop(largest).sum())
     none = f"beyond chance on this text, {smaller} smaller" if smaller else "No head matters more"
     assert (none in _answer(app)) == (len(passing) == 0)
     assert f"({table['exceeds'].sum()} of 72 heads; 8 directions each" in said(app)
-    found = effects(load("bundled/minilm"), BOOK, replace, heads=[(3, 9)], draws=19, seed=1)
+    found = effects(model, BOOK, "zero", heads=[(3, 9)], draws=19, seed=1)
     effect, control = found.values[3, 9], found.control[3, 9]
     shown = f"**{effect:.3g}**" if abs(effect) > control else f"{effect:.3g}"
-    name = {"zero": "zero", "mean": "its mean"}[replace]
-    assert f"| {name} | {shown} | ≤ {control:.3g} |" in said(app)
+    assert f"| zero | {shown} | ≤ {control:.3g} |" in said(app)
     assert "**L4 H10** looks like **first token**" in said(app)
 
 
@@ -93,7 +78,7 @@ def test_the_values_are_drawn_before_what_chance_does_is_measured(
 
     monkeypatch.setattr(measuring, "_run", noted)
     monkeypatch.setattr(heads, "ask", ask)
-    app = open_app("effect", text="It rains in the north again.")
+    app = open_app("effect", model=NOVELS, text="It rains in the north again.")
     values, largest, fresh, answer, every, _ = events
     assert [values, fresh, every] == [0, 99, 8]
     assert "not measured yet" in str(largest)

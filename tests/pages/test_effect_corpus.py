@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from core.analysis.effect.corpus import corpus_table
-from core.model import effects, load, trace_text
+from core.model import load, trace_text
 from core.model.errors import ModelError
 from core.model.interventions import samples
-from core.model.interventions.reference import reference_texts
 from core.screens.effect import corpus
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, charts, numbers, said
@@ -28,11 +27,9 @@ NOVELS = "bundled/gpt2-novels"
 
 
 def _table() -> pd.DataFrame:
-    """From the names that notebooks use."""
-    gpt2, texts = load(NOVELS), reference_texts()
-    found = [effects(gpt2, text, draws=0) for text in texts]
-    compared = [effects(gpt2, text, draws=10) for text in texts[::3]]
-    return corpus_table(trace_text(gpt2, BOOK), found, compared)
+    key = NOVELS, "text", "mean", "kl"
+    found, compared = (corpus._place(*key, draws).kept[0] for draws in (0, corpus.DRAWS))
+    return corpus_table(trace_text(load(NOVELS), BOOK), found, compared)
 
 
 def test_the_map_over_the_corpus_says_what_is_typical_and_which_heads_exceed_chance() -> None:

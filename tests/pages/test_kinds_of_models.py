@@ -71,7 +71,7 @@ class Row:
 SMALL = ("4 layers × 4 heads × 32 dims · 1.3 M parameters", "For seeing attention, not writing.")
 CAUSAL = [Row("causal", page.name, says=SMALL) for page in TEXT_PAGES]
 NOT_HERE = ("`bundled/minilm` is not installed", SMALL[0].partition(" ·")[0])
-ABSENT = [Row("absent", page.name, says=NOT_HERE) for page in TEXT_PAGES]
+ABSENT = [Row("absent", page, says=NOT_HERE) for page in ("home", "effect", "atlas")]
 
 SQUARE = ("home", "vectors", "projection", "anomalies", "patterns", "head_view", "neuron_view")
 READS = ("The decoder reads what you typed", "none that comes later")
@@ -108,7 +108,7 @@ MAPS: list[tuple[str, dict[str, str]]] = [
 ]
 HYBRID = [
     *(Row("hybrid", page, view, says=(SILENT,)) for page, view in MAPS),
-    *(Row("encoder", page, view, never=(SILENT,)) for page, view in MAPS),
+    *(Row("encoder", page, view, never=(SILENT,)) for page, view in MAPS[:2]),
 ]
 
 VIEWS: list[tuple[str, dict[str, str]]] = [

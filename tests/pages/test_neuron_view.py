@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("text", ["x", "it it it", "😀 مرحبا", "book " * 200])
+@pytest.mark.parametrize("text", ["x", "book " * 200])
 def test_every_text_has_a_view_and_examples_with_numbers(text: str) -> None:
     app = open_app("neuron_view", text=text)
     app.session_state["neuron_view_presets"] = True

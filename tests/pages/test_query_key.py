@@ -44,8 +44,10 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Clouds]:
     return result
 
 
-@pytest.mark.parametrize("criterion", ["pearson", "weighted"])
-@pytest.mark.parametrize("distance", ["euclidean", "squared euclidean", "cosine"])
+@pytest.mark.parametrize(
+    ("distance", "criterion"),
+    [("euclidean", "pearson"), ("squared euclidean", "weighted"), ("cosine", "pearson")],
+)
 def test_the_page_names_its_criterion_and_distance(distance: str, criterion: str) -> None:
     app = open_app("query_key", part="heads", criterion=criterion, distance=distance)
     names = {"pearson": "Pearson, all pairs", "weighted": "weighted (AttentionViz)"}

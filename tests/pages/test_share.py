@@ -13,7 +13,7 @@ from core.ui.words.pages import PAGES
 from tests.opening import open_app
 
 HOSTILE = '\'); raise SystemExit #\n"""{layer}'
-MODELS = {"text": "bundled/minilm", "image": "bundled/vit-scenes"}
+MODELS = {"text": "bundled/gpt2-novels", "image": "bundled/vit-scenes"}
 
 
 @pytest.mark.parametrize(
