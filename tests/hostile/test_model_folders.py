@@ -74,57 +74,47 @@ def test_a_refusal_holds_on_to_nothing(folder: Path) -> None:
     assert frames == ["test_a_refusal_holds_on_to_nothing", "load", "__exit__"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "entries",
-    [
-        {"vocab_file": True},
-        {"merges_file": True},
-        {"tokenizer_file": True},
-        {"special_tokens_map_file": True},
-        {"added_tokens_file": True},
-        {"name_or_path": True},
-        {"chat_template_file": True},
-        {"gguf_file": True},
-        {"fast_tokenizer_files": ["../private/tokenizer.4.0.0.json"]},
-        {"auto_map": {"AutoTokenizer": ["own.Own", "own.Own"]}},
-        {"sp_model_kwargs": {"model_file": "/etc/passwd"}},
-    ],
-    ids=lambda entries: next(iter(entries)),
+PATHS = (
+    *("vocab_file", "merges_file", "tokenizer_file", "special_tokens_map_file"),
+    *("added_tokens_file", "name_or_path", "chat_template_file", "gguf_file"),
 )
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("file", [SETTINGS, SPECIALS])
 def test_paths_of_the_authors_machine_are_passed_over(
-    entries: dict[str, object], file: str, folder: Path, outside: Path
+    file: str, folder: Path, outside: Path
 ) -> None:
     """Published tokenizers carry them; the folder's own vocabulary counts."""
     (outside.parent / "tokenizer.4.0.0.json").write_text(
         (folder / TOKENIZER).read_text("utf-8").replace('"book"', '"hunter"'), "utf-8"
     )
-    edit(folder, file, **{k: str(outside) if v is True else v for k, v in entries.items()})
+    others: dict[str, object] = {
+        "fast_tokenizer_files": ["../private/tokenizer.4.0.0.json"],
+        "auto_map": {"AutoTokenizer": ["own.Own", "own.Own"]},
+        "sp_model_kwargs": {"model_file": "/etc/passwd"},
+    }
+    edit(folder, file, **others, **dict.fromkeys(PATHS, str(outside)))
     model = load(str(folder))
     assert not [word for word in model.tokenizer.get_vocab() if word.startswith("hunter")]
     assert trace_text(model, "book").tokens[1].text == "book"
 
 
-@pytest.mark.parametrize(
-    "entries",
-    [
-        {"_attn_implementation": "flash_attention_2"},
-        {"attn_implementation": "kernels-community/no-such"},
-        {"_attn_implementation_internal": "eager"},
-        {"dtype": "nn"},
-        {"transformers_weights": "../x.safetensors"},
-        {"fusion_config": {"patch_embeddings": True}},
-        {"tokenizer_class": "BertModel"},
-        {"auto_map": {"AutoModel": "own.Own"}},
-        {"name_or_path": "../.."},
-    ],
-    ids=lambda entries: next(iter(entries)),
-)
-def test_switches_of_a_config_that_choose_code_or_files_are_left_out(
-    entries: dict[str, object], folder: Path
-) -> None:
-    edit(folder, "config.json", **entries)
+SWITCHES: dict[str, object] = {
+    "_attn_implementation": "flash_attention_2",
+    "attn_implementation": "kernels-community/no-such",
+    "_attn_implementation_internal": "eager",
+    "dtype": "nn",
+    "transformers_weights": "../x.safetensors",
+    "fusion_config": {"patch_embeddings": True},
+    "tokenizer_class": "BertModel",
+    "auto_map": {"AutoModel": "own.Own"},
+    "name_or_path": "../..",
+}
+
+
+def test_switches_of_a_config_that_choose_code_or_files_are_left_out(folder: Path) -> None:
+    edit(folder, "config.json", **SWITCHES)
     assert load(str(folder)).probe_error < 1e-5
 
 
