@@ -46,8 +46,13 @@ def temporary_files(process: psutil.Process) -> list[str]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc lists what a process opens")
-def test_an_upload_is_never_written_to_the_disk(address: str) -> None:
-    """Looked at when all but the end of 19 MB is sent: what is not received yet is in no buffer."""
+def test_an_upload_is_never_written_to_the_disk_and_takes_the_place_of_older_ones(
+    address: str,
+) -> None:
+    """Looked at when all but the end of 19 MB is sent: what is not received yet is in no buffer.
+
+    Of 14 more such files, which are 266 MB, four stay, and one is arriving, twice.
+    """
     process = process_at(address)
     before = temporary_files(process)
     opened: list[str] = []
@@ -62,15 +67,10 @@ def test_an_upload_is_never_written_to_the_disk(address: str) -> None:
         assert one.put(blocks(19), 19 * MEGABYTE)[0] == 204
         assert one.put_megabytes(60)[0] == 413
         assert one.put([b"a"], 1, "a\0.txt")[0] == 400  # it would end every run of the page
-    assert opened == before
-
-
-def test_files_in_number_take_the_place_of_older_ones(address: str) -> None:
-    """Of 14 files of 19 MB, which are 266 MB, four stay, and one is arriving, twice."""
-    with visitor(address) as one:
-        before = process_at(address).memory_info().rss
+        taken = process.memory_info().rss
         assert [one.put_megabytes(19)[0] for _ in range(14)] == [204] * 14
-        grown = process_at(address).memory_info().rss - before
+        grown = process.memory_info().rss - taken
+    assert opened == before
     assert grown < 230 * MEGABYTE  # 95 of files, and what the app loads after its first page
 
 
