@@ -150,6 +150,7 @@ def test_the_chosen_head_travels_to_every_part_of_every_page() -> None:
     """On pages that choose one head; that of the head view, of which several may be on, too."""
     app = open_app("heatmap", layer="3", head="8")
     state, compared = app.session_state, 0
+    state["budget"] = 1000
     for page in PAGES:
         for part in page.parts_of("text") or {"": ""}:
             if part:
