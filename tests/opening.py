@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
-from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from core.ui.address import WATCHED
 
 ROOT = Path(__file__).parents[1]
-# Each AppTest reads the metadata of every installed package, most of the time a page takes.
-manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def open_app(page: str = "home", **parameters: str) -> AppTest:

@@ -7,12 +7,14 @@ import json
 import os
 import time
 from base64 import b64decode
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1.element_tree import Block
 
 from core.model import loading
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
     from core.screens.atlas.corpus.source import Corpus
 
 
+# Each AppTest reads the metadata of every installed package, most of the time a page takes.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 _models: dict[tuple[object, ...], LoadedModel] = {}
 ATLASES: dict[tuple[str, str], AtlasEntry] = {}  # of the sample corpus
 

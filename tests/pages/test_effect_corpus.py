@@ -28,7 +28,7 @@ NOVELS = "bundled/gpt2-novels"
 
 def _table() -> pd.DataFrame:
     key = NOVELS, "text", "mean", "kl"
-    found, compared = (corpus._place(*key, draws).kept[0] for draws in (0, corpus.DRAWS))
+    found, compared = (corpus._place(*key, draws).kept[0] for draws in (0, samples.DRAWS))
     return corpus_table(trace_text(load(NOVELS), BOOK), found, compared)
 
 
