@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import psutil
 
-from tests.tools.bench.measuring import SMOKE_SETTING, LeftOutError
+from tests.tools.bench.measuring import SMOKE_SETTING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Row: TypeAlias = "tuple[str, Callable[[], list[float]], str, float | None]"  # fields of a Bench
-_DIGITS = {"s": 3, "MB": 1, "x": 3, "count": 0, "logits": 7}  # of each unit, after the point
+_DIGITS = {"s": 3, "MB": 1, "x": 3, "count": 0}  # of each unit, after the point
 
 
 class Bench(NamedTuple):
@@ -31,13 +31,13 @@ class Bench(NamedTuple):
 
     name: str  # the group, a colon, what it is
     measure: Callable[[], list[float]]  # one value, or several of which the median counts
-    unit: str  # "s", "MB" (10^6 bytes), "x" (a ratio), "logits" or "count" (of errors)
+    unit: str  # "s", "MB" (10^6 bytes), "x" (a ratio) or "count" (of errors)
     limit: float | None = None  # which the median should not exceed; None for information
 
 
 def table() -> list[Bench]:
     """All benchmarks; imported late, since ``--smoke`` sets their constants."""
-    from tests.tools.bench import atlas, classroom, first, lens, models, views
+    from tests.tools.bench import atlas, classroom, first, models, views
     from tests.tools.bench.measuring import few
 
     phones = classroom.lesson
@@ -60,8 +60,6 @@ def table() -> list[Bench]:
         ("class: first picture", lambda: phones().pictures, "s", 3.0),
         ("class: 95th percentile", lambda: [np.quantile(phones().pictures, 0.95)], "s", 5.0),
         ("class: growth of memory", lambda: [classroom.coming_and_going().growth], "x", 1.05),
-        ("lens: effects by zero, apart", lambda: lens.apart("zero"), "logits", 1e-4),
-        ("lens: effects by mean, apart", lambda: lens.apart("mean"), "logits", 1e-4),
     ]
 
     def of_class(name: str, met: Callable[[], classroom.Tally]) -> list[Row]:
@@ -105,9 +103,6 @@ def show(bench: Bench) -> bool:
     """Measure and print one line; False where it ends in an exception or has counted errors."""
     try:
         values = bench.measure()
-    except LeftOutError as error:
-        print(f"{bench.name:<48} left out: {error}", flush=True)
-        return True
     except Exception:  # noqa: BLE001 - the others are still measured
         print(bench.name, traceback.format_exc())
         return False

@@ -27,10 +27,6 @@ _TEXT = (
 WORDS = _TEXT.split()
 
 
-class LeftOutError(Exception):
-    """What this measures needs something that is not on this machine."""
-
-
 def few(usual: Extent, least: Extent) -> Extent:
     """The `usual` extent, or the `least` that shows whether a benchmark runs."""
     return least if os.environ.get(SMOKE_SETTING) else usual
