@@ -30,28 +30,6 @@ def table(visitor: Visitor) -> tuple[dict[str, Any], NDArray[np.float32]]:
     return settings, values.reshape(len(settings["rows"]["labels"]), -1)
 
 
-def test_another_head_shows_other_attention(quiet_app: str) -> None:
-    async def visit() -> None:
-        # The first answer waits until torch and the model are there.
-        async with Visitor(quiet_app, patience=300) as visitor:
-            await visitor.open("heatmap", text="leaves fall in autumn", layer="6", head="1")
-            settings, first = table(visitor)
-            assert settings["rows"]["labels"][1:3] == ["leaves", "fall"]
-            answer = await visitor.set("place", {"view": {"head": "3"}})
-            settings, second = table(visitor)
-            assert settings["where"] == "L6 H3"
-            assert "head=3" in visitor.query
-            assert answer.size > 0
-            assert first.shape == second.shape == (6, 6)
-            np.testing.assert_allclose(second.sum(axis=1), 1, atol=1e-5)
-            assert np.abs(first - second).max() > 0.01
-            assert visitor.errors() == []
-            await visitor.set("place", {"view": {"head": "99"}})  # as a forged message could
-            assert "head=3" in visitor.query
-
-    run_visit(visit())
-
-
 def test_what_was_sent_a_moment_ago_is_shown_without_being_sent_again(quiet_app: str) -> None:
     """Streamlit names it by a number, which the visitor has to know what it stands for."""
 

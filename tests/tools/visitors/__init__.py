@@ -6,7 +6,7 @@
         print(answer.seconds, visitor.errors())
 
 A visitor does what Streamlit's page does between the server and the screen: it keeps the elements
-that it is sent, holds the values of the widgets, and asks for a run of the script with all of them.
+that it is sent, holds the values that were set, and asks for a run of the script with all of them.
 It draws nothing, and fetches no media, fonts or scripts.
 """
 

@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from tests.tools.visitors.elements import Screen
-from tests.tools.visitors.widgets import first_state, is_trigger, options, state_of
+from tests.tools.visitors.widgets import is_trigger, options, state_of, value_sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -121,7 +121,7 @@ class Visitor:
         return answer
 
     async def set(self, key: str, value: Any) -> Answer:
-        """Give the widget of that key a value, or press that button, and wait for the answer.
+        """Give the widget of that key a value, and wait for the answer.
 
         See :func:`tests.tools.visitors.widgets.state_of` for values. Raises KeyError, ValueError
         where the page has no such widget or option, TimeoutError and ConnectionLostError.
@@ -147,13 +147,15 @@ class Visitor:
 
     def value(self, key: str) -> Any:
         """The value a widget has now."""
-        state = self._states[self.screen.find(key).body.id]
-        which = state.WhichOneof("value")
-        value: Any = getattr(state, which) if which else None
+        element = self.screen.find(key)
+        state = self._states.get(element.body.id)
+        if state is None:
+            return value_sent(element)
+        value: Any = getattr(state, state.WhichOneof("value") or "")
         return list(value.data) if hasattr(value, "data") else value
 
     async def _ask(self, request: BackMsg) -> Answer:
-        """Ask for a run of the script with all that is on the screen; until its end is here."""
+        """Ask for a run of the script with all that was set; until its end is here."""
         if self._connection is None:
             raise ConnectionLostError("use the visitor in `async with`")
         self._describe(request.rerun_script)
@@ -258,15 +260,13 @@ class Visitor:
             self._answered.set_result(None)
 
     def _keep_values(self) -> None:
-        """The values of the widgets on the screen, as set by the script or by the visitor."""
-        values: dict[str, WidgetState] = {}
-        for element in self.screen:
-            known = self._states.get(getattr(element.body, "id", ""))
-            if known is None or getattr(element.body, "set_value", False):
-                known = first_state(element) or known
-            if known is not None:
-                values[known.id] = known
-        self._states = values
+        """What the visitor set lasts until the script sets another value, or drops the widget."""
+        bodies = {getattr(element.body, "id", ""): element.body for element in self.screen}
+        self._states = {
+            name: state
+            for name, state in self._states.items()
+            if name in bodies and not getattr(bodies[name], "set_value", False)
+        }
 
     def _start_clock(self, fragment: str, seconds: float) -> None:
         self._stop_clocks([fragment])
