@@ -66,7 +66,7 @@ def running_hub() -> Iterator[StandInHub]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     known.address = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     with pytest.MonkeyPatch.context() as patch:
         # Both this process and those it starts ask here.
         patch.setattr("huggingface_hub.constants.ENDPOINT", known.address)

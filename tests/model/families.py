@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
@@ -19,13 +21,14 @@ from tokenizers import (
     processors,
     trainers,
 )
-from transformers import AutoModel, PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
+from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerFast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
     import numpy as np
+    from _pytest.mark import ParameterSet
 
 SENTENCES = (
     "Oh, this book? I've enjoyed it.",
@@ -251,6 +254,7 @@ _GPT2: dict[str, Any] = {
     "bos_token_id": 0,
     "eos_token_id": 0,
 }
+_GPT2_SCALED = _GPT2 | {"scale_attn_by_inverse_layer_idx": True}
 _DISTILBERT: dict[str, Any] = {
     "dim": HIDDEN,
     "hidden_dim": 48,
@@ -268,11 +272,11 @@ _OPT: dict[str, Any] = {
     "word_embed_proj_dim": HIDDEN,
     "init_std": SPREAD,
 } | _START_AND_END
-_GEMMA2 = _GROUPED | {
+_WINDOWED = {"sliding_window": WINDOW}
+_GEMMA2 = _WINDOWED | {
     "head_dim": 8,
     "query_pre_attn_scalar": 20,  # a scale that is not 1/sqrt(dim)
     "attn_logit_softcapping": 2.0,
-    "sliding_window": WINDOW,
 }
 _MODERNBERT = _common(
     local_attention=2 * WINDOW,
@@ -290,13 +294,25 @@ _BLOOM: dict[str, Any] = {
     "initializer_range": SPREAD,
 } | _START_AND_END
 _DEBERTA = _common(relative_attention=True, pos_att_type=["p2c", "c2p"], type_vocab_size=0)
-_GPT_OSS = _GROUPED | {
+_GPT_OSS = _WINDOWED | {
     "head_dim": 8,
     "num_local_experts": 2,
     "num_experts_per_tok": 1,
-    "sliding_window": WINDOW,
     "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
 }
+
+
+def _grouped(
+    name: str,
+    config: str,
+    tokenizer: Callable[[], PreTrainedTokenizerFast],
+    settings: Mapping[str, Any] = MappingProxyType({}),
+    **more: Any,
+) -> Family:
+    """A decoder in which two heads share a key head."""
+    own = _GROUPED | dict(settings)
+    return Family(name, config, own, tokenizer, causal=True, key_heads=2, **more)
+
 
 CAPTURED = (
     Family("bert", "BertConfig", _common(), wordpiece, pairs=True),
@@ -309,61 +325,25 @@ CAPTURED = (
     Family("gpt2", "GPT2Config", _GPT2, byte_level, causal=True),
     Family("gpt_neox", "GPTNeoXConfig", _common(**_START_AND_END), byte_level, causal=True),
     Family("opt", "OPTConfig", _OPT, byte_level_with_start, causal=True),
-    Family("llama", "LlamaConfig", _GROUPED, byte_level_with_start, causal=True, key_heads=2),
-    Family("qwen2", "Qwen2Config", _GROUPED, qwen_bytes, causal=True, key_heads=2),
-    Family(
-        "qwen3",
-        "Qwen3Config",
-        _GROUPED | {"head_dim": 16},
-        qwen_bytes,
-        causal=True,
-        key_heads=2,
-        dim=16,
-    ),
-    Family(
-        "mistral",
-        "MistralConfig",
-        _GROUPED | {"sliding_window": WINDOW},
-        byte_level_with_start,
-        causal=True,
-        key_heads=2,
-    ),
-    Family("gemma2", "Gemma2Config", _GEMMA2, byte_level, causal=True, key_heads=2),
+    _grouped("llama", "LlamaConfig", byte_level_with_start),
+    _grouped("qwen2", "Qwen2Config", qwen_bytes),
+    _grouped("qwen3", "Qwen3Config", qwen_bytes, {"head_dim": 16}, dim=16),
+    _grouped("mistral", "MistralConfig", byte_level_with_start, _WINDOWED),
+    _grouped("gemma2", "Gemma2Config", byte_level, _GEMMA2),
     Family("phi", "PhiConfig", _DECODER, byte_level, causal=True),
     # They compute attention themselves, and add terms for positions to its scores.
     Family("bloom", "BloomConfig", _BLOOM, byte_level_with_limit, causal=True),
     Family("deberta-v2", "DebertaV2Config", _DEBERTA, wordpiece, pairs=True),
     # Its softmax holds a learned sink beside the keys, so its rows sum to less than one.
-    Family("gpt_oss", "GptOssConfig", _GPT_OSS, byte_level, causal=True, key_heads=2),
+    _grouped("gpt_oss", "GptOssConfig", byte_level, _GPT_OSS),
     # The same architectures as people publish them, each with one thing out of the ordinary.
     Family("gpt2 without a pad token", "GPT2Config", _GPT2, _WITHOUT_PAD, causal=True),
     Family("gpt2 padded left", "GPT2Config", _GPT2, _PADDED_LEFT, causal=True),
-    Family(
-        "gpt2 scaled by layer",
-        "GPT2Config",
-        _GPT2 | {"scale_attn_by_inverse_layer_idx": True},
-        byte_level,
-        causal=True,
-    ),
-    Family(
-        "mistral padded left",
-        "MistralConfig",
-        _GROUPED | {"sliding_window": WINDOW},
-        _PADDED_LEFT,
-        causal=True,
-        key_heads=2,
-    ),
+    Family("gpt2 scaled by layer", "GPT2Config", _GPT2_SCALED, byte_level, causal=True),
+    _grouped("mistral padded left", "MistralConfig", _PADDED_LEFT, _WINDOWED),
     Family("bert with saved padding", "BertConfig", _common(), wordpiece_with_saved_padding),
     Family("distilbert with segment ids", "DistilBertConfig", _DISTILBERT, wordpiece, pairs=True),
-    Family(
-        "llama in half precision",
-        "LlamaConfig",
-        _GROUPED,
-        byte_level,
-        causal=True,
-        key_heads=2,
-        dtype=torch.bfloat16,
-    ),
+    _grouped("llama in half precision", "LlamaConfig", byte_level, dtype=torch.bfloat16),
 )
 
 _T5: dict[str, Any] = {
@@ -400,12 +380,31 @@ FAMILIES = {family.name: family for family in (*CAPTURED, *ENCODER_DECODERS)}
 
 def build(family: Family, folder: Path) -> Path:
     """Save the family's tiny network and its tokenizer into the folder; returns the folder."""
-    tokenizer = family.tokenizer()
-    network = _network(family)
+    torch.manual_seed(SEED)
+    config = getattr(transformers, family.config)(vocab_size=VOCABULARY, **family.settings)
+    network = stirred(AutoModel.from_config(config), 0)
     network.to(family.dtype)  # type: ignore[arg-type]
     network.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    family.tokenizer().save_pretrained(folder)
     return folder
+
+
+def stirred(network: PreTrainedModel, matrices: float, vectors: float = 0.1) -> PreTrainedModel:
+    """The network in evaluation mode, with noise of these standard deviations on its weights.
+
+    Biases start at zero and norms at one, which hides mistakes; fresh matrices of networks with a
+    head often make them say the same whatever they read.
+    """
+    with torch.no_grad():
+        for parameter in network.parameters():
+            if spread := vectors if parameter.ndim == 1 else matrices:
+                parameter.add_(torch.randn_like(parameter) * spread)
+    return network.eval()
+
+
+def nightly(names: Iterable[str], *, but: Collection[str]) -> list[ParameterSet]:
+    """The names as parameters of a test, which only at night runs for more than those of `but`."""
+    return [pytest.param(n, marks=() if n in but else pytest.mark.nightly) for n in names]
 
 
 Weights = dict[str, torch.Tensor]
@@ -424,19 +423,6 @@ def rewrite(folder: Path, change: Callable[[Weights], Weights]) -> Path:
 def without(part: str) -> Callable[[Weights], Weights]:
     """The change that leaves out tensors with this part in their names."""
     return lambda weights: {name: each for name, each in weights.items() if part not in name}
-
-
-def _network(family: Family) -> PreTrainedModel:
-    torch.manual_seed(SEED)
-    config: PreTrainedConfig = getattr(transformers, family.config)(
-        vocab_size=VOCABULARY, **family.settings
-    )
-    network: PreTrainedModel = AutoModel.from_config(config)
-    with torch.no_grad():
-        for parameter in network.parameters():
-            if parameter.ndim == 1:  # biases start at zero and norms at one, which hides mistakes
-                parameter.add_(torch.randn_like(parameter) * 0.1)
-    return network
 
 
 # ---- the oracle -------------------------------------------------------------------------------

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 import torch
-from transformers import AutoTokenizer
+from transformers import AutoTokenizer, PreTrainedModel
 
-from core.model import load, trace_text
+from core.model import LoadedModel, load, trace_text
 from core.model.encoder_decoder.targets import MAX_ANSWER
 from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.text.languages import codes, own_languages
 from tests.model.translators import TRANSLATORS, build_translator
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from transformers import PreTrainedModel
-
-    from core.model import LoadedModel
-
 TEXT, TARGET = "the cat sat", "the mat"
 
 
-@pytest.fixture(params=TRANSLATORS)
-def kind(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+class Opened(NamedTuple):
+    folder: Path
+    network: PreTrainedModel
+    languages: tuple[str, str, str]
+    model: LoadedModel
+
+
+@pytest.fixture(scope="module", params=TRANSLATORS)
+def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Opened:
+    folder = tmp_path_factory.mktemp(request.param)
+    return Opened(folder, *build_translator(request.param, folder), load(str(folder)))
 
 
 def read_ids(model: LoadedModel, target: str | None, languages: Any = None) -> list[int]:
@@ -50,21 +52,19 @@ def shifted(network: PreTrainedModel, tokenizer: Any) -> list[int]:
 
 
 def test_the_decoder_reads_its_text_in_the_language_that_the_tokenizer_names(
-    kind: str, tmp_path: Path
+    opened: Opened,
 ) -> None:
-    network, (source, target, _) = build_translator(kind, tmp_path)
-    model = load(str(tmp_path))
+    folder, network, (source, target, _), model = opened
     assert own_languages(model) == (source, target)
     ids = read_ids(model, TARGET)
-    assert ids == shifted(network, AutoTokenizer.from_pretrained(tmp_path))
+    assert ids == shifted(network, AutoTokenizer.from_pretrained(folder))
     assert target in model.tokenizer.convert_ids_to_tokens(ids)
 
 
-def test_both_languages_may_be_chosen(kind: str, tmp_path: Path) -> None:
-    network, (source, target, third) = build_translator(kind, tmp_path)
-    model = load(str(tmp_path))
+def test_both_languages_may_be_chosen(opened: Opened) -> None:
+    folder, network, (source, target, third), model = opened
     assert {source, target, third} <= set(codes(model))
-    own = AutoTokenizer.from_pretrained(tmp_path, src_lang=target, tgt_lang=third)
+    own = AutoTokenizer.from_pretrained(folder, src_lang=target, tgt_lang=third)
     assert read_ids(model, TARGET, (target, third)) == shifted(network, own)
     trace = trace_text(model, TEXT, languages=(target, third))
     assert [token.id for token in trace.tokens] == own(TEXT)["input_ids"]
@@ -73,7 +73,10 @@ def test_both_languages_may_be_chosen(kind: str, tmp_path: Path) -> None:
     assert source in model.tokenizer.convert_ids_to_tokens([token.id for token in plain.tokens])
 
 
-@pytest.mark.parametrize("file", ["generation_config.json", "config.json"])
+@pytest.mark.parametrize(
+    ("kind", "file"),
+    [*((kind, "generation_config.json") for kind in TRANSLATORS), ("nllb", "config.json")],
+)
 def test_an_answer_begins_with_the_language_that_the_settings_force(
     kind: str, file: str, tmp_path: Path
 ) -> None:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.model import load, trace_by_length, trace_corpus, trace_text
+from core.model import trace_by_length, trace_corpus, trace_text
 from core.model.text.inputs import CHARACTERS_PER_TOKEN, token_lengths
+from tests.model.bundled import loaded
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
@@ -25,7 +26,7 @@ def most_characters(model: LoadedModel) -> int:
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How long each text was that a tokenizer got."""
     lengths: list[int] = []
-    kind = type(load("bundled/minilm").tokenizer)
+    kind = type(loaded("bundled/minilm").tokenizer)
     call = kind.__call__
 
     def counted(self: object, *texts: Any, **settings: Any) -> Any:
@@ -37,7 +38,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_no_tokenizer_sees_more_than_can_be_used(seen: list[int]) -> None:
-    model = load("bundled/minilm")
+    model = loaded("bundled/minilm")
     text = WORDS * 5_000
     trace_text(model, text)
     trace_text(model, text, text)
@@ -78,7 +79,7 @@ def test_a_cut_within_a_character_that_people_see_is_harmless(
 
 def test_what_is_longer_than_language_ends_before_the_limit_and_that_is_told() -> None:
     """WordPiece takes a word of a thousand letters for one unknown token."""
-    model = load("bundled/minilm")
+    model = loaded("bundled/minilm")
     trace = trace_text(model, "a" * 10**6 + " tail")
     assert len(trace.tokens) == 3
     assert trace.dropped == 0

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from functools import cache
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,7 +11,8 @@ import pytest
 import torch
 from torch.func import functional_call
 
-from core.model import LoadedModel, load, trace_text
+from core.model import LoadedModel, trace_text
+from tests.model.bundled import loaded
 from tests.model.planted import (
     FOLDER,
     HEADS,
@@ -32,7 +32,6 @@ each_model = pytest.mark.parametrize("planted", PLANTED.values(), ids=list(PLANT
 each_example = pytest.mark.parametrize(
     ("planted", "example"), ALL, ids=[f"{planted.name}-{example.word}" for planted, example in ALL]
 )
-loaded: Callable[[str], LoadedModel] = cache(load)
 
 
 def network_of(model: LoadedModel) -> Any:

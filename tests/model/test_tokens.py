@@ -9,9 +9,10 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from core.analysis.attention_table import word_groups
-from core.model import load, trace_text
+from core.model import trace_text
 from core.model.text.tokens import Spelling, display_name, read_tokens, visible
 from core.vocabulary import join_pieces
+from tests.model.bundled import loaded
 from tests.model.families import byte_level
 
 if TYPE_CHECKING:
@@ -68,16 +69,16 @@ def test_what_would_be_invisible_is_made_visible(text: str, shown: str) -> None:
 
 
 def test_a_special_token_that_was_typed_is_told_from_those_that_were_added() -> None:
-    trace = trace_text(load("bundled/minilm"), "One [SEP] two [MASK]", "[CLS] three")
+    trace = trace_text(loaded("bundled/minilm"), "One [SEP] two [MASK]", "[CLS] three")
     typed = [(token.text, token.position, token.segment) for token in trace.typed_specials]
     assert typed == [("[SEP]", 2, 0), ("[CLS]", 6, 1)]
     special = [token.text for token in trace.tokens if token.special]
     assert special == ["[CLS]", "[SEP]", "[SEP]", "[CLS]", "[SEP]"]
-    assert trace_text(load("bundled/minilm"), "One two.", "Three.").typed_specials == ()
+    assert trace_text(loaded("bundled/minilm"), "One two.", "Three.").typed_specials == ()
 
 
 def test_the_pieces_of_a_word_share_its_number() -> None:
-    trace = trace_text(load("bundled/minilm"), "The capybara sleeps.")
+    trace = trace_text(loaded("bundled/minilm"), "The capybara sleeps.")
     words = [(token.text, token.word) for token in trace.tokens]
     assert words[:6] == [
         ("[CLS]", -1),

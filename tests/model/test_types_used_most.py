@@ -14,7 +14,7 @@ import pytest
 
 from core.model import load, trace_corpus, trace_text
 from core.model.proof import texts
-from tests.model.families import SENTENCES
+from tests.model.families import SENTENCES, nightly
 from tests.model.sweep.eager import Eager
 from tests.model.sweep.kinds import all_kinds
 from tests.model.sweep.processes import judge_all, judge_kind
@@ -43,10 +43,7 @@ WITH_IMAGES = ("clip", "siglip", "chinese_clip", "blip", "qwen2_5_vl", "qwen3_vl
 
 # One of each way in that no family of `tests.model.families` takes; the rest run at night.
 DAILY = {"mpnet", "xlnet", "gptj", "qwen3_moe", "deepseek_v3", "lfm2", "t5", "bart", "clip"}
-KINDS = [
-    pytest.param(kind, marks=() if kind in DAILY else pytest.mark.nightly)
-    for kind in (*ENCODERS, *DECODERS, *ENCODER_DECODERS, *WITH_IMAGES)
-]
+KINDS = nightly((*ENCODERS, *DECODERS, *ENCODER_DECODERS, *WITH_IMAGES), but=DAILY)
 
 
 @pytest.mark.slow
@@ -88,6 +85,8 @@ def test_no_faster_way_is_taken_where_it_would_change_what_the_network_computes(
         ("led", "chunks of a sliding window, and each token has a second query, key and"),
         ("videoprism", "more or fewer tokens than the text"),  # it adds one that sums up the text
         ("diffllama", "more than once in a layer"),
+        ("t5gemma2", "more or fewer tokens than the text"),
+        ("musicgen", "cannot be built"),
     ],
 )
 def test_maps_that_would_lack_something_or_not_fit_the_text_are_refused(

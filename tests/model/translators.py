@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 import transformers
 
-from tests.model.families import SEED
+from tests.model.families import SEED, stirred
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,17 +59,13 @@ def build_translator(kind: str, folder: Path) -> tuple[PreTrainedModel, tuple[st
         **_SIZES,
     )
     torch.manual_seed(SEED)
-    network: PreTrainedModel = getattr(
-        transformers, f"{family.network}ForConditionalGeneration"
-    )._from_config(config, attn_implementation="eager")
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.add_(torch.randn_like(parameter) * (0.3 if parameter.ndim > 1 else 0.1))
+    kind_of_network = getattr(transformers, f"{family.network}ForConditionalGeneration")
+    network = stirred(kind_of_network._from_config(config, attn_implementation="eager"), 0.3)
     network.generation_config.max_length = None
     network.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     (folder / "generation_config.json").unlink()
-    return network.eval(), family.languages
+    return network, family.languages
 
 
 def _vocabulary(kind: str) -> Any:
@@ -76,13 +73,6 @@ def _vocabulary(kind: str) -> Any:
     named = ["<s>", "<pad>", "</s>", "<unk>"]
     if kind == "nllb":
         return {piece: place for place, piece in enumerate([*named, *_LETTERS, *_WORDS])}
-    languages = [*getattr(_module(kind), "FAIRSEQ_LANGUAGE_CODES"), "<mask>"]  # noqa: B009
-    pieces = [*named, *_LETTERS, *_WORDS, *languages]
+    module: Any = sys.modules[getattr(transformers, TRANSLATORS[kind].tokenizer).__module__]
+    pieces = [*named, *_LETTERS, *_WORDS, *module.FAIRSEQ_LANGUAGE_CODES, "<mask>"]
     return [(piece, 0.0 if piece in named else -float(len(piece) < 3) - 1) for piece in pieces]
-
-
-def _module(kind: str) -> Any:
-    from transformers.models.mbart import tokenization_mbart
-    from transformers.models.mbart50 import tokenization_mbart50
-
-    return {"mbart": tokenization_mbart, "mbart50": tokenization_mbart50}[kind]

@@ -7,11 +7,11 @@ import functools
 import numpy as np
 import pytest
 
-from core.model import load
 from core.model.bundled.first import FILES, IMAGE, SENTENCE, TEXT, FirstInput, first_of
 from core.model.weights.output_projection import output_projections
 from core.ui import cache
 from core.ui.cache import TraceKey
+from tests.model.bundled import loaded
 from tests.rounding import assert_same_pass, assert_same_shares
 from tests.tools.first import compute
 
@@ -60,8 +60,7 @@ def test_so_are_the_classes_of_the_image() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_the_head_view_may_offer_transformed_values_before_the_model_is_here(name: str) -> None:
-    model = load(name, modality="image" if name == IMAGE else "text")
-    assert output_projections(model) is not None
+    assert output_projections(loaded(name)) is not None
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ import pytest
 import torch
 from transformers import GPT2LMHeadModel
 
-from core.model import LoadedModel, ModelSpec, load, trace_text
+from core.model import LoadedModel, ModelSpec, trace_text
 from core.model.catalog import bundled_folder, find
+from tests.model.bundled import loaded
 
 NAME = "bundled/gpt2-novels"
 MARK = "<|endoftext|>"
@@ -48,7 +49,7 @@ TOKENS = 64
 
 @pytest.fixture(scope="module")
 def novels() -> LoadedModel:
-    return load(NAME)
+    return loaded(NAME)
 
 
 def test_it_loads_in_float32_as_any_causal_model_does(novels: LoadedModel) -> None:
@@ -68,12 +69,6 @@ def test_every_text_begins_with_a_special_document_mark(novels: LoadedModel) -> 
     assert tokens[3].span == (4, 8)  # the word, without the blank before it
 
 
-def test_at_least_two_heads_rest_on_the_first_token(novels: LoadedModel) -> None:
-    first = _mean_first(novels)
-    assert (first > 0.5).sum() >= 2
-    assert (first < 0.5).sum() >= 2  # and not every head does
-
-
 @pytest.mark.nightly
 def test_it_has_learned_from_its_novels(novels: LoadedModel) -> None:
     network = GPT2LMHeadModel.from_pretrained(bundled_folder(_spec()), dtype=torch.float32)
@@ -86,15 +81,18 @@ def test_it_has_learned_from_its_novels(novels: LoadedModel) -> None:
     assert 2.5 < np.mean(losses) < 4.6  # a guess by frequency alone takes 6
 
 
-@pytest.mark.nightly
 def test_its_card_says_what_was_measured(novels: LoadedModel) -> None:
     card = (bundled_folder(_spec()) / "README.md").read_text("utf-8")
     rows = [line.split("|")[1:-1] for line in card.splitlines() if line.startswith("| L")]
     assert len(rows) == novels.layers * novels.heads
     stated = np.array([float(row[1]) for row in rows]).reshape(novels.layers, novels.heads)
-    # Four excerpts of 64 tokens against thousands of windows: alike, not the same.
-    assert np.abs(stated - _mean_first(novels)).max() < 0.2
-    assert np.abs(stated - _mean_first(novels)).mean() < 0.05
+    # Without the first row, in four excerpts of 64 tokens against thousands of windows: alike, not
+    # the same.
+    traces = [trace_text(novels, text, max_tokens=TOKENS) for text in KEPT_BACK]
+    first = np.mean([trace.attention()[:, :, 1:, 0].mean(axis=-1) for trace in traces], axis=0)
+    assert np.abs(stated - first).max() < 0.2
+    assert np.abs(stated - first).mean() < 0.05
+    assert 2 <= (first > 0.5).sum() <= 14  # some heads rest there, and not every one
     assert f"**{(stated > 0.5).sum()} of 16 heads put more than 0.5 on the first token**" in card
 
 
@@ -102,9 +100,3 @@ def _spec() -> ModelSpec:
     spec = find(NAME)
     assert spec is not None
     return spec
-
-
-def _mean_first(model: LoadedModel) -> np.ndarray:
-    """Mean attention (layer, head) of the rows after the first to the first token."""
-    traces = [trace_text(model, text, max_tokens=TOKENS) for text in KEPT_BACK]
-    return np.mean([trace.attention()[:, :, 1:, 0].mean(axis=-1) for trace in traces], axis=0)

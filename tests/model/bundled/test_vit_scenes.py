@@ -12,9 +12,10 @@ import torch
 
 from core.analysis.images.colour import looks_of
 from core.analysis.images.selectivity import selectivity
-from core.model import LoadedModel, classify, load, trace_image, untrained_twin
+from core.model import LoadedModel, classify, trace_image, untrained_twin
 from core.model.box import BOX
 from core.model.catalog import bundled_folder, find
+from tests.model.bundled import loaded
 from tests.tools.making.drawing import Scene, draw_mosaic, random_scene
 from tests.tools.making.scenes import HELD_BACK
 
@@ -25,9 +26,8 @@ NAME = "bundled/vit-scenes"
 FEW = 8  # scenes; the card has more
 
 
-@cache
 def model() -> LoadedModel:
-    return load(NAME)
+    return loaded(NAME)
 
 
 @cache
@@ -68,11 +68,11 @@ def mosaic(seed: int) -> np.ndarray:
 
 
 def test_it_loads_in_float32_as_any_model_of_images_does() -> None:
-    loaded = model()
-    assert loaded.sees_images
-    assert (loaded.layers, loaded.heads, loaded.max_tokens) == (6, 6, 1 + 12 * 12)
-    assert loaded.probe_error < 1e-5
-    assert {weight.dtype for weight in loaded.network.parameters()} == {torch.float32}
+    vit = model()
+    assert vit.sees_images
+    assert (vit.layers, vit.heads, vit.max_tokens) == (6, 6, 1 + 12 * 12)
+    assert vit.probe_error < 1e-5
+    assert {weight.dtype for weight in vit.network.parameters()} == {torch.float32}
 
 
 @pytest.mark.nightly
@@ -99,8 +99,8 @@ def test_heads_of_the_card_attend_to_patches_that_look_alike_and_the_twin_does_n
     gains = {each: np.zeros(2) for each in ("trained", "twin")}
     for seed in range(4):
         picture = mosaic(seed)
-        for each, loaded in (("trained", model()), ("twin", twin())):
-            trace = trace_image(loaded, picture)
+        for each, seeing in (("trained", model()), ("twin", twin())):
+            trace = trace_image(seeing, picture)
             alike, unlike = pairs_of(trace, name)
             heads = trace.attention()[..., 1:, 1:].reshape(36, 144, 144)[strongest]
             gains[each] += heads[:, alike].mean(axis=1) / heads[:, unlike].mean(axis=1) / 4

@@ -171,19 +171,19 @@ def test_a_hub_that_falls_silent_is_given_up(
 
 def test_what_has_arrived_is_counted(stand_in: StandInHub) -> None:
     stand_in.pause = 0.02
-    download = downloads.join(zeros(stand_in, "slow/model", 10_000_000, 10_000_000))
+    download = downloads.join(zeros(stand_in, "slow/model", 5_000_000, 5_000_000))
     counts = []
     while download.wait(0.05) is None:
         counts.append(download.arrived)
     assert counts == sorted(counts)
-    assert any(0 < count < 10_000_000 for count in counts)
-    assert download.arrived == 10_000_004
+    assert any(0 < count < 5_000_000 for count in counts)
+    assert download.arrived == 5_000_004
 
 
 def test_models_come_one_after_the_other(
     stand_in: StandInHub, novels: hub.HubModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stand_in.pause = 0.05
+    stand_in.pause = 0.02
     first = downloads.join(zeros(stand_in, "slow/model", 4_000_000, 4_000_000))
     first.wait(0)
     second = downloads.join(novels)

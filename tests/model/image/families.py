@@ -11,6 +11,8 @@ import numpy as np
 import torch
 import transformers
 
+from tests.model.families import stirred
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -32,42 +34,30 @@ TINY: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Family:
-    """A class of transformers with its settings, and the tokens that precede its patches."""
+    """What classes of transformers begin with, the tokens that precede patches, and settings."""
 
-    config: str
-    network: str
+    classes: str
     own: tuple[str, ...] = ("[CLS]",)
     settings: dict[str, Any] = field(default_factory=dict)
 
 
 _REGISTERS = ("[CLS]", "[REG1]", "[REG2]", "[REG3]", "[REG4]")
+_FOUR, _ABSOLUTE = {"num_register_tokens": 4}, {"use_absolute_position_embeddings": True}
+_RELATIVE = {"use_relative_position_bias": True}
 FAMILIES = {
-    "vit": Family("ViTConfig", "ViTModel"),
-    "deit": Family("DeiTConfig", "DeiTModel", ("[CLS]", "[DIST]")),
-    "dinov2": Family("Dinov2Config", "Dinov2Model"),
-    "dinov2_with_registers": Family(
-        "Dinov2WithRegistersConfig",
-        "Dinov2WithRegistersModel",
-        _REGISTERS,
-        {"num_register_tokens": 4},
-    ),
-    "dinov3_vit": Family(
-        "DINOv3ViTConfig", "DINOv3ViTModel", _REGISTERS, {"num_register_tokens": 4}
-    ),
-    "beit": Family("BeitConfig", "BeitModel", settings={"use_absolute_position_embeddings": True}),
-    "beit with relative positions": Family(
-        "BeitConfig", "BeitModel", settings={"use_relative_position_bias": True}
-    ),
-    "siglip": Family("SiglipVisionConfig", "SiglipVisionModel", ()),
-    "clip": Family("CLIPVisionConfig", "CLIPVisionModel"),
-    "vit_mae": Family("ViTMAEConfig", "ViTMAEModel", settings={"mask_ratio": 0.75}),
-    "vit_msn": Family("ViTMSNConfig", "ViTMSNModel"),
-    "data2vec": Family(
-        "Data2VecVisionConfig",
-        "Data2VecVisionModel",
-        settings={"use_absolute_position_embeddings": True},
-    ),
-    "ijepa": Family("IJepaConfig", "IJepaModel", ()),
+    "vit": Family("ViT"),
+    "deit": Family("DeiT", ("[CLS]", "[DIST]")),
+    "dinov2": Family("Dinov2"),
+    "dinov2_with_registers": Family("Dinov2WithRegisters", _REGISTERS, _FOUR),
+    "dinov3_vit": Family("DINOv3ViT", _REGISTERS, _FOUR),
+    "beit": Family("Beit", settings=_ABSOLUTE),
+    "beit with relative positions": Family("Beit", settings=_RELATIVE),
+    "siglip": Family("SiglipVision", ()),
+    "clip": Family("CLIPVision"),
+    "vit_mae": Family("ViTMAE", settings={"mask_ratio": 0.75}),
+    "vit_msn": Family("ViTMSN"),
+    "data2vec": Family("Data2VecVision", settings=_ABSOLUTE),
+    "ijepa": Family("IJepa", ()),
 }
 
 
@@ -84,8 +74,8 @@ def build(family: Family, folder: Path, **changes: Any) -> PreTrainedModel:
 
     `changes` replace settings of its configuration; ``network`` names another class.
     """
-    kind = changes.pop("network", family.network)
-    config = getattr(transformers, family.config)(**(TINY | family.settings | changes))
+    kind = changes.pop("network", f"{family.classes}Model")
+    config = getattr(transformers, f"{family.classes}Config")(**(TINY | family.settings | changes))
     network = saved(kind, config, folder)
     write_processor(folder, size={"height": SIDE, "width": SIDE})
     return network
@@ -94,14 +84,10 @@ def build(family: Family, folder: Path, **changes: Any) -> PreTrainedModel:
 def saved(kind: str, config: Any, folder: Path) -> PreTrainedModel:
     """A network of that class with random weights, in evaluation mode."""
     torch.manual_seed(SEED)
-    network: PreTrainedModel = getattr(transformers, kind)._from_config(
-        config, attn_implementation="eager"
-    )
-    with torch.no_grad():
-        for parameter in network.parameters():  # also biases and norms, which would hide mistakes
-            parameter.add_(torch.randn_like(parameter) * _SPREAD)
+    network = getattr(transformers, kind)._from_config(config, attn_implementation="eager")
+    network = stirred(network, _SPREAD, _SPREAD)  # also biases and norms, which would hide mistakes
     network.save_pretrained(folder)
-    return network.eval()
+    return network
 
 
 def write_processor(folder: Path, **settings: Any) -> None:

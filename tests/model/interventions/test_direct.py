@@ -17,7 +17,8 @@ from core.model.interventions.direct import direct_effects, direct_parts, writte
 from core.model.interventions.heads import as_input
 from core.model.interventions.reference import head_outputs
 from core.model.weights.output_projection import output_projections
-from tests.model.families import CAPTURED, SENTENCES
+from tests.model.bundled import loaded
+from tests.model.families import CAPTURED, SENTENCES, nightly
 from tests.model.language.checkpoints import WITH_HEAD, build_with_head
 from tests.model.planted import PLANTED
 from tests.model.sweep.tiny import build, build_causal
@@ -70,7 +71,10 @@ def test_parts_add_up_and_a_head_that_is_zero_lacks_its_part(name: str, model_of
     assert (turned > 0).all()
 
 
-@pytest.mark.parametrize("name", [*WITH_WORDS, *MIXTURES])
+DAILY = {"gpt2", "llama", "gemma2", "bloom", "bert", "modernbert", "mixtral", "dbrx"}
+
+
+@pytest.mark.parametrize("name", nightly((*WITH_WORDS, *MIXTURES), but=DAILY))
 def test_the_lead_of_a_word_is_taken_apart(name: str, tmp_path: Path) -> None:
     if name in MIXTURES:
         build_causal(name, tmp_path)
@@ -115,7 +119,7 @@ def test_by_hand_through_the_final_norm_of_a_decoder(tmp_path: Path) -> None:
 
 
 def test_control_characters_and_halves_of_characters_are_no_words() -> None:
-    model = load("bundled/gpt2-novels")
+    model = loaded("bundled/gpt2-novels")
     control, half, blank = "ą", "æ", "Ġ"  # how the vocabulary spells the bytes 05, E6 and 20
     order = [control, "Ġlady", half, "Ġvery", blank, "s"]
     entries = model.tokenizer.convert_tokens_to_ids(order)
@@ -162,7 +166,7 @@ def test_by_hand_through_all_norms_after_a_head_of_an_encoder(model_of: ModelOf)
 
 
 def test_the_class_of_an_image_is_taken_apart() -> None:
-    model = load("bundled/vit-scenes")
+    model = loaded("bundled/vit-scenes")
     image = open_box(next(iter(BOX)))
     parts = direct_parts(model, image)
     assert model.classifier is not None
@@ -173,7 +177,7 @@ def test_the_class_of_an_image_is_taken_apart() -> None:
 
 
 def test_nothing_comes_after_the_heads_of_a_planted_model_s_last_layer() -> None:
-    model = load(PLANTED["induction"].folder)
+    model = loaded(PLANTED["induction"].folder)
     text = "the king met a dog , and then the king"
     direct, all_effects = (
         direct_effects(model, text, "zero", "logit_difference"),
@@ -195,7 +199,7 @@ def test_what_is_not_followed_is_refused_and_what_is_not_linear_too(tmp_path: Pa
         with pytest.raises(UnsupportedModelError, match="does not add up"):
             run(model, TEXT)
     with pytest.raises(UnsupportedModelError, match="taken apart by 'kl'"):
-        direct_parts(load("bundled/gpt2-novels"), TEXT, "kl")
+        direct_parts(loaded("bundled/gpt2-novels"), TEXT, "kl")
 
 
 def test_other_threads_see_the_model_as_it_is(model_of: ModelOf) -> None:

@@ -12,7 +12,8 @@ from core.model.interventions.heads import as_input
 from core.model.interventions.lens import logit_lens
 from core.model.interventions.measures import measured
 from core.model.language import next_words
-from tests.model.families import SENTENCES
+from tests.model.bundled import loaded
+from tests.model.families import SENTENCES, nightly
 from tests.model.interventions.test_direct import MIXTURES
 from tests.model.sweep.tiny import build_causal
 
@@ -23,7 +24,10 @@ TEXT = SENTENCES[1]
 NORMS = ("norm", "norm_f", "ln_f", "final_layer_norm")
 
 
-@pytest.mark.parametrize("kind", ["gpt2", "llama", "gpt_neox", *MIXTURES])
+DAILY = {"gpt2", "llama", "mixtral", "dbrx"}
+
+
+@pytest.mark.parametrize("kind", nightly(("gpt2", "llama", "gpt_neox", *MIXTURES), but=DAILY))
 def test_after_each_layer_the_final_norm_reads_what_stands_there(kind: str, tmp_path: Path) -> None:
     build_causal(kind, tmp_path)
     model = load(str(tmp_path))
@@ -56,10 +60,10 @@ def test_after_each_layer_the_final_norm_reads_what_stands_there(kind: str, tmp_
 
 
 def test_after_the_last_layer_it_is_what_the_model_says() -> None:
-    model = load("bundled/gpt2-novels")
+    model = loaded("bundled/gpt2-novels")
     found = logit_lens(model, TEXT)
     assert found is not None
     expected = [each.id for each in next_words(model, TEXT, count=3)]
     assert [each.id for each in found[-1].guesses] == expected
     assert found[-1].kl == 0
-    assert logit_lens(load("bundled/minilm"), TEXT) is None
+    assert logit_lens(loaded("bundled/minilm"), TEXT) is None

@@ -16,6 +16,8 @@ from core.model.interventions.changing import Intervention, Replacement
 from core.model.interventions.heads import as_input, replacements, rows_of, run_changed
 from core.model.interventions.measures import measured
 from core.model.interventions.reference import outputs_of
+from tests.model.bundled import loaded
+from tests.model.families import nightly
 from tests.model.sweep.tiny import build
 from tests.rounding import assert_same_pass
 
@@ -29,9 +31,10 @@ KINDS = """
     bert albert gpt2 llama gemma2 modernbert t5 bart bloom falcon gptj deberta mpnet xlnet
     mixtral qwen3_moe gpt_oss deepseek_v3 dbrx
 """.split()  # noqa: SIM905 - attention of every way, and experts
+DAILY = {"bert", "albert", "gpt2", "gemma2", "t5", "bloom", "mixtral", "dbrx"}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", nightly(KINDS, but=DAILY))
 def test_effects_are_those_of_passes_by_themselves(kind: str, tmp_path: Path) -> None:
     build(kind, tmp_path)
     model = load(str(tmp_path))
@@ -69,7 +72,7 @@ class _Counted(TorchFunctionMode):
 
 
 def test_layers_before_the_replaced_head_are_not_computed_again() -> None:
-    model = load("bundled/minilm")
+    model = loaded("bundled/minilm")
     made = []
     for layer in (0, 5):
         with _Counted() as counted, torch.inference_mode():

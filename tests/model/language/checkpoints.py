@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import transformers
 
-from tests.model.families import FAMILIES, SEED, VOCABULARY
+from tests.model.families import FAMILIES, SEED, VOCABULARY, stirred
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,24 +42,16 @@ def build_with_head(
 ) -> PreTrainedModel:
     """Save a family's network as that class of transformers; returns it, in evaluation mode.
 
-    `stir` is the standard deviation of what is added to its matrices: fresh networks often say the
-    same whatever they read.
+    `stir` is the standard deviation of what is added to its matrices.
     """
     family = FAMILIES[name]
     config = getattr(transformers, family.config)(
         **({"vocab_size": VOCABULARY} | family.settings | settings)
     )
     torch.manual_seed(SEED)
-    network: PreTrainedModel = getattr(transformers, kind)._from_config(
-        config, attn_implementation="eager"
-    )
-    with torch.no_grad():
-        for parameter in network.parameters():
-            if parameter.ndim == 1:  # biases start at zero and norms at one, which hides mistakes
-                parameter.add_(torch.randn_like(parameter) * 0.1)
-            elif stir:
-                parameter.add_(torch.randn_like(parameter) * stir)
+    network = getattr(transformers, kind)._from_config(config, attn_implementation="eager")
+    network = stirred(network, matrices=stir)
     network.save_pretrained(folder)
     family.tokenizer().save_pretrained(folder)
     (folder / "generation_config.json").unlink(missing_ok=True)
-    return network.eval()
+    return network

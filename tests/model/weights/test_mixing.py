@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.model import load, trace_text
+from core.model import trace_text
 from core.model.weights import mixing
 from core.model.weights.mixing import token_mixing
 from tests.model.families import SENTENCES
@@ -16,7 +16,7 @@ from tests.model.weights.test_output_projection import written_by
 
 if TYPE_CHECKING:
     from core.model.running.loaded import LoadedModel
-    from tests.conftest import FolderOf, ModelOf
+    from tests.conftest import ModelOf
 
 TEXT = SENTENCES[2]
 # Of each family: what takes a layer's residual stream with the output of attention added, and how
@@ -78,8 +78,8 @@ def test_the_parts_are_of_what_the_model_itself_has_after_attention(
     np.testing.assert_allclose(whole + bias, given[0].numpy(), atol=1e-4)
 
 
-def test_what_cannot_be_said_is_not(model_of: ModelOf, folder_of: FolderOf) -> None:
+def test_what_cannot_be_said_is_not(model_of: ModelOf) -> None:
     gemma = model_of("gemma2")  # a norm between W_O and the residual stream
     assert token_mixing(gemma, trace_text(gemma, TEXT)) is None
-    bart = load(str(folder_of("bart")))
+    bart = model_of("bart")
     assert token_mixing(bart, trace_text(bart, TEXT).of_type("cross")) is None

@@ -7,23 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import torch
-import transformers
 
 from core.analysis.anomalies.contribution import value_norms
 from core.model import load, trace_text
-from core.model.capture import IMPLEMENTATION, Recorder, reader_of, recording, register
-from core.model.capture.outputs import output_modules
-from core.model.running.loaded import Heads, LoadedModel
-from core.model.trace import Trace
 from core.model.weights.output_projection import output_projections, transformed_norms
 from core.model.weights.query_key import query_key_weights, weight_similarity
-from tests.model.families import HEADS, HIDDEN, SENTENCES, SPREAD
+from tests.model.families import SENTENCES
 from tests.model.sweep.tiny import build
 from tests.rounding import assert_same_pass
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from core.model import LoadedModel
+    from core.model.trace import Trace
     from tests.conftest import ModelOf
 
 # The attention block's module in each family, in layer 2; its output is that of W_O, before the
@@ -116,61 +113,7 @@ def test_heads_that_pass_a_gate_have_no_w_o(tmp_path: Path) -> None:
     assert transformed_norms(model, trace_text(model, SENTENCES[0])) is None
 
 
-# ---- networks that `load` does not open: ALBERT with several groups, and models of images ------
-
-
-def drawn(config: Any) -> Any:
-    """A network with every weight drawn, and its biases at zero."""
-    register()
-    torch.manual_seed(1)
-    network = transformers.AutoModel.from_config(config, attn_implementation=IMPLEMENTATION)
-    with torch.no_grad():
-        for name, parameter in network.named_parameters():
-            value = torch.randn_like(parameter) * SPREAD
-            parameter.copy_(torch.zeros_like(parameter) if name.endswith(".bias") else value)
-    return network.eval().requires_grad_(requires_grad=False)
-
-
-def check_outputs(network: Any, layers: int, ending: str, **inputs: torch.Tensor) -> None:
-    """The blocks give the sum over heads and keys of a_ij v_j W_O, and the norms are theirs."""
-    outputs: list[np.ndarray] = []
-    for key, part in network.named_modules():
-        if key.endswith(ending):
-            part.register_forward_hook(lambda _m, _i, out: outputs.append(out[0].numpy()))
-    recorded: list[Recorder] = []
-
-    def run(check: Any) -> None:
-        with torch.inference_mode(), recording(exact=True, check=check) as recorder:
-            network(**inputs)
-        recorded.append(recorder)
-
-    names = output_modules(network, run)
-    calls = recorded[0].calls
-    trace = Trace("drawn", (), *reader_of(calls)(0, *[calls[0].query.shape[2]] * 2), causal=False)
-    heads = Heads(layers, HEADS, HEADS, HIDDEN // HEADS, causal=False, outputs=names)
-    other: Any = {"parameters": 0, "max_tokens": 64, "probe_error": 0.0}
-    model = LoadedModel("drawn", network=network, device="cpu", attention={"self": heads}, **other)
-    weights, norms = output_projections(model), transformed_norms(model, trace)
-    assert weights is not None
-    assert norms is not None
-    assert len(weights) == len(outputs) == layers
-    for layer, (weight, output) in enumerate(zip(weights, outputs, strict=True)):
-        written = np.einsum("hjd,hdw->hjw", trace.values[layer], weight)
-        total = np.einsum("hij,hjw->iw", trace.attention(layer), written)
-        np.testing.assert_allclose(total, output, atol=1e-5)
-        expected = np.linalg.norm(written, axis=-1)
-        np.testing.assert_allclose(norms[layer], expected, rtol=1e-4, atol=1e-5)
-
-
-def test_alberts_groups_take_turns_as_in_its_forward_pass() -> None:
-    config = transformers.AlbertConfig(
-        vocab_size=50,
-        embedding_size=16,
-        hidden_size=HIDDEN,
-        num_hidden_layers=4,
-        num_hidden_groups=2,
-        inner_group_num=2,
-        num_attention_heads=HEADS,
-        intermediate_size=48,
-    )
-    check_outputs(drawn(config), 8, "attention.dense", input_ids=torch.arange(10)[None] + 3)
+def test_alberts_groups_take_turns_as_in_its_forward_pass(tmp_path: Path) -> None:
+    build("albert", tmp_path, num_hidden_groups=2)
+    group = "encoder.albert_layer_groups.{}.albert_layers.0.attention.dense"
+    assert load(str(tmp_path)).outputs == tuple(map(group.format, (0, 0, 1, 1)))

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model import load
 from core.model.weights.structure import Positions, Projection, structure_of
+from tests.model.bundled import loaded
 
 if TYPE_CHECKING:
     from tests.conftest import ModelOf
 
 
 def test_the_bundled_bert_is_described_as_its_card_has_it() -> None:
-    structure = structure_of(load("bundled/minilm"))
+    structure = structure_of(loaded("bundled/minilm"))
     (stack,) = structure.stacks
     (attention,) = stack.attention
     shape = (stack.layers, attention.heads, attention.kv_heads, attention.dim)

@@ -1,17 +1,21 @@
-"""The untrained twin of a model of texts: the same architecture and head, with fresh weights."""
+"""The untrained twin of a model: the same architecture and head, with fresh weights."""
 
 from __future__ import annotations
 
+import gc
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 import torch
 
-from core.model import effects, load, trace_text, untrained_twin
+from core.model import effects, load, trace_image, trace_text, untrained_twin
 from core.model.interventions.measures import measures_of
 from core.model.language import next_words
+from tests.model.bundled import loaded
 from tests.model.families import SENTENCES
+from tests.model.image.families import FAMILIES, build, image
 from tests.model.language.checkpoints import WITH_HEAD, build_with_head
 
 if TYPE_CHECKING:
@@ -63,18 +67,32 @@ def test_with_its_head_a_model_has_a_twin_with_a_fresh_head(name: str, tmp_path:
 
 
 def test_tied_words_stay_tied_and_no_word_is_likely() -> None:
-    twin = untrained_twin(load("bundled/gpt2-novels"))
+    twin = untrained_twin(loaded("bundled/gpt2-novels"))
     assert twin.language_model is not None
     embeddings = twin.network.get_input_embeddings().weight
     assert twin.language_model.get_output_embeddings().weight is embeddings
     assert next_words(twin, "The young lady", count=1)[0].probability < 0.02
-    assert next_words(load("bundled/gpt2-novels"), "The young lady", count=1)[0].probability > 0.02
+    assert (
+        next_words(loaded("bundled/gpt2-novels"), "The young lady", count=1)[0].probability > 0.02
+    )
 
 
 def test_a_classifier_is_fresh_around_the_very_twin() -> None:
-    vit = load("bundled/vit-scenes")
+    vit = loaded("bundled/vit-scenes")
     twin = untrained_twin(vit)
     assert twin.classifier is not None
     assert vit.classifier is not None
     assert any(part is twin.network for part in twin.classifier.children())
     assert not torch.equal(twin.classifier.classifier.weight, vit.classifier.classifier.weight)  # type: ignore[union-attr]
+
+
+def test_a_twin_is_gone_once_nobody_holds_it(tmp_path: Path) -> None:
+    build(FAMILIES["vit"], tmp_path)
+    model = load(str(tmp_path), modality="image")
+    twin = untrained_twin(model)
+    trace = trace_image(twin, image())
+    network = weakref.ref(twin.network)
+    del twin
+    gc.collect()
+    assert network() is None
+    assert trace.shape[0] == model.layers
