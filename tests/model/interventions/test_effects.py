@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 import torch
 
 from core.analysis.corpus.sample import sample_sentences
-from core.model import LoadedModel, effects, load
+from core.model import effects, load
 from core.model.box import BOX, open_box
 from core.model.errors import WrongInputError
 from core.model.image.forward import image_inputs
@@ -23,6 +22,8 @@ from core.model.interventions.reference import (
     reference_samples,
     reference_texts,
 )
+from core.model.interventions.samples import compared_with_chance, sample_effects, samples_of
+from tests.model.bundled import loaded
 from tests.model.families import SENTENCES
 from tests.model.interventions.surgery import without_heads
 from tests.model.language.checkpoints import build_with_head
@@ -35,21 +36,27 @@ TEXT = "The young lady was very happy to see her"
 BOOK = "Oh, this book? I've enjoyed it."
 
 
-@cache
-def model(name: str) -> LoadedModel:
-    return load(f"bundled/{name}")
-
-
 def test_the_reference_is_plain_text_of_the_sample_corpus() -> None:
     texts = reference_texts()
     assert len(texts) == 48
     assert set(texts) <= set(sample_sentences())
 
 
-@pytest.mark.parametrize("measure", ["kl", "logit_difference", "loss"])
-def test_zeroing_a_head_of_a_decoder_changes_what_surgery_changes(measure: str) -> None:
-    gpt2 = model("gpt2-novels")
-    found = effects(gpt2, TEXT, "zero", measure, draws=0)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ("kl", None),
+        ("loss", None),
+        ("logit_difference", None),
+        ("logit_difference", ("father", "mother")),  # compared after their blank
+    ],
+)
+def test_zeroing_a_head_of_a_decoder_changes_what_surgery_changes(
+    measure: Any, words: tuple[str, str] | None
+) -> None:
+    gpt2 = loaded("bundled/gpt2-novels")
+    found = effects(gpt2, TEXT, "zero", measure, words=words, draws=0)
+    assert words in {None, found.words}
     ids, whole = torch.tensor([as_input(gpt2, TEXT).ids]), gpt2.language_model
     assert whole is not None
     with torch.inference_mode():
@@ -70,14 +77,18 @@ def test_zeroing_a_head_of_a_decoder_changes_what_surgery_changes(measure: str) 
                 ]
                 expected = losses[1] - losses[0]
             else:
-                first, second = before[-1].topk(2).indices
+                first, second = (
+                    gpt2.tokenizer.convert_tokens_to_ids([f"Ġ{word}" for word in words])
+                    if words
+                    else before[-1].topk(2).indices
+                )
                 leads = [each[-1, first] - each[-1, second] for each in (before, after)]
                 expected = leads[0] - leads[1]
             assert found.values[place] == pytest.approx(float(expected), rel=1e-3, abs=1e-5)
 
 
 def test_the_mean_is_over_all_tokens_of_the_reference() -> None:
-    minilm, layer, head = model("minilm"), 3, 1
+    minilm, layer, head = loaded("bundled/minilm"), 3, 1
     two = ("It rains.", "Where is it?")
     outputs = [each.outputs[layer][:, head] for each in reference_samples(minilm, two)]
     mean = torch.cat(outputs).mean(0)
@@ -97,25 +108,25 @@ def test_the_mean_is_over_all_tokens_of_the_reference() -> None:
 
 
 def test_a_text_resampled_from_itself_changes_nothing() -> None:
-    found = effects(model("minilm"), BOOK, "resample", reference=(BOOK,), draws=2)
+    found = effects(loaded("bundled/minilm"), BOOK, "resample", reference=(BOOK,), draws=2)
     assert np.abs(found.values).max() < rounding_of(1)  # one cosine less another
     assert np.abs(found.control).max() < rounding_of(1)
 
 
 def test_no_text_of_the_reference_is_resampled_from_itself() -> None:
-    minilm, texts = model("minilm"), reference_texts()
-    for text in texts[::9]:
-        own = head_outputs(minilm, as_input(minilm, text))
-        given = replacements(minilm, text, own, "resample", None)
+    gpt2, texts = loaded("bundled/gpt2-novels"), reference_texts()
+    for text in texts[::16]:
+        own = head_outputs(gpt2, as_input(gpt2, text))
+        given = replacements(gpt2, text, own, "resample", None)
         others = [each for each in texts if each != text]
-        expected = replacements(minilm, text, own, "resample", others)
+        expected = replacements(gpt2, text, own, "resample", others)
         for one, another, layer in zip(given, expected, own, strict=True):
             assert torch.equal(one, another)
             assert (one - layer).norm() > layer.norm() / 10
 
 
 def test_a_text_that_is_cut_or_typed_otherwise_is_the_same_text_of_the_reference() -> None:
-    minilm = model("minilm")
+    minilm = loaded("bundled/minilm")
     text, other = sorted(reference_texts(), key=len)[-2:]
     for written, tokens in ((text, 6), (f" {text.upper()} ", None)):
         found = effects(
@@ -128,7 +139,7 @@ def test_a_text_that_is_cut_or_typed_otherwise_is_the_same_text_of_the_reference
 
 
 def test_no_image_of_the_reference_is_resampled_from_itself() -> None:
-    vit = model("vit-scenes")
+    vit = loaded("bundled/vit-scenes")
     for name in BOX:
         own = head_outputs(vit, as_input(vit, open_box(name)))
         given = replacements(vit, np.asarray(open_box(name)), own, "resample", None)
@@ -138,7 +149,7 @@ def test_no_image_of_the_reference_is_resampled_from_itself() -> None:
 
 
 def test_the_reference_runs_once_a_network_whichever_way_it_is_recorded() -> None:
-    minilm = model("minilm")
+    minilm = loaded("bundled/minilm")
     exact = dataclasses.replace(minilm, way="exact")
     assert minilm.way == "fast"
     assert reference_samples(exact) is reference_samples(minilm)
@@ -149,17 +160,18 @@ def test_the_reference_runs_once_a_network_whichever_way_it_is_recorded() -> Non
 
 
 def test_the_control_moves_a_head_as_far_as_the_replacement_and_is_the_largest_draw() -> None:
-    found = effects(model("minilm"), BOOK, draws=3)
-    assert found.draws.shape == (3, 6, 12)
+    gpt2 = loaded("bundled/gpt2-novels")
+    found, again = (effects(gpt2, TEXT, "mean", "sentence", draws=3) for _ in range(2))
+    assert found.draws.shape == (3, 4, 4)
     assert np.array_equal(found.control, np.abs(found.draws).max(axis=0))
     assert (found.draws > 0).all()
-    again = effects(model("minilm"), BOOK, draws=3)
     assert np.array_equal(found.draws, again.draws)
-    assert not np.array_equal(found.draws, effects(model("minilm"), BOOK, draws=3, seed=1).draws)
+    other = effects(gpt2, TEXT, "mean", "sentence", draws=3, seed=1)
+    assert not np.array_equal(found.draws, other.draws)
 
 
 def test_the_logit_of_the_likeliest_class_falls_as_after_surgery() -> None:
-    vit, image = model("vit-scenes"), open_box("three-shapes")
+    vit, image = loaded("bundled/vit-scenes"), open_box("three-shapes")
     found = effects(vit, image, "zero", draws=0)
     assert set(found.words) < set(vit.vision.labels)  # type: ignore[union-attr]
     assert measures_of(vit) == ("class",)
@@ -199,22 +211,6 @@ def test_a_masked_model_is_measured_at_its_mask_or_at_the_last_word_hidden(tmp_p
     assert len(typed.words) == 2
 
 
-def test_words_that_are_named_are_compared_after_their_blank() -> None:
-    gpt2 = model("gpt2-novels")
-    found = effects(gpt2, TEXT, "zero", "logit_difference", words=("father", "mother"), draws=0)
-    assert found.words == ("father", "mother")
-    whole: Any = gpt2.language_model
-    ids = torch.tensor([as_input(gpt2, TEXT).ids])
-    first, second = gpt2.tokenizer.convert_tokens_to_ids(["Ġfather", "Ġmother"])
-    cut = without_heads(gpt2, (1, 2), whole=whole)
-    with torch.inference_mode():
-        leads = [
-            float(logits[first] - logits[second])
-            for logits in (each(ids).logits[0, -1].double() for each in (whole, cut))
-        ]
-    assert found.values[1, 2] == pytest.approx(leads[0] - leads[1], rel=1e-3, abs=1e-5)
-
-
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
@@ -228,4 +224,28 @@ def test_words_are_two_tokens_and_belong_to_their_measure(
 ) -> None:
     given = {"measure": "logit_difference"} | options
     with pytest.raises(WrongInputError, match=reason):
-        effects(model("gpt2-novels"), TEXT, draws=0, **given)
+        effects(loaded("bundled/gpt2-novels"), TEXT, draws=0, **given)
+
+
+def test_the_samples_are_the_sentences_of_the_reference_or_all_images() -> None:
+    gpt2, vit = loaded("bundled/gpt2-novels"), loaded("bundled/vit-scenes")
+    assert samples_of(gpt2) == reference_texts()
+    assert samples_of(vit) == tuple(BOX)
+    assert compared_with_chance(gpt2) == range(0, 48, 3)
+    assert compared_with_chance(vit) == range(16)
+
+
+def test_an_effect_is_that_of_the_sample_with_the_same_directions_on_all() -> None:
+    gpt2 = loaded("bundled/gpt2-novels")
+    for place in (3, 8):
+        found = sample_effects(gpt2, place, "zero", "loss", draws=2)
+        expected = effects(gpt2, samples_of(gpt2)[place], "zero", "loss", draws=2)
+        assert np.array_equal(found.values, expected.values)
+        assert np.array_equal(found.draws, expected.draws)
+
+
+def test_an_image_is_a_sample_too() -> None:
+    vit, name = loaded("bundled/vit-scenes"), list(BOX)[1]
+    found = sample_effects(vit, 1, "zero")
+    expected = effects(vit, open_box(name), "zero", draws=0)
+    assert_same_pass(found.values, expected.values, 1)
