@@ -65,12 +65,12 @@ def as_stored(atlas: Atlas) -> Atlas:
     return replace(kept, vectors=None, masks={}, rules=())
 
 
-def assert_same(
-    found: object, expected: object, where: str = "atlas", tolerance: float = 0.0
-) -> None:
+def assert_same(found: Any, expected: Any, where: str = "atlas", tolerance: float = 0.0) -> None:
     """Equal in type, shape and every bit, or within a share of the largest number."""
+    assert isinstance(found, type(expected)), where
+    if isinstance(expected, tuple):
+        found, expected = dict(enumerate(found)), dict(enumerate(expected))
     if isinstance(expected, np.ndarray):
-        assert isinstance(found, np.ndarray), where
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape), where
         if tolerance:
             atol = tolerance * max(1.0, np.nanmax(np.abs(expected), initial=0.0))
@@ -83,7 +83,6 @@ def assert_same(
             one, other = getattr(found, each.name), getattr(expected, each.name)
             assert_same(one, other, each.name, tolerance)
     elif isinstance(expected, dict):
-        assert isinstance(found, dict), where
         assert found.keys() == expected.keys(), where
         for key, value in expected.items():
             assert_same(found[key], value, f"{where} {key}", tolerance)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,8 @@ from core.model import Trace, load, trace_image, trace_text
 from core.model.box import open_box
 from core.model.errors import TraceFileError
 from core.model.trace.stored import read_record, write_record
+from tests.atlas.files import assert_same
+from tests.model.bundled import loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,31 +28,13 @@ if TYPE_CHECKING:
 TEXT, PAIR = "The cat saw the dog.", "It ran away."
 
 
-def differences(one: Any, other: Any, name: str = "trace") -> list[str]:
-    """The fields, at any depth, in which two records differ: in type, in shape, or in a bit."""
-    if type(one) is not type(other):
-        return [name]
-    if isinstance(one, np.ndarray):
-        same = one.dtype == other.dtype and one.shape == other.shape and np.array_equal(one, other)
-        return [] if same else [name]
-    if is_dataclass(one):
-        parts = [(getattr(one, each.name), getattr(other, each.name)) for each in fields(one)]
-        names = [f"{name}.{each.name}" for each in fields(one)]
-    elif isinstance(one, tuple) and len(one) == len(other):
-        parts, names = list(zip(one, other, strict=True)), [f"{name}[]"] * len(one)
-    else:
-        return [] if one == other else [name]
-    found = (differences(*pair, below) for pair, below in zip(parts, names, strict=True))
-    return [each for several in found for each in several]
-
-
 def trace_of(kind: str, model_of: ModelOf, bart: Path) -> Trace:
     if kind == "image":
-        return trace_image(load("bundled/vit-scenes"), open_box("three-shapes"))
+        return trace_image(loaded("bundled/vit-scenes"), open_box("three-shapes"))
     if kind == "cross":
         return trace_text(load(str(bart)), TEXT)
     if kind == "pair":
-        return trace_text(load("bundled/minilm"), TEXT, PAIR)
+        return trace_text(loaded("bundled/minilm"), TEXT, PAIR)
     return trace_text(model_of(kind), TEXT)
 
 
@@ -65,7 +48,7 @@ def test_a_trace_comes_back_from_its_file_as_it_was(
     trace = trace_of(kind, model_of, answering_bart)
     write_record(trace, tmp_path / "trace.safetensors")
     again = read_record(Trace, tmp_path / "trace.safetensors")
-    assert differences(trace, again) == []
+    assert_same(again, trace)
     assert [each.name for each in tmp_path.iterdir()] == ["trace.safetensors"]
     for each, other in zip((trace, *trace.others), (again, *again.others), strict=True):
         assert np.array_equal(each.attention(), other.attention())
@@ -79,7 +62,7 @@ def test_a_trace_comes_back_from_its_file_as_it_was(
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("saved") / "trace.safetensors"
-    write_record(trace_text(load("bundled/gpt2-novels"), TEXT), path)
+    write_record(trace_text(loaded("bundled/gpt2-novels"), TEXT), path)
     return path
 
 

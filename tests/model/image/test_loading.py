@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import torch
 import transformers
 from PIL import Image, ImageDraw
 
-from core.model import ModelError, classify, load, trace_image, trace_text
+from core.model import ModelError, classify, load, trace_image, trace_patches, trace_text
 from core.model.errors import ImageError, UnsupportedModelError, WrongInputError
 from tests.model.image.families import (
     FAMILIES,
@@ -23,6 +24,7 @@ from tests.model.image.families import (
     saved,
     write_processor,
 )
+from tests.rounding import assert_same_shares
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,29 +50,26 @@ def test_a_model_of_the_other_kind_and_an_input_of_the_other_kind_are_refused(
             see(bert, image())
 
 
+WINDOWS = "attends within windows or merges"
+HUNDRED = "has other tokens than one for each patch"  # YOLOS has them for things to detect
+
+
 @pytest.mark.parametrize(
-    ("config", "kind", "settings"),
+    ("kind", "settings", "problem"),
     [
-        ("SwinConfig", "SwinModel", {"embed_dim": 8, "depths": [1, 1], "num_heads": [2, 2]}),
-        ("Swinv2Config", "Swinv2Model", {"embed_dim": 8, "depths": [1, 1], "num_heads": [2, 2]}),
-        ("HieraConfig", "HieraModel", {"embed_dim": 8, "image_size": [224, 224]}),
+        ("Swin", {"embed_dim": 8, "depths": [1, 1], "num_heads": [2, 2]}, WINDOWS),
+        ("Swinv2", {"embed_dim": 8, "depths": [1, 1], "num_heads": [2, 2]}, WINDOWS),
+        ("Hiera", {"embed_dim": 8, "image_size": [224, 224]}, WINDOWS),
+        ("Yolos", TINY | {"image_size": [SIDE, SIDE]}, HUNDRED),
     ],
 )
-def test_networks_with_windows_are_refused_in_one_sentence(
-    config: str, kind: str, settings: dict[str, Any], tmp_path: Path
+def test_networks_whose_tokens_are_not_their_patches_are_refused_in_one_sentence(
+    kind: str, settings: dict[str, Any], problem: str, tmp_path: Path
 ) -> None:
-    saved(kind, getattr(transformers, config)(**settings), tmp_path)
-    with pytest.raises(UnsupportedModelError, match="attends within windows or merges") as caught:
+    saved(f"{kind}Model", getattr(transformers, f"{kind}Config")(**settings), tmp_path)
+    with pytest.raises(UnsupportedModelError, match=problem) as caught:
         load(str(tmp_path))
     assert caught.value.problem.count(".") == 1
-
-
-def test_tokens_that_cannot_be_named_are_refused(tmp_path: Path) -> None:
-    """YOLOS puts a hundred tokens for things to detect after its patches."""
-    config = transformers.YolosConfig(**TINY | {"image_size": [SIDE, SIDE]})
-    saved("YolosModel", config, tmp_path)
-    with pytest.raises(UnsupportedModelError, match="has other tokens than one for each patch"):
-        load(str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -189,3 +188,29 @@ def test_classes_are_those_of_the_models_own_softmax(
     named = classify(model, image())
     assert [label for label, _ in named] == [label for label, _ in expected]
     np.testing.assert_allclose([p for _, p in named], [p for _, p in expected], atol=1e-5)
+
+
+def test_pixels_that_a_model_had_are_neither_resized_nor_cropped_again(tmp_path: Path) -> None:
+    build(FAMILIES["vit"], tmp_path)
+    crop = {"height": SIDE, "width": SIDE}
+    write_processor(tmp_path, size={"shortest_edge": 32}, crop_size=crop, do_center_crop=True)
+    model = load(str(tmp_path))
+    first = trace_image(model, image(50, 70))
+    assert first.patches is not None
+    again = trace_patches(model, first.patches)
+    assert again.patches is first.patches
+    assert_same_shares(again.attention(), first.attention(), first)
+    seen_as_new = trace_image(model, first.patches.pixels)
+    assert not np.allclose(seen_as_new.attention(), first.attention(), atol=1e-3)
+
+
+def test_pixels_of_another_model_are_refused(tmp_path: Path) -> None:
+    build(FAMILIES["siglip"], tmp_path / "own")
+    build(FAMILIES["siglip"], tmp_path / "other", patch_size=6)
+    own, other = load(str(tmp_path / "own")), load(str(tmp_path / "other"))
+    patches = trace_image(other, image()).patches
+    assert patches is not None
+    with pytest.raises(ModelError, match="4 x 4 patches"):
+        trace_patches(own, patches)
+    with pytest.raises(ModelError):
+        trace_patches(own, replace(patches, pixels=image(SIDE + 1, SIDE + 1).copy()))

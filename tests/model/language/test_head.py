@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from core.model import LoadedModel
     from tests.model.families import Weights
 
 
@@ -38,54 +39,44 @@ def _probabilities(network: torch.nn.Module, inputs: dict[str, torch.Tensor]) ->
     return shares
 
 
-@pytest.mark.parametrize("name", DECODERS)
-def test_a_decoder_expects_what_transformers_says(name: str, tmp_path: Path) -> None:
-    network = build_with_head(name, DECODERS[name], tmp_path)
-    model = load(str(tmp_path))
-    assert model.task == "next"
-    expected = _probabilities(network, _inputs(tmp_path, SENTENCES[1]))[-1]
-    guesses = next_words(model, SENTENCES[1], count=10)
-    assert [guess.id for guess in guesses] == np.argsort(-expected)[:10].tolist()
-    np.testing.assert_allclose(
-        [guess.probability for guess in guesses], np.sort(expected)[::-1][:10], rtol=1e-3
-    )
-
-
-@pytest.mark.parametrize("name", MASKED)
-def test_a_masked_model_reads_what_transformers_says(name: str, tmp_path: Path) -> None:
-    network = build_with_head(name, MASKED[name], tmp_path)
-    model = load(str(tmp_path))
-    assert model.task == "masked"
-    text = f"The {model.tokenizer.mask_token} sat on the {model.tokenizer.mask_token} walk home."
-    inputs = _inputs(tmp_path, text)
-    expected = _probabilities(network, inputs)
-    masks = torch.nonzero(inputs["input_ids"][0] == model.tokenizer.mask_token_id).ravel().tolist()
-    words = masked_words(model, text, count=5)
-    assert [each.position for each in words] == masks
-    assert len(masks) == 2
-    for each in words:
-        row = expected[each.position]
-        assert [guess.id for guess in each.guesses] == np.argsort(-row)[:5].tolist()
-        np.testing.assert_allclose(
-            [guess.probability for guess in each.guesses], np.sort(row)[::-1][:5], rtol=1e-3
-        )
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), [*DECODERS.items(), *MASKED.items()])
-def test_a_head_changes_no_attention_and_holds_no_weight_twice(
+def test_a_head_says_what_transformers_says_and_leaves_attention_as_it_is(
     name: str, kind: str, tmp_path: Path
 ) -> None:
     network = build_with_head(name, kind, tmp_path)
     model = load(str(tmp_path))
-    assert model.language_model is not None
-    with torch.no_grad():
-        attentions = network(**_inputs(tmp_path, SENTENCES[1]), output_attentions=True).attentions
-    trace = trace_text(model, SENTENCES[1])
-    np.testing.assert_allclose(trace.attention(), torch.cat(attentions).numpy(), atol=2e-5)
-    shared = {id(weight) for weight in model.language_model.parameters()}
-    assert {id(weight) for weight in model.network.parameters()} <= shared
+    assert model.task == ("next" if name in DECODERS else "masked")
+    mask = model.tokenizer.mask_token
+    text = SENTENCES[1] if name in DECODERS else f"The {mask} sat on the {mask} walk home."
+    inputs = _inputs(tmp_path, text)
+    expected = _probabilities(network, inputs)
+    if name in DECODERS:
+        found = {len(expected) - 1: next_words(model, text, count=10)}
+    else:
+        found = {each.position: each.guesses for each in masked_words(model, text, count=10)}
+        assert len(found) == 2
+        masks = inputs["input_ids"][0] == model.tokenizer.mask_token_id
+        assert list(found) == torch.nonzero(masks).ravel().tolist()
+    for place, guesses in found.items():
+        best = np.argsort(-expected[place])[:10]
+        assert [guess.id for guess in guesses] == best.tolist()
+        chances = [guess.probability for guess in guesses]
+        np.testing.assert_allclose(chances, expected[place][best], rtol=1e-3)
+    _check_attention(model, network, inputs, text)
+    shared = {id(weight) for weight in model.language_model.parameters()}  # type: ignore[union-attr]
+    assert {id(weight) for weight in model.network.parameters()} <= shared  # none is there twice
     assert sum(weight.numel() for weight in network.parameters()) == model.parameters
+
+
+def _check_attention(
+    model: LoadedModel, network: torch.nn.Module, inputs: dict[str, torch.Tensor], text: str
+) -> None:
+    """Transformers' own network attends the same way."""
+    with torch.no_grad():
+        attentions = network(**inputs, output_attentions=True).attentions
+    own = torch.cat(attentions).numpy()
+    np.testing.assert_allclose(trace_text(model, text).attention(), own, atol=2e-5)
 
 
 def _narrower(weights: Weights) -> Weights:
@@ -108,10 +99,7 @@ def test_a_model_whose_head_is_incomplete_opens_without_it(
     network = build_with_head(name, WITH_HEAD[name], tmp_path)
     model = load(str(rewrite(tmp_path, change)))
     assert (model.language_model, model.task) == (None, None)
-    with torch.no_grad():
-        attentions = network(**_inputs(tmp_path, SENTENCES[0]), output_attentions=True).attentions
-    trace = trace_text(model, SENTENCES[0])
-    np.testing.assert_allclose(trace.attention(), torch.cat(attentions).numpy(), atol=2e-5)
+    _check_attention(model, network, _inputs(tmp_path, SENTENCES[0]), SENTENCES[0])
 
 
 def test_a_head_that_does_not_fit_in_memory_is_not_read(

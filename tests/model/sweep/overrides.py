@@ -24,7 +24,7 @@ def _each(kinds: str, settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
 OVERRIDES: dict[str, dict[str, Any]] = {
     **_each(
         "qwen2_vl_text qwen2_5_vl_text paddleocr_vl_text qwen2_5_omni_text cosmos3_edge_text"
-        " qwen3_vl_text qwen3_vl_moe_text glm4v_text glm_image_text glm_ocr_text glm46v_text",
+        " qwen3_vl_text qwen3_vl_moe_text glm4v_text glm_image_text glm_ocr_text",
         _sections(2, 1, 1),
     ),
     "glm4v_moe_text": _sections(1, 1, 0),
@@ -55,17 +55,7 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "vits": {"speaking_rate": 1e6},  # random weights otherwise ask for hours of speech
     "mamba2": {"num_heads": 8},
     "reformer": {"axial_pos_shape": [8, 8], "axial_pos_embds_dim": [16, 16]},
-    "canine": {"num_hash_buckets": 128},
     "dots1": {"n_routed_experts": 4, "n_shared_experts": 1, "num_experts_per_tok": 2},
-    "dots3_note_text": {
-        "swa_num_attention_heads": 2,
-        "swa_num_key_value_heads": 2,
-        "swa_q_lora_rank": 8,
-        "swa_kv_lora_rank": 8,
-        "swa_head_dim": 24,
-        "swa_qk_nope_head_dim": 16,
-        "swa_v_head_dim": 16,
-    },
     **_each(
         "gemma4_text gemma4_unified_text embedding_gemma2_text",
         {"global_head_dim": 16},
@@ -91,10 +81,8 @@ OVERRIDES: dict[str, dict[str, Any]] = {
     "neomme": {"head_dim": 16},
     **_each("qwen2_5_omni_thinker qwen3_omni_moe_thinker", {"vision_start_token_id": 300}),
     "markuplm": {"max_xpath_tag_unit_embeddings": 256, "max_xpath_subs_unit_embeddings": 1024},
-    "fastspeech2_conformer": {"num_mel_bins": 80},
     **_each(
-        "vibevoice_acoustic_tokenizer vibevoice_acoustic_tokenizer_encoder"
-        " vibevoice_acoustic_tokenizer_decoder",
+        "vibevoice_acoustic_tokenizer vibevoice_acoustic_tokenizer_encoder",
         {"num_filters": 1, "depths": [1] * 7},
     ),
     "vibevoice_asr": {"acoustic_tokenizer_chunk_size": 32000},

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import math
 import sys
+import traceback
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -18,7 +20,6 @@ from tests.model.sweep.eager import Eager
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from core.model import LoadedModel, Trace
 
@@ -198,41 +199,27 @@ def _output_error(trace: Trace, eager: Eager, text: str, pair: str | None) -> fl
 @contextmanager
 def _crashes_shown() -> Iterator[None]:
     """Let the exception behind a refusal through; `core.model.refusal` logs such exceptions."""
-    log, unforeseen = logging.getLogger("core.model.refusal"), _Unforeseen()
-    log.addHandler(unforeseen)
+    log, unforeseen = logging.getLogger("core.model.refusal"), list[str]()
+
+    def note(_: logging.LogRecord) -> bool:
+        unforeseen.append(described(sys.exception()))
+        return True
+
+    log.addFilter(note)
     try:
         yield
     except ModelError as refusal:
-        if unforeseen.texts:
-            raise CrashError(unforeseen.texts[-1]) from refusal
-        raise
-    except CrashError:
+        if unforeseen:
+            raise CrashError(unforeseen[-1]) from refusal
         raise
     except Exception as error:
         raise CrashError(described(error)) from error
     finally:
-        log.removeHandler(unforeseen)
+        log.removeFilter(note)
 
 
-class _Unforeseen(logging.Handler):
-    """Collects the exceptions that are in flight when something is logged."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.texts: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        error = sys.exception()
-        self.texts.append(described(error) if error else record.getMessage()[:200])
-
-
-def described(error: BaseException) -> str:
+def described(error: BaseException | None) -> str:
     """Class, first line and place of an exception."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = ""
-    if place is not None:
-        code = place.tb_frame.f_code
-        where = f" ({code.co_filename.rsplit('/', 1)[-1]}:{place.tb_lineno} {code.co_name})"
+    frames = traceback.extract_tb(error.__traceback__) if error else []
+    where = "".join(f" ({Path(f.filename).name}:{f.lineno} {f.name})" for f in frames[-1:])
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{where}"
