@@ -15,8 +15,7 @@ from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.screens.effect.away import pick_away, show_away
 from core.screens.effect.corpus import Corpus, measure_corpus, pick_over, show_corpus
-from core.screens.effect.heads import compare, show_heads
-from core.screens.effect.help import examples, mathematics
+from core.screens.effect.heads import MATHEMATICS, compare, examples, show_heads
 from core.screens.effect.input import measured_trace
 from core.screens.effect.measuring import head_effects, pick_measure, pick_replacement
 from core.screens.effect.paths import show_origin
@@ -65,6 +64,6 @@ else:
         heads, found = head_effects(trace, key, replace, measure, layer, head)
         presets.show(partial(examples, heads))
         measure_next = partial(compare, show_heads(heads, found, key, colours), heads, found, key)
-show_end(*mathematics(has_words=trace.input.has_words))
+show_end(MATHEMATICS)
 if measure_next is not None:
     measure_next()

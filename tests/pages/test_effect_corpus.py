@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +37,7 @@ def test_the_map_over_the_corpus_says_what_is_typical_and_which_heads_exceed_cha
     passing = int(table["exceeds"].sum())
     assert passing >= 8
     assert f"**{passing} of 16 heads (dot) matter more than chance,**" in said(app)
-    assert "against 10 random directions on 16 of the sentences" in " ".join(said(app).split())
+    assert "10 random directions on 16 of the sentences" in said(app)
     first = table[table["exceeds"]].nlargest(1, "effect").iloc[0]
     assert f"**Over 48 sentences, L{first['layer']} H{first['head']} matters most:**" in said(app)
     assert f"95 % interval {first['low']:.3g} to {first['high']:.3g}" in said(app)
@@ -46,11 +45,8 @@ def test_the_map_over_the_corpus_says_what_is_typical_and_which_heads_exceed_cha
     row = table[(table["layer"] == 2) & (table["head"] == 3)].iloc[0]
     matters = "matters" if row["exceeds"] else "not shown to matter"
     assert f"**{matters}** more than chance" in said(app)
-    digits = 2 - math.floor(math.log10(row["high"]))
-    effect, low, high = (f"{row[each]:.{digits}f}" for each in ("effect", "low", "high"))
-    assert f"by **{effect}** (nats; 95 % interval over 48 sentences: {low} to {high})" in said(app)
-    assert f"larger than that of {row['others']:.0%}".replace("%", " %") in said(app)
-    assert "The change is positive" not in said(app)
+    effect, low, high = (f"{row[each]:.3g}" for each in ("effect", "low", "high"))
+    assert f"by **{effect}** (nats; 95 % interval {low} to {high})" in said(app)
     np.testing.assert_allclose(_drawn_values(app), table["effect"], rtol=1e-4)
 
 
@@ -75,8 +71,7 @@ def few_samples(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_images_are_measured_over_the_sample_images() -> None:
     app = open_image("effect", over="corpus")
     assert "Over 8 images, " in said(app)
-    assert "on 8 of the images" in " ".join(said(app).split())
-    assert "The change is positive on" in said(app)
+    assert "on 8 of the images" in said(app)
     assert alerts(app) == ""
 
 

@@ -11,7 +11,6 @@ from core.analysis.effect.table import (
     largest_effect,
     leading_heads,
     leading_table,
-    loudest_within,
     parts_table,
 )
 
@@ -26,6 +25,5 @@ __all__ = [
     "largest_effect",
     "leading_heads",
     "leading_table",
-    "loudest_within",
     "parts_table",
 ]

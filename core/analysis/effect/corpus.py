@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arrays import Floats
 from core.analysis.effect.table import (
     FALSE_DISCOVERY,
     NEGLIGIBLE,
@@ -38,9 +37,7 @@ def corpus_table(
     Columns ``layer`` and ``head`` (from 1); ``effect``, its typical size: the geometric mean over
     texts, with ``low`` and ``high``, the 95 % interval over texts
     (:func:`core.analysis.statistics.interval_of_mean` of the logarithms: of sizes themselves, a few
-    texts decide the mean); ``positive``, the share of texts on which the effect is above 0;
-    ``others``, the share of the other heads of its layer whose effect is smaller, mean over texts:
-    one half for a head like the others. With `compared` ``times``, how many times the typical size
+    texts decide the mean). With `compared` ``times``, how many times the typical size
     of its directions it is on these texts; ``rate``, the false discovery rate at which it exceeds
     chance (:func:`core.analysis.effect.table.rates_of_logs` of the means over texts); ``exceeds``,
     whether that is at most `FALSE_DISCOVERY`, and ``effect`` no less than `NEGLIGIBLE` of the
@@ -63,14 +60,7 @@ def corpus_table(
     low, high = np.exp(interval_of_mean(logs))
     layers, heads = values.shape[1:]
     layer, head = np.divmod(np.arange(layers * heads), heads)
-    known = np.isfinite(values).all(axis=0)
-    grids: dict[str, NDArray[Any]] = {
-        "effect": effect,
-        "low": low,
-        "high": high,
-        "positive": np.where(known, (values > 0).mean(axis=0), np.nan),
-        "others": _above_others(np.abs(values)).mean(axis=0),
-    }
+    grids: dict[str, NDArray[Any]] = {"effect": effect, "low": low, "high": high}
     if compared:
         beside = np.mean([log_sizes(each.values, each.draws) for each in compared], axis=0)
         rate = rates_of_logs(beside)
@@ -88,11 +78,3 @@ def corpus_table(
         "draws": len(compared[0].draws) if compared else 0,
     }
     return table
-
-
-def _above_others(sizes: Floats) -> Floats:
-    """The share of the other heads of the layer that are smaller, (text, layer, head)."""
-    smaller = (sizes[..., None, :] < sizes[..., None]).sum(axis=-1)
-    others = np.isfinite(sizes).sum(axis=-1, keepdims=True) - 1
-    known = np.isfinite(sizes) & (others > 0)
-    return np.where(known, smaller / np.maximum(others, 1), np.nan)

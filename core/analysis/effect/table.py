@@ -59,7 +59,6 @@ def effect_table(
     written: Floats | None = None,
     patterns: Sequence[str] | None = None,
     direct: Floats | None = None,
-    parts: Floats | None = None,
 ) -> pd.DataFrame:
     """Whether each head matters on one text, a row per head, in the order of layers and heads.
 
@@ -70,17 +69,15 @@ def effect_table(
     written : (layer, head), of ``core.model.interventions.written.written_norms``.
     patterns : the pattern of each head in the order of rows, as ``pattern_table``'s ``class``.
     direct : (layer, head), of ``core.model.interventions.direct.direct_effects``.
-    parts : (layer, head), ``heads`` of ``core.model.interventions.direct.direct_parts``.
 
     Columns ``layer`` and ``head`` (from 1); ``effect``; ``control``, the largest effect of a random
     direction by size; ``rate``, the false discovery rate at which the effect exceeds chance
     (:func:`discovery_rates`), and ``exceeds``, whether that is at most `FALSE_DISCOVERY`;
     ``others``, the median size among the other heads of its layer; with `written` ``written`` (a
     length), ``share`` (of the mean head of its layer) and ``inactive`` (whether that is below
-    `INACTIVE`); with `patterns` ``pattern``; with `direct`
-    ``direct`` and ``repaired``, the direct effect less the effect: what the rest of the model makes
-    up for; with `parts` ``part``, what it writes of the value read at the end. A head that a
-    layer does not have is nan. ``table.attrs`` has "measure", "unit" and "replace" of the effects.
+    `INACTIVE`); with `patterns` ``pattern``; with `direct` ``direct`` and ``repaired``, the direct
+    effect less the effect: what the rest of the model makes up for. A head that a layer does not
+    have is nan. ``table.attrs`` has "measure", "unit" and "replace" of the effects.
     """
     import pandas as pd
 
@@ -109,8 +106,6 @@ def effect_table(
         columns["pattern"] = np.array(patterns)
     if direct is not None:
         columns |= {"direct": direct.ravel(), "repaired": (direct - values).ravel()}
-    if parts is not None:
-        columns["part"] = parts.ravel()
     table = pd.DataFrame(columns)
     table.attrs |= facts_of(found)
     return table
@@ -222,22 +217,11 @@ def parts_table(
 
 def largest_effect(table: pd.DataFrame) -> dict[str, Any] | None:
     """The row whose effect is largest by size; None where there is none."""
-    known = (row for row in _rows(table) if np.isfinite(row["effect"]))
-    return max(known, key=lambda row: abs(row["effect"]), default=None)
-
-
-def loudest_within(table: pd.DataFrame) -> dict[str, Any] | None:
-    """The row that writes most among those compared with chance that do not exceed it."""
-    compared = (row for row in _rows(table) if np.isfinite(row.get("rate", 0.0)))
-    return max(
-        (row for row in compared if "share" in row and not row["exceeds"]),
-        key=lambda row: float(row["share"]),
-        default=None,
-    )
-
-
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): each for name, each in row.items()} for row in table.to_dict("records")]
+    sizes = table["effect"].abs()
+    if not sizes.notna().any():
+        return None
+    (row,) = table.loc[[sizes.idxmax()]].to_dict("records")
+    return {str(name): each for name, each in row.items()}
 
 
 def _median_of_others(sizes: Floats) -> Floats:

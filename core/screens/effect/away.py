@@ -129,18 +129,11 @@ def _weights(trace: Trace, heads: HeadTable) -> Array:
 
 
 def _caption(result: AblationResult, picked: Picked, heads: HeadTable) -> list[str]:
-    moved = heads.row["moved"]
-    sentences = [
-        _words(
-            "attention_of",
-            head=heads.name,
-            most=picked.shown is None,
-            moved=percent(moved) if moved else "none",
-        )
-    ]
+    most, moved = picked.shown is None, percent(heads.row["moved"])
+    sentences = [_words("attention_of", head=heads.name, most=most, moved=moved)]
     for cell in picked.ablation.cells:
         weight = result.before.attention(cell.layer, cell.head)[cell.query, cell.key]
-        sentences.append(_words("edge_weight", weight=number(weight, ".2g"), absent=weight == 0))
+        sentences.append(_words("edge_weight", weight=number(weight, ".2g")))
     return sentences
 
 

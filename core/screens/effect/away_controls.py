@@ -53,24 +53,18 @@ def pick_away(trace: Trace, key: TraceKey) -> Picked:
     ablation = {"heads": _head, "layer": _layer, "edge": _edge}[take](trace)
     if ablation.heads:
         ablation = ablation._replace(replace=pick_replacement(key))
+    shown = _shown(trace)
     with more():
-        shown = _pick_shown(trace)
         return Picked(ablation._replace(measure=pick_measure(key)), take, shown)
 
 
-def _pick_shown(trace: Trace) -> tuple[int, int] | None:
+def _shown(trace: Trace) -> tuple[int, int] | None:
+    """The head that was pressed on the map of what moved."""
     layers, heads = trace.shape[:2]
     names = [head_name(trace, layer, head) for layer in range(layers) for head in range(heads)]
-    options = {MOST: "the head that moved most"} | {name.replace(" ", ""): name for name in names}
-    shown = controls.choice(
-        "shown",
-        options,
-        "Attention of",
-        subject="Heads are",
-        menu=True,
-        help="Or press a head on the map below.",
-    )
-    return None if shown == MOST else divmod([*options].index(shown) - 1, heads)
+    options = [MOST, *(name.replace(" ", "") for name in names)]
+    shown = controls.choice("shown", options, subject="Heads are")
+    return None if shown == MOST else divmod(options.index(shown) - 1, heads)
 
 
 def _head(trace: Trace) -> Ablation:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import streamlit as st
 
-from core.analysis.effect import FALSE_DISCOVERY, largest_effect
+from core.analysis.effect import largest_effect
 from core.analysis.effect.corpus import corpus_table
-from core.analysis.statistics import CONFIDENCE
 from core.figures.palette import Palette
 from core.model import Trace
 from core.model.interventions.heads import Replace
@@ -32,10 +30,9 @@ from core.ui.head_tables import HeadTable, offer_table
 from core.ui.navigation import ask
 from core.ui.serve.once import Shared
 from core.ui.serve.progress import Bar
-from core.ui.words.effects import MEASURED, replacements_of
+from core.ui.words.effects import MEASURED
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
-from core.vocabulary import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,21 +122,24 @@ def show_corpus(heads: HeadTable, corpus: Corpus, colours: Palette) -> Callable[
 
     What it gives compares them with chance, below these, and draws them again.
     """
-    samples, facts = _SAMPLES[corpus.key.modality], heads.table.attrs
-    ask(_headline(heads.table, samples))
+    table, samples = heads.table, _SAMPLES[corpus.key.modality]
+    facts, compared = _facts(heads.row, table, samples), table.attrs["compared"]
+    ask(_headline(table, samples))
     left, right = st.columns([5, 4], gap="medium")
     with left:
-        beyond = heads.grid("exceeds") if facts["compared"] else None
-        show_map(heads, MEASURED[facts["measure"]], colours, beyond=beyond)
-        if facts["compared"]:
-            st.caption(_caption(heads.table, samples))
+        beyond = heads.grid("exceeds") if compared else None
+        show_map(heads, MEASURED[table.attrs["measure"]], colours, beyond=beyond)
+        if compared:
+            passing = int(table["exceeds"].sum())
+            st.caption(_words("passing", passing=passing, total=len(table), **facts))
     with right, st.container(border=True):
-        _show_card(heads, samples)
+        passes = heads.row.get("exceeds", False)
+        st.markdown(_words("over_head", head=heads.name, passes=passes, **facts))
     place = st.empty()
     with st.container(horizontal=True):
         offer_table(heads, contents("effect", heads.trace.model, "corpus", text=False))
     with st.expander("Every head"):
-        st.dataframe(heads.table, hide_index=True, height=420)
+        st.dataframe(table, hide_index=True, height=420)
     return partial(_go_on, place, corpus)
 
 
@@ -154,90 +154,17 @@ def _go_on(place: DeltaGenerator, corpus: Corpus) -> None:
 
 def _headline(table: pd.DataFrame, samples: str) -> str:
     """The head that matters most of those that exceed chance, or that none does (Markdown)."""
-    facts = table.attrs
-    first = largest_effect(table[table["exceeds"]] if facts["compared"] else table)
+    compared = table.attrs["compared"]
+    first = largest_effect(table[table["exceeds"]] if compared else table)
     if first is None:
-        replaced = replacements_of("text")[facts["replace"]]
-        return _words("none_over", count=facts["texts"], samples=samples, replaced=replaced)
-    return _words(
-        "over_corpus",
-        head=f"L{first['layer']} H{first['head']}",
-        count=facts["texts"],
-        samples=samples,
-        measured=MEASURED[facts["measure"]],
-        effect=_short(first["effect"]),
-        low=_short(first["low"]),
-        high=_short(first["high"]),
-        level=percent(CONFIDENCE),
-        compared=facts["compared"],
-        times=_times(first),
-        unit=facts["unit"],
-    )
+        return _words("none_over", count=table.attrs["texts"], samples=samples)
+    head = f"L{first['layer']} H{first['head']}"
+    return _words("over_corpus", head=head, **_facts(first, table, samples))
 
 
-def _caption(table: pd.DataFrame, samples: str) -> str:
-    return _words(
-        "passing",
-        passing=int(table["exceeds"].sum()),
-        total=len(table),
-        compared=table.attrs["compared"],
-        samples=samples,
-        draws=table.attrs["draws"],
-        rate=percent(FALSE_DISCOVERY),
-    )
-
-
-def _show_card(heads: HeadTable, samples: str) -> None:
-    """The typical effect of the chosen head with its interval, beside chance and its layer."""
-    row, facts = heads.row, heads.table.attrs
-    form = _form(max(row["effect"], row["high"]))
-    effect, low, high = (number(row[name], form, missing="–") for name in ("effect", "low", "high"))
-    st.markdown(
-        _words(
-            "over_head",
-            head=heads.name,
-            passes=row.get("exceeds", False),
-            compared=facts["compared"],
-            times=_times(row),
-            draws=facts["draws"],
-            effect=effect,
-            low=low,
-            high=high,
-            level=percent(CONFIDENCE),
-            measured=MEASURED[facts["measure"]],
-            unit=facts["unit"],
-            count=facts["texts"],
-            samples=samples,
-        )
-    )
-    if np.isfinite(row["effect"]):
-        st.caption(
-            _words(
-                "how_often",
-                signed=facts["measure"] in ("logit_difference", "loss", "class"),
-                positive=round(row["positive"] * facts["texts"]),
-                count=facts["texts"],
-                samples=samples,
-                others="–" if math.isnan(row["others"]) else percent(row["others"]),
-            )
-        )
-
-
-def _times(row: Any) -> str:  # noqa: ANN401 - a row of the table
-    """How many times the effect of random directions an effect is; empty where none were tried."""
-    return number(row["times"], ".3g") if "times" in row else ""
-
-
-def _form(largest: float) -> str:
-    """How numbers up to the largest are written: with as many decimals as show three digits of it.
-
-    >>> _form(0.0038), _form(27.0)
-    ('z.5f', 'z.1f')
-    """
-    if not 0 < largest < np.inf:
-        return ".3g"
-    return f"z.{max(0, 2 - math.floor(math.log10(largest)))}f"
-
-
-def _short(value: float) -> str:
-    return number(value, ".3g", missing="–")
+def _facts(row: Mapping[str, Any], table: pd.DataFrame, samples: str) -> dict[str, Any]:
+    """What a sentence says of a head's typical effect, and beside what (Markdown)."""
+    names = ("effect", "low", "high", "times")
+    numbers = {name: number(row.get(name, math.nan), ".3g", missing="–") for name in names}
+    facts = {name: table.attrs[name] for name in ("unit", "texts", "compared", "draws")}
+    return numbers | facts | {"measured": MEASURED[table.attrs["measure"]], "samples": samples}

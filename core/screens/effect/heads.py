@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from core.analysis.arrays import Bools
-from core.analysis.effect import FALSE_DISCOVERY, INACTIVE, LITTLE, largest_effect
+from core.analysis.effect import largest_effect
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.palette import Palette
 from core.model.interventions.heads import SINGLE_DRAWS
@@ -21,7 +20,6 @@ from core.screens.effect.measuring import (
     notes,
 )
 from core.screens.effect.methods import show_methods
-from core.screens.effect.writes import what_it_writes
 from core.screens.effect.writing import direct_of_head
 from core.ui import controls
 from core.ui.downloads import contents
@@ -29,11 +27,11 @@ from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable, names_of, offer_table
 from core.ui.navigation import ask
 from core.ui.place import choose_head
+from core.ui.presets import Preset
 from core.ui.words.effects import MEASURED, replacements_of
-from core.ui.words.numbers import number
+from core.ui.words.numbers import in_a_row, number
 from core.ui.words.pattern_words import pattern_names
 from core.ui.words.prose import Prose
-from core.vocabulary import percent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +42,16 @@ if TYPE_CHECKING:
 
 SHORT = 50  # tokens: what is found on fewer is a hint
 _words = Prose(__file__)
+MATHEMATICS = _words("mathematics")
+
+
+def examples(heads: HeadTable) -> list[Preset]:
+    """The head of largest effect."""
+    first = largest_effect(heads.table)
+    if first is None:
+        return []
+    place = {name: str(first[name]) for name in ("layer", "head")}
+    return [Preset("Largest effect", _words("largest"), place)]
 
 
 def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette) -> DeltaGenerator:
@@ -84,64 +92,37 @@ def compare(place: DeltaGenerator, heads: HeadTable, found: Effects, key: TraceK
 
 def headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) -> str:
     """Whether a head matters on this text, and how much that can bear (Markdown)."""
-    trace, rows = heads.trace, heads.table if leaders is None else leaders
+    rows = heads.table if leaders is None else leaders
     passing = rows[:0] if leaders is None else leaders[leaders["matters"]]
     first = largest_effect(passing if len(passing) else rows)
     if first is None:
         raise AssertionError  # a model without heads has no such page
-    tokens, effect = min(len(trace.tokens), given.MAX_TOKENS), first["effect"]
-    head, modality = f"L{first['layer']} H{first['head']}", trace.input.modality
-    few = tokens if tokens < SHORT and trace.input.has_words else 0
+    facts = {
+        "head": f"L{first['layer']} H{first['head']}",
+        "modality": heads.trace.input.modality,
+        "effect": number(first["effect"], ".3g"),
+        "unit": found.unit,
+    }
     if leaders is None:
-        size = number(effect, ".3g")
-        return _words("comparing", effect=size, head=head, unit=found.unit, modality=modality)
-    low, high, draws = (
-        number(first["low"], ".3g"),
-        number(first["high"], ".3g"),
-        leaders.attrs["draws"],
-    )
-    if not len(passing):
-        dots = set(names_of(heads.table[heads.table["exceeds"]])) - set(names_of(leaders))
-        return _words(
-            "no_head",
-            effect=number(effect, ".3g"),
-            leaders=len(leaders),
-            dots=len(dots) if len(found.draws) else None,
-            head=head,
-            unit=found.unit,
-            modality=modality,
-            tokens=few,
-            low=low,
-            high=high,
-            draws=draws,
-        )
-    signed = found.measure == "logit_difference"
+        return _words("comparing", **facts)
+    tokens = min(len(heads.trace.tokens), given.MAX_TOKENS)
     return _words(
         "headline",
+        **facts,
         measured=MEASURED[found.measure],
-        falls=signed and effect > 0,
-        rises=signed and effect < 0,
-        effect=number(abs(effect) if signed else effect, ".3g"),
-        others=", ".join(names_of(passing).tolist()[1:]),
-        alone=len(passing) == 2,
-        head=head,
-        unit=found.unit,
-        modality=modality,
-        tokens=few,
-        low=low,
-        high=high,
-        draws=draws,
+        matter=in_a_row(names_of(passing).tolist()),
+        tokens=tokens if tokens < SHORT and heads.trace.input.has_words else 0,
+        low=number(first["low"], ".3g"),
+        high=number(first["high"], ".3g"),
+        draws=leaders.attrs["draws"],
     )
 
 
 def _caption(table: pd.DataFrame, found: Effects) -> str:
+    if not len(found.draws):
+        return _words("squares")
     return _words(
-        "squares",
-        compared=len(found.draws) > 0,
-        beyond=int(table["exceeds"].sum()),
-        total=len(table),
-        draws=len(found.draws),
-        rate=percent(FALSE_DISCOVERY),
+        "dots", beyond=int(table["exceeds"].sum()), total=len(table), draws=len(found.draws)
     )
 
 
@@ -180,25 +161,15 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     """What it looks like, how much it writes, whether it is needed, each beside its control."""
     row, replaced, measure = heads.row, replacements_of(key.modality), found.measure
     ways = {name: effects_of_head(key, name, measure, heads.layer, heads.head) for name in replaced}
-    known = "share" in row
-    share = row["share"] if known else 0.0
     verdict = _words(
         "verdict",
         head=heads.name,
         pattern=pattern_names(heads.trace)[row["pattern"]],
         named=row["pattern"] not in (NONE, TOO_SHORT),
-        known=known,
-        share=share,
-        ways=len(ways),
+        share=row.get("share"),
         needed=all(abs(effect) > control for effect, control in ways.values()),
-        inactive=INACTIVE,
-        little=LITTLE,
     )
-    rule = _words("rule", inactive=INACTIVE, little=LITTLE, draws=SINGLE_DRAWS)
-    st.markdown(verdict, help=rule)
-    st.markdown(_words("carries", known=known, share=share))
-    st.markdown(what_it_writes(heads, key, measure))
-    st.markdown(_words("is_needed", measured=MEASURED[found.measure], unit=found.unit))
+    st.markdown(verdict, help=_words("rule", draws=SINGLE_DRAWS))
     rows = ["| replaced by | effect | random directions | alone |", "|:--|--:|--:|--:|"]
     for name, (effect, control) in ways.items():
         alone = direct_of_head(key, name, measure, heads.layer, heads.head)
@@ -208,18 +179,8 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
         )
     st.markdown("\n".join(rows))
     others = number(row["others"], ".3g", missing="–")
-    st.caption(
-        _words("others", draws=SINGLE_DRAWS, others=others, replaced=replaced[found.replace])
-    )
-    direct, repaired = (row.get(name, math.nan) for name in ("direct", "repaired"))
-    follows = _words(
-        "what_follows",
-        replaced=replaced[found.replace],
-        effect=number(row["effect"], ".3g"),
-        direct=number(direct, ".3g", missing=""),
-        repaired=number(repaired, ".3g", missing=""),
-    )
-    st.markdown(follows)
+    facts = {"measured": MEASURED[measure], "unit": found.unit, "draws": SINGLE_DRAWS}
+    st.caption(_words("ways", others=others, replaced=replaced[found.replace], **facts))
 
 
 def _marked(effect: float, control: float) -> str:

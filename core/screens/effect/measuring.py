@@ -30,7 +30,7 @@ from core.model.interventions.heads import (
 from core.model.interventions.measures import MEASURES, UNITS, Measure, measures_of
 from core.screens.effect import input as given
 from core.screens.effect.input import limits, model_of, text_of
-from core.screens.effect.writing import direct_of, parts_of
+from core.screens.effect.writing import direct_of
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.head_tables import HeadTable
@@ -50,6 +50,11 @@ Step = Literal["values", "fresh", "map"]
 Result = TypeVar("Result")
 _MAX_KEPT = 64  # of a few dozen numbers a head: 40 kB
 _STOPPED = "_effects_stopped"
+_DOES: dict[Step, str] = {
+    "values": "Replacing every head",
+    "fresh": "Random directions of the largest",
+    "map": "Random directions of every head",
+}
 _words = Prose(__file__)
 
 
@@ -128,15 +133,14 @@ def measured_effects(
     place = _place(key, replace, measure, step)
     request = (key, replace, measure)
     if not place.kept and st.session_state.get(_STOPPED) == request:
-        st.button(_words("measure", step=step), key="effect_again", on_click=_go_on, type="primary")
+        st.button("Go on", key="effect_again", on_click=_go_on, type="primary")
         controls.end_page()
     options = {} if place.kept else _options(key, replace, measure, step)
 
     def run(bar: Bar) -> Effects:
         return _run(key, replace, measure, progress=partial(_show, bar, step), **options)
 
-    begins, cancel = _words("begins", step=step), f"effect_cancel_{step}"
-    return measure_once(place, run, begins, cancel, _stop, request)
+    return measure_once(place, run, _DOES[step], f"effect_cancel_{step}", _stop, request)
 
 
 def measure_once(
@@ -173,7 +177,7 @@ def _options(key: TraceKey, replace: Replace, measure: Measure, step: Step) -> d
 
 
 def _show(bar: Bar, step: Step, done: int, total: int) -> None:
-    bar.step(done / total, _words("progress", step=step, done=f"{done:,}", total=f"{total:,}"))
+    bar.step(done / total, f"{_DOES[step]}: {done:,} of {total:,} passes")
 
 
 def _stop(request: object) -> None:
@@ -225,11 +229,8 @@ def head_effects(
     ready = all(_place(key, replace, measure, each).kept for each in steps)
     step: Step = "map" if ready else "values"
     found = measured_effects(key, replace, measure, step)
-    written = _written(key)
-    patterns = _patterns(key)
-    direct, parts = direct_of(key, replace, measure), parts_of(key, measure)
-    heads = None if parts is None else parts.heads
-    table = effect_table(trace, found, written, patterns, direct, heads)
+    direct = direct_of(key, replace, measure)
+    table = effect_table(trace, found, _written(key), _patterns(key), direct)
     return HeadTable(trace=trace, table=table, layer=layer, head=head), found
 
 
@@ -248,11 +249,9 @@ def notes(trace: Trace, found: Effects | AblationResult) -> list[str]:
     notes = []
     if len(trace.tokens) > given.MAX_TOKENS and trace.input.has_words:
         notes.append(_words("cut", most=given.MAX_TOKENS, tokens=len(trace.tokens)))
-    if len(found.words) == 1:
-        notes.append(_words("class", name=quote(found.words[0])))
-    if len(found.words) == 2:
-        first, second = map(quote, found.words)
-        notes.append(_words("words", first=first, second=second))
+    if found.words:
+        name = "word" if len(found.words) == 2 else "class"
+        notes.append(_words("likeliest", name=name, words=", then ".join(map(quote, found.words))))
     if found.is_masked and found.position is not None:
         notes.append(_words("hidden", word=quote(trace.tokens[found.position].display)))
     return notes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -52,88 +53,57 @@ def show_writes(
     table = parts_table(trace, parts.heads, parts.layers, rest, parts.value)
     heads = HeadTable(trace=trace, table=table, layer=layer, head=head)
     first = np.unravel_index(np.nanargmax(parts.heads), parts.heads.shape)
-    ask(
-        _words(
-            "writes_most",
-            head=head_name(trace, int(first[0]), int(first[1])),
-            part=_amount(float(parts.heads[first]), parts),
-            value=_whole(parts),
-            aim=_aim(parts),
-        )
-    )
+    most, part = head_name(trace, int(first[0]), int(first[1])), _amount(parts.heads[first], parts)
+    ask(_words("writes_most", head=most, part=part, whole=_whole(parts)))
     left, right = st.columns([5, 4], gap="medium")
     with left:
         _show_map(heads, parts, colours)
     with right, st.container(border=True):
-        st.markdown(f"**{heads.name}**")
-        st.markdown(what_it_writes(heads, key, measure))
-        st.caption(_sums(parts))
-    figure = parts_by_layer(
-        trace.layer_labels,
-        np.nansum(parts.heads, axis=1),
-        parts.layers,
-        rest,
-        parts.unit,
-        colours,
-    )
-    show_chart(figure, key="effect_parts", alt="What each layer writes", quiet=True)
+        _show_card(heads, parts, key)
+    name = "What each layer writes"
+    written = np.nansum(parts.heads, axis=1)
+    figure = parts_by_layer(trace.layer_labels, written, parts.layers, rest, parts.unit, colours)
+    show_chart(figure, key="effect_parts", alt=name, quiet=True)
     _show_lens(trace, key)
     offer_table(heads, contents("effect", trace.model, "writes"))
 
 
-def what_it_writes(heads: HeadTable, key: TraceKey, measure: Measure) -> str:
-    """What the chosen head writes to the end itself, beside its layer's others (Markdown)."""
-    parts = parts_of(key, measure)
-    if parts is None:
-        return _words("writes_unknown")
+def _show_card(heads: HeadTable, parts: DirectParts, key: TraceKey) -> None:
+    """What the chosen head writes beside its layer's others, the words it moves, and all sums."""
     own = parts.heads[heads.layer]
-    words = words_of_head(key, heads.layer, heads.head)
-    return _words(
-        "writes",
-        part=_amount(float(own[heads.head]), parts),
-        value=_whole(parts),
-        aim=_aim(parts),
-        others=_amount(float(np.nanmedian(np.delete(own, heads.head))), parts)
-        if len(own) > 1
-        else "",
-        up="" if words is None else _listed(words.likelier),
-        down="" if words is None else _listed(words.less_likely),
-        passed_over=0 if words is None else words.passed_over,
-    )
+    others = np.delete(own, heads.head)
+    median = float(np.nanmedian(others)) if len(others) else math.nan
+    facts = {"head": heads.name, "part": _amount(own[heads.head], parts)}
+    st.markdown(_words("writes", **facts, others=_amount(median, parts)))
+    if (words := words_of_head(key, heads.layer, heads.head)) is not None:
+        up, down = (_listed(each) for each in (words.likelier, words.less_likely))
+        st.markdown(_words("words_moved", up=up, down=down))
+    sums = {
+        "heads": np.nansum(parts.heads),
+        "layers": parts.layers.sum(),
+        "embeddings": parts.embeddings,
+        "biases": parts.biases,
+    }
+    st.caption(_words("sums", **{name: _amount(each, parts) for name, each in sums.items()}))
 
 
 def _amount(value: float, parts: DirectParts) -> str:
     """A part with its unit; of a length, as a share."""
     if parts.unit == "length":
-        return f"{percent(value / parts.value)}"
-    return f"{number(value, '.3g')} {parts.unit}"
+        return percent(value / parts.value)
+    return f"{number(value, '.3g', missing='–')} {parts.unit}"
 
 
 def _whole(parts: DirectParts) -> str:
-    """What the parts add up to; empty where they are shares of it."""
-    return "" if parts.unit == "length" else _amount(parts.value, parts)
-
-
-def _aim(parts: DirectParts) -> str:
     """What the parts add up to (Markdown)."""
-    words = [quote(word) for word in parts.words]
-    return _words(
-        "aim",
-        measure=parts.measure,
-        has_class=bool(words),
-        first=words[0] if words else "",
-        second=words[1] if len(words) > 1 else "",
-    )
-
-
-def _sums(parts: DirectParts) -> str:
-    return _words(
-        "sums",
-        heads=_amount(float(np.nansum(parts.heads)), parts),
-        layers=_amount(float(parts.layers.sum()), parts),
-        embeddings=_amount(parts.embeddings, parts),
-        biases=_amount(parts.biases, parts),
-    )
+    aims: dict[Measure, str] = {
+        "logit_difference": "by which {} is ahead of {}",
+        "class": "of the class {}" if parts.words else "of the CLS vector",
+        "sentence": "of the sentence vector",
+    }
+    aim = aims[parts.measure].format(*map(quote, parts.words))
+    size = "" if parts.unit == "length" else f"{number(parts.value, '.3g')} "
+    return f"{size}{parts.unit} {aim}"
 
 
 def _listed(words: Sequence[WrittenWord]) -> str:
@@ -170,5 +140,5 @@ def _show_lens(trace: Trace, key: TraceKey) -> None:
         )
         place = name if name == "embeddings" else f"layer {name}"
         rows.append(f"| {place} | {words} | {number(each.kl, '.3g')} nats |")
-    st.markdown(_words("lens", passed_over=sum(each.passed_over for each in lens)))
+    st.markdown(_words("lens"))
     st.markdown("\n".join(rows))

@@ -9,7 +9,6 @@ import streamlit as st
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.heads import Replace
 from core.model.interventions.measures import Measure
-from core.screens.effect import input as reading
 from core.screens.effect.input import limits, model_of, text_of
 from core.ui.cache import TraceKey
 
@@ -23,20 +22,14 @@ _SHOWN = 3  # words that a head makes likelier, and less likely
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _parts(key: TraceKey, measure: Measure) -> DirectParts | None:
+def parts_of(key: TraceKey, measure: Measure) -> DirectParts | None:
+    """What is read at the end in parts, by a measure that is a sum of them."""
     from core.model.interventions.direct import direct_parts
 
     try:
         return direct_parts(model_of(key), text_of(key), measure, **limits(key))
     except UnsupportedModelError:
         return None
-
-
-def parts_of(key: TraceKey, measure: Measure) -> DirectParts | None:
-    """What is read at the end in parts, by what is measured, or by what of the model's is a sum."""
-    from core.model.interventions.direct import SUMS, summed_measure
-
-    return _parts(key, measure if measure in SUMS else summed_measure(model_of(key)))
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Following what heads write to the end …")
@@ -73,15 +66,7 @@ def words_of_head(key: TraceKey, layer: int, head: int) -> WrittenWords | None:
     if key.image is not None:
         return None
     try:
-        return written_words(
-            model_of(key),
-            key.text,
-            layer,
-            head,
-            _SHOWN,
-            pair=key.pair,
-            max_tokens=reading.MAX_TOKENS,
-        )
+        return written_words(model_of(key), key.text, layer, head, _SHOWN, **limits(key))
     except UnsupportedModelError:
         return None
 
@@ -93,4 +78,4 @@ def lens_of(key: TraceKey) -> tuple[Lens, ...] | None:
 
     if key.image is not None:
         return None
-    return logit_lens(model_of(key), key.text, pair=key.pair, max_tokens=reading.MAX_TOKENS)
+    return logit_lens(model_of(key), key.text, **limits(key))

@@ -54,18 +54,15 @@ def _made(values: np.ndarray, draws: np.ndarray = VALUES[:0]) -> Made:
 TEXTS = [_made(each) for each in VALUES]
 
 
-def test_typical_sizes_intervals_shares_and_ranks_are_those_of_the_texts() -> None:
+def test_typical_sizes_and_intervals_are_those_of_the_texts() -> None:
     table = corpus_table(Two(), TEXTS)
     assert table["layer"].tolist() == [2, 2, 2, 5, 5, 5]
     assert table["head"].tolist() == [1, 2, 3, 1, 2, 3]
     assert table["effect"].tolist()[:5] == pytest.approx(gmean(np.abs(VALUES)).tolist())
-    assert table["positive"].tolist()[:5] == pytest.approx([1, 0.4, 1, 1, 0.8])
-    assert table["others"].tolist()[:5] == pytest.approx([1, 0.5, 0, 0, 1])
     intervals = np.exp(interval_of_mean(np.log(np.abs(VALUES))))
     np.testing.assert_allclose(table[["low", "high"]].to_numpy()[:5].T, intervals)
     assert table[["low", "high"]].to_numpy()[3] == pytest.approx(0.004)
-    columns = ["effect", "low", "positive", "others"]
-    assert table[columns].isna().all(axis=1).tolist() == [False] * 5 + [True]
+    assert table[["effect", "low"]].isna().all(axis=1).tolist() == [False] * 5 + [True]
     facts = {"measure": "kl", "unit": "nats", "replace": "mean", "texts": 5}
     assert table.attrs == facts | {"compared": 0, "draws": 0}
     assert "exceeds" not in table
