@@ -11,11 +11,11 @@ from functools import partial
 from core.figures.palette import palette
 from core.ui import presets
 from core.screens.anomalies.flags import show_flags
-from core.screens.anomalies.help import examples, mathematics
 from core.screens.anomalies.moved import show_moved
 from core.screens.anomalies.odd import show_odd
 from core.screens.anomalies.source import measured_table
 from core.screens.anomalies.states import show_states
+from core.screens.anomalies.wording import MATHEMATICS, examples
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, pick_part, show_end
 from core.ui.corpus_walk import pick_source, show_unread
@@ -39,4 +39,4 @@ table = measured_table(current_key(trace.model), source)
 
 PARTS[part](trace, table, colours, row)
 presets.show(partial(examples, trace, table))
-show_end(mathematics(trace))
+show_end(MATHEMATICS)

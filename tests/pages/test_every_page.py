@@ -30,11 +30,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_effects")]
 # A question that names the tokens on the screen, or its answer in its place.
 NAMED = {
     "effect": (
-        "**None of the 5 largest effects is beyond chance on this text, 11 smaller ones are.**"
-        " L6 H1 changes most: 0.0482 (1 − cosine), 99 random directions 0.0431 to 0.0691;"
+        "**None of the largest effects is beyond chance on this text:** replaced, L6 H1 changes the"
+        " sentence vector by 0.0482 (1 − cosine), 99 random directions do by 0.0431 to 0.0691;"
         " 13 tokens: a hint."
     ),
-    "anomalies": "**1 of 72 heads of this model is unusual**: **L1 H8**, for its opposite weights.",
+    "anomalies": "**1 of 72 heads is unusual: L1 H8**, for its opposite weights.",
     "projection": "**Only in layer 6 do `it` and `book` attend to the same words**: cosine 0.73",
     "model_view": "**38 of 72 heads rest on special tokens, full stops and commas; L1 H3 gives",
     "patterns": "**44 of 72 heads follow a pattern**: 1 previous token, 1 next token, 42 first",

@@ -180,12 +180,6 @@ def max_row(table: pd.DataFrame, column: str) -> Row:
     return table.iloc[[index]].to_dict("records")[0]
 
 
-def hollow_head(table: pd.DataFrame) -> Row:
-    """The head whose first token gets the most attention beyond its share of what moves."""
-    rows = table.to_dict("records")
-    return max(rows, key=lambda row: row["first_attention"] - row["first_contribution"])
-
-
 def as_map(table: pd.DataFrame, column: str) -> Floats:
     """One column of the table as float64 (layer, head)."""
     shape = table["layer"].nunique(), table["head"].nunique()

@@ -13,13 +13,12 @@ from core.figures.palette import token_colours
 from core.model import Trace
 from core.screens.anomalies.open_head import open_button
 from core.screens.anomalies.wording import row_name
-from core.ui.words.prose import Prose
+from core.ui.words.numbers import number
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-_words = Prose(__file__)
 _LISTED = 3  # heads
 _MAX_BYTES = 4_000_000  # of a layer that is sent for the lines of a head
 
@@ -34,14 +33,15 @@ def show_cards(trace: Trace, odd: pd.DataFrame, flag: str | None) -> None:
             _show_head(row, flag)
             _show_lines(trace, row)
     if more := len(odd) - len(shown):
-        st.caption(_words("more", count=more, flag=flag))
+        st.caption(f"{more} more: see the table.")
 
 
 def _show_head(row: Row, flag: str | None) -> None:
     unusual = row["unusual_by"] if flag is None else flag in row["unusual_by"].split(", ")
     z = row["unusual"] if flag is None else row[f"z_{FLAGS[flag].measure}"]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(_words("far", head=row_name(row), z=z, unusual=unusual), width="stretch")
+        far = f"**{row_name(row)}** · z = {number(z, '.1f')}{'' if unusual else ', not unusual'}"
+        st.markdown(far, width="stretch")
         open_button(row["layer"], row["head"])
     st.caption(_reasons(row))
 

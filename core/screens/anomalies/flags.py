@@ -57,7 +57,7 @@ def show_flags(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
     with left:
         _show_map(trace, table, flag, colours)
         if flag is None:
-            st.caption(_words("squares", z=OUTLIER), help=_words("unusual", z=OUTLIER))
+            st.caption(_words("squares"), help=_words("unusual"))
         else:
             kind = FLAGS[flag].kind
             st.caption(f"**{KINDS[kind]}:** {_words('kind', kind=kind)}.")
@@ -78,7 +78,6 @@ def _of_all(table: pd.DataFrame) -> str:
     """Which heads are unusual, and by what the first of them is (Markdown)."""
     unusual = flagged(table).query("unusual_by != ''").to_dict("records")
     by = [name for row in unusual for name in row["unusual_by"].split(", ")]  # the first's first
-    kinds = [FLAGS[name].kind for name in by]
     return _words(
         "headline",
         count=len(unusual),
@@ -86,24 +85,26 @@ def _of_all(table: pd.DataFrame) -> str:
         random=math.ceil(RANDOM_SHARE * len(table)),
         first=row_name(unusual[0]) if unusual else "",
         by=by[0] if by else "",
-        of_model=kinds[:1] == ["weights"],
-        all_of_model=set(kinds) == {"weights"},
+        of_model={FLAGS[name].kind for name in by} <= {"weights"},
         where=table.attrs["where"],
         short=table.attrs["too_short"],
     )
 
 
 def _of_flag(table: pd.DataFrame, odd: pd.DataFrame, name: str) -> str:
-    """How many heads have a flag; where none has, between what numbers they are (Markdown)."""
+    """How many heads have a flag, and between what numbers all are (Markdown)."""
     flag = FLAGS[name]
-    where = table.attrs["where"] if flag.kind != "weights" else ""  # they are the model's own
-    short = bool(where) and table.attrs["too_short"]
-    if len(odd) and not short:
-        return _words("heads_with", count=len(odd), total=len(table), flag=name, where=where)
     values = table[flag.measure].dropna()
     low, high = (number(value, missing="") for value in (values.min(), values.max()))
     return _words(
-        "no_head", flag=name, where=where, title=flag.title, low=low, high=high, short=short
+        "of_flag",
+        count=len(odd),
+        total=len(table),
+        flag=flag,
+        where=table.attrs["where"],
+        short=flag.kind != "weights" and table.attrs["too_short"],
+        low=low,
+        high=high,
     )
 
 

@@ -18,8 +18,6 @@ from core.analysis.pairs import permitted
 from core.figures.heatmap import colour_limit, heatmap_figure
 from core.figures.palette import Palette
 from core.model import Trace
-from core.model.trace import Array
-from core.screens.anomalies.open_head import open_button
 from core.screens.anomalies.wording import show_flag_definition, values_note
 from core.ui import cache, controls
 from core.ui.charts import show_chart
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
 
 _words = Prose(__file__)
 FLAG = FLAGS["null attention"]
-_LITTLE = 0.01  # of a row; what remains of it is magnified a hundred times
 
 
 def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGenerator) -> None:
@@ -58,7 +55,7 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
     labels, columns = (labels_of(tokens) for tokens in (trace.tokens, trace.key_tokens))
     if hide:
         cross = trace.source is not None
-        sentence = f"{sentence} {_hidden(weights, cross=cross)}"
+        sentence = f"{sentence} {_words('first_hidden', share=weights[:, 0].mean())}"
         weights = without_first(weights, cross=cross)
         norms = norms[1:]
         columns = columns[1:]
@@ -80,26 +77,16 @@ def show_moved(trace: Trace, table: pd.DataFrame, colours: Palette, row: DeltaGe
         with column:
             show_chart(figure, key=key, alt=title, quiet=True)
     st.markdown(sentence)
-    open_button(trace.layer_labels[layer], head + 1)
     st.caption(f"{_words('weighted')} {values_note(table)}")
     show_flag_definition(FLAG.name, trace, f"{FLAG.name} is")
 
 
 def _sentence(trace: Trace, row: Row) -> str:
-    """What the head gives its first token and its strongest column, and what these account for."""
+    """What the head gives its first token and what that accounts for."""
     return _words(
         "of_head",
         row=row,
         first=trace.input.first,
         token=quote(trace.key_tokens[0].display),
-        sink=quote(row["sink_token"]) if row["sink"] != 1 else "",
-        flagged=FLAG.name in row["flags"].split(", "),
         reason=FLAG.explain(row),
     )
-
-
-def _hidden(weights: Array, *, cross: bool) -> str:
-    """What is left out, and where little remains (Markdown); `cross` attention keeps all rows."""
-    first = weights[:, 0]
-    few = int((1 - first[0 if cross else 1 :] < _LITTLE).sum())
-    return _words("first_hidden", share=first.mean(), few=few)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.anomalies.flags import OUTLIER
-from core.analysis.images.odd_patches import MIN_TIMES_MEDIAN, OddPatches, odd_patches
+from core.analysis.images.odd_patches import OddPatches, odd_patches
 from core.analysis.images.patch_scores import cls_position, patches_of, register_positions
 from core.figures.images.odd_patches import norms_by_layer
 from core.figures.images.patch_heat import heat_pixels
@@ -46,9 +45,8 @@ def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: DeltaGe
         return
     patches = patches_of(trace)
     _show_pictures(trace, found, patches, colours)
-    st.markdown(_verdict(trace, found, patches))
-    st.markdown(_attention(trace, found))
-    show_definition(_words("odd_patch", times=MIN_TIMES_MEDIAN, z=OUTLIER))
+    st.markdown(f"{_verdict(trace, found, patches)} {_attention(trace, found)}")
+    show_definition(_words("odd_patch"))
 
 
 def _show_pictures(trace: Trace, found: OddPatches, patches: Patches, colours: Palette) -> None:
@@ -77,29 +75,28 @@ def _verdict(trace: Trace, found: OddPatches, patches: Patches) -> str:
     name, *named = (
         quote(trace.tokens[patches.first + place].display) for place in [longest, *odd[:_NAMED]]
     )
-    more = [f"{len(odd) - _NAMED} more"] if len(odd) > _NAMED else []
     return _words(
         "odd_patches",
         count=found.count,
         total=patches.count,
-        named=in_a_row([*named, *more]),
+        named=", ".join(named),
         longest=name,
         times=found.times[-1, longest],
         z=found.z[-1, longest],
-        by_layer=", ".join(map(str, found.odd_by_layer.sum(axis=1))),
     )
 
 
 def _attention(trace: Trace, found: OddPatches) -> str:
     """What these patches, CLS and registers take, each beside its uniform baseline (Markdown)."""
     one, registers = 1 / len(trace.tokens), len(register_positions(trace))
-    takers = (
-        ("high-norm patches", found.count > 0, found.to_odd, found.uniform),
-        ("CLS", cls_position(trace) is not None, found.to_cls, one),
-        ("registers", registers > 0, found.to_registers, registers * one),
-    )
-    parts = []
-    for taker, is_there, shares, uniform in takers:
-        if is_there:
-            parts.append(_words("takes", taker=taker, mean=shares.mean(), uniform=uniform))
-    return _words("taking", parts=in_a_row(parts))
+    takers = {
+        "high-norm patches": (found.to_odd, found.uniform),
+        "CLS": (found.to_cls, one * (cls_position(trace) is not None)),
+        "registers": (found.to_registers, one * registers),
+    }
+    parts = [
+        f"{taker} **{shares.mean():.3f}** (uniform baseline {uniform:.3f})"
+        for taker, (shares, uniform) in takers.items()
+        if uniform
+    ]
+    return f"Of all attention, mean over heads: {in_a_row(parts)}." if parts else ""

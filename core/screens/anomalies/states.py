@@ -6,14 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
-from core.analysis.anomalies.massive import (
-    MIN_ACTIVATION,
-    MIN_TIMES_MEDIAN,
-    HiddenStates,
-    hidden_states,
-)
+from core.analysis.anomalies.massive import HiddenStates, hidden_states
 from core.figures.anomalies import states_figure
 from core.figures.palette import Palette
 from core.model import Trace
@@ -22,7 +16,7 @@ from core.ui.charts import show_chart
 from core.ui.head_maps import gaps_note
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
-from core.vocabulary import labels_of, without_attention
+from core.vocabulary import labels_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,35 +46,23 @@ def show_states(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: Delt
         quiet=True,
     )
     st.markdown(_verdict(trace, states))
-    has_words = trace.input.has_words  # vision models return the last state before normalising
-    st.caption(_words("states", has_words=has_words, silent=gaps_note(trace)))
-    limits = {"number": MIN_ACTIVATION, "times": MIN_TIMES_MEDIAN}
-    show_definition(_words("massive_activation", silent=gaps_note(trace), limits=limits))
+    st.caption(f"{_words('states')} {gaps_note(trace)}")
+    show_definition(_words("massive_activation"))
 
 
 def _verdict(trace: Trace, states: HiddenStates) -> str:
     ratios = states.largest / np.maximum(states.typical, np.finfo(float).tiny)[:, None]
-    place, where = _maximum(trace, ratios)
-    tokens = np.flatnonzero(states.massive.any(axis=0)).tolist()
+    row, token = (int(index) for index in np.unravel_index(ratios.argmax(), ratios.shape))
+    massive = np.flatnonzero(states.massive.any(axis=0)).tolist()
     return _words(
         "massive_in",
-        names=", ".join(quote(trace.tokens[token].display) for token in tokens[:_NAMED]),
-        more=len(tokens) - _NAMED,
-        states=int(states.massive.sum()),
-        entering=bool(without_attention(trace)),
+        names=", ".join(quote(trace.tokens[each].display) for each in massive[:_NAMED]),
         this=trace.input.this,
-        largest=states.largest[place],
-        where=where,
-        ratio=ratios[place],
+        largest=states.largest[row, token],
+        token=quote(trace.tokens[token].display),
+        layer=_layers_before(trace)[row],
+        ratio=ratios[row, token],
     )
-
-
-def _maximum(trace: Trace, sizes: NDArray[np.float64]) -> tuple[tuple[int, int], str]:
-    """Row and token of the largest size, and the same in words (Markdown)."""
-    row, token = (int(index) for index in np.unravel_index(sizes.argmax(), sizes.shape))
-    layer = _layers_before(trace)[row]
-    after = f"after layer {layer}" if layer else "before the first layer"
-    return (row, token), f"{quote(trace.tokens[token].display)} {after}"
 
 
 def _layers_before(trace: Trace) -> list[int]:

@@ -1,4 +1,4 @@
-"""What the anomaly page says in several places: thresholds, definitions, notes."""
+"""What the anomaly page says in several places: examples, definitions, notes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.anomalies import FLAGS, Row
+from core.analysis.anomalies import FLAGS, Row, max_row
 from core.analysis.anomalies.flags import OUTLIER
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.model import Trace
+from core.ui.presets import Preset
 from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _words = Prose(__file__)
+MATHEMATICS = _words("mathematics")
 
 
 def row_name(row: Row) -> str:
@@ -23,19 +25,17 @@ def row_name(row: Row) -> str:
     return f"L{row['layer']} H{row['head']}"
 
 
-def threshold(name: str, trace: Trace) -> str:
-    """When the flag is raised, in words."""
-    flag, limits = FLAGS[name], FLAGS[name].limits
-    side = {"above": "from ", "below": "up to ", "both": "from ±"}[limits.side]
-    z = {"above": "z ≥ ", "below": "z ≤ −", "both": "|z| ≥ "}[limits.side]
-    parts = [f"{side}{limits.threshold:g}"]
-    if limits.outlier != limits.threshold:
-        parts.append(f"or {side}{limits.outlier:g} for an outlier among the heads ({z}{OUTLIER:g})")
-    if flag.condition:
-        parts.append(flag.condition)
-    if flag.kind != "weights":
-        parts.append(f"with {MIN_TOKENS} {trace.input.queries} or more")
-    return ", ".join(parts).replace("-0", "−0")
+def examples(trace: Trace, table: pd.DataFrame) -> list[Preset]:
+    """Views worth seeing; only patches can have high norms, and cross attention has no states."""
+    resting = max_row(table, "first_attention")
+    place = {name: str(resting[name]) for name in ("layer", "head")}
+    first = f"Why heads rest on {trace.input.first}"
+    presets = [Preset(first, _words("beneath"), {"anomaly": "moved", "latent": True, **place})]
+    if trace.input.kind == "image":
+        presets.append(Preset("High-norm patches", _words("high_norm"), {"anomaly": "odd"}))
+    if trace.input.kind != "cross":
+        presets.append(Preset("Massive activations", _words("massive"), {"anomaly": "states"}))
+    return presets
 
 
 def show_definition(parts: str) -> None:
@@ -46,8 +46,8 @@ def show_definition(parts: str) -> None:
 
 def show_flag_definition(name: str, trace: Trace, subject: str = "") -> None:
     """The same for a flag; the `subject` is said where the page is about something else too."""
-    flag, limit = FLAGS[name], threshold(name, trace)
-    show_definition(_words("definition", subject=subject, flag=flag, limit=limit))
+    least = f"{MIN_TOKENS} {trace.input.queries}"
+    show_definition(_words("definition", subject=subject, flag=FLAGS[name], z=OUTLIER, least=least))
 
 
 def too_short_note(table: pd.DataFrame, trace: Trace) -> str:
