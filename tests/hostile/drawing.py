@@ -13,7 +13,7 @@ from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.figures.head_map import head_map
 from core.figures.palette import palette
 from core.screens.atlas import wording
-from core.screens.atlas.corpus import saving
+from core.screens.atlas.corpus import opening
 from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.layouts import tile_points, tile_tokens
 from core.screens.atlas.screen import Screen, token_data
@@ -66,10 +66,8 @@ def say(atlas: Atlas) -> None:
     entry = AtlasEntry(InMemory(atlas))
     kept = atlas.faithfulness["raw"]
     said = [
-        wording.faithfulness_note(
-            atlas, (0, 0), float(kept.correlation[0, 0]), float(kept.top1[0, 0])
-        ),
-        saving.describe(entry, atlas),
+        wording.faithfulness_note(float(kept.correlation[0, 0]), float(kept.top1[0, 0])),
+        opening.describe(entry),
         *(f"{share.sum():.2f}" for shares in atlas.shares.values() for share in shares[0]),
         *(*atlas.sentences, *atlas.labels, *atlas.tokens.displays, *atlas.tokens.texts),
     ]

@@ -75,12 +75,12 @@ def test_a_budget_out_of_range_is_reported(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_search_tells_how_much_it_found() -> None:
     app = of_lines(LINES, find="SHE")
-    assert "`SHE`: **2** matches in 2 of 4 sentences" in said(app)
+    assert "`SHE`: **2** matches in 2 of 4 sentences; drawn large: 2 tokens." in said(app)
     app.text_input(key="find").set_value("[CLS]").run()
     assert "**4** matches in 4 of 4 sentences" in said(app)
     app.selectbox(key="kind").set_value("phrase").run()
     app.text_input(key="find").set_value("on the mat").run()
-    assert "**1** match (3 tokens) in 1 of 4 sentences" in said(app)
+    assert "**1** match in 1 of 4 sentences; drawn large: 3 tokens." in said(app)
     app.text_input(key="find").set_value("<b>whale</b>").run()
     assert "`<b>whale</b>` is not among the" in alerts(app)
     assert not app.header
@@ -94,7 +94,7 @@ def test_pasted_lines_cost_something_and_wait_for_a_button() -> None:
     assert "Paste some sentences" in alerts(app)
     paste(app, [*LINES, "A line of this test alone."])
     assert "Atlas of" not in said(app)
-    told = re.search(r"About \*\*(\d+) tokens\*\* \(all 5 texts, \d+ .* \*\*\d+ MB\*\*", said(app))
+    told = re.search(r"About \*\*(\d+) tokens\*\* of 5 texts .* \*\*\d+ MB\*\*", said(app))
     assert told is not None
     assert "This is an estimate" in said(app)
     app.button(key="atlas_build").click().run()
@@ -263,7 +263,7 @@ def test_one_atlas_is_built_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "tokens of 5 texts" in said(app)
 
 
-def test_where_no_query_has_two_keys_the_page_says_that_faithfulness_is_not_measured() -> None:
+def test_where_no_query_has_two_keys_faithfulness_is_a_dash() -> None:
     none = np.full(small().shape[:2], np.nan)
     nothing = {stage: ModelFaithfulness(none, none) for stage in small().faithfulness}
     lonely = replace(
@@ -273,5 +273,5 @@ def test_where_no_query_has_two_keys_the_page_says_that_faithfulness_is_not_meas
     )
     app = opened(lonely, part="one")
     text = said(app) + alerts(app)
-    assert "Faithfulness is not measured" in text
+    assert "correlate with r = —; the nearest key is the most attended one for — of" in text
     assert not re.search(r"\bnan\b", text)

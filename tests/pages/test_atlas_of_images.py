@@ -77,7 +77,6 @@ def test_a_prepared_atlas_of_images_opens_among_images_alone(
     app = opened(model, corpus="prepared", part="one", token="3")
     assert not app.exception
     assert "`<b>one</b>`" in said(app)
-    assert "opened from a file" in said(app)
     texts = open_app("atlas", corpus="prepared")
     assert "an atlas of images" in "".join(each.value for each in texts.info)
     texts.button(key="show_atlas").click().run()

@@ -107,7 +107,7 @@ def test_a_head_alone_can_be_tried_again(umap: Umap) -> None:
     umap.fails_from = np.inf
     again(app)
     assert not failed(app)
-    assert any("UMAP of" in caption.value for caption in app.caption)
+    assert any("this atlas, UMAP" in caption.value for caption in app.caption)
     assert not can_try_again(app)
 
 

@@ -85,15 +85,10 @@ def show_result(search: Search | str | None, source: Source) -> None:
     if not found.count:
         st.info(f"{query} is not among the {facts.tokens:,} tokens of this corpus.")
         return
-    words = f"{query}: **{found.count:,}** match{'es' * (found.count != 1)}"
     where = f"in {found.sentences:,} of {facts.sentences:,} {whole(source.sample)}"
-    if found is search.matches:
-        of_tokens = f" ({found.indices.size:,} tokens)" * (found.indices.size != found.count)
-        st.markdown(f"{words}{of_tokens} {where}. They are drawn large; everything else fades.")
-        return
     st.markdown(
-        f"{words} {where}, among all {facts.tokens:,} tokens; {search.matches.count:,} of them in"
-        f" the sample of {len(source.sample.tokens):,} tokens, which are drawn large."
+        f"{query}: **{found.count:,}** match{'es' * (found.count != 1)} {where}; drawn large:"
+        f" {search.matches.indices.size:,} tokens."
     )
     if isinstance(source, LargeAtlas):
         _show_matches(found, source)

@@ -21,15 +21,13 @@ from core.screens.atlas.layouts import (
 from core.screens.atlas.screen import (
     Screen,
     contents_of,
+    drawn_note,
     offer_page,
     open_head,
     token_data,
 )
-from core.screens.atlas.wording import number, whole
+from core.screens.atlas.wording import TILES
 from core.ui.head_maps import gaps_note
-from core.ui.words.prose import Prose
-
-_words = Prose(__file__)
 
 
 def show_all_heads(screen: Screen) -> None:
@@ -51,7 +49,7 @@ def _draw(screen: Screen) -> None:
         return
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
     tones = point_tones(atlas, screen.colour).numbers[..., both]
-    note = _note(screen, tokens.size)
+    note = drawn_note(screen, tokens.size)
     held = contents_of(screen, "all-heads")
     matrix = AtlasCloud(
         layer_labels=atlas.layer_labels,
@@ -65,16 +63,9 @@ def _draw(screen: Screen) -> None:
     )
     show_cloud(matrix, key="atlas_matrix", on_open=open_head)
     reading, saving = st.columns([5, 1])
-    with reading:
-        st.caption(_caption(screen, tokens.size))
+    reading.caption(f"{note} {TILES} {gaps_note(atlas)}")
     with saving:
-        offer_page(
-            matrix,
-            "All heads over a corpus",
-            f"{atlas.model}: {note}",
-            held,
-            help="One file that opens offline, and moves, zooms and tells like this picture.",
-        )
+        offer_page(matrix, "All heads over a corpus", f"{atlas.model}: {note}", held)
 
 
 def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
@@ -86,28 +77,3 @@ def _points(screen: Screen) -> tuple[NDArray[np.intp], Array]:
     if not show_progress(screen):
         st.rerun()  # the last head is done: no need to look again
     return laid_out_tiles(screen)
-
-
-def _note(screen: Screen, drawn: int) -> str:
-    """What is drawn, for a file."""
-    atlas = screen.atlas
-    return (
-        f"{drawn:,} of {len(atlas.tokens):,} tokens of {len(atlas.sentences):,}"
-        f" {whole(atlas)}, {screen.projection}, {screen.stage}."
-    )
-
-
-def _caption(screen: Screen, count: int) -> str:
-    atlas, pca = screen.atlas, screen.projection == "PCA"
-    share = atlas.shares[screen.stage][..., :2].sum(axis=-1).mean() if pca else float("nan")
-    return _words(
-        "points_caption",
-        by_type=screen.colour == "type",
-        drawn=count,
-        size=len(atlas.tokens),
-        pca=pca,
-        whole=whole(atlas),
-        stage=screen.stage,
-        share=number(float(share)),
-        gaps=gaps_note(atlas),
-    )

@@ -13,7 +13,6 @@ from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.atlas.colours import COLOURINGS, offered_colourings, point_tones
 from core.atlas.search import Matches
-from core.atlas.sources import Source
 from core.components.atlas_cloud import AtlasCloud, cloud_page
 from core.figures.shades import shades
 from core.screens.atlas.corpus.entry import AtlasEntry
@@ -59,19 +58,9 @@ class Screen:
     contexts: bool = False
 
     @property
-    def source(self) -> Source:
-        """What is asked for more than `atlas` has."""
-        return self.entry.source
-
-    @property
     def name(self) -> str:
         """The head on screen, as people write it."""
         return head_name(self.atlas, self.layer, self.head)
-
-    @property
-    def file_name(self) -> str:
-        """The head on screen, in the names of files."""
-        return self.name.replace(" ", "")
 
 
 def contents_of(screen: Screen, part: str) -> Contents:
@@ -84,6 +73,12 @@ def contents_of(screen: Screen, part: str) -> Contents:
     return contents("atlas", atlas.model, name, text=False, corpus=corpus, built_with=settings)
 
 
+def drawn_note(screen: Screen, drawn: int) -> str:
+    """What of the corpus is drawn, and how."""
+    size = f"{len(screen.atlas.tokens):,} tokens"
+    return f"{drawn:,} of {size} of this atlas, {screen.projection}, {screen.stage}."
+
+
 def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
     """How points are projected, and what is done to the vectors first."""
     saved = atlas.vectors is None
@@ -94,8 +89,7 @@ def pick_projection(atlas: Atlas) -> tuple[Projection, Stage]:
         subject="A prepared atlas offers" if saved else "The projections are",
         menu=True,
         help="PCA is exact and uses all tokens. UMAP and t-SNE are slow: all heads follow in the"
-        " background, from 500 tokens each; one head alone is laid out from 2,500."
-        + (" A prepared atlas has PCA only." if saved else ""),
+        " background, from 500 tokens each; one head alone is laid out from 2,500.",
     )
     stage = controls.choice(
         "stage",
@@ -135,22 +129,10 @@ def pick_contexts() -> bool:
     )
 
 
-def offer_page(
-    picture: AtlasCloud,
-    title: str,
-    about: str,
-    held: Contents,
-    **look: str,
-) -> None:
+def offer_page(picture: AtlasCloud, title: str, about: str, held: Contents) -> None:
     """Save the picture as one file that opens offline."""
-    offer_file(
-        "Save as HTML",
-        partial(cloud_page, picture, title, about, held.facts),
-        held,
-        ".html",
-        width="stretch",
-        **look,
-    )
+    make = partial(cloud_page, picture, title, about, held.facts)
+    offer_file("Save as HTML", make, held, ".html", width="stretch")
 
 
 def token_data(screen: Screen, tokens: NDArray[np.intp]) -> dict[str, Any]:

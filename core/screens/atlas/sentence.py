@@ -58,7 +58,6 @@ def show_sentence(screen: Screen, token: int) -> Trace | None:
         pinned=[position],
         picture=contents_of(screen, "sentence").titled("Attention"),
     )
-    st.caption(f"{screen.name} in this sentence. Choose layer and head above the cloud.")
     return trace
 
 

@@ -92,15 +92,12 @@ def fail(error: ModelError) -> NoReturn:
     st.rerun()
 
 
-def wait(name: str, modality: Modality, delay: float = 0.0) -> None:
-    """Where a page needs this model at once: begin to load it, and say what is done.
-
-    After so many seconds, where something is drawn meanwhile.
-    """
+def wait(name: str, modality: Modality) -> None:
+    """Where a page needs this model at once: begin to load it, and say what is done."""
     load = cache.first_loads.get((name, modality))
     if load is None or load.is_ready:
         return
-    cache.begin_first_load(name, modality, delay)
+    cache.begin_first_load(name, modality)
     slot = above_page().empty()
     _wait(name, modality, slot.info)
     slot.empty()

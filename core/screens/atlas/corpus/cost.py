@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.model import Chosen, Estimate, LoadedModel
+from core.model import LoadedModel
 from core.model.memory import available_bytes
 from core.screens.atlas.corpus.entry import atlas_entries
 from core.ui.words.prose import Prose
@@ -35,17 +35,6 @@ def take_memory(cost: int) -> str:
     return refusal
 
 
-def describe_estimate(about: Estimate, cost: int) -> str:
-    """Before the button, when nothing has been run: Markdown."""
-    return _words("estimate", about=about, size=_memory(cost))
-
-
-def describe_images(chosen: Chosen, cost: int) -> str:
-    """Before the button, of images: Markdown."""
-    size = _memory(cost)
-    return _words("cost_of_images", tokens=chosen.tokens, images=chosen.corpus_size, size=size)
-
-
-def _memory(size: int) -> str:
-    """Bytes as people read them."""
-    return f"{max(1, size / 1e6):,.0f} MB"
+def describe_cost(texts: str, tokens: int, cost: int) -> str:
+    """Before the button, when nothing has been run (Markdown)."""
+    return _words("cost", texts=texts, tokens=tokens, size=max(1, cost / 1e6))

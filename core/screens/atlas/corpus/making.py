@@ -22,8 +22,7 @@ from core.model import (
 )
 from core.screens.atlas.corpus.cost import (
     cost_of,
-    describe_estimate,
-    describe_images,
+    describe_cost,
     take_memory,
     too_large,
 )
@@ -51,22 +50,7 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasEntry:
     model = current_model()
     show_model_facts(model)
     note_corpus(model)
-    return make_atlas(model, corpus, budget)
-
-
-def is_waiting(model_name: str, corpus: Corpus, budget: int) -> bool:
-    """Whether the atlas is still to be made, and the visitor has not pressed Cancel."""
-    request = _request(model_name, corpus, budget)
-    return find_atlas(request) is None and st.session_state.get(_STOPPED) != request
-
-
-def _request(model_name: str, corpus: Corpus, budget: int) -> tuple[str, str]:
-    return model_name, f"{corpus.digest} {budget}"
-
-
-def make_atlas(model: LoadedModel, corpus: Corpus, budget: int) -> AtlasEntry:
-    """The atlas of a model that is here; as :func:`atlas_of_corpus`."""
-    request = _request(model.name, corpus, budget)
+    request = model.name, f"{corpus.digest} {budget}"
     state = st.session_state
     if state.pop(_PRESSED, False):
         state[_ASKED] = request
@@ -89,12 +73,12 @@ def make_atlas(model: LoadedModel, corpus: Corpus, budget: int) -> AtlasEntry:
 def _offer(model: LoadedModel, corpus: Corpus, budget: int) -> None:
     """An estimate of the cost, and a button if there is memory for it."""
     if corpus.images:
-        cost = cost_of(model, plan_images(model, corpus).tokens)
-        estimate = describe_images(plan_images(model, corpus), cost)
+        tokens, texts = plan_images(model, corpus).tokens, f"{len(corpus.texts)} images"
     else:
         about = estimate_texts(model, corpus.texts, budget, cache.MAX_TOKENS)
-        cost = cost_of(model, about.tokens)
-        estimate = describe_estimate(about, cost)
+        tokens, texts = about.tokens, f"{about.texts:,} texts"
+    cost = cost_of(model, tokens)
+    estimate = describe_cost(texts, tokens, cost)
     if refusal := too_large(cost):
         st.error(f"{estimate} {refusal}")
         return

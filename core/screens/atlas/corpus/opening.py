@@ -1,4 +1,4 @@
-"""Opening an atlas that the site has prepared."""
+"""Opening an atlas that the site has prepared, and what any atlas is made of."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ from core.screens.atlas.corpus.source import (
 from core.ui import controls
 from core.ui.frame import switch
 from core.ui.words.messages import escape, quote
+from core.ui.words.prose import Prose
+
+_words = Prose(__file__)
 
 
 def open_entry(picked: str, budget: int, settings: DeltaGenerator) -> AtlasEntry:
@@ -54,6 +57,35 @@ def _open(folder: Path, title: str) -> AtlasEntry:
         controls.end_page()
     _end_unless_shown(entry.atlas)
     return entry
+
+
+def show_about(entry: AtlasEntry) -> None:
+    """What the atlas is made of: model, size, and what was left out."""
+    st.caption(describe(entry))
+
+
+def describe(entry: AtlasEntry) -> str:
+    """The atlas in a sentence (Markdown)."""
+    atlas, plan = entry.atlas, entry.plan
+    layers, heads, tokens = atlas.shape
+    return _words(
+        "the_atlas",
+        model=quote(atlas.model),
+        layers=layers,
+        heads=heads,
+        tokens=tokens,
+        texts=len(atlas.sentences),
+        whole="texts" if atlas.images is None else "images",
+        corpus=entry.source.facts.sentences if plan is None else plan.corpus_size,
+        cut=_count(atlas, "tokens_cut"),
+        unread=_count(atlas, "characters_cut"),
+    )
+
+
+def _count(atlas: Atlas, name: str) -> int:
+    """A number in the settings, which come from a file that anybody may have written."""
+    value = atlas.settings.get(name, 0)
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _end_unless_shown(atlas: Atlas) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -20,11 +20,12 @@ from core.screens.atlas.layouts import layout_alone, show_failed
 from core.screens.atlas.screen import (
     Screen,
     contents_of,
+    drawn_note,
     offer_page,
     token_data,
 )
 from core.screens.atlas.sentence import sentence_lines, show_sentence
-from core.screens.atlas.wording import POINT_HINTS, faithfulness_note, number, whole
+from core.screens.atlas.wording import PRESS, faithfulness_note
 from core.ui import controls
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def show_one_head(screen: Screen) -> None:
             else:
                 trace = show_image(screen, images, picked)
         else:
-            st.info(POINT_HINTS[screen.atlas.images is None])
+            st.info(PRESS)
     with left:
         _draw(screen, picked, trace)
     if screen.contexts:
@@ -66,23 +67,18 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
         show_failed(str(error))  # any rerun tries again, so the button's does
         return
     atlas, head = screen.atlas, (screen.layer, screen.head)
-    lines = None
-    if picked >= 0:
-        lines, missing = _lines(screen, picked, trace, tokens)
-        note += missing
+    lines = None if trace is None else sentence_lines(screen, trace, picked, tokens)
     both = np.concatenate([tokens, tokens + len(atlas.tokens)])
     tones = point_tones(atlas, screen.colour).numbers
     index = np.flatnonzero(tokens == picked)
-    held = contents_of(screen, screen.file_name)
+    held = contents_of(screen, screen.name.replace(" ", ""))
     cloud = AtlasCloud(
         points=points,
         tones=(tones[head] if tones.ndim > 1 else tones)[both],
         picked=int(index[0]) if index.size else None,
         title=screen.name,
         lines=lines,
-        picture=held.titled(
-            "Queries and keys over a corpus", place=screen.name, about=note.replace("**", "")
-        ),
+        picture=held.titled("Queries and keys over a corpus", place=screen.name, about=note),
         **token_data(screen, tokens),
     )
     show_cloud(
@@ -93,52 +89,23 @@ def _draw(screen: Screen, picked: int, trace: Trace | None) -> None:
     reading, saving = st.columns([3, 1])
     reading.caption(note)
     with saving:
-        title = f"{screen.name} of {atlas.model}"
-        offer_page(cloud, title, note.replace("**", ""), held)
+        offer_page(cloud, f"{screen.name} of {atlas.model}", note, held)
         offer_points(screen, tokens, points, held)
-
-
-def _lines(
-    screen: Screen, picked: int, trace: Trace | None, tokens: Indices
-) -> tuple[NDArray[Any] | None, str]:
-    """The lines of attention in the chosen token's sentence, or why there are none."""
-    if trace is None:
-        return None, (
-            " No attention lines: they need the model, and beside the cloud it says why that is"
-            " not available."
-        )
-    lines = sentence_lines(screen, trace, picked, tokens)
-    if screen.projection != "PCA" and not len(lines):
-        return (
-            lines,
-            f" No attention lines: {screen.projection} left this {whole(screen.atlas, 1)} out.",
-        )
-    return lines, ""
 
 
 def _points(screen: Screen, picked: int) -> tuple[Indices, Array, str]:
     """The tokens that are drawn, their points, and a note on both."""
     atlas, head, stage = screen.atlas, (screen.layer, screen.head), screen.stage
     size = len(atlas.tokens)
-    if screen.projection != "PCA":
+    if screen.projection == "PCA":
+        tokens, plane = _sample(screen, picked), atlas.faithfulness[stage]
+        points = atlas.points[stage][head][np.concatenate([tokens, tokens + size]), :2]
+        figures = float(plane.correlation[head]), float(plane.top1[head])
+    else:
         layout = layout_alone(screen)
-        note = (
-            f"{screen.projection} of {_part(layout.tokens.size, size)} tokens"
-            f" (whole {whole(atlas)}), {stage}; seed 0."
-        )
-        figures = layout.faithfulness
-        note += faithfulness_note(atlas, head, figures.correlation, figures.top1)
-        return layout.tokens, layout.points, note
-    tokens = _sample(screen, picked)
-    points = atlas.points[stage][head][np.concatenate([tokens, tokens + size]), :2]
-    share = float(atlas.shares[stage][head][:2].sum())
-    note = (
-        f"PCA of {_part(tokens.size, size)} tokens, {stage}; 2 components keep"
-        f" {number(share)} of the variance."
-    )
-    plane = atlas.faithfulness[stage]
-    note += faithfulness_note(atlas, head, float(plane.correlation[head]), float(plane.top1[head]))
-    return tokens, points, note
+        tokens, points = layout.tokens, layout.points
+        figures = layout.faithfulness.correlation, layout.faithfulness.top1
+    return tokens, points, f"{drawn_note(screen, tokens.size)} {faithfulness_note(*figures)}"
 
 
 def _sample(screen: Screen, picked: int) -> Indices:
@@ -154,7 +121,3 @@ def _sample(screen: Screen, picked: int) -> Indices:
     if screen.search:
         wanted.append(screen.search.matches.indices[: MAX_DRAWN // 4])
     return np.unique(np.concatenate(wanted))[: 2 * MAX_DRAWN]
-
-
-def _part(count: int, size: int) -> str:
-    return f"all {size:,}" if count == size else f"{count:,} of {size:,}"
