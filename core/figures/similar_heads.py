@@ -43,33 +43,18 @@ def similar_by_pattern(
             y=points[members, 1],
             customdata=[heads[index] for index in members.tolist()],
             name=f"{letter} {literal(name)} ({members.size})".lstrip(),
-            mode="markers",
+            mode="markers+text",
+            text=[letter] * members.size,
+            textfont={"color": colours.paper},
             marker={
                 "size": 19 if letter else 11,
                 "color": shades[pattern],
-                "line": {"width": 1, "color": colours.paper if letter else colours.ink},
+                "line": {"width": 1, "color": colours.ink},
             },
             **steady(),
             hovertemplate=f"%{{customdata[2]}}: {literal(name)}<extra></extra>",
         )
-    quiet = {"hoverinfo": "skip", "showlegend": False}
-    x, y = points.T
-    text = [LETTERS[pattern] for pattern in patterns]
-    figure.add_scatter(x=x, y=y, text=text, mode="text", textfont={"color": colours.paper}, **quiet)
-    x, y = points[chosen]
-    line = {"width": 3, "color": colours.alert}
-    ring = {"symbol": "circle-open", "size": 25, "color": colours.alert, "line": line}
-    figure.add_scatter(x=[x], y=[y], mode="markers", marker=ring, **steady(), **quiet)
-    figure.add_annotation(
-        x=x,
-        y=y,
-        yshift=24,
-        text=f"<b>{literal(heads[chosen][2])}</b>",
-        showarrow=False,
-        font={"size": 13, "color": colours.ink},
-        bgcolor=colours.paper,
-        borderpad=1,
-    )
+    _ring(figure, points[chosen], heads[chosen][2], colours)
     axis = {"showgrid": False, "zeroline": False, "showticklabels": False}  # numbers mean nothing
     figure.update_xaxes(**axis, constrain="domain")
     figure.update_yaxes(**axis, scaleanchor="x", scaleratio=1)
@@ -77,3 +62,16 @@ def similar_by_pattern(
     figure.update_layout(height=456)
     add_legend(figure, 12)
     return figure
+
+
+def _ring(figure: go.Figure, place: Floats, name: str, colours: Palette) -> None:
+    """Ring and name the chosen head."""
+    x, y = place
+    line = {"width": 3, "color": colours.alert}
+    ring = {"symbol": "circle-open", "size": 25, "color": colours.alert, "line": line}
+    quiet = {"hoverinfo": "skip", "showlegend": False}
+    figure.add_scatter(x=[x], y=[y], mode="markers", marker=ring, **steady(), **quiet)
+    bold, font = f"<b>{literal(name)}</b>", {"color": colours.ink}
+    figure.add_annotation(
+        x=x, y=y, yshift=24, text=bold, showarrow=False, font=font, bgcolor=colours.paper
+    )

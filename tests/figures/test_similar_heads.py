@@ -28,5 +28,5 @@ def test_by_pattern_a_point_carries_its_layer_and_head() -> None:
     assert heads == [(4, 1), (4, 2), (4, 3)]
     at = [(trace.marker.symbol, trace.x[0], trace.y[0]) for trace in figure.data]
     assert ("circle-open", 1.0, 0.5) in at  # the ring
-    assert [trace.text for trace in figure.data if trace.mode == "text"] == [("", "F", "")]
+    assert [trace.text for trace in points] == [("F",), ("", "")]
     assert figure.layout.annotations[0].text == "<b>L4 H2</b>"
