@@ -57,7 +57,6 @@ class Effects:
     ----------
     values : (layer, head), NaN where a layer has no such head; positive where the model's own
         answer becomes less likely, or its vector moves.
-    control : (layer, head), the largest of the :attr:`draws` by size.
     draws : (draw, layer, head): the change when the head's output moves as far as the replacement
         moves it, at every token, in a random direction: one rotation for all tokens.
     measure, unit, replace : what is measured, in what unit, after which replacement.
@@ -67,7 +66,6 @@ class Effects:
     """
 
     values: Doubles
-    control: Doubles
     draws: NDArray[np.float64]
     measure: Measure
     unit: str
@@ -75,6 +73,11 @@ class Effects:
     words: tuple[str, ...]
     position: int | None
     is_masked: bool
+
+    @property
+    def control(self) -> Doubles:
+        """The largest of the :attr:`draws` by size, (layer, head); NaN without any."""
+        return np.abs(self.draws).max(axis=0) if len(self.draws) else self.values * np.nan
 
 
 class Row(NamedTuple):
@@ -135,8 +138,7 @@ def effects(
     item = as_input(model, text, pair, max_tokens)
     way = measured(model, item, measure, words)
     own = outputs_of(model, way.network, way.inputs(1), way.tokens)
-    shape = len(own), max(layer.shape[1] for layer in own)
-    values = np.full((1 + draws, *shape), np.nan)
+    values = np.full((1 + draws, len(own), max(layer.shape[1] for layer in own)), np.nan)
     given = replacements(model, text, own, replace, reference)
     rows = list(rows_of(own, given, heads, draws, seed))
     run = partial(run_changed, model, way, prefix=SharedPrefix())
@@ -147,10 +149,8 @@ def effects(
             done += 1
         if progress is not None:
             progress(done, len(rows))
-    largest = np.abs(values[1:]).max(axis=0) if draws else np.full(shape, np.nan)
     return Effects(
         values[0],
-        largest,
         values[1:],
         way.measure,
         way.unit,

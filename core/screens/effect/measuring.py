@@ -83,8 +83,7 @@ def shipped_effects(
         values = np.full_like(values, np.nan)
         draws = np.full((len(first.fresh), *values.shape), np.nan)
         values[leaders], draws[:, *leaders] = first.effects[leaders], first.fresh
-    control = np.abs(draws).max(axis=0) if len(draws) else np.full_like(values, np.nan)
-    return Effects(values, control, draws, measure, UNITS[measure], replace, (), None, False)  # noqa: FBT003
+    return Effects(values, draws, measure, UNITS[measure], replace, (), None, False)  # noqa: FBT003
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Replacing the head in every way …")
