@@ -30,8 +30,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_effects")]
 # A question that names the tokens on the screen, or its answer in its place.
 NAMED = {
     "effect": (
-        "**None of the largest effects is beyond chance on this text:** replaced, L6 H1 changes the"
-        " sentence vector by 0.0482 (1 − cosine), 99 random directions do by 0.0431 to 0.0691;"
+        "**None of the largest effects is beyond chance on this text:** L6 H1 changes the"
+        " sentence vector by 0.0482 (1 − cosine), 99 random directions 0.0431 to 0.0691;"
         " 13 tokens: a hint."
     ),
     "anomalies": "**1 of 72 heads is unusual: L1 H8**, for its opposite weights.",
