@@ -47,7 +47,10 @@ def show_definition(parts: str) -> None:
 def show_flag_definition(name: str, trace: Trace, subject: str = "") -> None:
     """The same for a flag; the `subject` is said where the page is about something else too."""
     least = f"{MIN_TOKENS} {trace.input.queries}"
-    show_definition(_words("definition", subject=subject, flag=FLAGS[name], z=OUTLIER, least=least))
+    flag, limits = FLAGS[name], FLAGS[name].limits
+    show_definition(
+        _words("definition", subject=subject, flag=flag, limits=limits, z=OUTLIER, least=least)
+    )
 
 
 def too_short_note(table: pd.DataFrame, trace: Trace) -> str:

@@ -15,7 +15,7 @@ from core.vocabulary import Stage, head_name, percent
 PROJECTIONS: tuple[Projection, ...] = ("PCA", "UMAP", "t-SNE")
 number = partial(numbers.number, missing="—")
 _words = Prose(__file__)
-MATHEMATICS, PRESS, TILES = map(_words, ("mathematics", "press", "tiles"))
+MATHEMATICS, PRESS, TILES = _words("mathematics"), _words("press"), _words("tiles")
 
 
 def whole(atlas: Atlas) -> str:

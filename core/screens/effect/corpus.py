@@ -131,10 +131,10 @@ def show_corpus(heads: HeadTable, corpus: Corpus, colours: Palette) -> Callable[
         show_map(heads, MEASURED[table.attrs["measure"]], colours, beyond=beyond)
         if compared:
             passing = int(table["exceeds"].sum())
-            st.caption(_words("passing", passing=passing, total=len(table), **facts))
+            st.caption(_words("passing", passing=passing, total=len(table), facts=facts))
     with right, st.container(border=True):
         passes = heads.row.get("exceeds", False)
-        st.markdown(_words("over_head", head=heads.name, passes=passes, **facts))
+        st.markdown(_words("over_head", head=heads.name, passes=passes, facts=facts))
     place = st.empty()
     with st.container(horizontal=True):
         offer_table(heads, contents("effect", heads.trace.model, "corpus", text=False))
@@ -159,7 +159,7 @@ def _headline(table: pd.DataFrame, samples: str) -> str:
     if first is None:
         return _words("none_over", count=table.attrs["texts"], samples=samples)
     head = f"L{first['layer']} H{first['head']}"
-    return _words("over_corpus", head=head, **_facts(first, table, samples))
+    return _words("over_corpus", head=head, facts=_facts(first, table, samples))
 
 
 def _facts(row: Mapping[str, Any], table: pd.DataFrame, samples: str) -> dict[str, Any]:

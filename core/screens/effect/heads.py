@@ -101,16 +101,17 @@ def headline(heads: HeadTable, found: Effects, leaders: pd.DataFrame | None) -> 
         "head": f"L{first['layer']} H{first['head']}",
         "modality": heads.trace.input.modality,
         "effect": number(first["effect"], ".3g"),
+        "measured": MEASURED[found.measure],
         "unit": found.unit,
     }
     if leaders is None:
-        return _words("comparing", **facts)
+        return _words("comparing", facts=facts)
     tokens = min(len(heads.trace.tokens), given.MAX_TOKENS)
     return _words(
         "headline",
-        **facts,
-        measured=MEASURED[found.measure],
+        facts=facts,
         matter=in_a_row(names_of(passing).tolist()),
+        count=len(passing),
         tokens=tokens if tokens < SHORT and heads.trace.input.has_words else 0,
         low=number(first["low"], ".3g"),
         high=number(first["high"], ".3g"),
@@ -180,7 +181,7 @@ def _show_card(heads: HeadTable, found: Effects, key: TraceKey) -> None:
     st.markdown("\n".join(rows))
     others = number(row["others"], ".3g", missing="–")
     facts = {"measured": MEASURED[measure], "unit": found.unit, "draws": SINGLE_DRAWS}
-    st.caption(_words("ways", others=others, replaced=replaced[found.replace], **facts))
+    st.caption(_words("ways", others=others, replaced=replaced[found.replace], facts=facts))
 
 
 def _marked(effect: float, control: float) -> str:

@@ -74,7 +74,7 @@ def _show_card(heads: HeadTable, parts: DirectParts, key: TraceKey) -> None:
     others = np.delete(own, heads.head)
     median = float(np.nanmedian(others)) if len(others) else math.nan
     facts = {"head": heads.name, "part": _amount(own[heads.head], parts)}
-    st.markdown(_words("writes", **facts, others=_amount(median, parts)))
+    st.markdown(_words("writes", facts=facts, others=_amount(median, parts)))
     if (words := words_of_head(key, heads.layer, heads.head)) is not None:
         up, down = (_listed(each) for each in (words.likelier, words.less_likely))
         st.markdown(_words("words_moved", up=up, down=down))
@@ -84,7 +84,7 @@ def _show_card(heads: HeadTable, parts: DirectParts, key: TraceKey) -> None:
         "embeddings": parts.embeddings,
         "biases": parts.biases,
     }
-    st.caption(_words("sums", **{name: _amount(each, parts) for name, each in sums.items()}))
+    st.caption(_words("sums", sums={name: _amount(each, parts) for name, each in sums.items()}))
 
 
 def _amount(value: float, parts: DirectParts) -> str:
