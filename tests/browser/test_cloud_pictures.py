@@ -96,9 +96,9 @@ def root(page: Page) -> Locator:
 
 def counts_of(page: Page) -> dict[str, int]:
     """How many pixels of the points have each colour, as "#rrggbb"."""
-    colours = pixels(page.locator("canvas").first)[..., :3].reshape(-1, 3)
-    rows, counts = np.unique(colours, axis=0, return_counts=True)
-    return {f"#{bytes(row).hex()}": int(n) for row, n in zip(rows, counts, strict=True)}
+    colours = pixels(page.locator("canvas").first)[..., :3] @ np.array([65536, 256, 1])
+    values, counts = np.unique(colours, return_counts=True)
+    return {f"#{value:06x}": int(n) for value, n in zip(values, counts, strict=True)}
 
 
 def centre_of(page: Page, row: int, column: int) -> tuple[float, float]:
@@ -144,6 +144,18 @@ def test_a_scale_has_a_ramp_with_both_ends(show: Open) -> None:
 def test_points_have_labels(show: Open) -> None:
     expect(root(show(cloud()))).not_to_have_attribute("data-labels", "0")
     assert GREEN in counts_of(show(panels()))  # in which queries are named, whatever their colours
+
+
+def test_points_of_an_image_become_their_patches_once_there_is_room(show: Open) -> None:
+    tokens, green = 1800, (1, 200, 30)
+    sprites = np.full((tokens, 2, 2, 3), green, dtype=np.uint8)
+    page = show(one_head(tokens, sprites=sprites, patched=np.ones(tokens, dtype=np.bool_)))
+    expect(root(page)).to_have_attribute("data-pictures", "0")
+    assert "#01c81e" not in counts_of(page)
+    for _ in range(6):
+        page.get_by_role("button", name="Larger").click()
+    expect(root(page)).to_have_attribute("data-pictures", "1")
+    assert counts_of(page)["#01c81e"] > 100
 
 
 def test_the_picked_sentence_has_lines_and_a_point_of_it_its_own(show: Open) -> None:
