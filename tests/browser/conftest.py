@@ -6,7 +6,7 @@ import base64
 import io
 import os
 import re
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import quote
 
 import numpy as np
@@ -178,11 +178,8 @@ def _profile(
 def open_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
     contexts: list[BrowserContext] = []
 
-    def make(scheme: str = "light", width: int = 1400, height: int = 900) -> BrowserContext:
-        context = browser.new_context(
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if scheme == "dark" else "light",
-        )
+    def make(width: int = 1400, height: int = 900, **options: Any) -> BrowserContext:
+        context = browser.new_context(viewport={"width": width, "height": height}, **options)
         context.set_default_timeout(PATIENCE_MS)
         contexts.append(context)
         return context

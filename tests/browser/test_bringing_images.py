@@ -28,9 +28,7 @@ def test_a_file_is_shown_at_once_and_one_that_is_none_leaves_it(goto: Open) -> N
     expect(page.get_by_text(re.compile("^60 × 60 → 96 × 96"))).to_be_visible()
 
 
-def test_patches_leads_to_the_head_view_with_the_image_and_home_shows_the_sentence(
-    goto: Open,
-) -> None:
+def test_patches_leads_to_the_head_view_with_the_image(goto: Open) -> None:
     page = goto("/images")
     page.get_by_role("button", name="Same view of this image").click()
     page.get_by_role("menuitem", name="Head view").click()
@@ -38,14 +36,6 @@ def test_patches_leads_to_the_head_view_with_the_image_and_home_shows_the_senten
     expect(page.locator(".token .patch")).to_have_count(2 * 144)
     first = page.locator(".keys .token .patch").first
     assert first.evaluate("each => each.getBoundingClientRect().width") == 18
-    page.get_by_role("button", name="Text instead").click()
-    expect(page.locator(".token .patch")).to_have_count(0)
-    expect(page.get_by_test_id("stMain").get_by_text("Which tokens does each")).to_be_visible()
-    page.go_back()
-    follow(page, "/images")
-    expect(page.get_by_role("heading", name="Patches")).to_be_visible()
-    page.locator('[data-testid="stSidebarNavLink"][href*="/home"]').click()
-    expect(page.locator(".st-key-home_arcs .word.query")).to_be_visible()
 
 
 def test_odd_patches_fit_a_phone(goto: Open) -> None:

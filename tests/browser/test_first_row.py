@@ -19,15 +19,12 @@ from tests.browser.conftest import (
     count_messages,
     follow,
     settle,
-    step_to,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from playwright.sync_api import Browser, BrowserContext, Locator, Page, ViewportSize
-
-    OpenHome = Callable[[bool], Page]
+    from playwright.sync_api import BrowserContext, Locator, Page
 
 TYPED = "The brown capybara is sleeping now."
 
@@ -60,43 +57,39 @@ def test_a_text_grows_with_its_lines_and_enter_applies_it_once(
     assert asked() == asked_before, "nothing new was typed"
 
 
-def leave_by(page: Page, link: Locator, *, touch: bool) -> None:
+def leave_by(page: Page, link: Locator, press: Callable[[float, float], None]) -> None:
     """Type, then press a link without holding it, as a fast hand does."""
     page.get_by_label("Text", exact=True).fill(TYPED)
     link.scroll_into_view_if_needed()
     box = box_of(link)
-    place = box["x"] + 15, box["y"] + box["height"] / 2
-    if touch:
-        page.touchscreen.tap(*place)
-    else:
-        page.mouse.click(*place)
+    press(box["x"] + 15, box["y"] + box["height"] / 2)
     page.wait_for_url(re.compile(r"/vectors\?.*text=The.brown.capybara"))
     settle(page)
     expect(page.get_by_role("heading", name="Vector grid", level=1)).to_be_visible()
 
 
-@pytest.mark.parametrize("touch", [False, True], ids=["mouse", "touch"])
-def test_a_link_that_ends_typing_opens_its_page_with_the_text(
-    browser_at: OpenHome, touch: bool
-) -> None:
-    page = browser_at(touch)
-    card = page.get_by_test_id("stMain").locator("a[href*=vectors] >> visible=true").first
-    leave_by(page, card, touch=touch)
-    if touch:
-        return  # on a phone the menu lies over the field
+def card_of(page: Page) -> Locator:
+    return page.get_by_test_id("stMain").locator("a[href*=vectors] >> visible=true").first
+
+
+def test_a_link_that_ends_typing_opens_its_page_with_the_text(goto: Open) -> None:
+    page = goto("/home", width=1280, height=720)
+    leave_by(page, card_of(page), page.mouse.click)
     page.get_by_label("Text", exact=True).fill("")
     menu = page.get_by_test_id("stSidebarNav")
     menu.get_by_text("Home").click()
     page.wait_for_url(re.compile("/home"))
     settle(page)
-    leave_by(page, menu.locator("a[href*=vectors]"), touch=False)
+    leave_by(page, menu.locator("a[href*=vectors]"), page.mouse.click)
 
 
-def test_words_and_question_marks_open_under_a_finger_and_the_next_tap_shuts_them(
-    browser_at: OpenHome, app: str
+def test_under_a_finger_links_end_typing_and_the_next_tap_shuts_words_and_question_marks(
+    open_context: Callable[..., BrowserContext], app: str
 ) -> None:
-    touch = True
-    page = browser_at(touch)
+    page = open_context(390, 844, has_touch=True, is_mobile=True).new_page()
+    page.goto(f"{app}/home")
+    arrive(page)
+    leave_by(page, card_of(page), page.touchscreen.tap)
     page.goto(f"{app}/heatmap")
     arrive(page)
     hint = page.get_by_role("tooltip")
@@ -115,47 +108,6 @@ def test_words_and_question_marks_open_under_a_finger_and_the_next_tap_shuts_the
     header = page.get_by_test_id("stHeader")
     assert page.get_by_test_id("stMain").evaluate("each => each.scrollTop") > 0
     assert header.evaluate("each => getComputedStyle(each).backgroundColor") == "rgb(255, 255, 255)"
-
-
-@pytest.fixture
-def browser_at(browser: Browser, app: str) -> Iterator[OpenHome]:
-    """A page on Home: of a computer with a mouse, or of a phone with a touch screen."""
-    contexts: list[BrowserContext] = []
-
-    def open_home(touch: bool) -> Page:
-        size: ViewportSize = (
-            {"width": 390, "height": 844} if touch else {"width": 1280, "height": 720}
-        )
-        context = browser.new_context(viewport=size, has_touch=touch, is_mobile=touch)
-        context.set_default_timeout(90_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.goto(f"{app}/home")
-        arrive(page)
-        expect(page.get_by_test_id("stMain").locator("a[href*=vectors]").first).to_be_attached()
-        settle(page)
-        return page
-
-    yield open_home
-    for context in contexts:
-        context.close()
-
-
-def test_one_press_of_back_leaves_a_page_however_much_was_changed_there(goto: Open) -> None:
-    page = goto("/heatmap")
-    follow(page, "layer=4&head=2")
-    step_to(page, "Layer", "1")
-    follow(page, "layer=1")
-    step_to(page, "Head", "3")
-    follow(page, "layer=1&head=3")
-    page.get_by_test_id("stSidebarNav").get_by_text("Vector grid").click()
-    follow(page, "/vectors.*draw=attention")
-    page.go_back()
-    follow(page, "/heatmap.*layer=1&head=3")
-    expect(page.get_by_role("grid")).to_have_attribute("aria-label", re.compile("L1 H3"))
-    page.go_back()
-    assert page.url == "about:blank"
-    page.close()
 
 
 def test_share_gives_a_link_that_a_phone_reads_from_the_code(goto: Open, app: str) -> None:

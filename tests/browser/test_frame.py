@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 import zxingcpp
@@ -13,20 +12,15 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Open, box_of, follow, settle
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
-
 LETTERS = """() => Math.min(...[...document.querySelectorAll("*")]
   .flatMap(({ shadowRoot }) => [...(shadowRoot?.querySelectorAll("[role=rowheader]") ?? [])])
   .map((node) => parseFloat(getComputedStyle(node).fontSize) * node.currentCSSZoom))"""
 
 
-def head_of(page: Page) -> str:
-    return page.get_by_role("grid").get_attribute("aria-label") or ""
-
-
-def test_arrow_keys_step_unless_somebody_types(goto: Open) -> None:
-    page = goto("/heatmap?layer=4&head=2")
+def test_arrow_keys_step_and_back_undoes_an_example_and_leaves_the_page_else(goto: Open) -> None:
+    page = goto("/head_view")
+    page.get_by_role("link", name="Heatmap table").click()
+    follow(page, "/heatmap.*layer=4&head=2")
     for key, place in (
         ("ArrowUp", "layer=3&head=2"),
         ("ArrowRight", "layer=3&head=3"),
@@ -42,9 +36,21 @@ def test_arrow_keys_step_unless_somebody_types(goto: Open) -> None:
     page.get_by_role("gridcell").first.focus()
     page.keyboard.press("ArrowRight")  # from cell to cell
     settle(page)
-    assert "L4 H2" in head_of(page)
+    grid = page.get_by_role("grid")
+    expect(grid).to_have_attribute("aria-label", re.compile("L4 H2"))
     page.get_by_role("button", name="Next head").press("ArrowUp")  # a button has no use for it
     follow(page, "layer=3&head=2")
+    page.get_by_role("button", name="Mean of the last layer").click()
+    follow(page, "layer=6&head=mean")
+    page.go_back()
+    follow(page, "layer=3&head=2")
+    page.get_by_test_id("stSidebarNav").get_by_text("Vector grid").click()
+    follow(page, "/vectors.*draw=attention")
+    page.go_back()
+    follow(page, "/heatmap.*layer=3&head=2")
+    expect(grid).to_have_attribute("aria-label", re.compile("L3 H2"))
+    page.go_back()
+    follow(page, "/head_view")
 
 
 def test_the_picture_is_presented_alone_and_as_large_as_the_window(goto: Open) -> None:
@@ -86,20 +92,6 @@ def test_charts_are_drawn_larger_where_they_are_presented(goto: Open) -> None:
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
     expect(legend).to_have_css("font-size", "12px")
-
-
-def test_back_undoes_an_example_and_leaves_the_page_else(goto: Open) -> None:
-    page = goto("/head_view")
-    page.get_by_role("link", name="Heatmap table").click()
-    follow(page, "/heatmap.*layer=4&head=2")
-    page.keyboard.press("ArrowUp")
-    follow(page, "layer=3&head=2")
-    page.get_by_role("button", name="Mean of the last layer").click()
-    follow(page, "layer=6&head=mean")
-    page.go_back()
-    follow(page, "layer=3&head=2")
-    page.go_back()
-    follow(page, "/head_view")
 
 
 def test_a_phone_shows_the_picture_and_has_the_rest_in_a_drawer(goto: Open) -> None:

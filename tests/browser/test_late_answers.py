@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from typing import TYPE_CHECKING
 
-import pytest
 from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.conftest import Open, arrive, choose, follow, watch
+from tests.looks.visit import wait_until_drawn
 from tests.tools.bench.measuring import sentence_of
 
 if TYPE_CHECKING:
@@ -84,30 +85,31 @@ def test_a_picture_that_comes_back_is_shown_though_answers_are_late(
     assert troubles == []
 
 
-@pytest.mark.parametrize("first", ["query", "head"])
-@pytest.mark.parametrize("answered", [False, True])
-def test_neither_of_two_picks_is_lost_though_answers_are_late(
-    app: str, open_page: Open, first: str, answered: bool
-) -> None:
+def test_neither_of_two_picks_is_lost_though_answers_are_late(app: str, open_page: Open) -> None:
     """The second message brings the values of all menus from before the first pick."""
     page, troubles = open_page(), list[str]()
     line = Line(page)
     watch(page, app, troubles)
     page.goto(f"{app}/neuron_view?layer=4&head=2&query=all&text={sentence_of(20)}")
     arrive(page)
-    picks = [page.locator(".row .asking").nth(10), page.get_by_role("button", name="Next head")]
-    line.hold()
-    for pick in picks if first == "query" else picks[::-1]:
-        pick.click()
-        if answered:  # by the server; the browser has not heard of it
+    query = page.locator(".row .asking").nth(10)
+    after = page.get_by_role("button", name="Next head")
+    for head, (picks, answered) in enumerate(
+        product([(query, after), (after, query)], [False, True]), start=3
+    ):
+        wait_until_drawn(page)  # a press on a row that is drawn anew before its release is none
+        line.hold()
+        for pick in picks:
+            pick.click()
+            if answered:  # by the server; the browser has not heard of it
+                line.wait_for_a_run()
+        if not answered:
             line.wait_for_a_run()
-    if not answered:
-        line.wait_for_a_run()
-    line.release()
-    follow(page, "layer=4&head=3&query=11&")
-    expect(page.get_by_role("combobox", name="Query token")).not_to_have_value("all at once")
-    expect(page.get_by_role("combobox", name="Head")).to_have_value("3")
-    # A menu still takes back what was picked in the picture.
-    choose(page, "Query token", "all at once")
-    follow(page, "layer=4&head=3&query=all&")
+        line.release()
+        follow(page, f"layer=4&head={head}&query=11&")
+        expect(page.get_by_role("combobox", name="Query token")).not_to_have_value("all at once")
+        expect(page.get_by_role("combobox", name="Head")).to_have_value(str(head))
+        # A menu still takes back what was picked in the picture.
+        choose(page, "Query token", "all at once")
+        follow(page, f"layer=4&head={head}&query=all&")
     assert troubles == []

@@ -8,12 +8,12 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import CDPSession, Page, expect
 
-from tests.browser.conftest import PATIENCE_MS, TEXT, arrive, box_of, settle
+from tests.browser.conftest import TEXT, arrive, box_of, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from playwright.sync_api import Browser, BrowserContext
+    from playwright.sync_api import BrowserContext
 
 SWITCHES = 12  # between pages, after the first two visits of each
 # Of each view, its canvas once it is drawn.
@@ -65,6 +65,8 @@ def visit(page: Page, name: str) -> None:
     for other in VIEWS.keys() - {name}:
         expect(page.locator(VIEWS[other])).to_have_count(0)
     box = box_of(canvas)
+    width, height = canvas.evaluate("canvas => [canvas.width, canvas.height]")
+    assert (width, height) == pytest.approx((2 * box["width"], 2 * box["height"]), abs=2)
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 30, steps=3)
     page.mouse.move(5, 5)
 
@@ -85,10 +87,10 @@ def leave(page: Page, session: CDPSession) -> dict[str, int]:
     return held
 
 
-def test_many_visits_leave_no_listener_observer_canvas_or_frame(
+def test_pictures_are_sharp_and_many_visits_leave_no_listener_observer_canvas_or_frame(
     app: str, open_context: Callable[..., BrowserContext]
 ) -> None:
-    context = open_context()
+    context = open_context(device_scale_factor=2)
     context.add_init_script(COUNTING)
     page = context.new_page()
     page.goto(f"{app}/head_view?text={quote(TEXT)}&layer=4")
@@ -106,18 +108,3 @@ def test_many_visits_leave_no_listener_observer_canvas_or_frame(
     assert after["observers"] <= before["observers"]
     assert after["media"] <= before["media"]
     assert after["listeners"] <= before["listeners"] + 3, (before, after)
-
-
-@pytest.mark.parametrize("name", VIEWS)
-def test_pictures_are_sharp_on_dense_screens(browser: Browser, app: str, name: str) -> None:
-    context = browser.new_context(device_scale_factor=2)
-    context.set_default_timeout(PATIENCE_MS)
-    page = context.new_page()
-    page.goto(f"{app}/{name.lower().replace(' ', '_')}?text={quote(TEXT)}")
-    arrive(page)
-    canvas = page.locator(VIEWS[name])
-    box = box_of(canvas)
-    width, height = canvas.evaluate("canvas => [canvas.width, canvas.height]")
-    assert width == pytest.approx(2 * box["width"], abs=2)
-    assert height == pytest.approx(2 * box["height"], abs=2)
-    context.close()
