@@ -12,7 +12,6 @@ from tests.browser.conftest import settle
 from tests.looks.visit import (
     OF_COLOURS,
     STREAMLITS_OWN,
-    Exemption,
     cut_labels,
     picture_top,
     texts_of,
@@ -28,12 +27,8 @@ if TYPE_CHECKING:
     from tests.browser.conftest import Open
 
 PAPERS = ("rgb(255, 255, 255)", "rgb(16, 19, 28)")  # light and dark
-SIZES = ((1280, 720), (1366, 768), (390, 844))  # a projector, a laptop and a phone
-HIGHEST = {
-    1280: 190,
-    1366: 190,
-    390: 260,
-}  # pixels from the top by width, where a picture has to begin
+# A projector, a laptop and a phone; how many pixels from the top a picture has to begin.
+SIZES = ((1280, 720, 190), (1366, 768, 190), (390, 844, 260))
 PATHS = [page.name for page in PAGES if page.name != "atlas"]
 PATHS += [f"atlas?budget=1000{more}" for more in ("", "&part=one&layer=4&head=2&dossier=1")]
 
@@ -46,33 +41,31 @@ def test_texts_are_readable_no_label_is_cut_and_axe_finds_nothing(
 
     A rule that Streamlit no longer breaks is excused no longer.
     """
-    page = open_page("light", *SIZES[1])
+    page = open_page()
     watch_canvases(page)
     page.goto(f"{app}/{path}")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     settle(page)
-    excused: set[Exemption] = set()
+    excused: set[str] = set()
     for is_dark, paper in enumerate(PAPERS):
         page.emulate_media(color_scheme="dark" if is_dark else "light")
         expect(page.get_by_test_id("stApp")).to_have_css("background-color", paper)
         settle(page)
         page.evaluate("writtenTexts.clear()")  # another size has canvases drawn anew
-        for size in (SIZES[0], SIZES[-1]):
-            resize(page, *size)
+        for width, height, _ in (SIZES[0], SIZES[-1]):
+            resize(page, width, height)
             texts = texts_of(page)
             assert len(texts) > 20, "the page is not there"
             found = violations_of(page, rules=OF_COLOURS if is_dark else ())
-            problems: list[object] = [*unreadable(texts)]
-            for each in found:
-                own = {exemption for exemption in STREAMLITS_OWN if exemption.covers(each)}
-                excused |= own
-                problems += [] if own else [each]
-            assert not problems, f"{paper}, {size}\n" + "\n".join(map(str, problems))
-    assert excused == set(STREAMLITS_OWN)
-    for size in SIZES:
-        resize(page, *size)
-        assert picture_top(page) < HIGHEST[size[0]]
-        assert cut_labels(page) == [], size
+            own = [each for each in found if each.is_streamlits]
+            excused |= {each.rule for each in own}
+            problems = [*unreadable(texts), *(each for each in found if each not in own)]
+            assert not problems, f"{paper}, {width} x {height}\n" + "\n".join(map(str, problems))
+    assert excused == STREAMLITS_OWN.keys()
+    for width, height, highest in SIZES:
+        resize(page, width, height)
+        assert picture_top(page) < highest
+        assert cut_labels(page) == [], f"{width} x {height}"
 
 
 def resize(page: Page, width: int, height: int) -> None:
