@@ -436,10 +436,6 @@ class Oracle:
     tokenizer: Tokenizer
     sends_segments: bool
 
-    def ids(self, text: str, pair: str | None = None) -> list[int]:
-        """Token ids straight from tokenizer.json."""
-        return self.tokenizer.encode(text, pair).ids
-
     def inputs(self, text: str, pair: str | None = None) -> dict[str, torch.Tensor]:
         """One unpadded row for the network, with segment ids where it reads them."""
         encoding = self.tokenizer.encode(text, pair)

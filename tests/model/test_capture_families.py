@@ -79,15 +79,15 @@ def test_recorded_attention_and_tokens_are_the_models_own(
 def test_any_text_gives_its_own_attention_or_is_refused_without_a_token(
     name: str, text: str, model_of: ModelOf, oracle_of: OracleOf
 ) -> None:
-    ids, encoding = oracle_of(name).ids(text), oracle_of(name).tokenizer.encode(text)
+    encoding = oracle_of(name).tokenizer.encode(text)
     if all(encoding.special_tokens_mask):
         with pytest.raises(ModelError):
             trace_text(model_of(name), text)
         return
     trace = trace_text(model_of(name), text)
-    assert len(trace.tokens) == min(len(ids), FAMILIES[name].limit)
-    if len(ids) <= FAMILIES[name].limit:
-        assert [token.id for token in trace.tokens] == ids
+    assert len(trace.tokens) == min(len(encoding.ids), FAMILIES[name].limit)
+    if len(encoding.ids) <= FAMILIES[name].limit:
+        assert [token.id for token in trace.tokens] == encoding.ids
         assert attention_error(trace, oracle_of(name).attention(text)) < TOLERANCE
 
 

@@ -1,4 +1,4 @@
-"""A corpus run by length: every text as if it were alone, little padding, and a caller may stop."""
+"""Many texts at once, each as if it were alone: a corpus run by length, and repeated sequences."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+import torch
 
-from core.model import trace_by_length
+from core.model import trace_by_length, trace_repeated
 from core.model.running import tracing
-from tests.model.families import SENTENCES
+from tests.model.families import HEADS, LAYERS, SENTENCES
 
 if TYPE_CHECKING:
     from core.model import LoadedModel, Trace
     from core.model.capture import Change
     from core.model.text.inputs import Input
-    from tests.conftest import ModelOf
+    from tests.conftest import ModelOf, OracleOf
 
 TOLERANCE = 5e-6
 FAMILIES = ["bert", "llama", "gpt2 padded left", "gpt2 without a pad token", "modernbert"]
@@ -88,3 +89,24 @@ def test_nothing_runs_ahead_of_what_is_asked_for(
     next(corpus)
     del corpus
     assert len(batches) == 2
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "gpt2", "llama", "xlm-roberta"])
+def test_the_attention_of_a_repeated_sequence_is_the_models_own(
+    name: str, model_of: ModelOf, oracle_of: OracleOf
+) -> None:
+    traces = list(trace_repeated(model_of(name), length=12, sequences=2))
+    for trace in traces:
+        ids = torch.tensor([[token.id for token in trace.tokens]])
+        own = oracle_of(name).attention_of({"input_ids": ids})
+        assert own.shape[:2] == (LAYERS, HEADS)
+        assert np.abs(trace.attention() - own).max() < 1e-5
+        ordinary = [token.id for token in trace.tokens if not token.special]
+        assert ordinary[:12] == ordinary[12:]
+        assert len(set(ordinary)) == 12
+    assert traces[0].tokens != traces[1].tokens
+
+
+def test_a_model_of_few_tokens_gets_shorter_sequences(model_of: ModelOf) -> None:
+    (trace,) = trace_repeated(model_of("bert"), length=500, sequences=1)
+    assert len(trace.tokens) == 64  # [CLS], twice 31, [SEP]
