@@ -23,12 +23,6 @@ class HowToLearn:
     clip: float = 1.0  # the largest gradient norm of a step
 
 
-def learning_rate(settings: HowToLearn, step: int, elapsed: float) -> float:
-    """Learning rate of a step after `elapsed`, a share of the time (0 to 1)."""
-    warm = min(1.0, (step + 1) / settings.warm_up)
-    return settings.learning_rate * warm * 0.5 * (1.0 + math.cos(math.pi * min(1.0, elapsed)))
-
-
 def fit(
     weights: Sequence[torch.nn.Parameter],
     loss_of: Callable[[int, float], torch.Tensor],
@@ -39,7 +33,7 @@ def fit(
     """Train until the time is over, or `max_steps` are done.
 
     The learning rate follows the clock: it reaches zero at the deadline, however many steps a busy
-    machine allowed. `loss_of` gets the step and the share of the time that is over.
+    machine allowed. `loss_of` gets the step and the share of the time that is over, 0 to 1.
     """
     groups = [
         {"params": [each for each in weights if each.dim() == 2]},
@@ -52,8 +46,9 @@ def fit(
     while (elapsed := (time.time() - began) / seconds) < 1 and step != max_steps:
         loss_of(step, elapsed).backward()
         torch.nn.utils.clip_grad_norm_(weights, settings.clip)
+        rate = settings.learning_rate * min(1.0, (step + 1) / settings.warm_up)
         for group in optimizer.param_groups:
-            group["lr"] = learning_rate(settings, step, elapsed)
+            group["lr"] = rate * 0.5 * (1.0 + math.cos(math.pi * elapsed))
         optimizer.step()
         optimizer.zero_grad()
         step += 1

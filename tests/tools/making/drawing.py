@@ -33,10 +33,10 @@ class Paint:
     saturation: float  # 0 (grey) to 1 (as saturated as the brightness permits)
     brightness: float  # luma, 0 (black) to 1 (white)
 
-    @property
-    def rgb(self) -> Floats:
-        """The sRGB values, (3,), 0 to 1."""
-        return mix(self.hue, self.saturation, self.brightness)
+    def rgb(self, lighter: float = 0.0) -> Floats:
+        """The sRGB values, (3,), 0 to 1, of the paint or of one that much lighter."""
+        brightness = min(max(self.brightness + lighter, 0.0), 1.0)
+        return mix(self.hue, self.saturation, brightness)
 
     @property
     def name(self) -> str:
@@ -44,10 +44,6 @@ class Paint:
         if self.saturation < 0.2:
             return GREY
         return list(HUES)[round(self.hue * len(HUES)) % len(HUES)]
-
-    def with_brightness(self, brightness: float) -> Paint:
-        """The same paint at another brightness, kept between 0 and 1."""
-        return replace(self, brightness=min(max(brightness, 0.0), 1.0))
 
 
 def mix(hue: float | Floats, saturation: float | Floats, brightness: float | Floats) -> Floats:
@@ -73,19 +69,6 @@ def mix(hue: float | Floats, saturation: float | Floats, brightness: float | Flo
     return np.clip(brightness + saturation * (full - brightness), 0, 1)
 
 
-def _circle(x: Floats, y: Floats) -> Floats:
-    return np.hypot(x, y) - 0.9
-
-
-def _square(x: Floats, y: Floats) -> Floats:
-    return np.maximum(np.abs(x), np.abs(y)) - 0.8
-
-
-def _triangle(x: Floats, y: Floats) -> Floats:
-    """Equilateral, its corners at distance 1."""
-    return np.maximum(np.abs(x) * 3**0.5 / 2 + y / 2, -y) - 0.5
-
-
 def _star(x: Floats, y: Floats) -> Floats:
     """Five points at distance 1, notches at distance 0.45."""
     angle = np.arctan2(x, -y)
@@ -100,28 +83,22 @@ def _star(x: Floats, y: Floats) -> Floats:
     return distance
 
 
-def _ring(x: Floats, y: Floats) -> Floats:
-    return np.abs(np.hypot(x, y) - 0.7) - 0.25
-
-
 def _cross(x: Floats, y: Floats) -> Floats:
     far, near = np.maximum(np.abs(x), np.abs(y)), np.minimum(np.abs(x), np.abs(y))
     return np.maximum(far - 0.95, near - 0.3)
 
 
-def _bar(x: Floats, y: Floats) -> Floats:
-    return np.maximum(np.abs(x) - 1, np.abs(y) - 0.3)
-
-
+# Of each shape the distance from its edge, negative within; the corners of the triangle are at 1.
 SHAPES: dict[str, Callable[[Floats, Floats], Floats]] = {
-    "circle": _circle,
-    "square": _square,
-    "triangle": _triangle,
+    "circle": lambda x, y: np.hypot(x, y) - 0.9,
+    "square": lambda x, y: np.maximum(np.abs(x), np.abs(y)) - 0.8,
+    "triangle": lambda x, y: np.maximum(np.abs(x) * 3**0.5 / 2 + y / 2, -y) - 0.5,
     "star": _star,
-    "ring": _ring,
+    "ring": lambda x, y: np.abs(np.hypot(x, y) - 0.7) - 0.25,
     "cross": _cross,
-    "bar": _bar,
+    "bar": lambda x, y: np.maximum(np.abs(x) - 1, np.abs(y) - 0.3),
 }
+TEXTURES = ("plain", "stripes", "checks", "dots", "noise")
 
 
 def coverage(shape: str, x: Floats, y: Floats, radius: float) -> Floats:
@@ -138,33 +115,18 @@ def coverage(shape: str, x: Floats, y: Floats, radius: float) -> Floats:
     return np.clip(0.5 - radius * SHAPES[shape](x / radius, y / radius), 0, 1)
 
 
-def _plain(x: Floats, y: Floats, generator: np.random.Generator) -> Floats:
-    del y, generator
+def texture_of(kind: str, x: Floats, y: Floats, generator: np.random.Generator) -> Floats:
+    """A texture of period 1 from -1 (dark) to 1 (light); 0 if it is plain."""
+    if kind == "stripes":
+        return _wave(x)
+    if kind == "checks":
+        return _wave(x) * _wave(y)
+    if kind == "dots":
+        return np.clip((0.3 - np.hypot(x - np.rint(x), y - np.rint(y))) * 10, -1, 1)
+    if kind == "noise":  # on a lattice of half periods, the nearest for each pixel
+        table = generator.uniform(-1, 1, (64, 64))
+        return table[np.floor(2 * y).astype(int) % 64, np.floor(2 * x).astype(int) % 64]  # type: ignore[no-any-return]
     return np.zeros_like(x)
-
-
-def _stripes(x: Floats, y: Floats, generator: np.random.Generator) -> Floats:
-    del y, generator
-    return _wave(x)
-
-
-def _checks(x: Floats, y: Floats, generator: np.random.Generator) -> Floats:
-    del generator
-    return _wave(x) * _wave(y)
-
-
-def _dots(x: Floats, y: Floats, generator: np.random.Generator) -> Floats:
-    del generator
-    distance = np.hypot(x - np.rint(x), y - np.rint(y))
-    return np.clip((0.3 - distance) * 10, -1, 1)
-
-
-def _noise(x: Floats, y: Floats, generator: np.random.Generator) -> Floats:
-    """Uniform values on a lattice of half periods, the nearest for each pixel."""
-    table = generator.uniform(-1, 1, (64, 64))
-    rows, columns = np.floor(2 * y).astype(int) % 64, np.floor(2 * x).astype(int) % 64
-    noise: Floats = table[rows, columns]
-    return noise
 
 
 def _wave(x: Floats) -> Floats:
@@ -172,31 +134,23 @@ def _wave(x: Floats) -> Floats:
     return np.clip(4 * np.sin(2 * np.pi * x), -1, 1)
 
 
-TEXTURES: dict[str, Callable[[Floats, Floats, np.random.Generator], Floats]] = {
-    "plain": _plain,
-    "stripes": _stripes,
-    "checks": _checks,
-    "dots": _dots,
-    "noise": _noise,
-}
-
-
 @dataclass(frozen=True)
 class Surface:
     """A painted texture. Lengths are shares of the picture's side."""
 
     paint: Paint
-    texture: str  # a name of `TEXTURES`, and its length
+    texture: str  # one of `TEXTURES`, and its length
     period: float
     depth: float  # how much lighter and darker the texture makes the paint, in brightness
     turn: float  # radians, clockwise; a texture turns with its thing
 
-
-@dataclass(frozen=True)
-class Ground(Surface):
-    """What lies behind the things."""
-
-    other: Paint | None  # the colour that it grades into, along `turn`
+    def colours(self, texture: Floats) -> Floats:
+        """The paint, lighter and darker where the texture says so, (..., 3)."""
+        step = np.abs(texture)[..., None]
+        towards = np.where(
+            texture[..., None] > 0, self.paint.rgb(self.depth), self.paint.rgb(-self.depth)
+        )
+        return self.paint.rgb() + step * (towards - self.paint.rgb())
 
 
 @dataclass(frozen=True)
@@ -230,20 +184,29 @@ class Scene:
     things: tuple[Thing, ...]
 
 
+# A ground is a surface and the paint that it grades into along its turn, or the same surface again.
+Ground = tuple[Surface, Surface]
+
+
 def compose(ground: Ground, things: tuple[Thing, ...], side: int, seed: int) -> Scene:
     """Draw a scene of `side` x `side` pixels; `seed` is for textures that are random."""
     generator = np.random.default_rng(seed)
-    image = _ground(ground, side, generator)
+    centres = (np.arange(side) + 0.5) / side
+    x, y = _turned(centres, centres, ground[0].turn)
+    period = ground[0].period
+    texture = texture_of(ground[0].texture, x / period, y / period, generator)
+    image = ground[0].colours(texture)
+    if ground[1] is not ground[0]:
+        grade = ((x - x.min()) / (x.max() - x.min()))[..., None]
+        image = image + grade * (ground[1].colours(texture) - image)
     owner = np.zeros((side, side), dtype=np.uint8)
     centres = np.arange(0.5, side, dtype=np.float64)
     for number, thing in enumerate(things, start=1):
-        columns, rows = (np.subtract(centres, each * side) for each in (thing.x, thing.y))
-        x, y = _turned(columns, rows, thing.turn)
+        x, y = _turned(centres - thing.x * side, centres - thing.y * side, thing.turn)
         covered = coverage(thing.shape, x, y, thing.radius * side)
         period = thing.period * side
-        texture = TEXTURES[thing.texture](x / period, y / period, generator)
-        colours = _shaded(thing.paint, thing.depth, texture)
-        image += covered[..., None] * (colours - image)
+        texture = texture_of(thing.texture, x / period, y / period, generator)
+        image += covered[..., None] * (thing.colours(texture) - image)
         owner[covered > 0.5] = number
     return Scene(np.rint(255 * image).astype(np.uint8), owner, things)
 
@@ -253,26 +216,6 @@ def _turned(columns: Floats, rows: Floats, turn: float) -> tuple[Floats, Floats]
     cosine, sine = np.cos(turn), np.sin(turn)
     across, down = columns[None], rows[:, None]
     return across * cosine + down * sine, down * cosine - across * sine
-
-
-def _ground(ground: Ground, side: int, generator: np.random.Generator) -> Floats:
-    """The colours of a ground, (side, side, 3), 0 to 1."""
-    centres = (np.arange(side) + 0.5) / side
-    x, y = _turned(centres, centres, ground.turn)
-    texture = TEXTURES[ground.texture](x / ground.period, y / ground.period, generator)
-    colours = _shaded(ground.paint, ground.depth, texture)
-    if ground.other is None:
-        return colours
-    grade = ((x - x.min()) / (x.max() - x.min()))[..., None]
-    return colours + grade * (_shaded(ground.other, ground.depth, texture) - colours)
-
-
-def _shaded(paint: Paint, depth: float, texture: Floats) -> Floats:
-    """The paint, lighter and darker by `depth` where the texture says so, (..., 3)."""
-    darker, lighter = (paint.with_brightness(paint.brightness + s * depth).rgb for s in (-1, 1))
-    step = np.abs(texture)[..., None]
-    towards = np.where(texture[..., None] > 0, lighter, darker)
-    return paint.rgb + step * (towards - paint.rgb)
 
 
 SIZES = (8, 8, 8, 16, 24)  # sides of the tiles in pixels; as small as a patch most often
@@ -292,15 +235,15 @@ def draw_mosaic(seed: int, side: int = 96, tile: int | None = None) -> NDArray[n
     tile = tile or int(generator.choice(SIZES))
     count = -(-side // tile)
     if generator.random() < 0.5:
-        paints = _random_paints(generator, (int(generator.integers(3, 9)),))
+        paints = _random_colours(generator, (int(generator.integers(3, 9)),))
         colours = paints[generator.integers(0, len(paints), (count, count))]
     else:
-        colours = _random_paints(generator, (count, count))
+        colours = _random_colours(generator, (count, count))
     image = np.kron(colours, np.ones((tile, tile, 1)))[:side, :side]
     return np.rint(255 * image).astype(np.uint8)
 
 
-def _random_paints(generator: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _random_colours(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     """Colours (..., 3), 0 to 1; one in eight has no hue."""
     saturation = generator.uniform(0.4, 1, shape) * (generator.random(shape) > 1 / 8)
     return mix(generator.random(shape), saturation, generator.uniform(0.08, 0.92, shape))
@@ -331,37 +274,47 @@ def random_scene(seed: int, side: int = 96) -> Scene:
         thing = _random_thing(generator, hues, ground)
         if things and generator.random() < 0.2:
             thing = replace(things[-1], radius=thing.radius)
-        if place := _free_place(generator, thing, things):
-            things.append(replace(thing, x=place[0], y=place[1]))
+        reach = 0.8 * thing.radius
+        for x, y in generator.uniform(reach, 1 - reach, (TRIES, 2)):
+            thing = replace(thing, x=float(x), y=float(y))
+            if all(_is_apart(thing, other) for other in things):
+                things.append(thing)
+                break
     return compose(ground, tuple(things), side, seed)
 
 
+def _is_apart(thing: Thing, other: Thing) -> bool:
+    """Whether they cover at most the edge of one another."""
+    gap = np.hypot(thing.x - other.x, thing.y - other.y) / (thing.radius + other.radius)
+    return bool(gap > 0.9)
+
+
 def _random_ground(generator: np.random.Generator) -> Ground:
-    paints = [
-        Paint(
-            hue=float(generator.random()),
-            saturation=0.0
-            if generator.random() < GREY_GROUND
-            else float(generator.uniform(0.3, 0.9)),
-            brightness=float(generator.uniform(0.1, 0.9)),
-        )
-        for _ in range(2)
-    ]
-    return Ground(
+    paints = []
+    for _ in range(2):
+        hue, grey = float(generator.random()), generator.random() < GREY_GROUND
+        saturation = 0.0 if grey else float(generator.uniform(0.3, 0.9))
+        paints.append(Paint(hue, saturation, float(generator.uniform(0.1, 0.9))))
+    grades = generator.random() < 0.4
+    surface = Surface(
         paint=paints[0],
-        other=paints[1] if generator.random() < 0.4 else None,
-        texture="plain" if generator.random() < PLAIN else str(generator.choice(list(TEXTURES))),
+        texture=_random_texture(generator),
         period=float(generator.uniform(0.04, 0.2)),
         depth=float(generator.uniform(0.03, 0.15)),
         turn=float(generator.uniform(0, 2 * np.pi)),
     )
+    return surface, replace(surface, paint=paints[1]) if grades else surface
+
+
+def _random_texture(generator: np.random.Generator) -> str:
+    return "plain" if generator.random() < PLAIN else str(generator.choice(TEXTURES))
 
 
 def _random_thing(generator: np.random.Generator, hues: Floats, ground: Ground) -> Thing:
     """One of these hues; not yet in a free place."""
     paint = _random_paint(generator, hues)
     for _ in range(TRIES):
-        if _stands_out(paint, ground):
+        if all(_stands_out(paint, behind.paint) for behind in ground):
             break
         paint = _random_paint(generator, hues)
     return Thing(
@@ -369,7 +322,7 @@ def _random_thing(generator: np.random.Generator, hues: Floats, ground: Ground) 
         paint=paint,
         radius=float(generator.uniform(SMALLEST, LARGEST)),
         turn=float(generator.uniform(0, 2 * np.pi)),
-        texture="plain" if generator.random() < PLAIN else str(generator.choice(list(TEXTURES))),
+        texture=_random_texture(generator),
         period=float(generator.uniform(0.04, 0.12)),
         depth=float(generator.uniform(0.08, 0.2)),
     )
@@ -382,22 +335,7 @@ def _random_paint(generator: np.random.Generator, hues: Floats) -> Paint:
     return Paint(hue, saturation, float(generator.uniform(0.12, 0.88)))
 
 
-def _stands_out(paint: Paint, ground: Ground) -> bool:
-    """Whether the paint differs from the ground's paints by `CONTRAST` in luma or chroma."""
-    behind = [ground.paint, *([ground.other] if ground.other else [])]
-    return all(
-        abs(paint.brightness - other.brightness) > CONTRAST
-        or float(np.ptp(paint.rgb - other.rgb)) > 2 * CONTRAST
-        for other in behind
-    )
-
-
-def _free_place(
-    generator: np.random.Generator, thing: Thing, things: list[Thing]
-) -> tuple[float, float] | None:
-    """Where the thing covers at most the edge of another, or None if no try found such a place."""
-    for x, y in generator.uniform(0.8 * thing.radius, 1 - 0.8 * thing.radius, (TRIES, 2)):
-        apart = (np.hypot(x - each.x, y - each.y) / (thing.radius + each.radius) for each in things)
-        if all(gap > 0.9 for gap in apart):
-            return float(x), float(y)
-    return None
+def _stands_out(paint: Paint, behind: Paint) -> bool:
+    """Whether the paint differs from one behind it by `CONTRAST` in luma or chroma."""
+    difference = abs(paint.brightness - behind.brightness)
+    return difference > CONTRAST or float(np.ptp(paint.rgb() - behind.rgb())) > 2 * CONTRAST

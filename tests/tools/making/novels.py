@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from math import inf
 from pathlib import Path
 
@@ -49,7 +48,7 @@ class Settings(HowToLearn):
     seed: int = 1  # of the initial weights and of the order of examples
 
 
-def train_tokenizer(texts: Iterable[str], settings: Settings) -> PreTrainedTokenizerFast:
+def train_tokenizer(texts: Sequence[str], settings: Settings) -> PreTrainedTokenizerFast:
     """Byte-level BPE (Radford et al. 2019) that puts the document mark before every text.
 
     The mark is special, so pages can hide it. A second text follows the first without a mark,
@@ -107,27 +106,25 @@ def new_network(settings: Settings, mark: int) -> GPT2LMHeadModel:
 STRETCH, HELD_OUT = 400, 8
 # More than a token's average in these books (4), so that few windows stay unfilled.
 CHARACTERS_PER_TOKEN = 8
-_BATCH = 2_000  # passages tokenized at once
 _FOOTNOTE_MARK = re.compile(r" ?\*+(?: ?\(\d+\))?")
 _SENTENCE_START = re.compile(
     r"""(?:^|\n|(?<!Mr)(?<!Mrs)(?<!Dr)(?<!St)[.!?]["')]*\ )(?=["'(]*[A-Z])""", re.VERBOSE
 )
 
 
-def read_paragraphs(path: Path) -> list[str]:
-    """The paragraphs of a text file (gzip or plain), without headings and footnotes."""
+def read_stretches(path: Path) -> list[str]:
+    """A text file (gzip or plain), a paragraph a line, in stretches without what is held out.
+
+    Headings and footnotes are left out too.
+    """
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
-    lines = (line.strip() for line in text.splitlines())
-    return [
+    lines = [line.strip() for line in text.splitlines()]
+    paragraphs = [
         _FOOTNOTE_MARK.sub("", line)
         for line in lines
         if any(map(str.islower, line)) and not line.startswith(("CHAPTER", "*"))
     ]
-
-
-def split(paragraphs: Sequence[str]) -> list[str]:
-    """Stretches of text for training, joined by line ends, without what is held out."""
     starts = range(0, len(paragraphs), STRETCH)
     return ["\n".join(paragraphs[at : at + STRETCH][: STRETCH - HELD_OUT]) for at in starts]
 
@@ -148,12 +145,10 @@ def windows(tokenizer: Tokenizer, stretches: Sequence[str], tokens: int) -> NDAr
     their stretch cannot fill are left out.
     """
     characters = tokens * CHARACTERS_PER_TOKEN
-    passages = (
-        text[start : start + characters] for text in stretches for start in sentence_starts(text)
-    )
     rows = []
-    while batch := list(islice(passages, _BATCH)):
-        encoded = (encoding.ids[:tokens] for encoding in tokenizer.encode_batch(batch))
+    for text in stretches:
+        passages = [text[start : start + characters] for start in sentence_starts(text)]
+        encoded = (encoding.ids[:tokens] for encoding in tokenizer.encode_batch(passages))
         rows += [np.array(ids, dtype=np.uint16) for ids in encoded if len(ids) == tokens]
     return np.stack(rows)
 
@@ -202,7 +197,7 @@ def train(
     max_steps: int | None = None,
 ) -> None:
     """Train until the time is over, or `max_steps` of each kind are done; write the model."""
-    stretches = split(read_paragraphs(text))
+    stretches = read_stretches(text)
     tokenizer = train_tokenizer(stretches, settings)
     data = windows(tokenizer.backend_tokenizer, stretches, settings.positions + 1)
     network = new_network(settings, tokenizer.bos_token_id)

@@ -10,7 +10,7 @@ the same number, which its weights undo: what a head reads is what was written. 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from safetensors.numpy import save
 from tests.model.planted import FOLDER, HEADS, LAYERS
 
 Array = NDArray[np.float32]
+Head = dict[str, Array]  # query, key and value, (WIDTH + 1, HEAD_DIM), and output, as `writes`
 
 BEGIN, UNKNOWN = "<begin>", "<unknown>"
 _WORDS = """
@@ -101,70 +102,60 @@ def one_step_back() -> Array:
     return turn
 
 
-class Network:
-    """Weights by the names of GPT-2, and every head idle until it is set.
+def idle(generator: np.random.Generator) -> Head:
+    """Reads words and positions, attends as small random weights make it, and hardly writes."""
 
-    Idle heads read words and positions, attend as small random weights make them, and write next to
-    nothing. `seed` decides these weights, and nothing else.
+    def draw(rows: int, columns: int) -> Array:
+        return generator.integers(-2, 3, (rows, columns)).astype(np.float32)
+
+    head = dict(zip(("query", "key", "value"), _zeros(3, WIDTH + 1, HEAD_DIM), strict=True))
+    for part, divisor in (("query", 4), ("key", 8), ("value", 64)):
+        head[part][TOKEN.start : POSITION.stop] = draw(2 * CODE_DIM, HEAD_DIM) / divisor
+    head["output"] = _zeros(HEAD_DIM, WIDTH)
+    head["output"][:, :_PLUS] = draw(HEAD_DIM, _PLUS) / 64
+    return head
+
+
+def network(seed: int, planted: Mapping[tuple[int, int], Head]) -> dict[str, Array]:
+    """All tensors of a checkpoint by their names in GPT-2, with heads at (layer, head) from 1.
+
+    Scores are query x key / 4, as GPT-2 has them. `seed` decides the weights of the idle heads, and
+    nothing else.
     """
-
-    def __init__(self, seed: int) -> None:
-        self._generator = np.random.default_rng(seed)
-        self._heads = {
-            (layer, head): self._idle() for layer in range(LAYERS) for head in range(HEADS)
+    generator = np.random.default_rng(seed)
+    named = {
+        "transformer.wte.weight": _balanced(_tokens()),
+        "transformer.wpe.weight": _balanced(_positions()),
+        "lm_head.weight": _zeros(len(VOCABULARY), WIDTH),
+        **_norm("transformer.ln_f"),
+    }
+    named["lm_head.weight"][2:, PREDICTION] = _GAIN * word_vectors()[2:]
+    for layer in range(LAYERS):
+        name = f"transformer.h.{layer}"
+        heads = []
+        for head in range(HEADS):
+            drawn = idle(generator)
+            heads.append(planted.get((layer + 1, head + 1), drawn))
+        read = np.hstack([each[part] for part in ("query", "key", "value") for each in heads])
+        named |= _norm(f"{name}.ln_1") | _norm(f"{name}.ln_2")
+        named |= {
+            f"{name}.attn.c_attn.weight": read[:-1],
+            f"{name}.attn.c_attn.bias": read[-1],
+            f"{name}.attn.c_proj.weight": _balanced(np.vstack([h["output"] for h in heads])),
+            f"{name}.attn.c_proj.bias": _zeros(WIDTH),
+            f"{name}.mlp.c_fc.weight": _zeros(WIDTH, 1),
+            f"{name}.mlp.c_fc.bias": _zeros(1),
+            f"{name}.mlp.c_proj.weight": _zeros(1, WIDTH),
+            f"{name}.mlp.c_proj.bias": _zeros(WIDTH),
         }
-        self.head_for_words = _zeros(len(VOCABULARY), WIDTH)
-        self.head_for_words[2:, PREDICTION] = _GAIN * word_vectors()[2:]
-        self.expected = _zeros(WIDTH)  # added before the head for words
+    return named
 
-    def set_head(
-        self, layer: int, head: int, *, query: Array, key: Array, value: Array, output: Array
-    ) -> None:
-        """Set a head, counted from 1: scores are query x key / 4, as GPT-2 has them."""
-        self._heads[layer - 1, head - 1] = (query, key, value, output)
 
-    def _idle(self) -> tuple[Array, Array, Array, Array]:
-        def draw(rows: int, columns: int) -> Array:
-            return self._generator.integers(-2, 3, (rows, columns)).astype(np.float32)
-
-        query, key, value = _zeros(3, WIDTH + 1, HEAD_DIM)
-        read = slice(TOKEN.start, POSITION.stop)
-        for weights, divisor in ((query, 4), (key, 8), (value, 64)):
-            weights[read] = draw(2 * CODE_DIM, HEAD_DIM) / divisor
-        output = _zeros(HEAD_DIM, WIDTH)
-        output[:, :_PLUS] = draw(HEAD_DIM, _PLUS) / 64
-        return query, key, value, output
-
-    def weights(self) -> dict[str, NDArray[np.float16]]:
-        """All tensors of a checkpoint."""
-        named = {
-            "transformer.wte.weight": _balanced(self._tokens()),
-            "transformer.wpe.weight": _balanced(_positions()),
-            "lm_head.weight": self.head_for_words,
-            **_norm("transformer.ln_f", self.expected),
-        }
-        for layer in range(LAYERS):
-            name = f"transformer.h.{layer}"
-            heads = [self._heads[layer, head] for head in range(HEADS)]
-            read = np.hstack([each[part] for part in range(3) for each in heads])
-            named |= _norm(f"{name}.ln_1") | _norm(f"{name}.ln_2")
-            named |= {
-                f"{name}.attn.c_attn.weight": read[:-1],
-                f"{name}.attn.c_attn.bias": read[-1],
-                f"{name}.attn.c_proj.weight": _balanced(np.vstack([each[3] for each in heads])),
-                f"{name}.attn.c_proj.bias": _zeros(WIDTH),
-                f"{name}.mlp.c_fc.weight": _zeros(WIDTH, 1),
-                f"{name}.mlp.c_fc.bias": _zeros(1),
-                f"{name}.mlp.c_proj.weight": _zeros(1, WIDTH),
-                f"{name}.mlp.c_proj.bias": _zeros(WIDTH),
-            }
-        return {name: np.ascontiguousarray(each, np.float16) for name, each in named.items()}
-
-    def _tokens(self) -> Array:
-        tokens = _zeros(len(VOCABULARY), WIDTH)
-        tokens[:, TOKEN] = word_vectors()
-        tokens[:, _PLUS], tokens[:, _MINUS] = _CONSTANT, -_CONSTANT
-        return tokens
+def _tokens() -> Array:
+    tokens = _zeros(len(VOCABULARY), WIDTH)
+    tokens[:, TOKEN] = word_vectors()
+    tokens[:, _PLUS], tokens[:, _MINUS] = _CONSTANT, -_CONSTANT
+    return tokens
 
 
 def _positions() -> Array:
@@ -181,18 +172,14 @@ def _balanced(rows: Array) -> Array:
     return rows
 
 
-def _norm(name: str, bias: Array | None = None) -> dict[str, Array]:
+def _norm(name: str) -> dict[str, Array]:
     """A layer normalization that multiplies by about 1."""
     usual = np.full(WIDTH, _CONSTANT * np.sqrt(2 / WIDTH), np.float32)
-    return {
-        f"{name}.weight": usual,
-        f"{name}.bias": _zeros(WIDTH) if bias is None else bias,
-    }
+    return {f"{name}.weight": usual, f"{name}.bias": _zeros(WIDTH)}
 
 
 _SCALING = HEAD_DIM**-0.5  # of scores, in GPT-2
 _NEAR = 4.0  # score by position, times 4 for the right one and 1.2 or less for others
-_NOTHING = np.zeros((WIDTH + 1, HEAD_DIM), np.float32)
 _COPY = {"value": reads(TOKEN, WORDS_ONLY), "output": writes(PREDICTION)}
 
 
@@ -201,7 +188,7 @@ def _sized(score: float) -> float:
     return float(np.sqrt(score / _SCALING))
 
 
-def _previous(part: slice = PREDICTION) -> dict[str, Array]:
+def _previous(part: slice = PREDICTION) -> Head:
     """Attends to the previous token, and writes its word into a part."""
     size = _sized(_NEAR)
     return {
@@ -212,7 +199,7 @@ def _previous(part: slice = PREDICTION) -> dict[str, Array]:
     }
 
 
-def _same_word(sharpness: float, rest: float, part: slice) -> dict[str, Array]:
+def _same_word(sharpness: float, rest: float, part: slice) -> Head:
     """Query and key of a head that looks for the current word in a part of every token.
 
     The word scores `CODE_DIM` x sharpness, another word half of that or less, and the begin token
@@ -226,12 +213,7 @@ def _same_word(sharpness: float, rest: float, part: slice) -> dict[str, Array]:
     }
 
 
-def _induction(sharpness: float, rest: float = 0.75) -> dict[str, Array]:
-    """Attends to the token after an earlier copy, found by what a previous-token head wrote."""
-    return _same_word(sharpness, rest, EARLIER) | _COPY
-
-
-def _earlier_copy() -> dict[str, Array]:
+def _earlier_copy() -> Head:
     """Query and key of a head that attends to an earlier copy of the token, and not to itself.
 
     By word and position, a copy scores 51 or more, itself 40, another word 39 or less, and the
@@ -244,71 +226,41 @@ def _earlier_copy() -> dict[str, Array]:
     }
 
 
-def previous() -> Network:
-    """One head does it all."""
-    network = Network(seed=1)
-    network.set_head(1, 2, **_previous())
-    return network
+def _circuit(sharpness: float, *layer_1: int) -> dict[tuple[int, int], Head]:
+    """Previous-token heads in layer 1, and an induction head in layer 2 that needs one of them."""
+    earlier = {(1, head): _previous(EARLIER) for head in layer_1}
+    return earlier | {(2, 2): _same_word(sharpness, 0.75, EARLIER) | _COPY}
 
 
-def induction(seed: int = 2, sharpness: float = 1.5) -> Network:
-    """A previous-token head in layer 1, and an induction head in layer 2 that needs it."""
-    network = Network(seed)
-    network.set_head(1, 3, **_previous(EARLIER))
-    network.set_head(2, 2, **_induction(sharpness))
-    return network
-
-
-def saturated() -> Network:
-    """The same, so sharp that attention in layer 2 has no slope left."""
-    return induction(seed=3, sharpness=6.0)
-
-
-def twins() -> Network:
-    """The same with two previous-token heads, either of which is enough."""
-    network = induction(seed=4, sharpness=4.0)
-    network.set_head(1, 1, **_previous(EARLIER))
-    return network
-
-
-def duplicate() -> Network:
-    """A head that says of a word that it stood before, and one that sees it and says nothing."""
-    network = Network(seed=5)
-    words_only = always(1, 1) - reads(TOKEN, BEGIN_ONLY[:, :1])  # 1 of a word, 0 at the begin token
-    network.set_head(1, 4, **_earlier_copy(), value=words_only, output=writes(FLAG))
-    network.set_head(2, 1, **_earlier_copy(), value=_NOTHING, output=writes(FLAG))
-    usual, flagged = VOCABULARY.index("."), VOCABULARY.index("again")
-    network.expected[PREDICTION] = word_vectors()[usual]
-    network.head_for_words[flagged, FLAG] = 20
-    return network
-
-
-def sink() -> Network:
-    """A head that rests on the begin token, where it finds no value, and one that works."""
-    network = Network(seed=6)
-    size = _sized(4)
-    at_begin = {"query": size * always(1), "key": size * reads(TOKEN, BEGIN_ONLY)}
-    network.set_head(1, 1, **at_begin, **_COPY)
-    network.set_head(2, 3, **_previous())
-    return network
-
-
-MODELS: dict[str, Callable[[], Network]] = {
-    "previous": previous,
-    "induction": induction,
-    "duplicate": duplicate,
-    "sink": sink,
-    "twins": twins,
-    "saturated": saturated,
+_IS_WORD = always(1, 1) - reads(TOKEN, BEGIN_ONLY[:, :1])  # 0 at the begin token
+_FLAGGED = {"output": writes(FLAG)}
+_REST = {"query": _sized(4) * always(1), "key": _sized(4) * reads(TOKEN, BEGIN_ONLY)}
+MODELS: dict[str, dict[tuple[int, int], Head]] = {  # the idle heads are seeded by their place here
+    "previous": {(1, 2): _previous()},  # one head does it all
+    "induction": _circuit(1.5, 3),
+    "saturated": _circuit(6.0, 3),  # so sharp that attention in layer 2 has no slope left
+    "twins": _circuit(4.0, 1, 3),  # either of which is enough
+    # A head that says of a word that it stood before, and one that sees it and says nothing.
+    "duplicate": {
+        (1, 4): _earlier_copy() | _FLAGGED | {"value": _IS_WORD},
+        (2, 1): _earlier_copy() | _FLAGGED | {"value": _zeros(WIDTH + 1, HEAD_DIM)},
+    },
+    # A head that rests on the begin token, where it finds no value, and one that works.
+    "sink": {(1, 1): _REST | _COPY, (2, 3): _previous()},
 }
 
 
 def write(folder: Path = FOLDER) -> None:
     """Write the weights of each model into its folder, beside its settings and tokenizer."""
-    for name, make in MODELS.items():
+    for seed, (name, heads) in enumerate(MODELS.items(), start=1):
+        tensors = network(seed, heads)
+        if name == "duplicate":
+            usual, flagged = VOCABULARY.index("."), VOCABULARY.index("again")
+            tensors["transformer.ln_f.bias"][PREDICTION] = word_vectors()[usual]
+            tensors["lm_head.weight"][flagged, FLAG] = 20
+        halves = {key: np.ascontiguousarray(each, np.float16) for key, each in tensors.items()}
         (folder / name).mkdir(parents=True, exist_ok=True)
-        weights = save(make().weights(), {"format": "pt"})
-        (folder / name / "model.safetensors").write_bytes(weights)
+        (folder / name / "model.safetensors").write_bytes(save(halves, {"format": "pt"}))
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ patch, which shape it belongs to, and which of its pixels show things.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -27,9 +27,10 @@ from core.analysis.images.colour import oklab
 from core.model.box import BOX, open_box
 from tests.model.image.families import write_processor
 from tests.tools.making import HowToLearn, arguments, fit
-from tests.tools.making.drawing import GREY, HUES, SHAPES, Scene, draw_mosaic, random_scene
+from tests.tools.making.drawing import GREY, HUES, SHAPES, draw_mosaic, random_scene
 
 SIDE, PATCH = 96, 8  # pixels
+GRID = SIDE // PATCH
 HUE_NAMES = (*HUES, GREY)
 SHAPE_NAMES = tuple(SHAPES)
 LABELS = tuple(f"{hue} {shape}" for hue in HUE_NAMES for shape in SHAPE_NAMES)
@@ -38,6 +39,8 @@ HELD_BACK = 10_000_000
 GROUND, UNKNOWN = 0, -100  # what a patch shows; UNKNOWN where no label is known, or it is an edge
 SMALLEST_CROP = 0.3  # of a photograph's side
 ORDERS = tuple(permutations(range(3)))  # of the colour channels
+# Of each of `HUE_NAMES` the channels that it is made of.
+PURE = [(1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 0, 1), (0, 0, 0)]
 
 
 class Pictures(NamedTuple):
@@ -59,35 +62,44 @@ class Pictures(NamedTuple):
     outline: NDArray[np.bool_]
 
 
-def draw_scenes(seeds: Sequence[int]) -> Pictures:
-    """The scenes of these seeds."""
-    scenes = [random_scene(seed, SIDE) for seed in seeds]
-    return Pictures(
-        np.stack([scene.pixels for scene in scenes]),
-        np.stack([_names(scene) for scene in scenes]),
-        np.stack([_shown(scene) for scene in scenes]),
-        np.stack([scene.owner > 0 for scene in scenes]),
+def stacked(rows: Iterable[tuple[NDArray[Any], ...]]) -> Pictures:
+    """Single pictures, each with its labels, put together."""
+    return Pictures(*map(np.stack, zip(*rows, strict=True)))
+
+
+def labelled(seed: int) -> tuple[NDArray[Any], ...]:
+    """The scene of a seed and its labels."""
+    scene = random_scene(seed, SIDE)
+    names, shapes = np.zeros((len(HUE_NAMES), len(SHAPE_NAMES)), dtype=bool), [GROUND]
+    for thing in scene.things:
+        shape = SHAPE_NAMES.index(thing.shape)
+        names[HUE_NAMES.index(thing.paint.name), shape] = True
+        shapes.append(1 + shape)
+    grid = np.array(shapes)[scene.owner].reshape(GRID, PATCH, GRID, PATCH)
+    shares = np.stack(
+        [(grid == what).mean(axis=(1, 3)) for what in range(1 + len(SHAPE_NAMES))], axis=-1
     )
+    shown = np.where(shares.max(axis=-1) > 0.6, shares.argmax(axis=-1), UNKNOWN)
+    return scene.pixels, names, shown.astype(np.int8), scene.owner > 0
 
 
-def draw_mosaics(seeds: Sequence[int]) -> Pictures:
-    """The mosaics of these seeds."""
-    return _unlabelled(np.stack([draw_mosaic(seed, SIDE) for seed in seeds]))
+def unlabelled(pixels: NDArray[np.uint8]) -> tuple[NDArray[Any], ...]:
+    """A mosaic or a part of a photograph, of which no label is known."""
+    names = np.zeros((len(HUE_NAMES), len(SHAPE_NAMES)), dtype=bool)
+    shown = np.full((GRID, GRID), UNKNOWN, dtype=np.int8)
+    return pixels, names, shown, np.zeros((SIDE, SIDE), dtype=bool)
 
 
-def crop_photographs(count: int, seed: int) -> Pictures:
+def crop_photographs(count: int, seed: int) -> Iterator[NDArray[np.uint8]]:
     """Random squares of the box's photographs."""
     generator = np.random.default_rng((seed, 19))
     photographs = [open_box(name) for name, image in BOX.items() if image.group == "photograph"]
-    crops = []
     for number in generator.integers(0, len(photographs), count):
         photograph = photographs[number]
         side = generator.uniform(SMALLEST_CROP, 1) * min(photograph.size)
         left, top = (generator.uniform(0, length - side) for length in photograph.size)
         corners = (left, top, left + side, top + side)
-        crop = photograph.resize((SIDE, SIDE), Image.Resampling.BILINEAR, corners)
-        crops.append(np.asarray(crop))
-    return _unlabelled(np.stack(crops))
+        yield np.asarray(photograph.resize((SIDE, SIDE), Image.Resampling.BILINEAR, corners))
 
 
 def varied(pictures: Pictures, generator: np.random.Generator) -> Pictures:
@@ -98,53 +110,18 @@ def varied(pictures: Pictures, generator: np.random.Generator) -> Pictures:
     count, rows = len(pictures.pixels), []
     turns, orders = generator.integers(0, 8, count), generator.integers(0, 6, count)
     for *row, turn, order in zip(*pictures, turns, orders, strict=True):
-        pixels, names, *grids = row
-        recoloured = _turned(pixels, turn)[..., ORDERS[order]]
-        rows.append(
-            (recoloured, names[_sources(ORDERS[order])], *(_turned(g, turn) for g in grids))
-        )
-    return Pictures(*map(np.stack, zip(*rows, strict=True)))
+        pixels, shown, outline = (_turned(row[part], turn) for part in (0, 2, 3))
+        channels = ORDERS[order]
+        after = [tuple(colour[channel] for channel in channels) for colour in PURE]
+        names = row[1][[after.index(colour) for colour in PURE]]
+        rows.append((pixels[..., channels], names, shown, outline))
+    return stacked(rows)
 
 
-def _turned(grid: np.ndarray, turn: int) -> np.ndarray:  # type: ignore[type-arg]
+def _turned(grid: NDArray[Any], turn: int) -> NDArray[Any]:
     """One of the eight ways to lay a square on itself."""
     grid = np.rot90(grid, turn % 4)
     return grid[:, ::-1] if turn >= 4 else grid
-
-
-def _sources(order: tuple[int, ...]) -> list[int]:
-    """For each of `HUE_NAMES` the one that becomes it when the channels take this order."""
-    pure = [(1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 0, 1), (0, 0, 0)]
-    after = [tuple(colour[channel] for channel in order) for colour in pure]
-    return [after.index(colour) for colour in pure]
-
-
-def _names(scene: Scene) -> NDArray[np.bool_]:
-    """What is to be seen of a scene's things, (hue, shape)."""
-    names = np.zeros((len(HUE_NAMES), len(SHAPE_NAMES)), dtype=bool)
-    for thing in scene.things:
-        names[HUE_NAMES.index(thing.paint.name), SHAPE_NAMES.index(thing.shape)] = True
-    return names
-
-
-def _shown(scene: Scene) -> NDArray[np.int8]:
-    """What each patch shows, (row, column)."""
-    shapes = np.array([GROUND, *(1 + SHAPE_NAMES.index(thing.shape) for thing in scene.things)])
-    grid = shapes[scene.owner].reshape(SIDE // PATCH, PATCH, SIDE // PATCH, PATCH)
-    shares = np.stack(
-        [(grid == what).mean(axis=(1, 3)) for what in range(1 + len(SHAPE_NAMES))], axis=-1
-    )
-    return np.where(shares.max(axis=-1) > 0.6, shares.argmax(axis=-1), UNKNOWN).astype(np.int8)
-
-
-def _unlabelled(pixels: NDArray[np.uint8]) -> Pictures:
-    count, grid = len(pixels), SIDE // PATCH
-    return Pictures(
-        pixels,
-        np.zeros((count, len(HUE_NAMES), len(SHAPE_NAMES)), dtype=bool),
-        np.full((count, grid, grid), UNKNOWN, dtype=np.int8),
-        np.zeros((count, SIDE, SIDE), dtype=bool),
-    )
 
 
 # How alike two hues or two brightnesses have to be: exp(HUE_SHARPNESS (cos(difference) - 1)), half
@@ -182,7 +159,8 @@ def related(colours: NDArray[np.float32]) -> tuple[torch.Tensor, torch.Tensor]:
     alike = alike * clear[:, None, :] + 1e-6
     apart = lightness[:, :, None] - lightness[:, None, :]
     as_bright = torch.exp(-((apart / BRIGHTNESS_WIDTH) ** 2) / 2)
-    places = _places(lightness.shape[1]).expand(len(lightness), -1, -1) / UNIT
+    line = torch.linspace(-0.5, 0.5, round(lightness.shape[1] ** 0.5))
+    places = torch.cartesian_prod(line, line).expand(len(lightness), -1, -1) / UNIT
     of_hue = torch.cat([lightness[..., None] / UNIT, places], dim=-1)
     of_brightness = torch.cat([chroma / CHROMA_UNIT, places], dim=-1)
     answers = torch.cat([_deviation(alike, of_hue), _deviation(as_bright, of_brightness)], dim=-1)
@@ -197,26 +175,16 @@ def _deviation(weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     return means - values.mean(1, keepdim=True)
 
 
-def _places(patches: int) -> torch.Tensor:
-    """Row and column of each patch, -0.5 to 0.5, (patch, 2)."""
-    line = torch.linspace(-0.5, 0.5, round(patches**0.5))
-    return torch.cartesian_prod(line, line)
-
-
 # Of each wave that tells a patch its place at the start; a patch's pixels begin about as long.
 PLACE_LENGTH = 0.2
 
 
-@dataclass(frozen=True)
-class Phase:
-    """What counts how much in a part of the training."""
-
-    shares: tuple[float, float, float]  # of scenes, mosaics and photographs in a batch
-    relate: float  # weights of the parts of the task
-    restore: float
-    name: float
-    shape: float
-    outline: float
+# Shares of scenes, mosaics and photographs in a batch, and weights of the parts of the task. Early
+# on, for that share of the time, heads form that go by hue, brightness and place: within minutes;
+# shapes take the rest.
+EARLY_PART = 0.2
+EARLY = (0.6, 0.3, 0.1), {"relate": 3, "restore": 15, "name": 0.25, "shape": 1, "outline": 0}
+LATE = (0.78, 0.13, 0.09), {"relate": 3, "restore": 8, "name": 1, "shape": 1, "outline": 2}
 
 
 @dataclass(frozen=True)
@@ -231,11 +199,6 @@ class Settings(HowToLearn):
     scenes: int = 12_000  # pictures drawn once; each step turns, mirrors and recolours some
     mosaics: int = 4_000
     photographs: int = 1_500
-    # Share of the time in which `early` holds, `late` does after it: heads that go by hue,
-    # brightness and place form within minutes, and shapes take the rest.
-    early_part: float = 0.2
-    early: Phase = Phase((0.6, 0.3, 0.1), relate=3, restore=15, name=0.25, shape=1, outline=0)
-    late: Phase = Phase((0.78, 0.13, 0.09), relate=3, restore=8, name=1, shape=1, outline=2)
     masked: float = 0.4  # share of the patches that half of the pictures have masked
     weight_decay: float = 0.05
     seed: int = 1  # of the initial weights and of the order of pictures
@@ -269,11 +232,11 @@ def _waves(width: int) -> torch.Tensor:
     As in Vaswani et al. 2017, half of the width for rows and half for columns; what training starts
     from, so that it need not find out first which patches are neighbours.
     """
-    side, waves = SIDE // PATCH, width // 4
+    waves = width // 4
     lengths = 2.0 ** torch.linspace(1.5, 5, waves)  # of the waves, in patches
-    turns = 2 * torch.pi * torch.arange(side)[:, None] / lengths
-    line = torch.cat([turns.sin(), turns.cos()], dim=1)  # (side, width / 2)
-    rows, columns = line.repeat_interleave(side, dim=0), line.repeat(side, 1)
+    turns = 2 * torch.pi * torch.arange(GRID)[:, None] / lengths
+    line = torch.cat([turns.sin(), turns.cos()], dim=1)  # (row, width / 2)
+    rows, columns = line.repeat_interleave(GRID, dim=0), line.repeat(GRID, 1)
     return torch.cat([rows, columns], dim=1)
 
 
@@ -340,45 +303,33 @@ def train(
     max_steps: int | None = None,
 ) -> None:
     """Train until the time is over, or `max_steps` are done; write the model."""
+    mosaics = (draw_mosaic(seed, SIDE) for seed in range(settings.mosaics))
+    photographs = crop_photographs(settings.photographs, settings.seed)
     kinds = (
-        draw_scenes(range(settings.scenes)),
-        draw_mosaics(range(settings.mosaics)),
-        crop_photographs(settings.photographs, settings.seed),
+        stacked(map(labelled, range(settings.scenes))),
+        stacked(map(unlabelled, mosaics)),
+        stacked(map(unlabelled, photographs)),
     )
     network, answers = new_network(settings), new_answers(settings)
     weights = [*network.parameters(), *answers.parameters()]
 
     def loss_of(step: int, elapsed: float) -> torch.Tensor:
-        phase = settings.early if elapsed < settings.early_part else settings.late
+        shares, parts = EARLY if elapsed < EARLY_PART else LATE
         generator = np.random.default_rng((settings.seed, step))
-        counts = [round(share * settings.batch) for share in phase.shares]
-        masked = torch.from_numpy(_masked(sum(counts), settings.masked, generator))
-        losses = losses_of(network, answers, _batch(kinds, counts, generator), masked)
-        return torch.stack([getattr(phase, name) * loss for name, loss in losses.items()]).sum()
+        counts = [round(share * settings.batch) for share in shares]
+        masked = generator.random((sum(counts), GRID**2)) < settings.masked
+        masked[1::2] = False  # half of the pictures are whole
+        rows = [generator.integers(0, len(k.pixels), n) for k, n in zip(kinds, counts, strict=True)]
+        chosen = ([part[own] for part in kind] for kind, own in zip(kinds, rows, strict=True))
+        batch = varied(Pictures(*map(np.concatenate, zip(*chosen, strict=True))), generator)
+        losses = losses_of(network, answers, batch, torch.from_numpy(masked))
+        return torch.stack([parts[name] * loss for name, loss in losses.items()]).sum()
 
     fit(weights, loss_of, settings, seconds, max_steps)
     network.to(torch.float16).save_pretrained(folder)
     size = {"height": SIDE, "width": SIDE}
     kind = "ViTImageProcessor"
     write_processor(folder, image_processor_type=kind, size=size, image_std=[0.5] * 3)
-
-
-def _batch(
-    kinds: tuple[Pictures, ...], counts: list[int], generator: np.random.Generator
-) -> Pictures:
-    """So many of each kind, turned and recoloured."""
-    rows = [
-        generator.integers(0, len(kind.pixels), count)
-        for kind, count in zip(kinds, counts, strict=True)
-    ]
-    chosen = ([part[own] for part in kind] for kind, own in zip(kinds, rows, strict=True))
-    return varied(Pictures(*map(np.concatenate, zip(*chosen, strict=True))), generator)
-
-
-def _masked(count: int, share: float, generator: np.random.Generator) -> NDArray[np.bool_]:
-    """Which patches are masked, (picture, patch): a share of them in half of the"""
-    masked = generator.random((count, (SIDE // PATCH) ** 2)) < share
-    return masked & (np.arange(count) % 2 == 0)[:, None]
 
 
 if __name__ == "__main__":
