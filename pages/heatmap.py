@@ -59,6 +59,6 @@ show_table(
     picture=saved.titled(values.capitalize(), place=table.where),
 )
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(trace, table, layer, head), width="stretch")
+    st.caption(explain(table), width="stretch")
     offer_csv(table.frame, saved, float_format="%.6f")
 show_end(MATHEMATICS)

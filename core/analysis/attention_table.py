@@ -45,7 +45,6 @@ class AttentionTable:
     kind: Values  # "attention" (probabilities) or "scores" (before softmax)
     rows_sum_to_one: bool  # whether every row adds up to one, within 1e-3
     hidden: int  # how many special tokens are not shown
-    hidden_columns: int  # how many of them are attended to
 
     @property
     def row_sums(self) -> Array:
@@ -109,7 +108,6 @@ def attention_table(
         kind=values,
         rows_sum_to_one=sums_to_one,
         hidden=hidden[0] if trace.source is None else sum(hidden),
-        hidden_columns=hidden[1],
     )
 
 

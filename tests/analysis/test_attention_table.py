@@ -105,7 +105,7 @@ def test_cross_attention_has_its_own_tokens_down_and_across() -> None:
     table = attention_table(trace, 1, 0, hide_special=True)
     assert (table.rows.labels, table.columns.labels) == (("x", "##y"), ("a", "##b", "c"))
     np.testing.assert_array_equal(table.values, weights[1:, :3])
-    assert (table.hidden, table.hidden_columns) == (2, 1)
+    assert table.hidden == 2
     merged = attention_table(trace, 1, 0, words=True)
     assert (merged.rows.labels, merged.columns.labels) == (("[CLS]", "xy"), ("ab", "c", "[SEP]"))
     np.testing.assert_allclose(merged.row_sums[1], 1, rtol=1e-5)
