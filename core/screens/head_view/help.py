@@ -23,27 +23,12 @@ MATHEMATICS = _words("mathematics")
 
 def explain(trace: Trace, view: Mapping[str, Any]) -> str:
     """How to read the picture, true for what is on the screen."""
-    return _words(
-        "reading",
-        kind=trace.input.kind,  # the two sides are of one text, of two, or of an image
-        rows=_explain_rows(trace, view),
-        causal=trace.causal,
-        attention_type=trace.attention_type,
-        many=max(len(trace.tokens), len(trace.key_tokens)) > _MANY,
-    )
-
-
-def _explain_rows(trace: Trace, view: Mapping[str, Any]) -> str:
-    if view["weigh"] in {"value", "transformed"}:
-        return _words("rows_weighed", weigh=view["weigh"])
-    if any(rule.sink is not None for rule in trace.layers):
-        return _words("rows_with_sink")
-    return _words("rows", hidden=view["hide"] or view["pairs"] != "all")
+    many = max(len(trace.tokens), len(trace.key_tokens)) > _MANY
+    return _words("reading", weigh=view["weigh"], many=many)
 
 
 def examples(trace: Trace) -> list[Preset]:
     """Settings worth seeing on this text; heads are measured, not listed."""
-    last = trace.shape[0] - 1
     presets = []
     link = strongest_link(trace)
     if link is not None:
@@ -61,21 +46,8 @@ def examples(trace: Trace) -> list[Preset]:
     if trace.input.beside(-1).any():
         presets.append(_token_before(trace))
     if trace.input.specials:
-        presets += [_resting_layer(trace), _without_special(trace, last)]
-    if trace.source is None and any(token.segment for token in trace.tokens):
-        sentence = _words("between_sentences", layer=trace.layer_labels[last])
-        state = _state(trace, last, pairs="ab", hide=True)
-        presets.append(Preset("From one sentence to the other", sentence, state))
+        presets.append(_resting_layer(trace))
     return presets
-
-
-def _without_special(trace: Trace, layer: int) -> Preset:
-    specials = trace.input.specials
-    return Preset(
-        f"Without {specials}",
-        _words("without_special", layer=trace.layer_labels[layer], specials=specials),
-        _state(trace, layer, hide=True),
-    )
 
 
 def _token_before(trace: Trace) -> Preset:
