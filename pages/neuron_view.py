@@ -42,7 +42,7 @@ show_neuron_view(data, state, sizes, key="neuron_view", on_change=take_state)
 whole = contents("neuron-view", trace.model)
 title = f"{neuron_head.name}: queries, keys and their products · {trace.model}"
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(neuron_head, state, is_cross=trace.source is not None), width="stretch")
+    st.caption(explain(neuron_head, state), width="stretch")
     offer_file(
         "Save as HTML",
         lambda: standalone_page(

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from core.analysis.neuron import dimensions_needed, read_head, strongest_position
+from core.analysis.neuron import read_head
 from core.model import trace_text
-from tests.analysis.traces import (
-    made_trace,
-    random_weights,
-    trace_with_attention,
-)
+from tests.analysis.traces import made_trace
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:
@@ -60,41 +55,3 @@ def test_what_a_mask_adds_is_added_after_the_soft_cap() -> None:
     dot = float(trace.queries[0, 0, 1].astype(float) @ trace.kv_keys[0, 0, 2].astype(float))
     expected = 0.7 * math.tanh(0.5 * dot / 0.7) - 2
     assert read_head(trace, 0, 0).scores(1)[2] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("products", "needed"),
-    [
-        ([1, 6, 3], 2),  # 9 of 10 are 90 %
-        ([1, 6, 2.9], 3),  # 8.9 of 9.9 are 89.9 %
-        ([-1, -6, -3], 2),
-        ([10, -4, 1], 3),  # 10 is over, 6 is 1 short of 7
-        ([5, -5, 4], 3),
-        ([2, 0, 0], 1),
-        ([7], 1),
-        ([3, -3], None),
-        ([0, 0], None),
-        ([1e-8, 3, -3], None),  # what float32 cannot tell from zero
-    ],
-)
-def test_dimensions_needed_for_a_score(products: list[float], needed: int | None) -> None:
-    assert dimensions_needed(np.array(products, dtype=float)) == needed
-
-
-def test_the_dimensions_of_a_pair_are_those_of_its_own_products() -> None:
-    one = replace(
-        read_head(small_trace(None), 0, 0),
-        queries=np.array([[1, 1, 1], [1, 6, 3]], dtype=np.float32),
-        keys=np.array([[1, 1, 1], [10, 0.1, 0]], dtype=np.float32),
-    )
-    assert one.dimensions_needed(1, 0) == 2  # 6 + 3 of 10
-    assert one.dimensions_needed(0, 1) == 1  # 10 of 10.1
-
-
-def test_the_position_that_a_head_rests_on() -> None:
-    weights = random_weights(5, 2, 3, 6)
-    weights[1, 2] = 0.02
-    weights[1, 2, :, 4] = 0.9
-    *place, mean = strongest_position(trace_with_attention(weights))
-    assert place == [1, 2, 4]
-    assert mean == pytest.approx(0.9)

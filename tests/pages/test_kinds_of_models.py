@@ -85,9 +85,9 @@ UNFLAGGED = [{"anomaly": part} for part in ("moved", "states")]
 SHORT = {"decoder": "On."}
 HOSTILE = ("<img src=x onerror=alert(1)>", "$x$ :red[y] 🙂", "  ", "שלום")
 CROSS = [
-    Row("cross", "head_view", says=("Left: the decoder's tokens",), never=("left to right",)),
+    Row("cross", "head_view"),
     Row("cross", "model_view", says=("tokens, the decoder's and your text's",)),
-    Row("cross", "neuron_view", says=("Queries are the decoder's",)),
+    Row("cross", "neuron_view"),
     *(Row("cross", "heatmap", {"decoder": each}, never=("(?<!`)<img",)) for each in HOSTILE),
     Row("cross", "query_key", {"part": "heads"}),
     Row("cross", "query_key", {"part": "search"}, says=("no token has both",)),

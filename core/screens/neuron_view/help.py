@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.head_patterns.search import strongest_head
-from core.analysis.neuron import NeuronHead, read_head, strongest_position
+from core.analysis.neuron import NeuronHead, read_head
 from core.analysis.strongest_link import strongest_link
 from core.components.neuron_view import NeuronState
 from core.model.trace import Token
@@ -25,18 +25,10 @@ _words = Prose(__file__)
 MATHEMATICS = _words("mathematics")
 
 
-def explain(head: NeuronHead, state: NeuronState, *, is_cross: bool = False) -> str:
+def explain(head: NeuronHead, state: NeuronState) -> str:
     """How to read the rows, true for what is drawn (Markdown)."""
-    rule = head.rule
-    return _words(
-        "reading",
-        pairs=state.pairs,
-        is_cross=is_cross,
-        many=max(len(head.queries), len(head.keys)) > _MANY,
-        first=head.sharers.start + 1,
-        last=head.sharers.stop,
-        masked=rule.mask is not None and not np.isfinite(rule.mask).all(),
-    )
+    many = max(len(head.queries), len(head.keys)) > _MANY
+    return _words("reading", pairs=state.pairs, many=many)
 
 
 def examples(trace: Trace) -> list[Preset]:
@@ -44,18 +36,20 @@ def examples(trace: Trace) -> list[Preset]:
     presets = []
     link = strongest_link(trace)
     if link is not None:
-        query, key = _name(trace.tokens, link.query), _name(trace.key_tokens, link.key)
-        names = _words("strongest_link", query=query, weight=link.weight, key=key)
-        pair = (link.layer, link.head, link.query, link.key)
+        sentence = _words(
+            "strongest_link",
+            head=head_name(trace, link.layer, link.head),
+            query=_name(trace.tokens, link.query),
+            weight=link.weight,
+            key=_name(trace.key_tokens, link.key),
+        )
+        state = _state(trace, link.layer, link.head, link.query, link.key)
         presets = [
-            _preset(trace, "The strongest link", names, *pair),
-            _lowest_score(trace, *pair[:3]),
+            Preset("The strongest link", sentence, state),
+            _lowest_score(trace, link.layer, link.head, link.query),
         ]
     if trace.input.beside(-1).any():
         presets.append(_previous_token(trace))
-    layer, head, position, weight = strongest_position(trace)
-    if weight > 0:
-        presets.append(_resting_place(trace, layer, head, position, weight))
     return presets
 
 
@@ -65,19 +59,10 @@ def _previous_token(trace: Trace) -> Preset:
     # The first pair is left out: in causal models it has little choice.
     back = np.diagonal(trace.attention(layer, head) * trace.input.beside(-1), -1)
     query = int(back[1:].argmax()) + 2 if len(back) > 1 else 1
-    sentence = _words("previous_token", mean=mean, previous=trace.input.previous)
-    return _preset(trace, trace.input.back.capitalize(), sentence, layer, head, query, query - 1)
-
-
-def _resting_place(trace: Trace, layer: int, head: int, position: int, weight: float) -> Preset:
-    """The head that rests most on one position, with the query that gives it most."""
-    weights = trace.attention(layer, head)[:, position].copy()
-    if trace.source is None:
-        weights[position] = 0
-    query = int(weights.argmax()) if weights.any() else position
-    sentence = _words("resting_place", weight=weight, key=_name(trace.key_tokens, position))
-    state = _state(trace, layer, head, query, position)
-    return Preset("A key that attracts every query", sentence, state)
+    name = head_name(trace, layer, head)
+    sentence = _words("previous_token", head=name, mean=mean, previous=trace.input.previous)
+    state = _state(trace, layer, head, query, query - 1)
+    return Preset(trace.input.back.capitalize(), sentence, state)
 
 
 def _lowest_score(trace: Trace, layer: int, head: int, query: int) -> Preset:
@@ -86,17 +71,8 @@ def _lowest_score(trace: Trace, layer: int, head: int, query: int) -> Preset:
     key = int(np.where(np.isfinite(scores), scores, np.inf).argmin())
     score, name = number(scores[key]), _name(trace.key_tokens, key)
     sentence = _words("lowest_score", score=score, key=name)
-    return _preset(trace, "The pair with the lowest score", sentence, layer, head, query, key)
-
-
-def _preset(
-    trace: Trace, title: str, sentence: str, layer: int, head: int, query: int, key: int
-) -> Preset:
-    """An example that also says how many products make the pair's dot product."""
-    needed = read_head(trace, layer, head).dimensions_needed(query, key)
-    name, size = head_name(trace, layer, head), trace.shape[3]
-    sentence = _words("parts", sentence=sentence, head=name, needed=needed, size=size)
-    return Preset(title, sentence, _state(trace, layer, head, query, key))
+    state = _state(trace, layer, head, query, key)
+    return Preset("The pair with the lowest score", sentence, state)
 
 
 def _name(tokens: tuple[Token, ...], position: int) -> str:
