@@ -19,11 +19,11 @@ from core.ui.selectors import pick_pairs
 from core.ui.words.inputs import hide_special
 from core.ui.words.pattern_words import highlight_names
 from core.screens.model_view.help import (
+    MATHEMATICS,
     STYLES,
     examples,
     headline,
     explain,
-    mathematics,
     pair_words,
 )
 from core.screens.model_view.patterns import highlight
@@ -75,4 +75,4 @@ with st.container(horizontal=True, vertical_alignment="center"):
         ".html",
         help="One file that opens offline, with what pointing shows.",
     )
-show_end(mathematics(trace))
+show_end(MATHEMATICS)

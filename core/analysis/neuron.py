@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.analysis.arrays import Bools, Floats
+from core.analysis.arrays import Floats
 from core.model.trace import Array, Layer, Trace
 from core.vocabulary import head_name
 
@@ -28,10 +28,6 @@ class NeuronHead:
     def products(self, query: int) -> Floats:
         """Element by element, float64 (key token, dim): how much each dimension adds to q.k."""
         return self.queries[query].astype(np.float64) * self.keys
-
-    def permitted(self, query: int) -> Bools:
-        """Which tokens this query may attend to, (key token,)."""
-        return np.isfinite(self.scores(query))
 
     def scores(self, query: int) -> Floats:
         """Scaled, soft-capped and masked, float64 (key token,); ``-inf`` where not permitted."""

@@ -86,7 +86,7 @@ SHORT = {"decoder": "On."}
 HOSTILE = ("<img src=x onerror=alert(1)>", "$x$ :red[y] 🙂", "  ", "שלום")
 CROSS = [
     Row("cross", "head_view"),
-    Row("cross", "model_view", says=("tokens, the decoder's and your text's",)),
+    Row("cross", "model_view"),
     Row("cross", "neuron_view"),
     *(Row("cross", "heatmap", {"decoder": each}, never=("(?<!`)<img",)) for each in HOSTILE),
     Row("cross", "query_key", {"part": "heads"}),

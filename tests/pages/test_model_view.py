@@ -24,7 +24,7 @@ from tests.pages.conftest import BOOK, PAIR, said
         ({"text": "the book and " * 80}, ["is the largest of 2 × 2 weights"]),
         (
             {"hide": "1"},
-            ["Attention to tokens that are left out is missing.", "2 special tokens are hidden"],
+            ["Special tokens hidden: 2."],
         ),
         ({**PAIR, "filter": "ab"}, ["heads of 6 × 7 tokens"]),
         ({**PAIR, "filter": "ba", "hide": "1"}, ["heads of 6 × 4 tokens"]),

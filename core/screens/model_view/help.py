@@ -22,6 +22,7 @@ STYLES: list[Literal["lines", "tiles"]] = ["lines", "tiles"]
 _PAIRS = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
 _CROSS_PAIRS = {"all": "All", "aa": "→ A", "ab": "→ B"}  # who attends is no sentence of the pair
 _words = Prose(__file__)
+MATHEMATICS = _words("mathematics")
 
 
 def headline(trace: Trace, key: TraceKey) -> str:
@@ -48,36 +49,28 @@ def headline(trace: Trace, key: TraceKey) -> str:
 
 def pair_words(trace: Trace) -> tuple[dict[str, str], str]:
     """What pairs of sentences are called, and what that means."""
-    cross = trace.source is not None
-    return _CROSS_PAIRS if cross else _PAIRS, _words("pairs", cross=cross)
+    return _PAIRS if trace.source is None else _CROSS_PAIRS, _words("pairs")
 
 
 def explain(shown: ModelMap, trace: Trace, look: Look, *, hidden_special: bool) -> str:
     """How to read the grid, true for what is on the screen."""
-    layers, heads, *cells = shown.tiles.shape
-    size, cross = f"{len(shown.rows)} × {len(shown.columns)}", trace.source is not None
-    sentences = [_words("grid", layers=layers, heads=heads, size=size, cross=cross)]
-    if silent := gaps_note(trace):
-        sentences.append(silent)
-    sentences.append(_explain_drawing(shown, look))
-    sentences.append(_words("held", head=head_name(trace, *look.held)))
-    if shown.block != (1, 1):
-        tile, weights = (f"{down} × {across}" for down, across in (cells, shown.block))
-        sentences.append(_words("blocks", tile=tile, weights=weights))
-    if len(shown.columns) < len(trace.key_tokens):
-        sentences.append(_words("left_out"))
-    if hidden_special:
-        count = sum(token.special for token in (*trace.tokens, *(trace.source or ())))
-        sentences.append(_words("hidden", hidden=count))
-    return " ".join(sentences)
-
-
-def _explain_drawing(shown: ModelMap, look: Look) -> str:
-    if look.draw == "tiles":
-        return _words("tiles")
-    rows, columns = shown.tiles.shape[2:]
-    enlarged = min(MAX_ENLARGED_LINES, rows * columns)
-    return _words("lines", pairs=rows * columns, drawn=MAX_LINES, enlarged=enlarged)
+    layers, heads, rows, columns = shown.tiles.shape
+    down, across = shown.block
+    tokens = (*trace.tokens, *(trace.source or ()))
+    return _words(
+        "reading",
+        layers=layers,
+        heads=heads,
+        size=f"{len(shown.rows)} × {len(shown.columns)}",
+        held=head_name(trace, *look.held),
+        silent=gaps_note(trace),
+        tiles=look.draw == "tiles",
+        pairs=rows * columns,
+        drawn=MAX_LINES,
+        enlarged=min(MAX_ENLARGED_LINES, rows * columns),
+        block="" if shown.block == (1, 1) else f"{down} × {across}",
+        hidden=hidden_special and sum(token.special for token in tokens),
+    )
 
 
 def examples(trace: Trace) -> list[Preset]:
@@ -101,13 +94,3 @@ def examples(trace: Trace) -> list[Preset]:
         state = {**two, "filter": "ab", "hide": True}
         presets.append(Preset("Two sentences", _words("two_sentences"), state))
     return [each for each in presets if each.state.get("pattern", "none") in offered]
-
-
-def mathematics(trace: Trace) -> str:
-    """The definitions behind the tiles, and the scores."""
-    return _words(
-        "mathematics",
-        kind=trace.input.kind,  # each has other patterns
-        this=trace.input.this,
-        many=highlight_names(trace)["broad"],
-    )
