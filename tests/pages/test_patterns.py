@@ -35,9 +35,9 @@ def table(app: AppTest) -> pd.DataFrame:
     ("score", "caption"),
     [
         ("class", "Letters are the most specific pattern"),
-        ("previous", "A head with uniform attention has 0.08 here"),
-        ("distance", "A head with uniform attention has 4.31 tokens here"),  # (n² − 1) / 3n
-        ("entropy", "A head with uniform attention has 1.00, the maximum."),
+        ("previous", "The uniform baseline is 0.08."),
+        ("distance", "The uniform baseline is 4.31 tokens."),  # (n² − 1) / 3n
+        ("entropy", "The uniform baseline is 1.00."),
         ("same_token", "Not defined here. No token occurs twice in this text."),
     ],
 )

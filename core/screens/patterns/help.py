@@ -19,17 +19,14 @@ _words = Prose(__file__)
 
 def examples(view: View) -> list[Preset]:
     """Settings worth seeing with this kind of attention."""
-    kind, presets = view.trace.input.kind, []
-    if kind != "cross":  # no token is previous
+    presets = []
+    if view.trace.source is None:  # else no token is previous
         presets.append(_strongest(view, "previous", f"Looking {view.trace.input.back}"))
     presets.append(_strongest(view, "first", "Resting on the first token"))
     if reads_corpora(view.trace):
         state = {"part": "heads", "source": "corpus", "score": "class"}
         presets.append(Preset("Short texts mislead", _words("short_texts"), state))
-    if kind == "cross":
-        state = {"part": "one", "whole": "mean"}
-        presets.append(Preset("All heads at once", _words("all_heads"), state))
-    return [*presets, Preset("Similar heads", _words("twins", head=view.name), {"part": "alike"})]
+    return presets
 
 
 def _strongest(view: View, pattern: str, title: str) -> Preset:
@@ -42,7 +39,6 @@ def _strongest(view: View, pattern: str, title: str) -> Preset:
         head=head_name(view.trace, layer, head),
         share=number(float(view.table[score].iloc[number_of_head])),
         where=getattr(view.trace.input, pattern),
-        line="below the diagonal" if pattern == "previous" else "down the first column",
     )
     return Preset(
         title,
@@ -61,7 +57,6 @@ def mathematics(trace: Trace) -> str:
     names = pattern_names(trace)
     return _words(
         "mathematics",
-        kind=trace.input.kind,  # only a text has nouns, keys of two texts no neighbours
         named=", ".join(
             f"{names[name]} ({each.threshold:g})"
             for name, each in NAMING.items()

@@ -37,7 +37,7 @@ def pick_whole(trace: Trace) -> str:
         subject="Attention can be that of",
         menu=True,
         width=165,
-        help=_words("wholes", cross=cross),
+        help=_words("wholes"),
     )
 
 

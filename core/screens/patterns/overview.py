@@ -140,7 +140,7 @@ def _show_map(view: View, colours: Palette, score: str) -> None:
 
 def _map_caption(view: View, score: str) -> str:
     if score == "class":
-        return _words("classes", short=view.short)
+        return _words("classes")
     baseline = view.table[f"{score}_uniform"]
     if baseline.isna().all():
         pattern = next(each.name for each in PATTERNS if each.score == score)

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from core.analysis.head_patterns.evidence import Evidence
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
@@ -16,24 +15,17 @@ from core.model import Trace
 from core.screens.patterns.view import View
 from core.ui.corpus_walk import reads_corpora, show_unread
 from core.ui.words.numbers import number
-from core.ui.words.pattern_words import pattern_names, score_names, words_for
+from core.ui.words.pattern_words import pattern_names, words_for
 from core.ui.words.prose import Prose
 
 _words = Prose(__file__)
 
 
 def show_limits(trace: Trace) -> None:
-    """What this kind of attention leaves out, and who reads the corpus."""
-    kind = trace.input.kind  # each leaves out other patterns
-    if kind == "image":
-        st.caption(_words("of_patches"))
-        return
-    names = score_names(trace)
-    if kind == "cross":
-        left_out = [names[each.score] for each in PATTERNS if not each.across]
-        st.caption(_words("of_two_texts", left_out=", ".join(left_out)))
-    induction = "" if kind == "cross" else ", like the random sequences of induction,"
-    show_unread(trace, f"The sample corpus{induction}")
+    """Say which part of an encoder-decoder reads the corpus."""
+    if trace.input.has_words:
+        induction = "" if trace.source else ", like the random sequences of induction,"
+        show_unread(trace, f"The sample corpus{induction}")
 
 
 def why_missing(trace: Trace, pattern: str) -> str:
