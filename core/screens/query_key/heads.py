@@ -56,7 +56,6 @@ def show_all_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
                 helped_keys=int(
                     (scaling.normalized_top1[defined] > scaling.raw_top1[defined]).sum()
                 ),
-                published=choice.distance == "cosine",
             )
         )
     st.caption(
@@ -64,7 +63,6 @@ def show_all_heads(trace: Trace, choice: Choice, colours: Palette) -> None:
             "map",
             distance=DISTANCES[choice.distance],
             criterion=CRITERIA[choice.criterion],
-            too_short=scaling.few.all(),
             on_edge=int(scaling.on_edge.sum()),
             few=int(scaling.few.sum()),
             needed=MIN_RELIABLE,

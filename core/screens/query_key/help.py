@@ -37,14 +37,10 @@ def examples(trace: Trace, followed: pd.DataFrame | None = None) -> list[Preset]
 
     In an image, heads by name once the table of what they `followed` is known.
     """
-    measured = [] if followed is None else [e for by in _BY for e in _strongest(followed, *by)]
-    first = trace.layer_labels[0]
-    return [
-        *measured,
-        *(written(__file__, "unmeasured") if has_looks(trace) and followed is None else []),
-        *_strongest_link(trace),
-        *written(__file__, "", *(["search"] if trace.source is None else []), first=first),
-    ]
+    if followed is not None:
+        return [each for by in _BY for each in _strongest(followed, *by)]
+    places = ["unmeasured"] if has_looks(trace) else ["", *(["search"] * (trace.source is None))]
+    return [*_strongest_link(trace), *written(__file__, *places, first=trace.layer_labels[0])]
 
 
 def _strongest_link(trace: Trace) -> list[Preset]:

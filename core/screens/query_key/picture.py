@@ -18,10 +18,9 @@ from core.figures.shades import shades
 from core.screens.query_key.choice import Choice, clouds_of, has_looks, scaling_of
 from core.screens.query_key.controls import ALL_THREE, SPACE, PictureOptions
 from core.screens.query_key.wording import (
+    CAPTION,
     axes_of,
-    caption_of,
     notes_of,
-    patch_notes,
     red_words,
     title_of,
     verdict,
@@ -46,7 +45,7 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions, colours:
         st.info(_words("only_special"))
         return
     stages = STAGES if options.stage == ALL_THREE else (cast("Stage", options.stage),)
-    in_space, pictured = options.projection == SPACE, has_looks(trace)
+    in_space = options.projection == SPACE
     projection = cast("Projection", "PCA" if in_space else options.projection)
     try:
         with st.spinner(_SLOW.get(projection, "Projecting queries and keys …"), show_time=True):
@@ -71,15 +70,11 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions, colours:
     if hidden := int((~np.isin(lines.keys, options.shown_keys)).sum()):
         st.caption(_words("hidden", lines=hidden))
     st.markdown(verdict(scaling_of(choice, choice.head), choice))
-    caption = caption_of(
-        projection, choice, trace.layers[choice.layer], of_patches=pictured and not in_space
-    )
-    if not pictured:
-        st.caption(caption)
+    if not has_looks(trace):
+        st.caption(CAPTION)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        notes = patch_notes(trace, drawn=len(options.shown) == len(trace.tokens))
-        st.caption(f"{caption} {notes}", width="stretch")
+        st.caption(CAPTION, width="stretch")
         held = contents("queries-and-keys", trace.model)
         offer_csv(places_table(trace, clouds, tints).copy, held, index=False)
 

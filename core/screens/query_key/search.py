@@ -16,6 +16,7 @@ from core.screens.query_key.choice import Choice, scaling_of, search_of
 from core.screens.query_key.wording import (
     CRITERIA,
     DISTANCES,
+    edge_of,
     regression_title,
     verdict,
     warnings_of,
@@ -62,8 +63,7 @@ def _show_notebook(trace: Trace, choice: Choice, search: GridSearch, colours: Pa
             layer=choice.number,
             best=search.history[-1],  # a, c and r
             spread=search.spread_along_c,
-            on_edge=search.a_on_edge,
-            undefined=(search.c_values == 0).any(),
+            edge=edge_of(search),
         )
     )
     with st.expander(f"The log of improvements ({len(search.history)})"):

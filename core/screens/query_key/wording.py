@@ -13,7 +13,6 @@ from core.analysis.query_key.distance import Distance
 from core.analysis.query_key.faithfulness import MIN_CHANGE, Faithfulness, uniform_baseline
 from core.analysis.query_key.scaling import MIN_RELIABLE, HeadScaling, few_pairs
 from core.analysis.query_key.target import head_target
-from core.model.trace import Layer
 from core.screens.query_key.choice import Choice
 from core.ui.words.messages import quote
 from core.ui.words.numbers import number
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     Change = Literal["better", "worse", "the same"]
 
 _words = Prose(__file__)
+CAPTION = _words("clouds")
 CRITERIA: dict[Measure, str] = {
     "pearson": "Pearson, all pairs",
     "weighted": "weighted (AttentionViz)",
@@ -42,22 +42,6 @@ RED_RULE = (
 )
 DASHED = "Other chosen pairs are dashed."
 _MIN_QUERIES = 0.005  # share of queries; less is rounding, as one query is more in any text shown
-
-
-def caption_of(projection: str, choice: Choice, rule: Layer, *, of_patches: bool = False) -> str:
-    """How to read the clouds, true for what is drawn and for the layer's `rule`."""
-    return _words(
-        "clouds",
-        of_patches=of_patches,
-        projection=projection,
-        cosine=choice.distance == "cosine",
-        same=rule.softcap is None and rule.sink is None,
-    )
-
-
-def patch_notes(trace: Trace, *, drawn: bool) -> str:
-    """What a caption adds of an image: what is no patch, and whether it is drawn."""
-    return _words("of_patches", names=trace.input.specials, drawn=drawn)
 
 
 def red_words(trace: Trace, choice: Choice, lines: Lines) -> str:
@@ -193,15 +177,18 @@ def _change(gain: float, min_gain: float) -> Change:
 def warnings_of(scaling: HeadScaling, choice: Choice) -> list[str]:
     """What to keep in mind about this head's c."""
     used, counted = scaling.pairs
-    criterion, weighted = choice.criterion, scaling.weighted_pairs
-    undefined = criterion == "weighted" and not np.isfinite(scaling.curve).any()
-    of_text = choice.key.modality == "text"  # an image cannot be longer
+    undefined = choice.criterion == "weighted" and not np.isfinite(scaling.curve).any()
+    few = _words(
+        "few",
+        weighted=scaling.weighted_pairs,
+        used=used,
+        needed=MIN_RELIABLE,
+        undefined=undefined,
+    )
     warnings = {
         _words("flat"): choice.distance == "cosine",
         _words("on_edge", c=scaling.c): scaling.on_edge,
-        _words("too_few", weighted=weighted, used=used, of_text=of_text): undefined,
-        _words("few", weighted=weighted, needed=MIN_RELIABLE): few_pairs(scaling, criterion)
-        and not undefined,
+        few: undefined or few_pairs(scaling, choice.criterion),
         _words("some_pairs", used=used, counted=counted): used < counted,
     }
     return [text for text, applies in warnings.items() if applies]
