@@ -39,7 +39,7 @@ def _describe(trace: Trace, search: Search) -> str:
     words = words_for(trace)[search.pattern.name]
     title = words.highlight.capitalize()
     if not search.measurable:
-        return f"**{title}** cannot be measured here: {words.lacks}."
+        return f"**{title}** cannot be measured here. {words.missing}"
     ranked = search.ranked()
     holding = [(layer, head, score) for layer, head, score in ranked if search.holds[layer, head]]
     count = f"{len(holding)} of {search.scores.size} heads" if holding else "no head"

@@ -27,9 +27,7 @@ class Words:
     gives : what a head with the score {} does, after the head's name.
     evident : the same on one text.
     rule : what the model view looks for in a head, {} being the threshold.
-    note : what the score is, in a tooltip.
     missing : why a score has no number, if that is the text's doing; a sentence.
-    lacks : why it cannot be measured, after a colon, in the model view.
     """
 
     title: str
@@ -40,9 +38,7 @@ class Words:
     gives: str = ""
     evident: str = ""
     rule: str = ""
-    note: str = ""
     missing: str = ""
-    lacks: str = "this text has no such pair of tokens"
 
     def __post_init__(self) -> None:
         defaults = {
@@ -52,7 +48,6 @@ class Words:
             "gives": f"gives {{}} of its attention to {self.where}",
             "evident": f"gives {{}} to {self.where}",
             "rule": f"more than {{}} of attention on {self.where}",
-            "note": f"Mean attention to {self.where}",
         }
         for name, words in defaults.items():
             object.__setattr__(self, name, getattr(self, name) or words)
