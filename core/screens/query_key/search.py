@@ -87,6 +87,5 @@ def _show_paper(choice: Choice, colours: Palette) -> None:
             distance=DISTANCES[choice.distance],
             pairs=scaling.pairs[0],
             a=np.linalg.norm(scaling.a),
-            by_c=choice.distance != "cosine",
         )
     )
