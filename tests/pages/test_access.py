@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,10 @@ import pytest
 
 from core.model import CATALOG, catalog
 from core.model.catalog import bundled_folder
-from core.model.downloading import downloads, hub
+from core.model.downloading import hub
 from core.ui import cache
 from core.ui.serve import fetching
+from core.ui.serve.once import Shared
 from core.ui.words.messages import quote
 from tests.opening import open_app
 from tests.pages.conftest import alerts, model_facts
@@ -54,7 +56,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandI
     """A hub with the model of the novels, and an empty cache for what is downloaded."""
     monkeypatch.setattr(hub, "_model_info", _asked_for_real)
     monkeypatch.setattr(hub, "ASK_SECONDS", 5.0)
-    monkeypatch.setattr(downloads, "_queue", [])
+    monkeypatch.setattr(fetching, "_now", Shared(None))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
     hub.check_public_once.cache_clear()
     _models.clear()
@@ -331,21 +333,21 @@ def test_a_visitor_who_waits_for_a_turn_is_told_so(
     words: list[str] = []
     progress = fetching._progress
 
-    def noted(download: downloads.Download) -> tuple[float, str]:
-        share, text = progress(download)
+    def noted(model: hub.HubModel) -> tuple[float, str]:
+        share, text = progress(model)
         words.append(text)
-        first.wait(0)  # somebody waits for that one, too
+        assert len(words) > 1 or not stand_in.fetched
+        ahead.close()
         return share, text
 
     monkeypatch.setattr(fetching, "_progress", noted)
-    stand_in.pause = 0.05
-    sizes = {"tokenizer.json": 2, "model.safetensors": 2_000_000}
-    stand_in.offer("slow/model", *sizes.items())
-    stand_in.files |= {f"slow/model/{name}": size for name, size in sizes.items()}
-    first = downloads.join(hub.ask("slow/model"))
-    first.wait(0)
-    app = open_app("home", model="some/novels")
-    app.button(key="model_way_out").click().run()
-    assert any("Another model is being downloaded" in each for each in words)
+    slow = hub.HubModel("slow/model", "", (("model.safetensors", 2_000_000),))
+    with ExitStack() as ahead:
+        ahead.enter_context(fetching._now.turn(lambda: None))
+        fetching._now.kept = slow, 1_000_000
+        app = open_app("home", model="some/novels")
+        stand_in.pause = 0.05
+        app.button(key="model_way_out").click().run()
+    assert words[0].startswith("Another model is being downloaded (1.0 of 2.0 MB)")
     assert words[-1].startswith("Downloading: ")
     assert "4 layers × 4 heads" in model_facts(app)

@@ -2,48 +2,52 @@
 
 from __future__ import annotations
 
-import time
-
 from core.model.catalog import find
 from core.model.downloading import downloads, hub
 from core.model.errors import ModelError
+from core.ui.serve import turns
 from core.ui.serve.access import hub_token, max_download_mb, resolve
-from core.ui.serve.progress import UPDATE_SECONDS, bar_with_cancel
+from core.ui.serve.once import Shared
+from core.ui.serve.progress import bar_with_cancel
+
+_now: Shared[tuple[hub.HubModel, int] | None] = Shared(None)  # the model, and its bytes so far
 
 
 def fetch_model(name: str) -> None:
-    """Download a model under a progress bar.
+    """Download a model under a progress bar, after the one that another visitor waits for.
 
     Every step of the bar shows that somebody is waiting: when the visitor leaves, Streamlit ends
-    this run at the next step, and the download stops seconds later.
+    this run at the next step, and the download with it.
 
     Raises ModelError when it is not offered, too large for the site or the disk, or interrupted.
     """
     spec = find(resolve(name))
     try:
         model = hub.ask(spec.repos[0] if spec is not None else name, hub_token())
-        download = downloads.join(model, hub_token(), max_download_mb())
-        with bar_with_cancel("download_cancel", tip="Complete files are kept.") as bar:
-            while download.wait(0) is None:
-                bar.show(*_progress(download))
-                time.sleep(UPDATE_SECONDS)
+        tip = "Complete files are kept."
+        with turns.long_work(), bar_with_cancel("download_cancel", tip=tip) as bar:
+
+            def show(arrived: int) -> None:
+                _now.kept = model, arrived
+                bar.show(*_progress(model))
+
+            with _now.turn(lambda: bar.show(*_progress(model))):
+                downloads.fetch(model, hub_token(), max_download_mb(), show)
     except ModelError as error:
         raise type(error)(error.problem, error.advice, name) from error  # the name as typed
 
 
-def _progress(download: downloads.Download) -> tuple[float, str]:
+def _progress(mine: hub.HubModel) -> tuple[float, str]:
     """The share of the bar, and its label."""
-    ahead = download.ahead
-    if ahead is not None:
+    model, arrived = _now.kept or (mine, 0)
+    megabytes = f"{_megabytes(arrived)} of {_megabytes(model.size)} MB"
+    if model != mine:
         return 0.0, (
-            f"Another model is being downloaded ({_megabytes(ahead.arrived)} of"
-            f" {_megabytes(ahead.model.size)} MB); yours is next. Stay on this page to keep your"
-            " turn."
+            f"Another model is being downloaded ({megabytes}); yours waits for its turn. Stay on"
+            " this page to keep it."
         )
-    size = download.model.size
-    return min(1.0, download.arrived / max(1, size)), (
-        f"Downloading: {_megabytes(download.arrived)} of {_megabytes(size)} MB."
-        " Leaving this page stops the download."
+    return arrived / max(1, model.size), (
+        f"Downloading: {megabytes}. Leaving this page stops the download."
     )
 
 

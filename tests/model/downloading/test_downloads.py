@@ -1,4 +1,4 @@
-"""Downloads: what was announced and no more, one at a time, and only while somebody waits."""
+"""Downloads: what was announced and no more, and only while somebody waits."""
 
 from __future__ import annotations
 
@@ -29,6 +29,10 @@ NOVELS = find("bundled/gpt2-novels")
 WANTED = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
 
 
+class Left(BaseException):
+    """As Streamlit ends a run whose visitor has left."""
+
+
 @pytest.fixture
 def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
@@ -36,8 +40,7 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def stand_in(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[StandInHub]:
-    monkeypatch.setattr(downloads, "_queue", [])
+def stand_in(cache: Path) -> Iterator[StandInHub]:
     with running_hub() as known:
         yield known
 
@@ -135,26 +138,28 @@ def test_a_disk_that_fills_up_meanwhile_stops_the_download(
     disk = SimpleNamespace(total=100 * 10**9, free=50 * 10**9)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
     stand_in.pause = 0.1
-    download = downloads.join(zeros(stand_in, "slow/model", 50_000_000, 50_000_000))
-    download.wait(0)
-    wait_for(lambda: "model.safetensors" in stand_in.fetched)
-    disk.free = 10**9
+
+    def fill(_: int) -> None:
+        if "model.safetensors" in stand_in.fetched:
+            disk.free = 10**9
+
     with pytest.raises(DownloadRefusedError, match="no room"):
-        wait_for(lambda: download.wait(0.2) is not None)
+        downloads.fetch(zeros(stand_in, "slow/model", 50_000_000, 50_000_000), on_look=fill)
     assert left_on_disk(cache) < 100_000
 
 
-def test_a_download_that_nobody_waits_for_ends_and_leaves_no_part_of_a_file(
-    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch, cache: Path
+def test_a_download_whose_visitor_leaves_ends_and_leaves_no_part_of_a_file(
+    stand_in: StandInHub, cache: Path
 ) -> None:
-    monkeypatch.setattr(downloads, "WAIT_SECONDS", 1.5)
     stand_in.pause = 0.03
-    download = downloads.join(zeros(stand_in, "slow/model", 50_000_000, 50_000_000))
-    while not any(path.stat().st_size for path in cache.rglob("*.incomplete")):
-        assert download.wait(0.1) is None  # somebody waits
-    wait_for(lambda: download.is_over)
-    with pytest.raises(DownloadRefusedError, match="nobody was waiting"):
-        download.wait(0)
+    model = zeros(stand_in, "slow/model", 50_000_000, 50_000_000)
+
+    def leave(_: int) -> None:
+        if any(path.stat().st_size for path in cache.rglob("*.incomplete")):
+            raise Left
+
+    with pytest.raises(Left):
+        downloads.fetch(model, on_look=leave)
     assert hub.cached_folder("slow/model") is None
     assert not list(cache.rglob("*.incomplete"))
 
@@ -171,46 +176,10 @@ def test_a_hub_that_falls_silent_is_given_up(
 
 def test_what_has_arrived_is_counted(stand_in: StandInHub) -> None:
     stand_in.pause = 0.02
-    download = downloads.join(zeros(stand_in, "slow/model", 5_000_000, 5_000_000))
-    counts = []
-    while download.wait(0.05) is None:
-        counts.append(download.arrived)
+    counts = list[int]()
+    downloads.fetch(zeros(stand_in, "slow/model", 5_000_000, 5_000_000), on_look=counts.append)
     assert counts == sorted(counts)
     assert any(0 < count < 5_000_000 for count in counts)
-    assert download.arrived == 5_000_004
-
-
-def test_models_come_one_after_the_other(
-    stand_in: StandInHub, novels: hub.HubModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stand_in.pause = 0.02
-    first = downloads.join(zeros(stand_in, "slow/model", 4_000_000, 4_000_000))
-    first.wait(0)
-    second = downloads.join(novels)
-    assert downloads.join(novels) is second  # who wants the same waits for the same
-    while first.wait(0.05) is None:
-        assert second.wait(0) is None
-        assert second.ahead is first
-        assert not any("novels" in path for _, path, _ in stand_in.asked if "/resolve/" in path)
-    wait_for(lambda: second.wait(0.1) is not None)
-    assert second.ahead is None
-
-
-def test_who_leaves_the_line_keeps_nobody_waiting(
-    stand_in: StandInHub, novels: hub.HubModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    left = downloads.join(zeros(stand_in, "left/model", 10_000_000, 10_000_000))
-    second = downloads.join(novels)
-    monkeypatch.setattr(left, "_renewed", time.monotonic() - 60)
-    wait_for(lambda: second.wait(0.1) is not None)
-    assert not any("left/model/resolve" in path for _, path, _ in stand_in.asked)
-
-
-def test_the_line_has_an_end(stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(downloads.MAX_QUEUE):
-        downloads.join(zeros(stand_in, f"some/model{number}", 1_000_000, 0))
-    with pytest.raises(DownloadRefusedError, match="8 other models"):
-        downloads.join(zeros(stand_in, "one/more", 1_000_000, 0))
 
 
 def test_a_server_that_is_killed_takes_its_download_along(
@@ -256,16 +225,3 @@ def test_a_download_that_broke_off_is_not_taken_for_the_model(
     assert hub.cached_folder("half/fetched") is None
     (tmp_path / shards[1]).touch()
     assert hub.cached_folder("half/fetched") == tmp_path
-
-
-def test_each_who_waits_gets_an_error_of_their_own(novels: hub.HubModel) -> None:
-    """One that many threads raise would grow by the traceback of each, and keep their frames."""
-    download = downloads.Download(novels, None)
-    download._finish(HubUnreachableError("It broke.", "Try again."))
-    caught = []
-    for _ in range(2):
-        with pytest.raises(HubUnreachableError, match=r"It broke\. Try again\.") as error:
-            download.wait(0)
-        caught.append(error.value)
-    assert caught[0] is not caught[1]
-    assert caught[0].__traceback__ is not caught[1].__traceback__
