@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(autouse=True)
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandInHub]:
+def stand_in() -> Iterator[StandInHub]:
     with running_hub() as known:
-        hub.check_public_once.cache_clear()
         yield known
 
 
@@ -180,17 +179,3 @@ def test_a_hub_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(HubUnreachableError, match=r"could not be reached|did not answer"):
         load("some/model")
-
-
-def test_a_model_that_becomes_private_is_found_out(
-    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It was public when it was asked about first, which counts for a while only."""
-    asked: list[str] = []
-    monkeypatch.setattr(hub, "ask", lambda repo, **_: asked.append(repo))
-    now = [0.0]
-    monkeypatch.setattr("core.model.downloading.hub.time.monotonic", lambda: now[0])
-    for now[0] in (0.0, hub.PUBLIC_SECONDS / 2, hub.PUBLIC_SECONDS + 1):
-        hub.check_public("some/model")
-    assert asked == ["some/model"] * 2
-    hub.check_public_once.cache_clear()

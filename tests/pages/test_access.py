@@ -13,7 +13,7 @@ from core.model import CATALOG, catalog
 from core.model.catalog import bundled_folder
 from core.model.downloading import hub
 from core.ui import cache
-from core.ui.serve import fetching
+from core.ui.serve import access, fetching
 from core.ui.serve.once import Shared
 from core.ui.words.messages import quote
 from tests.opening import open_app
@@ -58,7 +58,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandI
     monkeypatch.setattr(hub, "ASK_SECONDS", 5.0)
     monkeypatch.setattr(fetching, "_now", Shared(None))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
-    hub.check_public_once.cache_clear()
+    access._check_public.clear()
     _models.clear()
     with running_hub() as known:
         known.publish("some/novels", NOVELS)
@@ -346,7 +346,6 @@ def test_a_visitor_who_waits_for_a_turn_is_told_so(
         ahead.enter_context(fetching._now.turn(lambda: None))
         fetching._now.kept = slow, 1_000_000
         app = open_app("home", model="some/novels")
-        stand_in.pause = 0.05
         app.button(key="model_way_out").click().run()
     assert words[0].startswith("Another model is being downloaded (1.0 of 2.0 MB)")
     assert words[-1].startswith("Downloading: ")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -31,7 +29,6 @@ _MAX_FILES = 300  # of one model; the largest models come in about 200
 _INDEX = "model.safetensors.index.json"
 _COMMIT = re.compile("[0-9a-f]{40}")  # becomes the name of a folder
 ASK_SECONDS = 3.0  # the longest wait before a visitor hears that the hub is unreachable
-PUBLIC_SECONDS = 600.0  # for which a model that was public counts as such
 _WANTED = ("*.json", "*.safetensors")  # never pickle, never code
 _READERS = {"tokenizer.json", "preprocessor_config.json", "processor_config.json"}
 LOCAL_ADVICE = "Pick a bundled model, or one that was downloaded before."
@@ -119,36 +116,16 @@ def ask(repo: str, token: bool | None = None) -> HubModel:
     return _read_info(repo, answer)
 
 
-def check_public(repo: str) -> None:
-    """Raise what :func:`ask` raises without a token: the cache may hold a private model.
-
-    Asks again every `PUBLIC_SECONDS`, as a model may become private.
-    """
-    check_public_once(repo, int(time.monotonic() // PUBLIC_SECONDS))
-
-
-@lru_cache(maxsize=256)  # public ids; failures are not cached
-def check_public_once(repo: str, _period: int) -> None:
-    """The same, not asked twice in one period."""
-    ask(repo, token=False)
-
-
 def _model_info(repo: str, token: bool | None) -> ModelInfo | ModelError:
     """The hub's model record, or the error for the asking thread to raise."""
-    from huggingface_hub import HfApi, constants
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HFValidationError,
-        OfflineModeIsEnabled,
-        RepositoryNotFoundError,
-    )
+    from huggingface_hub import HfApi, constants, errors
 
     constants.HF_HUB_DISABLE_TELEMETRY = True  # saves requests, and tells the hub less
     try:
         return HfApi(token=token).model_info(repo, timeout=ASK_SECONDS, files_metadata=True)
-    except (RepositoryNotFoundError, GatedRepoError, HFValidationError):
+    except (errors.RepositoryNotFoundError, errors.HFValidationError):  # or it is gated
         return _unknown()
-    except OfflineModeIsEnabled:
+    except errors.OfflineModeIsEnabled:
         return HubUnreachableError(
             "{name} is not on this machine, and the hub client is set to offline mode.",
             LOCAL_ADVICE,

@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import streamlit as st
+
 from core.model import catalog
 from core.model.catalog import Modality, as_folder, find
 from core.model.downloading import hub
@@ -19,6 +21,7 @@ from core.ui.serve import visitor
 from core.ui.serve.deployment import is_on, megabytes, setting
 
 DOWNLOAD_MB = 2_500.0  # the largest download for a visitor; Qwen2.5-0.5B takes 1,000
+PUBLIC_SECONDS = 600.0  # for which a model that was public counts as such
 _HUB_ID = re.compile(r"\w[\w.-]{0,95}(/\w[\w.-]{0,95})?", re.ASCII)
 _FOLDER_STARTS = ("/", ".", "~", "\\")  # of folders in the operator's list
 _ANY_OTHER_MODEL = "To use any other model, run the app on your own machine."
@@ -125,8 +128,14 @@ def resolve(name: str, modality: Modality = "text") -> str:
         from core.model.refusal import refusing
 
         with refusing(name, "load"):
-            hub.check_public(name)
+            _check_public(name)
     return name
+
+
+@st.cache_resource(max_entries=256, ttl=PUBLIC_SECONDS, show_spinner=False)
+def _check_public(repo: str) -> None:
+    """Raise what the hub says without a token: the cache may hold a private model."""
+    hub.ask(repo, token=False)
 
 
 def hub_token() -> bool | None:

@@ -72,30 +72,14 @@ def test_whoever_comes_through_a_proxy_that_says_so_is_not(name: str, value: str
 @pytest.mark.parametrize(
     "origin",
     [
-        *(
-            "http://127.0.0.1:3000",
-            "http://127.0.0.1",
-            "https://127.0.0.1",
-            "http://localhost:8501",
-        ),
-        *("http://[::1]:8501", "http://127.0.0.1:85010"),
-    ],
-)
-def test_a_page_of_another_port_or_name_of_this_machine_is_not(origin: str) -> None:
-    """Such as one that another program shows here, with scripts of its own."""
-    headers = {"Host": "127.0.0.1:8501", "Origin": origin}
-    assert not is_local("127.0.0.1", headers.items())
-
-
-@pytest.mark.parametrize(
-    "origin",
-    [
+        *("http://127.0.0.1:3000", "http://127.0.0.1", "https://127.0.0.1", "http://[::1]:8501"),
+        *("http://localhost:8501", "http://127.0.0.1:85010", "http://localhost:x", "http://[::1"),
         *("https://atlas.example.org", "http://evil.example", "null", "", "file://"),
-        *("localhost:8501", "http://localhost@example.org", "http://[::1"),
-        *("http://localhost:x",),
+        *("localhost:8501", "http://localhost@example.org"),
     ],
 )
-def test_a_browser_on_another_site_is_not_whatever_a_proxy_calls_itself(origin: str) -> None:
+def test_a_page_of_another_port_or_name_is_not_whatever_a_proxy_calls_itself(origin: str) -> None:
+    """Such as one that another program here shows, with scripts of its own."""
     # nginx without settings hands on its own name for the server, and says nothing of itself.
     proxied = {"Host": "127.0.0.1:8501", "Connection": "upgrade", "Origin": origin}
     assert not is_local("127.0.0.1", proxied.items())
