@@ -159,11 +159,9 @@ def test_two_visitors_keep_their_own_images_apart() -> None:
     assert one.session_state["_own_image"][0] != two.session_state["_own_image"][0]
 
 
-def test_an_image_that_the_server_let_go_is_brought_back_by_its_session(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_image_that_the_server_let_go_is_brought_back_by_its_session() -> None:
     app = bring(open_image("heatmap"), png(side=52))
-    monkeypatch.setattr(images, "_kept", type(images._kept)())
+    images.keep.clear()
     cache.image_pass.clear()
     app.run()
     assert not alerts(app)

@@ -7,9 +7,9 @@ in no link, in no log and on no disk. The server keeps the last few; a session k
 from __future__ import annotations
 
 import hashlib
-import threading
-from collections import OrderedDict
 from typing import TYPE_CHECKING
+
+import streamlit as st
 
 from core.model.box import BOX, open_box
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 MAX_SIDE = 1024  # pixels: a longer side is scaled down, which no model here would see
 _MAX_BROUGHT = 24  # images of all visitors that are kept, of at most 3 MB
 _BROUGHT = "own:"
-_kept: OrderedDict[str, Image] = OrderedDict()
-_turn = threading.Lock()
 
 
 def bring(image: Image) -> tuple[str, Image]:
@@ -32,21 +30,20 @@ def bring(image: Image) -> tuple[str, Image]:
     return _BROUGHT + digest, small
 
 
-def keep(name: str, image: Image) -> None:
-    """Have the image at hand, again if the server has let it go."""
-    with _turn:
-        _kept[name] = image
-        _kept.move_to_end(name)
-        while len(_kept) > _MAX_BROUGHT:
-            _kept.popitem(last=False)
+@st.cache_resource(max_entries=_MAX_BROUGHT, show_spinner=False)
+def keep(name: str, _image: Image | None = None) -> Image:
+    """Have the image at hand, again if the server has let it go; it is what its name says.
+
+    Raises KeyError where it is neither here nor given.
+    """
+    if _image is None:
+        raise KeyError(name)
+    return _image
 
 
 def pixels(name: str) -> Image:
     """The image of that name, RGB. Raises KeyError for one that is neither here nor a sample."""
-    if name in BOX:
-        return open_box(name)
-    with _turn:
-        return _kept[name]
+    return open_box(name) if name in BOX else keep(name)
 
 
 def is_brought(name: str) -> bool:
