@@ -12,10 +12,6 @@ _door = threading.BoundedSemaphore(MAX_INSIDE)
 _run = threading.local()  # `is_inside`: whether the run of this thread has one of the places
 
 
-def _enter(seconds: float) -> None:
-    _run.is_inside = _door.acquire(timeout=seconds)
-
-
 def _leave() -> bool:
     """Give the place back; whether there was one."""
     was_inside = getattr(_run, "is_inside", False)
@@ -28,7 +24,7 @@ def _leave() -> bool:
 @contextmanager
 def page_run() -> Iterator[None]:
     """Enclose a page run: wait while enough others are inside."""
-    _enter(MAX_WAIT_SECONDS)
+    _run.is_inside = _door.acquire(timeout=MAX_WAIT_SECONDS)
     try:
         yield
     finally:
@@ -43,4 +39,4 @@ def long_work() -> Iterator[None]:
         yield
     finally:
         if was_inside:  # it has waited enough, so it does not wait again
-            _enter(0)
+            _run.is_inside = _door.acquire(blocking=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable
 from tempfile import SpooledTemporaryFile
-from typing import Any, NoReturn
+from typing import Any
 
 from starlette import formparsers
 from starlette.exceptions import HTTPException
@@ -22,7 +22,7 @@ from core.ui.serve.deployment import setting
 
 SESSION_MB, MAX_FILES = 100, 104  # of a session: 100 images of an atlas, and four more files
 _FREE_SHARE = 4  # all uploads together get a quarter of the memory free when the server starts
-_BAD_REQUEST, _INSUFFICIENT_STORAGE = 400, 507  # HTTP status
+_FULL, _BAD_REQUEST = 507, 400  # HTTP status
 
 
 class ArrivingUpload(SpooledTemporaryFile[bytes]):
@@ -36,7 +36,7 @@ class ArrivingUpload(SpooledTemporaryFile[bytes]):
         self._counted += len(data)
         ArrivingUpload.arriving += len(data)
         if self.arriving > self.max_bytes:
-            _refuse("Many uploads are arriving: try again later.")
+            raise HTTPException(_FULL, "Many uploads are arriving: try again later.")
         return super().write(data)
 
     def close(self) -> None:
@@ -71,7 +71,7 @@ def bound(manager: MemoryUploadedFileManager) -> None:
         for a name that would end every run of the page that asked for the file.
         """
         if "\0" in file.name:
-            _refuse("The name of this file holds a NUL character.", _BAD_REQUEST)
+            raise HTTPException(_BAD_REQUEST, "The name of this file holds a NUL character.")
         manager.remove_file(session_id, file.file_id)  # what is replaced becomes the newest
         size, storage = len(file.data), manager.file_storage
         while own := [*storage.get(session_id, {}).values()]:
@@ -79,7 +79,8 @@ def bound(manager: MemoryUploadedFileManager) -> None:
                 break
             manager.remove_file(session_id, own[0].file_id)
         if sum(_size(files.values()) for files in [*storage.values()]) + size > most:
-            _refuse(f"This server keeps {most / 1e6:,.0f} MB of uploads: try again later.")
+            reason = f"This server keeps {most / 1e6:,.0f} MB of uploads: try again later."
+            raise HTTPException(_FULL, reason)
         add(session_id, file)
 
     manager.add_file = add_within  # type: ignore[method-assign]
@@ -87,7 +88,3 @@ def bound(manager: MemoryUploadedFileManager) -> None:
 
 def _size(files: Iterable[UploadedFileRec]) -> int:
     return sum(len(file.data) for file in files)
-
-
-def _refuse(reason: str, status: int = _INSUFFICIENT_STORAGE) -> NoReturn:
-    raise HTTPException(status, reason)
