@@ -32,7 +32,6 @@ NAMED = {
     "effect": (
         "**None of the largest effects is beyond chance on this text:** L6 H1 changes the"
         " sentence vector by 0.0482 (1 − cosine), 99 random directions 0.0431 to 0.0691;"
-        " 13 tokens: a hint."
     ),
     "anomalies": "**1 of 72 heads is unusual: L1 H8**, for its opposite weights.",
     "projection": "**Only in layer 6 do `it` and `book` attend to the same words**: cosine 0.73",
