@@ -13,11 +13,22 @@ from playwright.sync_api import Page, expect
 from core.analysis.query_key.clouds import head_clouds
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_text
-from tests.browser.conftest import TEXT, Open, box_of, choose, click_head, follow, place, settle
+from tests.browser.conftest import (
+    TEXT,
+    Open,
+    box_of,
+    choose,
+    click_head,
+    follow,
+    pixels,
+    place,
+    settle,
+)
 from tests.browser.test_pictures import save_as_shown
 from tests.looks.visit import wait_until_drawn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -97,22 +108,12 @@ def hover_all(page: Page, clouds: list[NDArray[np.float64]], rows: list[int]) ->
             expect(page.locator(".tip")).to_contain_text(kind)
 
 
-def painted(figure: Locator, colour: tuple[int, int, int]) -> int:
-    """How many pixels of a panel have about this colour."""
-    count: int = figure.locator("canvas").evaluate(
-        """(canvas, colour) => {
-          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
-          let count = 0
-          for (let at = 0; at < data.length; at += 4) {
-            const [opacity, paper] = [data[at + 3] / 255, 255]
-            const shown = [0, 1, 2].map((i) => opacity * data[at + i] + (1 - opacity) * paper)
-            if (shown.every((value, i) => Math.abs(value - colour[i]) < 12)) count++
-          }
-          return count
-        }""",
-        colour,
-    )
-    return count
+def painted(figure: Locator, colour: Sequence[int]) -> int:
+    """How many pixels of a panel on white have about this colour."""
+    rgba = pixels(figure.locator("canvas")).astype(float)
+    opacity = rgba[..., 3:] / 255
+    shown = opacity * rgba[..., :3] + (1 - opacity) * 255
+    return int((np.abs(shown - colour) < 12).all(axis=-1).sum())
 
 
 def test_a_chosen_pair_is_red_only_where_it_is_the_querys_strongest(goto: Open) -> None:

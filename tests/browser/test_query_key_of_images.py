@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
 from core.analysis.query_key.clouds import head_clouds
@@ -14,6 +13,7 @@ from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_image
 from core.model.box import open_box
 from tests.browser.conftest import Open, box_of, follow, place, reload
+from tests.browser.test_query_key import painted
 from tests.looks.visit import wait_until_drawn
 
 if TYPE_CHECKING:
@@ -28,59 +28,35 @@ LAYER, HEAD = 0, 3  # of the link, from 0
 NONE = r"^(?!.*point=q\d)"  # an address without a point
 
 
-@pytest.fixture(scope="module")
-def trace() -> Trace:
-    return trace_image(load(MODEL, modality="image"), open_box(IMAGE))
+def lonely_query(trace: Trace) -> tuple[int, NDArray[np.float64]]:
+    """The patch whose query lies farthest from all other points, so that nothing hides it.
 
-
-@pytest.fixture(scope="module")
-def points(trace: Trace) -> NDArray[np.float64]:
-    """Where the normalized queries and keys lie, (query + key, 2)."""
+    And where it lies once queries and keys are normalized.
+    """
     scaling = scale_head(trace, LAYER, HEAD)
     (cloud,) = head_clouds(trace, LAYER, HEAD, scaling, stages=["normalized"])
-    return np.vstack([cloud.picture.queries, cloud.picture.keys])
-
-
-def lonely_query(points: NDArray[np.float64], tokens: int) -> int:
-    """The patch whose query lies farthest from all other points: nothing hides it."""
+    points = np.vstack([cloud.picture.queries, cloud.picture.keys])
+    tokens = len(trace.tokens)
     shown = np.array([i for i in range(2 * tokens) if i % tokens])  # without CLS
     away = np.linalg.norm(points[shown][:, None] - points[shown], axis=-1)
     np.fill_diagonal(away, np.inf)
-    nearest = away.min(axis=1)[: tokens - 1]
-    return int(shown[nearest.argmax()])
-
-
-def painted(canvas: Locator, colour: list[int]) -> int:
-    """How many pixels of a canvas have about this colour."""
-    count: int = canvas.evaluate(
-        """(canvas, colour) => {
-          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
-          let count = 0
-          for (let at = 0; at < data.length; at += 4) {
-            const isNear = colour.every((value, i) => Math.abs(value - data[at + i]) < 14)
-            if (data[at + 3] > 250 && isNear) count++
-          }
-          return count
-        }""",
-        colour,
-    )
-    return count
+    query = int(shown[away.min(axis=1)[: tokens - 1].argmax()])
+    return query, points[query]
 
 
 def canvas_of(page: Page) -> Locator:
     return page.locator("figure canvas").first
 
 
-def test_points_are_patches_that_mouse_click_and_keys_mark_in_the_image(
-    goto: Open, trace: Trace, points: NDArray[np.float64]
-) -> None:
+def test_points_are_patches_that_mouse_click_and_keys_mark_in_the_image(goto: Open) -> None:
+    trace = trace_image(load(MODEL, modality="image"), open_box(IMAGE))
     page = goto(LINK)
     expect(page.locator("figure")).to_have_count(2)  # the head, and the image
     patches = trace.patches
     assert patches is not None
     for row, column in ((3, 3), (4, 8), (8, 5)):  # within the disc, the square, the triangle
         colour = [int(v) for v in patches.cells[row * patches.columns + column].mean((0, 1))]
-        assert painted(canvas_of(page), colour) > 100
+        assert painted(page.locator("figure").first, colour) > 100
     canvas_of(page).press("ArrowRight")
     expect(page.locator(".reading")).to_contain_text("Query r1c1 →")
     canvas_of(page).press("ArrowRight")
@@ -100,11 +76,11 @@ def test_points_are_patches_that_mouse_click_and_keys_mark_in_the_image(
     canvas_of(page).press("Escape")
     follow(page, NONE)
 
-    query = lonely_query(points, len(trace.tokens))
+    query, point = lonely_query(trace)
     weights = trace.attention(LAYER, HEAD)[query]
     key = int(weights.argmax())
     token, partner = trace.tokens[query], trace.tokens[key]
-    at = place(page.locator("figure").first, points[query])
+    at = place(page.locator("figure").first, point)
     page.mouse.move(*at, steps=3)
     tip = page.locator(".tip")
     expect(tip).to_contain_text(f"query, row {token.row + 1}, column {token.column + 1}")
