@@ -19,12 +19,12 @@ from core.ui.frame.layout import control_row, more, show_end
 from core.screens.vectors.controls import pick_further, pick_held, pick_row
 from core.screens.vectors.help import (
     MATHEMATICS,
+    TOO_FEW,
     describe_close_pairs,
     examples,
     explain,
     headline,
     set_picks,
-    too_few,
 )
 from core.screens.vectors.matrices import show_matrices
 from core.vocabulary import percent
@@ -58,7 +58,7 @@ held = [planes.positions.index(position) for position in held_tokens]
 
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 if len(labels) < 2:
-    st.info(too_few(labels))
+    st.info(TOO_FEW)
     controls.end_page()
 file = contents("vectors", trace.model)
 if answer := headline(planes, source, layer, len(held)):
@@ -76,9 +76,7 @@ show_planes(
     picture=file.titled(f"Vector grid of {source}"),
 )
 with st.container(horizontal=True, vertical_alignment="center"):
-    reading = explain(
-        source, summary, all_layers=layer is None, special=further.special, tokens=len(labels)
-    )
+    reading = explain(source, summary, len(labels))
     st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")
     offer_csv(planes.frame, file, index=False, float_format="%.6f")
 if source in {"attention", "queries", "keys"}:

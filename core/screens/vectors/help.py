@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _words = Prose(__file__)
 _MANY = 24  # arrows of which a plane has no room to name all
-MATHEMATICS = _words("mathematics")
+MATHEMATICS, TOO_FEW = _words("mathematics"), _words("too_few")
 
 
 def set_picks(positions: Sequence[int], chosen: Sequence[int]) -> None:
@@ -34,16 +34,12 @@ def describe_close_pairs(planes: Planes, layer: int | None) -> str:
         int(counts.sum() if layer is None else counts[layer])
         for counts in (planes.close_pairs, planes.similar_pairs)
     )
-    degrees = round(np.degrees(CLOSE_ANGLE))
-    if not close:
-        return _words("no_close_pair", degrees=degrees)
     return _words(
         "close_pairs",
         close=f"{close:,}",
         similar=f"{similar:,}",
-        degrees=degrees,
+        degrees=round(np.degrees(CLOSE_ANGLE)),
         cosine=MIN_COSINE,
-        in_all=layer is None,
     )
 
 
@@ -70,29 +66,17 @@ def headline(planes: Planes, source: Source, layer: int | None, held: int) -> st
     )
 
 
-def too_few(labels: Sequence[str]) -> str:
-    """Why fewer than two tokens have no planes, and what to do (Markdown)."""
-    return _words("alone", token=quote(labels[0])) if labels else _words("only_special")
-
-
-def explain(
-    source: Source,
-    summary: Summary,
-    *,
-    all_layers: bool,
-    special: bool,
-    tokens: int,
-) -> str:
+def explain(source: Source, summary: Summary, tokens: int) -> str:
     """How to read the planes, true for what is drawn; so many `tokens` have arrows in them."""
-    one_head = f"head {summary + 1}" if isinstance(summary, int) else None
-    if source == "attention":
-        summarised = one_head or f"{summary} over heads"
-        drawn = _words("attention", heads=summarised, special=special)
-    elif source == "hidden states":
-        drawn = _words("hidden_states")
-    else:
-        drawn = _words("of_heads", source=source, heads=one_head or "all heads together")
-    return _words("reading", drawn=drawn, all_layers=all_layers, many=tokens > _MANY)
+    of = f"head {summary + 1}" if isinstance(summary, int) else f"{summary} over heads"
+    if source != "attention" and not isinstance(summary, int):
+        of = "all heads together"
+    return _words(
+        "reading",
+        source={"attention": "attention rows"}.get(source, source),
+        of="as the layer receives them" if source == "hidden states" else of,
+        many=tokens > _MANY,
+    )
 
 
 def examples(trace: Trace) -> list[Preset]:
