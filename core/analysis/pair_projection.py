@@ -47,11 +47,6 @@ class PairProjection:
         """
         return tuple(np.flatnonzero(self.in_full >= SAME_WAY).tolist())
 
-    @property
-    def same_way_in_plane(self) -> tuple[int, ...]:
-        """Layers, from 0, in whose plane A and B look alike."""
-        return tuple(np.flatnonzero(self.in_plane >= SAME_WAY).tolist())
-
     def frame(self) -> pd.DataFrame:
         """A row a layer (as numbered): signed lengths, arrows in the plane, attention of heads."""
         import pandas as pd

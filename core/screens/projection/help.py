@@ -32,25 +32,18 @@ def headline(part: str, projection: PairProjection, a: str, b: str) -> str:
     """One sentence that answers the part's question; `a` and `b` as they stand in it (Markdown)."""
     layer, head = projection.strongest_head
     every = projection.layer_labels
-    alike, looks = (
-        tuple(every[layer] for layer in layers)
-        for layers in (projection.same_way, projection.same_way_in_plane)
-    )
+    alike = tuple(every[layer] for layer in projection.same_way)
     full = np.nan_to_num(projection.in_full, nan=-np.inf)
     best = int(full.argmax())
     return _words(
         "headline",
         part=part,
         alike=listed(alike),
-        first=alike[0] if alike else 0,
         single=len(alike) == 1,
         in_all=alike == every,
-        to_the_end=alike == every[-len(alike) :],
         cosine=projection.in_full[best],
         best=every[best],
         kept=percent(projection.kept.mean()),
-        looks="" if looks == alike else listed(looks) or "none",
-        plane="plane" if len(looks) == 1 else "planes",
         weight=f"{projection.a_to_b[layer, head]:.2f}",
         layer=every[layer],
         head=head + 1,
