@@ -15,7 +15,7 @@ from core.ui.downloads import contents, offer_file
 from core.ui.frame.layout import control_row, pick_part, show_end
 from core.ui.navigation import ask
 from core.ui.place import pick_head
-from core.screens.images.help import examples, explain, headline, mathematics
+from core.screens.images.help import MATHEMATICS, examples, explain, headline
 from core.screens.images.sending import file_later, pack_for_page
 from core.screens.images.state import KEY, head_summaries, restore_view, take_report
 
@@ -45,4 +45,4 @@ else:
             ".html",
             help="One file that opens offline and works like this page.",
         )
-show_end(mathematics(trace))
+show_end(MATHEMATICS)

@@ -155,13 +155,8 @@ def test_examples_are_measured_on_the_image() -> None:
 
 
 def test_the_caption_is_true_for_what_is_shown() -> None:
-    app = open_page(head="2")
-    assert "pinker" in said(app)
-    assert "Rows are divided" not in said(app)
-    app = open_page(head="max", direction="to", only_patches="1")
-    assert "greener" in said(app)
-    assert "Rows are divided by what they give to patches" in said(app)
-    assert "the largest of any head" in said(app)
+    assert "pinker" in said(open_page(head="2"))
+    assert "greener" in said(open_page(head="max", direction="to", only_patches="1"))
 
 
 def test_a_rollout_is_a_choice_of_head() -> None:
@@ -169,7 +164,6 @@ def test_a_rollout_is_a_choice_of_head() -> None:
     assert "rollout" not in sent(open_page(), "patches")
     app = open_page(head="rollout")
     np.testing.assert_allclose(sent(app, "patches")["rollout"], cls_rollout(trace), atol=1e-6)
-    assert "Rollout follows CLS’s attention through all layers" in said(app)
     app = open_page(head="rollout-by-norms")
     norms = transformed_norms(load(model_folder(KIND), modality="image"), trace)
     expected = cls_rollout(trace, norms, weighted=True)

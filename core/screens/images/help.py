@@ -21,22 +21,19 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 _words = Prose(__file__)
+MATHEMATICS = _words("mathematics")
 
 
 def explain(trace: Trace, view: Mapping[str, Any]) -> str:
     """How to read the picture, true for what is on the screen."""
-    from_query = view["direction"] == "from"
-    sentences = [_words("of_query" if from_query else "of_key"), _words("scale")]
-    if view["only_patches"]:
-        sentences.append(_words("divided"))
-    if view["head"] == "max":
-        sentences.append(_words("maximum"))
-    if view["head"] in ROLLOUTS:
-        norms = cache.transformed_norms(current_key(trace.model))
-        sentences.append(_words("rollout", exact=norms is not None))
-    if not sends_all(trace):
-        sentences.append(_words("one_layer", layer=view["layer"]))
-    return " ".join(sentences)
+    rolls = view["head"] in ROLLOUTS
+    return _words(
+        "reading",
+        from_query=view["direction"] == "from",
+        inexact=rolls and cache.transformed_norms(current_key(trace.model)) is None,
+        few=not sends_all(trace),
+        layer=view["layer"],
+    )
 
 
 def headline(trace: Trace, layer: int, head: int | str) -> str:
@@ -54,13 +51,6 @@ def headline(trace: Trace, layer: int, head: int | str) -> str:
     )
 
 
-def mathematics(trace: Trace) -> str:
-    """The definitions behind the picture."""
-    grid = trace.patches
-    size = None if grid is None else grid.size
-    return _words("mathematics", size=size, biased=any(rule.biased for rule in trace.layers))
-
-
 def examples(trace: Trace) -> list[Preset]:
     """Settings worth seeing on this image; heads are measured, not listed."""
     marks = head_marks(trace)
@@ -76,10 +66,7 @@ def examples(trace: Trace) -> list[Preset]:
         rests = _words("on_cls", head=head_name(trace, *resting), share=marks.cls[resting])
         state = _state(trace, *resting, patch="cls", direction="to")
         presets.append(Preset("Attends to CLS", rests, state))
-        last = {"layer": str(trace.layer_labels[-1]), "head": "mean", "patch": "cls"}
-        presets.append(Preset("CLS in the last layer", _words("last_layer"), last))
-    distance = {"part": "distance", "over": "image"}
-    return [*presets, Preset("How far do heads look?", _words("how_far"), distance)]
+    return presets
 
 
 def _strongest(scores: Floats) -> tuple[int, int]:
