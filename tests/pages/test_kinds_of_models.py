@@ -359,7 +359,7 @@ def test_home_draws_both_stacks_with_the_head_on_the_decoder(links: Links) -> No
     cross_maps = "In its cross attention: W_Q is `decoder.layers.0.encoder_attn.q_proj` (32 → 32)"
     assert cross_maps in said(app)
     assert any("(0-1): 2 x BartDecoderLayer" in code.value for code in app.code)
-    assert "On top of the decoder, a language-model head" in said(app)
+    assert "The weights of its language-model head are" in said(app)
 
 
 # ---- hybrids: people read the model's numbers ----------------------------------------------------

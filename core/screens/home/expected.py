@@ -64,7 +64,7 @@ def _show_expected(trace: Trace) -> None:
         mask = quote(str(model.tokenizer.mask_token))
         st.header(f"What stands under {mask}", anchor=False)
         _draw("token", tables)
-        st.caption(_words("masks", mask=mask, tables=len(tables)))
+        st.caption(_words("masks", mask=mask))
     elif tables:
         st.header("Which class the model picks", anchor=False)
         (rows,) = tables

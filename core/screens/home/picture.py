@@ -56,14 +56,7 @@ def show_picture(trace: Trace) -> None:
     tail = _words("tail", apart=apart, layer=trace.layer_labels[link.layer], mean=link.mean)
     facts = ArcsView(sent, serial, link, tail, links, held.titled("Attention as arcs"))
     show_arcs(pack_arcs(trace, layers, facts), key=KEY, on_view=take_report)
-    st.caption(
-        _words(
-            "arcs",
-            joins_words=link.joins_words,
-            missing=trace.shape[0] > len(layers),
-            layers=trace.shape[0],
-        )
-    )
+    st.caption(_words("arcs", joins_words=link.joins_words))
 
 
 def _wanted(trace: Trace, view: Mapping[str, Any]) -> dict[int, LayerPayload]:

@@ -48,8 +48,7 @@ def _draw(trace: Trace, colours: Palette) -> None:
         for stack in structure.stacks
         for each in stack.attention
     ]
-    single = len(structure.stacks) == 1
-    st.caption(_words("structure", single=single, maps=" ".join(maps), head=structure.head))
+    st.caption(_words("structure", maps=" ".join(maps), head=structure.head))
     st.markdown(f"The modules of {quote(structure.model_class)} as PyTorch prints them:")
     st.code(structure.text, language=None, height=360)
 
