@@ -233,7 +233,6 @@ def _prove(name: str, samples: Texts | Pictures, whole: Whole | None, device: st
         vision = replace(samples.vision, interpolates=load_check.further)
         return described(
             max_tokens=vision.tokens(),
-            pairs=False,
             vision=vision,
             classifier=None if whole is None else entire,
         )
@@ -242,7 +241,6 @@ def _prove(name: str, samples: Texts | Pictures, whole: Whole | None, device: st
     speaks = task is not None and fits_task(task, samples.tokenizer, causal=causal)
     return described(
         max_tokens=samples.max_tokens,
-        pairs=samples.pairs,
         text_tokenizer=samples.tokenizer,
         language_model=entire if speaks else None,
         task=task if speaks else None,

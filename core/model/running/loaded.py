@@ -64,7 +64,6 @@ class LoadedModel:
     way : how attention is computed and recorded, see :data:`core.model.capture.forward.Way`.
     order : the kind of each attention call of a whole pass.
     batches : texts may run in padded batches; else one by one.
-    pairs : a second text may be given.
     number_type : "float32", "bfloat16" or "float16": the type in which the network computes.
     checked_tokens : of the longest text that the check at load ran.
     language_model : the network with the language-model head of the checkpoint, around the very
@@ -89,7 +88,6 @@ class LoadedModel:
     way: Way = "exact"
     order: tuple[AttentionType, ...] = ()
     batches: bool = True
-    pairs: bool = True
     number_type: str = "float32"
     checked_tokens: int = 0
     language_model: PreTrainedModel | None = None

@@ -147,13 +147,10 @@ def _describe_heads(model: LoadedModel) -> str:
 
 def _describe_check(model: LoadedModel) -> str:
     """What the number beside the model is, and what was found on the way."""
-    vision = model.vision
     return _words(
         "check",
-        image=None if vision is None else vision.image_size,
-        interpolates=vision is not None and vision.interpolates,
+        of_images=model.sees_images,
         tokens=model.checked_tokens,
-        pairs=model.pairs,
         batches=model.batches,
         number_type=model.number_type,
         watched=model.way == "watched",
