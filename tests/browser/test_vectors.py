@@ -157,7 +157,7 @@ def test_the_projection_page_begins_with_it_on_book(goto: Open) -> None:
     ("part", "first", "badge", "detail"),
     [
         ("like", "Do it and book attend to the same words?", "Projection quality", "variance"),
-        ("to", "Does it attend to book?", "23 of 72 heads above uniform", "So many heads"),
+        ("to", "Does it attend to book?", "23 of 72 heads above uniform", "With uniform attention"),
     ],
 )
 def test_the_panel_of_a_part_comes_first_with_an_answer_that_a_phone_shows_too(
