@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from urllib.parse import quote
+from typing import Any
 
 import numpy as np
-import pytest
 from playwright.sync_api import Page, expect
 
-from core.analysis.images.patch_scores import patches_of
-from core.model import load, trace_image
-from core.model.box import open_box
-from tests.browser.conftest import Open, box_of, count_messages, follow, reload
-from tests.model.image.families import FAMILIES, build
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from core.model.trace import Trace
+from core.model.bundled import first
+from core.model.trace import Trace
+from tests.analysis.images.pictures import image_trace, picture
+from tests.browser.conftest import Open, box_of, follow, reload, undo_by_back
+from tests.browser.views import await_report, first_trace, patches_file, told
 
 LAYER, HEAD = 1, 2  # from 0
-SIDE = 6  # patches
+SIDE = 6  # patches of the trace by hand: 3 layers x 4 heads
+SPECIALS = ("[CLS]", "[REG1]", "[REG2]")
+DRAW = np.random.default_rng(7)
+QUERIES, KEYS = DRAW.normal(size=(2, 3, 4, SIDE * SIDE + 3, 6))
+TRACE = image_trace(picture(DRAW.random((SIDE, SIDE, 3))), QUERIES, KEYS, specials=SPECIALS)
+WEIGHTS = TRACE.attention(LAYER, HEAD)
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A random vision transformer of 3 layers x 4 heads on 6 x 6 patches, with registers."""
-    path = tmp_path_factory.mktemp("vit")
-    build(FAMILIES["dinov2_with_registers"], path)
-    return str(path)
-
-
-@pytest.fixture(scope="module")
-def trace(folder: str) -> Trace:
-    return trace_image(load(folder, modality="image"), open_box("three-shapes"))
-
-
-@pytest.fixture
-def images(goto: Open, folder: str) -> Callable[..., Page]:
-    """The page with layer 2, head 3, and what else a link holds."""
-
-    def visit(link: str = "", **look: object) -> Page:
-        start = f"model={quote(folder)}&image=three-shapes&layer={LAYER + 1}&head={HEAD + 1}"
-        return goto(f"/images?{start}{link}", **look)
-
-    return visit
+def open_trace(open_file: Open, look: dict[str, Any] | None = None, **view: object) -> Page:
+    """Layer 2, head 3."""
+    return open_file(patches_file(TRACE, **view), **look or {})
 
 
 def shown(page: Page) -> str:
@@ -53,149 +32,154 @@ def shown(page: Page) -> str:
     return page.locator(".frame[data-shown]").get_attribute("data-shown") or ""
 
 
-def place_of(page: Page, patch: str) -> tuple[float, float]:
+def place_of(page: Page, patch: str, side: int = SIDE) -> tuple[float, float]:
     """The middle of a patch such as r3c5 on the page."""
     page.locator(".frame").scroll_into_view_if_needed()
     box = box_of(page.locator(".frame"))
     row, column = map(int, patch[1:].split("c"))
-    cell = box["width"] / SIDE
+    cell = box["width"] / side
     return box["x"] + (column - 0.5) * cell, box["y"] + (row - 0.5) * cell
 
 
-def point(page: Page, patch: str) -> None:
-    page.mouse.move(*place_of(page, patch))
+def point(page: Page, patch: str, side: int = SIDE) -> None:
+    page.mouse.move(*place_of(page, patch, side))
     expect(page.locator(".frame")).to_have_attribute("data-shown", patch)
 
 
-def pick(page: Page, option: str) -> None:
-    page.locator(".segment", has_text=option).click()
-
-
-def position(trace: Trace, name: str) -> int:
+def position(name: str, trace: Trace = TRACE) -> int:
     return next(each.position for each in trace.tokens if each.text.strip("[]") == name)
 
 
-def named(trace: Trace, weights: np.ndarray, token: int) -> list[str]:
+def named(weights: np.ndarray, token: int, trace: Trace = TRACE) -> list[str]:
     """The three strongest tokens with their weights, as a person reads them."""
     best = np.argsort(-weights, kind="stable")[:3]
     names = ["itself" if i == token else trace.tokens[i].text.strip("[]") for i in best]
     return [f"{name} {weights[i]:.3f}" for name, i in zip(names, best, strict=True)]
 
 
-def test_a_patch_shows_its_row_at_once_and_its_column_on_request(
-    images: Callable[..., Page], trace: Trace
+def test_what_is_chosen_is_in_the_link_the_file_works_alone_and_a_dot_opens_a_head(
+    goto: Open, open_saved: Open
 ) -> None:
-    page, weights = images(), trace.attention(LAYER, HEAD)
-    messages = count_messages(page)
+    trace, side = first_trace(first.IMAGE), 12
+    weights = trace.attention(LAYER, HEAD)
+    page = goto("/images?image=three-shapes&layer=2&head=3")
+    hint, sentence = page.locator(".hint"), page.locator(".sentence")
+    token = position("r3c5", trace)
+    point(page, "r3c5", side)
+    words = " · ".join(named(weights[token], token, trace))
+    expect(sentence).to_contain_text(f"r3c5 attends to {words} in L2 H3")
+    undo_by_back(page, page.locator(".chip", has_text="CLS"), "patch=cls")
+    cls = named(weights[0], 0, trace)[0]
+    expect(sentence).to_contain_text(f"CLS attends to {cls}")
+    page.mouse.click(*place_of(page, "r2c4", side))
+    follow(page, "patch=r2c4")
+    page.locator(".segment", has_text="What attends to it").click()
+    follow(page, "direction=to")
+    page.locator(".switch").click()
+    follow(page, "only_patches=1")
+    page.locator(".tiles.every .tile").nth(2 * SIDE).click()
+    follow(page, "layer=3.*head=1|head=1.*layer=3")
+    reload(page)
+    expect(hint).to_contain_text("r2c4 is pinned")
+    expect(sentence).to_contain_text("in L3 H1")
+    saved = open_saved(page)
+    expect(saved.locator(".hint")).to_contain_text("r2c4 is pinned")
+    saved.locator(".tiles.every .tile").first.click()
+    expect(saved.locator(".sentence")).to_contain_text("in L1 H1")
+    page.mouse.click(*place_of(page, "r2c4", side))
+    expect(hint).not_to_contain_text("is pinned")
+    page.wait_for_url(lambda url: "patch=" not in url)
+    page.locator(".switch").click()
+    follow(page, r"^(?!.*only_patches=1)")
+
+    page.get_by_role("radio", name="Distance").click()
+    follow(page, "part=distance")
+    points = page.locator(".st-key-distance .scatterlayer .trace").first.locator("path.point")
+    expect(points).to_have_count(36)
+    dot = box_of(points.nth(LAYER * SIDE + HEAD))
+    x, y = dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2
+    page.mouse.move(x, y, steps=3)
+    expect(page.locator(".st-key-distance .hoverlayer")).to_contain_text("L2 H3")
+    page.mouse.click(x, y)
+    follow(page, "part=patches&layer=2&head=3&patch=cls")
+    expect(sentence).to_contain_text("in L2 H3")
+    expect(page.locator(".frame")).to_have_attribute("data-shown", "CLS")
+
+
+def test_a_patch_shows_its_row_at_once_and_its_column_on_request(open_file: Open) -> None:
+    page = open_trace(open_file)
     sentence = page.locator(".sentence")
     for patch in ("r3c5", "r6c1"):
-        token = position(trace, patch)
+        token = position(patch)
         point(page, patch)
-        expect(sentence).to_contain_text(
-            f"{patch} attends to {' · '.join(named(trace, weights[token], token))} in L2 H3"
-        )
-        top = weights[token, patches_of(trace).tokens].max()
-        expect(page.locator(".scale .top")).to_have_text(f"{top:.3f}")
+        words = " · ".join(named(WEIGHTS[token], token))
+        expect(sentence).to_contain_text(f"{patch} attends to {words} in L2 H3")
+        expect(page.locator(".scale .top")).to_have_text(f"{WEIGHTS[token, 3:].max():.3f}")
         reg = page.locator(".chip", has_text="REG2").locator(".number")
-        expect(reg).to_have_text(f"{weights[token, position(trace, 'REG2')]:.3f}")
-    assert messages() == 0  # the server has not been asked
-    pick(page, "What attends to it")
-    follow(page, "direction=to")
-    token = position(trace, "r3c5")
+        expect(reg).to_have_text(f"{WEIGHTS[token, position('REG2')]:.3f}")
+    assert told(page) == []
+    page.locator(".segment", has_text="What attends to it").click()
     point(page, "r3c5")
-    column = weights[:, token]
-    best = np.argsort(-column, kind="stable")[0]
-    name = "itself" if best == token else trace.tokens[best].text.strip("[]")
-    expect(sentence).to_contain_text(f"r3c5 gets {column[best]:.3f} from {name}")
+    column = WEIGHTS[:, position("r3c5")]
+    strongest, weight = named(column, position("r3c5"))[0].split()
+    expect(sentence).to_contain_text(f"r3c5 gets {weight} from {strongest}")
     expect(sentence).to_contain_text(f"It gets {column.sum():.2f} in all")
 
 
-def test_a_click_holds_a_patch_and_its_link_brings_it_back(
-    images: Callable[..., Page], trace: Trace
-) -> None:
-    page, weights = images(), trace.attention(LAYER, HEAD)
-    page.mouse.click(*place_of(page, "r2c4"))
-    follow(page, "patch=r2c4")
-    expect(page.locator(".hint")).to_contain_text("r2c4 is pinned")
+def test_keys_move_hold_and_let_go(open_file: Open) -> None:
+    page = open_trace(open_file)
+    frame, hint = page.locator(".frame"), page.locator(".hint")
+    assert shown(page) == "r1c4"
+    frame.press("ArrowRight")
+    expect(frame).to_have_attribute("data-shown", "r1c5")
+    frame.press("Enter")
+    await_report(page, patch="r1c5")
+    expect(hint).to_contain_text("r1c5 is pinned")
+    frame.press("ArrowDown")
+    expect(page.locator(".tip")).to_contain_text("r1c5 → r2c5")
     page.mouse.move(*place_of(page, "r5c6"))
-    pair = weights[position(trace, "r2c4"), position(trace, "r5c6")]
-    expect(page.locator(".tip")).to_have_text(f"r2c4 → r5c6{pair:.5f}")
-    assert shown(page) == "r2c4"
-    reload(page)
-    expect(page.locator(".hint")).to_contain_text("r2c4 is pinned")
-    page.mouse.click(*place_of(page, "r2c4"))
-    expect(page.locator(".hint")).not_to_contain_text("is pinned")
-    page.wait_for_url(lambda url: "patch=" not in url)
-    page.locator(".chip", has_text="CLS").click()
-    follow(page, "patch=cls")
-    cls = position(trace, "CLS")
-    expect(page.locator(".sentence")).to_contain_text(
-        f"CLS attends to {named(trace, weights[cls], cls)[0]}"
-    )
-
-
-def test_keys_move_hold_and_let_go(images: Callable[..., Page]) -> None:
-    page = images()
-    start = shown(page)
-    row, column = map(int, start[1:].split("c"))
-    page.locator(".frame").focus()
-    step = 1 if column < SIDE else -1
-    page.keyboard.press("ArrowRight" if step > 0 else "ArrowLeft")
-    reached = f"r{row}c{column + step}"
-    expect(page.locator(".frame")).to_have_attribute("data-shown", reached)
-    page.keyboard.press("Enter")
-    follow(page, f"patch={reached}")
-    page.keyboard.press("ArrowUp" if row > 1 else "ArrowDown")
-    expect(page.locator(".tip")).to_contain_text(f"{reached} → r{row - 1 if row > 1 else 2}c")
-    page.keyboard.press("Escape")
-    expect(page.locator(".hint")).not_to_contain_text("is pinned")
+    pair = WEIGHTS[position("r1c5"), position("r5c6")]
+    expect(page.locator(".tip")).to_have_text(f"r1c5 → r5c6{pair:.5f}")
+    assert shown(page) == "r1c5"
+    frame.press("Escape")
+    expect(hint).not_to_contain_text("is pinned")
+    await_report(page, patch="none")
     for _ in range(SIDE):
-        page.keyboard.press("ArrowLeft")
-        page.keyboard.press("ArrowUp")
+        frame.press("ArrowLeft")
+        frame.press("ArrowUp")
     assert shown(page) == "r1c1"
 
 
-def test_small_pictures_open_their_heads_and_say_their_numbers(
-    images: Callable[..., Page], trace: Trace
-) -> None:
-    page = images("&patch=r4c2")
-    token, patches = position(trace, "r4c2"), patches_of(trace).tokens
-    rows = trace.attention()[:, :, token, patches]
-    captions = page.locator(".tiles.layer .caption")
+def test_small_pictures_open_their_heads_and_say_their_numbers(open_file: Open) -> None:
+    page = open_trace(open_file, patch="r4c2")
+    rows = TRACE.attention()[:, :, position("r4c2"), 3:]
+    captions, top = page.locator(".tiles.layer .caption"), page.locator(".scale .top")
     tops = [f"H{head + 1} {rows[LAYER, head].max():.3f}" for head in range(4)]
     mean, most = rows[LAYER].mean(axis=0).max(), rows[LAYER].max()
     expect(captions).to_have_text([*tops, f"mean {mean:.3f}", f"max. {most:.3f}"])
     every = page.locator(".tiles.every .tile")
     expect(every).to_have_count(12)
-    expect(every.nth(2 * 4)).to_have_attribute(
-        "title", f"L3 H1: {rows[2, 0].max():.3f} at {best(trace, rows[2, 0])}"
-    )
+    best = TRACE.tokens[int(rows[2, 0].argmax()) + 3].text
+    expect(every.nth(2 * 4)).to_have_attribute("title", f"L3 H1: {rows[2, 0].max():.3f} at {best}")
     every.nth(2 * 4).click()
-    follow(page, "layer=3.*head=1|head=1.*layer=3")
-    expect(page.locator(".scale .top")).to_have_text(f"{rows[2, 0].max():.3f}")
+    await_report(page, layer="3", head="1")
+    expect(top).to_have_text(f"{rows[2, 0].max():.3f}")
     expect(every.nth(2 * 4)).to_have_attribute("aria-pressed", "true")
     page.locator(".tiles.layer .tile").nth(5).click()
-    follow(page, "head=max")
-    expect(page.locator(".scale .top")).to_have_text(f"{rows[2].max():.3f}")
+    await_report(page, head="max")
+    expect(top).to_have_text(f"{rows[2].max():.3f}")
     page.locator(".switch").click()
-    follow(page, "only_patches=1")
+    await_report(page, only_patches=True)
     alone = rows[2] / rows[2].sum(axis=-1, keepdims=True)
-    expect(page.locator(".scale .top")).to_have_text(f"{alone.max():.3f}")
+    expect(top).to_have_text(f"{alone.max():.3f}")
 
 
-def best(trace: Trace, row: np.ndarray) -> str:
-    place = int(row.argmax()) + patches_of(trace).first
-    return trace.tokens[place].text
-
-
-def test_heat_is_pink_for_keys_and_green_for_queries(
-    images: Callable[..., Page], trace: Trace
-) -> None:
-    weights, first = trace.attention(LAYER, HEAD), position(trace, "r1c1")
-    red, green, _ = colour_of(images("&patch=r1c1"), int(weights[first, first:].argmax()))
+def test_heat_is_pink_for_keys_and_green_for_queries(open_file: Open) -> None:
+    one = position("r1c1")
+    red, green, _ = colour_of(open_trace(open_file, patch="r1c1"), int(WEIGHTS[one, 3:].argmax()))
     assert red > green
-    page = images("&patch=r1c1&direction=to")
-    red, green, _ = colour_of(page, int(weights[first:, first].argmax()))
+    page = open_trace(open_file, patch="r1c1", direction="to")
+    red, green, _ = colour_of(page, int(WEIGHTS[3:, one].argmax()))
     assert green > red
 
 
@@ -213,37 +197,11 @@ def colour_of(page: Page, patch: int) -> list[int]:
 
 
 def test_on_a_phone_a_tap_holds_a_patch_and_nothing_is_wider_than_the_screen(
-    images: Callable[..., Page],
+    open_file: Open,
 ) -> None:
-    page = images(width=390, height=844)
+    page = open_trace(open_file, {"width": 390, "height": 844})
     page.mouse.click(*place_of(page, "r6c6"))
-    follow(page, "patch=r6c6")
+    await_report(page, patch="r6c6")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert box_of(page.locator(".frame"))["width"] <= 390
     assert box_of(page.locator(".heads"))["y"] > box_of(page.locator(".frame"))["y"]
-
-
-def test_a_dot_of_a_distance_opens_the_map_of_cls_in_its_head(images: Callable[..., Page]) -> None:
-    page = images("&part=distance")
-    points = page.locator(".st-key-distance .scatterlayer .trace").first
-    expect(points.locator("path.point")).to_have_count(12)
-    dot = box_of(points.locator("path.point").nth(6))  # L2 H3
-    x, y = dot["x"] + dot["width"] / 2, dot["y"] + dot["height"] / 2
-    page.mouse.move(x, y, steps=3)
-    expect(page.locator(".st-key-distance .hoverlayer")).to_contain_text("L2 H3")
-    page.mouse.click(x, y)
-    follow(page, "part=patches&layer=2&head=3&patch=cls")
-    expect(page.locator(".sentence")).to_contain_text("in L2 H3")
-    expect(page.locator(".frame")).to_have_attribute("data-shown", "CLS")
-
-
-def test_the_saved_file_works_alone(
-    images: Callable[..., Page], open_saved: Open, trace: Trace
-) -> None:
-    saved = open_saved(images("&patch=none"))
-    weights = trace.attention(LAYER, HEAD)
-    point(saved, "r3c3")
-    token = position(trace, "r3c3")
-    expect(saved.locator(".sentence")).to_contain_text(named(trace, weights[token], token)[0])
-    saved.locator(".tiles.every .tile").first.click()
-    expect(saved.locator(".sentence")).to_contain_text("in L1 H1")
