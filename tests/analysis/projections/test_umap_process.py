@@ -159,18 +159,15 @@ def test_a_page_is_given_a_sentence_and_the_log_the_rest(
     assert stand_in.starts() == 1  # it went on
 
 
-def test_a_umap_that_cannot_be_imported_is_told_without_a_path(stand_in: StandIn) -> None:
-    (stand_in.folder / "umap.py").write_text("raise RuntimeError('cannot cache in /srv/secret')")
-    with pytest.raises(ProjectionError, match=r"^UMAP cannot be started on this server\.$"):
-        fit()
-
-
-def test_a_process_that_cannot_be_started_is_told(
-    fresh: None, monkeypatch: pytest.MonkeyPatch
+def test_a_umap_or_a_process_that_cannot_be_started_is_told_without_a_path(
+    stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "executable", "/srv/secret/python")
-    with pytest.raises(ProjectionError, match=r"^UMAP cannot be started on this server\.$"):
-        fit()
+    (stand_in.folder / "umap.py").write_text("raise RuntimeError('cannot cache in /srv/secret')")
+    for executable in (sys.executable, "/srv/secret/python"):
+        end_process()
+        monkeypatch.setattr(sys, "executable", executable)
+        with pytest.raises(ProjectionError, match=r"^UMAP cannot be started on this server\.$"):
+            fit()
 
 
 def wait_for(holds: Callable[[], bool], seconds: float = 20.0) -> bool:
