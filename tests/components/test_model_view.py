@@ -27,7 +27,7 @@ def sent(*given: Any) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("tokens", "megabytes"), [(64, 1), (128, 4), (256, 16)])
+@pytest.mark.parametrize(("tokens", "megabytes"), [(64, 1), (256, 16)])
 def test_144_heads_stay_within_their_bytes(tokens: int, megabytes: int) -> None:
     weights = np.full((12, 12, tokens, tokens), 1 / tokens, dtype=np.float32)
     assert len(packed(trace_with_attention(weights))) <= megabytes * 1_000_000
