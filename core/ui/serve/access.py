@@ -172,10 +172,7 @@ def _resolve_below(name: str, roots: tuple[str, ...]) -> str | None:
         real_root = root.resolve()
         if not any(map(path.is_relative_to, (root, real_root))):
             continue
-        try:
-            real = path.resolve(strict=True)
-        except (OSError, RuntimeError):  # missing, or links in a circle
-            continue
+        real = Path(os.path.realpath(path))
         if real.is_relative_to(real_root) and real.is_dir():
             return str(real)
     return None

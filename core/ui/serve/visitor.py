@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from ipaddress import IPv6Address, ip_address
-from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit import runtime
@@ -13,6 +12,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 # What proxies, tunnels and content networks add; no browser sends these.
 _PROXIED = re.compile("forwarded|ip$|^(via|cdn-|cf-|x-original-|x-envoy-|x-remote-|x-amzn-trace-)")
+_HOST = re.compile(r"(localhost|[\d.]+|\[[\da-f:.]+\])(:\d{1,5})?", re.ASCII)  # of this machine
 
 
 def is_on_this_machine() -> bool:
@@ -52,13 +52,15 @@ def is_local(ip: str | None, headers: Iterable[tuple[str, str]]) -> bool:
     if any(map(_PROXIED.search, values)):
         return False
     host, *more = values.get("host", [""])
+    local = _HOST.fullmatch(host)
     own = {f"{scheme}://{host}" for scheme in ("http", "https")}
     return (
         not more
         and ip is not None
         and ip != "localhost"
         and is_loopback(ip)
-        and is_loopback(_name(host))
+        and local is not None
+        and is_loopback(local[1])
         and own.issuperset(values.get("origin", []))
     )
 
@@ -71,13 +73,3 @@ def is_loopback(name: str) -> bool:
         return name == "localhost"
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return (mapped or address).is_loopback
-
-
-def _name(host: str) -> str:
-    """The name in ``localhost:8501``; empty where that is something else."""
-    try:
-        parts = urlsplit(f"//{host}")
-        _ = parts.port  # is it a number?
-    except ValueError:
-        return ""
-    return parts.hostname or "" if parts.netloc == host and "@" not in host else ""
