@@ -7,7 +7,6 @@ import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -29,7 +28,7 @@ _MAX_FILES = 300  # of one model; the largest models come in about 200
 _INDEX = "model.safetensors.index.json"
 _COMMIT = re.compile("[0-9a-f]{40}")  # becomes the name of a folder
 ASK_SECONDS = 3.0  # the longest wait before a visitor hears that the hub is unreachable
-_WANTED = ("*.json", "*.safetensors")  # never pickle, never code
+_WANTED = (".json", ".safetensors")  # never pickle, never code
 _READERS = {"tokenizer.json", "preprocessor_config.json", "processor_config.json"}
 LOCAL_ADVICE = "Pick a bundled model, or one that was downloaded before."
 
@@ -160,9 +159,8 @@ def _read_info(repo: str, info: ModelInfo) -> HubModel:
         raise DownloadRefusedError(
             f"{{name}} comes in {len(sizes):,} files.", "Pick another model."
         )
-    files = tuple((name, size) for name, size in sizes.items() if isinstance(size, int))
-    all_sized = len(files) == len(sizes) and all(size >= 0 for _, size in files)
-    if not all_sized or _COMMIT.fullmatch(info.sha or "") is None:
+    files = tuple((name, n) for name, n in sizes.items() if isinstance(n, int) and n >= 0)
+    if len(files) < len(sizes) or _COMMIT.fullmatch(info.sha or "") is None:
         raise DownloadRefusedError(
             "The hub does not say how large the files of {name} are.", "Pick another model."
         )
@@ -170,7 +168,7 @@ def _read_info(repo: str, info: ModelInfo) -> HubModel:
 
 
 def _wanted(name: str) -> bool:
-    return not set(name) & set("/\\") and any(fnmatchcase(name, each) for each in _WANTED)
+    return not set(name) & set("/\\") and name.endswith(_WANTED)
 
 
 def _within(seconds: float, work: Callable[[], T]) -> T | None:
