@@ -133,7 +133,7 @@ def _run(texts: Texts, *, run: bool = True) -> None:
     assert steps
     assert 0 < chosen.tokens <= BUDGET
     assert len(chosen.places) <= BUDGET
-    places = chosen.places[:8]
+    places = chosen.places[:2]
     traces: Callable[[], object] = lambda: list(
         trace_by_length(model, [texts.texts[place] for place in places], max_tokens=MAX_TOKENS)
     )
