@@ -10,7 +10,7 @@ import pytest
 from core.model import load, trace_text
 from tests.opening import open_app
 from tests.pages.atlases import CAUSAL, LINES, opened, small
-from tests.pages.conftest import alerts, pick, said
+from tests.pages.conftest import pick, said
 
 if TYPE_CHECKING:
     from core.components.atlas_cloud import AtlasCloud
@@ -72,12 +72,3 @@ def test_lines_follow_the_head_and_stay_within_the_sentence(clouds: list[AtlasCl
     sentences = np.array(clouds[-1].sentence)
     ends = np.asarray(clouds[-1].lines)[:, :2].astype(int)
     assert set(sentences[ends].ravel().tolist()) == {1}
-
-
-def test_a_link_with_switches_that_are_gone_opens_the_picture_and_says_so() -> None:
-    link = {**SMALL, "part": "one", "labels": "0", "top2": "0", "dims": "3", "colour": "lighter"}
-    app = open_app("atlas", **link)
-    for each in ("switches for labels, lines and scale", "other colours", "3-D"):
-        assert each in alerts(app)
-    assert not {"labels", "top2", "dims"} & set(app.query_params)
-    assert app.session_state["colour"] == "type"

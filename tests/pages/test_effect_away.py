@@ -92,12 +92,6 @@ def test_an_image_loses_heads_and_edges() -> None:
     assert "→ `r" in said(open_image("effect", part="away", take="edge"))
 
 
-def test_a_link_that_takes_a_word_away_says_that_it_cannot_and_takes_a_head() -> None:
-    app = _open(take="word", taken="5", by="novel")
-    assert "asks for a word that is hidden or replaced, which" in alerts(app)
-    assert "**Without L4 H2" in said(app)
-
-
 def test_a_model_that_cannot_be_intervened_on_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     from core.model.errors import UnsupportedModelError
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-from core.model import load, trace_text
-from core.vocabulary import percent
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, PAIR, said
+from tests.pages.conftest import PAIR, said
 
 
 @pytest.mark.slow
@@ -32,13 +29,8 @@ from tests.pages.conftest import BOOK, PAIR, said
             {"pattern": "previous"},
             ["Previous token: 1 of 72 heads** with more than 0.5", "0.08): L1 H3 1.00."],
         ),
-        (
-            {"pattern": "delimiters"},
-            ["Delimiters: 38 of 72 heads** with more than 0.6", "and 32 more, numbered in the"],
-        ),
         ({"pattern": "next", **PAIR}, ["Next token: no head**", "The closest is L2 H9 0.47."]),
         ({"pattern": "sentence"}, ["The other sentence** cannot be measured here"]),
-        ({"pattern": "broad"}, ["Many tokens: 11 of 72 heads** with attention spread"]),
     ],
 )
 def test_the_page_says_how_to_read_the_grid_and_counts_the_heads_of_a_pattern(
@@ -48,19 +40,6 @@ def test_the_page_says_how_to_read_the_grid_and_counts_the_heads_of_a_pattern(
     for sentence in sentences:
         assert sentence in said(app)
     assert ("Drawn: the strongest" in said(app)) == ("the book and" in state.get("text", ""))
-
-
-def test_the_page_opens_with_what_the_heads_do_most() -> None:
-    trace = trace_text(load("bundled/minilm"), BOOK)
-    marks = [token.special or token.text in {".", ","} for token in trace.tokens]
-    resting = (trace.attention()[..., marks].sum(axis=-1).mean(axis=-1) > 0.6).sum()
-    before = np.diagonal(trace.attention(), -1, 2, 3).mean(axis=-1)
-    layer, head = np.unravel_index(before.argmax(), before.shape)
-    page = said(open_app("model_view", text=BOOK))
-    assert f"**{resting} of 72 heads rest on special tokens, full stops and commas; " in page
-    share = percent(float(before.max())).replace("\xa0", " ")
-    reader = f"L{layer + 1} H{head + 1} gives {share} to the token before.**"
-    assert f"{reader} {len(trace.tokens)} tokens: a hint." in page
 
 
 def test_pairs_of_a_text_without_a_second_sentence_are_no_control() -> None:

@@ -18,7 +18,6 @@ from core.screens.query_key import search as search_module
 from core.screens.query_key.choice import Choice
 from core.screens.query_key.report import make_report
 from core.ui.cache import TraceKey
-from core.vocabulary import percent
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said
 
@@ -53,18 +52,6 @@ def test_the_page_names_its_criterion_and_distance(distance: str, criterion: str
     assert f"{distance.replace('eu', 'Eu')} distance, normalized, with the row-centred" in said(app)
     assert "nan" not in said(app)
     assert f"in {72 if criterion == 'weighted' else 0} fewer than" in said(app)
-
-
-def test_the_page_opens_with_how_often_near_means_attended() -> None:
-    trace = minilm_trace(BOOK)
-    queries, keys = (each[1, 4].astype(np.float64) for each in (trace.queries, trace.keys))
-    distances = np.linalg.norm(queries[:, None] - keys, axis=-1)
-    share = (distances.argmin(axis=1) == trace.attention(1, 4).argmax(axis=1)).mean()
-    page = said(open_app("query_key", text=BOOK, layer="2", head="5", stage="raw"))
-    count = len(trace.tokens)
-    near, uniform = (percent(float(each)).replace("\xa0", " ") for each in (share, 1 / count))
-    assert f"**L2 H5: near means attended for {near} of the queries** (raw" in page
-    assert f"by the uniform baseline for {uniform}. {count} tokens: a hint." in page
 
 
 def test_red_lines_join_the_pair_of_home_and_another_text_gets_its_own() -> None:
@@ -162,23 +149,6 @@ def test_queries_and_keys_have_colours_of_their_own(drawn: list[Clouds]) -> None
 def test_in_space_each_stage_has_a_chart() -> None:
     app = open_app("query_key", text=BOOK, layer="4", head="2", projection="PCA 3-D")
     assert (len(app.get("plotly_chart")), alerts(app)) == (3, "")
-
-
-@pytest.mark.parametrize(
-    ("link", "words"),
-    [
-        ({"span": "all heads", "sizes": "1"}, "several heads in one picture"),
-        ({"part": "trust"}, "This link asks for part `trust`"),
-        ({"projection": "biplot"}, "This link asks for projection `biplot`"),
-    ],
-)
-def test_an_old_link_opens_the_picture_and_says_what_is_gone(
-    link: dict[str, str], words: str
-) -> None:
-    app = open_app("query_key", text=BOOK, **link)
-    assert not app.exception
-    assert words in alerts(app)
-    assert app.session_state["part"] == "picture"
 
 
 def test_the_report_has_default_and_searched_beside_each_other_with_red_and_regression() -> None:

@@ -15,26 +15,6 @@ class Left(BaseException):
     """As Streamlit ends a run whose visitor has left."""
 
 
-def test_ten_who_ask_at_once_make_one_run() -> None:
-    """All are there before the first has finished."""
-    shared, runs, all_here = Shared[list[int]]([]), [], threading.Barrier(VISITORS)
-    some_wait = threading.Event()
-
-    def visit() -> int:
-        all_here.wait(10)
-        with shared.turn(some_wait.set):
-            if not shared.kept:
-                runs.append(1)
-                assert some_wait.wait(10)
-                shared.kept.append(7)
-        return shared.kept[0]
-
-    with ThreadPoolExecutor(VISITORS) as pool:
-        found = [each.result(20) for each in [pool.submit(visit) for _ in range(VISITORS)]]
-    assert found == [7] * VISITORS
-    assert len(runs) == 1
-
-
 @pytest.mark.parametrize("error", [Left, ValueError])
 def test_one_of_the_waiting_takes_over(error: type[BaseException]) -> None:
     """The first leaves or fails while nine wait: one of them runs, for all."""
