@@ -14,7 +14,6 @@ from core.model import effects, load, trace_text
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.lens import logit_lens
 from core.screens.effect import heads, measuring
-from core.screens.effect import input as given
 from core.ui import navigation
 from core.ui.cache import TraceKey
 from tests.model.planted import FOLDER
@@ -165,8 +164,8 @@ def test_an_image_is_measured_by_its_class_or_its_cls_vector() -> None:
     assert "another image's" in said(app)
 
 
-def test_a_long_text_is_cut_and_that_is_said_in_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(given, "MAX_TOKENS", 8)
+@pytest.mark.usefixtures("few_effects")
+def test_a_long_text_is_cut_and_that_is_said_in_every_part() -> None:
     link = {"text": "It rains in the north and it pours in the south.", "token": "2"}
     assert "Effects are of the first 8 of 15 tokens." in said(open_app("effect", **link))
     app = open_app("effect", part="away", take="edge", **link)
@@ -196,24 +195,13 @@ def test_only_the_encoder_of_an_encoder_decoder_is_measured(
     assert alerts(app) == ""
 
 
-@pytest.mark.parametrize(
-    ("link", "words"),
-    [
-        (
-            {"part": "fooled", "riddle": "7"},
-            "asks for the guess which of two heads is trained, which",
-        ),
-        ({"part": "trust"}, "asks for its own page of how far methods can be trusted"),
-        ({"part": "looks", "x": "first"}, "asks for importance against looks, which"),
-        (
-            {"measure": "similarity", "other": "It pours.", "word": "dog", "also": "1"},
-            "the similarity to another sentence, several heads together and words of your own",
-        ),
-    ],
-)
-def test_a_link_to_a_part_that_is_gone_opens_all_heads_and_says_so(
-    link: dict[str, str], words: str
-) -> None:
-    app = open_app("effect", text=BOOK, **link)
-    assert words in alerts(app)
+def test_a_link_to_what_is_gone_opens_all_heads_and_says_so() -> None:
+    link = {"part": "trust", "take": "word", "other": "It pours.", "word": "dog", "also": "1"}
+    app = open_app("effect", text=BOOK, measure="similarity", **link)
+    for words in (
+        "its own page of how far methods can be trusted (a table under all heads)",
+        "a word that is hidden or replaced, the similarity to another sentence",
+        "several heads together and words of your own, which this page no longer has",
+    ):
+        assert words in alerts(app)
     assert app.session_state["part"] == "heads"

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     Links = dict[str, dict[str, str]]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_effects")]
 
 TEXT = "The cat sat on the mat, and then it slept."
 TARGET = "Where is the cat now? On the mat, where it sleeps."

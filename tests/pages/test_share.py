@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 import streamlit as st
 
+from core.model import effects
 from core.model.bundled.first import PICTURE
 from core.ui.address import share
 from core.ui.words.pages import PAGES
@@ -25,6 +27,7 @@ def test_the_lines_of_every_page_run(
     state = {"model": MODELS[shown], "text": HOSTILE, "pair": "It is.", "two": True}
     look = {"input": shown, "image": PICTURE, "layer": "3", "head": "mean"}
     monkeypatch.setattr(st, "session_state", state | look)
+    monkeypatch.setattr("core.model.effects", partial(effects, draws=0))  # else ten seconds
     names: dict[str, Any] = {}
     code = share.snippet(page)
     exec(code, names)  # noqa: S102 - it is what is tested

@@ -62,7 +62,7 @@ def test_the_atlas_page_keeps_no_atlas_for_its_downloads(
     """Else what the bound on all atlases lets go would stay as long as a visitor's buttons."""
     atlas_entries.clear()  # of other tests
     ATLASES.clear()
-    app = open_app("atlas", budget="1000", part=part)
+    app = open_app("atlas", model="bundled/gpt2-novels", budget="1000", part=part)
     (entry,) = atlas_entries().values()
     made = ref(entry.atlas)
     assert len(downloads) == files
