@@ -28,10 +28,12 @@ assert "numpy" in sys.modules and not {"torch", "transformers", "pandas"} & sys.
 first_model.finish = lambda: None
 scanned = manifest_scanner.scan_component_manifests()
 manifest_scanner.scan_component_manifests = lambda: scanned
+os.environ.pop("OMP_WAIT_POLICY", None)
 for page in sys.argv[1:]:
     sys.stdout.flush()
     if not (child := os.fork()):
         open_app(page)
+        assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"  # which torch will read
         print(json.dumps([page, sorted(sys.modules)]))
         sys.stdout.flush()
         os._exit(0)

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 import streamlit as st
 
@@ -15,7 +10,6 @@ from core.model.downloading import hub
 from core.ui.serve import access
 from core.ui.serve.access import read_offer
 
-ROOT = Path(__file__).parents[3]
 CATALOGUE = tuple(spec.name for spec in catalog.reading("text"))
 
 
@@ -46,18 +40,3 @@ def test_a_model_that_becomes_private_is_found_out(monkeypatch: pytest.MonkeyPat
         access._check_public("some/model")
     st.cache_resource.clear()
     assert asked == ["some/model"] * 2
-
-
-def test_threads_of_a_pass_sleep_while_they_wait() -> None:
-    """As OpenMP says when PyTorch is imported, which the app's first page does later."""
-    opened = "from streamlit.testing.v1 import AppTest; AppTest.from_file('app.py').run(timeout=60)"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{opened}; import torch"],
-        cwd=ROOT,
-        env={k: v for k, v in os.environ.items() if k != "OMP_WAIT_POLICY"}
-        | {"OMP_DISPLAY_ENV": "true"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "OMP_WAIT_POLICY = 'PASSIVE'" in done.stderr
