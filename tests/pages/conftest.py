@@ -87,7 +87,7 @@ def few_effects() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measuring, "_run", run_few)
-        patch.setattr(effect_input, "MAX_TOKENS", 8)
+        patch.setattr(effect_input, "MAX_TOKENS", 16)  # no text of other tests is cut
         patch.setattr(effect_corpus, "DRAWS", 2)
         for module in (samples, effect_corpus):
             patch.setattr(module, "samples_of", lambda model: samples_of(model)[:2])

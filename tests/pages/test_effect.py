@@ -14,6 +14,7 @@ from core.model import effects, load, trace_text
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.lens import logit_lens
 from core.screens.effect import heads, measuring
+from core.screens.effect import input as given
 from core.ui import navigation
 from core.ui.cache import TraceKey
 from tests.model.planted import FOLDER
@@ -165,7 +166,8 @@ def test_an_image_is_measured_by_its_class_or_its_cls_vector() -> None:
 
 
 @pytest.mark.usefixtures("few_effects")
-def test_a_long_text_is_cut_and_that_is_said_in_every_part() -> None:
+def test_a_long_text_is_cut_and_that_is_said_in_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(given, "MAX_TOKENS", 8)
     link = {"text": "It rains in the north and it pours in the south.", "token": "2"}
     assert "Effects are of the first 8 of 15 tokens." in said(open_app("effect", **link))
     app = open_app("effect", part="away", take="edge", **link)
