@@ -7,7 +7,6 @@ import io
 import os
 import re
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -53,7 +52,6 @@ _WHOLE_STATE = re.compile(r"(?=.*[?&]model=)(?=.*[?&](text=|packed=|image=))")
 # A cold import takes 8 s on a quiet machine and half a minute beside the other half of the tests.
 PATIENCE_MS = 90_000
 TEXT = "Oh, this book? I've enjoyed it."
-HOSTILE = quote("</script><img src=x onerror=alert(1)> $x$ :red[x] مرحبا")
 # What is held in a picture.
 HELD = ".cell.marked, .token[aria-pressed=true], .word[aria-pressed=true], .chip[aria-pressed=true]"
 
