@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,35 +54,13 @@ _WORDS = """() => {
 }"""
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """A text on the screen: its letters in CSS pixels, its contrast, and what it stands in."""
 
     text: str
     where: str
     size: float
     contrast: float
-
-    def __str__(self) -> str:
-        return f"{self.size:.1f} px, {self.contrast:.2f} to one: {self.text!r} in {self.where}"
-
-
-@dataclass(frozen=True)
-class Violation:
-    """A rule of axe's that an element breaks; `target` are selectors, `html` its beginning."""
-
-    rule: str
-    target: str
-    html: str
-
-    @property
-    def is_streamlits(self) -> bool:
-        """Whether it is one of `STREAMLITS_OWN`."""
-        own = STREAMLITS_OWN.get(self.rule)
-        return own is not None and bool(re.search(own, str(self)))
-
-    def __str__(self) -> str:
-        return f"axe {self.rule}: {self.target} {self.html}"
 
 
 def watch_canvases(page: Page) -> None:
@@ -103,7 +80,7 @@ def texts_of(page: Page) -> list[Text]:
     rows: list[dict[str, Any]] = page.evaluate(
         f"() => {{ {body}; return [...measureTexts(), ...measureCanvases()] }}"
     )
-    return [Text(row["text"], row["where"], row["size"], row["contrast"]) for row in rows]
+    return [Text(**row) for row in rows]
 
 
 def unreadable(texts: Iterable[Text]) -> list[Text]:
@@ -115,8 +92,8 @@ def unreadable(texts: Iterable[Text]) -> list[Text]:
     ]
 
 
-def violations_of(page: Page, rules: Sequence[str] = ()) -> list[Violation]:
-    """What axe finds on the page, by these `rules` alone where any are named."""
+def violations_of(page: Page, rules: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """What axe finds on the page, by these `rules` alone where any are named: a rule, and where."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(_AXE.read_text("utf-8"))
     found: list[dict[str, Any]] = page.evaluate(
@@ -125,10 +102,15 @@ def violations_of(page: Page, rules: Sequence[str] = ()) -> list[Violation]:
         list(rules or _TAGS),
     )
     return [
-        Violation(rule["id"], str(node["target"]), node["html"][:160])
+        (rule["id"], f"{node['target']} {node['html'][:160]}")
         for rule in found
         for node in rule["nodes"]
     ]
+
+
+def is_streamlits(rule: str, where: str) -> bool:
+    """Whether Streamlit's own elements break this rule of axe's."""
+    return rule in STREAMLITS_OWN and bool(re.search(STREAMLITS_OWN[rule], where))
 
 
 def cut_labels(page: Page) -> list[str]:
