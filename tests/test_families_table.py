@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from importlib.metadata import version
 
-from tests.model.sweep.kinds import all_kinds
+from tests.model.sweep.sizes import all_kinds
 from tests.model.test_types_used_most import DECODERS, ENCODERS, WITH_IMAGES
 from tests.tools.families_table import FAMILIES, table
 

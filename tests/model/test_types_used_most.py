@@ -16,9 +16,9 @@ from core.model import load, trace_corpus, trace_text
 from core.model.proof import texts
 from tests.model.families import SENTENCES, nightly
 from tests.model.sweep.eager import Eager
-from tests.model.sweep.kinds import all_kinds
-from tests.model.sweep.processes import judge_all, judge_kind
+from tests.model.sweep.sizes import all_kinds
 from tests.model.sweep.tiny import build
+from tests.model.sweep.verdict import judge_all, judge_kind
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -68,8 +68,8 @@ def sweep() -> list[dict[str, str]]:
     import torch
     from transformers.utils import logging
 
-    from tests.model.sweep.kinds import all_kinds
-    from tests.model.sweep.processes import judge_all
+    from tests.model.sweep.sizes import all_kinds
+    from tests.model.sweep.verdict import judge_all
 
     torch.set_num_threads(1)
     logging.set_verbosity_error()

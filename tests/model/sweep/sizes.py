@@ -1,4 +1,4 @@
-"""Cut every size of a configuration to what one core builds in a second.
+"""Types of transformers, their sizes cut to what one core builds in a second.
 
 Configurations name the same thing in many ways, so a rule is a pattern of names. Numbers only ever
 shrink, and what decides about attention (windows, chunks, soft caps, biases, linear positions) is
@@ -7,15 +7,44 @@ switched on and made shorter than the text.
 
 from __future__ import annotations
 
+import inspect
 import re
 from dataclasses import MISSING, fields
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from transformers import PreTrainedConfig
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import MODEL_MAPPING, MODEL_MAPPING_NAMES
 
 from tests.model.families import HEADS, HIDDEN, VOCABULARY, WINDOW
-from tests.model.sweep.kinds import config_class
 from tests.model.sweep.overrides import OVERRIDES
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+
+def all_kinds() -> list[str]:
+    """Every type that `AutoModel` opens, text or not, in alphabetical order."""
+    return sorted(MODEL_MAPPING_NAMES)
+
+
+def config_class(kind: str) -> type[PreTrainedConfig]:
+    """The type's configuration."""
+    found: type[PreTrainedConfig] = CONFIG_MAPPING[kind]
+    return found
+
+
+def networks(kind: str) -> tuple[type[PreTrainedModel], ...]:
+    """The classes of network that `AutoModel` may build for the type."""
+    found = MODEL_MAPPING[config_class(kind)]
+    return found if isinstance(found, tuple) else (found,)
+
+
+def is_text(kind: str) -> bool:
+    """Whether the type's network takes token ids."""
+    parameters = (inspect.signature(each.forward).parameters for each in networks(kind))
+    return any("input_ids" in each for each in parameters)
+
 
 Settings: TypeAlias = dict[str, Any]
 

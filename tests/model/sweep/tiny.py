@@ -8,9 +8,8 @@ import torch
 from safetensors.torch import save_file
 
 from tests.model.families import HIDDEN, SEED, SPREAD, VOCABULARY, wordpiece
-from tests.model.sweep.kinds import networks
 from tests.model.sweep.overrides import WITHOUT_NETWORK
-from tests.model.sweep.sizes import tiny_config
+from tests.model.sweep.sizes import networks, tiny_config
 
 if TYPE_CHECKING:
     from pathlib import Path

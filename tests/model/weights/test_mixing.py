@@ -12,7 +12,7 @@ from core.model import trace_text
 from core.model.weights import mixing
 from core.model.weights.mixing import token_mixing
 from tests.model.families import SENTENCES
-from tests.model.weights.test_output_projection import written_by
+from tests.model.weights.test_projections import written_by
 
 if TYPE_CHECKING:
     from core.model.running.loaded import LoadedModel
