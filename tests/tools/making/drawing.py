@@ -12,14 +12,8 @@ Floats = NDArray[np.float64]
 
 # Share of the circle (HSV), by name. Sixths of it, so that swapping colour channels maps names to
 # names.
-HUES = {
-    "red": 0.0,
-    "yellow": 1 / 6,
-    "green": 2 / 6,
-    "cyan": 3 / 6,
-    "blue": 4 / 6,
-    "magenta": 5 / 6,
-}
+_NAMES = ("red", "yellow", "green", "cyan", "blue", "magenta")
+HUES = {name: place / 6 for place, name in enumerate(_NAMES)}
 GREY = "grey"
 # Luma of ITU-R BT.601, of sRGB values as they stand.
 LUMA = np.array((0.299, 0.587, 0.114))
@@ -99,20 +93,6 @@ SHAPES: dict[str, Callable[[Floats, Floats], Floats]] = {
     "bar": lambda x, y: np.maximum(np.abs(x) - 1, np.abs(y) - 0.3),
 }
 TEXTURES = ("plain", "stripes", "checks", "dots", "noise")
-
-
-def coverage(shape: str, x: Floats, y: Floats, radius: float) -> Floats:
-    """How much of each pixel the shape covers, 0 to 1, so that edges are smooth.
-
-    Parameters
-    ----------
-    x, y : offsets of the pixels from the shape's centre, in pixels, in the shape's own directions.
-    radius : in pixels.
-
-    >>> coverage("square", np.array([0.0, 8.0, 20.0]), np.zeros(3), radius=10).tolist()
-    [1.0, 0.5, 0.0]
-    """
-    return np.clip(0.5 - radius * SHAPES[shape](x / radius, y / radius), 0, 1)
 
 
 def texture_of(kind: str, x: Floats, y: Floats, generator: np.random.Generator) -> Floats:
@@ -203,7 +183,9 @@ def compose(ground: Ground, things: tuple[Thing, ...], side: int, seed: int) -> 
     centres = np.arange(0.5, side, dtype=np.float64)
     for number, thing in enumerate(things, start=1):
         x, y = _turned(centres - thing.x * side, centres - thing.y * side, thing.turn)
-        covered = coverage(thing.shape, x, y, thing.radius * side)
+        radius = thing.radius * side
+        distance = radius * SHAPES[thing.shape](x / radius, y / radius)  # in pixels
+        covered = np.clip(0.5 - distance, 0, 1)  # of each pixel, so that edges are smooth
         period = thing.period * side
         texture = texture_of(thing.texture, x / period, y / period, generator)
         image += covered[..., None] * (thing.colours(texture) - image)

@@ -124,11 +124,14 @@ def network(seed: int, planted: Mapping[tuple[int, int], Head]) -> dict[str, Arr
     """
     generator = np.random.default_rng(seed)
     named = {
-        "transformer.wte.weight": _balanced(_tokens()),
+        "transformer.wte.weight": _zeros(len(VOCABULARY), WIDTH),
         "transformer.wpe.weight": _balanced(_positions()),
         "lm_head.weight": _zeros(len(VOCABULARY), WIDTH),
         **_norm("transformer.ln_f"),
     }
+    tokens = named["transformer.wte.weight"]
+    tokens[:, TOKEN], tokens[:, _PLUS], tokens[:, _MINUS] = word_vectors(), _CONSTANT, -_CONSTANT
+    _balanced(tokens)
     named["lm_head.weight"][2:, PREDICTION] = _GAIN * word_vectors()[2:]
     for layer in range(LAYERS):
         name = f"transformer.h.{layer}"
@@ -149,13 +152,6 @@ def network(seed: int, planted: Mapping[tuple[int, int], Head]) -> dict[str, Arr
             f"{name}.mlp.c_proj.bias": _zeros(WIDTH),
         }
     return named
-
-
-def _tokens() -> Array:
-    tokens = _zeros(len(VOCABULARY), WIDTH)
-    tokens[:, TOKEN] = word_vectors()
-    tokens[:, _PLUS], tokens[:, _MINUS] = _CONSTANT, -_CONSTANT
-    return tokens
 
 
 def _positions() -> Array:

@@ -136,12 +136,11 @@ UNIT, CHROMA_UNIT = 0.1, 0.05
 RELATED = 7  # numbers a patch has to tell
 
 
-def cells_of(pixels: torch.Tensor, patch: int) -> torch.Tensor:
+def cells_of(pixels: torch.Tensor) -> torch.Tensor:
     """The patches of pictures (picture, side, side, ...): (picture, patch, pixel, ...)."""
-    count, side = pixels.shape[0], pixels.shape[1] // patch
-    rest = pixels.shape[3:]
-    grid = pixels.reshape(count, side, patch, side, patch, *rest).transpose(2, 3)
-    return grid.reshape(count, side * side, patch * patch, *rest)
+    count, rest = len(pixels), pixels.shape[3:]
+    grid = pixels.reshape(count, GRID, PATCH, GRID, PATCH, *rest).transpose(2, 3)
+    return grid.reshape(count, GRID**2, PATCH**2, *rest)
 
 
 def related(colours: NDArray[np.float32]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -159,7 +158,7 @@ def related(colours: NDArray[np.float32]) -> tuple[torch.Tensor, torch.Tensor]:
     alike = alike * clear[:, None, :] + 1e-6
     apart = lightness[:, :, None] - lightness[:, None, :]
     as_bright = torch.exp(-((apart / BRIGHTNESS_WIDTH) ** 2) / 2)
-    line = torch.linspace(-0.5, 0.5, round(lightness.shape[1] ** 0.5))
+    line = torch.linspace(-0.5, 0.5, GRID)
     places = torch.cartesian_prod(line, line).expand(len(lightness), -1, -1) / UNIT
     of_hue = torch.cat([lightness[..., None] / UNIT, places], dim=-1)
     of_brightness = torch.cat([chroma / CHROMA_UNIT, places], dim=-1)
@@ -272,7 +271,7 @@ def losses_of(
     hidden = network.vit.layernorm(hidden)
     names = network.classifier(hidden[:, 0])
     read = {name: part(hidden[:, 1:]) for name, part in answers.items()}
-    cells = cells_of(pixels, PATCH)
+    cells = cells_of(pixels)
     wanted, counts = related(cells.mean(dim=2).numpy())
     counts = counts * ~masked[..., None]
     off = functional.smooth_l1_loss(read["relate"], wanted, reduction="none")
@@ -286,7 +285,7 @@ def losses_of(
         losses["shape"] = functional.cross_entropy(
             read["shape"].flatten(0, 1), torch.from_numpy(batch.shown).long().flatten(), shapes
         )
-        outline = cells_of(torch.from_numpy(batch.outline).float(), PATCH)
+        outline = cells_of(torch.from_numpy(batch.outline).float())
         losses["outline"] = functional.binary_cross_entropy_with_logits(
             read["outline"][known], outline[known]
         )
