@@ -63,7 +63,7 @@ def test_a_page_opens_and_what_is_said_of_its_text_moves_nothing_below_it(page: 
     long = "It rains. [SEP] It pours [in here]. [SEP] " + "book " * 700
     app.text_area(key="text").set_value(long).run()
     assert "512 tokens are shown, **203 tokens were cut**" in alerts(app)
-    assert "`[SEP]` in your text is read as the model's own special token" in alerts(app)
+    assert "the tokenizer adds: `[SEP]`." in alerts(app)
     assert _index_of_what_follows(app) == before
     app.text_area(key="text").set_value("  \n ").run()
     assert "Type a sentence" in alerts(app)

@@ -51,11 +51,6 @@ class Texts(Samples[Text]):
     failed = "cannot be run on a text alone; it may need images or sound"
     advice = PICK_ANOTHER
 
-    @property
-    def pairs(self) -> bool:
-        """Whether the network takes a pair."""
-        return len(self.all) > 2
-
     def run(self, items: Sequence[Text], way: Way, check: Check | None) -> tuple[Recorder, object]:
         """Run them together."""
         targets = [text.target for text in items if text.target is not None]

@@ -124,7 +124,7 @@ def show_trace_limits(trace: Trace) -> None:
         )
         st.info(words)
     if typed := dict.fromkeys(quote(token.display) for token in trace.typed_specials):
-        st.info(_words("typed_specials", names=", ".join(typed), count=len(typed)))
+        st.info(_words("typed_specials", names=", ".join(typed)))
     if trace.unknown_tokens:
         st.caption(_explain_unknown(trace.unknown_tokens))
 
@@ -134,4 +134,4 @@ def _explain_unknown(tokens: Sequence[Token]) -> str:
     typed = list(dict.fromkeys(quote(token.display) for token in tokens))
     shown, more = typed[:_MAX_UNKNOWN], len(typed) - _MAX_UNKNOWN
     names = in_a_row([*shown, f"{more} more"] if more > 0 else shown)
-    return _words("unknown_words", names=names, count=len(typed), seen=quote(tokens[0].text))
+    return _words("unknown_words", names=names, seen=quote(tokens[0].text))
