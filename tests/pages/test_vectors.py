@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.analysis.pair_projection import PairProjection
+from core.analysis.pair_projection import PairProjection, project_pair
 from core.model import load, trace_text
 from core.screens.projection.help import headline
 from tests.opening import open_app
@@ -124,12 +124,9 @@ def test_the_answer_comes_first_on_the_projection_page() -> None:
 
 
 def test_a_badge_says_how_far_a_part_can_be_trusted() -> None:
-    """The variances that planes keep, worked out from the rows; the heads above a thirteenth."""
+    """The variances that planes keep; the heads above a thirteenth."""
     trace = trace_text(load("bundled/minilm"), "Oh, this book? I've enjoyed it.")
-    kept = []
-    for layer in trace.attention().astype(float).mean(axis=1)[:, 1:-1, 1:-1]:
-        powers = np.linalg.eigvalsh(np.cov(layer.T))[::-1]
-        kept.append(100 * powers[:2].sum() / powers.sum())
+    kept = 100 * project_pair(trace, 10, 4).kept
     low, high = f"{min(kept):.0f} % (layer {np.argmin(kept) + 1})", f"{max(kept):.0f} % (layer 6)"
     details = said(open_app("projection"))
     assert f"plane keeps {low} to {high} of the variance" in details
