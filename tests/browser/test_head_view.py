@@ -10,9 +10,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from core.analysis.strongest_link import FoundLink
+from core.screens.head_view.state import take_report
 from tests.analysis.traces import causal
 from tests.browser.conftest import TEXT, Open, box_of, follow, reload, undo_by_back
-from tests.browser.views import await_report, first_trace, head_view_file, trace_of
+from tests.browser.views import await_report, first_trace, head_view_file, told, trace_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import FloatRect
@@ -197,7 +198,9 @@ def test_a_long_text_opens_with_the_named_pair_or_the_held_token_in_view(
         assert scroller["y"] <= box["y"] < scroller["y"] + scroller["height"] - box["height"]
 
 
-def test_two_sentences_have_filters_in_sight_and_a_boundary(open_file: Open) -> None:
+def test_two_sentences_have_filters_in_sight_and_a_boundary(
+    open_file: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = open_file(head_view_file(trace_of("leaves fall in autumn [SEP] autumn is colorful")))
     filters = page.get_by_role("radiogroup", name="Sentences")
     expect(filters).to_be_visible()
@@ -208,6 +211,9 @@ def test_two_sentences_have_filters_in_sight_and_a_boundary(open_file: Open) -> 
     expect(queries).to_have_text(["[CLS]", "leaves", "fall", "in", "autumn", "[SEP]"])
     expect(page.locator(".column.keys .token").first).to_have_text("autumn₂")
     await_report(page, pairs="ab")
+    monkeypatch.setattr("streamlit.session_state", picked := dict[str, object]())
+    take_report(told(page)[-1])
+    assert picked["pairs"] == "ab"
     filters.get_by_text("All").click()
     expect(queries).to_have_count(10)
 

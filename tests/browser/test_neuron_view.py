@@ -12,6 +12,8 @@ import pytest
 from numpy.testing import assert_allclose
 from playwright.sync_api import Page, expect
 
+from core.components.neuron_view import read_state
+from core.screens.neuron_view.state import take_state
 from core.vocabulary import labels_of
 from tests.analysis.traces import causal, plain_tokens, random_trace
 from tests.browser.conftest import TEXT, Open, box_of, follow
@@ -221,7 +223,7 @@ def test_a_link_to_a_far_pair_shows_it_and_only_the_rows_in_view_are_drawn(
 
 def test_long_words_leave_room_for_all_columns_on_a_projector(open_file: Open) -> None:
     trace = trace_of("Extraordinarily uncharacteristic misunderstandings", dim=32)
-    expect_fitting(open_file(neuron_view_file(trace, 0, 0, 1), width=1180, height=720))
+    expect_fitting(open_file(neuron_view_file(trace, 0, 0, 1), width=1044, height=720))
 
 
 def test_a_phone_shows_the_numbers_and_scrolls_to_the_vectors(open_file: Open) -> None:
@@ -250,7 +252,9 @@ def test_a_text_of_one_token_is_drawn(open_file: Open) -> None:
     expect(page.locator(".sentence")).to_contain_text("attention 1.000")
 
 
-def test_pairs_leave_the_tokens_of_one_sentence_on_each_side(open_file: Open) -> None:
+def test_pairs_leave_the_tokens_of_one_sentence_on_each_side(
+    open_file: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trace = trace_of("leaves fall in autumn [SEP] autumn is marked by colorful foliage")
     of_all = trace.attention(1, 0)[1]
     page = open_file(neuron_view_file(trace, 1, 0, 1))
@@ -273,3 +277,8 @@ def test_pairs_leave_the_tokens_of_one_sentence_on_each_side(open_file: Open) ->
     page.get_by_role("button", name="B→B").click()  # leaves is left out: the query is let go
     await_report(page, pairs="bb", query=None)
     assert drawn(page) == "all"
+    monkeypatch.setattr("streamlit.session_state", picked := dict[str, object]())
+    state = read_state(told(page)[-1], len(trace.tokens), len(trace.tokens))
+    assert state is not None
+    take_state(state, {"query", "pairs"})
+    assert (picked["query"], picked["filter"]) == ("all", "bb")
