@@ -6,6 +6,7 @@ from core.ui.navigation import ask, open_page
 
 open_page("atlas")
 
+from core.screens.atlas.first import first_entry, show_until_made
 from core.screens.atlas.corpus.opening import open_entry, show_about
 from core.screens.atlas.corpus.source import pick_source, shows_images
 from core.screens.atlas.examples import examples_for
@@ -19,6 +20,7 @@ from core.screens.atlas.screen import (
 )
 from core.screens.atlas.wording import MATHEMATICS, headline
 from core.ui import presets
+from core.ui.cache import first_model
 from core.ui.current import suggest_head
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.ui.place import pick_head
@@ -33,7 +35,7 @@ with control_row():
 with settings:
     picked, budget = pick_source()
 with st.container():  # one place, however long: what moves down the page is redrawn
-    entry = open_entry(picked, budget, settings)
+    entry = first_entry(picked, budget) or open_entry(picked, budget, settings)
 atlas, source = entry.atlas, entry.source
 suggest_head(atlas.model)
 with own:
@@ -57,5 +59,8 @@ else:
     from core.screens.atlas.head.single import show_one_head  # all heads need no statistics
 
     show_one_head(screen)
-show_about(entry)
+if first_model.is_awaited():
+    show_until_made()
+else:
+    show_about(entry)
 show_end(MATHEMATICS)

@@ -20,10 +20,13 @@ from core.screens.effect.input import measured_trace
 from core.screens.effect.measuring import head_effects, pick_measure, pick_replacement
 from core.screens.effect.paths import show_origin
 from core.screens.effect.writes import pick_sum, show_writes
+from core.screens.effect.first import show_first
 from core.ui.place import pick_head
 
 row = control_row()
+first = show_first()
 trace = current_trace()
+first.empty()
 measure_next = None  # once the page stands
 with row:
     part = pick_part(menu=True, width=180)

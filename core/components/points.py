@@ -86,3 +86,10 @@ def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float
     steps = np.rint(_STEPS * shares).clip(0, _STEPS).astype(np.uint16)
     frames = np.column_stack([middle, np.where(known, half, _UNKNOWN)])
     return steps, frames.astype(np.float32)
+
+
+def restore(steps: NDArray[np.uint16], frames: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The points that :func:`quantise` gave these of, in the plane: (head, point, 2)."""
+    middle, half = frames[:, None, :2], frames[:, None, 2:]
+    points: NDArray[np.float32] = middle + half * (2 / _STEPS * steps.astype(np.float32) - 1)
+    return points

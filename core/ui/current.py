@@ -84,11 +84,27 @@ def awaited_text() -> FirstInput | None:
 
 
 def _awaits_model(name: str) -> bool:
-    """Whether the model is one that pages begin with, has not failed, and is not here yet."""
+    """Whether the model is one that pages begin with, and not here yet."""
+    return _is_first(name) and not cache.first_loads[name, switch.modality()].is_ready
+
+
+def _is_first(name: str) -> bool:
+    """Whether the model is one that pages begin with, and has not failed."""
     failed, _ = st.session_state.get(_FAILED, (None, None))
-    load = cache.first_loads.get((name, switch.modality()))
-    awaited = load is not None and not load.is_ready and failed != name
-    return awaited and name in access(switch.modality()).names
+    known = (name, switch.modality()) in cache.first_loads
+    return known and failed != name and name in access(switch.modality()).names
+
+
+def begin_corpus(model_name: str) -> Trace | None:
+    """Begin a page of a corpus from what comes with the app, whether its model is here or not.
+
+    Gives the model's first trace; None where the model is needed for the head to begin with.
+    """
+    key = _text_key(model_name)
+    first = cache.first_of(model_name) if _is_first(model_name) else None
+    if first is None or (_awaits_model(model_name) and cache.first_input(key) is None):
+        return None
+    return _do_without_model(key, first)
 
 
 def _do_without_model(key: cache.TraceKey, first: FirstInput) -> Trace:

@@ -20,12 +20,14 @@ PAGE = ("app", "pages.heatmap")  # run, not imported
 DRAWING = """
 import json, os, sys
 import streamlit.web.bootstrap
+import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from core.ui.cache import first_model
 from tests.opening import open_app
 
 assert "numpy" in sys.modules and not {"torch", "transformers", "pandas"} & sys.modules.keys()
 first_model.finish = lambda: None
+first_model.wait = lambda *_: st.stop()
 scanned = manifest_scanner.scan_component_manifests()
 manifest_scanner.scan_component_manifests = lambda: scanned
 os.environ.pop("OMP_WAIT_POLICY", None)
@@ -66,7 +68,7 @@ def test_a_first_picture_needs_few_modules_of_ours(imported: dict[str, set[str]]
 
 _SENTENCE = ("home", "heatmap", "head_view", "model_view", "neuron_view", "vectors", "projection")
 LIGHT = (*_SENTENCE, "query_key", "images")
-TABLES_OF_HEADS = ("patterns", "anomalies")
+TABLES_OF_HEADS = ("patterns", "anomalies", "effect", "atlas")
 
 
 def test_pages_that_need_only_a_trace_are_drawn_before_torch_is_imported(
@@ -76,7 +78,8 @@ def test_pages_that_need_only_a_trace_are_drawn_before_torch_is_imported(
     assert imported.keys() == {*LIGHT, *TABLES_OF_HEADS}
 
 
-def test_no_first_picture_needs_statistics(imported: dict[str, set[str]]) -> None:
+def test_the_first_atlas_needs_no_statistics(imported: dict[str, set[str]]) -> None:
+    assert imported["atlas"] & {"scipy", "sklearn"} == set()
     assert {page for page, names in imported.items() if "scipy.stats" in names} == set()
 
 

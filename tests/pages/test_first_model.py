@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
+import streamlit as st
 
 from core.model import load
 from core.model.errors import OutOfMemoryError
+from core.screens.atlas.corpus.entry import atlas_entries
 from core.screens.effect import measuring
 from core.ui import cache
 from core.ui.cache import first_model
 from core.ui.cache.first_load import FirstLoad
 from core.ui.words.pages import PAGES
 from tests.opening import open_app
-from tests.pages.conftest import alerts, model_facts, payload, said
+from tests.pages.conftest import alerts, model_facts, payload, said, sent
+from tests.rounding import assert_same_pass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,12 +29,13 @@ if TYPE_CHECKING:
 
 FROM_A_TRACE = [page.name for page in PAGES if not page.needs_model]
 SHIPPED, CHECKED = "came with the app", "**Numbers checked**"
+STEPS = 4  # of the 65,535 across a tile of 70 pixels
 
 
 @pytest.fixture(autouse=True)
 def _cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A server that has loaded nothing."""
-    for cached in (cache.loaded_model, cache.forward_pass, cache.image_pass):
+    for cached in (cache.loaded_model, cache.forward_pass, cache.image_pass, atlas_entries):
         cached.clear()
     for name in cache.first_loads:
         monkeypatch.setitem(cache.first_loads, name, FirstLoad())
@@ -77,9 +82,23 @@ def test_a_page_that_needs_only_a_trace_is_drawn_before_the_model_is_loaded(
     assert not app.error
 
 
-def test_effects_of_the_first_text_come_with_the_app(
-    loads: list[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "link",
+    [{}, {"replace": "zero"}, {"part": "away"}, {"text": "It rains."}, {"input": "image"}],
+)
+def test_effects_of_the_first_text_are_drawn_before_the_model_is_loaded(
+    link: dict[str, str], loads: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(first_model, "wait", lambda *_: st.stop())
+        app = open_app("effect", **link)
+    assert loads == []
+    if link:
+        assert not app.get("plotly_chart")
+        return
+    claims = [line for line in said(app).splitlines() if "on this text" in line]
+    assert "random directions" in claims[0]
+    assert len(app.get("plotly_chart")) == 1
     runs: list[Any] = []
     run = measuring._run
 
@@ -91,8 +110,71 @@ def test_effects_of_the_first_text_come_with_the_app(
     measuring._place.clear()
     app = open_app("effect")
     assert loads == ["bundled/minilm"]
-    assert "99 random directions" in said(app)
     assert {len(each["heads"]) for each in runs} <= {1}  # of the chosen head's card
+    assert claims == [line for line in said(app).splitlines() if "on this text" in line]
+    assert len(app.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize("link", [{}, {"text": "It rains."}, {"layer": "99"}])
+def test_the_first_atlas_is_drawn_until_the_real_one_is_made_and_looks_the_same(
+    link: dict[str, str], loads: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a text that the visitor brings, once the model is here that suggests a head."""
+    if "text" in link:
+        open_app("vectors")  # which loads it
+    before = list(loads)
+    with monkeypatch.context() as patch:
+        patch.setattr(first_model, "finish", lambda: None)
+        first = open_app("atlas", **link)
+    assert loads == before
+    assert "This picture came with the app" in said(first)
+    live = open_app("atlas", **link)
+    assert alerts(first) == alerts(live)
+    assert ("`99`" in alerts(live)) == ("layer" in link)
+    assert loads == ["bundled/minilm"]
+    assert CHECKED in model_facts(live)
+    assert "Atlas of `bundled/minilm`" in said(live)
+    of_model = ("This picture", "Atlas of", "What you see", "**MiniLM", "M parameters", CHECKED)
+    words, same = (
+        {line for line in said(app).split("\n") if not any(each in line for each in of_model)}
+        for app in (first, live)
+    )
+    assert words == same
+    tried, offered = ([(each.label, each.help) for each in app.button] for app in (first, live))
+    assert tried == offered
+    shown, drawn = (sent(app, "atlas_cloud") for app in (first, live))
+    places, expected = (np.asarray(each.pop("places"), np.float64) for each in (shown, drawn))
+    frames, others = (np.asarray(each.pop("frames")) for each in (shown, drawn))
+    np.testing.assert_allclose(places, expected, rtol=0, atol=STEPS)
+    assert_same_pass(frames, others)
+    np.testing.assert_equal(shown, drawn)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"part": "one"},
+        {"find": "she"},
+        {"projection": "UMAP"},
+        {"stage": "normalized"},
+        {"colour": "norm"},
+        {"budget": "1000"},
+        {"text": "It rains."},
+        {"model": "bundled/gpt2-novels"},
+        {"corpus": "lines"},
+        {"input": "image"},
+    ],
+)
+def test_another_atlas_is_never_drawn_from_the_shipped_one(
+    link: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(first_model, "wait", lambda *_: st.stop())
+        patch.setattr("core.ui.cache.model", lambda *_: st.stop())
+        patch.setattr(first_model, "finish", lambda: None)
+        app = open_app("atlas", **link)
+    assert "came with the app" not in said(app) + model_facts(app)
+    assert not any("atlas_cloud" in each.proto.component_name for each in app.get("bidi_component"))
 
 
 def test_when_the_model_has_come_its_facts_are_there_and_the_picture_stays(

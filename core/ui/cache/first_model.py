@@ -92,12 +92,15 @@ def fail(error: ModelError) -> NoReturn:
     st.rerun()
 
 
-def wait(name: str, modality: Modality) -> None:
-    """Where a page needs this model at once: begin to load it, and say what is done."""
+def wait(name: str, modality: Modality, delay: float = 0.0) -> None:
+    """Where a page needs this model at once: begin to load it, and say what is done.
+
+    After so many seconds, where something is drawn meanwhile.
+    """
     load = cache.first_loads.get((name, modality))
     if load is None or load.is_ready:
         return
-    cache.begin_first_load(name, modality)
+    cache.begin_first_load(name, modality, delay)
     slot = above_page().empty()
     _wait(name, modality, slot.info)
     slot.empty()

@@ -85,6 +85,14 @@ def pick(**values: Any) -> None:  # noqa: ANN401 - of controls
         st.session_state.get(_FOLLOWED, {}).pop(key, None)
 
 
+def stand_at(**values: str) -> bool:
+    """Whether these controls have these values, or will have them once they are declared."""
+    state = st.session_state
+    return all(
+        (address.asks_for(key) or state.get(key, value)) == value for key, value in values.items()
+    )
+
+
 def start() -> dict[str, Any]:
     """The page's own controls as they are at first, but for those that its examples leave alone."""
     kept = opened().reset_except

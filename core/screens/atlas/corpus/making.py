@@ -50,7 +50,22 @@ def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasEntry:
     model = current_model()
     show_model_facts(model)
     note_corpus(model)
-    request = model.name, f"{corpus.digest} {budget}"
+    return make_atlas(model, corpus, budget)
+
+
+def is_waiting(model_name: str, corpus: Corpus, budget: int) -> bool:
+    """Whether the atlas is still to be made, and the visitor has not pressed Cancel."""
+    request = _request(model_name, corpus, budget)
+    return find_atlas(request) is None and st.session_state.get(_STOPPED) != request
+
+
+def _request(model_name: str, corpus: Corpus, budget: int) -> tuple[str, str]:
+    return model_name, f"{corpus.digest} {budget}"
+
+
+def make_atlas(model: LoadedModel, corpus: Corpus, budget: int) -> AtlasEntry:
+    """The atlas of a model that is here; as :func:`atlas_of_corpus`."""
+    request = _request(model.name, corpus, budget)
     state = st.session_state
     if state.pop(_PRESSED, False):
         state[_ASKED] = request
