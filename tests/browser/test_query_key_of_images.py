@@ -13,8 +13,8 @@ from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_image
 from core.model.box import open_box
 from tests.browser.conftest import Open, box_of, follow, place, reload
+from tests.browser.test_looks import resize
 from tests.browser.test_query_key import painted
-from tests.looks.visit import wait_until_drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -112,10 +112,10 @@ def test_a_square_of_the_map_opens_its_points(goto: Open) -> None:
 
 def test_three_stages_fit_any_page_with_the_image(goto: Open) -> None:
     page = goto(f"{LINK.replace('normalized', 'all+three')}&colour=hue", width=390)
-    expect(page.locator("figure")).to_have_count(4)
+    figures = page.locator("figure").filter(visible=True)
     for width in (390, 1280):
-        page.set_viewport_size({"width": width, "height": 900})
-        wait_until_drawn(page)
-        for figure in page.locator("figure").all():
+        resize(page, width, 900)
+        expect(figures).to_have_count(4)
+        for figure in figures.all():
             box = box_of(figure)
             assert 0 <= box["x"] <= box["x"] + box["width"] <= width
