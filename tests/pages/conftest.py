@@ -49,7 +49,7 @@ _models: dict[tuple[object, ...], LoadedModel] = {}
 ATLASES: dict[tuple[str, str], AtlasEntry] = {}  # of the sample corpus
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _what_is_slow_is_made_once() -> Iterator[None]:
     """Where a server keeps two models and three atlases, these tests keep those of the app."""
     load, make = loading._load, making._make
