@@ -276,11 +276,9 @@ def _load(name: str) -> LoadedModel:
         first_model.wait(resolved, switch.modality())
         return cache.model(resolved, switch.modality())
     except NotDownloadedError as missing:
-        from core.model.downloading.downloads import too_large
+        from core.model.downloading.downloads import check_size
 
-        max_mb = max_download_mb()
-        if max_mb is not None and missing.size_mb > max_mb:  # no button that would only refuse
-            raise too_large(name, missing.size_mb, max_mb) from missing
+        check_size(name, missing.size_mb, max_download_mb())  # no button that would only refuse
         raise
 
 

@@ -6,6 +6,7 @@ import base64
 import io
 import os
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -49,8 +50,14 @@ _PROBED = re.compile(r"/[a-z_]+/_stcore/(health|host-config)$")
 
 _WHOLE_STATE = re.compile(r"(?=.*[?&]model=)(?=.*[?&](text=|packed=|image=))")
 
+_SHORT = 1_000  # bytes: a message that a run has ended is shorter
+_AS_BACK = """address => {
+  History.prototype.pushState.call(history, null, "", address)
+  dispatchEvent(new PopStateEvent("popstate", { state: null }))
+}"""
+
 # A cold import takes 8 s on a quiet machine and half a minute beside the other half of the tests.
-PATIENCE_MS = 90_000
+PATIENCE_MS = 20_000
 TEXT = "Oh, this book? I've enjoyed it."
 # What is held in a picture.
 HELD = ".cell.marked, .token[aria-pressed=true], .word[aria-pressed=true], .chip[aria-pressed=true]"
@@ -192,36 +199,115 @@ def open_page(_profile: BrowserContext) -> Iterator[Open]:
     """A new page; what a visit leaves in the browser does not outlive the test."""
     pages: list[Page] = []
 
-    def make(scheme: str = "light", width: int = 1400, height: int = 900) -> Page:
-        page = _profile.new_page()
-        page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        pages.append(page)
-        return page
+    def make(
+        scheme: Literal["light", "dark"] = "light", width: int = 1400, height: int = 900
+    ) -> Page:
+        pages.append(_profile.new_page())
+        resize(pages[-1], scheme, width, height)
+        return pages[-1]
 
     yield make
     for page in pages:
-        if not page.is_closed():
-            page.evaluate("localStorage.clear()")
-            page.close()
+        close(page)
     _profile.clear_cookies()
 
 
+def resize(page: Page, scheme: Literal["light", "dark"], width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)
+
+
+def close(page: Page) -> None:
+    if not page.is_closed():
+        page.evaluate("localStorage.clear()")
+        page.close()
+
+
+@dataclass(eq=False)
+class Visit:
+    """A page of the app, what went wrong in it, and how many runs it has seen the end of."""
+
+    page: Page
+    troubles: list[str]
+    runs: int = 0
+
+    def __post_init__(self) -> None:
+        self.page.on("websocket", lambda socket: socket.on("framereceived", self._count))
+
+    def _count(self, payload: str | bytes) -> None:
+        if isinstance(payload, bytes) and len(payload) < _SHORT:
+            kind = ForwardMsg.FromString(payload).WhichOneof("type")
+            self.runs += kind == "script_finished"
+
+    def follow(self, address: str) -> None:
+        """Open an address as Back does, once nothing is under way: no script is loaded anew."""
+        runs = -1
+        while self.runs != runs:
+            runs = self.runs
+            self.page.wait_for_timeout(300)
+            settle(self.page)
+        self.page.mouse.move(2, 2)
+        self.page.evaluate(_AS_BACK, address)
+        for _ in range(PATIENCE_MS // 20):
+            if self.runs > runs:
+                return
+            self.page.wait_for_timeout(20)
+        pytest.fail(f"no run has answered {address}")
+
+
+@pytest.fixture(scope="module")
+def _visits(_profile: BrowserContext) -> Iterator[list[Visit]]:
+    """The page that the tests of a file visit one after the other."""
+    visits: list[Visit] = []
+    yield visits
+    for visit in visits:
+        close(visit.page)
+
+
 @pytest.fixture
-def goto(app: str, open_page: Open) -> Iterator[Open]:
-    """Open a path of the app; at the end nothing may have gone wrong in any page opened so."""
-    troubles: list[str] = []
+def goto(
+    app: str, open_page: Open, _profile: BrowserContext, _visits: list[Visit]
+) -> Iterator[Open]:
+    """Open a path of the app; at the end nothing may have gone wrong in any page opened so.
+
+    A session goes on from test to test of a file: a link opens as by Back, and what it leaves out
+    stays as it was. With `anew` it is a visitor's first page.
+    """
+    visited: list[Visit] = []
 
     def visit(
-        path: str, *, scheme: str = "light", width: int = 1400, height: int = 900, base: str = app
+        path: str,
+        *,
+        scheme: Literal["light", "dark"] = "light",
+        width: int = 1400,
+        height: int = 900,
+        base: str = app,
+        anew: bool = False,
     ) -> Page:
-        page = open_page(scheme, width, height)
-        watch(page, base, troubles)
-        until_answered(page, lambda: page.goto(base + path))
-        arrive(page)
-        return page
+        anew = anew or base != app
+        if _visits and _visits[0].page.is_closed():
+            _visits.clear()
+        if _visits and not anew:
+            (found,) = _visits
+            resize(found.page, scheme, width, height)
+            found.follow(base + path)
+        elif anew:
+            found = Visit(open_page(scheme, width, height), [])
+        else:
+            found = Visit(_profile.new_page(), [])
+            resize(found.page, scheme, width, height)
+            _visits.append(found)
+        if found.page.url == "about:blank":
+            watch(found.page, base, found.troubles)
+            until_answered(found.page, lambda: found.page.goto(base + path))
+        visited.append(found)
+        arrive(found.page)
+        return found.page
 
     yield visit
+    troubles = [each for found in visited for each in found.troubles]
+    if troubles:
+        _visits.clear()
     assert troubles == []
 
 
@@ -354,7 +440,8 @@ def settle(page: Page) -> None:
     """Wait until the app has finished its run and its last elements are drawn."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
     page.wait_for_function(
-        '() => !document.querySelector(\'[data-stale="true"], [data-testid="stSpinner"]\')'
+        '() => !document.querySelector(\'[data-stale="true"], [data-testid="stSpinner"]\')',
+        polling=50,  # every frame would be one more to paint
     )
 
 
@@ -442,19 +529,13 @@ def save_file(page: Page, button: str, path: Path) -> None:
     download.value.save_as(path)
 
 
-def click_middle(page: Page, locator: Locator) -> None:
-    """Move the mouse to the middle of an element, as a person does, and click."""
-    box = box_of(locator)
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    page.mouse.move(x, y, steps=3)
-    page.mouse.click(x, y)
-
-
 def count_messages(page: Page) -> Callable[[], int]:
     """How many messages the page sends to its server from now on; a failed test shows them."""
     page.evaluate(
         """() => {
+          const isCounting = "sent" in window
           window.sent = []
+          if (isCounting) return
           const send = WebSocket.prototype.send
           WebSocket.prototype.send = function (data) {
             window.sent.push(Array.from(new Uint8Array(data)))
@@ -471,18 +552,23 @@ def count_messages(page: Page) -> Callable[[], int]:
     return count
 
 
-def click_head(page: Page, chart: str, layer: int, head: int) -> None:
-    """Click a head's square on the map with that key; the bundled model's 6 layers x 12 heads.
+def click_head(page: Page, chart: str, layer: int, head: int, heads: int = 12) -> None:
+    """Click a head's square on the map with that key, of the bundled model's 6 layers x `heads`.
 
-    Heads run from 0.4 to 12.6 across, layers from 0.4 to 6.6 down.
+    Heads run from 0.4 to 0.6 after the last across, and layers down.
     """
     area = page.locator(f".st-key-{chart} .nsewdrag[data-subplot=xy]")
     area.scroll_into_view_if_needed()
     box = box_of(area)
-    x = box["x"] + box["width"] * (head - 0.4) / 12.2
+    x = box["x"] + box["width"] * (head - 0.4) / (heads + 0.2)
     y = box["y"] + box["height"] * (layer - 0.4) / 6.2
+    click_chart(page, chart, x, y)
+
+
+def click_chart(page: Page, chart: str, x: float, y: float) -> None:
+    """Click a place of a chart, once Plotly has said what is there: before that it hears none."""
     label = page.locator(f".st-key-{chart} .hoverlayer .hovertext").first
-    for _ in range(PATIENCE_MS // 200):  # a click is none before Plotly has said what is there
+    for _ in range(PATIENCE_MS // 200):
         page.mouse.move(x, y - 4)
         page.mouse.move(x, y)
         page.wait_for_timeout(200)

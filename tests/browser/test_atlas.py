@@ -22,7 +22,7 @@ PARTS = {
     "heads": "All heads",
     "one": "One head",
 }
-SMALL = "/atlas?budget=1000"
+SMALL = "/atlas?corpus=sample&budget=1000&part="
 
 
 def matrix(page: Page) -> Locator:
@@ -71,7 +71,7 @@ def test_a_cancel_ends_it_and_another_can_be_built(goto: Open) -> None:
 def test_a_search_is_in_all_heads_at_once_and_a_dot_is_named_its_head_opened_and_saved(
     goto: Open, open_saved: Open, tmp_path: Path
 ) -> None:
-    page = goto(SMALL, scheme="dark")
+    page = goto(f"{SMALL}heads", scheme="dark")
     picture = save_as_shown(page, page.locator("canvas.points"), tmp_path)
     assert re.fullmatch(r"atlas-minilm-all-heads-\d+-tokens", picture.name)
     assert picture.facts["corpus"]["tokens"] > 900
@@ -113,7 +113,7 @@ def test_a_search_is_in_all_heads_at_once_and_a_dot_is_named_its_head_opened_and
 
 
 def test_on_a_phone_the_rows_fill_the_screen_and_the_page_still_scrolls(goto: Open) -> None:
-    page = goto(f"{SMALL}&layer=4&head=6", width=390, height=844)
+    page = goto(f"{SMALL}heads&layer=4&head=6", width=390, height=844, anew=True)
     canvas = matrix(page).locator("canvas.over")
     box = box_of(canvas)
     assert box["height"] > 500
@@ -127,7 +127,7 @@ def test_on_a_phone_the_rows_fill_the_screen_and_the_page_still_scrolls(goto: Op
 def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_below(
     goto: Open,
 ) -> None:
-    page = goto(f"{SMALL}&part=one&layer=4&head=2")
+    page = goto(f"{SMALL}one&layer=4&head=2")
     x, y = find_point(page, cloud(page).locator("canvas.over"))
     token = re.findall("“(.+)”", page.locator(".tip:visible").inner_text())[0]
     page.mouse.click(x, y)
@@ -172,7 +172,9 @@ return [document.documentElement, ...document.querySelectorAll(
 
 
 def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(goto: Open) -> None:
-    page = goto("/atlas?corpus=lines&find=<&kind=substring", width=390, height=844, scheme="dark")
+    page = goto(
+        "/atlas?corpus=lines&part=heads&find=<&kind=substring", width=390, height=844, scheme="dark"
+    )
     lines = page.get_by_role("textbox", name="One sentence per line")
     lines.fill("\n".join([*HOSTILE, "a very long word " + "x" * 300]))
     lines.press("Control+Enter")
@@ -188,7 +190,7 @@ def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(goto: Open) -
 
 
 def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Open, held: Path) -> None:
-    page = goto(f"{SMALL}&layer=1&head=1")
+    page = goto(f"{SMALL}heads&layer=1&head=1")
     page.get_by_role("button", name="More").click()
     choose(page, "Projection", "UMAP")
     page.keyboard.press("Escape")

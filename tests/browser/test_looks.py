@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.ui.words.pages import PAGES
-from tests.browser.conftest import settle
+from tests.browser.conftest import Visit, arrive, close, settle
 from tests.looks.visit import (
     OF_COLOURS,
     STREAMLITS_OWN,
@@ -23,37 +23,52 @@ from tests.looks.visit import (
 )
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from collections.abc import Iterator
+
+    from playwright.sync_api import BrowserContext, Page
 
     from tests.browser.conftest import Open
 
-PAPERS = ("rgb(255, 255, 255)", "rgb(16, 19, 28)")  # light and dark
+# Light and dark.
+PAPERS = ("rgb(255, 255, 255)", "rgb(16, 19, 28)")
 # A projector, a laptop and a phone; how many pixels from the top a picture has to begin.
 SIZES = ((1280, 720, 190), (1366, 768, 190), (390, 844, 260))
 PATHS = [page.name for page in PAGES if page.name != "atlas"]
 PATHS += [f"atlas?budget=1000{more}" for more in ("", "&part=one&layer=4&head=2&dossier=1")]
 
 
+@pytest.fixture(scope="module")
+def visit(app: str, _profile: BrowserContext) -> Iterator[Visit]:
+    """One page for all, which notes what is written on canvases."""
+    page = _profile.new_page()
+    watch_canvases(page)
+    visit = Visit(page, [])
+    page.goto(f"{app}/home?layer=4&head=2")
+    arrive(page)
+    yield visit
+    close(page)
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_texts_are_readable_no_label_is_cut_and_axe_finds_nothing(
-    app: str, open_page: Open, path: str
+    app: str, visit: Visit, path: str
 ) -> None:
     """By all of axe's rules in one theme, by those of colours in the other.
 
     A rule that Streamlit no longer breaks is excused no longer.
     """
-    page = open_page()
-    watch_canvases(page)
-    page.goto(f"{app}/{path}")
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    settle(page)
+    page = visit.page
+    page.evaluate("writtenTexts.clear()")
+    resize(page, *SIZES[0][:2])
+    visit.follow(f"{app}/{path}")
+    arrive(page)
     excused: set[str] = set()
-    for is_dark, paper in enumerate(PAPERS):
+    for is_dark, sizes in enumerate(((SIZES[0], SIZES[-1]), (SIZES[-1], SIZES[0]))):
         page.emulate_media(color_scheme="dark" if is_dark else "light")
-        expect(page.get_by_test_id("stApp")).to_have_css("background-color", paper)
+        expect(page.get_by_test_id("stApp")).to_have_css("background-color", PAPERS[is_dark])
         settle(page)
         page.evaluate("writtenTexts.clear()")  # another size has canvases drawn anew
-        for width, height, _ in (SIZES[0], SIZES[-1]):
+        for width, height, _ in sizes:
             resize(page, width, height)
             texts = texts_of(page)
             assert len(texts) > 20, "the page is not there"
@@ -61,7 +76,8 @@ def test_texts_are_readable_no_label_is_cut_and_axe_finds_nothing(
             own = [each for each in found if is_streamlits(*each)]
             excused |= {rule for rule, _ in own}
             problems = [*unreadable(texts), *(each for each in found if each not in own)]
-            assert not problems, f"{paper}, {width} x {height}\n" + "\n".join(map(str, problems))
+            where = f"{PAPERS[is_dark]}, {width} x {height}"
+            assert not problems, f"{where}\n" + "\n".join(map(str, problems))
     assert excused == STREAMLITS_OWN.keys()
     for width, height, highest in SIZES:
         resize(page, width, height)
@@ -71,6 +87,7 @@ def test_texts_are_readable_no_label_is_cut_and_axe_finds_nothing(
 
 def resize(page: Page, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_timeout(300)  # until the menu has slid in or out
     wait_until_drawn(page)
 
 

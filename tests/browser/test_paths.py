@@ -6,7 +6,8 @@ from urllib.parse import quote
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import TEXT, Open, box_of, follow, settle
+from tests.browser.conftest import TEXT, Open, box_of, follow
+from tests.looks.visit import wait_until_drawn
 
 VIEW = ".st-key-effect_paths"
 # What pointing changes before the script that made it goes on: no server can have had a part in it.
@@ -24,7 +25,7 @@ def test_pointing_lights_the_paths_and_a_click_follows_another_token(goto: Open)
     tip, sheet = page.locator(f"{VIEW} .tip"), page.locator(f"{VIEW} canvas.sheet")
     for width, height, below in ((390, 844, 260), (1280, 720, 190)):
         page.set_viewport_size({"width": width, "height": height})
-        settle(page)
+        wait_until_drawn(page)
         expect(targets.nth(10)).to_have_attribute("aria-pressed", "true")
         assert box_of(page.locator(VIEW))["y"] < below
         pointed = sources.nth(4).evaluate(AT_ONCE)

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import expect
 
-from tests.browser.conftest import TEXT, Open, click_head, click_middle, follow
+from tests.browser.conftest import TEXT, Open, box_of, click_chart, click_head, follow
 
 
 def test_the_map_shows_letters_and_a_click_on_it_or_on_similar_heads_chooses_one(
@@ -29,6 +29,7 @@ def test_the_map_shows_letters_and_a_click_on_it_or_on_similar_heads_chooses_one
     page = goto(f"/patterns?text={quote(TEXT)}&part=alike&layer=2&head=1")
     points = page.locator(".st-key-patterns_alike .scatterlayer .point")
     expect(points).to_have_count(72 + 1)  # and the ring
-    click_middle(page, points.first)  # that of the previous token
+    box = box_of(points.first)  # that of the previous token
+    click_chart(page, "patterns_alike", box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     follow(page, "layer=1&head=3")
     expect(page.get_by_text("Nearest to L1 H3")).to_be_visible()

@@ -12,7 +12,7 @@ from core.analysis.query_key.clouds import head_clouds
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_image
 from core.model.box import open_box
-from tests.browser.conftest import Open, box_of, follow, place, reload
+from tests.browser.conftest import Open, box_of, click_head, follow, place, reload
 from tests.browser.test_looks import resize
 from tests.browser.test_query_key import painted
 
@@ -99,12 +99,7 @@ def test_points_are_patches_that_mouse_click_and_keys_mark_in_the_image(goto: Op
 
 def test_a_square_of_the_map_opens_its_points(goto: Open) -> None:
     page = goto(f"{LINK}&part=follow")
-    area = page.locator(".st-key-query_key_follow .nsewdrag[data-subplot=xy]")
-    area.scroll_into_view_if_needed()
-    box = box_of(area)  # 6 layers x 6 heads, from 0.4 to 6.6 both ways
-    x, y = box["x"] + box["width"] * (5 - 0.4) / 6.2, box["y"] + box["height"] * (2 - 0.4) / 6.2
-    page.mouse.move(x, y, steps=3)
-    page.mouse.click(x, y)
+    click_head(page, "query_key_follow", 2, 5, heads=6)
     follow(page, "part=picture.*layer=2.*head=5|layer=2.*head=5.*part=picture")
     expect(page.locator("figcaption").first).to_contain_text("L2 H5 normalized: mean distance")
     expect(page.get_by_text(re.compile("L2 H5 (follows|rests)")).first).to_be_visible()

@@ -90,7 +90,7 @@ def test_of_sixty_tokens_the_longest_arrows_are_named_and_counted(goto: Open) ->
     quiet.locator(".hit").hover(force=True)
     expect(page.locator(".tip")).to_contain_text("Layer 1")
     quiet.locator(".hit").click(force=True)
-    settle(page)
+    follow(page, "pick=")
     expect(page.locator(".arrow.held")).to_have_count(6)
     expect(page.locator("text.label.held")).to_have_count(6)  # the first to have a place
 

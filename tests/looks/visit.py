@@ -70,7 +70,7 @@ def watch_canvases(page: Page) -> None:
 
 def wait_until_drawn(page: Page) -> None:
     """Until charts and components show something, and their last frame is painted."""
-    page.wait_for_function(_DRAWN)
+    page.wait_for_function(_DRAWN, polling=50)
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
 
@@ -145,7 +145,7 @@ def _labels(page: Page, call: str) -> list[str]:
 
 def picture_top(page: Page) -> int:
     """Where the first picture begins, in pixels from the top of the screen, once there is one."""
-    return int(page.wait_for_function(_PICTURE).json_value())
+    return int(page.wait_for_function(_PICTURE, polling=50).json_value())
 
 
 def words_in_view(page: Page) -> int:

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,6 @@ _ADVICE = "Pick another model, or run the app on your own machine."
 def fetch(
     model: HubModel,
     token: bool | None = None,
-    max_mb: float | None = None,
     on_look: Callable[[int], object] = lambda _: None,
 ) -> Path:
     """Download a model; its folder.
@@ -37,33 +37,31 @@ def fetch(
     Parameters
     ----------
     token : None for this machine's token, False for none.
-    max_mb : the largest model that may be downloaded.
     on_look : called every `LOOK_SECONDS` with the bytes that are here; the download ends with what
         it raises.
 
     Raises
     ------
     DownloadRefusedError
-        When it is larger than `max_mb` or than announced, or the disk has no room for it.
+        When it is larger than announced, or the disk has no room for it.
     HubUnreachableError
         When it was interrupted; complete files are kept.
     """
-    if max_mb is not None and model.size > max_mb * 1e6:
-        raise too_large(model.repo, model.size_mb, max_mb)
     try:
         return _fetch(model, token, on_look)
     except OSError as error:
         raise _interrupted(model, type(error).__name__) from error
 
 
-def too_large(name: str, size_mb: int, max_mb: float) -> DownloadRefusedError:
-    """The refusal of a model that exceeds the site's download limit."""
-    return DownloadRefusedError(
-        f"{{name}} is not on this machine yet: {size_mb:,} MB would have to be downloaded, and this"
-        f" site takes {max_mb:,.0f} MB at most.",
-        _ADVICE,
-        name,
-    )
+def check_size(name: str, size_mb: int, max_mb: float | None) -> None:
+    """Raise DownloadRefusedError for a model that exceeds the site's download limit, if any."""
+    if max_mb is not None and size_mb > max_mb:
+        raise DownloadRefusedError(
+            f"{{name}} is not on this machine yet: {size_mb:,} MB would have to be downloaded, and"
+            f" this site takes {max_mb:,.0f} MB at most.",
+            _ADVICE,
+            name,
+        )
 
 
 def _fetch(model: HubModel, token: bool | None, on_look: Callable[[int], object]) -> Path:
@@ -74,7 +72,8 @@ def _fetch(model: HubModel, token: bool | None, on_look: Callable[[int], object]
     cache = Path(constants.HF_HUB_CACHE).expanduser().absolute()
     place = cache / repo_folder_name(repo_id=model.repo, repo_type="model")
     folder = place / "snapshots" / model.revision
-    missing = sum(size for _, size in _missing(model, folder))
+    absent = _missing(model, folder)  # nothing, where another visitor has waited for the same
+    missing = sum(size for _, size in absent)
     _check_room(model, cache, missing)
     request = {
         "repo_id": model.repo,
@@ -85,7 +84,8 @@ def _fetch(model: HubModel, token: bool | None, on_look: Callable[[int], object]
         "blobs": str(place / "blobs"),
     }
     try:
-        failure = _run(request, lambda process: _watch(process, model, place, missing, on_look))
+        watch = partial(_watch, model=model, place=place, missing=missing, on_look=on_look)
+        failure = _run(request, watch) if absent else ""
     finally:
         wrong = _missing(model, folder)
         for name, _ in wrong:

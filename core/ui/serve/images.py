@@ -30,12 +30,14 @@ def bring(image: Image) -> tuple[str, Image]:
     return _BROUGHT + digest, small
 
 
-@st.cache_resource(max_entries=_MAX_BROUGHT, show_spinner=False)
-def keep(name: str, _image: Image | None = None) -> Image:
-    """Have the image at hand, again if the server has let it go; it is what its name says.
+def keep(name: str, image: Image) -> None:
+    """Have an image at hand, again if the server has let it go; it is what its name says."""
+    _kept(name, image)
 
-    Raises KeyError where it is neither here nor given.
-    """
+
+@st.cache_resource(max_entries=_MAX_BROUGHT, show_spinner=False)
+def _kept(name: str, _image: Image | None = None) -> Image:
+    """The image of that name: the one that is kept, else the given one. Raises KeyError."""
     if _image is None:
         raise KeyError(name)
     return _image
@@ -43,7 +45,7 @@ def keep(name: str, _image: Image | None = None) -> Image:
 
 def pixels(name: str) -> Image:
     """The image of that name, RGB. Raises KeyError for one that is neither here nor a sample."""
-    return open_box(name) if name in BOX else keep(name)
+    return open_box(name) if name in BOX else _kept(name)
 
 
 def is_brought(name: str) -> bool:

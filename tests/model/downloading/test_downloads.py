@@ -94,9 +94,11 @@ def test_a_download_sends_no_token_where_none_may_be_sent(
     novels: hub.HubModel, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_own")
-    downloads.fetch(novels, token=False)
+    folder = downloads.fetch(novels, token=False)
     assert stand_in.tokens == {None}
     assert sorted(stand_in.fetched) == WANTED
+    monkeypatch.setattr(downloads, "_run", None)
+    assert downloads.fetch(novels, token=False) == folder  # nothing is missing
 
 
 @pytest.mark.parametrize("sent", [60_000_000, 4_000_000, 900_000])
