@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 
 from core.ui.address import WATCHED
 
 ROOT = Path(__file__).parents[1]
+_compiled, _compile = ScriptCache(), ScriptCache.get_bytecode
+ScriptCache.get_bytecode = lambda _, path: _compile(_compiled, path)  # once, as a server does
 _look = local_script_runner.require_widgets_deltas
 
 

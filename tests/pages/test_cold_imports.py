@@ -1,4 +1,4 @@
-"""Each page as the first one that a server opens: its imports stand alone, and are few."""
+"""The pages that a cold server opens first: their imports are few."""
 
 from __future__ import annotations
 
@@ -15,32 +15,23 @@ pytestmark = pytest.mark.slow
 MAX_MODULES, MAX_LINES = 95, 12_000  # of ours, when the heatmap has been drawn
 PAGE = ("app", "pages.heatmap")  # run, not imported
 
-# A fork per page, of a process that has imported Streamlit alone: what each page has imported when
-# it is drawn, and nothing but what needs the model is missing.
+# What is imported when each page is drawn, one after the other in a process that has imported
+# Streamlit alone, the lightest first; nothing but what needs the model is missing.
 DRAWING = """
 import json, os, sys
 import streamlit.web.bootstrap
 import streamlit as st
-from streamlit.components.v2 import manifest_scanner
 from core.ui.cache import first_model
 from tests.opening import open_app
 
 assert "numpy" in sys.modules and not {"torch", "transformers", "pandas"} & sys.modules.keys()
 first_model.finish = lambda: None
 first_model.wait = lambda *_: st.stop()
-scanned = manifest_scanner.scan_component_manifests()
-manifest_scanner.scan_component_manifests = lambda: scanned
 os.environ.pop("OMP_WAIT_POLICY", None)
 for page in sys.argv[1:]:
-    sys.stdout.flush()
-    if not (child := os.fork()):
-        open_app(page)
-        assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"  # which torch will read
-        print(json.dumps([page, sorted(sys.modules)]))
-        sys.stdout.flush()
-        os._exit(0)
-    if os.waitpid(child, 0)[1]:
-        sys.exit(f"{page} fails")
+    open_app(page)
+    assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"  # which torch will read
+    print(json.dumps([page, sorted(sys.modules)]))
 """
 NEVER = {"torch", "transformers", "tokenizers", "huggingface_hub"}
 TABLES = {"pandas", "pyarrow", "sklearn"}
@@ -48,15 +39,13 @@ TABLES = {"pandas", "pyarrow", "sklearn"}
 
 @pytest.fixture(scope="module")
 def imported() -> dict[str, set[str]]:
-    """What each page has imported when its first picture is sent, on a cold server."""
-    run = subprocess.run(
-        [sys.executable, "-c", DRAWING, *LIGHT, *TABLES_OF_HEADS],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return {page: set(names) for page, names in map(json.loads, run.stdout.splitlines())}
+    """What is imported when the first picture of a page is sent, on a cold server."""
+    found = {}
+    for pages in (LIGHT, TABLES_OF_HEADS):
+        command = [sys.executable, "-c", DRAWING, *pages]
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        found |= {page: set(names) for page, names in map(json.loads, run.stdout.splitlines())}
+    return found
 
 
 def test_a_first_picture_needs_few_modules_of_ours(imported: dict[str, set[str]]) -> None:
@@ -66,9 +55,9 @@ def test_a_first_picture_needs_few_modules_of_ours(imported: dict[str, set[str]]
     assert sum(lines) <= MAX_LINES
 
 
-_SENTENCE = ("home", "heatmap", "head_view", "model_view", "neuron_view", "vectors", "projection")
+_SENTENCE = ("heatmap", "home", "head_view", "model_view", "neuron_view", "vectors", "projection")
 LIGHT = (*_SENTENCE, "query_key", "images")
-TABLES_OF_HEADS = ("patterns", "anomalies", "effect", "atlas")
+TABLES_OF_HEADS = ("atlas", "patterns", "anomalies", "effect")
 
 
 def test_pages_that_need_only_a_trace_are_drawn_before_torch_is_imported(

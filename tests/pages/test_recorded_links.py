@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from core.screens.atlas.corpus import making
 from tests.opening import open_app
 from tests.pages.conftest import alerts
 
@@ -23,7 +24,11 @@ LINKS = json.loads(Path(__file__).with_name("recorded_links.json").read_text(enc
 
 
 @pytest.mark.parametrize("recorded", LINKS, ids=lambda link: f"{link['page']}: {link['link'][:50]}")
-def test_a_recorded_link_opens_its_state_and_its_messages(recorded: dict[str, Any]) -> None:
+def test_a_recorded_link_opens_its_state_and_its_messages(
+    recorded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = making._make  # of atlases, with fewer tokens than the default
+    monkeypatch.setattr(making, "_make", lambda *given: make(*given[:2], 1000, given[3]))
     app = open_app(recorded["page"], **dict(parse_qsl(recorded["link"])))
     assert {key: app.session_state[key] for key in recorded["state"]} == recorded["state"]
     messages = [line for line in alerts(app).split("\n") if line]
