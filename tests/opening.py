@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from pathlib import Path
 
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
@@ -11,8 +12,7 @@ from streamlit.testing.v1.local_script_runner import LocalScriptRunner
 from core.ui.address import WATCHED
 
 ROOT = Path(__file__).parents[1]
-_compiled, _compile = ScriptCache(), ScriptCache.get_bytecode
-ScriptCache.get_bytecode = lambda _, path: _compile(_compiled, path)  # once, as a server does
+_compile = cache(partial(ScriptCache.get_bytecode, ScriptCache()))  # once, as a server does
 _look = local_script_runner.require_widgets_deltas
 
 
@@ -24,6 +24,7 @@ def _wait(runner: LocalScriptRunner, timeout: float = 3) -> None:
 
 
 local_script_runner.require_widgets_deltas = _wait
+ScriptCache.get_bytecode = lambda _, path: _compile(path)  # type: ignore[method-assign, misc, assignment]
 
 
 def open_app(page: str = "home", **parameters: str) -> AppTest:

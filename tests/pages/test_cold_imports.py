@@ -40,7 +40,7 @@ TABLES = {"pandas", "pyarrow", "sklearn"}
 @pytest.fixture(scope="module")
 def imported() -> dict[str, set[str]]:
     """What is imported when the first picture of a page is sent, on a cold server."""
-    found = {}
+    found: dict[str, set[str]] = {}
     for pages in (LIGHT, TABLES_OF_HEADS):
         command = [sys.executable, "-c", DRAWING, *pages]
         run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -28,7 +28,7 @@ def test_a_recorded_link_opens_its_state_and_its_messages(
     recorded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make = making._make  # of atlases, with fewer tokens than the default
-    monkeypatch.setattr(making, "_make", lambda *given: make(*given[:2], 1000, given[3]))
+    monkeypatch.setattr(making, "_make", lambda model, corpus, _, on: make(model, corpus, 1000, on))
     app = open_app(recorded["page"], **dict(parse_qsl(recorded["link"])))
     assert {key: app.session_state[key] for key in recorded["state"]} == recorded["state"]
     messages = [line for line in alerts(app).split("\n") if line]

@@ -61,7 +61,7 @@ def image_name() -> str:
     if chosen != _OWN:
         return chosen
     name, image = st.session_state[_KEPT]
-    images.keep(name, image)
+    images.kept(name, image)
     return str(name)
 
 

@@ -26,18 +26,13 @@ def bring(image: Image) -> tuple[str, Image]:
     small = image.copy()
     small.thumbnail((MAX_SIDE, MAX_SIDE))
     digest = hashlib.sha256(repr(small.size).encode() + small.tobytes()).hexdigest()
-    keep(_BROUGHT + digest, small)
+    kept(_BROUGHT + digest, small)
     return _BROUGHT + digest, small
 
 
-def keep(name: str, image: Image) -> None:
-    """Have an image at hand, again if the server has let it go; it is what its name says."""
-    _kept(name, image)
-
-
 @st.cache_resource(max_entries=_MAX_BROUGHT, show_spinner=False)
-def _kept(name: str, _image: Image | None = None) -> Image:
-    """The image of that name: the one that is kept, else the given one. Raises KeyError."""
+def kept(name: str, _image: Image | None = None) -> Image:
+    """The image of that name; a given one is kept. Raises KeyError where it is neither."""
     if _image is None:
         raise KeyError(name)
     return _image
@@ -45,7 +40,7 @@ def _kept(name: str, _image: Image | None = None) -> Image:
 
 def pixels(name: str) -> Image:
     """The image of that name, RGB. Raises KeyError for one that is neither here nor a sample."""
-    return open_box(name) if name in BOX else _kept(name)
+    return open_box(name) if name in BOX else kept(name)
 
 
 def is_brought(name: str) -> bool:
