@@ -61,6 +61,7 @@ def ours(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
             yield next((name for name in (full, late) if name in MODULES), node.module)
 
 
+@functools.cache
 def import_graph() -> Graph:
     return {
         name: {target for node in at_import(tree_of(path).body) for target in ours(node)} - {name}

@@ -21,7 +21,6 @@ from tests.import_graph import (
     tree_of,
 )
 
-GRAPH = import_graph()
 MAX_CHAIN = 18  # imports, one after the other
 MAX_ASKING = 20  # lines
 # Folders of a floor, each of which imports only those before it; "." are the floor's own modules.
@@ -139,17 +138,17 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 
 
 def test_no_chain_of_imports_is_longer_than_a_person_follows() -> None:
-    chain = longest_chain(GRAPH)
+    chain = longest_chain(import_graph())
     assert len(chain) - 1 <= MAX_CHAIN, " -> ".join(chain)
 
 
 def test_folders_of_a_floor_form_no_circle() -> None:
-    assert tangled(folders(GRAPH)) == set()
+    assert tangled(folders(import_graph())) == set()
 
 
 @pytest.mark.parametrize("floor", ORDER)
 def test_folders_of_a_floor_have_an_order_and_import_only_those_before_them(floor: str) -> None:
-    home, arrows = Path("core") / floor, folders(GRAPH)
+    home, arrows = Path("core") / floor, folders(import_graph())
     order = [(home / name).as_posix() for name in ORDER[floor].split()]
     assert {folder for folder in arrows if Path(folder).is_relative_to(home)} == set(order)
     assert [

@@ -170,7 +170,7 @@ def _profile(
     context = _playwright.chromium.launch_persistent_context(
         tmp_path_factory.mktemp("profile"),
         executable_path=_chromium,
-        args=[*ARGUMENTS, "--process-per-site"],
+        args=[*ARGUMENTS, "--process-per-site", "--force-prefers-reduced-motion"],
         permissions=["clipboard-read", "clipboard-write"],
     )
     context.set_default_timeout(PATIENCE_MS)

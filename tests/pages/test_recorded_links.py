@@ -28,7 +28,11 @@ def test_a_recorded_link_opens_its_state_and_its_messages(
     recorded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make = making._make  # of atlases, with fewer tokens than the default
-    monkeypatch.setattr(making, "_make", lambda model, corpus, _, on: make(model, corpus, 1000, on))
+    monkeypatch.setattr(
+        making,
+        "_make",
+        lambda model, corpus, *_: make(model, corpus, 1000, ("recorded", model.name)),
+    )
     app = open_app(recorded["page"], **dict(parse_qsl(recorded["link"])))
     assert {key: app.session_state[key] for key in recorded["state"]} == recorded["state"]
     messages = [line for line in alerts(app).split("\n") if line]
