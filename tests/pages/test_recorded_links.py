@@ -27,12 +27,8 @@ LINKS = json.loads(Path(__file__).with_name("recorded_links.json").read_text(enc
 def test_a_recorded_link_opens_its_state_and_its_messages(
     recorded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make = making._make  # of atlases, with fewer tokens than the default
-    monkeypatch.setattr(
-        making,
-        "_make",
-        lambda model, corpus, *_: make(model, corpus, 1000, ("recorded", model.name)),
-    )
+    make, key = making._make, ("recorded", "1000 tokens")  # instead of 5,000, the default
+    monkeypatch.setattr(making, "_make", lambda model, corpus, *_: make(model, corpus, 1000, key))
     app = open_app(recorded["page"], **dict(parse_qsl(recorded["link"])))
     assert {key: app.session_state[key] for key in recorded["state"]} == recorded["state"]
     messages = [line for line in alerts(app).split("\n") if line]
