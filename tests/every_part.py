@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     Place = tuple[str, dict[str, str]]  # a page, and the parameters of a link to it
 
 
+# The model that pages are opened with where they would measure 72 heads.
+FEW_HEADS = {"effect": {"model": "bundled/gpt2-novels"}}
+
+
 def parts(modality: Modality) -> list[Place]:
     """Every part of every page that shows texts, or images."""
     return [

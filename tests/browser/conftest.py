@@ -7,6 +7,7 @@ import io
 import os
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
         FloatRect,
         Locator,
         Request,
-        ViewportSize,
         WebSocket,
     )
 
@@ -337,11 +337,23 @@ def open_saved(open_context: Callable[..., BrowserContext], tmp_path: Path) -> I
     assert troubles == []
 
 
+@pytest.fixture(scope="session")
+def _reader(browser: Browser) -> Callable[[bool], tuple[Page, list[str]]]:
+    """The page that opens files, with or without a finger, and what went wrong in it."""
+
+    @cache
+    def make(has_touch: bool) -> tuple[Page, list[str]]:
+        page, troubles = browser.new_context(has_touch=has_touch).new_page(), list[str]()
+        watch(page, "file:", troubles)
+        return page, troubles
+
+    return make
+
+
 @pytest.fixture
-def open_file(browser: Browser, tmp_path: Path) -> Iterator[Open]:
+def open_file(_reader: Callable[[bool], tuple[Page, list[str]]], tmp_path: Path) -> Iterator[Open]:
     """Open a view without a server, from a file; at the end nothing may have gone wrong in it."""
-    troubles: list[str] = []
-    contexts: list[BrowserContext] = []
+    found: list[list[str]] = []
     path = tmp_path / "view.html"
 
     def visit(
@@ -353,18 +365,17 @@ def open_file(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         has_touch: bool = False,
     ) -> Page:
         path.write_text(text, "utf-8")
-        size: ViewportSize = {"width": width, "height": height}
-        contexts.append(
-            browser.new_context(viewport=size, color_scheme=scheme, has_touch=has_touch)
-        )
-        page = contexts[-1].new_page()
-        watch(page, path.as_uri(), troubles)
+        page, troubles = _reader(has_touch)
+        found.append(troubles)
+        resize(page, scheme, width, height)
+        page.mouse.move(0, 0)
         page.goto(path.as_uri())
         return page
 
     yield visit
-    for context in contexts:
-        context.close()
+    troubles = [each for one in found for each in one]
+    for one in found:
+        one.clear()
     assert troubles == []
 
 

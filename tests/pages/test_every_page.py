@@ -13,7 +13,7 @@ from core.ui.controls import SHARED
 from core.ui.words.pages import PAGES as ALL
 from core.ui.words.pages import TEXT_PAGES as PAGES  # of images alone: their own tests
 from core.ui.words.references import SOURCES
-from tests.every_part import visits
+from tests.every_part import FEW_HEADS, visits
 from tests.opening import ROOT, open_app
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.test_every_control import another
@@ -119,7 +119,6 @@ ODD = (
     "=cmd|' /C calc'!A0 <b>x</b> $x$ :red[x] 😀 مرحبا بالعالم"
     " it it it '''\"\"\"\n\n \u202eabc\u200b \ufeff\x00 a"
 )
-FEW_HEADS = {"effect": {"model": "bundled/gpt2-novels"}}  # 16 instead of 72
 OF_A_TEXT = [
     (page, {key: value for key, value in link.items() if key not in {"text", "pair"}})
     for page, link in visits("text")
