@@ -1,8 +1,8 @@
 """Which worker of xdist runs which tests: whole files, in the order in which they were collected.
 
 What a file sets up is set up once, and so is what the files of `TOGETHER` share. Files of the
-browser take the longest: they come first, to whichever worker is free, and share the servers and
-the Chromium of that worker.
+browser come first, and share the server and the Chromium of their worker: the first worker begins
+with them, the others at the end of the list, until they meet.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from xdist.scheduler.loadscope import LoadScopeScheduling
 if TYPE_CHECKING:
     import pytest
     from xdist.remote import Producer
+    from xdist.workermanage import WorkerController
 
 # They share Ray, or a server that is visited without a browser.
 TOGETHER = (("tests/atlas/distributed/",), ("tests/test_visitor.py", "tests/ui/serve/"))
@@ -32,3 +33,8 @@ class WholeFiles(LoadScopeScheduling):
             if nodeid.startswith(folders):
                 return folders[0]
         return super()._split_scope(nodeid)
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        if node is not self.nodes[0]:
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+        super()._assign_work_unit(node)

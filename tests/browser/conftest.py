@@ -57,7 +57,7 @@ _AS_BACK = """address => {
 }"""
 
 # A cold import takes 8 s on a quiet machine and half a minute beside the other half of the tests.
-PATIENCE_MS = 20_000
+PATIENCE_MS = 90_000
 TEXT = "Oh, this book? I've enjoyed it."
 # What is held in a picture.
 HELD = ".cell.marked, .token[aria-pressed=true], .word[aria-pressed=true], .chip[aria-pressed=true]"
@@ -244,7 +244,7 @@ class Visit:
         runs = -1
         while self.runs != runs:
             runs = self.runs
-            self.page.wait_for_timeout(300)
+            self.page.wait_for_timeout(200)
             settle(self.page)
         self.page.mouse.move(2, 2)
         self.page.evaluate(_AS_BACK, address)

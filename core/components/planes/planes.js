@@ -65,7 +65,7 @@ class PlanesView extends View {
     const columns = Math.ceil(count / rows)
     const width = Math.min(
       count === 1 ? this.width : TILE.maxWidth,
-      Math.floor((this.width - TILE.gap * (columns - 1)) / columns) - 2,
+      Math.max(0, Math.floor((this.width - TILE.gap * (columns - 1)) / columns) - 2),
     )
     this.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`
     const focused = this.planes.findIndex((plane) => plane.matches(":focus"))
