@@ -239,13 +239,18 @@ class Visit:
             kind = ForwardMsg.FromString(payload).WhichOneof("type")
             self.runs += kind == "script_finished"
 
-    def follow(self, address: str) -> None:
-        """Open an address as Back does, once nothing is under way: no script is loaded anew."""
+    def rest(self) -> None:
+        """Wait until nothing is under way: a message that comes late brings what was before."""
         runs = -1
         while self.runs != runs:
             runs = self.runs
             self.page.wait_for_timeout(200)
             settle(self.page)
+
+    def follow(self, address: str) -> None:
+        """Open an address as Back does, once nothing is under way: no script is loaded anew."""
+        self.rest()
+        runs = self.runs
         self.page.mouse.move(2, 2)
         self.page.evaluate(_AS_BACK, address)
         for _ in range(PATIENCE_MS // 20):
