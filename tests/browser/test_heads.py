@@ -77,7 +77,7 @@ def test_the_map_shows_letters_and_a_click_on_it_or_on_similar_heads_chooses_one
 
 
 def test_a_clicked_head_has_its_card_and_one_that_moved_is_opened(goto: Open) -> None:
-    page = goto(EFFECT)
+    page = goto(EFFECT, anew=True)
     click_head(page, "effect_map", 2, 3)
     follow(page, "layer=2&head=3")
     expect(page.locator(".stMarkdown strong").filter(has_text="L2 H3").first).to_be_visible()
