@@ -203,7 +203,7 @@ def open_page(_profile: BrowserContext) -> Iterator[Open]:
         scheme: Literal["light", "dark"] = "light", width: int = 1400, height: int = 900
     ) -> Page:
         pages.append(_profile.new_page())
-        resize(pages[-1], scheme, width, height)
+        set_screen(pages[-1], scheme, width, height)
         return pages[-1]
 
     yield make
@@ -212,7 +212,7 @@ def open_page(_profile: BrowserContext) -> Iterator[Open]:
     _profile.clear_cookies()
 
 
-def resize(page: Page, scheme: Literal["light", "dark"], width: int, height: int) -> None:
+def set_screen(page: Page, scheme: Literal["light", "dark"], width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
     page.emulate_media(color_scheme=scheme)
 
@@ -294,13 +294,13 @@ def goto(
             _visits.clear()
         if _visits and not anew:
             (found,) = _visits
-            resize(found.page, scheme, width, height)
+            set_screen(found.page, scheme, width, height)
             found.follow(base + path)
         elif anew:
             found = Visit(open_page(scheme, width, height), [])
         else:
             found = Visit(_profile.new_page(), [])
-            resize(found.page, scheme, width, height)
+            set_screen(found.page, scheme, width, height)
             _visits.append(found)
         if found.page.url == "about:blank":
             watch(found.page, base, found.troubles)
@@ -372,7 +372,7 @@ def open_file(_reader: Callable[[bool], tuple[Page, list[str]]], tmp_path: Path)
         path.write_text(text, "utf-8")
         page, troubles = _reader(has_touch)
         found.append(troubles)
-        resize(page, scheme, width, height)
+        set_screen(page, scheme, width, height)
         page.mouse.move(0, 0)
         page.goto(path.as_uri())
         return page

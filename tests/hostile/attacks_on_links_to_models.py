@@ -53,7 +53,7 @@ def model_larger_than_any_disk() -> None:
     with running_hub() as known:
         known.offer("huge/model", ("tokenizer.json", 2), ("model.safetensors", HUGE))
         with pytest.raises(DownloadRefusedError, match=r"50,000 MB .* 2,500 MB at most"):
-            downloads.check_size("huge/model", hub.ask("huge/model", token=False).size_mb, 2_500)
+            downloads.fetch(hub.ask("huge/model", token=False), token=False, max_mb=2_500)
         assert known.fetched == []
 
 

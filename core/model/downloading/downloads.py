@@ -30,6 +30,7 @@ _ADVICE = "Pick another model, or run the app on your own machine."
 def fetch(
     model: HubModel,
     token: bool | None = None,
+    max_mb: float | None = None,
     on_look: Callable[[int], object] = lambda _: None,
 ) -> Path:
     """Download a model; its folder.
@@ -37,28 +38,30 @@ def fetch(
     Parameters
     ----------
     token : None for this machine's token, False for none.
+    max_mb : the largest model that may be downloaded.
     on_look : called every `LOOK_SECONDS` with the bytes that are here; the download ends with what
         it raises.
 
     Raises
     ------
     DownloadRefusedError
-        When it is larger than announced, or the disk has no room for it.
+        When it is larger than `max_mb` or than announced, or the disk has no room for it.
     HubUnreachableError
         When it was interrupted; complete files are kept.
     """
+    check_size(model.repo, model.size / 1e6, max_mb)
     try:
         return _fetch(model, token, on_look)
     except OSError as error:
         raise _interrupted(model, type(error).__name__) from error
 
 
-def check_size(name: str, size_mb: int, max_mb: float | None) -> None:
+def check_size(name: str, size_mb: float, max_mb: float | None) -> None:
     """Raise DownloadRefusedError for a model that exceeds the site's download limit, if any."""
     if max_mb is not None and size_mb > max_mb:
         raise DownloadRefusedError(
-            f"{{name}} is not on this machine yet: {size_mb:,} MB would have to be downloaded, and"
-            f" this site takes {max_mb:,.0f} MB at most.",
+            f"{{name}} is not on this machine yet: {size_mb:,.0f} MB would have to be downloaded,"
+            f" and this site takes {max_mb:,.0f} MB at most.",
             _ADVICE,
             name,
         )
@@ -84,8 +87,7 @@ def _fetch(model: HubModel, token: bool | None, on_look: Callable[[int], object]
         "blobs": str(place / "blobs"),
     }
     try:
-        watch = partial(_watch, model=model, place=place, missing=missing, on_look=on_look)
-        failure = _run(request, watch) if absent else ""
+        failure = _run(request, partial(_watch, model, place, missing, on_look)) if absent else ""
     finally:
         wrong = _missing(model, folder)
         for name, _ in wrong:
@@ -117,11 +119,11 @@ def _run(request: dict[str, Any], watch: Callable[[subprocess.Popen[str]], None]
 
 
 def _watch(
-    process: subprocess.Popen[str],
     model: HubModel,
     place: Path,
     missing: int,
     on_look: Callable[[int], object],
+    process: subprocess.Popen[str],
 ) -> None:
     """Return when the process has ended; raise what goes wrong before it."""
     before, growth, changed = _bytes_below(place), 0, time.monotonic()

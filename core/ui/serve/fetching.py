@@ -24,7 +24,6 @@ def fetch_model(name: str) -> None:
     spec = find(resolve(name))
     try:
         model = hub.ask(spec.repos[0] if spec is not None else name, hub_token())
-        downloads.check_size(model.repo, model.size_mb, max_download_mb())
         tip = "Complete files are kept."
         with turns.long_work(), bar_with_cancel("download_cancel", tip=tip) as bar:
 
@@ -33,7 +32,7 @@ def fetch_model(name: str) -> None:
                 bar.show(*_progress(model))
 
             with _now.turn(lambda: bar.show(*_progress(model))):
-                downloads.fetch(model, hub_token(), show)
+                downloads.fetch(model, hub_token(), max_download_mb(), show)
     except ModelError as error:
         raise type(error)(error.problem, error.advice, name) from error  # the name as typed
 
