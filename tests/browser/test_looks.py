@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import pytest
 from playwright.sync_api import expect
@@ -10,7 +10,6 @@ from playwright.sync_api import expect
 from core.ui.words.pages import PAGES
 from tests.browser.conftest import Visit, arrive, close, settle
 from tests.looks.visit import (
-    OF_COLOURS,
     STREAMLITS_OWN,
     cut_labels,
     is_streamlits,
@@ -29,10 +28,20 @@ if TYPE_CHECKING:
 
     from tests.browser.conftest import Open
 
-# Light and dark.
-PAPERS = ("rgb(255, 255, 255)", "rgb(16, 19, 28)")
-# A projector, a laptop and a phone; how many pixels from the top a picture has to begin.
-SIZES = ((1280, 720, 190), (1366, 768, 190), (390, 844, 260))
+Scheme: TypeAlias = Literal["light", "dark"]
+Walk: TypeAlias = "tuple[tuple[Scheme, tuple[int, int, int]], ...]"
+PAPERS = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 19, 28)"}
+# A phone and a projector; how many pixels from the top a picture has to begin.
+PHONE, PROJECTOR = (390, 844, 260), (1280, 720, 190)
+# Each theme and each size once; nightly the other two pairs, and a laptop.
+WALKS = [
+    pytest.param((("light", PHONE), ("dark", PROJECTOR)), id="day"),
+    pytest.param(
+        (("light", PROJECTOR), ("light", (1366, 768, 190)), ("dark", PHONE)),
+        marks=pytest.mark.nightly,
+        id="night",
+    ),
+]
 PATHS = [page.name for page in PAGES if page.name != "atlas"]
 PATHS += [f"atlas?budget=1000{more}" for more in ("", "&part=one&layer=4&head=2&dossier=1")]
 
@@ -50,45 +59,38 @@ def visit(app: str, _profile: BrowserContext) -> Iterator[Visit]:
 
 
 @pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("walk", WALKS)
 def test_texts_are_readable_no_label_is_cut_and_axe_finds_nothing(
-    app: str, visit: Visit, path: str
+    app: str, visit: Visit, path: str, walk: Walk
 ) -> None:
-    """By all of axe's rules in one theme, by those of colours in the other.
-
-    A rule that Streamlit no longer breaks is excused no longer.
-    """
+    """A rule that Streamlit no longer breaks is excused no longer."""
     page = visit.page
-    page.evaluate("writtenTexts.clear()")
-    resize(page, *SIZES[0][:2])
+    resize(page, *walk[0][1][:2])
     visit.follow(f"{app}/{path}")
     arrive(page)
     excused: set[str] = set()
-    for is_dark, sizes in enumerate(((SIZES[0], SIZES[-1]), (SIZES[-1], SIZES[0]))):
-        page.emulate_media(color_scheme="dark" if is_dark else "light")
-        expect(page.get_by_test_id("stApp")).to_have_css("background-color", PAPERS[is_dark])
+    for scheme, (width, height, highest) in walk:
+        page.emulate_media(color_scheme=scheme)
+        expect(page.get_by_test_id("stApp")).to_have_css("background-color", PAPERS[scheme])
         settle(page)
         page.evaluate("writtenTexts.clear()")  # another size has canvases drawn anew
-        for width, height, _ in sizes:
-            resize(page, width, height)
-            texts = texts_of(page)
-            for _ in range(20):  # charts take a theme later than all else
-                if not unreadable(texts):
-                    break
-                page.wait_for_timeout(200)
-                texts = texts_of(page)
-            assert len(texts) > 20, "the page is not there"
-            rules = OF_COLOURS if is_dark else ()
-            found = violations_of(page, rules) if width > 390 or not is_dark else []
-            own = [each for each in found if is_streamlits(*each)]
-            excused |= {rule for rule, _ in own}
-            problems = [*unreadable(texts), *(each for each in found if each not in own)]
-            where = f"{PAPERS[is_dark]}, {width} x {height}"
-            assert not problems, f"{where}\n" + "\n".join(map(str, problems))
-    assert excused == STREAMLITS_OWN.keys()
-    for width, height, highest in SIZES:
         resize(page, width, height)
-        assert picture_top(page) < highest
-        assert cut_labels(page) == [], f"{width} x {height}"
+        texts = texts_of(page)
+        for _ in range(20):  # charts take a theme later than all else
+            if not unreadable(texts):
+                break
+            page.wait_for_timeout(200)
+            texts = texts_of(page)
+        assert len(texts) > 20, "the page is not there"
+        found = violations_of(page)
+        own = [each for each in found if is_streamlits(*each)]
+        excused |= {rule for rule, _ in own}
+        problems = [*unreadable(texts), *(each for each in found if each not in own)]
+        where = f"{scheme}, {width} x {height}"
+        assert not problems, f"{where}\n" + "\n".join(map(str, problems))
+        assert picture_top(page) < highest, where
+        assert cut_labels(page) == [], where
+    assert excused == STREAMLITS_OWN.keys()
 
 
 def resize(page: Page, width: int, height: int) -> None:

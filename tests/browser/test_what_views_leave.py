@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import BrowserContext
 
-SWITCHES = 6  # between pages, after the first two visits of each
+SWITCHES = 3  # between pages, after the first two visits of each
 # Of each view, its canvas once it is drawn.
 VIEWS = {
     "Head view": ".st-key-head_view canvas.sheet[data-drawn]:not([data-drawn=no])",

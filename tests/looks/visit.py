@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from playwright.sync_api import Page
 
@@ -17,7 +17,6 @@ _AXE = HERE.parent / "scripts/node_modules/axe-core/axe.min.js"
 MIN_SIZE = 12.0  # CSS pixels; what counts is the number that a browser computes
 MIN_CONTRAST = 4.5
 _TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-OF_COLOURS = ("color-contrast", "link-in-text-block")  # the rules that a theme may break
 # Rules that Streamlit's own elements break, where a violation matches: the menu's sections are
 # <div>s between <ul> and <li>, seen from either.
 STREAMLITS_OWN = {"list": r"stSidebarNavItems", "listitem": r"<li class=\"st-emotion-cache"}
@@ -92,14 +91,14 @@ def unreadable(texts: Iterable[Text]) -> list[Text]:
     ]
 
 
-def violations_of(page: Page, rules: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """What axe finds on the page, by these `rules` alone where any are named: a rule, and where."""
+def violations_of(page: Page) -> list[tuple[str, str]]:
+    """What axe finds on the page: a rule, and where."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(_AXE.read_text("utf-8"))
     found: list[dict[str, Any]] = page.evaluate(
         "(values) => axe.run(document, { resultTypes: ['violations'], runOnly: values })"
         ".then(({ violations }) => violations)",
-        list(rules or _TAGS),
+        list(_TAGS),
     )
     return [
         (rule["id"], f"{node['target']} {node['html'][:160]}")

@@ -132,14 +132,11 @@ OF_A_TEXT = [
 
 @pytest.mark.parametrize(("name", "state"), OF_A_TEXT)
 def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, str]) -> None:
-    app = open_app(name, **(FEW_HEADS.get(name, {}) | state))
-    for text in (
-        ODD,
-        "x",
-        "a" * 3000,
-        "book " * 90,
-    ):
-        app.text_area(key="text").set_value(text).run()
+    first, *texts = "x", ODD, "a" * 3000, "book " * 90
+    app = open_app(name, text=first, **(FEW_HEADS.get(name, {}) | state))
+    for text in (first, *texts):
+        if text != first:
+            app.text_area(key="text").set_value(text).run()
         assert not re.search(r"\bnan\b", said(app)), text
         assert not re.search(r"\d%", said(app)), "a share is written another way"
         assert app.query_params["text"] == text
