@@ -171,6 +171,7 @@ return [document.documentElement, ...document.querySelectorAll(
   .map((node) => `${node.localName}.${node.className}: ${node.textContent.slice(0, 60)}`) }"""
 
 
+@pytest.mark.nightly
 def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(goto: Open) -> None:
     page = goto(
         "/atlas?corpus=lines&part=heads&find=<&kind=substring", width=390, height=844, scheme="dark"
@@ -189,6 +190,7 @@ def test_hostile_lines_stay_text_and_nothing_is_wider_than_a_phone(goto: Open) -
         assert page.evaluate(TOO_WIDE) == []
 
 
+@pytest.mark.nightly
 def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Open, held: Path) -> None:
     page = goto(f"{SMALL}heads&layer=1&head=1")
     page.get_by_role("button", name="More").click()

@@ -75,6 +75,7 @@ def save_as_shown(page: Page, node: Locator, folder: Path) -> Saved:
     return saved
 
 
+@pytest.mark.nightly
 def test_a_scrolled_table_is_saved_where_it_stands(goto: Open, tmp_path: Path) -> None:
     text = "</script><img src=x onerror=alert(1)> $x$ مرحبا it " + "the cat sat on a mat " * 9
     page = goto(f"/heatmap?layer=4&head=2&text={quote(text)}")

@@ -30,6 +30,7 @@ PAGES_OF_TEXTS: dict[str, tuple[str, dict[str, str]]] = {
     "/anomalies": ("anomaly", {"moved": "What one head moves", "states": "Massive activations"}),
     "/patterns": ("part", {"one": "One head", "alike": "Similar heads"}),
 }
+AT_NIGHT = ("/heatmap?layer=1&head=1", "/vectors", "/projection")  # by day from files
 LABELLED = {"/", "/heatmap?layer=1&head=1"}  # every token has its label there
 HOSTILE = (
     "<b>x</b> $x$ :red[x] 😀 مرحبا `code` <script>alert(1)</script> ![](http://a.b/c.png) it it"
@@ -111,7 +112,13 @@ def test_home_shows_tokens_and_the_colours_of_either_theme(goto: Open) -> None:
     expect(word).to_have_css("color", "rgb(230, 233, 242)")
 
 
-@pytest.mark.parametrize("path", PAGES_OF_TEXTS)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(each, marks=[pytest.mark.nightly] if each in AT_NIGHT else [])
+        for each in PAGES_OF_TEXTS
+    ],
+)
 def test_hostile_text_stays_text_on_a_phone_that_scrolls_only_down(goto: Open, path: str) -> None:
     link = f"{path}{'&' if '?' in path else '?'}text={quote(HOSTILE)}"
     page = goto(link, width=390, height=844, scheme="dark")

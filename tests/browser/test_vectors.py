@@ -59,7 +59,7 @@ def test_keys_read_the_arrows_of_a_plane_and_pick_one(goto: Open) -> None:
     expect(page).not_to_have_url(re.compile("pick="))
 
 
-@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("width", [390, pytest.param(1400, marks=pytest.mark.nightly)])
 def test_every_arrow_has_a_head_and_labels_do_not_overlap(goto: Open, width: int) -> None:
     page = goto(f"/vectors?text={BOOK}&special=1", width=width)
     expect(page.locator("figure")).to_have_count(6)

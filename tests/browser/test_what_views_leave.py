@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import BrowserContext
 
-SWITCHES = 3  # between pages, after the first two visits of each
+SWITCHES = 6  # between pages, after the first two visits of each
 # Of each view, its canvas once it is drawn.
 VIEWS = {
     "Head view": ".st-key-head_view canvas.sheet[data-drawn]:not([data-drawn=no])",
@@ -87,6 +87,7 @@ def leave(page: Page, session: CDPSession) -> dict[str, int]:
     return held
 
 
+@pytest.mark.nightly
 def test_pictures_are_sharp_and_many_visits_leave_no_listener_observer_canvas_or_frame(
     app: str, open_context: Callable[..., BrowserContext]
 ) -> None:

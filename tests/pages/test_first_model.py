@@ -115,6 +115,15 @@ def test_effects_of_the_first_text_are_drawn_before_the_model_is_loaded(
     assert len(app.get("plotly_chart")) == 1
 
 
+@pytest.mark.usefixtures("before")
+def test_the_first_atlas_is_drawn_before_the_model_is_loaded(loads: list[str]) -> None:
+    app = open_app("atlas")
+    assert loads == []
+    assert "This picture came with the app" in said(app)
+    assert len(sent(app, "atlas_cloud")["places"])
+
+
+@pytest.mark.nightly  # ten seconds to make
 @pytest.mark.parametrize("link", [{}, {"text": "It rains."}, {"layer": "99"}])
 def test_the_first_atlas_is_drawn_until_the_real_one_is_made_and_looks_the_same(
     link: dict[str, str], loads: list[str], monkeypatch: pytest.MonkeyPatch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -200,10 +200,8 @@ def rows_of(
     seed: int = SEED,
 ) -> Iterator[Row]:
     """For each head the replacement, then its controls."""
-    dims = {outputs.shape[-1] for outputs in own}
-    by_dim = {dim: own[0].new_tensor(rotations_of(dim, draws, seed)) for dim in dims}
     for layer, (outputs, other) in enumerate(zip(own, given, strict=True)):
-        rotations = by_dim[outputs.shape[-1]]
+        rotations = own[0].new_tensor(rotations_of(outputs.shape[-1], draws, seed))
         for head in range(outputs.shape[1]):
             if heads is not None and (layer, head) not in heads:
                 continue
@@ -213,6 +211,7 @@ def rows_of(
                 yield Row((place, layer, head), layer, head, outputs[:, head] + each)
 
 
+@lru_cache(maxsize=4)
 def rotations_of(dim: int, draws: int, seed: int) -> Doubles:
     """Random rotations, (draw, dim, dim), for whatever head: their spaces have no common axes."""
     from threadpoolctl import threadpool_limits

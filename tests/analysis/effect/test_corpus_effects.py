@@ -116,7 +116,10 @@ def test_planted_heads_pass_and_idle_ones_do_not(planted: PlantedModel) -> None:
 
 
 @pytest.mark.parametrize("seeds", [1, pytest.param(5, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", ["bundled/gpt2-novels", str(FOLDER / "induction")])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("bundled/gpt2-novels", marks=pytest.mark.nightly), str(FOLDER / "induction")],
+)
 def test_of_untrained_twins_hardly_any_has_a_head_beyond_chance(name: str, seeds: int) -> None:
     texts, model = reference_texts()[::4], load(name)
     if "planted" in name:

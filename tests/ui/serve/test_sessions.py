@@ -125,7 +125,7 @@ def test_a_server_that_is_asked_to_end_while_it_measures_ends_well() -> None:
 
         async def visit() -> None:
             async with Visitor(address, on_message=end) as visitor:
-                await visitor.open("effect", text="the king met a dog , and then " * 3)
+                await visitor.open("effect", model="bundled/gpt2-novels", text="the king " * 9)
 
         with pytest.raises(ConnectionLostError):
             run_visit(visit())
