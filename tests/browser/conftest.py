@@ -568,16 +568,19 @@ def count_messages(page: Page) -> Callable[[], int]:
     return count
 
 
-def click_head(page: Page, chart: str, layer: int, head: int, heads: int = 12) -> None:
-    """Click a head's square on the map with that key, of the bundled model's 6 layers x `heads`.
+def click_head(
+    page: Page, chart: str, layer: int, head: int, shape: tuple[int, int] = (6, 12)
+) -> None:
+    """Click a head's square on the map with that key, of the bundled model's layers x heads.
 
     Heads run from 0.4 to 0.6 after the last across, and layers down.
     """
+    layers, heads = shape
     area = page.locator(f".st-key-{chart} .nsewdrag[data-subplot=xy]")
     area.scroll_into_view_if_needed()
     box = box_of(area)
     x = box["x"] + box["width"] * (head - 0.4) / (heads + 0.2)
-    y = box["y"] + box["height"] * (layer - 0.4) / 6.2
+    y = box["y"] + box["height"] * (layer - 0.4) / (layers + 0.2)
     click_chart(page, chart, x, y)
 
 

@@ -53,21 +53,6 @@ def give(page: Page, *lines: str) -> None:
     )
 
 
-def test_a_cancel_ends_it_and_another_can_be_built(goto: Open) -> None:
-    page = goto("/atlas?corpus=file&budget=6000")
-    give(page, *(f"{text} {i}" for i, text in enumerate(sample_sentences()[:200])))
-    page.get_by_role("button", name="Build the atlas").click()
-    expect(
-        page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens per second"))
-    ).to_be_visible()
-    page.get_by_role("button", name="Cancel").click()
-    settle(page)
-    give(page, "Her lamp is red.", "It rains.")
-    page.get_by_role("button", name="Build the atlas").click()
-    expect(page.get_by_text("tokens of 2 texts")).to_be_visible()
-    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
-
-
 def test_a_search_is_in_all_heads_at_once_and_a_dot_is_named_its_head_opened_and_saved(
     goto: Open, open_saved: Open, tmp_path: Path
 ) -> None:
@@ -158,6 +143,21 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
     expect(contexts.locator("h3").first).to_contain_text("Decile 10, the strongest tenth")
     for kind in ("query", "key"):
         expect(contexts.locator(f".token.{kind}")).to_have_count(20)
+
+
+def test_a_cancel_ends_it_and_another_can_be_built(goto: Open) -> None:
+    page = goto("/atlas?corpus=file&budget=6000&model=bundled/gpt2-novels", anew=True)
+    give(page, *(f"{text} {i}" for i, text in enumerate(sample_sentences()[:200])))
+    page.get_by_role("button", name="Build the atlas").click()
+    expect(
+        page.get_by_text(re.compile(r"of [\d,]+ tokens · [\d,]+ tokens per second"))
+    ).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()
+    settle(page)
+    give(page, "Her lamp is red.", "It rains.")
+    page.get_by_role("button", name="Build the atlas").click()
+    expect(page.get_by_text("tokens of 2 texts")).to_be_visible()
+    expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
 
 
 # But for rows of chips and parts, which are themselves no wider and scroll sideways.

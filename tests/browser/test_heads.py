@@ -10,7 +10,7 @@ from tests.browser.conftest import TEXT, Open, box_of, click_chart, click_head, 
 from tests.looks.visit import wait_until_drawn, words_in_view
 
 BOOK = quote(TEXT)
-EFFECT = "/effect?text=leaves%20fall%20in%20autumn&layer=4&head=2"
+EFFECT = "/effect?model=bundled/gpt2-novels&text=the%20king%20met%20a%20dog&layer=4&head=2"
 PATHS = ".st-key-effect_paths"
 # What pointing changes before the script that made it goes on: no server can have had a part in it.
 AT_ONCE = """(node) => {
@@ -76,17 +76,6 @@ def test_the_map_shows_letters_and_a_click_on_it_or_on_similar_heads_chooses_one
     expect(page.get_by_text("Nearest to L1 H3")).to_be_visible()
 
 
-def test_a_clicked_head_has_its_card_and_one_that_moved_is_opened(goto: Open) -> None:
-    page = goto(EFFECT, anew=True)
-    click_head(page, "effect_map", 2, 3)
-    follow(page, "layer=2&head=3")
-    expect(page.locator(".stMarkdown strong").filter(has_text="L2 H3").first).to_be_visible()
-    page = goto(f"{EFFECT}&part=away&take=edge&cell=5,2")
-    click_head(page, "effect_moved", 6, 1)
-    follow(page, "shown=L6H1")
-    expect(page.get_by_text("L6 H1 before").first).to_be_visible()
-
-
 def test_pointing_lights_the_paths_and_a_click_follows_another_token(goto: Open) -> None:
     page = goto(f"/effect?part=paths&text={BOOK}", width=390, height=844)
     sources, targets = page.locator(f"{PATHS} .source"), page.locator(f"{PATHS} .target")
@@ -115,3 +104,14 @@ def test_pointing_lights_the_paths_and_a_click_follows_another_token(goto: Open)
     expect(tip).to_contain_text("of “enjoyed” comes from “it”")
     page.keyboard.press("Enter")
     follow(page, "token=11")
+
+
+def test_a_clicked_head_has_its_card_and_one_that_moved_is_opened(goto: Open) -> None:
+    page = goto(EFFECT, anew=True)
+    click_head(page, "effect_map", 2, 3, (4, 4))
+    follow(page, "layer=2&head=3")
+    expect(page.locator(".stMarkdown strong").filter(has_text="L2 H3").first).to_be_visible()
+    page = goto(f"{EFFECT}&part=away&take=edge&cell=5,2")
+    click_head(page, "effect_moved", 4, 1, (4, 4))
+    follow(page, "shown=L4H1")
+    expect(page.get_by_text("L4 H1 before").first).to_be_visible()

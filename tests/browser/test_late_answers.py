@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import product
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
@@ -95,7 +94,7 @@ def test_neither_of_two_picks_is_lost_though_answers_are_late(app: str, open_pag
     query = page.locator(".row .asking").nth(10)
     after = page.get_by_role("button", name="Next head")
     for head, (picks, answered) in enumerate(
-        product([(query, after), (after, query)], [False, True]), start=3
+        [((query, after), False), ((after, query), True)], start=3
     ):
         wait_until_drawn(page)  # a press on a row that is drawn anew before its release is none
         line.hold()

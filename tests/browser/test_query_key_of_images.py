@@ -99,7 +99,7 @@ def test_points_are_patches_that_mouse_click_and_keys_mark_in_the_image(goto: Op
 
 def test_a_square_of_the_map_opens_its_points(goto: Open) -> None:
     page = goto(f"{LINK}&part=follow")
-    click_head(page, "query_key_follow", 2, 5, heads=6)
+    click_head(page, "query_key_follow", 2, 5, (6, 6))
     follow(page, "part=picture.*layer=2.*head=5|layer=2.*head=5.*part=picture")
     expect(page.locator("figcaption").first).to_contain_text("L2 H5 normalized: mean distance")
     expect(page.get_by_text(re.compile("L2 H5 (follows|rests)")).first).to_be_visible()

@@ -1,4 +1,4 @@
-"""Uploads to the real server: never on the disk, few of a session, and not more than it holds."""
+"""Uploads to the real server: never on the disk, few, not more than it holds; and how it ends."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from core.ui.serve.uploads import MAX_FILES
 from tests.hostile.uploader import Visitor, visitor
-from tests.server import process_at, running_app
+from tests.server import process_at, running_process
+from tests.tools.visitors import ConnectionLostError
+from tests.tools.visitors import Visitor as Guest
+from tests.tools.visitors.running import run_visit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from subprocess import Popen
 
     import psutil
 
@@ -22,12 +27,18 @@ MEGABYTE = 2**20
 MOST_MB = 100
 
 
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Popen[bytes]]]:
+    path = tmp_path_factory.mktemp("uploads") / "log.txt"
+    here, held = "--server.address=127.0.0.1", str(MOST_MB)
+    with path.open("wb") as log, running_process(log, here, HEADSCOPE_UPLOADS_MB=held) as started:
+        yield started
+    assert "Traceback" not in path.read_text()
+
+
 @pytest.fixture
-def address(tmp_path: Path) -> Iterator[str]:
-    log = tmp_path / "log.txt"
-    with running_app(log, HEADSCOPE_UPLOADS_MB=str(MOST_MB)) as address:
-        yield address
-    assert "Traceback" not in log.read_text()
+def address(server: tuple[str, Popen[bytes]]) -> str:
+    return server[0]
 
 
 def temporary_files(process: psutil.Process) -> list[str]:
@@ -70,6 +81,7 @@ def test_an_upload_is_never_written_to_the_disk_and_takes_the_place_of_older_one
         taken = process.memory_info().rss
         assert [one.put_megabytes(19)[0] for _ in range(14)] == [204] * 14
         grown = process.memory_info().rss - taken
+        assert all(one.put([b"a"], 1)[0] == 204 for _ in range(MAX_FILES))  # so many have room
     assert opened == before
     assert grown < 230 * MEGABYTE  # 95 of files, and what the app loads after its first page
 
@@ -87,3 +99,22 @@ def test_uploads_under_way_in_number_are_refused(address: str) -> None:
     with visitor(address) as one, visitor(address) as two, visitor(address) as three:
         assert one.put(blocks([two, three] * 3), 19 * MEGABYTE)[0] == 204
     assert held == [507, 507, *[204] * 4]
+
+
+def test_a_server_that_is_asked_to_end_while_it_measures_ends_well(
+    server: tuple[str, Popen[bytes]],
+) -> None:
+    """Threads that are in torch as Python ends would abort it."""
+    address, process = server
+
+    def end(message: bytes) -> None:
+        if b"Random directions of the largest" in message:
+            process.terminate()
+
+    async def visit() -> None:
+        async with Guest(address, on_message=end) as visitor:
+            await visitor.open("effect", model="bundled/gpt2-novels", text="the king " * 9)
+
+    with pytest.raises(ConnectionLostError):
+        run_visit(visit())
+    assert process.wait(60) == 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import threading
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +13,7 @@ from streamlit.runtime import RuntimeState
 
 from core.ui.serve import sessions
 from core.ui.serve.sessions import LONG_TEXT, MOST_BYTES, is_possible, possible
-from tests.server import process_at, running_process
+from tests.server import process_at
 from tests.test_visitor import table
 from tests.tools.visitors import ConnectionLostError, Visitor
 from tests.tools.visitors.running import run_visit
@@ -113,23 +112,6 @@ def test_forged_states_take_no_memory_and_end_no_page(quiet_app: str) -> None:
                 await visitor.set("heatmap_table", {"view": {"held": cells * 6}})
 
     run_visit(visit())
-
-
-def test_a_server_that_is_asked_to_end_while_it_measures_ends_well() -> None:
-    """Threads that are in torch as Python ends would abort it."""
-    with running_process(subprocess.DEVNULL, "--server.address=127.0.0.1") as (address, process):
-
-        def end(message: bytes) -> None:
-            if b"Random directions of the largest" in message:
-                process.terminate()
-
-        async def visit() -> None:
-            async with Visitor(address, on_message=end) as visitor:
-                await visitor.open("effect", model="bundled/gpt2-novels", text="the king " * 9)
-
-        with pytest.raises(ConnectionLostError):
-            run_visit(visit())
-        assert process.wait(60) == 0
 
 
 def test_a_server_ends_well_while_its_first_model_loads(monkeypatch: pytest.MonkeyPatch) -> None:
