@@ -6,6 +6,7 @@ import ast
 import graphlib
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,9 @@ def imported(tree: ast.AST) -> list[str]:
     return names
 
 
-IMPORTS = [(path, name) for path in SOURCES for name in imported(tree_of(path))]
+@cache
+def imports() -> list[tuple[Path, str]]:
+    return [(path, name) for path in SOURCES for name in imported(tree_of(path))]
 
 
 def is_permitted(path: Path, name: str) -> bool:
@@ -101,7 +104,7 @@ def is_permitted(path: Path, name: str) -> bool:
 
 
 def test_a_floor_imports_only_floors_below_it() -> None:
-    assert [(path, name) for path, name in IMPORTS if not is_permitted(path, name)] == []
+    assert [(path, name) for path, name in imports() if not is_permitted(path, name)] == []
 
 
 def test_the_vocabulary_imports_only_the_standard_library() -> None:
@@ -113,7 +116,7 @@ def test_a_screen_imports_no_other_screen() -> None:
     screens = ROOT / "core" / "screens"
     assert [
         (path, name)
-        for path, name in IMPORTS
+        for path, name in imports()
         if path.is_relative_to(screens)
         and name.startswith("core.screens.")
         and name.split(".")[2] != path.relative_to(screens).parts[0]
@@ -226,7 +229,7 @@ def test_every_chart_says_what_it_shows_to_people_who_do_not_see_it() -> None:
 
 def test_ray_is_imported_where_a_cluster_is_asked_for_and_inside_of_functions() -> None:
     cluster = ROOT / "core" / "atlas" / "distributed"
-    importing = {path for path, name in IMPORTS if name.split(".")[0] == "ray"}
+    importing = {path for path, name in imports() if name.split(".")[0] == "ray"}
     assert {path.parent for path in importing} == {cluster}
     at_import = (
         name

@@ -23,6 +23,7 @@ Measure = Literal["pearson", "weighted"]
 
 MAX_PAIRS = 32_768  # of a head; beyond 181 tokens a random sample stands for all: r within 0.01
 NEAREST = 0.005  # share of the pairs that carries weight in a weighted correlation
+_AT_ONCE = 32_768  # distances: more do not fit a processor's cache, and take twice as long
 MIN_WEIGHTED = 3  # pairs: a correlation of two points is always 1
 
 
@@ -65,15 +66,26 @@ def correlations(table: PairTable, c: Floats, distance: Distance, measure: Measu
     if x.size < MIN_WEIGHTED:
         return Correlations(np.full(c.size, np.nan), np.full(c.size, x.size))
     tried = np.ones(1) if distance == "cosine" else c  # which is the same for every c
-    squares = np.outer(tried**2, table.query_squares), np.outer(tried**-2, table.key_squares)
+    step = max(1, _AT_ONCE // x.size)
+    blocks = [tried[start : start + step] for start in range(0, tried.size, step)]
+    found = [_correlations(table, block, distance, measure) for block in blocks]
+    repeats = c.size // tried.size
+    return Correlations(
+        *(np.repeat(np.concatenate(each), repeats) for each in zip(*found, strict=True))
+    )
+
+
+def _correlations(
+    table: PairTable, c: Floats, distance: Distance, measure: Measure
+) -> Correlations:
+    """Of a few c at once."""
+    squares = np.outer(c**2, table.query_squares), np.outer(c**-2, table.key_squares)
     products = np.broadcast_to(table.products, squares[0].shape).copy()
     y = pair_distances(products, *squares, distance)
-    if measure == "pearson":
-        found = Correlations(_correlate(x, y, np.ones(x.size)), np.full(tried.size, x.size))
-    else:
-        found = _weighted(x, y)
-    repeats = c.size // tried.size
-    return Correlations(np.repeat(found.values, repeats), np.repeat(found.weighted_pairs, repeats))
+    if measure == "weighted":
+        return _weighted(table.target, y)
+    x = table.target
+    return Correlations(_correlate(x, y, np.ones(x.size)), np.full(c.size, x.size))
 
 
 def _correlate(x: Floats, y: Floats, weights: Floats) -> Floats:
@@ -81,14 +93,16 @@ def _correlate(x: Floats, y: Floats, weights: Floats) -> Floats:
 
     Of `y` (c, pair) with `x` and `weights`, both (pair,) or (c, pair); weights are not negative.
     """
+    along = "...p,...p->..."
     shares = weights / weights.sum(axis=-1, keepdims=True)
     constant = is_constant(x) | is_constant(y)
-    x = x - (shares * x).sum(axis=-1, keepdims=True)
-    y = y - (shares * y).sum(axis=-1, keepdims=True)
-    variances = (shares * x**2).sum(axis=-1) * (shares * y**2).sum(axis=-1)
+    x = x - np.einsum(along, shares, x)[..., None]
+    y = y - np.einsum(along, shares, y)[..., None]
+    weighted = shares * x
+    variances = np.einsum(along, weighted, x) * np.einsum("...p,...p,...p->...", shares, y, y)
     defined = ~constant & (variances > 0)
     root = np.sqrt(np.where(defined, variances, 1.0))
-    return np.where(defined, np.clip((shares * x * y).sum(axis=-1) / root, -1, 1), np.nan)
+    return np.where(defined, np.clip(np.einsum(along, weighted, y) / root, -1, 1), np.nan)
 
 
 def _weighted(x: Floats, y: Floats) -> Correlations:

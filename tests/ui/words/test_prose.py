@@ -12,6 +12,7 @@ import pytest
 from jinja2 import UndefinedError, meta, nodes
 
 from core.ui.words.prose import Prose, environment
+from tests.import_graph import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +53,7 @@ def names_in(expression: ast.expr) -> Iterator[str]:
 
 def calls(module: Path) -> Iterator[tuple[Path, str, set[str]]]:
     """Of each call in a module: the file, the block, the fields it fills."""
-    tree = ast.parse(module.read_text("utf-8"))
+    tree = tree_of(module)
     files: dict[str, Path] = {}
     for node in ast.walk(tree):
         if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)):
@@ -71,18 +72,20 @@ def calls(module: Path) -> Iterator[tuple[Path, str, set[str]]]:
                 yield files[node.func.id], block, fields
 
 
-ALL_CALLS = [call for module in sorted(CORE.rglob("*.py")) for call in calls(module)]
+@cache
+def all_calls() -> list[tuple[Path, str, set[str]]]:
+    return [call for module in sorted(CORE.rglob("*.py")) for call in calls(module)]
 
 
 def test_there_are_texts() -> None:
     assert len(FILES) > 5
-    assert len(ALL_CALLS) > 50
+    assert len(all_calls()) > 50
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
 def test_every_text_is_shown_somewhere_with_all_its_fields_and_no_other(path: Path) -> None:
     filled = defaultdict[str, list[set[str]]](list)
-    for file, block, fields in ALL_CALLS:
+    for file, block, fields in all_calls():
         if file == path:
             filled[block].append(fields)
     assert set(filled) == set(blocks(path))
