@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 TYPED = "The brown capybara is sleeping now."
 
 
-@pytest.mark.parametrize(("width", "key"), [(1280, "Control+Enter"), (390, "Enter")])
+@pytest.mark.parametrize(
+    ("width", "key"),
+    [(1280, "Control+Enter"), pytest.param(390, "Enter", marks=pytest.mark.nightly)],
+)
 def test_a_text_grows_with_its_lines_and_enter_applies_it_once(
     goto: Open, width: int, key: str
 ) -> None:

@@ -30,7 +30,7 @@ PAGES_OF_TEXTS: dict[str, tuple[str, dict[str, str]]] = {
     "/anomalies": ("anomaly", {"moved": "What one head moves", "states": "Massive activations"}),
     "/patterns": ("part", {"one": "One head", "alike": "Similar heads"}),
 }
-AT_NIGHT = ("/heatmap?layer=1&head=1", "/vectors", "/projection")  # by day from files
+AT_NIGHT = ("/heatmap?layer=1&head=1", "/vectors", "/projection", "/patterns")
 LABELLED = {"/", "/heatmap?layer=1&head=1"}  # every token has its label there
 HOSTILE = (
     "<b>x</b> $x$ :red[x] 😀 مرحبا `code` <script>alert(1)</script> ![](http://a.b/c.png) it it"

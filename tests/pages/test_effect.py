@@ -142,29 +142,6 @@ def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> No
     assert "After each layer:" not in said(app)
 
 
-def test_what_cannot_be_taken_apart_is_said(tmp_path: Path) -> None:
-    build("squeezebert", tmp_path)  # its linear maps are convolutions
-    app = open_app("effect", model=str(tmp_path), text="it rains", part="writes")
-    assert "cannot be said here" in said(app)
-    app = open_app("effect", model=str(tmp_path), text="it rains")
-    assert "| – |" in said(app)
-    assert alerts(app) == ""
-
-
-def test_pages_with_one_head_lead_to_its_card_and_the_card_does_not_lead_to_itself() -> None:
-    app = open_app("head_view", text=BOOK, layer="3", head="5", heads="5")
-    app.button(key="open_head_effect").click().run()
-    assert "**L3 H5**" in said(app)
-    assert "open_head_effect" not in [button.key for button in app.button]
-    assert "open_head_atlas" in [button.key for button in app.button]
-
-
-def test_an_image_is_measured_by_its_class_or_its_cls_vector() -> None:
-    app = open_image("effect")
-    assert "Effect on the class, in 1 − cosine of the CLS vector" in said(app)
-    assert "another image's" in said(app)
-
-
 @pytest.mark.usefixtures("few_effects")
 def test_a_long_text_is_cut_and_that_is_said_in_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(given, "MAX_TOKENS", 8)
@@ -176,6 +153,32 @@ def test_a_long_text_is_cut_and_that_is_said_in_every_part(monkeypatch: pytest.M
     app = open_app("effect", part="paths", **link)
     assert "The first 8 of 15 tokens." in said(app)
     assert len(sent(app, "paths")["sides"]["queries"]["labels"]) == 8
+
+
+@pytest.mark.usefixtures("few_effects")
+def test_what_cannot_be_taken_apart_is_said(tmp_path: Path) -> None:
+    build("squeezebert", tmp_path)  # its linear maps are convolutions
+    app = open_app("effect", model=str(tmp_path), text="it rains", part="writes")
+    assert "cannot be said here" in said(app)
+    app = open_app("effect", model=str(tmp_path), text="it rains")
+    assert "| – |" in said(app)
+    assert alerts(app) == ""
+
+
+@pytest.mark.usefixtures("few_effects")
+def test_pages_with_one_head_lead_to_its_card_and_the_card_does_not_lead_to_itself() -> None:
+    app = open_app("head_view", text=BOOK, layer="3", head="5", heads="5")
+    app.button(key="open_head_effect").click().run()
+    assert "**L3 H5**" in said(app)
+    assert "open_head_effect" not in [button.key for button in app.button]
+    assert "open_head_atlas" in [button.key for button in app.button]
+
+
+@pytest.mark.usefixtures("few_effects")
+def test_an_image_is_measured_by_its_class_or_its_cls_vector() -> None:
+    app = open_image("effect")
+    assert "Effect on the class, in 1 − cosine of the CLS vector" in said(app)
+    assert "another image's" in said(app)
 
 
 @pytest.mark.parametrize(

@@ -200,8 +200,10 @@ def rows_of(
     seed: int = SEED,
 ) -> Iterator[Row]:
     """For each head the replacement, then its controls."""
+    dims = {outputs.shape[-1] for outputs in own}
+    by_dim = {dim: own[0].new_tensor(rotations_of(dim, draws, seed)) for dim in dims}
     for layer, (outputs, other) in enumerate(zip(own, given, strict=True)):
-        rotations = own[0].new_tensor(rotations_of(outputs.shape[-1], draws, seed))
+        rotations = by_dim[outputs.shape[-1]]
         for head in range(outputs.shape[1]):
             if heads is not None and (layer, head) not in heads:
                 continue
@@ -211,7 +213,7 @@ def rows_of(
                 yield Row((place, layer, head), layer, head, outputs[:, head] + each)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)
 def rotations_of(dim: int, draws: int, seed: int) -> Doubles:
     """Random rotations, (draw, dim, dim), for whatever head: their spaces have no common axes."""
     from threadpoolctl import threadpool_limits
