@@ -29,8 +29,12 @@ OracleOf: TypeAlias = "Callable[[str], Oracle]"
 ModelOf: TypeAlias = "Callable[[str], LoadedModel]"
 
 
-settings.register_profile("untimed", deadline=None)  # a busy machine decides no test
-settings.load_profile("untimed")
+settings.register_profile("night", deadline=None)  # a busy machine decides no test
+settings.register_profile("day", deadline=None, max_examples=50)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("day" if config.option.markexpr else "night")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

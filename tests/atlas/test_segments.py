@@ -156,7 +156,7 @@ def segments_in(folder: Path, sizes: Sequence[Sizes]) -> list[Segment]:
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None)
 @given(
     corpora(),
     st.text(ALPHABET, min_size=1, max_size=5) | st.sampled_from(["she said", "she", "said", "a"]),

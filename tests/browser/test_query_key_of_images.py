@@ -13,8 +13,8 @@ from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_image
 from core.model.box import open_box
 from tests.browser.conftest import Open, box_of, click_head, follow, place, reload
-from tests.browser.test_looks import resize
 from tests.browser.test_query_key import painted
+from tests.looks.visit import wait_until_drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -109,7 +109,8 @@ def test_three_stages_fit_any_page_with_the_image(goto: Open) -> None:
     page = goto(f"{LINK.replace('normalized', 'all+three')}&colour=hue", width=390)
     figures = page.locator("figure").filter(visible=True)
     for width in (390, 1280):
-        resize(page, width, 900)
+        page.set_viewport_size({"width": width, "height": 900})
+        wait_until_drawn(page)
         expect(figures).to_have_count(4)
         for figure in figures.all():
             box = box_of(figure)

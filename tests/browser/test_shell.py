@@ -1,25 +1,20 @@
-"""The shell in the browser: cold links, themes, phones, hostile text, odd links, failures."""
+"""The shell in the browser: themes, phones, hostile text, odd links, failures."""
 
 from __future__ import annotations
 
 import re
-import socket
-import time
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlencode
 
 import pytest
 from playwright.sync_api import expect
 
-from core.ui.words.pages import PAGES
-from tests.browser.conftest import Open, choose, follow, open_model_chip, settle, watch
-from tests.server import running_app
+from tests.browser.conftest import Open, choose, follow, settle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import BrowserContext, Page
+    from playwright.sync_api import Page
 
 # Pages, the key of their part, and further parts by name.
 PAGES_OF_TEXTS: dict[str, tuple[str, dict[str, str]]] = {
@@ -35,67 +30,6 @@ LABELLED = {"/", "/heatmap?layer=1&head=1"}  # every token has its label there
 HOSTILE = (
     "<b>x</b> $x$ :red[x] 😀 مرحبا `code` <script>alert(1)</script> ![](http://a.b/c.png) it it"
 )
-
-
-# Every name that the menu ever had.
-WATCH_MENU = """() => {
-  window.namesInMenu = new Set()
-  const look = () => document.querySelectorAll("[data-testid=stSidebarNavLink]")
-    .forEach((link) => window.namesInMenu.add(link.textContent.trim()))
-  new MutationObserver(look).observe(document, {childList: true, subtree: true})
-}"""
-
-
-def test_a_cold_server_whose_hub_is_silent_opens_a_link_to_a_page_that_joined_another(
-    open_context: Callable[..., BrowserContext], tmp_path: Path
-) -> None:
-    """Which it then has. The menu of Streamlit's own, of the names of files, is never seen.
-
-    A model that is not here is given up soon, and nothing goes wrong in the page or the server.
-    """
-    log, troubles = tmp_path / "log.txt", list[str]()
-    link = "patch_space?part=points&model=bundled%2Fvit-scenes&image=crowd&layer=1&head=4"
-    with socket.socket() as silent:  # accepts, and never says a word
-        silent.bind(("127.0.0.1", 0))
-        silent.listen()
-        hub = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with running_app(log, HF_ENDPOINT=hub) as address:
-            page = open_context().new_page()
-            watch(page, address, troubles)
-            page.add_init_script(f"({WATCH_MENU})()")
-            page.goto(f"{address}/{link}&stage=normalized&colour=hue")
-            expect(page.get_by_role("heading", name="Queries and keys", level=1)).to_be_visible()
-            expect(page.locator("figcaption").first).to_contain_text("L1 H4 normalized: mean")
-            expect(page.locator("figure.map canvas")).to_be_visible()
-            page.wait_for_url(re.compile(r"/query_key\?(?=.*input=image)(?=.*image=crowd)"))
-            page.wait_for_url(
-                re.compile("(?=.*part=picture)(?=.*colour=hue)(?=.*stage=normalized)")
-            )
-            names = page.evaluate("[...window.namesInMenu]")
-            assert set(names) == {"Home", *(each.title for each in PAGES[1:])}
-
-            page.goto(f"{address}/heatmap?text=astronomers%20discovered%20a%20new%20planet")
-            expect(page.get_by_role("heading", name="Heatmap table", level=1)).to_be_visible()
-            text = page.get_by_label("Text", exact=True)
-            expect(text).to_have_value("astronomers discovered a new planet")
-            expect(page.get_by_role("gridcell").first).to_be_visible()
-            settle(page)
-            expect(open_model_chip(page)).to_contain_text("Numbers checked")
-            page.get_by_label("Model", exact=True).fill("somebody/some-model")
-            # Not Enter: the menu is there a moment before it has an entry that Enter would take.
-            offered = page.get_by_role("option", name="somebody/some-model")
-            expect(offered).to_be_visible()
-            started = time.monotonic()
-            offered.click()
-            expect(page.get_by_test_id("stAlert")).to_contain_text("did not answer within 3 s")
-            # Five seconds are wanted, and 3.5 usual; the hub client's own retries take 23.
-            assert time.monotonic() - started < 12
-            expect(page.get_by_role("grid")).to_be_visible()
-            said = log.read_text()
-            page.close()
-    assert "Traceback" not in said
-    assert "Warning" not in said
-    assert troubles == []
 
 
 def test_home_shows_tokens_and_the_colours_of_either_theme(goto: Open) -> None:

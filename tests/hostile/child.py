@@ -1,4 +1,4 @@
-"""Attacks in processes with little more memory than they have when they begin.
+"""Attacks in processes with little more memory than they have when they begin; see tests/run.
 
     python -m tests.hostile.child tests.hostile.attacks_on_search [more modules]
 
