@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from core.analysis.query_key.clouds import head_clouds
@@ -97,6 +98,7 @@ def test_points_are_patches_that_mouse_click_and_keys_mark_in_the_image(goto: Op
     expect(pair).to_have_attribute("data-pair", "")
 
 
+@pytest.mark.nightly
 def test_a_square_of_the_map_opens_its_points(goto: Open) -> None:
     page = goto(f"{LINK}&part=follow")
     click_head(page, "query_key_follow", 2, 5, (6, 6))

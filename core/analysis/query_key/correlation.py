@@ -67,17 +67,15 @@ def correlations(table: PairTable, c: Floats, distance: Distance, measure: Measu
         return Correlations(np.full(c.size, np.nan), np.full(c.size, x.size))
     tried = np.ones(1) if distance == "cosine" else c  # which is the same for every c
     step = max(1, _AT_ONCE // x.size)
-    blocks = [tried[start : start + step] for start in range(0, tried.size, step)]
-    found = [_correlations(table, block, distance, measure) for block in blocks]
+    found = [
+        _of_few(table, tried[start : start + step], distance, measure)
+        for start in range(0, tried.size, step)
+    ]
     repeats = c.size // tried.size
-    return Correlations(
-        *(np.repeat(np.concatenate(each), repeats) for each in zip(*found, strict=True))
-    )
+    return Correlations(*(np.repeat(np.hstack(each), repeats) for each in zip(*found, strict=True)))
 
 
-def _correlations(
-    table: PairTable, c: Floats, distance: Distance, measure: Measure
-) -> Correlations:
+def _of_few(table: PairTable, c: Floats, distance: Distance, measure: Measure) -> Correlations:
     """Of a few c at once."""
     squares = np.outer(c**2, table.query_squares), np.outer(c**-2, table.key_squares)
     products = np.broadcast_to(table.products, squares[0].shape).copy()
