@@ -13,14 +13,9 @@ _EXAMPLES = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("u
 
 
 def examples_for(entry: AtlasEntry) -> Sequence[Preset]:
-    """Those that make sense for the atlas."""
+    """Those of the file that make sense for the atlas."""
     atlas = entry.atlas
-    examples = _written("text" if atlas.images is None else "image", "")
-    return examples + _written("labels") * bool(atlas.labels)
-
-
-def _written(*places: str) -> list[Preset]:
-    """The examples of the file that are shown `where` these hold."""
+    places = {"", "text" if atlas.images is None else "image", *["labels"] * bool(atlas.labels)}
     return [
         Preset(each["title"], each["sentence"], each["state"])
         for each in _EXAMPLES

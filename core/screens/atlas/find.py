@@ -7,7 +7,7 @@ from weakref import ref
 import streamlit as st
 
 from core.atlas.files import AtlasFileError
-from core.atlas.search import KINDS, MAX_QUERY, Kind, Matches, SearchError
+from core.atlas.search import KINDS, MAX_QUERY, Kind, SearchError
 from core.atlas.sources import InMemory, LargeAtlas, Source
 from core.screens.atlas.screen import Search
 from core.screens.atlas.wording import whole
@@ -91,12 +91,8 @@ def show_result(search: Search | str | None, source: Source) -> None:
         f" {search.matches.indices.size:,} tokens."
     )
     if isinstance(source, LargeAtlas):
-        _show_matches(found, source)
-
-
-def _show_matches(found: Matches, source: LargeAtlas) -> None:
-    """The first matches in their sentences."""
-    with st.expander(f"The first {min(_ROWS, found.indices.size):,} matches in their sentences"):
-        table = source.table(found, _ROWS)
-        st.dataframe(table, key="atlas_everywhere", hide_index=True, height=320)
-        st.caption("A row is a token that matches, or is a part of a match.")
+        shown = min(_ROWS, found.indices.size)
+        with st.expander(f"The first {shown:,} matches in their sentences"):
+            table = source.table(found, _ROWS)
+            st.dataframe(table, key="atlas_everywhere", hide_index=True, height=320)
+            st.caption("A row is a token that matches, or is a part of a match.")

@@ -106,12 +106,8 @@ def _show_link(link: str) -> None:
     if len(link.encode()) > _QR_BYTES:
         st.caption("The link is too long for a QR code.")
         return
-    st.image(_qr_code(link), width=_QR_PIXELS)
-
-
-def _qr_code(link: str) -> str:
-    """The code as SVG, black on white in either theme, with the margin that readers need."""
-    return _code_of(link).svg_inline(scale=4, **_LOOK)
+    # Black on white in either theme, with the margin that readers need.
+    st.image(_code_of(link).svg_inline(scale=4, **_LOOK), width=_QR_PIXELS)
 
 
 def _code_of(link: str) -> segno.QRCode:

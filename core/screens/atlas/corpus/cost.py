@@ -5,11 +5,9 @@ from __future__ import annotations
 from core.model import LoadedModel
 from core.model.memory import available_bytes
 from core.screens.atlas.corpus.entry import atlas_entries
-from core.ui.words.prose import Prose
 
 _USABLE_SHARE = 0.8  # of the free memory
 _POINT_BYTES = 3 * 3 * 4 + 4  # three stages of three components, and the norm
-_words = Prose(__file__)
 
 
 def cost_of(model: LoadedModel, tokens: int) -> int:
@@ -33,8 +31,3 @@ def take_memory(cost: int) -> str:
     while not refusal and entries and cost > _USABLE_SHARE * available_bytes():
         entries.popitem(last=False)
     return refusal
-
-
-def describe_cost(texts: str, tokens: int, cost: int) -> str:
-    """Before the button, when nothing has been run (Markdown)."""
-    return _words("cost", texts=texts, tokens=tokens, size=max(1, cost / 1e6))

@@ -22,7 +22,6 @@ from core.model import (
 )
 from core.screens.atlas.corpus.cost import (
     cost_of,
-    describe_cost,
     take_memory,
     too_large,
 )
@@ -36,6 +35,7 @@ from core.ui.frame.model_chip import show_model_facts
 from core.ui.serve import turns
 from core.ui.serve.progress import Bar, bar_with_cancel
 from core.ui.words.messages import show_model_error
+from core.ui.words.prose import Prose
 
 BATCH_TOKENS = 512  # of a forward pass: 0.2 s of the bundled model
 _WAIT_SECONDS = 1.0  # between two looks of a visitor who waits for another's atlas
@@ -43,6 +43,7 @@ _PART_TOKENS = 8_192  # run by length, so that there is little padding
 _PROJECTING = "Projecting the queries and keys of every head …"
 _PRESSED, _ASKED, _STOPPED = "_atlas_pressed", "_atlas_asked", "_atlas_stopped"
 _building = threading.BoundedSemaphore()  # two would only share the processors and the memory
+_words = Prose(__file__)
 
 
 def atlas_of_corpus(corpus: Corpus, budget: int) -> AtlasEntry:
@@ -93,7 +94,7 @@ def _offer(model: LoadedModel, corpus: Corpus, budget: int) -> None:
         about = estimate_texts(model, corpus.texts, budget, cache.MAX_TOKENS)
         tokens, texts = about.tokens, f"{about.texts:,} texts"
     cost = cost_of(model, tokens)
-    estimate = describe_cost(texts, tokens, cost)
+    estimate = _words("cost", texts=texts, tokens=tokens, size=max(1, cost / 1e6))
     if refusal := too_large(cost):
         st.error(f"{estimate} {refusal}")
         return
