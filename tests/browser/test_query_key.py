@@ -141,12 +141,18 @@ def test_a_chosen_pair_is_red_only_where_it_is_the_querys_strongest(goto: Open) 
     assert painted(panel(page, 0), blue) > 100
 
 
+# Charts take their place after a moment.
+BEGINS_HIGH = """() => {
+  const first = document.querySelector(".js-plotly-plot")
+  return first && first.getBoundingClientRect().y < 260
+}"""
+
+
 def test_the_ranges_of_the_search_stay_in_the_link_and_a_clicked_square_opens_its_picture(
     goto: Open,
 ) -> None:
     page = goto(f"/query_key?text={BOOK}&layer=1&part=search", width=1280, height=720)
-    first = page.locator(".js-plotly-plot").first
-    assert box_of(first)["y"] < 260
+    page.wait_for_function(BEGINS_HIGH, polling=50)
     page.get_by_label("a from − to +").fill("50")
     page.get_by_label("a from − to +").press("Enter")
     follow(page, "a_range=50")
@@ -156,7 +162,7 @@ def test_the_ranges_of_the_search_stay_in_the_link_and_a_clicked_square_opens_it
     choose(page, "Part", "All heads")
     follow(page, "part=heads.*a_range=50")
     expect(page.locator(".st-key-query_key_map .js-plotly-plot")).to_be_visible()
-    assert box_of(first)["y"] < 260
+    page.wait_for_function(BEGINS_HIGH, polling=50)
     click_head(page, "query_key_map", 4, 2)
     follow(page, "layer=4&head=2&part=picture")
     expect(panel(page, 0)).to_contain_text("L4 H2 raw")

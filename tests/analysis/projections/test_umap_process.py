@@ -95,6 +95,7 @@ def check_works() -> None:
     np.testing.assert_allclose(fit(), ROWS[:, :2] + 1, atol=1e-6)
 
 
+@pytest.mark.nightly
 def test_a_process_killed_twice_over_a_request_is_started_a_third_time(stand_in: StandIn) -> None:
     mark = stand_in.folder / "kills"
     stand_in.does(f"""
