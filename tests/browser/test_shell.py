@@ -44,6 +44,9 @@ def test_home_shows_tokens_and_the_colours_of_either_theme(goto: Open) -> None:
     page.get_by_test_id("stMainMenuPopover").get_by_text("Dark").click()
     expect(app).to_have_css("background-color", "rgb(16, 19, 28)")
     expect(word).to_have_css("color", "rgb(230, 233, 242)")
+    page.get_by_role("button", name="Share").click()
+    code = page.locator(".st-key-share_box").get_by_test_id("stCode").locator(".keyword").first
+    expect(code).to_have_css("color", "rgb(188, 197, 249)")  # outside of the app's own element
 
 
 @pytest.mark.parametrize(

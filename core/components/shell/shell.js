@@ -21,6 +21,8 @@ export default function (component) {
   const paper = paperOf(watch.probe)
   if (watch.paper !== paper) setTriggerValue("theme", paper)
   watch.paper = paper
+  // Menus and boxes hang outside of the app's element, which alone has the theme's scheme.
+  document.documentElement.style.colorScheme = getComputedStyle(watch.probe).colorScheme
   return whenGone(parentElement, () => {
     for (const cleanUp of watch.cleanUps) cleanUp()
     watch.probe.remove()
