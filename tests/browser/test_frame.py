@@ -40,7 +40,7 @@ def test_arrow_keys_step_and_back_undoes_an_example_and_leaves_the_page_else(got
     expect(grid).to_have_attribute("aria-label", re.compile("L4 H2"))
     page.get_by_role("button", name="Next head").press("ArrowUp")  # a button has no use for it
     follow(page, "layer=3&head=2")
-    page.wait_for_timeout(500)  # a late message of the stepper would bring its layer back
+    page.wait_for_timeout(1500)  # a late message of the stepper would bring its layer back
     settle(page)
     page.get_by_role("button", name="Mean of the last layer").click()
     follow(page, "layer=6&head=mean")
