@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
 from playwright.sync_api import expect
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -84,7 +85,10 @@ def test_a_picture_that_comes_back_is_shown_though_answers_are_late(
     assert troubles == []
 
 
-def test_neither_of_two_picks_is_lost_though_answers_are_late(app: str, open_page: Open) -> None:
+@pytest.mark.parametrize("answered_first", [False, pytest.param(True, marks=pytest.mark.nightly)])
+def test_neither_of_two_picks_is_lost_though_answers_are_late(
+    app: str, open_page: Open, *, answered_first: bool
+) -> None:
     """The second message brings the values of all menus from before the first pick."""
     page, troubles = open_page(), list[str]()
     line = Line(page)
@@ -94,7 +98,7 @@ def test_neither_of_two_picks_is_lost_though_answers_are_late(app: str, open_pag
     query = page.locator(".row .asking").nth(10)
     after = page.get_by_role("button", name="Next head")
     for head, (picks, answered) in enumerate(
-        [((query, after), False), ((after, query), True)], start=3
+        [((query, after), answered_first), ((after, query), not answered_first)], start=3
     ):
         wait_until_drawn(page)  # a press on a row that is drawn anew before its release is none
         line.hold()

@@ -81,7 +81,8 @@ def test_an_upload_is_never_written_to_the_disk_and_takes_the_place_of_older_one
         taken = process.memory_info().rss
         assert [one.put_megabytes(19)[0] for _ in range(14)] == [204] * 14
         grown = process.memory_info().rss - taken
-        assert all(one.put([b"a"], 1)[0] == 204 for _ in range(MAX_FILES))  # so many have room
+        assert all(one.put([b"a"], 1)[0] == 204 for _ in range(MAX_FILES))
+        # The large ones have gone for them, and the next visitors have room.
     assert opened == before
     assert grown < 230 * MEGABYTE  # 95 of files, and what the app loads after its first page
 

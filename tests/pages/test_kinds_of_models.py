@@ -122,16 +122,13 @@ VIEWS: list[tuple[str, dict[str, str]]] = [
 ]
 # What no page may say of an image; "sentence" and "word" alone stand in the names of sources.
 UNTRUE = ("this text", "your text", "the text", "a longer text", "two words", "full stop", "comma")
-OF_ALL = {"home", "heatmap", "query_key", "patterns", "anomalies"}  # the others of one kind by day
 IMAGE = [
-    *(
-        Row(kind, page, view, never=UNTRUE)
-        for kind in KINDS
-        for page, view in VIEWS
-        if kind == KINDS[0] or page in OF_ALL
-    ),
+    *(Row(kind, page, view, never=UNTRUE) for kind in KINDS for page, view in VIEWS),
     Row("vit", "neuron_view", says=("Which dimensions make one patch attend to another?",)),
 ]
+BY_DAY = {"home", "heatmap", "query_key", "patterns", "anomalies"}  # other pages: of one kind
+AT_NIGHT = [row for row in IMAGE if row.kind != KINDS[0] and row.page not in BY_DAY]
+ROWS = [*CAUSAL, *ABSENT, *DECODER, *CROSS, *HYBRID, *IMAGE]
 QUIET = {"causal", *KINDS}  # with these, nothing is warned of
 
 
@@ -160,7 +157,11 @@ def words(app: AppTest) -> str:
     return "\n".join([*spoken, alerts(app), *hints, *labels])
 
 
-@pytest.mark.parametrize("row", [*CAUSAL, *ABSENT, *DECODER, *CROSS, *HYBRID, *IMAGE], ids=str)
+@pytest.mark.parametrize(
+    "row",
+    [pytest.param(row, marks=[pytest.mark.nightly] * (row in AT_NIGHT)) for row in ROWS],
+    ids=str,
+)
 def test_a_page_opens_and_speaks_truly_of_its_model(
     row: Row, links: Links, monkeypatch: pytest.MonkeyPatch
 ) -> None:
