@@ -7,16 +7,25 @@ const EXAMPLE = "[class*=_preset_] button" // in core/ui/presets.py
 export function keepOneEntry({ document, history, location }) {
   const push = history.pushState
   let isExample = false
+  let before = "" // the address that was last replaced, unless something was clicked since
   /** @param {MouseEvent} event */
   function onClick({ target }) {
+    before = ""
     if (target instanceof Element) isExample = target.closest(EXAMPLE) !== null
   }
   /** @param {any} state @param {string} title @param {string | URL | null} [address] */
   function pushPage(state, title, address) {
-    const { origin, pathname } = new URL(address ?? "", location.href)
+    const { origin, pathname, search } = new URL(address ?? "", location.href)
     const stays = origin === location.origin && pathname === location.pathname
-    if (stays && !isExample) history.replaceState(state, title, address)
-    else push.call(history, state, title, address)
+    const replaces = stays && !isExample
+    const left = location.href
+    if (replaces) history.replaceState(state, title, address)
+    else {
+      // Of a page that runs fast, Streamlit writes the parameters before it has left the page before.
+      if (before && !stays && search === location.search) history.replaceState(state, title, before)
+      push.call(history, state, title, address)
+    }
+    before = replaces ? left : ""
     isExample = false
   }
   history.pushState = pushPage

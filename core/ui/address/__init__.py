@@ -38,6 +38,7 @@ def open_link() -> bool:
     Returns whether this run is one of those.
     """
     start_notices()
+    st.session_state.pop(_STATE, None)  # of the run before; this one ends with its own
     context = get_script_run_ctx()
     moved = context is not None and getattr(context, "is_history_navigation", False)
     st.session_state[_IS_READ] = moved or _LINK not in st.session_state
@@ -126,14 +127,15 @@ def shown() -> dict[str, str]:
 
 
 def write_waiting() -> None:
-    """Write the state of the last run, unless it is there or the window is not watched yet."""
+    """Write the state of a run that has ended, unless the window is not watched yet."""
     state = current()
-    if st.session_state.get(WATCHED, False) and st.query_params.to_dict() != state:
+    is_known = _STATE in st.session_state and st.session_state.get(WATCHED, False)
+    if is_known and st.query_params.to_dict() != state:
         st.query_params.from_dict(state)
 
 
 def current() -> dict[str, str]:
-    """What the address holds, or will soon: parameters and their values."""
+    """What the address holds, or will soon, once a run has ended: parameters and their values."""
     state: dict[str, str] = st.session_state.get(_STATE, {})
     return state
 
