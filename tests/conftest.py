@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 FolderOf: TypeAlias = Callable[[str], Path]
 OracleOf: TypeAlias = "Callable[[str], Oracle]"
 ModelOf: TypeAlias = "Callable[[str], LoadedModel]"
+UPLOADS_MB = 100  # that `quiet_app` holds
 
 
 settings.register_profile("night", deadline=None)  # a busy machine decides no test
@@ -114,11 +114,14 @@ def asked_outside(_proxy: tuple[str, list[bytes]]) -> list[bytes]:
 
 
 @pytest.fixture(scope="session")
-def quiet_app(_proxy: tuple[str, list[bytes]]) -> Iterator[str]:
-    """Address of an app as it starts without a browser, with no decision of an operator."""
-    environment = dict.fromkeys(
-        ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), _proxy[0]
-    )
-    environment |= dict.fromkeys(("no_proxy", "NO_PROXY"), "")
-    with running_process(subprocess.DEVNULL, **environment, HEADSCOPE_MODELS="") as (address, _):
+def quiet_app(
+    _proxy: tuple[str, list[bytes]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Address of an app as it starts without a browser; the operator limits uploads alone."""
+    proxies = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
+    environment = dict.fromkeys(proxies, _proxy[0]) | dict.fromkeys(("no_proxy", "NO_PROXY"), "")
+    environment |= {"HEADSCOPE_MODELS": "", "HEADSCOPE_UPLOADS_MB": str(UPLOADS_MB)}
+    path = tmp_path_factory.mktemp("quiet") / "log.txt"
+    with path.open("wb") as log, running_process(log, **environment) as (address, _):
         yield address
+    assert "Traceback" not in path.read_text()

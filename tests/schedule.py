@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
 # They share Ray, or a server that is visited without a browser.
-TOGETHER = (("tests/atlas/distributed/",), ("tests/test_visitor.py", "tests/ui/serve/"))
+TOGETHER = (
+    ("tests/atlas/distributed/",),
+    ("tests/hostile/test_uploads.py", "tests/test_visitor.py", "tests/ui/serve/"),
+)
 
 
 class WholeFiles(LoadScopeScheduling):

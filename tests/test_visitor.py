@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.tools.bench.classroom import WORDS, foreign_words, text_of
 from tests.tools.visitors import Visitor
@@ -56,6 +57,31 @@ def test_what_was_chosen_in_a_picture_does_not_send_the_picture_again(quiet_app:
             assert visitor.screen.find("neuron_view").body.bytes == first
             await visitor.set("query", "book")  # by the menu: that the picture must be told
             assert visitor.screen.find("neuron_view").body.bytes != first
+
+    run_visit(visit())
+
+
+def test_back_is_not_undone_by_what_is_picked_while_it_runs(quiet_app: str) -> None:
+    """Streamlit ends the run that has begun to read the address, and forgets that it was Back."""
+
+    async def visit() -> None:
+        drawn = asyncio.Event()
+
+        def look(data: bytes) -> None:
+            if ForwardMsg.FromString(data).WhichOneof("type") in {"delta", "ref_hash"}:
+                drawn.set()
+
+        async with Visitor(quiet_app, on_message=look) as visitor:
+            await visitor.open("heatmap", text=text_of("trout"), layer="4", head="2")
+            before = visitor.query
+            await visitor.set("place", {"view": {"layer": "5", "head": "3"}})
+            assert "layer=5&head=3" in visitor.query
+            visitor.query = before
+            drawn.clear()
+            await visitor.go_back()
+            await drawn.wait()
+            await visitor.set("words", value=True)
+            assert visitor.query == before.replace("words=0", "words=1")
 
     run_visit(visit())
 

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from core.analysis.arrays import Floats
 from core.figures.heatmap import MAX_TICKS
 from core.figures.labels import literal
+from core.figures.layout import lay_out
 from core.figures.palette import Palette, scale
 
 _MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
@@ -57,12 +58,11 @@ def states_figure(
         )
     )
     axis: dict[str, Any] = {"showgrid": False, "zeroline": False, "ticks": "", "type": "category"}
-    figure.update_xaxes(
-        tickmode="linear",
-        dtick=-(-len(labels) // MAX_TICKS),
-        tickangle=-60 if len(labels) > 8 else 0,
-        **axis,
+    angle, every = -60 if len(labels) > 8 else 0, -(-len(labels) // MAX_TICKS)
+    return lay_out(
+        figure,
+        xaxis=axis | {"tickmode": "linear", "dtick": every, "tickangle": angle},
+        yaxis=axis | {"autorange": "reversed"},
+        height=max(300, 130 + _PER_LAYER * len(rows)),
+        margin=_MARGIN,
     )
-    figure.update_yaxes(autorange="reversed", **axis)
-    figure.update_layout(height=max(300, 130 + _PER_LAYER * len(rows)), margin=_MARGIN)
-    return figure

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from core.analysis.layers import Rows
 from core.figures.head_map import add_cells, lay_out_heads
 from core.figures.labels import literal
+from core.figures.layout import lay_out
 from core.figures.palette import Palette
 
 _LEGEND = 24  # pixels of a row of the legend, which holds two classes
@@ -74,4 +75,4 @@ def add_legend(figure: go.Figure, under: int = 58) -> None:
     legend = {"orientation": "h", "y": -under / (height - 66), "yanchor": "top", "x": 0}
     legend |= {"itemclick": False, "itemdoubleclick": False, "title": {"text": ""}}
     height += _LEGEND * -(-len(figure.data) // 2)
-    figure.update_layout(height=height, showlegend=True, legend=legend)
+    lay_out(figure, height=height, showlegend=True, legend=legend)

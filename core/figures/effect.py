@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from core.analysis.arrays import Floats
 from core.figures.labels import literal
+from core.figures.layout import axis, lay_out
 from core.figures.palette import Palette
 
 _BARS = 300  # pixels, with their legend
@@ -42,7 +43,11 @@ def parts_by_layer(
             marker={"color": colour},
             hovertemplate=f"%{{x}}, {name}: %{{y:.3g}} {literal(unit)}<extra></extra>",
         )
-    figure.update_xaxes(title_text="", fixedrange=True)
-    figure.update_yaxes(title_text=literal(unit), fixedrange=True, zerolinecolor=colours.edge)
-    legend = {"orientation": "h", "y": 1.02, "yanchor": "bottom"}
-    return figure.update_layout(height=_BARS, barmode="group", legend=legend)
+    return lay_out(
+        figure,
+        xaxis=axis("", fixedrange=True),
+        yaxis=axis(literal(unit), fixedrange=True, zerolinecolor=colours.edge),
+        height=_BARS,
+        barmode="group",
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom"},
+    )

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from core.analysis.arrays import Bools, Floats
 from core.analysis.layers import GAP, Rows
 from core.figures.labels import literal
+from core.figures.layout import NARROW, axis, lay_out
 from core.figures.palette import Palette, scale, shaded
 
 _CELL = (0.88, 0.82)  # width and height of a head, of what is between two
@@ -99,10 +100,19 @@ def lay_out_heads(
 
     Layers that do not attend are a thin empty row.
     """
-    axis: dict[str, Any] = {"showgrid": False, "zeroline": False}
-    figure.update_xaxes(title_text="head", range=[0.4, heads + 0.6], dtick=1, **axis)
-    figure.update_yaxes(
-        title_text="layer", range=[rows.end + 0.6, 0.4], **axis, **layer_ticks(rows)
+    row = 40 if heads <= 6 else 26 if heads <= 16 else 19  # pixels
+    if large:
+        row = max(row, round(min(_ROW, _HEIGHT / rows.end)))
+    look: dict[str, Any] = {"showgrid": False, "zeroline": False}
+    lay_out(
+        figure,
+        **clickable(
+            axis("head", range=[0.4, heads + 0.6], dtick=1, **look),
+            axis("layer", range=[rows.end + 0.6, 0.4], **look, **layer_ticks(rows)),
+        ),
+        height=max(240, 110 + row * rows.end),
+        showlegend=False,
+        barmode="overlay",
     )
     for gap in rows.gaps:
         figure.add_hrect(
@@ -113,12 +123,6 @@ def lay_out_heads(
             line_width=0,
             layer="below",
         )
-    make_clickable(figure)
-    row = 40 if heads <= 6 else 26 if heads <= 16 else 19  # pixels
-    if large:
-        row = max(row, round(min(_ROW, _HEIGHT / rows.end)))
-    height = max(240, 110 + row * rows.end)
-    figure.update_layout(height=height, showlegend=False, barmode="overlay")
 
 
 def layer_ticks(rows: Rows) -> dict[str, Any]:
@@ -133,13 +137,11 @@ def layer_ticks(rows: Rows) -> dict[str, Any]:
     }
 
 
-def make_clickable(figure: go.Figure) -> None:
-    """A click selects a point; nothing zooms, and the margins are narrow."""
-    figure.update_xaxes(fixedrange=True)
-    figure.update_yaxes(fixedrange=True)
-    figure.update_layout(
-        margin={"l": 8, "r": 8, "t": 8, "b": 8}, clickmode="event+select", dragmode=False
-    )
+def clickable(xaxis: dict[str, Any], yaxis: dict[str, Any]) -> dict[str, Any]:
+    """The layout of these axes where a click selects a point, nothing zooms, margins are narrow."""
+    fixed = {"fixedrange": True}
+    clicks = {"clickmode": "event+select", "dragmode": False}
+    return {"xaxis": xaxis | fixed, "yaxis": yaxis | fixed, "margin": NARROW, **clicks}
 
 
 def frame(figure: go.Figure, rows: Rows, head: tuple[int, int], colours: Palette) -> None:

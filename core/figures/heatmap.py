@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from core.analysis.arrays import Bools
 from core.figures.labels import literal
+from core.figures.layout import NARROW, axis, lay_out
 from core.figures.palette import Palette, scale
 from core.model.trace import Array
 
@@ -57,7 +58,7 @@ def heatmap_figure(
     )
     if not np.isfinite(values).all():
         _add_masked(figure, np.isfinite(values), across, names, title, colours)
-    axis = {
+    look = {
         "type": "category",
         "tickmode": "linear",
         "showgrid": False,
@@ -66,12 +67,14 @@ def heatmap_figure(
     }
     angle = -60 if len(across) > 8 else 0
     every = [-(-len(labels) // MAX_TICKS) for labels in (across, names)]
-    figure.update_xaxes(side="top", tickangle=angle, dtick=every[0], **axis)
-    figure.update_xaxes(title_text=f"<b>{literal(title)}</b>, to (key)")
-    figure.update_yaxes(title_text="from (query)", autorange="reversed", dtick=every[1], **axis)
-    height = float(np.clip(150 + _PER_TOKEN * len(names), _MIN_HEIGHT, _MAX_HEIGHT))
-    figure.update_layout(height=height, margin={"l": 8, "r": 8, "t": 8, "b": 8})
-    return figure
+    to = f"<b>{literal(title)}</b>, to (key)"
+    return lay_out(
+        figure,
+        xaxis=axis(to, side="top", tickangle=angle, dtick=every[0], **look),
+        yaxis=axis("from (query)", autorange="reversed", dtick=every[1], **look),
+        height=float(np.clip(150 + _PER_TOKEN * len(names), _MIN_HEIGHT, _MAX_HEIGHT)),
+        margin=NARROW,
+    )
 
 
 def _add_masked(

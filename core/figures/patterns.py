@@ -15,6 +15,7 @@ from core.analysis.head_patterns.registry import Naming
 from core.analysis.layers import Rows
 from core.figures.class_map import ClassLook, class_map
 from core.figures.labels import literal
+from core.figures.layout import axis, lay_out
 from core.figures.palette import Palette, lch_to_hex
 
 _BAR = 24  # pixels per bar
@@ -126,12 +127,12 @@ def score_bars(bars: Sequence[Bar], colours: Palette) -> go.Figure:
             | {"line": {"width": 2, "color": colour}},
             hovertemplate=f"%{{y}}, {name}: %{{x:.3f}}<extra></extra>",
         )
-    figure.update_xaxes(range=[0, 1.02], fixedrange=True, zeroline=False, tickvals=[0, 0.5, 1])
-    figure.update_yaxes(autorange="reversed", fixedrange=True, title_text="")
-    figure.update_layout(
+    return lay_out(
+        figure,
+        xaxis={"range": [0, 1.02], "fixedrange": True, "zeroline": False, "tickvals": [0, 0.5, 1]},
+        yaxis=axis("", autorange="reversed", fixedrange=True),
         height=70 + _BAR * len(bars),
         margin={"l": 8, "r": _NUMBERS, "t": 8, "b": 8},
         bargap=0.35,
         legend={"orientation": "h", "y": -0.08, "yanchor": "top"},
     )
-    return figure

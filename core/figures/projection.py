@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from core.analysis.arrays import Floats
 from core.analysis.pair_projection import SAME_WAY, PairProjection
 from core.figures.labels import literal
+from core.figures.layout import NARROW, axis, lay_out
 from core.figures.palette import Palette
 
 _MAX_TICKS = 8
@@ -34,7 +35,7 @@ def layers_figure(
     a, b = map(literal, names)
     a_to_b, b_to_a = projection.a_to_b, projection.b_to_a
     figure = go.Figure()
-    for axis, name, values, colour, dash, symbol in (
+    for of, name, values, colour, dash, symbol in (
         ("y", "cosine in full space", projection.in_full, colours.accent, "solid", "circle"),
         ("y", "in the plane", projection.in_plane, colours.accent, "dash", "circle-open"),
         ("y2", f"{a} → {b}, strongest head", a_to_b.max(axis=1), colours.query, "solid", "square"),
@@ -43,10 +44,9 @@ def layers_figure(
     ):
         line = {"color": colour, "dash": dash, "width": 2 if symbol else 1}
         marker = {"symbol": symbol, "size": 8 if symbol else 1, "color": colour}
-        look = {"line": line, "marker": marker, "yaxis": axis}
+        look = {"line": line, "marker": marker, "yaxis": of}
         _add_line(figure, name, values, projection.layer_labels, **look)
     figure.add_hline(SAME_WAY, line={"color": colours.ink, "dash": "dot", "width": 1})
-    _over_layers(figure, projection.layer_labels, colours)
     larger, smaller = [_SMALLER + _BETWEEN, 1.0], [0.0, _SMALLER]
     panels = (smaller, larger) if attention_first else (larger, smaller)
     for (_, top), title in zip(panels, titles, strict=True):
@@ -62,13 +62,17 @@ def layers_figure(
             align="left",
             showarrow=False,
         )
-    attention = {"range": [-0.04, 1.04], "dtick": 0.5, "title_text": "attention"}
-    return figure.update_layout(
+    cosines = {"range": [-1.08, 1.08], "zeroline": True, "zerolinecolor": colours.edge}
+    attention = {"range": [-0.04, 1.04], "zeroline": False, "dtick": 0.5}
+    return lay_out(
+        figure,
+        xaxis={"anchor": "free", "position": 0, "showgrid": False, **_ticks(projection)},
+        yaxis=axis("cosine", domain=panels[0], dtick=1 if attention_first else 0.5, **cosines),
+        yaxis2=axis("attention", domain=panels[1], **attention),
         height=_HEIGHT,
-        margin={"t": 28},
-        xaxis={"anchor": "free", "position": 0},
-        yaxis={"domain": panels[0], "title_text": "cosine", "dtick": 1 if attention_first else 0.5},
-        yaxis2={"domain": panels[1], "zeroline": False, **attention},
+        margin=NARROW | {"t": 28},
+        legend={"orientation": "h", "y": -0.14, "yanchor": "top", "x": 0},
+        hovermode="closest",
     )
 
 
@@ -89,19 +93,12 @@ def _add_line(
     )
 
 
-def _over_layers(figure: go.Figure, layer_labels: Sequence[int], colours: Palette) -> go.Figure:
+def _ticks(projection: PairProjection) -> dict[str, Any]:
+    """What the axis of layers says, of which some may not attend."""
+    layer_labels = projection.layer_labels
     step = -(-len(layer_labels) // _MAX_TICKS)
-    ticks: dict[str, Any] = {"dtick": step}
-    if layer_labels[-1] > len(layer_labels):  # some layers between do not attend
-        shown = list(layer_labels[::step])
-        ticks = {"tickvals": shown, "ticktext": [f"layer {number}" for number in shown]}
-    figure.update_xaxes(tickprefix="layer ", showgrid=False, **ticks)
-    figure.update_yaxes(
-        range=[-1.08, 1.08], zeroline=True, zerolinecolor=colours.edge, title_text="", dtick=0.5
-    )
-    return figure.update_layout(
-        height=330,
-        margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        legend={"orientation": "h", "y": -0.14, "yanchor": "top", "x": 0},
-        hovermode="closest",
-    )
+    if layer_labels[-1] == len(layer_labels):
+        return {"tickprefix": "layer ", "dtick": step}
+    shown = list(layer_labels[::step])
+    ticks = {"tickvals": shown, "ticktext": [f"layer {number}" for number in shown]}
+    return {"tickprefix": "layer ", **ticks}

@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 
 from core.analysis.arrays import Floats
 from core.figures.class_map import add_legend
-from core.figures.head_map import make_clickable, steady
+from core.figures.head_map import clickable, steady
 from core.figures.labels import literal
+from core.figures.layout import lay_out
 from core.figures.palette import Palette
 from core.figures.patterns import LETTERS
 
@@ -56,10 +57,8 @@ def similar_by_pattern(
         )
     _ring(figure, points[chosen], heads[chosen][2], colours)
     axis = {"showgrid": False, "zeroline": False, "showticklabels": False}  # numbers mean nothing
-    figure.update_xaxes(**axis, constrain="domain")
-    figure.update_yaxes(**axis, scaleanchor="x", scaleratio=1)
-    make_clickable(figure)
-    figure.update_layout(height=456)
+    scaled = {"scaleanchor": "x", "scaleratio": 1}
+    lay_out(figure, **clickable({**axis, "constrain": "domain"}, {**axis, **scaled}), height=456)
     add_legend(figure, 12)
     return figure
 

@@ -1,4 +1,4 @@
-"""Uploads to the real server: never on the disk, few, not more than it holds; and how it ends."""
+"""Uploads to the real server: never on the disk, few, not more than it holds."""
 
 from __future__ import annotations
 
@@ -10,35 +10,16 @@ import pytest
 
 from core.ui.serve.uploads import MAX_FILES
 from tests.hostile.uploader import Visitor, visitor
-from tests.server import process_at, running_process
-from tests.tools.visitors import ConnectionLostError
-from tests.tools.visitors import Visitor as Guest
-from tests.tools.visitors.running import run_visit
+from tests.server import process_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from subprocess import Popen
 
     import psutil
 
 pytestmark = pytest.mark.slow
 
 MEGABYTE = 2**20
-MOST_MB = 100
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Popen[bytes]]]:
-    path = tmp_path_factory.mktemp("uploads") / "log.txt"
-    here, held = "--server.address=127.0.0.1", str(MOST_MB)
-    with path.open("wb") as log, running_process(log, here, HEADSCOPE_UPLOADS_MB=held) as started:
-        yield started
-    assert "Traceback" not in path.read_text()
-
-
-@pytest.fixture
-def address(server: tuple[str, Popen[bytes]]) -> str:
-    return server[0]
 
 
 def temporary_files(process: psutil.Process) -> list[str]:
@@ -58,13 +39,13 @@ def temporary_files(process: psutil.Process) -> list[str]:
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc lists what a process opens")
 def test_an_upload_is_never_written_to_the_disk_and_takes_the_place_of_older_ones(
-    address: str,
+    quiet_app: str,
 ) -> None:
     """Looked at when all but the end of 19 MB is sent: what is not received yet is in no buffer.
 
     Of 14 more such files, which are 266 MB, four stay, and one is arriving, twice.
     """
-    process = process_at(address)
+    process = process_at(quiet_app)
     before = temporary_files(process)
     opened: list[str] = []
 
@@ -74,7 +55,7 @@ def test_an_upload_is_never_written_to_the_disk_and_takes_the_place_of_older_one
         opened.extend(temporary_files(process))
         yield bytes(MEGABYTE)
 
-    with visitor(address) as one:
+    with visitor(quiet_app) as one:
         assert one.put(blocks(19), 19 * MEGABYTE)[0] == 204
         assert one.put_megabytes(60)[0] == 413
         assert one.put([b"a"], 1, "a\0.txt")[0] == 400  # it would end every run of the page
@@ -87,7 +68,7 @@ def test_an_upload_is_never_written_to_the_disk_and_takes_the_place_of_older_one
     assert grown < 230 * MEGABYTE  # 95 of files, and what the app loads after its first page
 
 
-def test_uploads_under_way_in_number_are_refused(address: str) -> None:
+def test_uploads_under_way_in_number_are_refused(quiet_app: str) -> None:
     """Seven of 19 MB at once, each held back before its end, on a server that holds 100."""
     held: list[int] = []
 
@@ -97,25 +78,6 @@ def test_uploads_under_way_in_number_are_refused(address: str) -> None:
             held.append(others[0].put(blocks(others[1:]), 19 * MEGABYTE)[0])
         yield bytes(MEGABYTE)
 
-    with visitor(address) as one, visitor(address) as two, visitor(address) as three:
+    with visitor(quiet_app) as one, visitor(quiet_app) as two, visitor(quiet_app) as three:
         assert one.put(blocks([two, three] * 3), 19 * MEGABYTE)[0] == 204
     assert held == [507, 507, *[204] * 4]
-
-
-def test_a_server_that_is_asked_to_end_while_it_measures_ends_well(
-    server: tuple[str, Popen[bytes]],
-) -> None:
-    """Threads that are in torch as Python ends would abort it."""
-    address, process = server
-
-    def end(message: bytes) -> None:
-        if b"Random directions of the largest" in message:
-            process.terminate()
-
-    async def visit() -> None:
-        async with Guest(address, on_message=end) as visitor:
-            await visitor.open("effect", model="bundled/gpt2-novels", text="the king " * 9)
-
-    with pytest.raises(ConnectionLostError):
-        run_visit(visit())
-    assert process.wait(60) == 0

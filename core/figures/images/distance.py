@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 
 from core.analysis.arrays import Floats, mean_of_finite
 from core.analysis.layers import Rows
-from core.figures.head_map import HOVERED, layer_ticks, make_clickable, steady
+from core.figures.head_map import HOVERED, clickable, layer_ticks, steady
+from core.figures.layout import axis, lay_out
 from core.figures.palette import Palette
 
 _HEIGHT = 400  # pixels
@@ -53,11 +54,15 @@ def distance_figure(pixels: Floats, uniform: float, rows: Rows, colours: Palette
         line={"color": colours.categories[1], "width": 2, "dash": "dash"},
         hoverinfo="skip",
     )
-    axis = {"showgrid": False, "zeroline": False} | layer_ticks(rows)
-    figure.update_xaxes(title_text="layer", range=[0.5, rows.end + 0.5], **axis)
+    look = {"range": [0.5, rows.end + 0.5], "showgrid": False, "zeroline": False}
     top = max(uniform, float(np.nanmax(pixels, initial=0.0))) * _ROOM
-    figure.update_yaxes(title_text="mean attention distance (pixels)", range=[0, top])
-    make_clickable(figure)
-    legend = {"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "title": {"text": ""}}
-    figure.update_layout(height=_HEIGHT, showlegend=True, legend=legend)
-    return figure
+    return lay_out(
+        figure,
+        **clickable(
+            axis("layer", **look, **layer_ticks(rows)),
+            axis("mean attention distance (pixels)", range=[0, top]),
+        ),
+        height=_HEIGHT,
+        showlegend=True,
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "title": {"text": ""}},
+    )

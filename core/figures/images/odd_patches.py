@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.analysis.arrays import Bools, Floats
+from core.figures.layout import axis, lay_out
 from core.figures.palette import Palette
 from core.vocabulary import percent
 
@@ -47,16 +48,16 @@ def norms_by_layer(
     for index, (name, line) in enumerate(others.items()):
         look = {"color": colours.accent, "width": 2, "dash": dashes[index % len(dashes)]}
         _add_line(figure, names, line, name, look)
-    figure.update_xaxes(title={"text": "after layer"}, type="category", showgrid=False)
-    figure.update_yaxes(rangemode="tozero")
-    figure.update_layout(
+    return lay_out(
+        figure,
+        xaxis=axis("after layer", type="category", showgrid=False),
+        yaxis={"rangemode": "tozero"},
         height=_HEIGHT,
         margin=_MARGIN,
         title={"text": "Length of the state by layer", "x": 0, "font": {"size": 15}},
         showlegend=True,
         legend={"orientation": "h", "y": -0.22, "yanchor": "top", "title": {"text": ""}},
     )
-    return figure
 
 
 def _add_line(

@@ -13,6 +13,7 @@ from core.analysis.normalization import GridSearch
 from core.analysis.query_key.layer_search import Regression
 from core.analysis.query_key.scaling import HeadScaling
 from core.figures.labels import literal
+from core.figures.layout import axis, lay_out
 from core.figures.palette import Palette, scale
 
 
@@ -35,9 +36,8 @@ def surface_figure(search: GridSearch, colours: Palette) -> go.Figure:
         hovertemplate="best: a = %{y:.3g}, c = %{x:.3g}<extra></extra>",
         **_open_marker("circle-open", 15, colours.alert, 3),
     )
-    figure.update_xaxes(title_text="c", showgrid=False, zeroline=False)
-    figure.update_yaxes(title_text="a", showgrid=False, zeroline=False)
-    return _framed(figure, "r for every a and c")
+    plain = {"showgrid": False, "zeroline": False}
+    return _framed(figure, axis("c", **plain), axis("a", **plain), "r for every a and c")
 
 
 def regression_figure(regression: Regression, title: str, colours: Palette) -> go.Figure:
@@ -62,9 +62,8 @@ def regression_figure(regression: Regression, title: str, colours: Palette) -> g
             line={"color": colours.alert, "width": 2.5},
             hovertemplate=f"slope {slope:.4g}<extra></extra>",
         )
-    figure.update_xaxes(title_text="cosine distance of query and key of the same token")
-    figure.update_yaxes(title_text="dot product")
-    return _framed(figure, title)
+    distance = "cosine distance of query and key of the same token"
+    return _framed(figure, axis(distance), axis("dot product"), title)
 
 
 def curve_figure(
@@ -97,10 +96,10 @@ def curve_figure(
         template = f"{hover}c = %{{x:.3g}}: %{{y:.4f}}<extra></extra>"
         figure.add_scatter(x=x, y=y, name=name, hovertemplate=template, **look)
     ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
-    figure.update_xaxes(type="log", title_text="c", tickvals=ticks, zeroline=False)
-    figure.update_yaxes(title_text="correlation of distance and scores")
+    across = axis("c", type="log", tickvals=ticks, zeroline=False)
     legend = {"orientation": "h", "y": -0.24, "yanchor": "top", "x": 0}
-    return _framed(figure).update_layout(showlegend=True, height=380, legend=legend)
+    _framed(figure, across, axis("correlation of distance and scores"))
+    return lay_out(figure, showlegend=True, height=380, legend=legend)
 
 
 def _open_marker(symbol: str, size: int, colour: str, width: int) -> dict[str, Any]:
@@ -109,8 +108,13 @@ def _open_marker(symbol: str, size: int, colour: str, width: int) -> dict[str, A
     return {"mode": "markers", "marker": marker}
 
 
-def _framed(figure: go.Figure, title: str = "") -> go.Figure:
-    return figure.update_layout(
+def _framed(
+    figure: go.Figure, xaxis: dict[str, Any], yaxis: dict[str, Any], title: str = ""
+) -> go.Figure:
+    return lay_out(
+        figure,
+        xaxis=xaxis,
+        yaxis=yaxis,
         height=340,
         showlegend=False,
         margin={"l": 8, "r": 8, "t": 36 if title else 8, "b": 8},

@@ -12,6 +12,7 @@ from core.analysis.images.points import Tints
 from core.analysis.projections.joint_embedding import Embedding
 from core.analysis.query_key.clouds import Lines
 from core.figures.labels import literal
+from core.figures.layout import lay_out
 from core.figures.palette import Palette
 from core.figures.shades import shades_on
 
@@ -49,7 +50,8 @@ def space_figure(
         )
     titles = zip("xyz", axes, strict=True)
     named = {f"{axis}axis": {"title": {"text": text}} for axis, text in titles}
-    return figure.update_layout(
+    return lay_out(
+        figure,
         height=440,
         showlegend=False,
         margin={"l": 0, "r": 0, "t": 30, "b": 0},

@@ -66,17 +66,16 @@ def transformed_norms(
     ----------
     grams : from :func:`value_grams`, to reuse them for many texts.
     """
-    from threadpoolctl import threadpool_limits
+    import torch
 
     grams = value_grams(model, trace.attention_type) if grams is None else grams
     if grams is None:
         return None
     norms = np.empty((*trace.shape[:2], trace.kv_values.shape[2]), dtype=np.float32)
-    # Matrices this small gain nothing from threads, which wait for each other on a busy server.
-    with threadpool_limits(1, user_api="blas"):
-        for layer, gram in enumerate(grams):
-            own = trace.kv_values[layer, :, :, : gram.shape[-1]]  # the layer's own dims
-            values = np.repeat(own.astype(np.float64), trace.group, axis=0)
-            squares = ((values @ gram) * values).sum(axis=-1)
-            norms[layer] = np.sqrt(np.maximum(squares, 0))
+    for layer, gram in enumerate(grams):
+        own = trace.kv_values[layer, :, :, : gram.shape[-1]]  # the layer's own dims
+        values = torch.from_numpy(np.repeat(own.astype(np.float64), trace.group, axis=0))
+        # By torch, since matrices this small gain nothing from the threads of NumPy's BLAS.
+        squares = ((values @ torch.from_numpy(gram)) * values).sum(dim=-1)
+        norms[layer] = squares.clamp(min=0).sqrt().numpy()
     return norms

@@ -28,6 +28,7 @@ _MAX_SITE = 200  # bytes of the site's own address where it is not known
 _MAX_UNPACKED = 2 * 12 * MAX_TEXT  # bytes: two texts with every character as a JSON escape
 _TEXTS = ("text", "pair")
 _LINK, _OPTIONAL, _STATE = "_link", "_optional_parameters", "_address"
+_MOVED = "_moved_to"  # by back or forward, while no run that has read this address has ended
 _IS_READ = "_link_is_read_now"
 WATCHED = "_window_is_watched"
 
@@ -35,21 +36,29 @@ WATCHED = "_window_is_watched"
 def open_link() -> bool:
     """Read the parameters of a link: on a visitor's first run, and on back and forward.
 
-    Returns whether this run is one of those.
+    Of these too if a message of the same page ended that run. Returns whether this run is one.
     """
     start_notices()
-    st.session_state.pop(_STATE, None)  # of the run before; this one ends with its own
-    context = get_script_run_ctx()
-    moved = context is not None and getattr(context, "is_history_navigation", False)
-    st.session_state[_IS_READ] = moved or _LINK not in st.session_state
-    if not st.session_state[_IS_READ]:
+    state, context, address = st.session_state, get_script_run_ctx(), shown()
+    state.pop(_STATE, None)  # of the run before; this one ends with its own
+    is_back = context is not None and getattr(context, "is_history_navigation", False)
+    moved = is_back or (_MOVED in state and state[_MOVED][0] == address)
+    state[_IS_READ] = moved or _LINK not in state
+    if not state[_IS_READ]:
         return False
     link = _unpacked({key: value for key, value in st.query_params.to_dict().items() if value})
-    # What an address omits is off: back and forward must switch it off again.
-    omitted = dict.fromkeys(st.session_state.setdefault(_OPTIONAL, set()), "")
-    st.session_state[_LINK] = omitted | link
     if moved or "pair" in link:
-        st.session_state["two"] = "pair" in link
+        state["two"] = "pair" in link
+    # What an address omits is off: back and forward must switch it off again.
+    link = dict.fromkeys(state.setdefault(_OPTIONAL, set()), "") | link
+    now = {key: to_text(state.get(key)) for key in link}
+    if is_back:
+        state[_MOVED] = address, now
+    before = state[_MOVED][1] if moved else now
+    # What is neither from before nor from the link was picked since, and stays.
+    state[_LINK] = {
+        key: value for key, value in link.items() if now[key] in {before.get(key, now[key]), value}
+    }
     return True
 
 
@@ -110,6 +119,7 @@ def write(values: Mapping[str, object]) -> None:
     """
     state = {key: text for key, value in values.items() if (text := to_text(value)) is not None}
     st.session_state[_STATE] = _shortened(state) if links_are_on() else {}
+    st.session_state.pop(_MOVED, None)
     write_waiting()
 
 

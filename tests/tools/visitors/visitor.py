@@ -137,6 +137,14 @@ class Visitor:
             if is_trigger(element):
                 self._states.pop(state.id, None)
 
+    async def go_back(self) -> None:
+        """Say that the address has become what `query` is, and do not wait for the answer."""
+        assert self._connection is not None
+        request = BackMsg()
+        request.rerun_script.is_history_navigation = True
+        self._describe(request.rerun_script)
+        await self._connection.send(request.SerializeToString())
+
     def errors(self) -> list[str]:
         """Exceptions and red boxes on the screen, and failures of the script as a whole."""
         return [*self.failures, *(error for element in self.screen if (error := element.error))]

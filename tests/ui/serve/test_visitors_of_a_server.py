@@ -10,6 +10,9 @@ import pytest
 
 from core.model import catalog
 from tests.raw_visit import visit
+from tests.server import process_at
+from tests.tools.visitors import ConnectionLostError, Visitor
+from tests.tools.visitors.running import run_visit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,3 +50,20 @@ def test_a_folder_is_told_to_nobody_but_the_visitor_at_the_machine(
     ]
     assert len(set(answers)) == 1
     assert "This link asks for model it. This site offers" in answers[0]
+
+
+def test_at_last_a_server_that_is_asked_to_end_while_it_measures_ends_well(quiet_app: str) -> None:
+    """Threads that are in torch as Python ends would abort it. No test uses this server later."""
+    process = process_at(quiet_app)
+
+    def end(message: bytes) -> None:
+        if b"Random directions of the largest" in message:
+            process.terminate()
+
+    async def visitor() -> None:
+        async with Visitor(quiet_app, on_message=end) as guest:
+            await guest.open("effect", model="bundled/gpt2-novels", text="the king " * 9)
+
+    with pytest.raises(ConnectionLostError):
+        run_visit(visitor())
+    assert process.wait(60) == 0
