@@ -42,6 +42,12 @@ WALKS = [
         (("light", PHONE), ("light", (1366, 768, 190))), marks=pytest.mark.nightly, id="laptop"
     ),
 ]
+# Until what a size moves has moved, such as the menu that slides in or out.
+SLID = """async () => {
+  const slides = () => document.getAnimations().filter((each) => each instanceof CSSTransition)
+  for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
+  await Promise.allSettled(slides().map((each) => each.finished))
+}"""
 PATHS = [page.name for page in PAGES if page.name != "atlas"]
 PATHS += [f"atlas?budget=1000{more}" for more in ("", "&part=one&layer=4&head=2&dossier=1")]
 
@@ -107,7 +113,7 @@ def show(page: Page, scheme: Scheme, screen: tuple[int, int, int]) -> None:
     if before["width"] != width:
         page.evaluate("writtenTexts.clear()")
         page.set_viewport_size({"width": width, "height": height})
-        page.wait_for_timeout(300)  # until the menu has slid in or out
+        page.evaluate(SLID)
 
 
 def test_a_faint_and_a_small_text_are_found(app: str, open_page: Open) -> None:

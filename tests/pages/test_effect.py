@@ -38,23 +38,23 @@ def _answer(app: AppTest) -> str:
 
 
 def test_the_answer_the_map_and_the_card_say_what_is_measured() -> None:
-    app = open_app("effect", text=BOOK, layer="4", head="10", replace="zero")
-    model, trace = load("bundled/minilm"), trace_text(load("bundled/minilm"), BOOK)
-    key = TraceKey("bundled/minilm", BOOK)
-    leaders = leading_table(trace, measuring.measured_effects(key, "zero", "sentence", "fresh"))
+    app = open_app("effect", model=NOVELS, text=KING, layer="1", head="2", replace="zero")
+    model, trace = load(NOVELS), trace_text(load(NOVELS), KING)
+    key = TraceKey(NOVELS, KING)
+    leaders = leading_table(trace, measuring.measured_effects(key, "zero", "kl", "fresh"))
     passing = leaders[leaders["matters"]]
     first = (passing if len(passing) else leaders).iloc[0]
-    beyond = f"{first['low']:.3g} to {first['high']:.3g}; 13 tokens: a hint."
+    beyond = f"{first['low']:.3g} to {first['high']:.3g}; 14 tokens: a hint."
     assert f"L{first['layer']} H{first['head']}" in _answer(app)
     assert beyond in _answer(app)
-    table = effect_table(trace, measuring.measured_effects(key, "zero", "sentence"))
+    table = effect_table(trace, measuring.measured_effects(key, "zero", "kl"))
     assert ("is beyond chance on this text" in _answer(app)) == (len(passing) == 0)
-    assert f"({table['exceeds'].sum()} of 72 heads; 8 directions each" in said(app)
-    found = effects(model, BOOK, "zero", heads=[(3, 9)], draws=19, seed=1)
-    effect, control = found.values[3, 9], found.control[3, 9]
+    assert f"({table['exceeds'].sum()} of 16 heads; 8 directions each" in said(app)
+    found = effects(model, KING, "zero", heads=[(0, 1)], draws=19, seed=1)
+    effect, control = found.values[0, 1], found.control[0, 1]
     shown = f"**{effect:.3g}**" if abs(effect) > control else f"{effect:.3g}"
     assert f"| zero | {shown} | ≤ {control:.3g} |" in said(app)
-    assert "**L4 H10** looks like **first token**" in said(app)
+    assert "**L1 H2** looks like **first token**" in said(app)
 
 
 def test_the_values_are_drawn_before_what_chance_does_is_measured(
@@ -145,13 +145,14 @@ def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> No
 @pytest.mark.usefixtures("few_effects")
 def test_a_long_text_is_cut_and_that_is_said_in_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(given, "MAX_TOKENS", 8)
-    link = {"text": "It rains in the north and it pours in the south.", "token": "2"}
-    assert "Effects are of the first 8 of 15 tokens." in said(open_app("effect", **link))
+    link = {"text": "it rains in the north and it pours in the south .", "token": "2"}
+    link |= {"model": NOVELS}
+    assert "Effects are of the first 8 of 19 tokens." in said(open_app("effect", **link))
     app = open_app("effect", part="away", take="edge", **link)
-    assert "Effects are of the first 8 of 15 tokens." in said(app)
+    assert "Effects are of the first 8 of 19 tokens." in said(app)
     assert len(app.selectbox(key="cut_key").options) == 8
     app = open_app("effect", part="paths", **link)
-    assert "The first 8 of 15 tokens." in said(app)
+    assert "The first 8 of 19 tokens." in said(app)
     assert len(sent(app, "paths")["sides"]["queries"]["labels"]) == 8
 
 
