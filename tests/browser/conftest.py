@@ -244,7 +244,7 @@ class Visit:
         runs = -1
         while self.runs != runs:
             runs = self.runs
-            self.page.wait_for_timeout(80)
+            self.page.wait_for_timeout(200)
             settle(self.page)
 
     def follow(self, address: str) -> None:
