@@ -132,10 +132,10 @@ OF_A_TEXT = [
 
 @pytest.mark.parametrize(("name", "state"), OF_A_TEXT)
 def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, str]) -> None:
-    first, *texts = "x", ODD + "a" * 3000, "book " * 90
+    first, long = "x", ODD + "a" * 3000 + " book" * 90
     app = open_app(name, text=first, **(FEW_HEADS.get(name, {}) | state))
-    for text in (first, *texts):
-        if text != first:
+    for text in (first, long):
+        if text == long:
             app.text_area(key="text").set_value(text).run()
         assert not re.search(r"\bnan\b", said(app)), text
         assert not re.search(r"\d%", said(app)), "a share is written another way"
