@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 FolderOf: TypeAlias = Callable[[str], Path]
 OracleOf: TypeAlias = "Callable[[str], Oracle]"
 ModelOf: TypeAlias = "Callable[[str], LoadedModel]"
-UPLOADS_MB = 100  # that `quiet_app` holds
 
 
 settings.register_profile("night", deadline=None)  # a busy machine decides no test
@@ -120,7 +119,7 @@ def quiet_app(
     """Address of an app as it starts without a browser; the operator limits uploads alone."""
     proxies = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
     environment = dict.fromkeys(proxies, _proxy[0]) | dict.fromkeys(("no_proxy", "NO_PROXY"), "")
-    environment |= {"HEADSCOPE_MODELS": "", "HEADSCOPE_UPLOADS_MB": str(UPLOADS_MB)}
+    environment |= {"HEADSCOPE_MODELS": "", "HEADSCOPE_UPLOADS_MB": "100"}
     path = tmp_path_factory.mktemp("quiet") / "log.txt"
     with path.open("wb") as log, running_process(log, **environment) as (address, _):
         yield address

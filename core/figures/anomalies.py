@@ -11,10 +11,9 @@ import plotly.graph_objects as go
 from core.analysis.arrays import Floats
 from core.figures.heatmap import MAX_TICKS
 from core.figures.labels import literal
-from core.figures.layout import lay_out
+from core.figures.layout import BARE, NARROW, lay_out
 from core.figures.palette import Palette, scale
 
-_MARGIN = {"l": 8, "r": 8, "t": 8, "b": 8}
 _PER_LAYER = 26  # pixels of a row of hidden states
 
 
@@ -57,12 +56,12 @@ def states_figure(
             "<br>largest number %{customdata[1]:.2f}<extra></extra>",
         )
     )
-    axis: dict[str, Any] = {"showgrid": False, "zeroline": False, "ticks": "", "type": "category"}
+    look: dict[str, Any] = {**BARE, "ticks": "", "type": "category"}
     angle, every = -60 if len(labels) > 8 else 0, -(-len(labels) // MAX_TICKS)
     return lay_out(
         figure,
-        xaxis=axis | {"tickmode": "linear", "dtick": every, "tickangle": angle},
-        yaxis=axis | {"autorange": "reversed"},
+        xaxis=look | {"tickmode": "linear", "dtick": every, "tickangle": angle},
+        yaxis=look | {"autorange": "reversed"},
         height=max(300, 130 + _PER_LAYER * len(rows)),
-        margin=_MARGIN,
+        margin=NARROW,
     )

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from core.analysis.arrays import Bools, Floats
 from core.analysis.layers import GAP, Rows
 from core.figures.labels import literal
-from core.figures.layout import NARROW, axis, lay_out
+from core.figures.layout import BARE, NARROW, axis, lay_out
 from core.figures.palette import Palette, scale, shaded
 
 _CELL = (0.88, 0.82)  # width and height of a head, of what is between two
@@ -103,12 +103,11 @@ def lay_out_heads(
     row = 40 if heads <= 6 else 26 if heads <= 16 else 19  # pixels
     if large:
         row = max(row, round(min(_ROW, _HEIGHT / rows.end)))
-    look: dict[str, Any] = {"showgrid": False, "zeroline": False}
     lay_out(
         figure,
         **clickable(
-            axis("head", range=[0.4, heads + 0.6], dtick=1, **look),
-            axis("layer", range=[rows.end + 0.6, 0.4], **look, **layer_ticks(rows)),
+            axis("head", range=[0.4, heads + 0.6], dtick=1, **BARE),
+            axis("layer", range=[rows.end + 0.6, 0.4], **BARE, **layer_ticks(rows)),
         ),
         height=max(240, 110 + row * rows.end),
         showlegend=False,

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from core.analysis.arrays import Bools
 from core.figures.labels import literal
-from core.figures.layout import NARROW, axis, lay_out
+from core.figures.layout import BARE, NARROW, axis, lay_out
 from core.figures.palette import Palette, scale
 from core.model.trace import Array
 
@@ -58,13 +58,7 @@ def heatmap_figure(
     )
     if not np.isfinite(values).all():
         _add_masked(figure, np.isfinite(values), across, names, title, colours)
-    look = {
-        "type": "category",
-        "tickmode": "linear",
-        "showgrid": False,
-        "zeroline": False,
-        "ticks": "",
-    }
+    look = {"type": "category", "tickmode": "linear", "ticks": "", **BARE}
     angle = -60 if len(across) > 8 else 0
     every = [-(-len(labels) // MAX_TICKS) for labels in (across, names)]
     to = f"<b>{literal(title)}</b>, to (key)"

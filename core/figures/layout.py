@@ -7,10 +7,14 @@ from typing import Any
 import plotly.graph_objects as go
 
 NARROW = {"l": 8, "r": 8, "t": 8, "b": 8}  # margins, in pixels
+BARE = {"showgrid": False, "zeroline": False}  # of an axis whose lines say nothing
 
 
 def lay_out(figure: go.Figure, **parts: Any) -> go.Figure:  # noqa: ANN401 - of plotly's layout
-    """Set parts of the layout, such as ``xaxis``; what a part was before is gone."""
+    """Set parts of the layout, such as ``xaxis``; what a part was before is gone.
+
+    Where plotly keeps that, it goes through every name within.
+    """
     return figure.update_layout(parts, overwrite=True)
 
 

@@ -35,7 +35,7 @@ def layers_figure(
     a, b = map(literal, names)
     a_to_b, b_to_a = projection.a_to_b, projection.b_to_a
     figure = go.Figure()
-    for of, name, values, colour, dash, symbol in (
+    for scale, name, values, colour, dash, symbol in (
         ("y", "cosine in full space", projection.in_full, colours.accent, "solid", "circle"),
         ("y", "in the plane", projection.in_plane, colours.accent, "dash", "circle-open"),
         ("y2", f"{a} → {b}, strongest head", a_to_b.max(axis=1), colours.query, "solid", "square"),
@@ -44,7 +44,7 @@ def layers_figure(
     ):
         line = {"color": colour, "dash": dash, "width": 2 if symbol else 1}
         marker = {"symbol": symbol, "size": 8 if symbol else 1, "color": colour}
-        look = {"line": line, "marker": marker, "yaxis": of}
+        look = {"line": line, "marker": marker, "yaxis": scale}
         _add_line(figure, name, values, projection.layer_labels, **look)
     figure.add_hline(SAME_WAY, line={"color": colours.ink, "dash": "dot", "width": 1})
     larger, smaller = [_SMALLER + _BETWEEN, 1.0], [0.0, _SMALLER]

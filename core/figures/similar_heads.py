@@ -11,7 +11,7 @@ from core.analysis.arrays import Floats
 from core.figures.class_map import add_legend
 from core.figures.head_map import clickable, steady
 from core.figures.labels import literal
-from core.figures.layout import lay_out
+from core.figures.layout import BARE, lay_out
 from core.figures.palette import Palette
 from core.figures.patterns import LETTERS
 
@@ -56,9 +56,9 @@ def similar_by_pattern(
             hovertemplate=f"%{{customdata[2]}}: {literal(name)}<extra></extra>",
         )
     _ring(figure, points[chosen], heads[chosen][2], colours)
-    axis = {"showgrid": False, "zeroline": False, "showticklabels": False}  # numbers mean nothing
+    look = {**BARE, "showticklabels": False}  # numbers mean nothing
     scaled = {"scaleanchor": "x", "scaleratio": 1}
-    lay_out(figure, **clickable({**axis, "constrain": "domain"}, {**axis, **scaled}), height=456)
+    lay_out(figure, **clickable({**look, "constrain": "domain"}, {**look, **scaled}), height=456)
     add_legend(figure, 12)
     return figure
 

@@ -145,8 +145,8 @@ def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> No
 @pytest.mark.usefixtures("few_effects")
 def test_a_long_text_is_cut_and_that_is_said_in_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(given, "MAX_TOKENS", 8)
-    link = {"text": "it rains in the north and it pours in the south .", "token": "2"}
-    link |= {"model": NOVELS}
+    text = "it rains in the north and it pours in the south ."
+    link = {"model": NOVELS, "text": text, "token": "2"}
     assert "Effects are of the first 8 of 19 tokens." in said(open_app("effect", **link))
     app = open_app("effect", part="away", take="edge", **link)
     assert "Effects are of the first 8 of 19 tokens." in said(app)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from core.analysis.arrays import Floats, mean_of_finite
 from core.analysis.layers import Rows
 from core.figures.head_map import HOVERED, clickable, layer_ticks, steady
-from core.figures.layout import axis, lay_out
+from core.figures.layout import BARE, axis, lay_out
 from core.figures.palette import Palette
 
 _HEIGHT = 400  # pixels
@@ -54,12 +54,11 @@ def distance_figure(pixels: Floats, uniform: float, rows: Rows, colours: Palette
         line={"color": colours.categories[1], "width": 2, "dash": "dash"},
         hoverinfo="skip",
     )
-    look = {"range": [0.5, rows.end + 0.5], "showgrid": False, "zeroline": False}
     top = max(uniform, float(np.nanmax(pixels, initial=0.0))) * _ROOM
     return lay_out(
         figure,
         **clickable(
-            axis("layer", **look, **layer_ticks(rows)),
+            axis("layer", range=[0.5, rows.end + 0.5], **BARE, **layer_ticks(rows)),
             axis("mean attention distance (pixels)", range=[0, top]),
         ),
         height=_HEIGHT,

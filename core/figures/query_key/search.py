@@ -13,7 +13,7 @@ from core.analysis.normalization import GridSearch
 from core.analysis.query_key.layer_search import Regression
 from core.analysis.query_key.scaling import HeadScaling
 from core.figures.labels import literal
-from core.figures.layout import axis, lay_out
+from core.figures.layout import BARE, axis, lay_out
 from core.figures.palette import Palette, scale
 
 
@@ -36,8 +36,7 @@ def surface_figure(search: GridSearch, colours: Palette) -> go.Figure:
         hovertemplate="best: a = %{y:.3g}, c = %{x:.3g}<extra></extra>",
         **_open_marker("circle-open", 15, colours.alert, 3),
     )
-    plain = {"showgrid": False, "zeroline": False}
-    return _framed(figure, axis("c", **plain), axis("a", **plain), "r for every a and c")
+    return _framed(figure, axis("c", **BARE), axis("a", **BARE), "r for every a and c")
 
 
 def regression_figure(regression: Regression, title: str, colours: Palette) -> go.Figure:

@@ -75,7 +75,7 @@ def transformed_norms(
     for layer, gram in enumerate(grams):
         own = trace.kv_values[layer, :, :, : gram.shape[-1]]  # the layer's own dims
         values = torch.from_numpy(np.repeat(own.astype(np.float64), trace.group, axis=0))
-        # By torch, since matrices this small gain nothing from the threads of NumPy's BLAS.
+        # By torch: to keep NumPy's BLAS from threads, on a busy server, takes longer than this.
         squares = ((values @ torch.from_numpy(gram)) * values).sum(dim=-1)
         norms[layer] = squares.clamp(min=0).sqrt().numpy()
     return norms

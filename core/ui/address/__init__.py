@@ -36,7 +36,8 @@ WATCHED = "_window_is_watched"
 def open_link() -> bool:
     """Read the parameters of a link: on a visitor's first run, and on back and forward.
 
-    Of these too if a message of the same page ended that run. Returns whether this run is one.
+    And on the run that takes the place of one of these before it has ended. Returns whether this
+    run is one of them.
     """
     start_notices()
     state, context, address = st.session_state, get_script_run_ctx(), shown()
