@@ -6,6 +6,7 @@ The hub client works in a process of its own (`process.py`); this side watches t
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -152,10 +153,9 @@ def _missing(model: HubModel, folder: Path) -> list[tuple[str, int]]:
 
 
 def _bytes_below(folder: Path) -> int:
-    """Bytes of its files, complete or not, without links; they may vanish meanwhile."""
-    return sum(
-        _size(path) for path in folder.rglob("*") if path.is_file() and not path.is_symlink()
-    )
+    """Bytes of its files, complete or not, without links; they and folders may vanish meanwhile."""
+    paths = [Path(place, name) for place, _, names in os.walk(folder) for name in names]
+    return sum(max(0, _size(path)) for path in paths if not path.is_symlink())
 
 
 def _size(path: Path) -> int:

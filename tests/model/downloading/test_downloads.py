@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,6 @@ from tests.stand_in_hub import StandInHub, running_hub
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 pytestmark = pytest.mark.slow
 
@@ -179,6 +180,24 @@ def test_what_has_arrived_is_counted(stand_in: StandInHub) -> None:
     downloads.fetch(zeros(stand_in, "slow/model", 5_000_000, 5_000_000), on_look=counts.append)
     assert counts == sorted(counts)
     assert any(0 < count < 5_000_000 for count in counts)
+
+
+def test_a_folder_that_is_gone_before_it_is_read_ends_no_download(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The hub client tries in a folder beside the files whether links can be made."""
+    (tmp_path / "file").write_bytes(b"12345")
+    (tmp_path / "trial").mkdir()
+    scan = os.scandir
+
+    def scanned(path: str | Path) -> object:
+        if Path(path).name == "trial":
+            Path(path).rmdir()
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scanned)
+    assert downloads._bytes_below(tmp_path) == 5
+    assert not (tmp_path / "trial").exists()
 
 
 def test_a_server_that_is_killed_takes_its_download_along(
