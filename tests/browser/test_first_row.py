@@ -44,7 +44,7 @@ def test_a_text_grows_with_its_lines_and_enter_applies_it_once(
     text.fill("leaves fall")
     for line, lines in enumerate((2, 3, 4, 5, 5, 5), start=1):
         text.press("Shift+Enter")
-        page.keyboard.type(f"in autumn {line}")
+        page.keyboard.insert_text(f"in autumn {line}")
         grown = box_of(field)["height"]
         assert grown == pytest.approx(40 + (lines - 1) * 19.6, abs=0.5), line
     assert text.evaluate("each => each.scrollTop") > 0

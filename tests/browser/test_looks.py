@@ -29,19 +29,13 @@ if TYPE_CHECKING:
     from tests.browser.conftest import Open
 
 Scheme: TypeAlias = Literal["light", "dark"]
-Walk: TypeAlias = "tuple[tuple[Scheme, tuple[int, int, int]], ...]"
+Look: TypeAlias = "tuple[Scheme, tuple[int, int, int]]"
 PAPERS = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 19, 28)"}
-# A phone and a projector; how many pixels from the top a picture has to begin.
-PHONE, PROJECTOR = (390, 844, 260), (1280, 720, 190)
-# Each theme and each size once; nightly the other pairs, and a laptop, with axe on the phone too.
-DAY: Walk = (("light", PHONE), ("dark", PROJECTOR))
-WALKS = [
-    pytest.param(DAY, id="day"),
-    pytest.param((("dark", PHONE), ("light", PROJECTOR)), marks=pytest.mark.nightly, id="night"),
-    pytest.param(
-        (("light", PHONE), ("light", (1366, 768, 190))), marks=pytest.mark.nightly, id="laptop"
-    ),
-]
+# Width, height, and how many pixels from the top a picture has to begin.
+PHONE, PROJECTOR, LAPTOP = (390, 844, 260), (1280, 720, 190), (1366, 768, 190)
+# By day each page has one of two; nightly both themes at both sizes, and a laptop.
+DAY: tuple[Look, Look] = ("light", PHONE), ("dark", PROJECTOR)
+NIGHT: tuple[Look, ...] = (*DAY, ("dark", PHONE), ("light", PROJECTOR), ("light", LAPTOP))
 # Until what a size moves has moved, such as the menu that slides in or out.
 SLID = """async () => {
   const slides = () => document.getAnimations().filter((each) => each instanceof CSSTransition)
@@ -50,6 +44,11 @@ SLID = """async () => {
 }"""
 PATHS = [page.name for page in PAGES if page.name != "atlas"]
 PATHS += [f"atlas?budget=1000{more}" for more in ("", "&part=one&layer=4&head=2&dossier=1")]
+
+HALVES = zip(DAY, (PATHS[::2], PATHS[1::2]), strict=True)
+LOOKS = [pytest.param(path, (look,), id=path) for look, half in HALVES for path in half] + [
+    pytest.param(path, NIGHT, id=f"night-{path}", marks=pytest.mark.nightly) for path in PATHS
+]
 
 
 @pytest.fixture(scope="module")
@@ -64,22 +63,17 @@ def visit(app: str, _profile: BrowserContext) -> Iterator[Visit]:
     close(page)
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("walk", WALKS)
+@pytest.mark.parametrize(("path", "looks"), LOOKS)
 def test_texts_are_readable_no_label_is_cut_and_axe_finds_nothing(
-    app: str, visit: Visit, path: str, walk: Walk
+    app: str, visit: Visit, path: str, looks: tuple[Look, ...]
 ) -> None:
     """A rule that Streamlit no longer breaks is excused no longer."""
     page = visit.page
-    by_day, screen = walk == DAY, page.viewport_size or {"width": 0}
-    if by_day and screen["width"] == PROJECTOR[0]:  # it begins with the screen that is there
-        walk = walk[::-1]
     page.evaluate("writtenTexts.clear()")
-    show(page, *walk[0])
+    show(page, *looks[0])
     visit.follow(f"{app}/{path}")
     arrive(page)
-    excused: set[str] = set()
-    for scheme, (width, height, highest) in walk:
+    for scheme, (width, height, highest) in looks:
         show(page, scheme, (width, height, highest))
         settle(page)
         wait_until_drawn(page)
@@ -90,17 +84,14 @@ def test_texts_are_readable_no_label_is_cut_and_axe_finds_nothing(
             page.wait_for_timeout(200)
             texts = texts_of(page)
         assert len(texts) > 20, "the page is not there"
-        problems: list[object] = [*unreadable(texts)]
-        if not by_day or width == PROJECTOR[0]:
-            found = violations_of(page)
-            own = [each for each in found if is_streamlits(*each)]
-            excused |= {rule for rule, _ in own}
-            problems += [each for each in found if each not in own]
+        found = violations_of(page)
+        own = [each for each in found if is_streamlits(*each)]
+        problems = [*unreadable(texts), *(each for each in found if each not in own)]
         where = f"{scheme}, {width} x {height}"
         assert not problems, f"{where}\n" + "\n".join(map(str, problems))
         assert picture_top(page) < highest, where
         assert cut_labels(page) == [], where
-    assert excused == STREAMLITS_OWN.keys()
+        assert {rule for rule, _ in own} == STREAMLITS_OWN.keys()
 
 
 def show(page: Page, scheme: Scheme, screen: tuple[int, int, int]) -> None:
