@@ -44,11 +44,11 @@ SLID = """async () => {
 }"""
 PATHS = [page.name for page in PAGES if page.name != "atlas"]
 PATHS += [f"atlas?budget=1000{more}" for more in ("", "&part=one&layer=4&head=2&dossier=1")]
-
-HALVES = zip(DAY, (PATHS[::2], PATHS[1::2]), strict=True)
-LOOKS = [pytest.param(path, (look,), id=path) for look, half in HALVES for path in half] + [
-    pytest.param(path, NIGHT, id=f"night-{path}", marks=pytest.mark.nightly) for path in PATHS
-]
+LOOKS = [
+    pytest.param(path, (look,), id=path)
+    for look, half in zip(DAY, (PATHS[::2], PATHS[1::2]), strict=True)
+    for path in half
+] + [pytest.param(path, NIGHT, id=f"night-{path}", marks=pytest.mark.nightly) for path in PATHS]
 
 
 @pytest.fixture(scope="module")
