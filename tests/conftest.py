@@ -33,6 +33,7 @@ settings.register_profile("day", deadline=None, max_examples=50)
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # nothing that collection imports is garbage
     settings.load_profile("day" if config.option.markexpr else "night")
 
 
@@ -45,9 +46,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What is imported by now stays: searches for garbage need not go through it again."""
-    gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)  # of xdist

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     Place = tuple[str, dict[str, str]]  # a page, and the parameters of a link to it
 
 
-# The model that pages are opened with where they would measure 72 heads.
-FEW_HEADS = {"effect": {"model": "bundled/gpt2-novels"}}
-
-
 def parts(modality: Modality) -> list[Place]:
     """Every part of every page that shows texts, or images."""
     return [
@@ -44,10 +40,13 @@ def visits(modality: Modality | None = None) -> list[Place]:
             shown = [each for each in page.modalities if each in part.modalities]
             if modality in (None, *shown):
                 first = modality or shown[0]
-                given = {} if first == page.modalities[0] else {"input": first}
                 of_part = {page.part_key: name} if name else {}
+                given = page.quick | of_part
+                if first != page.modalities[0]:
+                    given["input"] = first
+                    given.pop("model", None)
                 places += [
-                    (page.name, {**page.quick, **given, **of_part, **link})
+                    (page.name, given | link)
                     for link in part.visits
                     if link.get("input", first) == first or modality is None
                 ]

@@ -85,7 +85,8 @@ def test_a_picture_that_comes_back_is_shown_though_answers_are_late(
     assert troubles == []
 
 
-@pytest.mark.parametrize("answered_first", [False, pytest.param(True, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("answered_first", [False, True])
 def test_neither_of_two_picks_is_lost_though_answers_are_late(
     app: str, open_page: Open, *, answered_first: bool
 ) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import streamlit as st
 
-from tests.every_part import FEW_HEADS, prepared_site, visits
+from tests.every_part import prepared_site, visits
 from tests.opening import open_app
 from tests.pages.conftest import _no_hub, _what_is_slow_is_made_once, few_effects  # noqa: F401
 from tests.tools.visitors.widgets import trigger_id
@@ -76,8 +76,7 @@ def forged(turn: int) -> Iterator[Any]:
 def test_a_forged_state_never_ends_a_page(
     monkeypatch: pytest.MonkeyPatch, page: str, state: dict[str, str]
 ) -> None:
-    few = {} if "input" in state else FEW_HEADS.get(page, {})
-    app = open_app(page, **(few | state))
+    app = open_app(page, **state)
     found = {
         (page, name.rpartition("-")[2], *callbacks): callbacks
         for _, name, callbacks in reports(app)

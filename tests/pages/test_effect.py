@@ -113,6 +113,7 @@ def test_a_planted_head_is_needed_and_an_idle_one_is_not() -> None:
     assert "is **not shown to be needed here**" in said(app)
 
 
+@pytest.mark.usefixtures("few_effects")
 def test_beside_an_effect_stands_what_the_head_changes_alone() -> None:
     link = {"text": BOOK, "layer": "2", "head": "3", "measure": "logit_difference"}
     app = open_app("effect", model=NOVELS, **link)
@@ -182,6 +183,7 @@ def test_an_image_is_measured_by_its_class_or_its_cls_vector() -> None:
     assert "another image's" in said(app)
 
 
+@pytest.mark.usefixtures("few_effects")
 @pytest.mark.parametrize(
     ("part", "words"),
     [

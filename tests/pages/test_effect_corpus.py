@@ -33,10 +33,10 @@ def _table() -> pd.DataFrame:
 
 @pytest.fixture
 def few_samples(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Eight sentences or images in place of all."""
+    """Five sentences or images in place of all."""
     original = samples.samples_of
     for module in (samples, corpus):
-        monkeypatch.setattr(module, "samples_of", lambda model: original(model)[:8])
+        monkeypatch.setattr(module, "samples_of", lambda model: original(model)[:5])
     corpus._place.clear()
     yield
     corpus._place.clear()
@@ -47,11 +47,11 @@ def test_the_map_over_the_corpus_says_what_is_typical_and_which_heads_exceed_cha
     app = open_app("effect", model=NOVELS, text=BOOK, over="corpus", layer="2", head="3")
     table = _table()
     passing = int(table["exceeds"].sum())
-    assert passing >= 8
+    assert passing >= 5
     assert f"**{passing} of 16 heads (dot) matter more than chance,**" in said(app)
-    assert "10 random directions on 8 of the sentences" in said(app)
+    assert "10 random directions on 5 of the sentences" in said(app)
     first = table[table["exceeds"]].nlargest(1, "effect").iloc[0]
-    assert f"**Over 8 sentences, L{first['layer']} H{first['head']} matters most:**" in said(app)
+    assert f"**Over 5 sentences, L{first['layer']} H{first['head']} matters most:**" in said(app)
     assert f"95 % interval {first['low']:.3g} to {first['high']:.3g}" in said(app)
     assert f"{first['times']:.3g} times as much as in random directions" in said(app)
     row = table[(table["layer"] == 2) & (table["head"] == 3)].iloc[0]
@@ -71,8 +71,8 @@ def _drawn_values(app: AppTest) -> list[float]:
 @pytest.mark.usefixtures("few_samples")
 def test_images_are_measured_over_the_sample_images() -> None:
     app = open_image("effect", over="corpus")
-    assert "Over 8 images, " in said(app)
-    assert "on 8 of the images" in said(app)
+    assert "Over 5 images, " in said(app)
+    assert "on 5 of the images" in said(app)
     assert alerts(app) == ""
 
 
@@ -86,7 +86,7 @@ def test_values_are_drawn_before_they_are_compared_and_what_was_measured_stays(
 
     def noted(model: object, place: int, *given: object, draws: int, **more: object) -> object:
         measured.append((draws, place))
-        if len(measured) == 10:
+        if len(measured) == 7:
             raise ModelError("Stopped here.")
         return original(model, place, *given, draws=draws, **more)  # type: ignore[arg-type]
 
@@ -99,9 +99,9 @@ def test_values_are_drawn_before_they_are_compared_and_what_was_measured_stays(
     app = open_app("effect", model=NOVELS, text=BOOK, over="corpus", replace="zero")
     assert "Stopped here." in alerts(app)
     assert "changes most" in headlines[0]
-    assert measured == [*((0, place) for place in range(8)), (10, 0), (10, 1)]
+    assert measured == [*((0, place) for place in range(5)), (10, 0), (10, 1)]
     app.run()
-    assert measured[10:] == [(10, place) for place in range(8)]
+    assert measured[7:] == [(10, place) for place in range(5)]
     assert "matters most" in headlines[-1] or "no head" in headlines[-1]
     app.run()
-    assert len(measured) == 18
+    assert len(measured) == 12

@@ -108,7 +108,7 @@ def another(control: Control, now: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "number", range(len(VISITS)), ids=lambda i: f"{VISITS[i][0]} {VISITS[i][1]}"[:50]
+    "number", range(len(VISITS)), ids=lambda i: f"{VISITS[i][0]} {VISITS[i][1]}"[:90]
 )
 def test_the_link_of_every_control_opens_the_same_state(number: int) -> None:
     """All are set at once; those that another one removes or resets take the next turn."""
@@ -156,7 +156,7 @@ def test_only_controls_end_a_page_early() -> None:
 
 
 def test_a_page_that_ends_early_has_its_controls_in_the_address() -> None:
-    app = open_app("atlas", budget="1000")
+    app = open_app("atlas", budget="1000", model="bundled/gpt2-novels")
     app.session_state["corpus"] = "lines"
     app.run()
     assert app.query_params["corpus"] == "lines"

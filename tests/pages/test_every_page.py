@@ -13,7 +13,7 @@ from core.ui.controls import SHARED
 from core.ui.words.pages import PAGES as ALL
 from core.ui.words.pages import TEXT_PAGES as PAGES  # of images alone: their own tests
 from core.ui.words.references import SOURCES
-from tests.every_part import FEW_HEADS, visits
+from tests.every_part import visits
 from tests.opening import ROOT, open_app
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.test_every_control import another
@@ -133,7 +133,7 @@ OF_A_TEXT = [
 @pytest.mark.parametrize(("name", "state"), OF_A_TEXT)
 def test_every_part_of_every_page_takes_every_text(name: str, state: dict[str, str]) -> None:
     first, long = "x", ODD + "a" * 3000 + " book" * 90
-    app = open_app(name, text=first, **(FEW_HEADS.get(name, {}) | state))
+    app = open_app(name, text=first, **state)
     for text in (first, long):
         if text == long:
             app.text_area(key="text").set_value(text).run()

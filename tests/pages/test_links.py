@@ -71,7 +71,7 @@ def test_a_text_that_does_not_fit_even_packed_is_left_out_and_that_is_said() -> 
 
 @pytest.mark.slow
 def test_no_address_is_longer_than_proxies_take() -> None:
-    app = open_app("home")
+    app = open_app("heatmap")
     for text in ("word " * 1_300, "w%20" * 2_000, "本" * 790, "本" * 840):
         app.text_area(key="text").set_value(text).run()
         assert 0 < len(urlencode(address(app))) <= MAX_ADDRESS < PROXY_LINE - len("GET  HTTP/1.1")
