@@ -40,8 +40,7 @@ def visits(modality: Modality | None = None) -> list[Place]:
             shown = [each for each in page.modalities if each in part.modalities]
             if modality in (None, *shown):
                 first = modality or shown[0]
-                of_part = {page.part_key: name} if name else {}
-                given = page.quick | of_part
+                given = page.quick | ({page.part_key: name} if name else {})
                 if first != page.modalities[0]:
                     given["input"] = first
                     given.pop("model", None)

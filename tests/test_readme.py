@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import core.model
 from core.analysis.corpus import sample
-from core.model import effects
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from core.model import Effects
 
 pytestmark = pytest.mark.slow
 
@@ -32,12 +28,7 @@ def names() -> Iterator[dict[str, Any]]:
     """Every name that the examples define, on the first sentences of the corpus."""
     whole = sample.sample_sentences()
     variables: dict[str, Any] = {}
-
-    def few_effects(*given: Any, draws: int = 2, **options: Any) -> Effects:
-        return effects(*given, draws=min(draws, 2), **options)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(core.model, "effects", few_effects)
         patch.setattr(sample, "sample_sentences", lambda: list(islice(whole, 20)))
         for block in re.findall(r"```python\n(.*?)```", EXAMPLES, re.DOTALL):
             exec(block, variables)  # noqa: S102 - our own page

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 HOSTILE = ["</script><img src=x onerror=alert(1)>", "$x$ :red[x] **b**", "😀 مرحبا שלום"]
-PARTS = {
-    "heads": "All heads",
-    "one": "One head",
-}
+PARTS = {"heads": "All heads", "one": "One head"}
 SMALL = "/atlas?corpus=sample&budget=1000&part="
 
 

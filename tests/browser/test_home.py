@@ -179,9 +179,7 @@ def test_words_lie_flat_and_none_is_cut_or_moves_away_from_the_pointer(
         page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize(
-    "text", [TEXT, pytest.param("שלום לכם מה שלומכם היום", marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("text", [TEXT, "שלום לכם מה שלומכם היום"])
 def test_the_last_word_never_stands_alone_in_its_line(open_file: Open, text: str) -> None:
     page = open_file(arcs_file(first_trace() if text == TEXT else trace_of(" ".join(text))))
     wait_until_drawn(page)

@@ -34,7 +34,7 @@ HELD = (
     *("region", "serial", "from", "to", "patch", "direction"),
     *("arrows", "only_patches", "weigh", "hide", "held"),
 )
-MESSAGES = 4  # of forged states to each page
+MESSAGES = 2  # of forged states to each page
 CHARTS = ("plotly_chart", "arrow_data_frame")
 PLACES = [place for place in visits() if "source" not in place[1]]
 _attacked: set[tuple[str, ...]] = set()  # a page, and the key and the states of a component of it

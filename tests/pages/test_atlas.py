@@ -266,11 +266,7 @@ def test_one_atlas_is_built_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_where_no_query_has_two_keys_faithfulness_is_a_dash() -> None:
     none = np.full(small().shape[:2], np.nan)
     nothing = {stage: ModelFaithfulness(none, none) for stage in small().faithfulness}
-    lonely = replace(
-        small(),
-        faithfulness=nothing,
-        measured=Measured(0, none),
-    )
+    lonely = replace(small(), faithfulness=nothing, measured=Measured(0, none))
     app = opened(lonely, part="one")
     text = said(app) + alerts(app)
     assert "correlate with r = —; the nearest key is the most attended one for — of" in text

@@ -124,9 +124,7 @@ def test_the_same_state_sends_the_same_bytes() -> None:
     assert sent(app, "patches")["view"]["head"] == "4"
 
 
-def test_the_classes_of_a_checkpoint_with_a_head_are_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_classes_of_a_checkpoint_with_a_head_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sent(open_page(), "patches")["classes"] == []
     monkeypatch.setattr(
         "core.screens.images.cached.classes",

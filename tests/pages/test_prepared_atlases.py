@@ -55,10 +55,7 @@ def test_only_folders_of_atlases_in_the_folder_itself_are_offered(
     assert list(prepared_atlases()) == ["large", "small one"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["../outside", "within/deep", "small one.atlas", ""],
-)
+@pytest.mark.parametrize("name", ["../outside", "within/deep", "small one.atlas", ""])
 def test_a_link_cannot_name_anything_else(site: Path, name: str) -> None:
     (site / "within").mkdir()
     save_atlas(small(), site / "within" / "deep.atlas")
