@@ -40,12 +40,12 @@ def visits(modality: Modality | None = None) -> list[Place]:
             shown = [each for each in page.modalities if each in part.modalities]
             if modality in (None, *shown):
                 first = modality or shown[0]
-                given = page.quick | ({page.part_key: name} if name else {})
+                given = {**page.quick, **({page.part_key: name} if name else {})}
                 if first != page.modalities[0]:
                     given["input"] = first
                     given.pop("model", None)
                 places += [
-                    (page.name, given | link)
+                    (page.name, {**given, **link})
                     for link in part.visits
                     if link.get("input", first) == first or modality is None
                 ]
