@@ -17,9 +17,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from core.analysis.corpus import CorpusFileError
 from core.atlas.command_line.checks import check_disk, check_out, locked, parts_folder
-from core.atlas.command_line.corpus import Corpus, open_corpus
 from core.atlas.command_line.images import atlas_of_images, files_of
 from core.atlas.command_line.options import parser
 from core.atlas.command_line.output import replaced, write_folder
@@ -39,6 +37,8 @@ from core.atlas.engine.folder import (
 )
 from core.atlas.engine.shard_file import Dtype, VectorsError
 from core.atlas.files import AtlasFileError, finish_folder
+from core.corpus.decoding import CorpusFileError
+from core.corpus.files import Corpus, open_corpus
 from core.model import LoadedModel, ModelError, load
 
 STOPPED, FAILED = 130, 2  # exit codes

@@ -30,10 +30,7 @@ ORDER = {
         . box trace capture downloading catalog text image/formats image encoder_decoder checks
         proof running weights language interventions loading bundled
     """,
-    "analysis": """
-        . corpus projections head_patterns anomalies query_key
-        images effect
-    """,
+    "analysis": ". projections head_patterns anomalies query_key images effect",
     "atlas": ". one_head search engine files sources command_line distributed",
     "figures": ". images query_key",
     "ui": "words serve address cache controls frame .",
@@ -41,19 +38,21 @@ ORDER = {
 }
 # Which floors each floor may import from core; "trace" is core.model.trace alone.
 # All may import core.vocabulary, which imports none.
+_BELOW = {"ui", "components", "figures", "atlas", "analysis", "model", "trace", "corpus"}
 MAY_IMPORT: dict[str, set[str]] = {
     "vocabulary": set(),
-    "model": {"model"},
+    "corpus": {"corpus"},
+    "model": {"model", "corpus"},
     "analysis": {"analysis", "trace"},
     "atlas": {"atlas", "analysis", "trace"},
     "figures": {"figures", "atlas", "analysis", "trace"},
     "components": {"components", "atlas", "analysis", "trace"},
     "ui": {"ui", "components", "figures", "atlas", "analysis", "model", "trace"},
-    "screens": {"screens", "ui", "components", "figures", "atlas", "analysis", "model", "trace"},
-    "pages": {"screens", "ui", "components", "figures", "atlas", "analysis", "model", "trace"},
+    "screens": {"screens", *_BELOW},
+    "pages": {"screens", *_BELOW},
     "app": {"ui"},
-    "command_line": {"atlas", "model", "analysis", "trace"},  # of the atlas, on many machines too
-    "core": {"atlas", "model", "analysis", "trace"},  # command lines
+    "command_line": {"atlas", "model", "analysis", "corpus"},  # of the atlas, on many machines too
+    "core": {"atlas", "model", "analysis", "corpus"},  # command lines
 }
 LIBRARIES = {
     "streamlit": {"components", "ui", "screens", "pages", "app"},

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.analysis.corpus import sample
+from core.corpus import sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

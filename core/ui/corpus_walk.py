@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -14,7 +13,7 @@ from core.model import ModelError, Trace, trace_by_length
 from core.ui import cache, controls
 from core.ui.serve import turns
 from core.ui.serve.once import Shared
-from core.ui.serve.progress import bar_with_cancel
+from core.ui.serve.progress import Bar, bar_with_cancel
 from core.ui.words.messages import show_model_error
 
 SOURCES = {"text": "your text", "corpus": "sample corpus"}
@@ -22,7 +21,7 @@ SOURCES = {"text": "your text", "corpus": "sample corpus"}
 MAX_CORPORA = 4
 _OF_CORPORA = {"self", "encoder"}  # types of attention that the texts of a corpus have
 
-Measured = TypeVar("Measured")
+Result = TypeVar("Result")
 
 
 def reads_corpora(trace: Trace) -> bool:
@@ -77,42 +76,50 @@ def _places(name: str, model_name: str, digest: str) -> Shared[list[Any]]:  # no
     return Shared([])
 
 
-def measured_once(
-    name: str, model_name: str, sentences: Sequence[str], measure: Callable[[], Measured]
-) -> Measured:
-    """What a page (`name`) measures with a model on a corpus: from the cache, or measured now."""
-    place: Shared[list[Measured]] = _places(name, model_name, corpus_digest(sentences))
-    if not place.kept:
-        slot = st.empty()
-        waiting = partial(slot.caption, "Another visitor is having this measured …")
-        with ExitStack() as stack:
-            with turns.long_work():
-                stack.enter_context(place.turn(waiting))
-            slot.empty()
-            if not place.kept:
-                place.kept.append(measure())
-    return place.kept[0]
+def measured_on(
+    name: str,
+    model_name: str,
+    sentences: Sequence[str],
+    measure: Callable[[Iterator[tuple[int, Trace]]], Result],
+) -> Result:
+    """What a page (`name`) measures with a model on a corpus: from the cache, or measured now.
 
-
-def walk_corpus(
-    name: str, model_name: str, sentences: Sequence[str], add: Callable[[int, Trace], None]
-) -> None:
-    """Call `add` with each sentence's index and trace, in any order; ends the page on an error.
-
-    `name` is the page's. A Cancel goes back to the typed text.
+    `measure` gets each sentence's index and trace, in any order. A Cancel goes back to the typed
+    text; an error ends the page.
     """
     total = len(sentences)
 
-    def shown(done: int) -> tuple[float, str]:
-        words = f"Measuring every head on the sample corpus: {done} of {total} sentences"
-        return done / total, words
+    def words(done: int) -> str:
+        return f"Measuring every head on the sample corpus: {done} of {total} sentences"
 
-    try:
-        with turns.long_work(), bar_with_cancel(f"{name}_cancel", _back_to_text) as bar:
-            bar.show(*shown(0))
-            for done, traced in enumerate(trace_by_length(cache.model(model_name), sentences), 1):
-                add(*traced)
-                bar.step(*shown(done))
-    except ModelError as error:
-        show_model_error(error)
-        controls.end_page()
+    def traces(bar: Bar) -> Iterator[tuple[int, Trace]]:
+        for done, traced in enumerate(trace_by_length(cache.model(model_name), sentences), 1):
+            yield traced
+            bar.step(done / total, words(done))
+
+    place: Shared[list[Result]] = _places(name, model_name, corpus_digest(sentences))
+    run: Callable[[Bar], Result] = lambda bar: measure(traces(bar))
+    return measure_once(place, run, words(0), f"{name}_cancel", _back_to_text)
+
+
+def measure_once(
+    place: Shared[list[Result]],
+    run: Callable[[Bar], Result],
+    begins: str,
+    cancel: str,
+    on_cancel: Callable[..., None],
+    *arguments: object,
+) -> Result:
+    """What a place has, or what `run` puts there under a bar; ends the page on an error."""
+    if not place.kept:
+        try:
+            with turns.long_work(), bar_with_cancel(cancel, on_cancel, *arguments) as bar:
+                begin = partial(bar.show, 0.0, begins)
+                begin()
+                with place.turn(waiting=begin):
+                    if not place.kept:
+                        place.kept.append(run(bar))
+        except ModelError as error:
+            show_model_error(error)
+            controls.end_page()
+    return place.kept[0]

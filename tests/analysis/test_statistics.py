@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.analysis.corpus.sample import sample_sentences
 from core.analysis.statistics import false_discovery, gamma_p, interval_of_mean
+from core.corpus.sample import sample_sentences
 from core.model import effects, load
 
 if TYPE_CHECKING:

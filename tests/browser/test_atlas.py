@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from core.analysis.corpus.sample import sample_sentences
+from core.corpus.sample import sample_sentences
 from tests.browser.conftest import Open, box_of, choose, follow, reload, settle
 from tests.browser.test_pictures import save_as_shown
 

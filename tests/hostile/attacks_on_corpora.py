@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.analysis.corpus import CorpusFileError, choose, read_lines, read_table
+from core.corpus.decoding import CorpusFileError
+from core.corpus.reading import choose, read_lines, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.analysis.corpus import Texts
+    from core.corpus.reading import Texts
     from core.model import LoadedModel
 
 MEGABYTE = 2**20

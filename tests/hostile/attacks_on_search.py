@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.analysis.corpus.sample import sample_sentences
 from core.atlas import Atlas, build_atlas, search_tokens
 from core.atlas.search import MAX_QUERY
+from core.corpus.sample import sample_sentences
 from tests.atlas.corpora import read_words, trace_of
 
 EXTRA_MB = 60

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core.analysis.anomalies import anomaly_table
-from core.analysis.corpus.sample import sample_sentences
 from core.analysis.head_patterns import pattern_table
 from core.analysis.normalization import grid_search
+from core.corpus.sample import sample_sentences
 from core.model import LoadedModel, load, trace_by_length, trace_text
 from core.model.catalog import find, is_local
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from core.analysis.corpus import CorpusTable, read_table
-from core.analysis.corpus.sample import sample_sentences
 from core.atlas.data import Measured, ModelFaithfulness
+from core.corpus.reading import CorpusTable, read_table
+from core.corpus.sample import sample_sentences
 from core.model.catalog import bundled_folder
 from core.screens.atlas.corpus import cost, making, source
 from core.ui import cache

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.analysis.corpus.sample import sample_sentences
 from core.analysis.images.selectivity import selectivity as of_trace
 from core.analysis.projections import joint_embedding
 from core.analysis.projections.umap_process import ProjectionError
+from core.corpus.sample import sample_sentences
 from core.screens.anomalies import source
 from core.screens.patterns import corpus as corpus_source
 from core.screens.query_key import selectivity

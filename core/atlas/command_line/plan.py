@@ -13,10 +13,10 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.corpus import repeats_note
-from core.atlas.command_line.corpus import Corpus
 from core.atlas.engine import Row
 from core.atlas.priority import first_within
+from core.corpus.files import Corpus
+from core.corpus.reading import repeats_note
 from core.model import LoadedModel
 from core.model.text.inputs import token_lengths
 

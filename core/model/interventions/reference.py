@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from core.corpus.sample import sample_sentences
 from core.model import box
 from core.model.capture.forward import inputs_of, recorded
 from core.model.image.forward import image_inputs
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
     Outputs = tuple[torch.Tensor, ...]  # of each layer that attends, (token, head, dim)
 
 TEXTS = 48  # of the sample corpus, evenly spread
-_SAMPLE = Path(__file__).parents[1] / "box" / "sample.txt"
-_MARKS = re.compile(r"\[(\w[\w'’-]*)(?::\w+)?\]|\{(\w+)=[^}]*\}")
 
 
 class Sample(NamedTuple):
@@ -45,16 +41,10 @@ class Sample(NamedTuple):
 _kept: WeakKeyDictionary[PreTrainedModel, tuple[Sample, ...]] = WeakKeyDictionary()
 
 
-@cache
 def reference_texts() -> tuple[str, ...]:
     """Sentences of the sample corpus, which come with the app."""
-    lines = _SAMPLE.read_text("utf-8").splitlines()
-    texts = [
-        _MARKS.sub(lambda mark: mark[1] or mark[2], line)
-        for line in lines
-        if line.strip() and not line.startswith(("#", "=="))
-    ]
-    return tuple(texts[:: len(texts) // TEXTS][:TEXTS])
+    texts = sample_sentences()
+    return texts[:: len(texts) // TEXTS][:TEXTS]
 
 
 @refusing_to("run")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from core.analysis.anomalies import anomaly_table, corpus_table, measure_heads
 from core.analysis.anomalies.flags import Measures
-from core.analysis.corpus.sample import sample_sentences
+from core.corpus.sample import sample_sentences
 from core.model import Trace
 from core.model.catalog import Modality
 from core.model.trace import Array
@@ -16,7 +18,7 @@ from core.model.weights import output_projection
 from core.model.weights.query_key import weight_similarity
 from core.ui import cache
 from core.ui.cache import TraceKey
-from core.ui.corpus_walk import measured_once, walk_corpus
+from core.ui.corpus_walk import measured_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,23 +49,19 @@ def measured_table(key: TraceKey, source: str) -> pd.DataFrame:
     """The anomaly table; `attrs["where"]` says in words what it covers."""
     if source == "text":
         return anomalies(key)
-    sentences = sample_sentences()
-    return measured_once(NAME, key[0], sentences, lambda: _measure(key[0], sentences))
+    return measured_on(NAME, key[0], sample_sentences(), partial(_measure, key[0]))
 
 
-def _measure(model_name: str, sentences: tuple[str, ...]) -> pd.DataFrame:
+def _measure(model_name: str, traces: Iterator[tuple[int, Trace]]) -> pd.DataFrame:
     model = cache.model(model_name)
     similarity = _similarity_of(model_name)
     grams = output_projection.value_grams(model)
     measured: dict[int, Measures] = {}
-    layer_labels: list[int] = []
-
-    def add(index: int, trace: Trace) -> None:
+    layer_labels: Sequence[int] = ()
+    for index, trace in traces:
         norms = output_projection.transformed_norms(model, trace, grams)
         measured[index] = measure_heads(trace, norms, similarity)
-        layer_labels[:] = trace.layer_labels
-
-    walk_corpus(NAME, model_name, sentences, add)
+        layer_labels = trace.layer_labels
     texts = [measured[index] for index in sorted(measured)]
     table = corpus_table(texts, layer_labels, exact=grams is not None)
     tokens = int(sum(text["tokens"].flat[0] for text in texts))

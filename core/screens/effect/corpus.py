@@ -22,9 +22,9 @@ from core.model.interventions.samples import (
     samples_of,
 )
 from core.screens.effect.heads import show_map
-from core.screens.effect.measuring import measure_once
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
+from core.ui.corpus_walk import measure_once
 from core.ui.downloads import contents
 from core.ui.head_tables import HeadTable, offer_table
 from core.ui.navigation import ask

@@ -6,9 +6,9 @@ headline; then some of every head, for the map.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import streamlit as st
@@ -18,7 +18,6 @@ from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.minimum_evidence import too_short
 from core.analysis.head_patterns.table import withhold_names
 from core.model import Trace
-from core.model.errors import ModelError
 from core.model.interventions.heads import (
     DRAWS,
     FRESH_DRAWS,
@@ -33,12 +32,12 @@ from core.screens.effect.input import limits, model_of, text_of
 from core.screens.effect.writing import direct_of
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
+from core.ui.corpus_walk import measure_once
 from core.ui.head_tables import HeadTable
-from core.ui.serve import turns
 from core.ui.serve.once import Shared
-from core.ui.serve.progress import Bar, bar_with_cancel
+from core.ui.serve.progress import Bar
 from core.ui.words.effects import MEASURED, replacements_of
-from core.ui.words.messages import quote, show_model_error
+from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
 
 if TYPE_CHECKING:
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
     from core.model.interventions.ablation import AblationResult
 
 Step = Literal["values", "fresh", "map"]
-Result = TypeVar("Result")
 _MAX_KEPT = 64  # of a few dozen numbers a head: 40 kB
 _STOPPED = "_effects_stopped"
 _DOES: dict[Step, str] = {
@@ -140,29 +138,6 @@ def measured_effects(
         return _run(key, replace, measure, progress=partial(_show, bar, step), **options)
 
     return measure_once(place, run, _DOES[step], f"effect_cancel_{step}", _stop, request)
-
-
-def measure_once(
-    place: Shared[list[Result]],
-    run: Callable[[Bar], Result],
-    begins: str,
-    cancel: str,
-    on_cancel: Callable[..., None],
-    *arguments: object,
-) -> Result:
-    """What a place has, or what `run` puts there under a bar; ends the page on an error."""
-    if not place.kept:
-        try:
-            with turns.long_work(), bar_with_cancel(cancel, on_cancel, *arguments) as bar:
-                begin = partial(bar.show, 0.0, begins)
-                begin()
-                with place.turn(waiting=begin):
-                    if not place.kept:
-                        place.kept.append(run(bar))
-        except ModelError as error:
-            show_model_error(error)
-            controls.end_page()
-    return place.kept[0]
 
 
 def _options(key: TraceKey, replace: Replace, measure: Measure, step: Step) -> dict[str, Any]:

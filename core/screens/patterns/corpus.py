@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.corpus.sample import sample_sentences
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.induction import Induction
 from core.analysis.head_patterns.measure import Measured, measure_text
@@ -19,8 +19,9 @@ from core.analysis.head_patterns.similarity import (
     compare_heads,
     map_heads,
 )
+from core.corpus.sample import sample_sentences
 from core.model import Trace
-from core.ui.corpus_walk import measured_once, walk_corpus
+from core.ui.corpus_walk import measured_on
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,18 +56,14 @@ class Corpus:
 
 def measured_corpus(model_name: str) -> Corpus:
     """The sample corpus, from the cache or measured now, with a progress bar."""
-    sentences = sample_sentences()
-    return measured_once(NAME, model_name, sentences, lambda: _measure(model_name, sentences))
+    return measured_on(NAME, model_name, sample_sentences(), _measure)
 
 
-def _measure(model_name: str, sentences: tuple[str, ...]) -> Corpus:
+def _measure(traces: Iterator[tuple[int, Trace]]) -> Corpus:
     measured: dict[int, Measured] = {}
     distances: list[Distances] = []
-
-    def add(index: int, trace: Trace) -> None:
-        compared = compare_heads(trace, MAX_LOGARITHMS // len(sentences))
-        distances[:] = [add_distances([*distances, compared])]
+    for index, trace in traces:
+        compared = compare_heads(trace, MAX_LOGARITHMS // len(sample_sentences()))
+        distances = [add_distances([*distances, compared])]
         measured[index] = measure_text(trace)
-
-    walk_corpus(NAME, model_name, sentences, add)
     return Corpus(tuple(measured[index] for index in sorted(measured)), distances[0])

@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from core.analysis.anomalies import anomaly_table, flags
-from core.analysis.corpus.sample import sample_sentences
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
+from core.corpus.sample import sample_sentences
 from core.model import load, trace_text, untrained_twin
 from core.model.weights import output_projection, query_key
 from tests.analysis.effect.test_known_heads import random_model

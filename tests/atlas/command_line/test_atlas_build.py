@@ -15,11 +15,13 @@ import pandas as pd
 import pytest
 
 from core import atlas_build
-from core.analysis.corpus import MAX_BYTES
 from core.atlas import build_atlas, open_large
 from core.atlas.command_line.checks import locked
+from core.atlas.command_line.plan import plan_corpus
 from core.atlas.engine.folder import FolderStore
-from core.model import load, trace_by_length
+from core.corpus.decoding import MAX_BYTES
+from core.corpus.files import open_corpus
+from core.model import load, trace_by_length, trace_text
 from tests.atlas.files import as_stored, assert_same
 from tests.model.families import SENTENCES
 from tests.model.sweep.tiny import build
@@ -37,6 +39,7 @@ CUT = ["--batch-tokens", "60", "--part-tokens", "90"]
 TEXTS = (*SENTENCES, "a b c d e f g", *SENTENCES[:2], "Where?")
 LABELS = tuple("good" if len(text) % 2 else "bad" for text in TEXTS)
 TABLES = ("points", "sentences")
+LINES = [f"Line {n} has {'many ' * (n % 7)}words, naïve ones too." for n in range(300)]
 
 
 @pytest.fixture(autouse=True)
@@ -444,3 +447,39 @@ def test_wrong_arguments_exit_as_command_lines_do(capsys: pytest.CaptureFixture[
             atlas_build.main(given)
         assert stopped.value.code == 2
     assert "usage" in capsys.readouterr().err
+
+
+def test_a_plan_counts_tokens_and_a_budget_draws_what_a_larger_one_draws_too(
+    tmp_path: Path, model_of: ModelOf
+) -> None:
+    path = tmp_path / "lines.txt"
+    path.write_text("\n".join(LINES), "utf-8")
+    model, lines = model_of("bert"), open_corpus(str(path), None, None)
+    whole, large, small = (plan_corpus(model, lines, most, print) for most in (None, 1000, 200))
+    lengths = [len(trace_text(model, text).tokens) for text in LINES[:20]]
+    assert whole.lengths[:20].tolist() == lengths
+    assert whole.corpus_size == small.corpus_size == len(whole.numbers) == len(LINES)
+    assert not whole.labelled
+    assert 100 < small.tokens <= 200
+    assert 900 < large.tokens <= 1000
+    assert set(small.numbers.tolist()) < set(large.numbers.tolist())
+    assert small.digest == large.digest == whole.digest
+    assert np.ptp(small.numbers) > 100  # from all over the corpus
+    for plan in (whole, small):
+        rows = [(row.number, row.text, row.tokens) for row in plan.rows(lines)]
+        counted = zip(plan.numbers, plan.lengths, strict=True)
+        assert rows == [(number, LINES[number], tokens) for number, tokens in counted]
+
+
+def test_repeated_texts_are_told_and_another_label_or_text_is_another_digest(
+    tmp_path: Path, model_of: ModelOf
+) -> None:
+    path, said, digests = tmp_path / "rows.jsonl", list[str](), set[str]()
+    path.write_text('{"text": "It rains.", "a": 1, "b": 2}\n' * 3)
+    for label in (None, "a", "b", "a"):
+        corpus = open_corpus(str(path), "text", label)
+        plan = plan_corpus(model_of("bert"), corpus, None, said.append)
+        digests.add(plan.digest)
+        assert plan.corpus_size == 3
+    assert len(digests) == 3
+    assert said == ["2 texts repeat earlier ones, and are kept."] * 4

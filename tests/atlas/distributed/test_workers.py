@@ -21,7 +21,6 @@ import pytest
 from safetensors.numpy import load_file
 
 from core import atlas_build
-from core.analysis.corpus.sample import sample_sentences
 from core.atlas.command_line.tracing import traces_of
 from core.atlas.distributed.session import LOCAL
 from core.atlas.distributed.workers import (
@@ -32,6 +31,7 @@ from core.atlas.distributed.workers import (
     write_chunk,
 )
 from core.atlas.engine import Row, chunks_of, walk
+from core.corpus.sample import sample_sentences
 from core.model import load, trace_corpus
 from core.model.errors import UnknownModelError
 from tests.atlas.distributed.test_command import command

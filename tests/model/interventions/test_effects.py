@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.corpus.sample import sample_sentences
+from core.corpus.sample import sample_sentences
 from core.model import effects, load
 from core.model.box import BOX, open_box
 from core.model.errors import WrongInputError

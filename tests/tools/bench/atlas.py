@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from core.analysis.corpus.sample import sample_sentences
+from core.corpus.sample import sample_sentences
 from core.model import DEFAULT_MODEL
 from tests.server import ROOT
 from tests.tools.bench.app import link, running_app, visit_home, wait_for_picture, wait_until_idle

@@ -10,7 +10,7 @@ from starlette.formparsers import MultiPartParser
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
-from core.analysis.corpus import MAX_BYTES
+from core.corpus.decoding import MAX_BYTES
 from core.screens.atlas.corpus import images
 from core.ui.frame import image_row
 from core.ui.serve import uploads

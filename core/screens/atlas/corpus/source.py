@@ -15,10 +15,9 @@ import streamlit as st
 from PIL.Image import Image
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.analysis.corpus import (
+from core.corpus.decoding import MAX_BYTES, CorpusFileError
+from core.corpus.reading import (
     ENDINGS,
-    MAX_BYTES,
-    CorpusFileError,
     CorpusTable,
     Texts,
     choose,
@@ -26,7 +25,7 @@ from core.analysis.corpus import (
     read_table,
     repeats_note,
 )
-from core.analysis.corpus.sample import sample_corpus
+from core.corpus.sample import sample_corpus
 from core.ui import controls
 from core.ui.cache.session import remembered
 from core.ui.corpus_walk import corpus_digest
@@ -252,7 +251,5 @@ def _corpus(texts: Texts) -> Corpus:
 
 @functools.cache
 def _sample() -> Corpus:
-    sentences = sample_corpus()
-    texts = tuple(sentence.text for sentence in sentences)
-    corpus = _corpus(Texts(texts, tuple(sentence.topic for sentence in sentences)))
-    return replace(corpus, is_ours=True)
+    texts, topics = zip(*sample_corpus(), strict=True)
+    return replace(_corpus(Texts(texts, topics)), is_ours=True)

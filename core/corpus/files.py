@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.analysis.corpus import ENDINGS, MAX_BYTES, CorpusFileError, CorpusTable, choose
-from core.analysis.corpus.reading import read_table, table_of
-from core.analysis.corpus.rows import from_values
+from core.corpus.decoding import MAX_BYTES, CorpusFileError, decode, not_text
+from core.corpus.reading import ENDINGS, CorpusTable, choose, read_table, table_in, table_of
+from core.corpus.rows import NoObjectError, from_values, left_out_note
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
@@ -61,14 +62,18 @@ class Corpus:
     def _of_file(self, file: str, notes: list[str]) -> Iterator[Sentence]:
         """The sentences of a file; the first few notes on it are added."""
         name, column = PurePosixPath(file).name, self.text_column
+        where = "" if len(self.files) == 1 else f"{name}: "
+
+        def add(*more: str) -> None:
+            notes.extend(where + note for note in more[: _MAX_NOTES - len(notes)])
+
         with self.system.open_input_file(file) as opened:
-            for table in _tables(opened, name):
+            for table in _tables(opened, name, add):
                 column = column or table.text_column
                 if not any(map(str.strip, table.column(column))):
                     continue
                 texts = choose(table, column, self.label_column)
-                own = (*table.notes, *texts.notes)[: _MAX_NOTES - len(notes)]
-                notes += [note if len(self.files) == 1 else f"{name}: {note}" for note in own]
+                add(*table.notes, *texts.notes)
                 for place, text in enumerate(texts.texts):
                     yield Sentence(text, texts.labels[place] if texts.labels else None)
 
@@ -111,11 +116,35 @@ def open_corpus(path: str, text_column: str | None, label_column: str | None) ->
     return Corpus(PurePosixPath(path), system, tuple(paths), text_column, label_column)
 
 
-def _tables(file: NativeFile, name: str) -> Iterator[CorpusTable]:
-    """A file some rows at a time; `CorpusFileError` when it is not what its name says."""
-    if not name.lower().endswith(f".{PARQUET}"):
-        yield from (read_table(data, name) for data in _portions(file, name))
+def _tables(file: NativeFile, name: str, add: Callable[[str], object]) -> Iterator[CorpusTable]:
+    """A file some rows at a time, and `add` its note on lines of JSON without any.
+
+    Raises `CorpusFileError` when it is not what its name says.
+    """
+    if name.lower().endswith(f".{PARQUET}"):
+        yield from _of_parquet(file, name)
         return
+    if file.size() <= MAX_BYTES:
+        yield read_table(file.read(), name)
+        return
+    codec, without, found = "", 0, False
+    for data in _portions(file, name):
+        decoded = decode(data, name, codec)
+        codec = codec or decoded.codec
+        try:
+            table = table_in(decoded, name)
+        except NoObjectError as error:
+            without += error.lines
+            continue
+        found = True
+        yield table
+    if without and not found:
+        raise NoObjectError(name, without)
+    for note in left_out_note(without):
+        add(note)
+
+
+def _of_parquet(file: NativeFile, name: str) -> Iterator[CorpusTable]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -127,12 +156,9 @@ def _tables(file: NativeFile, name: str) -> Iterator[CorpusTable]:
 
 
 def _portions(file: NativeFile, name: str) -> Iterator[bytes]:
-    """The bytes of a file, whole if it is small, else some lines at a time."""
-    if file.size() <= MAX_BYTES:
-        yield file.read()
-        return
+    """Some lines of a large file at a time, in UTF-8 where it says that it is UTF-16."""
     rest = b""
-    while data := file.read(_PORTION):
+    for data in _recoded(file, name):
         lines, end, beginning = (rest + data).rpartition(b"\n")
         rest = beginning
         if len(rest) > MAX_BYTES:
@@ -141,3 +167,16 @@ def _portions(file: NativeFile, name: str) -> Iterator[bytes]:
             yield lines + end
     if rest.strip():
         yield rest
+
+
+def _recoded(file: NativeFile, name: str) -> Iterator[bytes]:
+    data = file.read(_PORTION)
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    while data:
+        following = file.read(_PORTION)
+        try:
+            yield decoder.decode(data, final=not following).encode() if marked else data
+        except UnicodeDecodeError:
+            raise not_text(name) from None
+        data = following

@@ -12,16 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.analysis.corpus import (
-    MAX_BYTES,
-    CorpusFileError,
-    CorpusTable,
-    Texts,
-    choose,
-    read_lines,
-    read_table,
-)
-from core.analysis.corpus.rows import MAX_COLUMNS, MAX_ROWS
+from core.corpus.decoding import MAX_BYTES, CorpusFileError
+from core.corpus.reading import CorpusTable, Texts, choose, read_lines, read_table
+from core.corpus.rows import MAX_COLUMNS, MAX_ROWS
 
 UMLAUTS = "Die Straße ist für Fußgänger gesperrt.\nÜber München hängt Nebel."
 steady = settings(deadline=None, max_examples=30)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
-from core.analysis.corpus.decoding import CorpusFileError, counted, without_surrogates
+from core.corpus.decoding import CorpusFileError, counted, without_surrogates
 from core.vocabulary import unique_labels
 
 Notes = tuple[str, ...]
@@ -38,6 +38,17 @@ _AS_WRITTEN = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=st
 csv.field_size_limit(max(csv.field_size_limit(), _MAX_CELL))
 
 
+class NoObjectError(CorpusFileError):
+    """So many `lines` of a file of JSON lines, none of which is an object or a string."""
+
+    def __init__(self, name: str, lines: int) -> None:
+        super().__init__(
+            f"No line of {name} is a JSON object or a string (it has {lines:,}). "
+            'Write one per line, such as {"text": "It rains."}, or save plain sentences as .txt.'
+        )
+        self.name, self.lines = name, lines
+
+
 class Columns(NamedTuple):
     """Names of columns; their cells, one tuple per column; notes for people."""
 
@@ -58,6 +69,15 @@ def surrogates_note(count: int) -> Notes:
         count,
         "half of a character (a lone surrogate) was replaced by �.",
         "halves of characters (lone surrogates) were replaced by �.",
+    )
+
+
+def left_out_note(lines: int) -> Notes:
+    """A note on lines of JSON that hold no row."""
+    return counted(
+        lines,
+        "line that is not a JSON object or string was left out.",
+        "lines that are not JSON objects or strings were left out.",
     )
 
 
@@ -119,15 +139,8 @@ def from_jsonl(text: str, name: str) -> Columns:
             notes = _cells_note(rows)
             break
     if not columns:
-        raise CorpusFileError(
-            f"No line of {name} is a JSON object or a string (it has {bad + rows:,}). "
-            'Write one per line, such as {"text": "It rains."}, or save plain sentences as .txt.'
-        )
-    notes += counted(
-        bad,
-        "line that is not a JSON object or string was left out.",
-        "lines that are not JSON objects or strings were left out.",
-    )
+        raise NoObjectError(name, bad + rows)
+    notes += left_out_note(bad)
     whole = from_values(columns)
     return whole._replace(notes=notes + whole.notes)
 

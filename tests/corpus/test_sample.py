@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import Counter
 
-from core.analysis.corpus.sample import sample_corpus, sample_sentences
+from core.corpus.sample import sample_corpus, sample_sentences
 
 TOPICS = {"coreference", "agreement", "quotation", "lists", "numbers", "questions"} | {
     *("nesting", "narrative")
@@ -14,7 +14,7 @@ TOPICS = {"coreference", "agreement", "quotation", "lists", "numbers", "question
 
 
 def test_every_topic_has_forty_sentences_or_more() -> None:
-    counts = Counter(sentence.topic for sentence in sample_corpus())
+    counts = Counter(sentence.label for sentence in sample_corpus())
     assert set(counts) == TOPICS
     assert min(counts.values()) >= 40
     assert sum(counts.values()) == 392
@@ -34,7 +34,7 @@ def test_sentences_are_of_usual_length_end_as_sentences_do_and_differ() -> None:
 
 def test_topics_hold_what_they_are_called_for() -> None:
     by_topic = {
-        topic: [sentence.text for sentence in sample_corpus() if sentence.topic == topic]
+        topic: [sentence.text for sentence in sample_corpus() if sentence.label == topic]
         for topic in TOPICS
     }
     assert all(text.endswith("?") for text in by_topic["questions"])

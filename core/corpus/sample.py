@@ -1,24 +1,18 @@
-"""The built-in corpus: English sentences by topic, in ``sample.txt`` on the floor of models."""
+"""The built-in corpus: English sentences by topic, in ``sample.txt`` beside this file."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
-SAMPLE = Path(__file__).parents[2] / "model" / "box" / "sample.txt"  # beside the sample images
+from core.corpus.files import Sentence
 
-
-class Sentence(NamedTuple):
-    """One sentence of the corpus."""
-
-    text: str
-    topic: str
+SAMPLE = Path(__file__).with_name("sample.txt")
 
 
 @cache
 def sample_corpus() -> tuple[Sentence, ...]:
-    """All sentences of the sample corpus, in the order of the file."""
+    """All sentences of the sample corpus with their topics, in the order of the file."""
     sentences, topic = [], ""
     for line in SAMPLE.read_text("utf-8").splitlines():
         if line.startswith("=="):

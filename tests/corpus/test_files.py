@@ -1,25 +1,21 @@
-"""Corpora of any size on the command line: the same sentences as a page reads, some at a time."""
+"""Corpora of any size in files: the same sentences as a page reads, some at a time."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from core.analysis.corpus import CorpusFileError, choose, read_table
-from core.atlas.command_line import corpus as module
-from core.atlas.command_line.corpus import open_corpus
-from core.atlas.command_line.plan import plan_corpus
-from core.model import trace_text
+from core.corpus import files as module
+from core.corpus.decoding import CorpusFileError
+from core.corpus.files import open_corpus
+from core.corpus.reading import choose, read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from tests.conftest import ModelOf
 
 LINES = [f"Line {n} has {'many ' * (n % 7)}words, naïve ones too." for n in range(300)]
 PORTION = 1000
@@ -59,6 +55,35 @@ def test_rows_of_a_large_jsonl_keep_their_labels(tmp_path: Path) -> None:
     assert texts_of(path, "id") == [str(n) for n in range(len(LINES))]
     with pytest.raises(CorpusFileError, match="no column called “mood”"):
         texts_of(path, "mood")
+
+
+@pytest.mark.usefixtures("_small_limits")
+@pytest.mark.parametrize("codec", ["utf-16", "cp1252"])
+def test_a_large_file_of_another_encoding_is_read_as_a_small_one(
+    tmp_path: Path, codec: str
+) -> None:
+    """An encoding is guessed once, where it is first needed: one stretch alone says little."""
+    path, lines = tmp_path / "lines.txt", [*LINES[:200:7], *["plain"] * 700, "“naïve” – ü"]
+    path.write_bytes("\n".join(lines).encode(codec))
+    said: list[str] = []
+    assert path.stat().st_size > 4 * PORTION
+    texts = [each.text for each in open_corpus(str(path), None, None).sentences(said.append)]
+    assert texts == lines
+    assert [note for note in said if "guess" in note] == said[: codec == "cp1252"]
+
+
+@pytest.mark.usefixtures("_small_limits")
+def test_a_stretch_without_a_row_ends_no_reading(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [json.dumps({"text": text}) for text in LINES]
+    path.write_text("\n".join([*rows[:100], *["[1, 2]"] * 600, *rows[100:]]), "utf-8")
+    said: list[str] = []
+    texts = [each.text for each in open_corpus(str(path), None, None).sentences(said.append)]
+    assert texts == LINES
+    assert sum(int(note.split()[0]) for note in said) == 600
+    path.write_text("[1, 2]\n" * 800)
+    with pytest.raises(CorpusFileError, match=r"No line of rows.jsonl .* \(it has 800\)"):
+        texts_of(path)
 
 
 @pytest.mark.usefixtures("_small_limits")
@@ -126,56 +151,3 @@ def test_what_is_no_corpus_is_told(tmp_path: Path) -> None:
     ):
         with pytest.raises(CorpusFileError, match=message):
             open_corpus(str(path), None, None)
-
-
-def test_a_plan_counts_the_tokens_that_are_run_and_reads_the_same_rows_again(
-    tmp_path: Path, model_of: ModelOf
-) -> None:
-    path = tmp_path / "lines.txt"
-    path.write_text("\n".join(LINES), "utf-8")
-    model, corpus = model_of("bert"), open_corpus(str(path), None, None)
-    whole = plan_corpus(model, corpus, None, print)
-    lengths = [len(trace_text(model, text).tokens) for text in LINES[:20]]
-    assert whole.lengths[:20].tolist() == lengths
-    assert whole.corpus_size == whole.numbers.size == len(LINES)
-    assert not whole.labelled
-    rows = list(whole.rows(corpus))
-    assert [(row.number, row.text) for row in rows] == list(enumerate(LINES))
-    assert [row.tokens for row in rows] == whole.lengths.tolist()
-
-
-def test_a_budget_draws_sentences_that_a_larger_one_draws_too(
-    tmp_path: Path, model_of: ModelOf
-) -> None:
-    path = tmp_path / "lines.txt"
-    path.write_text("\n".join(LINES), "utf-8")
-    model, corpus = model_of("bert"), open_corpus(str(path), None, None)
-    small, large = (plan_corpus(model, corpus, budget, print) for budget in (200, 1000))
-    assert 100 < small.tokens <= 200
-    assert 900 < large.tokens <= 1000
-    assert set(small.numbers.tolist()) < set(large.numbers.tolist())
-    assert small.corpus_size == len(LINES)
-    assert small.digest == large.digest
-    rows = list(small.rows(corpus))
-    assert [row.text for row in rows] == [LINES[number] for number in small.numbers]
-    assert np.ptp(small.numbers) > 100  # from all over the corpus
-
-
-def test_repeated_texts_are_told_and_kept(tmp_path: Path, model_of: ModelOf) -> None:
-    path = tmp_path / "lines.txt"
-    path.write_text("It rains.\nIt pours.\nIt rains.\nIt rains.\n")
-    said: list[str] = []
-    plan = plan_corpus(model_of("bert"), open_corpus(str(path), None, None), None, said.append)
-    assert said == ["2 texts repeat earlier ones, and are kept."]
-    assert plan.corpus_size == 4
-
-
-def test_another_label_or_text_is_another_digest(tmp_path: Path, model_of: ModelOf) -> None:
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"text": "It rains.", "a": 1, "b": 2}\n')
-    digests = [
-        plan_corpus(model_of("bert"), open_corpus(str(path), "text", label), None, print).digest
-        for label in (None, "a", "b", "a")
-    ]
-    assert len(set(digests)) == 3
-    assert digests[1] == digests[3]

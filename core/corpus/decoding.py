@@ -33,14 +33,15 @@ class Decoded(NamedTuple):
 
     text: str
     notes: tuple[str, ...] = ()
+    codec: str = ""  # that was guessed
 
 
-def decode(data: bytes, name: str) -> Decoded:
+def decode(data: bytes, name: str, codec: str = "") -> Decoded:
     """The text of `data`, without byte order marks; `name` is for messages.
 
-    Line ends stay as they are. The text has no surrogates: it can be written as UTF-8. Raises
-    `CorpusFileError` when the file is empty, larger than `MAX_BYTES`, or not text in a known
-    encoding.
+    Line ends stay as they are. The text has no surrogates: it can be written as UTF-8. What is not
+    is read by the `codec` that was guessed for what stands before. Raises `CorpusFileError` when
+    the file is empty, larger than `MAX_BYTES`, or not text in a known encoding.
     """
     if not data:
         raise CorpusFileError(
@@ -52,8 +53,8 @@ def decode(data: bytes, name: str) -> Decoded:
         decoded = Decoded(data.decode("utf-16" if marked else "utf-8-sig"))
     except UnicodeDecodeError:
         if marked or b"\0" in data:
-            raise _not_text(name) from None
-        decoded = _broken_utf8(data) or _guess(data, name)
+            raise not_text(name) from None
+        decoded = (codec and _by(codec, data, name)) or _broken_utf8(data) or _guess(data, name)
     return _checked(decoded, name)
 
 
@@ -108,20 +109,25 @@ def _guess(data: bytes, name: str) -> Decoded:
 
     matches = list(from_bytes(_sample(data), cp_isolation=list(_OLDER)))
     if not matches:
-        raise _not_text(name)
+        raise not_text(name)
     best = (matches[0].chaos, matches[0].coherence)
     likely = [match for match in matches if (match.chaos, match.coherence) == best]
     windows = any("cp1252" in match.could_be_from_charset for match in likely)
     codec = "cp1252" if windows else matches[0].encoding
-    text = data.decode(codec, "replace")
-    replaced = text.count("\ufffd")
-    if replaced > max(3, 0.05 * len(text)):
-        raise _not_text(name)
     note = (
         f"The file is not UTF-8 and does not state its encoding: {_OLDER.get(codec, codec)} is a"
         " guess from its bytes. Save it as UTF-8 if letters look wrong."
     )
-    return Decoded(text, (note, *_lost(replaced)))
+    decoded = _by(codec, data, name)
+    return decoded._replace(notes=(note, *decoded.notes))
+
+
+def _by(codec: str, data: bytes, name: str) -> Decoded:
+    text = data.decode(codec, "replace")
+    replaced = text.count("\ufffd")
+    if replaced > max(3, 0.05 * len(text)):
+        raise not_text(name)
+    return Decoded(text, _lost(replaced), codec)
 
 
 def _sample(data: bytes) -> bytes:
@@ -139,14 +145,15 @@ def _checked(decoded: Decoded, name: str) -> Decoded:
     text, notes = decoded.text.replace("\ufeff", ""), decoded.notes
     controls = len(text) - len(text.translate(_CONTROLS))
     if not text or controls > _MAX_CONTROLS * len(text) or text.startswith("%PDF-"):
-        raise _not_text(name)
+        raise not_text(name)
     notes += counted(
         text.count("\0"), "NUL character was left out.", "NUL characters were left out."
     )
-    return Decoded(text.replace("\0", ""), notes)
+    return decoded._replace(text=text.replace("\0", ""), notes=notes)
 
 
-def _not_text(name: str) -> CorpusFileError:
+def not_text(name: str) -> CorpusFileError:
+    """What is raised of bytes that are no text."""
     return CorpusFileError(
         f"{name} cannot be read as text: open it in the program that made it and save it as UTF-8,"
         " as .txt, .csv, .tsv or .jsonl."

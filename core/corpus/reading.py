@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.analysis.corpus.decoding import (
+from core.corpus.decoding import (
     CorpusFileError,
+    Decoded,
     check_size,
     counted,
     decode,
     without_surrogates,
 )
-from core.analysis.corpus.rows import (
+from core.corpus.rows import (
     Columns,
     Notes,
     from_csv,
@@ -66,12 +67,16 @@ def read_table(data: bytes, name: str) -> CorpusTable:
     Raises `CorpusFileError` when the file is empty, larger than `MAX_BYTES`, not text, of another
     kind, has more columns than `MAX_COLUMNS`, or no row.
     """
+    return table_in(decode(data, shortened(name)), name)
+
+
+def table_in(decoded: Decoded, name: str) -> CorpusTable:
+    """The same of the text of a file, or of some lines of it; raises the same."""
     ending, name = name.rpartition(".")[2].casefold(), shortened(name)
     if ending not in ENDINGS:
         raise CorpusFileError(
             f"{name} cannot be read as a corpus: choose a .txt, .csv, .tsv or .jsonl file."
         )
-    decoded = decode(data, name)
     if not decoded.text.strip():
         raise CorpusFileError(f"{name} has only blank lines: choose a file with text.")
     if ending == "txt":
