@@ -1,4 +1,4 @@
-"""Intervals by the bootstrap, and tests of many heads at once with their error rates."""
+"""Outliers, intervals by the bootstrap, and tests of many heads at once with error rates."""
 
 from __future__ import annotations
 
@@ -10,6 +10,23 @@ RESAMPLES = 1000
 CONFIDENCE = 0.95
 MIN_VALUES = 5  # of fewer, too many resamples are one value again and again
 SEED = 20_190_611  # so that the same values give the same intervals
+OUTLIER = 3.5  # of |z|; Iglewicz and Hoaglin 1993, "How to Detect and Handle Outliers"
+_MAD_TO_SD = 0.6745  # the median absolute deviation of a normal distribution, in its own sd
+_MEAN_TO_SD = 1.253314  # its sd over its mean absolute deviation
+
+
+def robust_z(values: Floats) -> Floats:
+    """(x - median) / MAD over all heads, in units of a normal distribution's sd; same shape.
+
+    Where more than half of the heads are equal the MAD is 0, and the mean absolute deviation takes
+    its place (Iglewicz and Hoaglin 1993); where all are equal, z is 0. nan is ignored and stays.
+    """
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return np.full(values.shape, np.nan)
+    deviations = np.abs(finite - np.median(finite))
+    unit = np.median(deviations) / _MAD_TO_SD or deviations.mean() * _MEAN_TO_SD or np.inf
+    return np.where(np.isfinite(values), (values - np.median(finite)) / unit, np.nan)
 
 
 def times_drawn(count: int) -> Floats:

@@ -29,18 +29,16 @@ import numpy as np
 from core.analysis.arrays import Bools, Floats
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import THRESHOLDS
+from core.analysis.statistics import OUTLIER, robust_z
 from core.vocabulary import percent
 
 Measures = Mapping[str, Floats]  # (layer, head) by name
 Row = Mapping[Any, Any]  # the measures of one head, by name
 
-OUTLIER = 3.5  # of |z|; Iglewicz and Hoaglin 1993, "How to Detect and Handle Outliers"
 # Of heads with random weights at most so many are unusual on a text. Measured on BERT, GPT-2 and
 # LLaMA of 32 heads: up to 0.1 % with a standard deviation of 0.02, 1.8 to 3.8 % with 0.2; none of
 # 4,800 by its weights, and none has null attention.
 RANDOM_SHARE = 0.05
-_MAD_TO_SD = 0.6745  # the median absolute deviation of a normal distribution, in its own sd
-_MEAN_TO_SD = 1.253314  # its sd over its mean absolute deviation
 
 Kind = Literal["attention", "space", "weights"]
 # Attention determines its own weights, their entropy and the values they carry. It does not
@@ -158,20 +156,6 @@ def _read() -> Iterator[Flag]:
 
 
 FLAGS: dict[str, Flag] = {flag.name: flag for flag in _read()}
-
-
-def robust_z(values: Floats) -> Floats:
-    """(x - median) / MAD over all heads, in units of a normal distribution's sd; same shape.
-
-    Where more than half of the heads are equal the MAD is 0, and the mean absolute deviation takes
-    its place (Iglewicz and Hoaglin 1993); where all are equal, z is 0. nan is ignored and stays.
-    """
-    finite = values[np.isfinite(values)]
-    if not finite.size:
-        return np.full(values.shape, np.nan)
-    deviations = np.abs(finite - np.median(finite))
-    unit = np.median(deviations) / _MAD_TO_SD or deviations.mean() * _MEAN_TO_SD or np.inf
-    return np.where(np.isfinite(values), (values - np.median(finite)) / unit, np.nan)
 
 
 def distances(measures: Measures) -> dict[str, Floats]:

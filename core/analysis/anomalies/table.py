@@ -13,17 +13,11 @@ from core.analysis.anomalies.contribution import (
     null_attention,
     over_median,
 )
-from core.analysis.anomalies.flags import (
-    FLAGS,
-    OUTLIER,
-    Measures,
-    Row,
-    distances,
-    robust_z,
-)
+from core.analysis.anomalies.flags import FLAGS, Measures, Row, distances
 from core.analysis.anomalies.norms import norm_disparity
 from core.analysis.arrays import Floats, Indices, mean_of_finite
 from core.analysis.head_patterns.minimum_evidence import too_short
+from core.analysis.statistics import OUTLIER, robust_z
 from core.model.trace import Array, Trace
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.analysis.anomalies.contribution import over_median
-from core.analysis.anomalies.flags import OUTLIER, robust_z
 from core.analysis.arrays import Bools, Floats, one_thread
 from core.analysis.images.patch_scores import cls_position, patches_of, register_positions
+from core.analysis.statistics import OUTLIER, robust_z
 from core.model.trace import Trace
 
 # Ours: times the median length of the patches. Artifacts of Darcet et al. have roughly ten times

@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.changing import Intervention, Replacement
 from core.model.interventions.heads import (
-    SEED,
     Doubles,
     Replace,
     as_input,
     replacements,
-    rotations_of,
+    rows_of,
     run_changed,
 )
 from core.model.interventions.measures import Measure, Measured, measured, measures_of, words_of
@@ -122,19 +121,13 @@ class _Ablation:
         masks = self._forbidden(own) if self.cells else repeat({})
         return islice(map(Intervention, replaced, masks), 1 + draws)
 
-    def _replaced(self, own: Outputs, draws: int) -> Iterator[dict[int, list[Replacement]]]:
+    def _replaced(self, own: Outputs, draws: int) -> list[dict[int, list[Replacement]]]:
         given = replacements(self.model, self.source, own, self.replace, None)
-        dims = {own[layer].shape[-1] for layer, _ in self.heads}
-        turns = {dim: own[0].new_tensor(rotations_of(dim, draws, SEED)) for dim in dims}
-        for draw in range(1 + draws):
-            replaced: dict[int, list[Replacement]] = {}
-            for layer, head in self.heads:
-                outputs = own[layer][:, head]  # (token, dim)
-                step = given[layer][:, head] - outputs
-                if draw:
-                    step = step @ turns[outputs.shape[-1]][draw - 1]
-                replaced.setdefault(layer, []).append(Replacement(0, head, outputs + step))
-            yield replaced
+        replaced: list[dict[int, list[Replacement]]] = [{} for _ in range(1 + draws)]
+        for row in rows_of(own, given, self.heads, draws):
+            change = Replacement(0, row.head, row.values)
+            replaced[row.place[0]].setdefault(row.layer, []).append(change)
+        return replaced
 
     def _forbidden(self, own: Outputs) -> Iterator[dict[int, torch.Tensor]]:
         """Masks of the cells, then of as many with other keys, the nearest weights first."""

@@ -1,13 +1,22 @@
-"""What an intervention alters: outputs of heads before W_O, and cells before the softmax."""
+"""What an intervention alters, outputs of heads and cells before the softmax, and its pass."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from core.model.capture.forward import recorded
+from core.model.errors import UnsupportedModelError
+from core.model.refusal import refusing_to
 
 if TYPE_CHECKING:
     import torch
+
+    from core.model.capture import Change
+    from core.model.interventions.measures import Measured
+    from core.model.running.loaded import LoadedModel
 
 
 class Replacement(NamedTuple):
@@ -45,3 +54,34 @@ class Intervention:
         for row, head, values in own:
             changed[row, :, head] = values
         return changed
+
+
+@refusing_to("run")
+def run(
+    model: LoadedModel,
+    /,
+    way: Measured,
+    change: Change,
+    copies: int = 1,
+    network: Callable[..., Any] | None = None,
+    **options: bool,
+) -> Any:  # noqa: ANN401 - whatever the network gives
+    """The output under a change of so many copies of what is measured, by `way`'s network.
+
+    Or by another `network` around the model's. Raises `UnsupportedModelError` when it attends in a
+    way that cannot be followed on this input.
+    """
+    from torch.overrides import TorchFunctionMode
+
+    forbids = isinstance(change, Intervention) and change.cells
+    # The fast function takes no mask of its own making.
+    attends = "exact" if model.way == "fast" and forbids else model.way
+    mode = change if isinstance(change, TorchFunctionMode) else nullcontext()
+    with mode, recorded(attends, copies, {way.tokens}, change=change, keeps=False) as recorder:
+        output = (network or way.network)(**way.inputs(copies), **options)
+    if recorder.missed or recorder.count != model.layers:
+        raise UnsupportedModelError(
+            "{name} cannot be intervened on: its attention cannot be followed on this input.",
+            "Use a shorter text, or another model.",
+        )
+    return output

@@ -10,9 +10,8 @@ from weakref import WeakSet
 
 import numpy as np
 
-from core.model.capture.forward import recorded
 from core.model.errors import UnsupportedModelError
-from core.model.interventions.changing import Intervention, Replacement
+from core.model.interventions.changing import Intervention, Replacement, run
 from core.model.interventions.heads import (
     Doubles,
     Replace,
@@ -343,14 +342,5 @@ def _pass(
     """What is read after a pass of the linear network, and what went into its first layer."""
     stream.rewind(intervention)
     network = stream.follow(way.network, model.network)
-    with (
-        stream,
-        recorded(model.way, copies, {way.tokens}, change=stream, keeps=False) as recorder,
-    ):
-        output = network(**way.inputs(copies), output_hidden_states=True)
-    if recorder.missed or recorder.count != model.layers:
-        raise UnsupportedModelError(
-            "{name} cannot be taken apart: its attention cannot be followed on this input.",
-            "Use a shorter text, or another model.",
-        )
+    output = run(model, way, stream, copies, network, output_hidden_states=True)
     return way.read(output), output.hidden_states[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import islice
@@ -12,9 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.model.capture.forward import recorded
-from core.model.errors import UnsupportedModelError
-from core.model.interventions.changing import Intervention, Replacement
+from core.model.interventions.changing import Intervention, Replacement, run
 from core.model.interventions.measures import Measure, Measured, measured, words_of
 from core.model.interventions.reference import (
     aligned_outputs,
@@ -31,13 +28,12 @@ if TYPE_CHECKING:
     import torch
     from PIL import Image
 
-    from core.model.capture import Change
     from core.model.image.pixels import Pixels
     from core.model.interventions.prefix import SharedPrefix
     from core.model.interventions.reference import Outputs, Source
     from core.model.running.loaded import LoadedModel
 
-    Run = Callable[[Intervention, int], torch.Tensor]  # what is read of so many copies
+    Read = Callable[[Intervention, int], torch.Tensor]  # what is read of so many copies
 
 Replace = Literal["mean", "zero", "resample"]
 Doubles = NDArray[np.float64]
@@ -141,9 +137,9 @@ def effects(
     values = np.full((1 + draws, len(own), max(layer.shape[1] for layer in own)), np.nan)
     given = replacements(model, text, own, replace, reference)
     rows = list(rows_of(own, given, heads, draws, seed))
-    run = partial(run_changed, model, way, prefix=SharedPrefix())
-    before, done = run(Intervention()), 0
-    for changes in changes_of(way, before, rows, run, copies_of(model, way)):
+    read = partial(run_changed, model, way, prefix=SharedPrefix())
+    before, done = read(Intervention()), 0
+    for changes in changes_of(way, before, rows, read, copies_of(model, way)):
         for change in changes:
             values[rows[done].place] = change
             done += 1
@@ -229,7 +225,7 @@ def changes_of(
     way: Measured,
     before: torch.Tensor,
     rows: Sequence[Row],
-    run: Run,
+    read: Read,
     copies: int,
 ) -> Iterator[list[float]]:
     """The changes of the rows, in order, `copies` in one run."""
@@ -238,7 +234,7 @@ def changes_of(
         replaced: dict[int, list[Replacement]] = {}
         for copy, row in enumerate(batch):
             replaced.setdefault(row.layer, []).append(Replacement(copy, row.head, row.values))
-        yield way.compare(before, run(Intervention(replaced), len(batch))).tolist()
+        yield way.compare(before, read(Intervention(replaced), len(batch))).tolist()
 
 
 def copies_of(model: LoadedModel, way: Measured) -> int:
@@ -248,7 +244,6 @@ def copies_of(model: LoadedModel, way: Measured) -> int:
     return max(1, min(COPIED_TOKENS // way.tokens, MAX_READ // max(1, way.numbers)))
 
 
-@refusing_to("run")
 def run_changed(
     model: LoadedModel,
     way: Measured,
@@ -259,30 +254,11 @@ def run_changed(
     """What is read after an intervention, (copy, number), of so many copies of the input.
 
     A `prefix` is one object for all passes over this input, the first of them of one copy without
-    an intervention.
-
-    Raises
-    ------
-    UnsupportedModelError
-        When the network attends in a way that cannot be followed on this input.
+    an intervention. Raises `UnsupportedModelError` as :func:`run`.
     """
     import torch
 
-    # The fast function takes no mask of its own making.
-    attends = "exact" if model.way == "fast" and intervention.cells else model.way
-    change: Change = intervention
     if prefix is not None:
         prefix.begin(intervention, copies)
-        change = prefix
-    with (
-        torch.inference_mode(),
-        recorded(attends, copies, {way.tokens}, change=change, keeps=False) as recorder,
-        nullcontext() if prefix is None else prefix,
-    ):
-        output = way.network(**way.inputs(copies))
-    if recorder.missed or recorder.count != model.layers:
-        raise UnsupportedModelError(
-            "{name} cannot be intervened on: its attention cannot be followed on this input.",
-            "Use a shorter text, or another model.",
-        )
-    return way.read(output)
+    with torch.inference_mode():
+        return way.read(run(model, way, prefix or intervention, copies))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.model.capture.forward import recorded
+from core.model.interventions.changing import run
 from core.model.interventions.direct import check_followed
 from core.model.interventions.heads import as_input
 from core.model.interventions.measures import Measured, measured, measures_of
@@ -82,10 +82,6 @@ def _chances(model: LoadedModel, way: Measured, last: int) -> torch.Tensor:
     from core.model.interventions.stream import TruncateAfter
 
     cut = TruncateAfter(last)
-    network = cut.follow(way.network, model.network)
-    with (
-        torch.inference_mode(),
-        cut,
-        recorded(model.way, 1, {way.tokens}, change=cut, keeps=False),
-    ):
-        return way.read(network(**way.inputs(1)))[0].log_softmax(-1)
+    with torch.inference_mode():
+        output = run(model, way, cut, network=cut.follow(way.network, model.network))
+        return way.read(output)[0].log_softmax(-1)

@@ -9,7 +9,8 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.anomalies import FLAGS, as_map, flagged, with_flag
-from core.analysis.anomalies.flags import KINDS, OUTLIER, RANDOM_SHARE
+from core.analysis.anomalies.flags import KINDS, RANDOM_SHARE
+from core.analysis.statistics import OUTLIER
 from core.figures.palette import Palette
 from core.model import Trace
 from core.screens.anomalies.cards import show_cards

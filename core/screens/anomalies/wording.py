@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.anomalies import FLAGS, Row, max_row
-from core.analysis.anomalies.flags import OUTLIER
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
+from core.analysis.statistics import OUTLIER
 from core.model import Trace
 from core.ui.presets import Preset
 from core.ui.words.prose import Prose

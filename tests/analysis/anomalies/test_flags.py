@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from core.analysis.anomalies import FLAGS, anomaly_table, flagged
-from core.analysis.anomalies.flags import robust_z
+from core.analysis.statistics import robust_z
 from tests.analysis.traces import (
     causal,
     random_trace,

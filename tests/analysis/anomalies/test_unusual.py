@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from core.analysis.anomalies import FLAGS, anomaly_table, measure_heads
-from core.analysis.anomalies.flags import OUTLIER, distances
+from core.analysis.anomalies.flags import distances
+from core.analysis.statistics import OUTLIER
 from core.model import load, trace_text
 from core.model.weights import output_projection, query_key
 from tests.analysis.traces import random_trace, random_weights, trace_with_attention, with_values
