@@ -59,7 +59,7 @@ def heatmap_figure(
     if not np.isfinite(values).all():
         _add_masked(figure, np.isfinite(values), across, names, title, colours)
     look = {"type": "category", "tickmode": "linear", "ticks": "", **BARE}
-    angle = -60 if len(across) > 8 else 0
+    angle = -60 if len(across) > 8 or max(map(len, across)) > 8 else 0
     every = [-(-len(labels) // MAX_TICKS) for labels in (across, names)]
     to = f"<b>{literal(title)}</b>, to (key)"
     return lay_out(

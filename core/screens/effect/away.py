@@ -111,7 +111,7 @@ def _show_attention(result: AblationResult, heads: HeadTable, colours: Palette) 
     for column, (title, values) in zip(st.columns(3), drawn.items(), strict=True):
         look = {"signed": True, "unit": title} if title == "change" else {"top": top}
         figure = heatmap_figure(values, labels, f"{name} {title}", colours, **look)
-        figure.update_xaxes(dtick=-(-len(labels) // _TICKS))
+        figure.update_xaxes(dtick=-(-len(labels) // _TICKS), tickangle=-60)
         with column:
             show_chart(
                 figure,
