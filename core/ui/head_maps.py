@@ -36,8 +36,13 @@ def show_head_map(
     name : of the values, for the hover.
     on_open : called with the numbers of layer and head of a clicked square, before the next run.
     chosen : layer and head, from 0, of the head that is framed.
+    look : without `bounds`, from 0 to the largest size, and as far below where a value is negative.
     """
     rows = rows_of(layered)
+    if "bounds" not in look:
+        reach = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
+        signed = look.setdefault("signed", bool((values < 0).any()))
+        look["bounds"] = (-reach if signed else 0.0, reach)
     figure = head_map(values, rows, name, colours, **look)
     if chosen is not None:
         frame(figure, rows, chosen, colours)

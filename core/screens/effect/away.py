@@ -138,16 +138,14 @@ def _caption(result: AblationResult, picked: Picked, heads: HeadTable) -> list[s
 
 
 def _show_moved(heads: HeadTable, colours: Palette) -> None:
-    moved = heads.grid("moved")
     show_head_map(
         heads.trace,
-        moved,
+        heads.grid("moved"),
         "share of attention that moved",
         colours,
         key="effect_moved",
         on_open=lambda layer, head: controls.pick(shown=f"L{layer}H{head}"),
         chosen=(heads.layer, heads.head),
-        bounds=(0.0, float(moved.max()) or 1.0),
         title="moved",
     )
     st.caption(_words("moved"))

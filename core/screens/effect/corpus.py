@@ -21,12 +21,12 @@ from core.model.interventions.samples import (
     sample_effects,
     samples_of,
 )
-from core.screens.effect.heads import show_map
+from core.screens.effect.heads import show_measured
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measure_once
 from core.ui.downloads import contents
-from core.ui.head_tables import HeadTable, offer_table
+from core.ui.head_tables import HeadTable
 from core.ui.navigation import ask
 from core.ui.serve.once import Shared
 from core.ui.serve.progress import Bar
@@ -125,21 +125,13 @@ def show_corpus(heads: HeadTable, corpus: Corpus, colours: Palette) -> Callable[
     table, samples = heads.table, _SAMPLES[corpus.key.modality]
     facts, compared = _facts(heads.row, table, samples), table.attrs["compared"]
     ask(_headline(table, samples))
-    left, right = st.columns([5, 4], gap="medium")
-    with left:
-        beyond = heads.grid("exceeds") if compared else None
-        show_map(heads, MEASURED[table.attrs["measure"]], colours, beyond=beyond)
-        if compared:
-            passing = int(table["exceeds"].sum())
-            st.caption(_words("passing", passing=passing, total=len(table), facts=facts))
-    with right, st.container(border=True):
-        passes = heads.row.get("exceeds", False)
-        st.markdown(_words("over_head", head=heads.name, passes=passes, facts=facts))
-    place = st.empty()
-    with st.container(horizontal=True):
-        offer_table(heads, contents("effect", heads.trace.model, "corpus", text=False))
-    with st.expander("Every head"):
-        st.dataframe(table, hide_index=True, height=420)
+    passing = int(table["exceeds"].sum()) if compared else 0
+    caption = _words("passing", passing=passing, total=len(table), facts=facts) if compared else ""
+    passes = heads.row.get("exceeds", False)
+    over_head = _words("over_head", head=heads.name, passes=passes, facts=facts)
+    held = contents("effect", heads.trace.model, "corpus", text=False)
+    card = partial(st.markdown, over_head)
+    place = show_measured(heads, held, colours, caption, card, compared=compared > 0)
     return partial(_go_on, place, corpus)
 
 

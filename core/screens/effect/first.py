@@ -50,7 +50,6 @@ def show_first() -> DeltaGenerator:
             palette(st.context.theme.type),
             key="effect_first",
             on_open=choose_head,
-            bounds=(0.0, float(found.values.max())),
             title=found.unit,
             large=True,
             beyond=heads.grid("exceeds"),

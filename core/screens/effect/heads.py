@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
-import numpy as np
 import streamlit as st
 
-from core.analysis.arrays import Bools
 from core.analysis.effect import largest_effect
 from core.analysis.head_patterns.naming import NONE, TOO_SHORT
 from core.figures.palette import Palette
@@ -22,7 +22,7 @@ from core.screens.effect.measuring import (
 from core.screens.effect.methods import show_methods
 from core.screens.effect.writing import direct_of_head
 from core.ui import controls
-from core.ui.downloads import contents
+from core.ui.downloads import Contents, contents
 from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable, names_of, offer_table
 from core.ui.navigation import ask
@@ -62,19 +62,50 @@ def show_heads(heads: HeadTable, found: Effects, key: TraceKey, colours: Palette
     """
     leaders = leaders_of(heads.trace, key, found.replace, found.measure)
     ask(headline(heads, found, leaders))
+    held = contents("effect", heads.trace.model, "")
+    caption = " ".join([_caption(heads.table, found), *notes(heads.trace, found)])
+    card = partial(_show_card, heads, found, key)
+    place = show_measured(heads, held, colours, caption, card, compared=len(found.draws) > 0)
+    show_methods()
+    return place
+
+
+def show_measured(
+    heads: HeadTable,
+    held: Contents,
+    colours: Palette,
+    caption: str,
+    card: Callable[[], object],
+    *,
+    compared: bool,
+) -> DeltaGenerator:
+    """The map, with a dot for heads beyond chance if that is known; the card, table and file.
+
+    Gives a place below the map.
+    """
     left, right = st.columns([5, 4], gap="medium")
     with left:
-        beyond = heads.grid("exceeds") if len(found.draws) else None
-        show_map(heads, MEASURED[found.measure], colours, beyond=beyond)
-        st.caption(" ".join([_caption(heads.table, found), *notes(heads.trace, found)]))
+        show_head_map(
+            heads.trace,
+            heads.grid("effect"),
+            f"effect on the {MEASURED[heads.table.attrs['measure']]}",
+            colours,
+            key="effect_map",
+            on_open=choose_head,
+            chosen=(heads.layer, heads.head),
+            title=heads.table.attrs["unit"],
+            large=True,
+            beyond=heads.grid("exceeds") if compared else None,
+        )
+        if caption:
+            st.caption(caption)
     with right, st.container(border=True):
-        _show_card(heads, found, key)
+        card()
     place = st.empty()
     with st.container(horizontal=True):
-        offer_table(heads, contents("effect", heads.trace.model, ""))
+        offer_table(heads, held)
     with st.expander("Every head"):
         st.dataframe(heads.table, hide_index=True, height=420)
-    show_methods()
     return place
 
 
@@ -124,37 +155,6 @@ def _caption(table: pd.DataFrame, found: Effects) -> str:
         return _words("squares")
     return _words(
         "dots", beyond=int(table["exceeds"].sum()), total=len(table), draws=len(found.draws)
-    )
-
-
-def show_map(
-    heads: HeadTable,
-    name: str,
-    colours: Palette,
-    *,
-    beyond: Bools | None = None,
-) -> None:
-    """A square for every head, coloured by its effect on what is so called.
-
-    Those `beyond` chance, (layer, head), have a dot.
-    """
-    values = heads.grid("effect")
-    coloured = np.isfinite(values)
-    reach = float(np.abs(values[coloured]).max(initial=0.0)) or 1.0
-    signed = bool((values[coloured] < 0).any())
-    show_head_map(
-        heads.trace,
-        values,
-        f"effect on the {name}",
-        colours,
-        key="effect_map",
-        on_open=choose_head,
-        chosen=(heads.layer, heads.head),
-        bounds=(-reach, reach) if signed else (0.0, reach),
-        signed=signed,
-        title=heads.table.attrs["unit"],
-        large=True,
-        beyond=beyond,
     )
 
 

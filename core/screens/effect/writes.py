@@ -112,7 +112,6 @@ def _listed(words: Sequence[WrittenWord]) -> str:
 
 
 def _show_map(heads: HeadTable, parts: DirectParts, colours: Palette) -> None:
-    reach = float(np.nanmax(np.abs(parts.heads))) or 1.0
     show_head_map(
         heads.trace,
         parts.heads,
@@ -121,7 +120,6 @@ def _show_map(heads: HeadTable, parts: DirectParts, colours: Palette) -> None:
         key="effect_written",
         on_open=choose_head,
         chosen=(heads.layer, heads.head),
-        bounds=(-reach, reach),
         signed=True,
         title=parts.unit,
         large=True,
