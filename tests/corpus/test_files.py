@@ -21,7 +21,7 @@ LINES = [f"Line {n} has {'many ' * (n % 7)}words, naïve ones too." for n in ran
 PORTION = 1000
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file of some kilobytes counts as large, and is read by the kilobyte."""
     monkeypatch.setattr(module, "MAX_BYTES", 4 * PORTION)
@@ -32,7 +32,6 @@ def texts_of(path: Path, text: str | None = None, label: str | None = None) -> l
     return [each.text for each in open_corpus(str(path), text, label).sentences()]
 
 
-@pytest.mark.usefixtures("_small_limits")
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("last", ["", "the end"])
 def test_a_large_file_of_lines_is_read_as_a_small_one(tmp_path: Path, end: str, last: str) -> None:
@@ -45,7 +44,6 @@ def test_a_large_file_of_lines_is_read_as_a_small_one(tmp_path: Path, end: str, 
     assert texts_of(path) == list(expected)
 
 
-@pytest.mark.usefixtures("_small_limits")
 def test_rows_of_a_large_jsonl_keep_their_labels(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     rows = [{"id": n, "review": text, "stars": n % 5} for n, text in enumerate(LINES)]
@@ -57,7 +55,6 @@ def test_rows_of_a_large_jsonl_keep_their_labels(tmp_path: Path) -> None:
         texts_of(path, "mood")
 
 
-@pytest.mark.usefixtures("_small_limits")
 @pytest.mark.parametrize("codec", ["utf-16", "cp1252"])
 def test_a_large_file_of_another_encoding_is_read_as_a_small_one(
     tmp_path: Path, codec: str
@@ -72,7 +69,6 @@ def test_a_large_file_of_another_encoding_is_read_as_a_small_one(
     assert [note for note in said if "guess" in note] == said[: codec == "cp1252"]
 
 
-@pytest.mark.usefixtures("_small_limits")
 def test_a_stretch_without_a_row_ends_no_reading(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     rows = [json.dumps({"text": text}) for text in LINES]
@@ -86,7 +82,6 @@ def test_a_stretch_without_a_row_ends_no_reading(tmp_path: Path) -> None:
         texts_of(path)
 
 
-@pytest.mark.usefixtures("_small_limits")
 def test_what_cannot_be_read_in_portions_is_refused(tmp_path: Path) -> None:
     table, line = tmp_path / "table.csv", tmp_path / "line.txt"
     table.write_text("text\n" + "\n".join(LINES))
@@ -97,7 +92,6 @@ def test_what_cannot_be_read_in_portions_is_refused(tmp_path: Path) -> None:
         texts_of(line)
 
 
-@pytest.mark.usefixtures("_small_limits")
 def test_notes_on_a_large_file_are_few_and_a_blank_one_has_no_sentence(tmp_path: Path) -> None:
     path = tmp_path / "lines.txt"
     path.write_text("\n\n".join(LINES), "utf-8")
