@@ -1,23 +1,19 @@
 """An image and its patches: what each attends to and what attends to it, and how far heads look."""
 
-import streamlit as st
-
 from core.ui.navigation import open_page
 
-open_page("images")
-
-from functools import partial
+words = open_page("images")
 
 from core.components.patches import show_patches
 from core.ui import presets
+from core.ui import cache
 from core.ui.current import current_key, current_trace
-from core.ui.downloads import contents, offer_file
-from core.ui.frame.layout import control_row, pick_part, show_end
+from core.ui.downloads import contents, offer_page
+from core.ui.frame.layout import caption_row, control_row, pick_part, show_end
 from core.ui.navigation import ask
 from core.ui.place import pick_head
-from core.screens.images.help import MATHEMATICS, examples, explain, headline
-from core.screens.images.sending import file_later, pack_for_page
-from core.screens.images.state import KEY, head_summaries, restore_view, take_report
+from core.screens.images.sending import file_later, headline, pack_for_page, sends_all
+from core.screens.images.state import KEY, ROLLOUTS, head_summaries, restore_view, take_report
 
 trace = current_trace()
 with control_row():
@@ -28,7 +24,7 @@ with control_row():
         over = pick_over()
     else:
         layer, head = pick_head(trace, heads=head_summaries(trace))
-presets.show(partial(examples, trace), measured_on=current_key(trace.model))
+presets.show_for(trace)
 if part == "distance":
     show_distance(trace, over)
 else:
@@ -36,13 +32,14 @@ else:
     view = restore_view(trace)
     ask(headline(trace, int(layer), head), "Press a patch to see where it looks.")
     show_patches(pack_for_page(trace, view, held), key=KEY, on_view=take_report)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(explain(trace, view), width="stretch")
-        offer_file(
-            "Save as HTML",
-            file_later(trace, view, held),
-            contents("patches", trace.model),
-            ".html",
-            help="One file that opens offline and works like this page.",
-        )
-show_end(MATHEMATICS)
+    rolls = view["head"] in ROLLOUTS
+    reading = words(
+        "reading",
+        from_query=view["direction"] == "from",
+        inexact=rolls and cache.transformed_norms(current_key(trace.model)) is None,
+        few=not sends_all(trace),
+        layer=view["layer"],
+    )
+    with caption_row(reading):
+        offer_page(file_later(trace, view, held), contents("patches", trace.model))
+show_end()

@@ -4,29 +4,29 @@ import streamlit as st
 
 from core.ui.navigation import ask, lead_on, open_page
 
-open_page("model_view")
+words = open_page("model_view")
 
 from functools import partial
 
 from core.analysis.model_map import model_map
 from core.components.export import standalone_page
-from core.components.model_view import Look, show_model_view, view_data
+from core.components.model_view import (
+    MAX_ENLARGED_LINES,
+    MAX_LINES,
+    Look,
+    show_model_view,
+    view_data,
+)
 from core.ui import controls, place, presets
 from core.ui.current import current_key, current_trace
-from core.ui.downloads import contents, offer_file
-from core.ui.frame.layout import control_row, more, show_end
+from core.ui.downloads import contents, offer_page
+from core.ui.frame.layout import caption_row, control_row, more, show_end
+from core.ui.head_maps import gaps_note
 from core.ui.selectors import pick_pairs
 from core.ui.words.inputs import hide_special
 from core.ui.words.pattern_words import highlight_names
-from core.screens.model_view.help import (
-    MATHEMATICS,
-    STYLES,
-    examples,
-    headline,
-    explain,
-    pair_words,
-)
-from core.screens.model_view.patterns import highlight
+from core.screens.model_view import STYLES, headline, highlight, pair_names
+from core.vocabulary import head_name
 
 trace = current_trace()
 current = place.layer(trace), place.head(trace)
@@ -42,22 +42,22 @@ with control_row():
         width=230,
         help=f"Judged on {trace.input.this} alone.",
     )
-    pair_names, meaning = pair_words(trace)
-    pairs = pick_pairs(trace, "Pairs", names=pair_names.__getitem__, help=meaning)
+    pairs = pick_pairs(trace, "Pairs", names=pair_names(trace), help=words("pairs"))
     with more():
         hide = controls.flag("hide", hide_special(trace))
-presets.show(partial(examples, trace), measured_on=current_key(trace.model))
+presets.show_for(trace)
 
 with st.spinner("Drawing every head …"):
     shown = model_map(trace, pairs=pairs, hide_special=hide)
 if shown is None:
     st.info("No token of this text is left: show special tokens, or other pairs of sentences.")
     controls.end_page()
-if answer := headline(trace, current_key(trace.model)):
+key = current_key(trace.model)
+if answer := headline(trace, key):
     ask(answer, "Press a head to enlarge it.", tokens=len(trace.tokens))
 look = Look(style, current)
 held = contents("model-view", trace.model, "")
-data = view_data(shown, trace, look, highlight(trace, pattern), held.titled("All heads"))
+data = view_data(shown, trace, look, highlight(trace, key, pattern), held.titled("All heads"))
 opened = show_model_view(data, *trace.shape[:2], key="model_view")
 if opened is not None:
     controls.pick(
@@ -65,14 +65,22 @@ if opened is not None:
     )
     lead_on("head_view")
 title = f"{trace.model}: {held.about}"
-note = explain(shown, trace, look, hidden_special=hide)
-with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(note, width="stretch")
-    offer_file(
-        "Save as HTML",
-        partial(standalone_page, "model_view", data, title, note, facts=held.facts),
-        held,
-        ".html",
-        help="One file that opens offline, with what pointing shows.",
-    )
-show_end(MATHEMATICS)
+layers, heads, rows, columns = shown.tiles.shape
+note = words(
+    "reading",
+    layers=layers,
+    heads=heads,
+    size=f"{len(shown.rows)} × {len(shown.columns)}",
+    held=head_name(trace, *current),
+    silent=gaps_note(trace),
+    tiles=style == "tiles",
+    pairs=rows * columns,
+    drawn=MAX_LINES,
+    enlarged=min(MAX_ENLARGED_LINES, rows * columns),
+    block=shown.block,
+    hidden=hide and sum(token.special for token in (*trace.tokens, *(trace.source or ()))),
+)
+with caption_row(note):
+    page = partial(standalone_page, "model_view", data, title, note, facts=held.facts)
+    offer_page(page, held)
+show_end()

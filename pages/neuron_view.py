@@ -1,10 +1,8 @@
 """One head down to its dimensions: q, k, their products, scores, softmax."""
 
-import streamlit as st
-
 from core.ui.navigation import open_page
 
-open_page("neuron_view")
+words = open_page("neuron_view")
 
 from functools import partial
 
@@ -14,12 +12,11 @@ from core.components.export import standalone_page
 from core.components.neuron_view import packed, show_neuron_view
 from core.components.sprite import patch_sprite
 from core.ui import presets
-from core.ui.current import current_key, current_trace
-from core.ui.downloads import contents, offer_file
-from core.ui.frame.layout import control_row, show_end
+from core.ui.current import current_trace
+from core.ui.downloads import contents, offer_page
+from core.ui.frame.layout import caption_row, control_row, show_end
 from core.ui.place import pick_head
 from core.ui.selectors import pick_pairs
-from core.screens.neuron_view.help import MATHEMATICS, examples, explain, file_note
 from core.screens.neuron_view.state import pick_tokens, take_state
 
 trace = current_trace()
@@ -30,7 +27,7 @@ with control_row():
     held = contents("neuron-view", trace.model)  # the picture adds what is chosen in it
     state = pick_tokens(trace, pairs)
 
-presets.show(partial(examples, trace), measured_on=current_key(trace.model))
+presets.show_for(trace)
 neuron_head = read_head(trace, layer, head)
 picture = held.titled("Queries, keys and their products", place=neuron_head.name)
 patches = patch_sprite(trace)
@@ -41,14 +38,9 @@ sizes = len(trace.tokens), len(trace.key_tokens)
 show_neuron_view(data, state, sizes, key="neuron_view", on_change=take_state)
 whole = contents("neuron-view", trace.model)
 title = f"{neuron_head.name}: queries, keys and their products · {trace.model}"
-with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(explain(neuron_head, state), width="stretch")
-    offer_file(
-        "Save as HTML",
-        lambda: standalone_page(
-            "neuron_view", data(state), title, file_note(trace), facts=whole.facts
-        ),
-        whole,
-        ".html",
+note = trace.input.quoted(" ".join(token.display for token in trace.key_tokens))
+with caption_row(words("reading", pairs=state.pairs, tokens=max(sizes))):
+    offer_page(
+        lambda: standalone_page("neuron_view", data(state), title, note, facts=whole.facts), whole
     )
-show_end(MATHEMATICS)
+show_end()

@@ -5,25 +5,21 @@ import streamlit as st
 from core.ui.charts import show_chart
 from core.ui.navigation import open_page
 
-open_page("projection")
+words = open_page("projection")
 
 from core.vocabulary import labels_of
-from core.analysis.pair_projection import default_pair, project_pair
+from core.analysis.pair_projection import SAME_WAY, default_pair, project_pair
 from core.figures.palette import palette
 from core.figures.projection import layers_figure
 from core.ui import controls, presets
 from core.ui.current import current_trace, found_head
 from core.ui.downloads import contents, offer_csv
-from core.ui.frame.layout import control_row, pick_part, show_end
+from core.ui.frame.layout import caption_row, control_row, pick_part, show_end
 from core.ui.head_maps import gaps_note
 from core.ui.words.messages import quote
 from core.ui.navigation import ask
-from core.screens.projection.help import (
-    MATHEMATICS,
-    examples,
-    explain,
+from core.screens.projection import (
     headline,
-    questions,
     show_badge,
     show_linking_heads,
     show_projections,
@@ -44,15 +40,20 @@ with control_row():
     b = pick_token("… this token?", "b", trace, labels, pair[1])
 names = labels[a], labels[b]
 quoted = quote(names[0]), quote(names[1])
-presets.show(examples)
+presets.show_for(trace)
 with st.spinner("Reducing every layer to a plane …"):
     projection = project_pair(trace, a, b)
 ask(headline(part, projection, *quoted))
-figure = layers_figure(projection, names, questions(*names), colours, attention_first=part == "to")
-show_chart(figure, key="projection_layers", alt=" ".join(questions(*names)))
+a_name, b_name = names
+questions = (
+    f"Do {a_name} and {b_name} attend to the same words?",
+    f"Does {a_name} attend to {b_name}?",
+)
+figure = layers_figure(projection, names, questions, colours, attention_first=part == "to")
+show_chart(figure, key="projection_layers", alt=" ".join(questions))
 held = contents("projection", trace.model, "-on-".join(names))
-with st.container(horizontal=True, vertical_alignment="center"):
-    st.caption(f"{explain(part, *quoted)} {gaps_note(trace)}", width="stretch")
+reading = words("explanation", part=part, a=quoted[0], b=quoted[1], same_way=SAME_WAY)
+with caption_row(f"{reading} {gaps_note(trace)}"):
     show_badge(part, projection, *quoted)
     offer_csv(projection.frame, held, index=False, float_format="%.6f")
 
@@ -60,4 +61,4 @@ if part == "like":
     show_projections(projection, names, colours, held)
 else:
     show_linking_heads(trace, projection, names, colours)
-show_end(MATHEMATICS)
+show_end()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.ui.navigation import ask, open_page
 
-open_page("query_key")
+words = open_page("query_key")
 
 from functools import partial
 
@@ -17,10 +17,16 @@ from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
 from core.screens.query_key import controls
 from core.screens.query_key.heads import show_all_heads
-from core.screens.query_key.help import MATHEMATICS, OF_IMAGES, examples
+from core.model.running.twin import TWIN_SEED
 from core.screens.query_key.picture import show_picture
 from core.screens.query_key.search import show_search
-from core.screens.query_key.selectivity import Follows, known_table, show_selectivity, table_for
+from core.screens.query_key.selectivity import (
+    Follows,
+    examples,
+    known_table,
+    show_selectivity,
+    table_for,
+)
 
 trace = current_trace()
 key, colours = current_key(trace.model), palette(st.context.theme.type)
@@ -47,7 +53,10 @@ if part != "follow":
 
 table = table_for(key) if part == "follow" else None
 known = known_table(key) if of_image else None
-presets.show(partial(examples, trace, known), measured_on=(key, known is None))
+if known is None:
+    presets.show_for(trace)
+else:  # heads by name
+    presets.show(partial(examples, known), measured_on=(key, "measured"))
 if table is not None:
     follows = Follows(trace=trace, table=table, layer=layer, head=head)
     show_selectivity(follows, colours)
@@ -60,4 +69,5 @@ elif part == "search":
     show_search(trace, choice, colours)
 else:
     show_all_heads(trace, choice, colours)
-show_end(*([OF_IMAGES] if of_image else []), MATHEMATICS)
+of_images = [words("mathematics_of_images", twin_seed=TWIN_SEED)] if of_image else []
+show_end(*of_images, words("mathematics"))

@@ -12,16 +12,14 @@ from core.analysis.vectors import layer_planes
 from core.components.planes import Arrow, show_planes
 from core.figures.palette import tab20, token_colours
 from core.ui import controls, presets
-from core.ui.current import current_key, current_trace
+from core.ui.current import current_trace
 from core.ui.downloads import contents, offer_csv
 from core.ui.navigation import ask
-from core.ui.frame.layout import control_row, more, show_end
+from core.ui.frame.layout import caption_row, control_row, more, show_end
 from core.screens.vectors.controls import pick_further, pick_held, pick_row
 from core.screens.vectors.help import (
-    MATHEMATICS,
     TOO_FEW,
     describe_close_pairs,
-    examples,
     explain,
     headline,
     set_picks,
@@ -56,7 +54,7 @@ else:
     colours = [of_all[i] for i in planes.positions]
 held = [planes.positions.index(position) for position in held_tokens]
 
-presets.show(partial(examples, trace), measured_on=current_key(trace.model))
+presets.show_for(trace)
 if len(labels) < 2:
     st.info(TOO_FEW)
     controls.end_page()
@@ -75,10 +73,9 @@ show_planes(
     on_pick=partial(set_picks, planes.positions),
     picture=file.titled(f"Vector grid of {source}"),
 )
-with st.container(horizontal=True, vertical_alignment="center"):
-    reading = explain(source, summary, len(labels))
-    st.caption(f"{reading} {describe_close_pairs(planes, layer)}", width="stretch")
+reading = explain(source, summary, len(labels))
+with caption_row(f"{reading} {describe_close_pairs(planes, layer)}"):
     offer_csv(planes.frame, file, index=False, float_format="%.6f")
 if source in {"attention", "queries", "keys"}:
     show_matrices(trace, layer, summary, planes.positions)
-show_end(MATHEMATICS)
+show_end()

@@ -135,6 +135,12 @@ def offer_file(
     st.download_button(label, make, file_name=name, mime=kind, on_click="ignore", **look)
 
 
+def offer_page(make: Callable[[], str], held: Contents) -> None:
+    """A button for a picture as a page of its own."""
+    hint = "One file that opens offline, with what pointing shows."
+    offer_file("Save as HTML", make, held, ".html", help=hint)
+
+
 def offer_csv(
     make: Callable[[], pd.DataFrame],
     held: Contents,

@@ -28,6 +28,7 @@ from core.ui.words.pages import (
     go_to,
     note_opened,
 )
+from core.ui.words.prose import Prose
 
 _PICTURES = Path(__file__).parent / "pictures"
 MARK = str(_PICTURES / "mark.svg")  # arcs of attention over a row of tokens
@@ -118,8 +119,10 @@ def ask(answer: str, first: str = "", *, tokens: int = MIN_TOKENS) -> None:
     st.session_state[_QUESTION].markdown(" ".join(filter(None, (answer, hint, grey))))
 
 
-def open_page(name: str) -> None:
+def open_page(name: str) -> Prose:
     """First line of every page: make sure that app.py runs it, then draw title and question.
+
+    Returns the page's words.
 
     On a cold server Streamlit's older automatic discovery of ``pages/`` runs a page opened by its
     own link without app.py. Registering the navigation ends that; the rerun goes through app.py.
@@ -144,3 +147,4 @@ def open_page(name: str) -> None:
     if gone := address.take_gone(page.gone):
         notice(f"This link asks for {in_a_row(gone)}, which this page no longer has.")
     shut_drawer()
+    return page.words

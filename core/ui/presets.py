@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from core.ui import controls
 from core.ui.cache.session import remembered
+from core.ui.current import current_key
+from core.ui.examples import FIND
 from core.ui.frame.layout import drawer
 from core.ui.words.pages import opened
+from core.ui.words.pattern_words import words_for
+
+if TYPE_CHECKING:
+    from core.model import Trace
 
 _MADE = "_examples_made"
 
@@ -40,6 +48,38 @@ def show(make: Callable[[], Sequence[Preset]], *, measured_on: Hashable | None =
         with st.popover("Try", help="All examples"):
             _draw(f"{page}_preset_all", presets)
         _draw(f"{page}_preset", presets)
+
+
+def show_for(trace: Trace) -> None:
+    """Draw the examples of the page's record, with what they find on this text or image."""
+    show(partial(_of_record, trace), measured_on=current_key(trace.model))
+
+
+def _of_record(trace: Trace) -> list[Preset]:
+    """Those that can be shown, in their order."""
+    labels, rest = trace.layer_labels, words_for(trace)["delimiter"].where
+    of_text = {"input": trace.input, "rest": rest, "first": labels[0], "last": labels[-1]}
+    presets = []
+    for example in opened().examples:
+        if trace.input.kind not in example.get("kinds", (trace.input.kind,)):
+            continue
+        found = FIND[example.get("find", "nothing")](trace)
+        own, needed = example.get("state", {}), example.get("need")
+        if found is None or (needed and own[needed] not in controls.declared()[needed].allowed):
+            continue
+        fields = {**of_text, "heads": trace.shape[1], **found}
+        title, sentence = (example[each].format(**fields) for each in ("title", "sentence"))
+        place = {key: str(found[key]) for key in ("layer", "head") if key in found}
+        state = place | {key: _filled(value, fields) for key, value in own.items()}
+        presets.append(Preset(title[0].upper() + title[1:], sentence, state))
+    return presets
+
+
+def _filled(value: Any, fields: Mapping[str, Any]) -> Any:  # noqa: ANN401 - of a control
+    """A setting with what was found in it; in a list stand the numbers of tokens or heads."""
+    if isinstance(value, list):
+        return [int(_filled(each, fields)) for each in value]
+    return value.format(**fields) if isinstance(value, str) else value
 
 
 def _draw(key: str, presets: Sequence[Preset]) -> None:

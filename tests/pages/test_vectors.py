@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.pair_projection import PairProjection, project_pair
 from core.model import load, trace_text
-from core.screens.projection.help import headline
+from core.screens.projection import headline
 from tests.opening import open_app
 from tests.pages.conftest import alerts, said, sent
 

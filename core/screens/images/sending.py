@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from core.analysis.images.colour import standing_out
+from core.analysis.images.marks import head_marks
 from core.analysis.images.patch_scores import patches_of
 from core.analysis.layer_payload import LayerPayload, vectors_size
 from core.components.export import standalone_page
@@ -18,9 +21,28 @@ from core.screens.images.state import KEY, ROLLOUTS, held_token
 from core.ui import cache
 from core.ui.current import current_key
 from core.ui.downloads import Contents
+from core.ui.words.prose import Prose
+from core.vocabulary import head_name
 
 if TYPE_CHECKING:
     from core.model import Trace
+
+_words = Prose(__file__)
+
+
+def headline(trace: Trace, layer: int, head: int | str) -> str:
+    """What the head on screen gives to the patch itself and to CLS, and which heads see colour."""
+    marks = head_marks(trace)
+    alike = np.unravel_index(int(marks.colour.argmax()), marks.colour.shape)
+    heads = slice(None) if isinstance(head, str) else slice(head, head + 1)
+    whole = f"layer {trace.layer_labels[layer]}"
+    return _words(
+        "headline",
+        head=whole if isinstance(head, str) else head_name(trace, layer, head),
+        itself=float(marks.itself[layer, heads].mean()),
+        cls=None if marks.cls is None else float(marks.cls[layer, heads].mean()),
+        alike=head_name(trace, int(alike[0]), int(alike[1])),
+    )
 
 
 def pack_for_page(trace: Trace, view: Mapping[str, Any], held: Contents) -> bytes:

@@ -1,1 +1,105 @@
-"""What the model view page alone has."""
+"""What the model view finds in the heads of a text or an image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+import streamlit as st
+
+from core.analysis.head_patterns.search import Search, find_heads
+from core.components.model_view import Marks
+from core.ui import cache
+from core.ui.cache import TraceKey
+from core.ui.words.pattern_words import highlight_names, words_for
+from core.ui.words.prose import Prose
+from core.vocabulary import head_name
+
+if TYPE_CHECKING:
+    from core.model import Trace
+
+_words = Prose(__file__)
+STYLES: list[Literal["lines", "tiles"]] = ["lines", "tiles"]
+_PAIRS = {"all": "All", "aa": "A → A", "ab": "A → B", "ba": "B → A", "bb": "B → B"}
+_CROSS_PAIRS = {"all": "All", "aa": "→ A", "ab": "→ B"}  # who attends is no sentence of the pair
+_MAX_SEARCHES = 32  # of two numbers a head, kept for all visitors
+_GAP = "\N{NO-BREAK SPACE}"
+_MAX_NAMED = 6  # heads that the sentence names; in the picture all are marked
+
+
+def pair_names(trace: Trace) -> Callable[[str], str]:
+    """What pairs of sentences are called."""
+    return (_PAIRS if trace.source is None else _CROSS_PAIRS).__getitem__
+
+
+@st.cache_resource(max_entries=_MAX_SEARCHES, show_spinner=False)
+def _heads_that(key: TraceKey, pattern: str) -> Search:
+    """The heads of a text or an image that follow a pattern of `HIGHLIGHTED`."""
+    return find_heads(cache.trace(*key), pattern)
+
+
+def headline(trace: Trace, key: TraceKey) -> str:
+    """How many heads rest where nothing is read, and which looks at the neighbour most (Markdown).
+
+    Empty where none can be measured.
+    """
+    words, offered = words_for(trace), highlight_names(trace)
+    if "delimiters" not in offered:
+        return ""
+    resting = _heads_that(key, "delimiters")
+    before = _heads_that(key, "previous") if "previous" in offered else None
+    ranked = before.ranked() if before is not None and before.holds.any() else []
+    return _words(
+        "headline",
+        resting=int(resting.holds.sum()),
+        total=resting.holds.size,
+        where=words["delimiter"].where,
+        reader=head_name(trace, *ranked[0][:2]) if ranked else "",
+        share=ranked[0][2] if ranked else None,
+        previous=words["previous"].where,
+    )
+
+
+def highlight(trace: Trace, key: TraceKey, name: str) -> Marks | None:
+    """Say which heads follow the pattern, and return what is written on the tiles.
+
+    The text is measured as a whole, whatever tokens are hidden.
+    """
+    if name == "none":
+        return None
+    search = _heads_that(key, name)
+    st.markdown(_describe(trace, search))
+    if not search.measurable:
+        return None
+    pattern = search.pattern
+    score = "entropy" if pattern.measured == "entropy" else words_for(trace)[pattern.name].highlight
+    return Marks(score, search.scores, search.holds, search.ranked()[0][:2])
+
+
+def _describe(trace: Trace, search: Search) -> str:
+    """One paragraph of Markdown, true for any text."""
+    words = words_for(trace)[search.pattern.name]
+    title = words.highlight.capitalize()
+    if not search.measurable:
+        return f"**{title}** cannot be measured here. {words.missing}"
+    ranked = search.ranked()
+    holding = [(layer, head, score) for layer, head, score in ranked if search.holds[layer, head]]
+    count = f"{len(holding)} of {search.scores.size} heads" if holding else "no head"
+    rule = words.rule.format(search.pattern.threshold)
+    named = _list(
+        [f"{_name(trace, *place)}{_GAP}{score:.2f}" for *place, score in holding or ranked[:1]]
+    )
+    return (
+        f"**{title}: {count}** with {rule} (the uniform baseline is {search.uniform:.2f})"
+        f"{': ' if holding else '. The closest is '}{named}."
+    )
+
+
+def _list(names: list[str]) -> str:
+    more = len(names) - _MAX_NAMED
+    rest = f" and {more} more, numbered in the picture" if more > 0 else ""
+    return f"{', '.join(names[:_MAX_NAMED])}{rest}"
+
+
+def _name(trace: Trace, layer: int, head: int) -> str:
+    return head_name(trace, layer, head).replace(" ", _GAP)

@@ -24,12 +24,14 @@ from core.figures.images.following import follow_map
 from core.figures.palette import Palette
 from core.model import trace_patches, untrained_twin
 from core.model.memory import return_freed_memory
+from core.screens.query_key.controls import ALL_THREE
 from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.downloads import contents
 from core.ui.head_maps import show_gaps, show_heads
 from core.ui.head_tables import HeadTable, names_of, offer_table, show_rows
 from core.ui.place import choose_head
+from core.ui.presets import Preset
 from core.ui.serve.once import room_for_twin
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
@@ -38,6 +40,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _words = Prose(__file__)
+_BY = (  # the feature that a head follows, the colours that show it, and a question
+    ("hue", "hue", "Do queries and keys of one hue lie together?"),
+    ("brightness", "brightness", "Are patches ordered from dark to bright?"),
+    ("place", "place", "Do neighbouring patches lie together?"),
+)
 _MAX_TABLES = 16  # a dozen numbers a head: 30 kB
 _MEASURED = "_follows_measured"  # what this session has measured
 _open_points = partial(choose_head, part="picture")
@@ -171,3 +178,22 @@ def _show_table(follows: Follows) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_words("table"), width="stretch")
         offer_table(follows, held)
+
+
+def examples(followed: pd.DataFrame) -> list[Preset]:
+    """The heads that follow a feature most; none where nothing is defined."""
+    return [each for by in _BY for each in _strongest(followed, *by)]
+
+
+def _strongest(table: pd.DataFrame, feature: str, colour: str, question: str) -> list[Preset]:
+    """The head with the highest correlation beyond the rest; none where nothing is defined."""
+    values = table[feature].to_numpy(np.float64)
+    if not np.isfinite(values).any():
+        return []
+    row = table.iloc[int(np.nanargmax(values))]
+    head = f"L{row['layer']} H{row['head']}"
+    place = {"layer": str(row["layer"]), "head": str(row["head"])}
+    r, p = row[feature], row[f"{feature}_p"]
+    sentence = _words("most", head=head, feature=feature, r=r, p=p, question=question)
+    picture = {"part": "picture", "projection": "PCA", "stage": ALL_THREE, "colour": colour}
+    return [Preset(f"Follows {colour} most: {head}", sentence, {**picture, **place})]

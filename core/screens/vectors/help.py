@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from core.analysis.vectors import CLOSE_ANGLE, MIN_COSINE, Planes, Source, Summary
-from core.ui.examples import written
-from core.ui.presets import Preset
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
 from core.vocabulary import percent
 
-if TYPE_CHECKING:
-    from core.model import Trace
-
 _words = Prose(__file__)
 _MANY = 24  # arrows of which a plane has no room to name all
-MATHEMATICS, TOO_FEW = _words("mathematics"), _words("too_few")
+TOO_FEW = _words("too_few")
 
 
 def set_picks(positions: Sequence[int], chosen: Sequence[int]) -> None:
@@ -77,8 +71,3 @@ def explain(source: Source, summary: Summary, tokens: int) -> str:
         of="as the layer receives them" if source == "hidden states" else of,
         many=tokens > _MANY,
     )
-
-
-def examples(trace: Trace) -> list[Preset]:
-    """Settings worth seeing, each with what it shows."""
-    return written(__file__, "", first=trace.layer_labels[0], last=trace.layer_labels[-1])

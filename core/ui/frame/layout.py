@@ -55,8 +55,21 @@ def pick_part(label: str = "", **look: Any) -> str:  # noqa: ANN401 - of the con
     )
 
 
+def caption_row(text: str) -> DeltaGenerator:
+    """How to read the picture above (Markdown), in a row that has room for a button."""
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.caption(text, width="stretch")
+    return row
+
+
 def show_end(*mathematics: str, notes: Mapping[str, str] | None = None) -> None:
-    """The end of a page, one line: its mathematics (Markdown), its sources, and its terms."""
+    """The end of a page, one line: its mathematics (Markdown), its sources, and its terms.
+
+    The mathematics is the block of that name among the page's words, unless it is given.
+    """
+    words = opened().words
+    if not mathematics and "mathematics" in words:
+        mathematics = (words("mathematics"),)
     with st.container(key="page_end", horizontal=True, gap="small"):
         if mathematics:
             with st.popover("Mathematics", type="tertiary", width="content"):

@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from core.model.catalog import Modality
+from core.ui.words.prose import Prose
 
 _SCREENS = Path(__file__).parents[2] / "screens"
 OPENED = "_opened_page"  # in the session: the name of the page of this run
@@ -61,6 +62,9 @@ class Page:
     shows_cross : whether it can show cross attention, whose keys are other tokens than its queries.
     part_key : the control that chooses a part.
     parts : by their names in links; a page may have none.
+    examples : settings worth seeing, each with a `title`, a `sentence` and the `state` of controls.
+        What some `find` (:mod:`core.ui.examples`) sets layer and head; others are for some `kinds`
+        of input alone, or where the control that they `need` offers what they set.
     reset_except : the controls that its examples leave as they are, while they reset all others;
         None where an example sets only what it names.
     visits : as of a part, for a page without parts.
@@ -93,6 +97,7 @@ class Page:
     shows_cross: bool = False
     part_key: str = "part"
     parts: Mapping[str, Part] = field(default_factory=dict)
+    examples: tuple[Mapping[str, Any], ...] = ()
     reset_except: tuple[str, ...] | None = None
     visits: tuple[Link, ...] = ({},)
     quick: Link = field(default_factory=dict)
@@ -103,6 +108,11 @@ class Page:
     def path(self) -> str:
         """The file, relative to app.py."""
         return f"pages/{self.name}.py"
+
+    @property
+    def words(self) -> Prose:
+        """What it says: the blocks of ``words.md`` beside its record."""
+        return Prose(str(_SCREENS / self.name / "page.toml"))
 
     @property
     def in_menu(self) -> str:

@@ -33,6 +33,9 @@ class Prose:
         text = text if "\n\n" in text else " ".join(text.split("\n"))
         return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
 
+    def __contains__(self, block: str) -> bool:
+        return block in _read(self.path).blocks
+
 
 @cache
 def _read(path: Path) -> Template:
