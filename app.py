@@ -3,19 +3,18 @@
 import streamlit as st
 
 from core.ui import controls, navigation
-from core.ui.frame import model_chip, switch, window
-from core.ui.serve import deployment, sessions, turns, uploads
+from core.ui.frame import first_row, layout, model_chip, switch
+from core.ui.serve import deployment
+from core.ui.serve.long_work import page_run
 
-deployment.share_processors()
-uploads.limit()
-sessions.guard()
+deployment.prepare_process()
 navigation.configure()
 st.logo(navigation.LOGO, size="large", icon_image=navigation.MARK)
-with turns.page_run():
+with page_run():
     controls.open_link()
     page = navigation.register_pages()
-    window.draw()
+    layout.draw_window()
     switch.decide(navigation.asked_for(page), led_on=navigation.is_led_on())
-    with switch.draw_row():
+    with first_row.draw():
         model_chip.draw()
     navigation.run(page)

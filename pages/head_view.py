@@ -9,12 +9,14 @@ from core.ui import presets
 from core.ui.current import current_trace
 from core.ui.downloads import contents, offer_page
 from core.ui.frame.layout import caption_row, show_end
-from core.screens.head_view.sending import (
+from core.screens.head_view import (
+    KEY,
     file_later,
     pack_for_page,
+    restore_view,
+    take_report,
     weightings,
 )
-from core.screens.head_view.state import KEY, restore_view, take_report
 
 trace = current_trace()
 offered = weightings(trace)

@@ -15,8 +15,8 @@ from core.ui.current import current_trace, found_head
 from core.ui.downloads import contents, offer_csv
 from core.ui.frame.layout import caption_row, control_row, more, show_end
 from core.ui.place import pick_head
-from core.ui.words.inputs import hide_special
-from core.screens.heatmap import held
+from core.ui.words.labels import hide_special
+from core.screens.heatmap import KEY, cells_to_show, take_cell
 
 LAYER_SUMMARIES: tuple[Literal["mean"], ...] = ("mean",)
 HEAD_SUMMARIES: tuple[Literal["mean", "max"], ...] = ("mean", "max")
@@ -48,12 +48,12 @@ if not (table.rows.labels and table.columns.labels):
     st.info("This text has only special tokens: show them again to see the table.")
     controls.end_page()
 saved = contents("heatmap", trace.model)
-cells = held.cells_to_show(trace, layer, head, found_head(trace))
+cells = cells_to_show(trace, layer, head, found_head(trace))
 show_table(
     table,
-    key=held.KEY,
+    key=KEY,
     cells=cells,
-    on_hold=held.take_cell,
+    on_hold=take_cell,
     picture=saved.titled(values.capitalize(), place=table.where),
 )
 low, high = table.row_sums.min(), table.row_sums.max()

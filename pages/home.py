@@ -10,9 +10,8 @@ from core.components.chips import show_chips
 from core.figures.palette import palette
 from core.ui.current import current_trace
 from core.ui.frame.layout import show_end
-from core.screens.home.doors import show_doors
+from core.screens.home import show_doors, show_picture
 from core.screens.home.expected import show_expected
-from core.screens.home.picture import show_picture
 from core.screens.home.structure import notes_on_reach, show_structure
 
 trace = current_trace()

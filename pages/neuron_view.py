@@ -16,8 +16,8 @@ from core.ui.current import current_trace
 from core.ui.downloads import contents, offer_page
 from core.ui.frame.layout import caption_row, control_row, show_end
 from core.ui.place import pick_head
-from core.ui.selectors import pick_pairs
-from core.screens.neuron_view.state import pick_tokens, take_state
+from core.ui.place import pick_pairs
+from core.screens.neuron_view import pick_tokens, take_state
 
 trace = current_trace()
 pairs = pick_pairs(trace)  # drawn by the picture itself

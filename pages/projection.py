@@ -24,7 +24,7 @@ from core.screens.projection import (
     show_linking_heads,
     show_projections,
 )
-from core.ui.selectors import pick_token
+from core.ui.place import pick_token
 
 trace = current_trace()
 colours = palette(st.context.theme.type)

@@ -117,10 +117,10 @@ def asked_outside(_proxy: tuple[str, list[bytes]]) -> list[bytes]:
 def quiet_app(
     _proxy: tuple[str, list[bytes]], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[str]:
-    """Address of an app as it starts without a browser; the operator limits uploads alone."""
+    """Address of an app as it starts without a browser."""
     proxies = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
     environment = dict.fromkeys(proxies, _proxy[0]) | dict.fromkeys(("no_proxy", "NO_PROXY"), "")
-    environment |= {"HEADSCOPE_MODELS": "", "HEADSCOPE_UPLOADS_MB": "100"}
+    environment["HEADSCOPE_MODELS"] = ""
     path = tmp_path_factory.mktemp("quiet") / "log.txt"
     with path.open("wb") as log, running_process(log, **environment) as (address, _):
         yield address

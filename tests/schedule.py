@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # They share Ray, or a server that is visited without a browser.
 TOGETHER = (
     ("tests/atlas/distributed/",),
-    ("tests/hostile/test_uploads.py", "tests/test_visitor.py", "tests/ui/serve/"),
+    ("tests/hostile/test_uploads.py", "tests/test_visitor.py", "tests/ui/test_server.py"),
 )
 
 

@@ -11,9 +11,7 @@ import streamlit as st
 
 from core.model import ModelError, Trace, trace_by_length
 from core.ui import cache, controls
-from core.ui.serve import turns
-from core.ui.serve.once import Shared
-from core.ui.serve.progress import Bar, bar_with_cancel
+from core.ui.serve.long_work import Bar, Shared, bar_with_cancel, long_work
 from core.ui.words.messages import show_model_error
 
 SOURCES = {"text": "your text", "corpus": "sample corpus"}
@@ -113,7 +111,7 @@ def measure_once(
     """What a place has, or what `run` puts there under a bar; ends the page on an error."""
     if not place.kept:
         try:
-            with turns.long_work(), bar_with_cancel(cancel, on_cancel, *arguments) as bar:
+            with long_work(), bar_with_cancel(cancel, on_cancel, *arguments) as bar:
                 begin = partial(bar.show, 0.0, begins)
                 begin()
                 with place.turn(waiting=begin):

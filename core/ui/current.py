@@ -16,9 +16,9 @@ from core.model.errors import (
     OutOfMemoryError,
 )
 from core.model.trace import AttentionType, Trace
-from core.ui import attention_types, cache, controls, navigation
+from core.ui import cache, controls, navigation
 from core.ui.cache import first_model
-from core.ui.frame import model_chip, switch
+from core.ui.frame import attention_types, model_chip, switch
 from core.ui.serve.access import access, default_model, max_download_mb, resolve
 from core.ui.words.messages import above_page, show_model_error, show_stand_in, show_trace_limits
 from core.ui.words.pages import find, opened

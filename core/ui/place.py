@@ -1,15 +1,20 @@
-"""The layer and the head of a page, and the one stepper that changes them, by a click or a key."""
+"""What a page shows: its layer and head, with the stepper, tokens, and pairs of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import streamlit as st
 
+from core.analysis.model_map import PAIR_FILTERS, PairFilter
 from core.components.stepper import show_stepper
-from core.ui import controls
+from core.model.trace import Trace
+from core.ui import address, controls
 from core.vocabulary import Layered, without_attention
+
+if TYPE_CHECKING:
+    from core.model import Trace
 
 Summary = TypeVar("Summary", bound=str)
 HeadSummary = TypeVar("HeadSummary", bound=str)
@@ -100,3 +105,67 @@ def _declare(
         default = controls.suggested(key, options) or default
     picked = controls.choice(key, options, subject=subject, default=default)
     return picked if picked in summaries else labels.index(int(picked))
+
+
+def pick_token(label: str, key: str, trace: Trace, labels: Sequence[str], default: int) -> int:
+    """A menu of the tokens that are not special; returns the position of the one picked.
+
+    `labels` has a different entry for each position; links carry the label.
+    """
+    positions = {
+        labels[token.position]: token.position for token in trace.tokens if not token.special
+    }
+    picked = controls.choice(
+        key,
+        list(positions),
+        label,
+        subject="The tokens of this text are",
+        default=labels[default],
+        menu=True,
+        width=210,
+    )
+    return positions[picked]
+
+
+def pick_pairs(
+    trace: Trace,
+    label: str = "",
+    *,
+    key: str = "filter",
+    **look: Any,  # noqa: ANN401 - of the control: names, help
+) -> PairFilter:
+    """Which sentence attends to which; nothing to choose where there is only one on each side."""
+    sides = [{token.segment for token in side} for side in (trace.tokens, trace.key_tokens)]
+    offered = [
+        pairs
+        for pairs in PAIR_FILTERS[1:]
+        if all("ab".index(name) in side for name, side in zip(pairs, sides, strict=True))
+    ]
+    two = len(offered) > 1
+    return controls.choice(
+        key,
+        [PAIR_FILTERS[0], *offered] if two else PAIR_FILTERS[:1],
+        label if two else "",
+        subject="The pairs are" if two else "With one sentence the pairs are",
+        optional=not two,
+        **look,
+    )
+
+
+CELL = "cell"  # query and key, positions from 1
+_TEXT = "_text_of_cell"
+
+
+def held_cell(trace: Trace) -> tuple[int, ...]:
+    """The pair of the link or the session; none once the text is another one."""
+    state = st.session_state
+    text = hash((trace.tokens, trace.source))
+    if state.setdefault(_TEXT, text) != text and not address.asks_for(CELL):
+        state[CELL] = []
+    state[_TEXT] = text
+    sizes = len(trace.tokens), len(trace.key_tokens)
+    cell = tuple(controls.tokens(CELL, range(1, max(sizes) + 1)))
+    if len(cell) != 2 or any(place > size for place, size in zip(cell, sizes, strict=True)):
+        cell = ()
+    state[CELL] = list(cell)
+    return cell

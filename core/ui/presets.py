@@ -7,18 +7,115 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import streamlit as st
 
+from core.analysis.head_patterns.search import find_heads, strongest_head
+from core.analysis.strongest_link import strongest_link
 from core.ui import controls
-from core.ui.cache.session import remembered
+from core.ui.cache import remembered
 from core.ui.current import current_key
-from core.ui.examples import FIND
 from core.ui.frame.layout import drawer
+from core.ui.words.messages import quote
+from core.ui.words.numbers import number
 from core.ui.words.pages import opened
 from core.ui.words.pattern_words import words_for
+from core.vocabulary import head_name, labels_of, percent
 
 if TYPE_CHECKING:
     from core.model import Trace
+
+# What a sentence and its settings may name, by the numbers that people read: `layer`, `head`, its
+# `name`, a `share` (and as `percent`), and for a pair `query` and `key` with the tokens there.
+Fields = dict[str, Any]
+
+
+def _head(trace: Trace, layer: int, head: int, share: float) -> Fields:
+    place = {"layer": trace.layer_labels[layer], "head": head + 1}
+    return place | {
+        "name": head_name(trace, layer, head),
+        "share": share,
+        "percent": percent(share),
+    }
+
+
+def _pair(trace: Trace, query: int, key: int) -> Fields:
+    tokens = {"query": trace.tokens, "key": trace.key_tokens}
+    places = {"query": query, "key": key}
+    named = {f"{side}_token": quote(labels_of(tokens[side])[at]) for side, at in places.items()}
+    return {side: at + 1 for side, at in places.items()} | named
+
+
+def _link(trace: Trace, layers: Sequence[int] | None = None) -> Fields | None:
+    """The strongest link between two words, in all layers or in these."""
+    link = strongest_link(trace, layers)
+    if link is None:
+        return None
+    head = _head(trace, link.layer, link.head, link.weight)
+    return head | _pair(trace, link.query, link.key)
+
+
+def _lowest_score(trace: Trace) -> Fields | None:
+    """In the row of the strongest link, the permitted key with the lowest score."""
+    from core.analysis.neuron import read_head
+
+    link = strongest_link(trace)
+    if link is None:
+        return None
+    scores = read_head(trace, link.layer, link.head).scores(link.query)
+    key = int(np.where(np.isfinite(scores), scores, np.inf).argmin())
+    head = _head(trace, link.layer, link.head, float(scores[key]))
+    return head | _pair(trace, link.query, key) | {"score": number(scores[key])}
+
+
+def _previous(trace: Trace) -> Fields | None:
+    """The head that looks back one token most, at its strongest pair."""
+    if not trace.input.beside(-1).any():
+        return None
+    layer, head, mean = strongest_head(trace, "previous")
+    # The first pair is left out: in causal models it has little choice.
+    back = np.diagonal(trace.attention(layer, head) * trace.input.beside(-1), -1)
+    query = int(back[1:].argmax()) + 2 if len(back) > 1 else 1
+    return _head(trace, layer, head, mean) | _pair(trace, query, query - 1)
+
+
+def _resting_layer(trace: Trace) -> Fields | None:
+    """The layer that gives most to special tokens and marks."""
+    if not trace.input.specials:
+        return None
+    resting = find_heads(trace, "delimiters").scores.mean(axis=1)  # (layer,)
+    layer = int(resting.argmax())
+    return {"layer": trace.layer_labels[layer], "percent": percent(resting[layer])}
+
+
+def _most(mark: str) -> Callable[[Trace], Fields | None]:
+    """Finds the head of an image that one of the quick marks is largest of."""
+
+    def find(trace: Trace) -> Fields | None:
+        from core.analysis.images.marks import head_marks
+
+        scores = getattr(head_marks(trace), mark)
+        if scores is None:
+            return None
+        layer, head = map(int, np.unravel_index(int(scores.argmax()), scores.shape))
+        return _head(trace, layer, head, scores[layer, head])
+
+    return find
+
+
+# By the names that records have them: what to show, or None where this text has none.
+FIND: Mapping[str, Callable[[Trace], Fields | None]] = {
+    "nothing": lambda _: {},
+    "strongest link": _link,
+    "link of the middle layer": lambda trace: _link(trace, (trace.shape[0] // 2,)),
+    "lowest score": _lowest_score,
+    "previous": _previous,
+    "resting layer": _resting_layer,
+    "colour": _most("colour"),
+    "itself": _most("itself"),
+    "cls": _most("cls"),
+}
+
 
 _MADE = "_examples_made"
 

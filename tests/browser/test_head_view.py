@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from core.analysis.strongest_link import FoundLink
-from core.screens.head_view.state import take_report
+from core.screens.head_view import take_report
 from tests.analysis.traces import causal
 from tests.browser.conftest import TEXT, Open, box_of, follow, reload, undo_by_back
 from tests.browser.views import await_report, first_trace, head_view_file, told, trace_of

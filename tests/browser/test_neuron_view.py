@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from playwright.sync_api import Page, expect
 
 from core.components.neuron_view import read_state
-from core.screens.neuron_view.state import take_state
+from core.screens.neuron_view import take_state
 from core.vocabulary import labels_of
 from tests.analysis.traces import causal, plain_tokens, random_trace
 from tests.browser.conftest import TEXT, Open, box_of, follow

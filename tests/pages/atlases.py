@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from core.atlas import Atlas, build_atlas
 from core.model import load, trace_corpus
-from core.ui.serve.sessions import LONG_TEXT
 from tests.atlas.folders import save_atlas
 from tests.opening import open_app
 
@@ -44,7 +43,7 @@ def opened(atlas: Atlas, **parameters: str) -> AppTest:
 
 
 def paste(app: AppTest, lines: list[str]) -> AppTest:
-    return app.text_area(key=LONG_TEXT).set_value("\n".join(lines)).run()
+    return app.text_area(key="pasted_lines").set_value("\n".join(lines)).run()
 
 
 def of_lines(lines: list[str], **parameters: str) -> AppTest:

@@ -14,7 +14,7 @@ from core.model.catalog import bundled_folder
 from core.model.downloading import hub
 from core.ui import cache
 from core.ui.serve import access, fetching
-from core.ui.serve.once import Shared
+from core.ui.serve.long_work import Shared
 from core.ui.words.messages import quote
 from tests.opening import open_app
 from tests.pages.conftest import alerts, model_facts

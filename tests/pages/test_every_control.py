@@ -14,7 +14,6 @@ from core.corpus.sample import sample_sentences
 from core.screens.anomalies import source
 from core.screens.patterns import corpus as corpus_source
 from core.screens.query_key import selectivity
-from core.ui.serve.sessions import LONG_TEXT
 from tests.every_part import prepared_site, visits
 from tests.opening import ROOT, open_app
 from tests.page_tables import LINKS, README, rows_of, to_markdown, with_pages
@@ -32,7 +31,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("few_effects")]
 VISITS = visits()
 # Widgets that no link carries: the switch of the second sentence is its text, what a visitor
 # pastes or uploads is the visitor's own.
-IN_NO_LINK = {"two", LONG_TEXT, "atlas_text_column", "atlas_label_column"}
+IN_NO_LINK = {"two", "pasted_lines", "atlas_text_column", "atlas_label_column"}
 IN_SIDEBAR = {"model", "text", "pair"}  # the same on every page: changed on one
 SLOW = {"UMAP", "t-SNE"}  # ten seconds to begin
 WIDGETS = (

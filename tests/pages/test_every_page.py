@@ -10,9 +10,9 @@ from streamlit.testing.v1.element_tree import Block
 
 from core.ui import presets
 from core.ui.controls import SHARED
+from core.ui.words.glossary import SOURCES
 from core.ui.words.pages import PAGES as ALL
 from core.ui.words.pages import TEXT_PAGES as PAGES  # of images alone: their own tests
-from core.ui.words.references import SOURCES
 from tests.every_part import visits
 from tests.opening import ROOT, open_app
 from tests.pages.conftest import BOOK, alerts, said

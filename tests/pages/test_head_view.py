@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.screens.head_view import state as head_view_state
+from core.screens.head_view import take_report
 from tests.opening import open_app
 from tests.pages import conftest
 from tests.pages.conftest import said
@@ -86,7 +86,7 @@ def test_a_report_that_is_not_a_state_is_ignored(
 ) -> None:
     state: dict[str, object] = {"layer": "2", "heads": [1], "hide": False}
     monkeypatch.setattr("streamlit.session_state", state)
-    head_view_state.take_report(view)
+    take_report(view)
     assert state == {"layer": "2", "heads": [1], "hide": False}
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.model import load, trace_text
-from core.screens.home.state import take_report
+from core.screens.home import take_report
 from core.ui import controls
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app

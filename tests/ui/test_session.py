@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import streamlit as st
 
-from core.ui.cache.session import remembered
+from core.ui.cache import remembered
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,8 @@ from core.atlas.sources import InMemory, LargeAtlas, Source
 from core.screens.atlas.screen import Search
 from core.screens.atlas.wording import whole
 from core.ui import controls
-from core.ui.cache.session import remembered
-from core.ui.frame import find_row
+from core.ui.cache import remembered
+from core.ui.frame import first_row
 from core.ui.words.messages import escape, quote
 from core.ui.words.prose import Prose
 
@@ -29,7 +29,7 @@ _ROWS = 100  # matches in the table below the result, which has a button to save
 
 def draw_search(*, images: bool) -> str:
     """The search box, in the first row: what to look for."""
-    with find_row.place():
+    with first_row.place_of_search():
         query = controls.text(
             "find",
             "",

@@ -22,7 +22,7 @@ from core.ui.downloads import contents
 from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable, offer_table
 from core.ui.navigation import ask
-from core.ui.words.effects import MEASURED
+from core.ui.words.labels import MEASURED
 from core.ui.words.messages import quote, show_model_error
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose

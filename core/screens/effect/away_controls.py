@@ -14,8 +14,7 @@ from core.screens.effect.measuring import pick_measure, pick_replacement
 from core.ui import controls
 from core.ui.cache import TraceKey
 from core.ui.frame.layout import more
-from core.ui.held_cell import CELL, held_cell
-from core.ui.place import draw_stepper, pick_head
+from core.ui.place import CELL, draw_stepper, held_cell, pick_head
 from core.ui.place import head as declare_head
 from core.ui.place import layer as pick_layer
 from core.vocabulary import head_name, labels_of

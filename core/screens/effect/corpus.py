@@ -28,9 +28,8 @@ from core.ui.corpus_walk import measure_once
 from core.ui.downloads import contents
 from core.ui.head_tables import HeadTable
 from core.ui.navigation import ask
-from core.ui.serve.once import Shared
-from core.ui.serve.progress import Bar
-from core.ui.words.effects import MEASURED
+from core.ui.serve.long_work import Bar, Shared
+from core.ui.words.labels import MEASURED
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 

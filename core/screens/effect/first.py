@@ -18,7 +18,7 @@ from core.ui.head_maps import show_head_map
 from core.ui.head_tables import HeadTable
 from core.ui.navigation import ask
 from core.ui.place import choose_head
-from core.ui.words.effects import MEASURED
+from core.ui.words.labels import MEASURED
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator

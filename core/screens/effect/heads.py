@@ -28,7 +28,7 @@ from core.ui.head_tables import HeadTable, names_of, offer_table
 from core.ui.navigation import ask
 from core.ui.place import choose_head
 from core.ui.presets import Preset
-from core.ui.words.effects import MEASURED, replacements_of
+from core.ui.words.labels import MEASURED, replacements_of
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.pattern_words import pattern_names
 from core.ui.words.prose import Prose

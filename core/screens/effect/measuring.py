@@ -34,9 +34,8 @@ from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measure_once
 from core.ui.head_tables import HeadTable
-from core.ui.serve.once import Shared
-from core.ui.serve.progress import Bar
-from core.ui.words.effects import MEASURED, replacements_of
+from core.ui.serve.long_work import Bar, Shared
+from core.ui.words.labels import MEASURED, replacements_of
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
 

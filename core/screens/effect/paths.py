@@ -25,8 +25,8 @@ from core.ui.cache import TraceKey
 from core.ui.corpus_walk import show_unread
 from core.ui.current import current_key, found_head
 from core.ui.downloads import contents, offer_csv
-from core.ui.held_cell import held_cell
 from core.ui.navigation import ask
+from core.ui.place import held_cell
 from core.ui.words.messages import quote
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose

@@ -1,1 +1,33 @@
-"""What the heatmap page alone has."""
+"""The cell that the heatmap holds: in the link, in the session, and in the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from core.analysis.attention_table import Head, Layer
+from core.analysis.strongest_link import FoundLink
+from core.components.reported_state import changes, state_to_send
+from core.components.table import Cells
+from core.ui.place import CELL, held_cell
+
+if TYPE_CHECKING:
+    from core.model import Trace
+
+KEY = "heatmap_table"  # of the component
+
+
+def cells_to_show(trace: Trace, layer: Layer, head: Head, link: FoundLink | None) -> Cells:
+    """The cell held, and in the head of `link` the cell of that link if it joins two words."""
+    sent, serial = state_to_send(KEY, {"held": held_cell(trace)})
+    found: tuple[int, ...] = ()
+    if link is not None and link.joins_words and (layer, head) == (link.layer, link.head):
+        found = (link.query + 1, link.key + 1)
+    return Cells(held=sent["held"], serial=serial, found=found)
+
+
+def take_cell(held: tuple[int, ...]) -> None:
+    """Put the cell that the table reports into the session."""
+    if changes(KEY, {"held": held}):
+        st.session_state[CELL] = list(held)

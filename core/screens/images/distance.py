@@ -25,7 +25,7 @@ from core.ui.current import current_key
 from core.ui.downloads import contents, offer_csv
 from core.ui.head_maps import show_gaps, show_heads
 from core.ui.place import choose_head
-from core.ui.serve import turns
+from core.ui.serve.long_work import long_work
 from core.ui.words.numbers import number
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def show_distance(trace: Trace, over: str) -> None:
 def _measure(keys: list[TraceKey]) -> AttentionDistances:
     """The mean over these images. Each is cached, so that one that was cancelled goes on."""
     slot, last = st.empty(), len(keys) - 1
-    with slot.container(), turns.long_work():
+    with slot.container(), long_work():
         bar = None
         if last > 0:
             with st.container(horizontal=True, vertical_alignment="center"):

@@ -15,7 +15,7 @@ from core.screens.query_key.choice import has_looks
 from core.screens.query_key.wording import CRITERIA, DASHED, DISTANCES, RED_RULE
 from core.ui import address, controls
 from core.ui.current import found_head
-from core.ui.words.inputs import hide_special
+from core.ui.words.labels import hide_special
 from core.ui.words.prose import Prose
 from core.vocabulary import STAGES, labels_of
 

@@ -32,7 +32,7 @@ from core.ui.head_maps import show_gaps, show_heads
 from core.ui.head_tables import HeadTable, names_of, offer_table, show_rows
 from core.ui.place import choose_head
 from core.ui.presets import Preset
-from core.ui.serve.once import room_for_twin
+from core.ui.serve.long_work import room_for_twin
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 

@@ -87,7 +87,7 @@ def snippet(page: str) -> str:
 
 def link_to(page: str, parameters: Mapping[str, str]) -> str:
     """The address that opens this very view, as other machines reach it where that is known."""
-    from core.ui.serve.reach import address_for_others
+    from core.ui.serve.visitor import address_for_others
 
     url = urlsplit(st.context.url or "http://localhost:8501/")
     folder = url.path.rpartition("/")[0]

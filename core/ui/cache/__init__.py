@@ -5,10 +5,10 @@ What one page alone keeps stands beside it, in ``core/screens/<page>/cached.py``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import streamlit as st
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from core.model import LoadedModel
     from core.model.loading import Stage
     from core.model.text.languages import Languages
+
+Answer = TypeVar("Answer")
 
 
 class TraceKey(NamedTuple):
@@ -190,3 +192,19 @@ def transformed_norms(key: TraceKey) -> Array | None:
     from core.model.weights import output_projection
 
     return output_projection.transformed_norms(model(key.model, key.modality), trace(*key))
+
+
+def remembered(
+    key: str, question: Hashable, find_out: Callable[[], Answer], most: int = 1
+) -> Answer:
+    """What `find_out` gave for a question; under a `key`, `most` answers are kept.
+
+    What it raises is raised here, and the next call tries again. Of an atlas a question holds a
+    weak reference, so that no session keeps one in memory.
+    """
+    answers: dict[Hashable, Answer] = st.session_state.setdefault(key, {})
+    if question not in answers:
+        answers[question] = find_out()
+        for oldest in list(answers)[:-most]:
+            answers.pop(oldest, None)
+    return answers[question]

@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.model.catalog import Modality
 from core.model.errors import ModelError
 from core.ui import cache
-from core.ui.serve import turns
+from core.ui.serve.long_work import long_work
 from core.ui.words.messages import above_page
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def wait(name: str, modality: Modality, delay: float = 0.0) -> None:
 def _wait(name: str, modality: Modality, show: Callable[[str], object]) -> None:
     """Until the load has ended, well or not. `show` gets each stage in words (Markdown)."""
     shown, load = "", cache.first_loads[name, modality]
-    with turns.long_work():
+    with long_work():
         while not load.wait(_LOOK_SECONDS):
             stage = load.stage
             words = (

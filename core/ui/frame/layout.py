@@ -1,20 +1,43 @@
-"""How a page stands: its parts, a row of the controls people use, more behind a button, its end."""
+"""How a page stands: style sheet, parts, a row of controls, more behind a button, the end."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.ui import controls
+from core.components.shell import watch_window
+from core.ui import address, controls
 from core.ui.frame import switch
-from core.ui.words.glossary import OF_IMAGES, TERMS
+from core.ui.words.glossary import OF_IMAGES, SOURCES, TERMS
 from core.ui.words.pages import PAGES, Page, go_to, opened
-from core.ui.words.references import show_references
 
+_SHEET = Path(__file__).with_name("style.css")
 _DRAWER = "_drawer"
+_OTHER_THEME = "_other_theme"
+
+
+def draw_window() -> None:
+    """Load the style sheet, for what Streamlit's theme has no setting for; draws nothing."""
+    st.html(_SHEET)
+    _watch()
+
+
+@st.fragment
+def _watch() -> None:
+    """Runs again by itself when the browser reports; the address waits for its first report."""
+    if watch_window(key="window", on_other_theme=_note_other_theme):
+        address.window_is_watched()
+    if st.session_state.pop(_OTHER_THEME, False):
+        st.rerun()  # the whole page: figures are drawn in the theme's colours
+    address.write_waiting()
+
+
+def _note_other_theme() -> None:
+    st.session_state[_OTHER_THEME] = True
 
 
 def shut_drawer() -> None:
@@ -63,21 +86,38 @@ def caption_row(text: str) -> DeltaGenerator:
 
 
 def show_end(*mathematics: str, notes: Mapping[str, str] | None = None) -> None:
-    """The end of a page, one line: its mathematics (Markdown), its sources, and its terms.
+    """The end of a page, one line: its mathematics, its sources, and its terms.
 
-    The mathematics is the block of that name among the page's words, unless it is given.
+    The mathematics (Markdown) is the block of that name among the page's words, unless it is given;
+    `notes` say by term what holds of the model on screen: see :func:`_meanings`.
     """
     words = opened().words
     if not mathematics and "mathematics" in words:
         mathematics = (words("mathematics"),)
+    sources = [f"- {SOURCES[name].entry}" for name in opened().references]
+    terms = [f"- **{term}**: {meaning}" for term, meaning in _meanings(notes or {}).items()]
+    behind = {"Mathematics": mathematics, "References": sources, "Glossary": terms}
     with st.container(key="page_end", horizontal=True, gap="small"):
-        if mathematics:
-            with st.popover("Mathematics", type="tertiary", width="content"):
-                for paragraph in mathematics:
-                    st.markdown(paragraph)
-        show_references()
-        show_terms(notes)
+        for title, lines in behind.items():
+            if lines:
+                with st.popover(title, type="tertiary", width="content"):
+                    st.markdown("\n\n".join(lines) if lines is mathematics else "\n".join(lines))
         _link_to_head()
+
+
+def _meanings(notes: Mapping[str, str]) -> dict[str, str]:
+    """What the page's terms mean, with the `notes`; an image has its own terms.
+
+    Terms that the page does not have come after its own.
+    """
+    page = opened()
+    terms = page.terms
+    if switch.modality() == "image":  # a patch is explained where a text has tokens
+        terms = (*page.image_terms, *(OF_IMAGES.get(term, term) for term in terms))
+    return {
+        term: " ".join(filter(None, (TERMS[term], notes.get(term))))
+        for term in dict.fromkeys((*terms, *notes))
+    }
 
 
 def _link_to_head() -> None:
@@ -129,22 +169,3 @@ def _offer_report(
 def _open_report(page: Page, head: str, report: Mapping[str, str | bool]) -> None:
     controls.pick(head=head, **report)
     go_to(page.name)
-
-
-def show_terms(notes: Mapping[str, str] | None = None) -> None:
-    """A link to the page's terms; an image has its own.
-
-    `notes` say by term what holds of the model on screen (Markdown); terms that the page does not
-    have come after its own.
-    """
-    notes = notes or {}
-    page = opened()
-    terms = page.terms
-    if switch.modality() == "image":  # a patch is explained where a text has tokens
-        terms = (*page.image_terms, *(OF_IMAGES.get(term, term) for term in terms))
-    meanings = {
-        term: " ".join(filter(None, (TERMS[term], notes.get(term))))
-        for term in dict.fromkeys((*terms, *notes))
-    }
-    with st.popover("Glossary", type="tertiary", width="content"):
-        st.markdown("\n".join(f"- **{term}**: {meaning}" for term, meaning in meanings.items()))

@@ -15,7 +15,7 @@ from core.ui import controls
 from core.ui.cache import first_model
 from core.ui.frame import switch
 from core.ui.serve.access import access, box_help, default_model
-from core.ui.words.formulas import rule_notes
+from core.ui.words.labels import rule_notes
 from core.ui.words.messages import escape, notice, quote
 from core.ui.words.prose import Prose
 from core.vocabulary import listed

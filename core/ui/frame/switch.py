@@ -10,11 +10,9 @@ from collections.abc import Callable
 from typing import cast
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.model.catalog import Modality
 from core.ui import controls
-from core.ui.frame import find_row
 from core.ui.serve.access import access, default_model
 from core.ui.words.pages import PAGES, Page, find
 
@@ -45,20 +43,9 @@ def decide(page: Page, *, led_on: bool) -> None:
     _change_place(modality())
 
 
-def draw_row() -> DeltaGenerator:
-    """Draw and return the first row: for a text, for an image, or for the search in a corpus."""
-    if modality() == "image":  # another row, with other controls
-        from core.ui.frame import image_row
-
-        draw, declare = image_row.draw, image_row.declare
-    else:
-        from core.ui.frame import text_row
-
-        draw, declare = text_row.draw, text_row.declare
-    if not find(st.session_state[_PAGE]).searches:
-        return draw()
-    declare()
-    return find_row.draw()
+def page_of_input() -> Page:
+    """The page that :func:`decide` was asked for."""
+    return find(st.session_state[_PAGE])
 
 
 def offers(each: Modality) -> bool:

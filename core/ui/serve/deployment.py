@@ -1,4 +1,4 @@
-"""What the operator of a deployment has decided, in the environment or the secrets.
+"""What the operator of a deployment has decided, in the environment or the secrets; its process.
 
 ``MODELS``: what visitors may use; ``FOLDERS``: folders whose models they may open; ``HUB_TOKEN``:
 "1" sends the operator's token with their requests to the model hub; ``DOWNLOAD_MB``: the largest
@@ -8,10 +8,19 @@ model they may download; ``TOKENS``: the largest atlas; ``ATLASES``: a folder of
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import functools
 import os
+import sys
+import threading
 
 import streamlit as st
+from starlette.formparsers import MultiPartParser
+from streamlit import runtime
+from streamlit.runtime import Runtime, RuntimeState
 
+DESCRIPTORS = 8192  # enough for 2,700 visits in two minutes; the system may allow fewer
 _YES = frozenset({"1", "true", "yes", "on"})
 
 
@@ -43,10 +52,46 @@ def megabytes(name: str, default: float) -> float:
     return size if size >= 0 else default
 
 
-def share_processors() -> None:
-    """Let threads that wait for each other sleep; call before PyTorch is imported.
+def prepare_process() -> None:
+    """Prepare the process of the app; call before PyTorch is imported. Safe to repeat.
 
-    OpenMP's wait by spinning: where others use the processors too, as visitors do, a pass through
-    a small model then takes five to ten times as long.
+    Threads that wait for each other sleep: OpenMP's wait by spinning, and where others use the
+    processors too, as visitors do, a pass through a small model takes five to ten times as long.
+    Uploads stay in memory: Starlette's parser would write large ones to a temporary file.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    MultiPartParser.spool_max_size = st.get_option("server.maxUploadSize") * 2**20
+    if runtime.exists():
+        _prepare_server(runtime.get_instance())
+
+
+@functools.cache
+def _prepare_server(server: Runtime) -> None:
+    allow_descriptors()
+    atexit.register(_end_at_once, server)
+
+
+def allow_descriptors() -> None:
+    """Let this process have `DESCRIPTORS` files open, or as many as the system allows it.
+
+    Streamlit keeps three of each visit for two minutes. Not on Windows, which has no such limit.
+    """
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        allowed = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+        if soft != resource.RLIM_INFINITY and soft < allowed:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+
+
+def _end_at_once(server: Runtime) -> None:
+    """End the process of a server that has stopped, with status 0, though threads still work.
+
+    As Python ends it takes those away; one that comes back from torch then aborts.
+    """
+    works = any(thread.daemon for thread in threading.enumerate())  # such as the first load
+    if works and server.state is RuntimeState.STOPPED:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from core.model.catalog import find
 from core.model.downloading import downloads, hub
 from core.model.errors import ModelError
-from core.ui.serve import turns
 from core.ui.serve.access import hub_token, max_download_mb, resolve
-from core.ui.serve.once import Shared
-from core.ui.serve.progress import bar_with_cancel
+from core.ui.serve.long_work import Shared, bar_with_cancel, long_work
 
 _now: Shared[tuple[hub.HubModel, int] | None] = Shared(None)  # the model, and its bytes so far
 
@@ -25,7 +23,7 @@ def fetch_model(name: str) -> None:
     try:
         model = hub.ask(spec.repos[0] if spec is not None else name, hub_token())
         tip = "Complete files are kept."
-        with turns.long_work(), bar_with_cancel("download_cancel", tip=tip) as bar:
+        with long_work(), bar_with_cancel("download_cancel", tip=tip) as bar:
 
             def show(arrived: int) -> None:
                 _now.kept = model, arrived

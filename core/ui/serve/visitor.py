@@ -1,4 +1,4 @@
-"""Is the visitor sitting at the machine that runs the app? Read from the connection."""
+"""Whether the visitor sits at the machine that runs the app, and how other machines reach it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ipaddress import IPv6Address, ip_address
 
 import streamlit as st
-from streamlit import runtime
+from streamlit import config, net_util, runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 # What proxies, tunnels and content networks add; no browser sends these.
@@ -73,3 +73,16 @@ def is_loopback(name: str) -> bool:
         return name == "localhost"
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return (mapped or address).is_loopback
+
+
+def address_for_others(netloc: str) -> str:
+    """`netloc` ("localhost:8501") with this machine's address in its network instead of its own.
+
+    Unchanged where it is no loopback address, where the server listens to this machine only, and
+    where the machine is in no network.
+    """
+    host, colon, port = netloc.rpartition(":") if netloc.count(":") == 1 else (netloc, "", "")
+    if not is_loopback(host) or is_loopback(config.get_option("server.address") or ""):
+        return netloc
+    address = net_util.get_internal_ip()
+    return netloc if address is None or is_loopback(address) else f"{address}{colon}{port}"

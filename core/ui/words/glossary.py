@@ -1,11 +1,32 @@
-"""What the words on the pages mean, as ``glossary.toml`` has it."""
+"""The terms of the pages and the sources that they follow, as the files beside this have them."""
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-_FILE = Path(__file__).with_name("glossary.toml")
-TERMS: Final[dict[str, str]] = tomllib.loads(_FILE.read_text("utf-8"))
+_FOLDER = Path(__file__).parent
+
+
+class Source(NamedTuple):
+    """One source. `where` is a DOI, an arXiv number, an ISBN or an address, shown as text."""
+
+    authors: str
+    year: str
+    title: str
+    published: str  # and the part that is meant
+    where: str
+
+    @property
+    def entry(self) -> str:
+        """A line of the list (Markdown); the address is text, as it may open in no browser here."""
+        return f"{self.authors} ({self.year}). *{self.title}*. {self.published}. `{self.where}`"
+
+
+TERMS: Final[dict[str, str]] = tomllib.loads((_FOLDER / "glossary.toml").read_text("utf-8"))
 OF_IMAGES: Final = {"token": "patch", "[CLS]": "CLS", "special token": "register"}
+SOURCES: Final = {
+    name: Source(**fields)
+    for name, fields in tomllib.loads((_FOLDER / "references.toml").read_text("utf-8")).items()
+}

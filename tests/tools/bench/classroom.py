@@ -19,7 +19,7 @@ from urllib.parse import parse_qs, quote_plus
 
 import numpy as np
 
-from core.ui.frame.text_row import EXAMPLES
+from core.ui.frame.first_row import EXAMPLES
 from core.ui.words.pages import TEXT_PAGES
 from tests.components.received import received
 from tests.tools.bench.app import running_app

@@ -17,8 +17,7 @@ from core.model.box import BOX, open_box
 from core.model.image.opening import open_image
 from core.screens.atlas.corpus.source import Corpus
 from core.ui import controls
-from core.ui.cache.session import remembered
-from core.ui.serve import uploads
+from core.ui.cache import remembered
 from core.ui.words.messages import escape, quote
 
 MAX_IMAGES, MAX_MB = 100, 20  # files of a visitor, and the size of one
@@ -58,8 +57,7 @@ def _box() -> Corpus:
 
 def _own() -> Corpus:
     files = st.file_uploader(
-        f"Images: PNG, JPEG or WebP, at most {MAX_IMAGES} files of {MAX_MB} MB, and"
-        f" {uploads.SESSION_MB} MB together",
+        f"Images: PNG, JPEG or WebP, at most {MAX_IMAGES} files of {MAX_MB} MB",
         type=["png", "jpg", "jpeg", "webp"],
         accept_multiple_files=True,
         key="atlas_images",

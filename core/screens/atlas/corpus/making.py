@@ -29,11 +29,10 @@ from core.screens.atlas.corpus.entry import AtlasEntry, find_atlas, keep_atlas
 from core.screens.atlas.corpus.images import plan_images, traced
 from core.screens.atlas.corpus.source import Corpus
 from core.ui import cache, controls
-from core.ui.attention_types import note_corpus
 from core.ui.current import current_model
+from core.ui.frame.attention_types import note_corpus
 from core.ui.frame.model_chip import show_model_facts
-from core.ui.serve import turns
-from core.ui.serve.progress import Bar, bar_with_cancel
+from core.ui.serve.long_work import Bar, bar_with_cancel, long_work
 from core.ui.words.messages import show_model_error
 from core.ui.words.prose import Prose
 
@@ -78,7 +77,7 @@ def make_atlas(model: LoadedModel, corpus: Corpus, budget: int) -> AtlasEntry:
             _offer(model, corpus, budget)
             controls.end_page()
         try:
-            with turns.long_work():
+            with long_work():
                 entry = _make(model, corpus, budget, request)
         except ModelError as error:
             show_model_error(error)

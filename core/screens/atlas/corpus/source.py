@@ -27,11 +27,10 @@ from core.corpus.reading import (
 )
 from core.corpus.sample import sample_corpus
 from core.ui import controls
-from core.ui.cache.session import remembered
+from core.ui.cache import remembered
 from core.ui.corpus_walk import corpus_digest
 from core.ui.frame import switch
 from core.ui.serve.deployment import setting
-from core.ui.serve.sessions import LONG_TEXT
 from core.ui.words.messages import escape, quote
 from core.ui.words.prose import Prose
 
@@ -142,7 +141,7 @@ def corpus_of(source: str) -> Corpus:
 def _pasted() -> Corpus | None:
     typed = st.text_area(
         f"One sentence per line, {_MAX_PASTED:,} characters at most",
-        key=LONG_TEXT,
+        key="pasted_lines",
         height=120,
         max_chars=_MAX_PASTED,
         persist_state="session",

@@ -23,8 +23,8 @@ from core.model import LoadedModel, ModelError
 from core.screens.atlas.screen import Screen
 from core.screens.atlas.sentence import OTHER_TOKENS, model_of, traces_of
 from core.screens.atlas.wording import number
-from core.ui.cache.session import remembered
-from core.ui.serve.progress import Bar
+from core.ui.cache import remembered
+from core.ui.serve.long_work import Bar
 from core.ui.words.messages import show_model_error
 from core.ui.words.prose import Prose
 

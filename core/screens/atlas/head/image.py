@@ -14,7 +14,7 @@ from core.figures.palette import palette
 from core.model import LoadedModel, ModelError, Trace, trace_patches
 from core.screens.atlas.screen import Screen
 from core.screens.atlas.sentence import model_of, same_tokens
-from core.ui.cache.session import remembered
+from core.ui.cache import remembered
 from core.ui.words.messages import quote, show_model_error
 from core.ui.words.prose import Prose
 from core.vocabulary import percent

@@ -1,13 +1,18 @@
-"""Settings of a deployment."""
+"""Settings of a deployment; a server has files enough, and ends well."""
 
 from __future__ import annotations
 
+import threading
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 import streamlit as st
+from streamlit.runtime import RuntimeState
 
 from core.model import catalog
 from core.model.downloading import hub
-from core.ui.serve import access
+from core.ui.serve import access, deployment
 from core.ui.serve.access import read_offer
 
 CATALOGUE = tuple(spec.name for spec in catalog.reading("text"))
@@ -40,3 +45,29 @@ def test_a_model_that_becomes_private_is_found_out(monkeypatch: pytest.MonkeyPat
         access._check_public("some/model")
     st.cache_resource.clear()
     assert asked == ["some/model"] * 2
+
+
+def test_a_server_ends_well_while_its_first_model_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that loads belongs to no visitor's run."""
+    loaded, statuses = threading.Event(), list[int]()
+    thread = threading.Thread(target=loaded.wait, name="first load", daemon=True)
+    thread.start()
+    monkeypatch.setattr("os._exit", statuses.append)
+    server: Any = SimpleNamespace(state=RuntimeState.STOPPED)
+    deployment._end_at_once(server)
+    loaded.set()
+    assert statuses == [0]
+
+
+def test_as_many_files_may_be_open_as_visits_need() -> None:
+    """Streamlit keeps three of each visit for two minutes: the 82nd was refused with 256."""
+    resource = pytest.importorskip("resource", reason="no such limit on Windows")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+    try:
+        deployment.allow_descriptors()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert hard == before[1]
+    assert soft == min(deployment.DESCRIPTORS, hard if hard > 0 else deployment.DESCRIPTORS)

@@ -1,8 +1,20 @@
-"""What is special about a model's scores, in words."""
+"""What pages call things that are not theirs alone: tokens, scores, effects of heads."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from core.model.trace import Trace
+
+if TYPE_CHECKING:
+    from core.model.interventions.heads import Replace
+    from core.model.interventions.measures import Measure
+
+
+def hide_special(trace: Trace) -> str:
+    """The label of the switch; "" where there are none to hide."""
+    names = trace.input.specials
+    return f"Hide {names}" if names else ""
 
 
 def rule_notes(trace: Trace) -> str:
@@ -22,3 +34,17 @@ def rule_notes(trace: Trace) -> str:
             " adds up to less than 1."
         )
     return " ".join(notes)
+
+
+MEASURED: dict[Measure, str] = {
+    "kl": "next-word distribution",
+    "logit_difference": "lead of the likeliest word",
+    "loss": "loss",
+    "sentence": "sentence vector",
+    "class": "class",
+}
+
+
+def replacements_of(modality: str) -> dict[Replace, str]:
+    """What a head can be replaced by, in words: of a text or of an image."""
+    return {"mean": "its mean", "zero": "zero", "resample": f"another {modality}'s"}

@@ -1,4 +1,4 @@
-"""Every text of a screen has its fields filled, and is used."""
+"""Every text of a screen has its fields filled, and is used; what people typed is quoted."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 from jinja2 import UndefinedError, meta, nodes
 
+from core.ui.words.messages import escape, quote
 from core.ui.words.prose import Prose, environment
 from tests.import_graph import SOURCES, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CORE = Path(__file__).parents[3] / "core"
+CORE = Path(__file__).parents[2] / "core"
 FILES = sorted(path for path in CORE.glob("[su]*/**/words*.md"))
 
 
@@ -124,3 +125,27 @@ def test_one_paragraph_is_one_line_and_a_number_has_a_true_minus_sign(tmp_path: 
     assert prose("two") == "One\nparagraph.\n\nAnother."
     with pytest.raises(KeyError):
         prose("three")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("it", "`it`"),
+        ("`", "`` ` ``"),
+        ("a``b", "``` a``b ```"),
+        ("![](http://a.b/c.png)", "`![](http://a.b/c.png)`"),
+        ("$x$ :red[x]", "`$x$ :red[x]`"),
+        ("a\n\n# b", "`a # b`"),
+        ("", "` `"),
+    ],
+)
+def test_a_quote_is_inline_code_that_ends_where_it_should(text: str, shown: str) -> None:
+    assert quote(text) == shown
+
+
+def test_a_long_quote_is_cut() -> None:
+    assert len(quote("x" * 500)) < 70
+
+
+def test_escaped_text_has_no_bare_markdown_character() -> None:
+    assert escape("**a** [b](c) $d$ :red[e]") == (r"\*\*a\*\* \[b\]\(c\) \$d\$ \:red\[e\]")

@@ -1,10 +1,11 @@
-"""Who sits at the machine that the app runs on."""
+"""Who sits at the machine that the app runs on, and where others reach it."""
 
 from __future__ import annotations
 
 import pytest
+from streamlit import config
 
-from core.ui.serve.visitor import is_local
+from core.ui.serve.visitor import address_for_others, is_local
 
 LOCAL = {"Host": "localhost:8501", "Origin": "http://localhost:8501"}
 
@@ -83,3 +84,22 @@ def test_a_page_of_another_port_or_name_is_not_whatever_a_proxy_calls_itself(ori
     # nginx without settings hands on its own name for the server, and says nothing of itself.
     proxied = {"Host": "127.0.0.1:8501", "Connection": "upgrade", "Origin": origin}
     assert not is_local("127.0.0.1", proxied.items())
+
+
+@pytest.fixture
+def _network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamlit.net_util.get_internal_ip", lambda: "192.0.2.77")
+
+
+@pytest.mark.usefixtures("_network")
+@pytest.mark.parametrize("own", ["localhost:8501", "127.0.0.1:8501"])
+def test_the_machines_own_name_becomes_its_address_in_the_network(own: str) -> None:
+    assert address_for_others(own) == "192.0.2.77:8501"
+
+
+@pytest.mark.usefixtures("_network")
+def test_a_server_that_listens_to_this_machine_only_keeps_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(config, "get_option", {"server.address": "127.0.0.1"}.get)
+    assert address_for_others("localhost:8501") == "localhost:8501"

@@ -1,4 +1,4 @@
-"""The first row of every page: the text, a second one, and examples of both."""
+"""The first row of every page: a text, an image, or a place for the search in a corpus."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.model.bundled.first import SENTENCE
 from core.ui import controls
+from core.ui.frame import switch
 from core.ui.words.glossary import TERMS
 
 # Text, second text, and the head that the source of the example shows.
@@ -17,15 +18,34 @@ EXAMPLES: tuple[tuple[str, str | None, tuple[str, str] | None], ...] = (
     ("leaves fall in autumn", "autumn is marked by colorful foliage", None),
     ("astronomers discovered a new planet", None, ("1", "9")),
 )
+_SLOT = "_place_of_search"
 _SECOND = "Second sentence: fed together"
 _KEYS = "Or press Enter. Shift + Enter begins a new line."
 
 
 def draw() -> DeltaGenerator:
-    """Draw and return the row. Enter, the button, and leaving a field apply what was typed."""
-    row = st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small")
+    """Draw and return the row: for a text, for an image, or for the search in a corpus."""
+    if switch.modality() == "image":  # another row, with other controls
+        from core.ui.frame import image_row
+
+        draw, declare = image_row.draw, image_row.declare
+    else:
+        draw, declare = _draw_text, _declare_text
+    if not switch.page_of_input().searches:
+        return draw()
+    declare()
+    return _draw_search()
+
+
+def _row() -> DeltaGenerator:
+    return st.container(key="typed_row", horizontal=True, vertical_alignment="center", gap="small")
+
+
+def _draw_text() -> DeltaGenerator:
+    """The row of a text. Enter, the button, and leaving a field apply what was typed."""
+    row = _row()
     with row:
-        declare("Text", _SECOND)
+        _declare_text("Text", _SECOND)
         st.button("Show", key="show_text", type="primary", help=_KEYS)
         st.menu_button(
             "Examples",
@@ -38,7 +58,7 @@ def draw() -> DeltaGenerator:
     return row
 
 
-def declare(label: str = "", label_of_second: str = "") -> None:
+def _declare_text(label: str = "", label_of_second: str = "") -> None:
     """The text, and the second one; without labels they are only remembered."""
     controls.text(
         "text",
@@ -68,3 +88,17 @@ def _use_example() -> None:
         keys = dict(zip(("layer", "head"), place, strict=True))
         if all(key in declared and each in declared[key].allowed for key, each in keys.items()):
             controls.pick(**keys)
+
+
+def _draw_search() -> DeltaGenerator:
+    """The row of a corpus; the page fills the :func:`place_of_search` in it."""
+    row = _row()
+    with row:
+        st.session_state[_SLOT] = st.container(horizontal=True, width="stretch")
+    return row
+
+
+def place_of_search() -> DeltaGenerator:
+    """Where the page draws its search."""
+    slot: DeltaGenerator = st.session_state[_SLOT]
+    return slot

@@ -1,9 +1,12 @@
-"""The records of the pages say what is there, and nothing else."""
+"""The records of the pages say what is there, with its sources and terms, and nothing else."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from core.ui.words.glossary import SOURCES, TERMS
 from core.ui.words.pages import JOINED, PAGES, Page, find
 from tests.opening import ROOT
 
@@ -28,3 +31,21 @@ def test_a_page_has_a_part_for_all_that_it_shows(page: Page) -> None:
     for modality in page.modalities if page.parts else ():
         assert page.parts_of(modality)
     assert not page.parts or page.visits == ({},)  # its parts have their own
+
+
+WHERE = re.compile(
+    r"^(doi:10\.\d{4,9}/\S+|arXiv:\d{4}\.\d{5}|ISBN 978[\d-]{10,}|\S+\.html|no address)$"
+)
+
+
+def test_every_page_has_sources_and_every_source_says_where_it_is() -> None:
+    assert all(page.references for page in PAGES)
+    assert {name for page in PAGES for name in page.references} == set(SOURCES)
+    for source in SOURCES.values():
+        assert WHERE.match(source.where), source
+
+
+def test_every_term_of_a_page_is_explained() -> None:
+    shown = {term for page in PAGES for term in page.terms}
+    assert all(page.terms for page in PAGES)
+    assert shown <= set(TERMS)

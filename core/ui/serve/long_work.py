@@ -1,0 +1,115 @@
+"""Long work: a few page runs at a time, progress with Cancel, and once for all who ask."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import streamlit as st
+
+MAX_INSIDE = 4  # page runs; more would only wait for each other, and take memory meanwhile
+MAX_WAIT_SECONDS = 2.0  # after this a run goes on, however many are inside
+_door = threading.BoundedSemaphore(MAX_INSIDE)
+_run = threading.local()  # `is_inside`: whether the run of this thread has one of the places
+
+
+def _leave() -> bool:
+    """Give the place back; whether there was one."""
+    was_inside = getattr(_run, "is_inside", False)
+    _run.is_inside = False
+    if was_inside:
+        _door.release()
+    return was_inside
+
+
+@contextmanager
+def page_run() -> Iterator[None]:
+    """Enclose a page run: wait while enough others are inside."""
+    _run.is_inside = _door.acquire(timeout=MAX_WAIT_SECONDS)
+    try:
+        yield
+    finally:
+        _leave()
+
+
+@contextmanager
+def long_work() -> Iterator[None]:
+    """Enclose long work within a page run: it does not count as inside meanwhile."""
+    was_inside = _leave()
+    try:
+        yield
+    finally:
+        if was_inside:  # it has waited enough, so it does not wait again
+            _run.is_inside = _door.acquire(blocking=False)
+
+
+POLL_SECONDS = 0.3  # between two looks whether a visitor who waits has left
+MAX_TWINS = 2  # untrained twins alive at once, each as large as its model
+Kept = TypeVar("Kept")
+# Encloses the life of an untrained twin, which waits while so many others are alive.
+room_for_twin = threading.BoundedSemaphore(MAX_TWINS)
+
+
+@dataclass(eq=False)
+class Shared(Generic[Kept]):
+    """A place for what all visitors share, and the turn to fill it."""
+
+    kept: Kept
+    _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    @contextmanager
+    def turn(self, waiting: Callable[[], object]) -> Iterator[None]:
+        """Enclose the work; within, look first whether another has done it.
+
+        Whoever has the turn and fails or leaves gives it to one of those that wait. Meanwhile these
+        call `waiting`, which may raise: touching a bar does when its visitor has left. It must not
+        give way, as the one who works does: the door would close for each who waits.
+        """
+        while not self._turn.acquire(timeout=POLL_SECONDS):
+            waiting()
+        try:
+            yield
+        finally:
+            self._turn.release()
+
+
+UPDATE_SECONDS = 0.3  # between two moves of a bar; at each of them Streamlit also notices Cancel
+
+
+class Bar:
+    """A progress bar with words, or what else `move` draws of a share and words."""
+
+    def __init__(self, move: Callable[[float, str], object]) -> None:
+        self._move = move
+        self._moved = time.perf_counter()
+
+    def show(self, share: float, words: str) -> None:
+        """Move it; a click of the visitor may end the run here."""
+        self._move(min(1.0, share), words)
+        self._moved = time.perf_counter()
+
+    def step(self, share: float, words: str) -> None:
+        """Call between two steps of long work: moves it now and then."""
+        if time.perf_counter() - self._moved > UPDATE_SECONDS:
+            self.show(share, words)
+
+
+@contextmanager
+def bar_with_cancel(
+    key: str, on_cancel: Callable[..., None] | None = None, *arguments: object, tip: str = ""
+) -> Iterator[Bar]:
+    """A bar that is gone when all is done or has failed, beside a button that ends the run."""
+    slot = st.empty()
+    with slot.container(), st.container(horizontal=True, vertical_alignment="center"):
+        bar = Bar(st.progress(0.0).progress)
+        st.button("Cancel", key=key, on_click=on_cancel, args=arguments, help=tip or None)
+    try:
+        yield bar
+    except Exception:
+        slot.empty()
+        raise
+    slot.empty()

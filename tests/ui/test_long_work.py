@@ -1,0 +1,149 @@
+"""Few page runs at once, work done once for all who ask, and a bar that moves now and then."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from core.ui.serve import long_work
+from core.ui.serve.long_work import MAX_INSIDE, MAX_TWINS, Shared, room_for_twin
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+LONG = 20.0  # seconds after which a test has failed
+
+
+def started(function: Callable[[], object]) -> threading.Thread:
+    thread = threading.Thread(target=function, daemon=True)
+    thread.start()
+    return thread
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + LONG
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+def test_few_are_inside_at_once_long_work_makes_room_and_nobody_waits_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    inside, leave = list[str](), threading.Event()
+
+    def run(name: str, *, works: bool = False) -> None:
+        with long_work.page_run(), long_work.long_work() if works else nullcontext():
+            inside.append(name)
+            leave.wait(LONG)
+
+    monkeypatch.setattr(long_work, "MAX_WAIT_SECONDS", LONG)
+    runs = [started(lambda: run("work", works=True)) for _ in range(MAX_INSIDE)]
+    wait_until(lambda: inside.count("work") == MAX_INSIDE)
+    runs += [started(lambda: run("short")) for _ in range(MAX_INSIDE)]
+    wait_until(lambda: inside.count("short") == MAX_INSIDE)
+    runs.append(started(lambda: run("waits")))
+    time.sleep(0.05)
+    assert "waits" not in inside
+    monkeypatch.setattr(long_work, "MAX_WAIT_SECONDS", 0.01)
+    runs.append(started(lambda: run("late")))
+    wait_until(lambda: "late" in inside)
+    leave.set()
+    for each in runs:
+        each.join(LONG)
+    assert "waits" in inside
+    assert long_work._door._value == MAX_INSIDE
+
+
+VISITORS = 10
+
+
+class Left(BaseException):
+    """As Streamlit ends a run whose visitor has left."""
+
+
+@pytest.mark.parametrize("error", [Left, ValueError])
+def test_one_of_the_waiting_takes_over(error: type[BaseException]) -> None:
+    """The first leaves or fails while nine wait: one of them runs, for all."""
+    shared, runs, some_wait = Shared[list[int]]([]), [], threading.Event()
+    first_runs, found = threading.Event(), []
+
+    def leave() -> None:
+        with suppress(error), shared.turn(lambda: None):
+            first_runs.set()
+            assert some_wait.wait(10)
+            raise error
+
+    def visit() -> None:
+        assert first_runs.wait(10)
+        with shared.turn(some_wait.set):
+            if not shared.kept:
+                runs.append(1)
+                shared.kept.append(7)
+        found.append(shared.kept[0])
+
+    threads = [threading.Thread(target=each) for each in [leave, *[visit] * (VISITORS - 1)]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert found == [7] * (VISITORS - 1)
+    assert len(runs) == 1
+
+
+def test_who_waits_may_leave() -> None:
+    """Its error passes, and the one who runs keeps the turn."""
+    shared = Shared[list[int]]([])
+
+    def gone() -> None:
+        raise Left
+
+    def wait() -> None:
+        with pytest.raises(Left), shared.turn(gone):
+            pass
+
+    with shared.turn(gone), ThreadPoolExecutor(1) as pool:
+        pool.submit(wait).result(10)
+    with shared.turn(gone):
+        shared.kept.append(1)
+
+
+def test_two_twins_are_alive_at_most() -> None:
+    """However many ask."""
+    alive, most, lock = 0, 0, threading.Lock()
+    together = threading.Barrier(MAX_TWINS)
+
+    def visit() -> None:
+        nonlocal alive, most
+        with room_for_twin:
+            with lock:
+                alive += 1
+                most = max(most, alive)
+            together.wait(10)
+            with lock:
+                alive -= 1
+
+    with ThreadPoolExecutor(VISITORS) as pool:
+        for each in [pool.submit(visit) for _ in range(VISITORS)]:
+            each.result(20)
+    assert most == MAX_TWINS
+
+
+def test_a_bar_moves_between_steps_once_enough_time_has_passed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("core.ui.serve.long_work.time.perf_counter", lambda: now)
+    moved: list[tuple[float, str]] = []
+    bar = long_work.Bar(lambda share, words: moved.append((share, words)))
+    bar.step(0.1, "too early")
+    now = long_work.UPDATE_SECONDS * 2
+    bar.step(0.2, "in time")
+    bar.step(0.3, "too early again")
+    bar.show(1.5, "at once, and not beyond its end")
+    assert moved == [(0.2, "in time"), (1.0, "at once, and not beyond its end")]
