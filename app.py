@@ -14,7 +14,8 @@ with page_run():
     controls.open_link()
     page = navigation.register_pages()
     layout.draw_window()
-    switch.decide(navigation.asked_for(page), led_on=navigation.is_led_on())
-    with first_row.draw():
+    asked = navigation.requested_page(page)
+    switch.decide(asked, by_button=navigation.opened_by_button())
+    with first_row.draw(searches=asked.searches):
         model_chip.draw()
     navigation.run(page)

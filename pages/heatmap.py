@@ -48,11 +48,10 @@ if not (table.rows.labels and table.columns.labels):
     st.info("This text has only special tokens: show them again to see the table.")
     controls.end_page()
 saved = contents("heatmap", trace.model)
-cells = cells_to_show(trace, layer, head, found_head(trace))
 show_table(
     table,
     key=KEY,
-    cells=cells,
+    cells=cells_to_show(trace, layer, head, found_head(trace)),
     on_hold=take_cell,
     picture=saved.titled(values.capitalize(), place=table.where),
 )

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.ui.navigation import ask, lead_on, open_page
+from core.ui.navigation import ask, redirect_to, open_page
 
 words = open_page("model_view")
 
@@ -63,7 +63,7 @@ if opened is not None:
     controls.pick(
         layer=str(trace.layer_labels[opened[0]]), head=str(opened[1] + 1), heads=[opened[1] + 1]
     )
-    lead_on("head_view")
+    redirect_to("head_view")
 title = f"{trace.model}: {held.about}"
 layers, heads, rows, columns = shown.tiles.shape
 note = words(

@@ -51,7 +51,7 @@ def _current_trace() -> Trace:
         return _current_image()
     name = st.session_state["model"].strip()
     if not opened().needs_model and (shipped := awaited_text()) is not None:
-        _suggest_head(trace := _do_without_model(_text_key(name), shipped))
+        _suggest_head(trace := _defer_model(_text_key(name), shipped))
         return trace
     model = current_model()
     model_chip.show_model_facts(model)
@@ -104,16 +104,16 @@ def begin_corpus(model_name: str) -> Trace | None:
     first = cache.first_of(model_name) if _is_first(model_name) else None
     if first is None or (_awaits_model(model_name) and cache.first_input(key) is None):
         return None
-    return _do_without_model(key, first)
+    return _defer_model(key, first)
 
 
-def _do_without_model(key: cache.TraceKey, first: FirstInput) -> Trace:
+def _defer_model(key: cache.TraceKey, first: FirstInput) -> Trace:
     """Begin a page from what comes with the app of its input.
 
     The model follows when the page has ended, and its facts behind its name.
     """
     _note_success(key.model)
-    first_model.do_without(key.model, key.modality)
+    first_model.defer_model(key.model, key.modality)
     model_chip.show_model_facts_later(first.trace, lambda: cache.model(key.model, key.modality))
     return first.trace
 
@@ -127,7 +127,7 @@ def _current_image() -> Trace:
     name = st.session_state["model"].strip()
     key = _image_key(name)
     if not opened().needs_model and _awaits_model(name) and (first := cache.first_input(key)):
-        image_row.show_facts(_do_without_model(key, first))
+        image_row.show_facts(_defer_model(key, first))
         _suggest_known(name)
         return first.trace
     model = current_model()
@@ -141,15 +141,6 @@ def _current_image() -> Trace:
     image_row.show_facts(trace)
     _suggest_known(model.name)
     return trace
-
-
-def _suggest_known(model_name: str) -> None:
-    """Pages of images begin with the head that the catalogue names, if it names one."""
-    spec = catalog.find(model_name)
-    if spec is None or spec.begin is None:
-        controls.suggest()
-    else:
-        controls.suggest(layer=str(spec.begin[0]), head=str(spec.begin[1]))
 
 
 def _end_unless_shown_here() -> None:
@@ -192,15 +183,18 @@ def _found_link(key: cache.TraceKey) -> FoundLink | None:
 def _suggest_head(trace: Trace) -> None:
     """Pages begin with the head that Home names, until the visitor picks another."""
     found = found_head(trace)
-    if found is None:
-        controls.suggest()
-    else:
-        controls.suggest(layer=str(trace.layer_labels[found.layer]), head=str(found.head + 1))
+    controls.suggest(None if found is None else (trace.layer_labels[found.layer], found.head + 1))
+
+
+def _suggest_known(model_name: str) -> None:
+    """Pages of images begin with the head that the catalogue names, if it names one."""
+    spec = catalog.find(model_name)
+    controls.suggest(None if spec is None else spec.begin)
 
 
 def suggest_head(model_name: str) -> None:
     """On a page of a corpus: begin with the head that Home names, if it is the same model's."""
-    controls.suggest()
+    controls.suggest(None)
     if model_name != shown_model():
         return
     is_known = first_model.is_awaited()  # that it is none
@@ -250,7 +244,6 @@ def current_model() -> LoadedModel:
         model = _load(name)
     except ModelError as error:
         st.session_state[_FAILED] = (name, error)
-        model_chip.note_stand_in(stands_in=True)
         with above_page():
             return _stand_in(name, error)
     _note_success(name)
@@ -261,7 +254,6 @@ def _note_success(name: str) -> None:
     """The chosen model is on screen; coming back to one that failed tries it again."""
     st.session_state.setdefault(_LAST_GOOD, {})[switch.modality()] = name
     _forget_failure()
-    model_chip.note_stand_in(stands_in=False)
 
 
 def _load(name: str) -> LoadedModel:

@@ -148,29 +148,24 @@ def offer_csv(
     key: str | None = None,
     **options: Any,  # noqa: ANN401
 ) -> None:
-    """A button for a table, with what :func:`csv_later` takes."""
-    offer_file(
-        "Download CSV", csv_later(make, held, **options), held, ".csv", help=_CSV_HELP, key=key
-    )
+    """A button for a table, with what :func:`csv_text` takes.
 
-
-def csv_later(
-    make: Callable[[], pd.DataFrame],
-    held: Contents,
-    **options: Any,  # noqa: ANN401
-) -> Callable[[], str]:
-    """A function that makes a table when called, and returns it as CSV.
-
-    `make` is a bound method or a `partial`, which hold on to nothing of a page; `options` are those
-    of :func:`core.analysis.csv_text.to_csv`. The file begins with a byte-order mark, without which
-    spreadsheets take UTF-8 for the letters of their own country.
+    `make` is a bound method or a `partial`, which hold on to nothing of a page.
     """
-    return partial(_csv, make, held.facts, options)
+    write = partial(csv_text, make, held.facts, **options)
+    offer_file("Download CSV", write, held, ".csv", help=_CSV_HELP, key=key)
 
 
-def _csv(
-    make: Callable[[], pd.DataFrame], facts: Mapping[str, Any], options: dict[str, Any]
+def csv_text(
+    make: Callable[[], pd.DataFrame],
+    facts: Mapping[str, Any],
+    **options: Any,  # noqa: ANN401
 ) -> str:
+    """A table as CSV; `options` are those of :func:`core.analysis.csv_text.to_csv`.
+
+    It begins with a byte-order mark, without which spreadsheets take UTF-8 for the letters of their
+    own country.
+    """
     from core.analysis.csv_text import to_csv
 
     return "\N{ZERO WIDTH NO-BREAK SPACE}" + to_csv(make(), facts, **options)

@@ -68,16 +68,16 @@ def _go_home() -> None:
     st.switch_page(find("home").path)
 
 
-def asked_for(page: StreamlitPage) -> Page:
+def requested_page(page: StreamlitPage) -> Page:
     """The page that this run will show, before it is opened.
 
     A link to a page that joined another is read as one to that.
     """
     if page.url_path in JOINED:
-        joined, before = JOINED[page.url_path], st.session_state.get(OPENED)
-        if address.is_read_now() or before != joined.page:
-            address.translate(joined.link, joined.parts)
-        go_to(joined.page)
+        now, before = JOINED[page.url_path], st.session_state.get(OPENED)
+        if address.is_read_now() or before != now.name:
+            address.translate(**now.joined[page.url_path])
+        go_to(now.name)
     name = st.session_state.get(GO_TO) or page.url_path
     return find(name if name in {each.name for each in PAGES} else "home")
 
@@ -98,13 +98,13 @@ def run(page: StreamlitPage) -> None:
     first_model.finish()
 
 
-def lead_on(name: str) -> NoReturn:
+def redirect_to(name: str) -> NoReturn:
     """Open that page at once, as :func:`go_to` does from a callback."""
     go_to(name)
     st.switch_page(find(name).path)
 
 
-def is_led_on() -> bool:
+def opened_by_button() -> bool:
     """Whether a button of a page, not the menu or a link, opens the page of this run."""
     return GO_TO in st.session_state
 

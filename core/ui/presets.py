@@ -115,8 +115,6 @@ FIND: Mapping[str, Callable[[Trace], Fields | None]] = {
     "itself": _most("itself"),
     "cls": _most("cls"),
 }
-
-
 _MADE = "_examples_made"
 
 
@@ -156,6 +154,7 @@ def _of_record(trace: Trace) -> list[Preset]:
     """Those that can be shown, in their order."""
     labels, rest = trace.layer_labels, words_for(trace)["delimiter"].where
     of_text = {"input": trace.input, "rest": rest, "first": labels[0], "last": labels[-1]}
+    of_text |= {name: getattr(trace.input, name).capitalize() for name in ("previous", "back")}
     presets = []
     for example in opened().examples:
         if trace.input.kind not in example.get("kinds", (trace.input.kind,)):
@@ -168,7 +167,7 @@ def _of_record(trace: Trace) -> list[Preset]:
         title, sentence = (example[each].format(**fields) for each in ("title", "sentence"))
         place = {key: str(found[key]) for key in ("layer", "head") if key in found}
         state = place | {key: _filled(value, fields) for key, value in own.items()}
-        presets.append(Preset(title[0].upper() + title[1:], sentence, state))
+        presets.append(Preset(title, sentence, state))
     return presets
 
 

@@ -14,7 +14,7 @@ from core.screens.atlas.corpus.entry import atlas_entries
 from core.screens.effect import measuring
 from core.ui import cache
 from core.ui.cache import first_model
-from core.ui.cache.first_load import FirstLoad
+from core.ui.serve.long_work import FirstLoad
 from core.ui.words.pages import PAGES
 from tests.opening import open_app
 from tests.pages.conftest import alerts, model_facts, payload, said, sent

@@ -1,14 +1,21 @@
-"""Addresses: how long they get, what they carry, and a site that wants none."""
+"""Addresses: how long they get, what they carry and opened once; what stands under Share."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+import json
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
+import streamlit as st
 
-from core.ui.address import MAX_ADDRESS
-from core.ui.address.link_text import pack
+from core.model import effects
+from core.model.bundled.first import PICTURE
+from core.screens.atlas.corpus import making
+from core.ui.address import MAX_ADDRESS, pack, share
+from core.ui.words.pages import PAGES
 from tests.opening import open_app
 from tests.pages.conftest import alerts, sent
 
@@ -111,3 +118,57 @@ def test_what_a_link_cannot_ask_for_is_reported_and_replaced(
     for key, value in link.items():
         assert f"This link asks for {key} `{value}`" in alerts(app)
         assert app.query_params.get(key) != value
+
+
+# 23 links of every page and part, and 10 that ask for what is not possible, with the state and the
+# messages that they opened once. Only what stands in for an impossible layer or head is of today.
+LINKS = json.loads(Path(__file__).with_name("recorded_links.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recorded", LINKS, ids=lambda link: f"{link['page']}: {link['link'][:50]}")
+def test_a_recorded_link_opens_its_state_and_its_messages(
+    recorded: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, key = making._make, ("recorded", "1000 tokens")  # instead of 5,000, the default
+    monkeypatch.setattr(making, "_make", lambda model, corpus, *_: make(model, corpus, 1000, key))
+    app = open_app(recorded["page"], **dict(parse_qsl(recorded["link"])))
+    assert {key: app.session_state[key] for key in recorded["state"]} == recorded["state"]
+    messages = [line for line in alerts(app).split("\n") if line]
+    assert len(messages) == len(recorded["messages"])
+    for rejected in recorded["messages"]:  # a parameter and its value
+        assert any(rejected in message for message in messages), rejected
+
+
+HOSTILE = '\'); raise SystemExit #\n"""{layer}'
+MODELS = {"text": "bundled/gpt2-novels", "image": "bundled/vit-scenes"}
+
+
+@pytest.mark.parametrize(
+    ("page", "shown"), [(page.name, shown) for page in PAGES for shown in page.modalities]
+)
+def test_the_lines_of_every_page_run(
+    page: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = {"model": MODELS[shown], "text": HOSTILE, "pair": "It is.", "two": True}
+    look = {"input": shown, "image": PICTURE, "layer": "3", "head": "mean"}
+    monkeypatch.setattr(st, "session_state", state | look)
+    monkeypatch.setattr("core.model.effects", partial(effects, draws=0))  # else ten seconds
+    names: dict[str, Any] = {}
+    code = share.snippet(page)
+    exec(code, names)  # noqa: S102 - it is what is tested
+    assert names["trace"].model == MODELS[shown]
+    assert ("layer" in names) <= (names.get("layer") in (2, range(6)))
+    if shown == "text":
+        assert repr(HOSTILE) in code
+        assert names["trace"].tokens[-1].segment == 1
+
+
+def test_share_prints_the_lines() -> None:
+    app = open_app("heatmap")
+    app.session_state["share"] = True
+    app.run()
+    (code,) = (each.value for each in app.code if "import" in each.value)
+    names: dict[str, Any] = {}
+    exec(code, names)  # noqa: S102 - it is what is tested
+    assert names["table"].shape == (13, 13)

@@ -15,21 +15,14 @@ import pytest
 from core import VERSION
 from core.analysis.csv_text import comment
 from core.components.export import standalone_page
-from core.ui.downloads import Contents, csv_later, file_stem, head_part
+from core.ui.downloads import Contents, csv_text, file_stem, head_part
 
 HELD = Contents("heatmap-m-L4H2", {"headscope": VERSION, "text": 'a, =b\n"c" \'=d;@e'})
 
 
-def test_a_table_is_made_when_it_is_wanted() -> None:
-    made: list[pd.DataFrame] = []
-
-    def make() -> pd.DataFrame:
-        made.append(pd.DataFrame({"weight": [0.25, 1 / 3]}))
-        return made[-1]
-
-    write = csv_later(make, HELD, index=False, float_format="%.2f")
-    assert made == []
-    first, *rows = write().split("\r\n")
+def test_the_first_line_of_a_table_says_what_it_holds() -> None:
+    frame = pd.DataFrame({"weight": [0.25, 1 / 3]})
+    first, *rows = csv_text(frame.copy, HELD.facts, index=False, float_format="%.2f").split("\r\n")
     assert rows == ["weight", "0.25", "0.33", ""]
     assert json.loads(first.removeprefix("\ufeff# ")) == HELD.facts
 
@@ -37,7 +30,7 @@ def test_a_table_is_made_when_it_is_wanted() -> None:
 @pytest.mark.parametrize("engine", ["c", "python"])
 def test_pandas_reads_the_table_below_the_first_line(engine: Literal["c", "python"]) -> None:
     frame = pd.DataFrame({"token": ["#1", "日本", 'say "x"'], "weight": [0.5, -1.0, 2.0]})
-    file = csv_later(frame.copy, HELD, index=False)().encode()
+    file = csv_text(frame.copy, HELD.facts, index=False).encode()
     read = pd.read_csv(io.BytesIO(file), skiprows=1, engine=engine)
     pd.testing.assert_frame_equal(read, frame)
     assert file.startswith(codecs.BOM_UTF8)  # else spreadsheets show 日本 as æ—¥æœ¬

@@ -118,7 +118,7 @@ def _atlas(first: FirstAtlas, corpus: Corpus, trace: Trace) -> Atlas:
 
 def show_until_made() -> None:
     """How far the atlas is, in the place of what it is made of; then draw the page with it."""
-    first_model.when_here(_make, _words("first"))
+    first_model.when_loaded(_make, _words("first"))
 
 
 def _make() -> None:

@@ -46,7 +46,7 @@ def _rows(guesses: Sequence[Guess]) -> Rows:
 
 def show_expected(trace: Trace) -> None:
     """Draw the section for the model on screen; nothing for one without a fitting head."""
-    first_model.when_here(partial(_show_expected, trace))
+    first_model.when_loaded(partial(_show_expected, trace))
 
 
 def _show_expected(trace: Trace) -> None:

@@ -52,7 +52,7 @@ def show_overview(view: View, colours: Palette, score: str) -> None:
             quiet=True,
         )
         st.button("Open in One head", key="patterns_look", on_click=_open_one)
-    first_model.when_here(lambda: _show_table(view))
+    first_model.when_loaded(lambda: _show_table(view))
 
 
 def pick_colouring(trace: Trace) -> str:

@@ -9,14 +9,16 @@ written, so that no proxy logs what visitors type; links from elsewhere still op
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.ui.address.link_text import pack, unpack
 from core.ui.serve.deployment import setting
 from core.ui.words.messages import notice, quote, start_notices
 
@@ -74,12 +76,12 @@ def is_read_now() -> bool:
     return bool(st.session_state[_IS_READ])
 
 
-def translate(defaults: Mapping[str, str], parts: Mapping[str, str]) -> None:
+def translate(link: Mapping[str, str], parts: Mapping[str, str]) -> None:
     """Read a link to a page that has become a part of another: see ``core.ui.words.pages``."""
-    link = st.session_state[_LINK]
-    link.update({key: value for key, value in defaults.items() if not link.get(key)})
-    if "part" in link:
-        link["part"] = parts.get(link["part"], link["part"])
+    asked = st.session_state[_LINK]
+    asked.update({key: value for key, value in link.items() if not asked.get(key)})
+    if "part" in asked:
+        asked["part"] = parts.get(asked["part"], asked["part"])
 
 
 def take_gone(gone: Mapping[str, Sequence[str]]) -> list[str]:
@@ -192,3 +194,37 @@ def to_text(value: object) -> str | None:
     if isinstance(value, list):
         return ",".join(map(str, value)) or None
     return None if value is None else str(value)
+
+
+_RAW_DEFLATE = -15  # zlib's window for a stream without header and checksum (RFC 1951)
+
+
+def pack(texts: dict[str, str]) -> str:
+    """Texts by link parameter -> letters, digits, "-" and "_".
+
+    >>> unpack(pack({"text": "I saw it", "pair": "本"}), 1000)
+    {'text': 'I saw it', 'pair': '本'}
+    """
+    raw = json.dumps(texts, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    deflated = zlib.compress(raw, 9, wbits=_RAW_DEFLATE)
+    return base64.urlsafe_b64encode(deflated).rstrip(b"=").decode("ascii")
+
+
+def unpack(packed: str, max_bytes: int) -> dict[str, str] | None:
+    """The texts given to :func:`pack`, or None if `packed` is anything else.
+
+    `packed` comes from a link and is not trusted: more than `max_bytes` are never inflated.
+    """
+    try:
+        deflated = base64.urlsafe_b64decode(packed.encode("ascii") + b"=" * (-len(packed) % 4))
+        inflate = zlib.decompressobj(_RAW_DEFLATE)
+        raw = inflate.decompress(deflated, max_bytes + 1)
+        if len(raw) > max_bytes or not inflate.eof:
+            return None
+        texts = json.loads(raw)
+    except (ValueError, zlib.error, RecursionError):
+        return None
+    if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
+        return None
+    # A JSON escape can spell half of a surrogate pair, which is not a character.
+    return {key: text.encode("utf-8", "replace").decode() for key, text in texts.items()}

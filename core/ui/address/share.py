@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from core.components.present import show_present, wants_code
 from core.ui.words.pages import find
@@ -35,38 +33,31 @@ _OWN_IMAGE = 'open_image(open("your-image.png", "rb").read()).image'
 _LOOK: dict[str, Any] = {"dark": "#000", "light": "#fff", "border": 4}
 
 
-@dataclass(frozen=True)
-class _Place:
-    page: str
-    button: DeltaGenerator
-    is_open: bool
-
-
 def place(page: str) -> None:
     """Draw Present and Share; :func:`fill` says what is behind that, once the page has ended."""
     link: str = st.session_state.get(_LINK, "") if wants_code() else ""
     code = _code_of(link).svg_data_uri(**_LOOK) if 0 < len(link.encode()) <= _QR_BYTES else ""
     show_present(code)
     button = st.popover("Share", key="share", on_change="rerun", width="content")
-    st.session_state[_PLACE] = _Place(page, button, bool(button.open))
+    st.session_state[_PLACE] = page, button
 
 
 def fill(parameters: Mapping[str, str]) -> None:
     """Write behind the button of this run: the link, and how a notebook begins."""
-    where: _Place | None = st.session_state.pop(_PLACE, None)
-    if where is None:
+    if _PLACE not in st.session_state:
         return
-    link = link_to(where.page, parameters) if parameters else ""
+    page, button = st.session_state.pop(_PLACE)
+    link = link_to(page, parameters) if parameters else ""
     st.session_state[_LINK] = link
-    if not where.is_open:
+    if not button.open:
         return
-    with where.button, st.container(key="share_box", width=420):
+    with button, st.container(key="share_box", width=420):
         if link:
             _show_link(link)
         else:
             st.markdown("Links are switched off on this site.")
         st.markdown("**To go on in Python**")
-        st.code(snippet(where.page), language="python")
+        st.code(snippet(page), language="python")
 
 
 def snippet(page: str) -> str:

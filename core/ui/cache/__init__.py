@@ -1,6 +1,6 @@
 """The caches that several pages share, with their bounds. Keys are plain strings and numbers.
 
-What one page alone keeps stands beside it, in ``core/screens/<page>/cached.py``.
+What one page alone keeps stands in its ``core/screens/<page>``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from core.model.bundled import first
 from core.model.catalog import Modality, bundled_problem, find
 from core.model.memory import return_freed_memory
 from core.model.trace import Array, AttentionType, Trace
-from core.ui.cache.first_load import FirstLoad
 from core.ui.serve import access, deployment
+from core.ui.serve.long_work import FirstLoad
 
 if TYPE_CHECKING:
     from core.model import LoadedModel

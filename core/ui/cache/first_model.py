@@ -40,7 +40,7 @@ def start() -> None:
     st.session_state.pop(_LATER, None)
 
 
-def do_without(name: str, modality: Modality) -> None:
+def defer_model(name: str, modality: Modality) -> None:
     """Draw this page without the model. The load begins once the page has ended."""
     st.session_state.update({_LATER: [], _AWAITED: (name, modality)})
 
@@ -50,7 +50,7 @@ def is_awaited() -> bool:
     return _LATER in st.session_state
 
 
-def when_here(draw: Callable[[], None], words: str = "") -> None:
+def when_loaded(draw: Callable[[], None], words: str = "") -> None:
     """Draw what needs the model in this place: now or, on a page without it, when it has come.
 
     `words` (Markdown) stand there until then.

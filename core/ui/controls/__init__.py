@@ -66,9 +66,9 @@ def declared() -> dict[str, Control]:
     return controls
 
 
-def suggest(**values: str) -> None:
-    """Make these the defaults of controls, by key, where a page offers them."""
-    st.session_state[_SUGGESTED] = values
+def suggest(place: tuple[int, int] | None) -> None:
+    """Make this layer and head, by their numbers, the defaults where a page offers them."""
+    st.session_state[_SUGGESTED] = dict(zip(("layer", "head"), map(str, place or ()), strict=False))
 
 
 def suggested(key: str, options: Sequence[str]) -> str | None:
@@ -156,7 +156,6 @@ def choice(
     menu: bool = False,
     width: int | None = None,
     optional: bool = False,
-    gone: Mapping[str, str] | None = None,
     **look: Any,  # noqa: ANN401 - of the widget: help, label_visibility
 ) -> Option:
     """One of `options`, at first the first: segments side by side, or a menu.
@@ -167,12 +166,11 @@ def choice(
     subject : what has these options, for the message on a bad link: "This model's layers are".
     names : what people read, where `options` does not say it.
     width : of the column it stands in, in pixels; of a menu at least that of its longest option.
-    gone : options that links may ask for after they are gone, and what to say then (Markdown).
     """
     allowed = list(options)
     default = allowed[0] if default is None else default
     _declare(Control("choice", key, default, tuple(allowed), optional))
-    _restore_choice(key, allowed, default, subject, gone or {})
+    _restore_choice(key, allowed, default, subject)
     if names is None:
         names = options.__getitem__ if isinstance(options, Mapping) else str
     widget = st.selectbox if menu else functools.partial(st.segmented_control, required=True)
@@ -183,13 +181,7 @@ def choice(
     return cast("Option", st.session_state[key])
 
 
-def _restore_choice(
-    key: str,
-    allowed: Sequence[str],
-    default: str,
-    subject: str,
-    gone: Mapping[str, str],
-) -> None:
+def _restore_choice(key: str, allowed: Sequence[str], default: str, subject: str) -> None:
     """Set the choice from the link, else keep it, else the default: what `allowed` permits.
 
     Layer and head follow their defaults until somebody picks: another text has others.
@@ -200,7 +192,7 @@ def _restore_choice(
     if value:
         if value not in allowed:
             asked = f"This link asks for {key} {quote(value)}. {subject}: {_named(allowed)}."
-            notice(gone.get(value) or f"{asked} {quote(default)} is shown instead.")
+            notice(f"{asked} {quote(default)} is shown instead.")
         state[key] = value if value in allowed else default
     elif value == "" or untouched:
         state[key] = default
@@ -287,29 +279,21 @@ def tokens(
     allowed: Sequence[int],
     label: str = "",
     *,
-    place: str = "in this text",
     names: Callable[[int], str] = str,
-    column: int | None = None,
     **look: Any,  # noqa: ANN401 - of the widget: placeholder, width
 ) -> list[int]:
-    """Some of the numbers `allowed`, "3,5" in links; most often positions of tokens, from 1.
-
-    Parameters
-    ----------
-    place : where all that are allowed can be found, for the message.
-    column : width of the column it stands in, in pixels.
-    """
+    """Some of the numbers `allowed`, "3,5" in links; most often positions of tokens, from 1."""
     _declare(Control("tokens", key, [], tuple(allowed), optional=True))
     value, state = address.take(key), st.session_state
     if value is not None:
         wanted = [part.strip() for part in value.split(",") if part.strip()]
         possible = {str(number): number for number in allowed}
         if not set(wanted) <= set(possible):
-            notice(f"This link asks for {key} {quote(value)}; some of it is not {place}.")
+            notice(f"This link asks for {key} {quote(value)}; some of it is not in this text.")
         state[key] = [possible[part] for part in wanted if part in possible]
     shown = state.get(key)
     state[key] = [each for each in shown if each in allowed] if isinstance(shown, list) else []
-    _draw(st.multiselect, label, list(allowed), key=key, column=column, format_func=names, **look)
+    _draw(st.multiselect, label, list(allowed), key=key, format_func=names, **look)
     return list(state[key])
 
 
@@ -321,7 +305,6 @@ def text(
     height: int | Literal["content"] | None = None,
     max_chars: int = address.MAX_TEXT,
     column: int | None = None,
-    optional: bool = False,
     **look: Any,  # noqa: ANN401 - of the widget: placeholder, width, label_visibility
 ) -> str:
     """What is typed, cut to what the pages take.
@@ -329,7 +312,7 @@ def text(
     It is one line, or has a box of a `height` in pixels, or one that grows with its lines: see
     ``shell/fields.js``.
     """
-    _declare(Control("text", key, default, optional=optional))
+    _declare(Control("text", key, default))
     value, state = address.take(key), st.session_state
     if value is not None:
         value = value.replace("\r\n", "\n").replace("\r", "\n")  # as a browser's fields do

@@ -23,15 +23,15 @@ _SECOND = "Second sentence: fed together"
 _KEYS = "Or press Enter. Shift + Enter begins a new line."
 
 
-def draw() -> DeltaGenerator:
-    """Draw and return the row: for a text, for an image, or for the search in a corpus."""
+def draw(*, searches: bool) -> DeltaGenerator:
+    """Draw and return the row: for a text, for an image, or where a page `searches` a corpus."""
     if switch.modality() == "image":  # another row, with other controls
         from core.ui.frame import image_row
 
         draw, declare = image_row.draw, image_row.declare
     else:
         draw, declare = _draw_text, _declare_text
-    if not switch.page_of_input().searches:
+    if not searches:
         return draw()
     declare()
     return _draw_search()

@@ -11,9 +11,9 @@ from core.model.box import BOX
 from core.model.bundled.first import PICTURE
 from core.model.errors import ModelError
 from core.model.trace import Patches
-from core.ui import controls
+from core.ui import address, controls
 from core.ui.serve import images
-from core.ui.words.messages import escape, show_model_error
+from core.ui.words.messages import escape, notice, show_model_error
 from core.ui.words.prose import Prose
 
 MAX_MB = 20  # of a file
@@ -37,6 +37,10 @@ def draw() -> DeltaGenerator:
 
 def declare(label: str = "") -> None:
     """The choice of an image; without a label it is only remembered."""
+    if address.asks_for("image") == _OWN and _KEPT not in st.session_state:
+        address.take("image")
+        st.session_state["image"] = PICTURE
+        notice(_words("image_is_gone", other=escape(BOX[PICTURE].title)))
     controls.choice(
         "image",
         [*BOX, *([_OWN] if _KEPT in st.session_state else [])],
@@ -46,7 +50,6 @@ def declare(label: str = "") -> None:
         names=_title,
         menu=True,
         width=225,
-        gone={_OWN: _words("image_is_gone", other=escape(BOX[PICTURE].title))},
         label_visibility="collapsed",
     )
 

@@ -136,34 +136,22 @@ def _link_to_head() -> None:
     is_decoder = "attention" in declared and state["attention"] != "encoder"
     if is_decoder or not (layer.isdigit() and head.isdigit()):  # a mean is no head
         return
-    for page in PAGES:
-        _offer_report("head", page, page.head_link, page.head_report, layer, head)
+    reports = [("head", each, each.head_link, each.head_report) for each in PAGES]
     if "cell" in declared and len(state["cell"]) == 2:
-        for page in PAGES:
-            _offer_report("pair", page, page.pair_link, page.pair_report, layer, head)
-
-
-def _offer_report(
-    what: str,
-    page: Page,
-    link: str,
-    report: Mapping[str, str | bool],
-    layer: str,
-    head: str,
-) -> None:
-    """A link to what a page tells of a head, or of a pair in it, unless it is on the screen."""
-    is_shown = opened() == page and all(
-        st.session_state.get(key, value) == value for key, value in report.items()
-    )
-    if link and switch.modality() in page.reports_on and not is_shown:
-        st.button(
-            link.format(head=f"L{layer} H{head}"),
-            key=f"open_{what}_{page.name}",
-            type="tertiary",
-            help=page.question,
-            on_click=_open_report,
-            args=(page, head, report),
+        reports += [("pair", each, each.pair_link, each.pair_report) for each in PAGES]
+    for what, page, link, report in reports:
+        is_shown = page == opened() and all(
+            state.get(key, value) == value for key, value in report.items()
         )
+        if link and switch.modality() in page.reports_on and not is_shown:
+            st.button(
+                link.format(head=f"L{layer} H{head}"),
+                key=f"open_{what}_{page.name}",
+                type="tertiary",
+                help=page.question,
+                on_click=_open_report,
+                args=(page, head, report),
+            )
 
 
 def _open_report(page: Page, head: str, report: Mapping[str, str | bool]) -> None:

@@ -16,7 +16,7 @@ from core.ui.cache import first_model
 from core.ui.frame import switch
 from core.ui.serve.access import access, box_help, default_model
 from core.ui.words.labels import rule_notes
-from core.ui.words.messages import escape, notice, quote
+from core.ui.words.messages import escape, explain_error, notice, quote
 from core.ui.words.prose import Prose
 from core.vocabulary import listed
 
@@ -32,7 +32,7 @@ READS: dict[Group, str] = {
     "vision": "▦",
 }
 _MAX_NAME = 24  # characters of a name in the row
-_FACTS, _STANDS_IN = "_model_facts", "_model_stands_in"
+_FACTS = "_model_facts"
 _DEVICES = {"cuda": "GPU (CUDA)", "mps": "GPU (MPS)", "cpu": "CPU"}
 _words = Prose(__file__)
 
@@ -66,17 +66,11 @@ def _short(name: str) -> str:
     return escape(end if len(end) <= _MAX_NAME else f"{end[: _MAX_NAME - 1]}…")
 
 
-def note_stand_in(stands_in: bool) -> None:
-    """Remember whether the model on screen stands in for the one that was picked."""
-    st.session_state[_STANDS_IN] = stands_in
-
-
 def _notice_missing_default(names: tuple[str, ...]) -> None:
     """Say why another model is shown first; a visitor who picked it sees its refusal instead."""
     error = bundled_problem(CATALOG[0])
     if error is not None and CATALOG[0].name in names and st.session_state["model"] != error.name:
-        problem = quote(error.name).join(map(escape, error.problem.split("{name}")))
-        notice(f"{problem} {escape(error.advice)}")
+        notice(" ".join(explain_error(error)))
 
 
 def show_model_facts_later(trace: Trace, load: Callable[[], LoadedModel]) -> None:
@@ -88,7 +82,7 @@ def show_model_facts_later(trace: Trace, load: Callable[[], LoadedModel]) -> Non
         " you see was computed before, with these very weights, and came with the app."
     )
     with st.session_state[_FACTS]:
-        first_model.when_here(lambda: show_model_facts(load()), words)
+        first_model.when_loaded(lambda: show_model_facts(load()), words)
 
 
 def show_rules(trace: Trace) -> None:
@@ -104,7 +98,7 @@ def show_model_facts(model: LoadedModel) -> None:
     for note in model.notes:
         notice(escape(note))
     with st.session_state[_FACTS]:
-        if st.session_state.get(_STANDS_IN, False):
+        if first_model.FAILED in st.session_state:
             st.caption(f"Shown instead: {quote(model.name)}")
         if spec is not None:
             st.caption(f"**{spec.title}.** {spec.good_for}")

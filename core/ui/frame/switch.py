@@ -28,24 +28,19 @@ def modality() -> Modality:
     return cast("Modality", st.session_state[KEY])
 
 
-def decide(page: Page, *, led_on: bool) -> None:
+def decide(page: Page, *, by_button: bool) -> None:
     """Decide what this run shows: what the link asks for, else what the page is for.
 
-    Where a button has `led_on` to the page, it is what was shown before, if the page can show it.
+    Where a button has led on to the page, it is what was shown before, if the page can show it.
     """
     state = st.session_state
-    if state.get(_PAGE) != page.name and not led_on:
+    if state.get(_PAGE) != page.name and not by_button:
         state.pop(KEY, None)
     state[_PAGE] = page.name
     offered = list(filter(offers, _READS)) or ["text"]
     here = [each for each in page.modalities if each in offered]
     controls.choice(KEY, here or offered, subject="This page shows", optional=True)
     _change_place(modality())
-
-
-def page_of_input() -> Page:
-    """The page that :func:`decide` was asked for."""
-    return find(st.session_state[_PAGE])
 
 
 def offers(each: Modality) -> bool:

@@ -89,14 +89,18 @@ def _draw_notices() -> None:
 
 def show_model_error(error: ModelError) -> None:
     """What is wrong, and what to do."""
-    problem = quote(error.name).join(escape(part) for part in error.problem.split("{name}"))
-    st.error(f"{problem}\n\n{escape(error.advice)}")
+    st.error("\n\n".join(explain_error(error)))
+
+
+def explain_error(error: ModelError) -> tuple[str, str]:
+    """What is wrong, and what to do (Markdown)."""
+    problem = quote(error.name).join(map(escape, error.problem.split("{name}")))
+    return problem, escape(error.advice)
 
 
 def show_stand_in(error: ModelError, model: LoadedModel) -> None:
     """That another model is shown than was asked for, why, and how to get that one."""
-    spec = find(model.name)
-    problem = quote(error.name).join(escape(part) for part in error.problem.split("{name}"))
+    spec, (problem, advice) = find(model.name), explain_error(error)
     st.warning(
         _words(
             "stands_in",
@@ -105,7 +109,7 @@ def show_stand_in(error: ModelError, model: LoadedModel) -> None:
             heads=model.heads,
             asked=quote(error.name),
             problem=problem,
-            advice=escape(error.advice),
+            advice=advice,
         )
     )
 

@@ -61,7 +61,7 @@ class Page:
     needs_model : whether a trace is too little to draw it.
     shows_cross : whether it can show cross attention, whose keys are other tokens than its queries.
     part_key : the control that chooses a part.
-    parts : by their names in links; a page may have none.
+    parts : by their names in links, or their titles alone; a page may have none.
     examples : settings worth seeing, each with a `title`, a `sentence` and the `state` of controls.
         What some `find` (:mod:`core.ui.examples`) sets layer and head; others are for some `kinds`
         of input alone, or where the control that they `need` offers what they set.
@@ -69,7 +69,8 @@ class Page:
         None where an example sets only what it names.
     visits : as of a part, for a page without parts.
     quick : parameters with which the page is quick to open; for tests.
-    joined : pages that have become a part of this one, by their names (see :class:`Joined`).
+    joined : pages that have become a part of this one, by their names: the `link` parameters that
+        their links stand for, where these do not have them, and new names of `parts`.
     gone : what links asked for that the page no longer has, in words, and what stood in them: a
         parameter, or a regular expression of ``parameter=value``.
     """
@@ -125,25 +126,12 @@ class Page:
         return {name: part.title for name, part in shown}
 
 
-@dataclass(frozen=True)
-class Joined:
-    """What links to a page open since it has become a part of another one.
-
-    Attributes
-    ----------
-    page : the name of that one.
-    link : its parameters, where a link does not have them.
-    parts : the new names of parts that have another.
-    """
-
-    page: str
-    link: Link
-    parts: Mapping[str, str]
-
-
 def _read(path: Path) -> Page:
     record = _with_tuples(tomllib.loads(path.read_text("utf-8")))
-    parts = {name: Part(**_with_tuples(part)) for name, part in record.pop("parts", {}).items()}
+    parts = {
+        name: Part(part) if isinstance(part, str) else Part(**_with_tuples(part))
+        for name, part in record.pop("parts", {}).items()
+    }
     gone = record.pop("gone", {}) | _GONE
     return Page(path.parent.name, parts=parts, gone=gone, **record)
 
@@ -158,9 +146,7 @@ SECTIONS = {
     for title in dict.fromkeys(page.section for page in PAGES)
 }
 TEXT_PAGES = tuple(page for page in PAGES if "text" in page.modalities)
-JOINED = {
-    name: Joined(page.name, **joined) for page in PAGES for name, joined in page.joined.items()
-}
+JOINED = {name: page for page in PAGES for name in page.joined}  # the page by its old address
 _BY_NAME = {page.name: page for page in PAGES}
 
 

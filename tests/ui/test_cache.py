@@ -1,4 +1,4 @@
-"""One load in a thread: for everybody who waits, with its stages, and again after a failure."""
+"""What is kept, and by whom: first loads, answers of a session, atlases."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import streamlit as st
 
 from core.model import ModelError
 from core.model.bundled.first import TEXT
+from core.screens.atlas.corpus import cost, entry
+from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, find_atlas, keep_atlas
 from core.ui import cache
-from core.ui.cache.first_load import FirstLoad
+from core.ui.cache import remembered
+from core.ui.serve.long_work import FirstLoad
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,3 +111,75 @@ def test_after_a_failure_the_next_visitor_loads_anew(monkeypatch: pytest.MonkeyP
         cache.model(TEXT)
     assert isinstance(cache.model(TEXT), Model)
     assert loads == []
+
+
+@pytest.fixture
+def _session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "session_state", {})
+
+
+@pytest.mark.usefixtures("_session")
+def test_a_question_is_answered_once_until_as_many_others_were_asked() -> None:
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        def find_out() -> str:
+            asked.append(question)
+            return question.upper()
+
+        return remembered("key", question, find_out, 2)
+
+    assert [answer(each) for each in "abab"] == ["A", "B", "A", "B"]
+    assert asked == ["a", "b"]
+    assert answer("c") == "C"
+    assert answer("a") == "A"
+    assert asked == ["a", "b", "c", "a"]
+
+
+@pytest.mark.usefixtures("_session")
+def test_what_failed_is_tried_again() -> None:
+    def fail() -> str:
+        raise ValueError("not now")
+
+    with pytest.raises(ValueError, match="not now"):
+        remembered("key", "question", fail)
+    assert remembered("key", "question", lambda: "now") == "now"
+
+
+SOURCE: Any = object()
+
+
+@pytest.fixture
+def _no_atlases() -> None:
+    st.cache_resource.clear()
+
+
+def keep(names: str, size: int = 0) -> None:
+    for name in names:
+        keep_atlas(("", name), AtlasEntry(SOURCE, size=size))
+
+
+def kept() -> str:
+    return "".join(name for _, name in atlas_entries())
+
+
+@pytest.mark.usefixtures("_no_atlases")
+def test_the_least_recently_used_goes_first() -> None:
+    assert entry.MAX_ATLASES == 3
+    keep("abc")
+    assert find_atlas(("", "a")) is not None
+    keep("d")
+    assert kept() == "cad"
+    assert find_atlas(("", "b")) is None
+
+
+@pytest.mark.usefixtures("_no_atlases")
+def test_where_memory_is_short_older_ones_go_and_more_than_all_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cost, "available_bytes", lambda: 30 - 10 * len(kept()))
+    keep("abc", size=10)
+    assert cost.too_large(16) == cost.take_memory(16) == ""
+    assert kept() == "c"
+    assert "are free" in cost.take_memory(25)
+    assert kept() == "c"
