@@ -14,12 +14,11 @@ import {
   zoomOf,
 } from "../shared/dom.js"
 import { addPatch } from "../shared/patches.js"
-import { PANEL, besideTile } from "./tile_grid.js"
-import { drawHead, fillImage, pictureOf, tileOf } from "./tiles.js"
+import { PANEL, besideTile, drawHead, fillImage, pictureOf, tileOf } from "./tiles.js"
 
 /** @import { Patches } from "../shared/patches.js" */
 /** @import { Data, Head, ModelView, Pair } from "./model_view.js" */
-/** @import { Spot } from "./tile_grid.js" */
+/** @import { Spot } from "./tiles.js" */
 /**
  * @typedef {CanvasRenderingContext2D} Pen
  * @typedef {{side: "rows" | "columns", index: number}} Token of the enlarged tile

@@ -13,7 +13,7 @@ import { clamp, makeTip } from "./dom.js"
  * @typedef {object} Items
  * @property {(target: EventTarget | null) => Id | null} idOf the item of an element
  * @property {(event: MouseEvent) => Id | null} [at] the item under the pointer, where it has no element
- * @property {(id: Id) => HTMLElement | undefined} [nodeOf] the element that takes the keys of an item
+ * @property {(id: Id) => HTMLElement | null | undefined} [nodeOf] the element that takes the keys of an item
  * @property {(key: string, from: Id | null) => Id | null | undefined} step where a key leads
  * @property {(id: Id | null, isByKeys: boolean) => void} [point] called when another item, or none, is pointed at
  * @property {() => void} [enter] called when the host gets the keys
@@ -100,8 +100,9 @@ export class Focus {
     else this.tip.hide()
   }
 
-  /** @param {Event} event */
+  /** What a finger points at stays when it is lifted. @param {PointerEvent | FocusEvent} event */
   leave(event) {
+    if ("pointerType" in event && event.pointerType === "touch") return
     this.tip.hide()
     if (event.type === "pointerleave" && this.items.isPinned?.()) return
     this.point(null)
@@ -122,16 +123,20 @@ export class Focus {
   /** @param {Id} id */
   setStop(id) {
     if (this.stop) this.stop.tabIndex = -1
-    this.stop = this.items.nodeOf?.(id)
+    this.stop = this.items.nodeOf?.(id) ?? undefined
     if (this.stop) this.stop.tabIndex = 0
   }
 
-  /** Draw other elements; the keys stay where they were. @param {Id} start in the tab order at first @param {() => void} draw */
-  redraw(start, draw) {
+  /** Draw other elements; the keys stay where they are. @param {() => void} draw @param {Id | null} [start] in the tab order, while no item has the keys */
+  redraw(draw, start) {
     const hasKeys = this.host.matches(":focus-within")
     const before = this.stop ? this.items.idOf(this.stop) : null
     draw()
-    this.setStop(before === null || !this.items.nodeOf?.(before) ? start : before)
+    const id = hasKeys ? before : (start ?? before)
+    if (id !== null) this.setStop(id)
+    const first = this.host.querySelector('[tabindex="-1"]')
+    if (!this.stop && first instanceof HTMLElement) this.stop = first
+    if (this.stop) this.stop.tabIndex = 0
     if (hasKeys) this.stop?.focus({ preventScroll: true })
   }
 
