@@ -3,7 +3,7 @@
 // strokes in curves.js, words in sentence.js, the map in head_map.js.
 
 import { make, ratioOf, setParts, sizeCanvas } from "../shared/dom.js"
-import { readLayer, weightOf } from "../shared/layer.js"
+import { keepLayers, readLayer, weightOf } from "../shared/layer.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
@@ -32,7 +32,6 @@ import { HINT, pairWords, tokenWords } from "./wording.js"
  */
 
 const REPORT_AFTER_MS = 250 // of quiet, so that the server is not asked at every click
-const MAX_LAYERS = 12 // kept in the browser, of those sent one at a time
 const FAINT = { one: 0.28, many: 0.16, across: 0.1 } // opacity of what is not in focus, by the lines it joins
 const MIN_SHARE = 0.01 // that an arc and a number are drawn of
 const NAMED = { max: 3, least: 0.005 } // keys in a sentence; less than that reads 0.00
@@ -67,13 +66,6 @@ export class ArcsView extends View {
     this.map = new HeadMap(stage, this)
     this.cards = make(this.root, "ol", "cards")
     this.hint = make(this.root, "p", "hint", HINT)
-    this.listen(this.root, "keydown", (event) => {
-      if (event.key === "Escape") this.release()
-    })
-    // The app's theme may change without the system's: then this element's own colour does.
-    this.listen(this.root, "transitionend", (event) => {
-      if (event.target === this.root && this.width) this.layOut()
-    })
   }
 
   // ---- what people do ---------------------------------------------------------------------------
@@ -118,13 +110,10 @@ export class ArcsView extends View {
     if (isNewText) Object.assign(this, { pointed: null })
     if (isNewText) this.layers.clear()
     this.isUnseen ||= isNewText || isSent
-    const sent = Object.keys(data.layers).map(Number)
-    for (const index of sent) {
-      this.layers.delete(index)
-      this.layers.set(index, readLayer(data, index))
-    }
-    const surplus = Math.max(0, this.layers.size - Math.max(MAX_LAYERS, sent.length))
-    for (const index of [...this.layers.keys()].slice(0, surplus)) this.layers.delete(index)
+    keepLayers(
+      this.layers,
+      Object.keys(data.layers).map((index) => [Number(index), readLayer(data, Number(index))]),
+    )
     if (isSent) this.state = structuredClone(data.view)
     Object.assign(this, { data, tokens: bothSides(data.sides).queries })
     if (isNewText || !this.layer) [this.layer] = this.layers.values()

@@ -2,7 +2,6 @@
 
 import { weightOf } from "../shared/layer.js"
 import { SIDES, pairPositions } from "../shared/sentences.js"
-import { keyOf, queryOf } from "./weights.js"
 
 /** @import { Layer, Size } from "../shared/layer.js" */
 /** @import { TokenAt } from "./columns.js" */
@@ -135,4 +134,21 @@ export function strongestOf(profile, heads, others, count) {
     Array.from(row, (weight, j) => ({ head: heads[i], other: others[j], weight })),
   )
   return pairs.sort((a, b) => b.weight - a.weight).slice(0, count)
+}
+
+// A cell is a weight's place in `steps`: (head * queries + query) * keys + key.
+
+/** @param {number} cell @param {Size} size */
+export function headOf(cell, { queries, keys }) {
+  return Math.floor(cell / (queries * keys))
+}
+
+/** @param {number} cell @param {Size} size */
+export function queryOf(cell, { queries, keys }) {
+  return Math.floor(cell / keys) % queries
+}
+
+/** @param {number} cell @param {Size} size */
+export function keyOf(cell, { keys }) {
+  return cell % keys
 }

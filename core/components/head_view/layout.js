@@ -4,7 +4,10 @@ import { clamp } from "../shared/dom.js"
 
 /** @import { Side } from "../shared/sentences.js" */
 /** @import { Shown } from "./filters.js" */
-/** @typedef {ReturnType<typeof layOut>} Layout */
+/**
+ * @typedef {ReturnType<typeof layOut>} Layout
+ * @typedef {{side: Side, bar: boolean, row: number, position: number, head?: number}} Hit a token, or the bar beside it and the head of its segment
+ */
 
 const ROW = { roomy: 30, close: 25, dense: 22 } // height in pixels: up to 16, up to 64, and more tokens
 const PORTS = { step: 1.7, maxShare: 0.62 } // pixels between the ends of neighbouring heads; share of a row
@@ -43,7 +46,7 @@ function portsOf(heads, row) {
   return new Map(heads.map((head, i) => [head, row / 2 - spread / 2 + i * step]))
 }
 
-/** The token or bar at a place; y counts from the top of the first row. @param {Layout} layout @param {Shown} shown @param {number} x @param {number} y */
+/** The token or bar at a place; y counts from the top of the first row. @param {Layout} layout @param {Shown} shown @param {number} x @param {number} y @returns {Hit | null} */
 export function hitAt({ linesLeft, linesRight, token, row: height }, shown, x, y) {
   /** @type {Side | null} */
   const side = x < linesLeft ? "queries" : x > linesRight ? "keys" : null

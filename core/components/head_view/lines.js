@@ -3,9 +3,8 @@
 import { sizeCanvas, strokeLine } from "../shared/dom.js"
 import { isPermitted } from "../shared/layer.js"
 import { weightText } from "../shared/weight_words.js"
-import { pairOf } from "./filters.js"
+import { headOf, keyOf, pairOf, queryOf } from "./filters.js"
 import { GAP, barScale, rowsInView, segmentEnds } from "./layout.js"
-import { headOf, keyOf, queryOf } from "./weights.js"
 
 /** @import { Size } from "../shared/layer.js" */
 /** @import { Shown } from "./filters.js" */

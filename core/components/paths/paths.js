@@ -1,7 +1,8 @@
 // Where a token comes from: tokens as rows, layers as columns, and the flow from the token on the right back to the text on
 // the left. What is pointed at is worked out here; another token is asked of the server.
 
-import { clamp, describe, make, makeTip, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import { clamp, describe, make, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import { Focus } from "../shared/focus.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
@@ -31,7 +32,6 @@ class PathsView extends View {
   /** @type {Grid} */ grid
   /** @type {string[]} */ labels = []
   /** @type {Edge[]} */ edges = []
-  /** @type {Spot | null} */ spot = null // pointed at
   /** @type {HTMLElement[]} */ sources = []
   /** @type {HTMLElement[]} */ targets = []
   built = ""
@@ -48,23 +48,18 @@ class PathsView extends View {
     })
     this.sheet = describe(make(world, "canvas", "sheet"), { "aria-hidden": true }) // labels and tips say the same
     this.right = make(world, "div", "column")
-    this.tip = makeTip(this.root)
-    this.listen(this.sheet, "pointermove", (event) => this.point(this.spotUnder(event), event))
-    this.listen(this.left, "pointerover", (event) => this.pointAtSource(event.target, event))
-    this.listen(this.left, "focusin", ({ target }) => {
-      const { right, top } = target.getBoundingClientRect()
-      this.setTabStop(rowOf(target) ?? 0)
-      this.pointAtSource(target, { clientX: right, clientY: top })
-    })
-    this.listen(this.right, "pointerover", () => this.point(null))
-    this.listen(world, "pointerleave", () => this.point(null))
-    this.listen(world, "focusout", () => this.point(null))
-    this.listen(this.scroller, "scroll", () => this.point(null), { passive: true })
-    this.listen(world, "click", ({ target }) => this.follow(rowOf(target)))
-    this.listen(this.left, "keydown", (event) => this.move(event))
-    // The app's theme may change without the system's: then this element's own colour does.
-    this.listen(this.root, "transitionend", ({ target }) => {
-      if (target === this.root && this.width) this.layOut()
+    /** @type {Focus<Spot>} a label on the right is of layer -1: it shows no lines */
+    this.focus = new Focus(this, world, {
+      idOf: labelOf,
+      at: (event) => labelOf(event.target) ?? this.spotUnder(event),
+      nodeOf: ({ layer, row }) => (layer ? null : this.sources[row]),
+      step: (key, from) => from && this.step(key, from.row),
+      point: () => this.draw(),
+      read: (spot) => (spot.layer < 0 ? null : ["", [tipWords(this.data, this.labels, spot)]]),
+      pin: ({ layer, row }) => {
+        if (layer <= 0) this.follow(row)
+      },
+      release: () => this.focus.point(null),
     })
   }
 
@@ -74,37 +69,22 @@ class PathsView extends View {
     const { labels } = bothSides(data.sides).queries
     Object.assign(this, { data, labels, edges: edgesOf(data) })
     describe(this.root, { "aria-busy": false })
-    this.spot = null
-    this.tip.hide()
+    this.focus.id = null
     this.layOut()
     if (isNew && this.width)
       this.scroller.scrollTop = data.target * this.grid.row - this.scroller.clientHeight / 2
   }
 
-  /** Ask for another token. @param {number | null} row */
+  /** Ask for another token. @param {number} row */
   follow(row) {
-    if (row === null || row === this.data.target) return
+    if (row === this.data.target) return
     describe(this.root, { "aria-busy": true })
     this.tell("pick", { token: row })
   }
 
-  /** @param {Spot | null} spot @param {{clientX: number, clientY: number}} [beside] */
-  point(spot, beside) {
-    const isSame = spot?.layer === this.spot?.layer && spot?.row === this.spot?.row
-    this.spot = spot
-    if (!spot || !beside) this.tip.hide()
-    else this.tip.show(beside, "", [tipWords(this.data, this.labels, spot)])
-    if (!isSame) this.draw()
-  }
-
-  /** @param {EventTarget | null} target @param {{clientX: number, clientY: number}} beside */
-  pointAtSource(target, beside) {
-    const row = rowOf(target)
-    if (row !== null) this.point({ layer: 0, row }, beside)
-  }
-
   /** The token after a layer that stands nearest, if lines meet there. @param {MouseEvent} event @returns {Spot | null} */
   spotUnder(event) {
+    if (event.target !== this.sheet) return null
     const { x, y } = placeOf(this.sheet, event)
     const { column, row, layers } = this.grid
     const layer = clamp(Math.round((x - EDGE) / column), 0, layers)
@@ -114,24 +94,17 @@ class PathsView extends View {
 
   /** The lines through what is pointed at, if any run there. */
   get lit() {
-    const lit = this.spot && throughSpot(this.edges, this.spot)
+    const { id } = this.focus
+    const lit = id && throughSpot(this.edges, id)
     return lit?.size ? lit : null
   }
 
-  /** @param {number} row */
-  setTabStop(row) {
-    this.sources.forEach((node, each) => (node.tabIndex = each === row ? 0 : -1))
-  }
-
-  /** @param {KeyboardEvent} event */
-  move(event) {
-    const [row, last] = [rowOf(event.target) ?? 0, this.sources.length - 1]
-    if (event.key === "Escape") this.point(null)
+  /** @param {string} key @param {number} row */
+  step(key, row) {
+    const last = this.sources.length - 1
     /** @type {Record<string, number>} */
     const rows = { ArrowUp: row - 1, ArrowDown: row + 1, Home: 0, End: last }
-    if (!(event.key in rows)) return
-    event.preventDefault()
-    this.sources[clamp(rows[event.key], 0, last)].focus()
+    return key in rows ? { layer: 0, row: clamp(rows[key], 0, last) } : null
   }
 
   layOut() {
@@ -165,7 +138,8 @@ class PathsView extends View {
         const node = make(null, "button", special[row] ? `${kind} special` : kind)
         make(node, "span", "label", label)
         node.title = `Where ${label} comes from · position ${row + 1}`
-        return describe(node, { "data-row": row, tabindex: -1 })
+        const layer = kind === "source" ? 0 : -1
+        return describe(node, { "data-layer": layer, "data-row": row, tabindex: -1 })
       }),
     )
     for (const node of sources) {
@@ -173,10 +147,12 @@ class PathsView extends View {
       make(make(node, "span", "track"), "i")
       node.title = ""
     }
-    this.left.replaceChildren(...sources)
-    this.right.replaceChildren(...targets)
     Object.assign(this, { sources, targets })
-    this.setTabStop(this.data.target)
+    const start = { layer: 0, row: this.data.target }
+    this.focus.redraw(() => {
+      this.left.replaceChildren(...sources)
+      this.right.replaceChildren(...targets)
+    }, start)
   }
 
   /** The share of each token, and which one is followed. */
@@ -205,8 +181,10 @@ class PathsView extends View {
   }
 }
 
-/** The row of the label that holds a node. @param {EventTarget | null} target @returns {number | null} */
-function rowOf(target) {
+/** The label that holds a node. @param {EventTarget | null} target @returns {Spot | null} */
+function labelOf(target) {
   const node = target instanceof Element ? target.closest("[data-row]") : null
-  return node instanceof HTMLElement ? Number(node.dataset.row) : null
+  return node instanceof HTMLElement
+    ? { layer: Number(node.dataset.layer), row: Number(node.dataset.row) }
+    : null
 }

@@ -122,9 +122,11 @@ export class Focus {
 
   /** @param {Id} id */
   setStop(id) {
+    const node = this.items.nodeOf?.(id)
+    if (!node) return
     if (this.stop) this.stop.tabIndex = -1
-    this.stop = this.items.nodeOf?.(id) ?? undefined
-    if (this.stop) this.stop.tabIndex = 0
+    this.stop = node
+    node.tabIndex = 0
   }
 
   /** Draw other elements; the keys stay where they are. @param {() => void} draw @param {Id | null} [start] in the tab order, while no item has the keys */
@@ -132,12 +134,13 @@ export class Focus {
     const hasKeys = this.host.matches(":focus-within")
     const before = this.stop ? this.items.idOf(this.stop) : null
     draw()
+    const first = this.host.querySelector('[tabindex="-1"]')
+    if (first instanceof HTMLElement) this.stop = first
     const id = hasKeys ? before : (start ?? before)
     if (id !== null) this.setStop(id)
-    const first = this.host.querySelector('[tabindex="-1"]')
-    if (!this.stop && first instanceof HTMLElement) this.stop = first
-    if (this.stop) this.stop.tabIndex = 0
-    if (hasKeys) this.stop?.focus({ preventScroll: true })
+    if (!this.stop) return
+    this.stop.tabIndex = 0
+    if (hasKeys) this.stop.focus({ preventScroll: true })
   }
 
   /** @param {KeyboardEvent} event */
@@ -150,6 +153,7 @@ export class Focus {
     if (!host.contains(/** @type {Node} */ (event.target))) return
     const from = items.idOf(event.target) ?? this.id
     if (event.key === "Enter" || event.key === " ") {
+      if (event.target instanceof HTMLButtonElement) return // which makes a click of it
       if (from !== null) items.pin(from)
     } else {
       const next = items.step(event.key, from)
