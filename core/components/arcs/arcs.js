@@ -1,6 +1,6 @@
 // The first picture: the words of a text with arcs of attention, a map of all heads, and four cards about one pair. What is
-// pointed at, kept and chosen is worked out here; the server only learns of it. State is here, numbers in reading.js,
-// strokes in curves.js, words in sentence.js, the map in head_map.js.
+// pointed at, kept and chosen is worked out here; the server only learns of it. State is here, numbers and words in
+// reading.js, strokes in curves.js, words in sentence.js, the map in head_map.js.
 
 import { make, ratioOf, setParts, sizeCanvas } from "../shared/dom.js"
 import { keepLayers, readLayer, weightOf } from "../shared/layer.js"
@@ -10,9 +10,8 @@ import { View, mount } from "../shared/view.js"
 import { drawCards } from "./cards.js"
 import { curveOf, strokeCurve, writeWeight } from "./curves.js"
 import { HeadMap } from "./head_map.js"
-import { arcsOf, sharesOf, strongestFirst } from "./reading.js"
+import { arcsOf, pairWords, sharesOf, strongestFirst, tokenWords } from "./reading.js"
 import { makeSentence } from "./sentence.js"
-import { HINT, pairWords, tokenWords } from "./wording.js"
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Layer } from "../shared/layer.js" */
@@ -36,6 +35,8 @@ const FAINT = { one: 0.28, many: 0.16, across: 0.1 } // opacity of what is not i
 const MIN_SHARE = 0.01 // that an arc and a number are drawn of
 const NAMED = { max: 3, least: 0.005 } // keys in a sentence; less than that reads 0.00
 const MAX_SIDE = 16_000 // device pixels of a canvas
+const HINT =
+  "Point at a word to see where its attention goes, press to pin it. Each square is a head: press it to see that head."
 
 /** @param {Component} component */
 export default function (component) {

@@ -3,7 +3,6 @@
 import { clamp, describe, make } from "../shared/dom.js"
 import { HeadGrid } from "../shared/head_grid.js"
 import { colourSteps, css, paletteOf } from "../shared/scales.js"
-import { mapWords } from "./wording.js"
 
 /** @import { ArcsView } from "./arcs.js" */
 
@@ -113,7 +112,9 @@ export class HeadMap {
     const { pair, tokens, isPairMap, data, layers } = this.view
     const [query, key] = pair.map((position) => tokens.labels[position])
     const missing = data.layerLabels.length - layers.size
-    const words = mapWords(query, key, isPairMap)
+    const words = isPairMap
+      ? `Attention of “${query}” to “${key}” in each head`
+      : "Strongest link between two words in each head"
     return isPairMap && missing ? `${words}; ${missing} layers are not in the browser` : words
   }
 }

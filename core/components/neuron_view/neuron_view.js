@@ -18,7 +18,7 @@ import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
 import { drawQueries, drawRows, readColours } from "./drawing.js"
 import { MAX_WEIGHT, TOKENS, columnAt, measure, placeColumns } from "./layout.js"
-import { colourLimits, sameVectors, viewOf } from "./numbers.js"
+import { colourLimits, viewOf } from "./numbers.js"
 import { drawBar, drawHeads, drawRow, drawStripRow, makeParts } from "./table.js"
 import { cellWords, pairWords } from "./words.js"
 
@@ -83,13 +83,8 @@ export class NeuronView extends View {
     const before = { head: this.head, view: this.view }
     const isSame = before.head && JSON.stringify(before.head.sides) === JSON.stringify(data.sides)
     const layer = readLayer(data, 0)
-    const isSameHead = before.head && sameVectors(layer, before.head)
-    this.head = {
-      ...data,
-      ...layer,
-      tokens: bothSides(data.sides),
-      limits: isSameHead ? before.head.limits : colourLimits(layer),
-    }
+    const tokens = bothSides(data.sides)
+    this.head = { ...data, ...layer, tokens, limits: colourLimits(layer) }
     if (isSent) this.chosen = { query, pairKey, byContribution, pairs }
     if (!isSame) this.focus.id = this.pointed = null
     this.view = viewOf(this.head, this.chosen, this.pointed)

@@ -86,16 +86,6 @@ export function colourLimits(head) {
   }
 }
 
-/** @param {Layer} one @param {Layer} other */
-export function sameVectors(one, other) {
-  return sameNumbers(one.queries, other.queries) && sameNumbers(one.keys, other.keys)
-}
-
-/** @param {Float32Array} one @param {Float32Array} other */
-function sameNumbers(one, other) {
-  return one.length === other.length && one.every((value, i) => value === other[i])
-}
-
 /** @param {number[]} sizes */
 function limitOf(sizes) {
   const sorted = Float64Array.from(sizes).sort()

@@ -25,12 +25,18 @@ import { clamp, makeTip } from "./dom.js"
  * @property {() => boolean} [isPinned] whether pointing with the mouse changes nothing
  */
 
-/** @type {Record<string, [number, number]>} rows down and columns across; a page is ten rows */
-const STEPS = {
+/** @typedef {Record<string, [number, number]>} Steps rows down and columns across */
+
+/** @type {Steps} */
+export const ARROWS = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],
   ArrowLeft: [0, -1],
   ArrowRight: [0, 1],
+}
+/** @type {Steps} a page is ten rows */
+const STEPS = {
+  ...ARROWS,
   Home: [0, -Infinity],
   End: [0, Infinity],
   PageUp: [-10, 0],
