@@ -60,7 +60,7 @@ def test_a_step_leads_to_the_next_of_what_is_offered(
     shown = dict(zip(("layer", "head"), values, strict=True))
     by = dict(zip(("layer", "head"), step, strict=True))
     body = "return stepped(choices, values, step)"
-    run = run_with("shared/stepper")
+    run = run_with("shared/controls")
     assert run(body, choices=sent, values=shown, step=by) == expected
 
 

@@ -12,7 +12,7 @@ import { pairOf } from "./filters.js"
 /** @import { BySide, Side, Tokens } from "../shared/sentences.js" */
 /** @import { Shown } from "./filters.js" */
 /** @import { HeadView } from "./head_view.js" */
-/** @import { Hit, Layout } from "./layout.js" */
+/** @import { Hit, Layout } from "./lines.js" */
 /** @typedef {{side: Side, position: number}} TokenAt */
 
 export const PATCH = 18 // pixels of a patch beside its name

@@ -1,5 +1,5 @@
-// The head view: one layer's heads as lines between two columns of tokens. State and the server are here, pictures in
-// lines.js, places in layout.js, tokens in columns.js, controls in panel.js, words in words.js.
+// The head view: one layer's heads as lines between two columns of tokens. State and the server are here, pictures and
+// places in lines.js, tokens in columns.js, controls in panel.js, words in words.js.
 
 import {
   clamp,
@@ -17,7 +17,7 @@ import { keepLayers, readLayer } from "../shared/layer.js"
 import { patchWidth } from "../shared/patches.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
-import { stepOf } from "../shared/stepper.js"
+import { stepOf } from "../shared/controls.js"
 import { View, mount } from "../shared/view.js"
 import { Columns, PATCH, fillTable, pinTo } from "./columns.js"
 import {
@@ -30,8 +30,19 @@ import {
   strongestFirst,
   thresholdOf,
 } from "./filters.js"
-import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "./layout.js"
-import { drawBars, drawCells, drawMap, penFor } from "./lines.js"
+import {
+  GAP,
+  barScale,
+  drawBars,
+  drawCells,
+  drawMap,
+  hitAt,
+  layOut,
+  penFor,
+  rowsInView,
+  segmentAt,
+  segmentEnds,
+} from "./lines.js"
 import { afterStep, makePanel } from "./panel.js"
 import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.js"
 
@@ -42,8 +53,7 @@ import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.j
 /** @import { Component } from "../shared/view.js" */
 /** @import { TokenAt } from "./columns.js" */
 /** @import { Shown } from "./filters.js" */
-/** @import { Hit, Layout } from "./layout.js" */
-/** @import { Lines, Pen, Picture } from "./lines.js" */
+/** @import { Hit, Layout, Lines, Pen, Picture } from "./lines.js" */
 /**
  * @typedef {object} State as links write it: numbers from 1
  * @property {string} layer

@@ -1,12 +1,11 @@
 // The head view's controls: layer, sentences and heads in a row, and behind a button the others.
 
-import { labelled, makeSegments, makeSwitch } from "../shared/controls.js"
+import { labelled, makeSegments, makeStepper, makeSwitch, stepped } from "../shared/controls.js"
 import { describe, make } from "../shared/dom.js"
 import { offeredPairs } from "../shared/sentences.js"
-import { makeStepper, stepped } from "../shared/stepper.js"
 import { headsOn, headsWritten } from "./filters.js"
 
-/** @import { Step } from "../shared/stepper.js" */
+/** @import { Step } from "../shared/controls.js" */
 /** @import { Data, HeadView, State } from "./head_view.js" */
 /** @typedef {ReturnType<typeof buildPanel>} Parts */
 
