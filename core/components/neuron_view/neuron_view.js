@@ -8,6 +8,7 @@ import {
   make,
   place,
   placeOf,
+  scrolledTo,
   setParts,
   sizeCanvas,
   spanInView,
@@ -291,20 +292,20 @@ export class NeuronView extends View {
   }
 
   /** Scroll a cell into view; one below the view, to this share of the height from the bottom. @param {Cell} cell @param {number} [share] */
-  reveal(cell, share = 0) {
+  reveal({ row, column }, share = 0) {
     const { ui, layout } = this
     const { scroller, body } = ui
     if (!layout) return
-    const y = Math.max(0, cell.row) * layout.row
-    const below = body.offsetTop + y + layout.row - scroller.clientHeight
-    if (y < scroller.scrollTop) scroller.scrollTop = y
-    if (below > scroller.scrollTop) scroller.scrollTop = below + share * scroller.clientHeight
-    if (cell.column === 0) scroller.scrollLeft = 0
-    if (cell.column < TOKENS) return // keys stay in view
-    const { left, width } = layout.columns[cell.column]
-    if (left - layout.label < scroller.scrollLeft) scroller.scrollLeft = left - layout.label - 4
-    if (left + width > scroller.scrollLeft + scroller.clientWidth)
-      scroller.scrollLeft = left + width - scroller.clientWidth + 4
+    const { scrollTop, clientHeight, clientWidth } = scroller
+    const y = Math.max(0, row) * layout.row
+    const top = scrolledTo(scrollTop, y, layout.row, clientHeight - body.offsetTop)
+    scroller.scrollTop = top > scrollTop ? top + share * clientHeight : top
+    if (column === 0) scroller.scrollLeft = 0
+    if (column < TOKENS) return // keys stay in view
+    const { left, width } = layout.columns[column]
+    const around = layout.label + 8 // keys on the left, and pixels beside it
+    const start = left - layout.label - 4
+    scroller.scrollLeft = scrolledTo(scroller.scrollLeft, start, width + around, clientWidth)
   }
 
   /** What is pointed at, where there is such a cell. */

@@ -150,6 +150,11 @@ export function spanInView(before, start, extent, size, count) {
   return { first: Math.max(0, first - BEYOND), last: Math.min(count, last + BEYOND) }
 }
 
+/** Where to scroll, from `now`, so that a part of what is scrolled is in view. @param {number} now in pixels @param {number} start of the part @param {number} length @param {number} room that can be seen */
+export function scrolledTo(now, start, length, room) {
+  return Math.min(start, Math.max(now, start + length - room))
+}
+
 /** A note beside the pointer: a title, if there is one, and lines, each a text with an optional coloured dot. @param {ParentNode} parent */
 export function makeTip(parent) {
   const tip = make(parent, "div", "tip")

@@ -1,6 +1,6 @@
 // The heatmap table: state and events. Elements are drawn in rows.js, only those near the view.
 
-import { clamp, describe, make, place, spanInView, textWidths } from "../shared/dom.js"
+import { clamp, describe, make, place, scrolledTo, spanInView, textWidths } from "../shared/dom.js"
 import { Focus, cellAfter } from "../shared/focus.js"
 import { readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
@@ -278,46 +278,23 @@ export class TableView extends View {
     else if (heldCell) part("hint", "  · pinned; press again to unpin")
   }
 
-  /** Where a cell is in what scrolls, and how much of that can be seen, in pixels. @param {Cell} cell */
-  placeOf({ row, column }) {
-    const { scroller, sizes } = this
-    return {
-      x: column * sizes.width,
-      wide: scroller.clientWidth - sizes.rowHead - (this.hasSums ? SUM.width : 0),
-      y: row * CELL.height,
-      high: scroller.clientHeight - sizes.head - (this.hasSums ? SUM.height : 0),
-    }
-  }
-
   /** Scroll the cell that is held to the middle of what is visible; likewise the one that is named, where it is out of view. */
   showMarked() {
-    const { marked, scroller } = this
-    if (!marked) return
-    const { x, y, wide, high } = this.placeOf(marked)
-    const isOut =
-      x < scroller.scrollLeft ||
-      x + this.sizes.width > scroller.scrollLeft + wide ||
-      y < scroller.scrollTop ||
-      y + CELL.height > scroller.scrollTop + high
-    if (!this.heldCell && !isOut) return
-    Object.assign(this.scroller, {
-      scrollLeft: x - (wide - this.sizes.width) / 2,
-      scrollTop: y - (high - CELL.height) / 2,
-    })
-    this.drawView()
+    if (this.marked) this.reveal(this.marked, true)
   }
 
-  /** Scroll a cell into view. @param {Cell} cell */
-  reveal(cell) {
-    const {
-      scroller,
-      sizes: { width },
-    } = this
-    const { x, y, wide, high } = this.placeOf(cell)
-    if (x < scroller.scrollLeft) scroller.scrollLeft = x
-    if (x + width > scroller.scrollLeft + wide) scroller.scrollLeft = x + width - wide
-    if (y < scroller.scrollTop) scroller.scrollTop = y
-    if (y + CELL.height > scroller.scrollTop + high) scroller.scrollTop = y + CELL.height - high
+  /** Scroll a cell into view. @param {Cell} cell @param {boolean} [isCentred] */
+  reveal({ row, column }, isCentred = false) {
+    const { scroller, sizes, hasSums, heldCell } = this
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = scroller
+    const [x, y, { width }, { height }] = [column * sizes.width, row * CELL.height, sizes, CELL]
+    const wide = clientWidth - sizes.rowHead - (hasSums ? SUM.width : 0)
+    const high = clientHeight - sizes.head - (hasSums ? SUM.height : 0)
+    const left = scrolledTo(scrollLeft, x, width, wide)
+    const top = scrolledTo(scrollTop, y, height, high)
+    const moves = heldCell !== null || left !== scrollLeft || top !== scrollTop
+    if (!isCentred) scroller.scrollTo(left, top)
+    else if (moves) scroller.scrollTo(x - (wide - width) / 2, y - (high - height) / 2)
     this.drawView()
   }
 }
