@@ -10,7 +10,7 @@ from core.analysis.layer_payload import LayerPayload
 from core.analysis.neuron import read_head
 from core.components.export import standalone_page
 from core.components.neuron_view import packed, show_neuron_view
-from core.components.sprite import patch_sprite
+from core.components.packing import patch_sprite
 from core.ui import presets
 from core.ui.current import current_trace
 from core.ui.downloads import contents, offer_page

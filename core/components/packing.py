@@ -7,7 +7,9 @@ bytes. The header's ``arrays`` holds their names, kinds and lengths.
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import io
 import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from core.analysis.layer_payload import LayerPayload
 
 _ALIGNMENT = 4  # bytes of a float32
+# Of the picture that views show patches of: pixels of a patch, drawn with half; of the longer
+# side, 100 kB at most; of the JPEG, per cent.
+_SIDE, _MAX_SIDE, _QUALITY = 32, 768, 88
 _KINDS = {np.dtype(np.uint8): "u1", np.dtype("<u2"): "u2"}
 
 
@@ -70,6 +75,21 @@ def stamp_of(trace: Trace) -> str:
 def grid_of(patches: Patches) -> dict[str, int]:
     """How the pixels of an image are its patches, as ``shared/photo.js`` reads it."""
     return {name: getattr(patches, name) for name in ("rows", "columns", "size", "first", "count")}
+
+
+def patch_sprite(trace: Trace) -> dict[str, Any] | None:
+    """The image as one small picture, a data URL, with how it is its patches; None for a text."""
+    from PIL import Image
+
+    patches = trace.patches
+    if patches is None:  # words need no picture beside them
+        return None
+    side = max(1, min(_SIDE, _MAX_SIDE // max(patches.rows, patches.columns)))
+    image = Image.fromarray(patches.pixels).resize((patches.columns * side, patches.rows * side))
+    file = io.BytesIO()
+    image.save(file, "JPEG", quality=_QUALITY, subsampling=0)
+    url = f"data:image/jpeg;base64,{base64.b64encode(file.getvalue()).decode()}"
+    return {"url": url, **grid_of(patches)}
 
 
 def _flat(array: NDArray[Any]) -> NDArray[Any]:

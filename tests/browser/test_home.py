@@ -110,7 +110,7 @@ def test_a_layer_that_is_not_in_the_browser_is_fetched_when_its_head_is_picked(g
 def test_words_and_squares_answer_without_the_server(open_file: Open) -> None:
     page = open_file(arcs_file(first_trace()), width=1280, height=720)
     expect(claim(page)).to_contain_text("Layer 4, head 2 gives 0.93 of the attention of it to book")
-    hovered = word(page, "enjoyed").evaluate(AT_ONCE, "pointerover")
+    hovered = word(page, "enjoyed").evaluate(AT_ONCE, "pointermove")
     assert hovered["claim"] == "enjoyed attends to book 0.39 · it 0.31 · this 0.23"
     assert hovered["before"] == hovered["after"]
     expect(word(page, "this").locator(".share")).to_have_text("0.23")

@@ -37,6 +37,10 @@ def row(page: Page, position: int) -> Locator:
     return page.locator(f'.row[aria-rowindex="{position + 3}"]')
 
 
+def segment(page: Page, name: str) -> Locator:
+    return page.locator(".segment", has_text=name)
+
+
 def asking(page: Page, position: int) -> Locator:
     """The query token in the row with that number, from 0."""
     return row(page, position).locator(".asking")
@@ -85,7 +89,7 @@ def test_clicks_keep_queries_pairs_and_an_order_in_the_link_and_the_last_choice_
     follow(page, "query=11&")
     expect(sentence).to_contain_text("it → book (the strongest key): q·k = 35.62")
     expect(sentence).to_contain_text("The 9 largest of 32 products")
-    page.get_by_role("button", name="contribution").click()
+    segment(page, "contribution").click()
     follow(page, "sort=contribution")
     products = TRACE.queries[3, 1, IT] * TRACE.keys[3, 1, BOOK_AT]
     page.mouse.move(*cell_at(page, BOOK_AT, 0, "products"))
@@ -118,7 +122,7 @@ def test_clicks_keep_queries_pairs_and_an_order_in_the_link_and_the_last_choice_
 def test_rows_show_the_models_numbers_and_hovering_the_exact_ones(open_file: Open) -> None:
     page = open_file(file_of_book())
     expect(page.locator(".row")).to_have_count(13)
-    expect(page.get_by_role("button", name="A→B")).to_be_hidden()
+    expect(segment(page, "A→B")).to_have_count(0)
     scores = TRACE.scores(3, 1)[IT]
     for position, token in enumerate(TRACE.tokens):
         assert row(page, position).get_by_role("rowheader").inner_text() == token.display
@@ -259,7 +263,7 @@ def test_pairs_leave_the_tokens_of_one_sentence_on_each_side(
     of_all = trace.attention(1, 0)[1]
     page = open_file(neuron_view_file(trace, 1, 0, 1))
     expect(page.locator(".row .label")).to_have_count(len(trace.tokens))
-    page.get_by_role("button", name="A→B").click()
+    segment(page, "A→B").click()
     await_report(page, pairs="ab", query=1)
     sides = [[t.position for t in trace.tokens if t.segment == side] for side in (0, 1)]
     labels = page.locator(".row .label").all_inner_texts()
@@ -274,7 +278,7 @@ def test_pairs_leave_the_tokens_of_one_sentence_on_each_side(
     expect(page.locator(".sentence")).to_contain_text(
         f"leaves → {strongest} (the strongest of those shown; {name} has {of_all.max():.3f})"
     )
-    page.get_by_role("button", name="B→B").click()  # leaves is left out: the query is let go
+    segment(page, "B→B").click()  # leaves is left out: the query is let go
     await_report(page, pairs="bb", query=None)
     assert drawn(page) == "all"
     monkeypatch.setattr("streamlit.session_state", picked := dict[str, object]())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.components.contexts import Context, ContextGroup, _packed
+from core.components.contexts import Context, ContextGroup, _packed, shown_places
 from tests.components.received import received
 
 
@@ -19,7 +19,7 @@ def test_weights_of_all_contexts_arrive_one_after_the_other() -> None:
     assert sent["weights"].tolist() == [0, 1, 0, 0.5, 1]
     assert [each["title"] for each in sent["groups"]] == ["Decile 10", "Decile 9"]
     assert sent["groups"][1]["contexts"] == [
-        {"tokens": ["c", "d", "e"], "query": 0, "key": 2, "number": 4}
+        {"tokens": ["c", "d", "e"], "shown": [0, 1, 2], "query": 0, "key": 2, "number": 4}
     ]
     assert received(_packed([]))["weights"].size == 0
 
@@ -28,3 +28,18 @@ def test_weights_that_are_not_one_a_token_are_refused() -> None:
     bad = ContextGroup("t", [Context(["a", "b"], np.zeros(3), 0, 1, 1)])
     with pytest.raises(ValueError, match="2 tokens have 3 weights"):
         _packed([bad])
+
+
+@pytest.mark.parametrize(
+    ("size", "query", "key", "shown"),
+    [
+        (60, 5, 50, [*range(60)]),
+        (200, 100, 102, [*range(86, 117)]),
+        (200, 0, 199, [*range(15), *range(185, 200)]),
+        (61, 30, 29, [*range(15, 45)]),
+    ],
+)
+def test_a_long_sentence_is_cut_around_its_query_token_and_its_key(
+    size: int, query: int, key: int, shown: list[int]
+) -> None:
+    assert shown_places(Context(["t"] * size, np.zeros(size), query, key, 1)) == shown

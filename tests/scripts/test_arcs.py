@@ -21,7 +21,7 @@ STEPS = LAYER + "return stepsOf(layer, head, query, key, hasSink)"
 
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
-    names = ("reading", "curves", "wording")
+    names = ("reading", "curves", "cards")
     return run_with("shared/layer", *(f"arcs/{name}" for name in names))
 
 

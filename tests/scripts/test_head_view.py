@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from core.model.trace import Trace
 
-SCRIPTS = [f"head_view/{name}" for name in ("weights", "filters", "layout", "words")]
+SCRIPTS = [f"head_view/{name}" for name in ("filters", "lines", "words")]
 SCRIPTS += ["shared/layer", "shared/sentences"]
 VIEW = {"pairs": "all", "hide": False}
 

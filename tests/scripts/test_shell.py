@@ -14,8 +14,10 @@ BODY = """
 const listeners = {}
 const document = {
   querySelector: () => ({ getAttribute: () => states[at] }),
-  addEventListener: (name, run) => { listeners[name] = run },
-  removeEventListener: (name) => { delete listeners[name] },
+  addEventListener: (name, run, { signal }) => {
+    listeners[name] = run
+    signal.addEventListener("abort", () => { delete listeners[name] })
+  },
 }
 const { setInterval: before, clearInterval: clearBefore } = globalThis
 let at = 0, check = null, reported = []
@@ -82,7 +84,7 @@ IDLE, RUNS = "notRunning", "running"
 
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
-    return run_with("shell/quiet", "shell/links", "shell/fields", "shared/dom")
+    return run_with("shell/presses", "shared/dom")
 
 
 @pytest.mark.parametrize(

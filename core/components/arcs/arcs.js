@@ -1,18 +1,17 @@
 // The first picture: the words of a text with arcs of attention, a map of all heads, and four cards about one pair. What is
-// pointed at, kept and chosen is worked out here; the server only learns of it. State is here, numbers in reading.js,
-// strokes in curves.js, words in sentence.js, the map in head_map.js.
+// pointed at, kept and chosen is worked out here; the server only learns of it. State is here, numbers and words in
+// reading.js, strokes in curves.js, words in sentence.js, the map in head_map.js.
 
 import { make, ratioOf, setParts, sizeCanvas } from "../shared/dom.js"
-import { readLayer, weightOf } from "../shared/layer.js"
+import { keepLayers, readLayer, weightOf } from "../shared/layer.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
 import { drawCards } from "./cards.js"
 import { curveOf, strokeCurve, writeWeight } from "./curves.js"
 import { HeadMap } from "./head_map.js"
-import { arcsOf, sharesOf, strongestFirst } from "./reading.js"
+import { arcsOf, pairWords, sharesOf, strongestFirst, tokenWords } from "./reading.js"
 import { makeSentence } from "./sentence.js"
-import { HINT, pairWords, tokenWords } from "./wording.js"
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Layer } from "../shared/layer.js" */
@@ -32,11 +31,12 @@ import { HINT, pairWords, tokenWords } from "./wording.js"
  */
 
 const REPORT_AFTER_MS = 250 // of quiet, so that the server is not asked at every click
-const MAX_LAYERS = 12 // kept in the browser, of those sent one at a time
 const FAINT = { one: 0.28, many: 0.16, across: 0.1 } // opacity of what is not in focus, by the lines it joins
 const MIN_SHARE = 0.01 // that an arc and a number are drawn of
 const NAMED = { max: 3, least: 0.005 } // keys in a sentence; less than that reads 0.00
 const MAX_SIDE = 16_000 // device pixels of a canvas
+const HINT =
+  "Point at a word to see where its attention goes, press to pin it. Each square is a head: press it to see that head."
 
 /** @param {Component} component */
 export default function (component) {
@@ -67,13 +67,6 @@ export class ArcsView extends View {
     this.map = new HeadMap(stage, this)
     this.cards = make(this.root, "ol", "cards")
     this.hint = make(this.root, "p", "hint", HINT)
-    this.listen(this.root, "keydown", (event) => {
-      if (event.key === "Escape") this.release()
-    })
-    // The app's theme may change without the system's: then this element's own colour does.
-    this.listen(this.root, "transitionend", (event) => {
-      if (event.target === this.root && this.width) this.layOut()
-    })
   }
 
   // ---- what people do ---------------------------------------------------------------------------
@@ -118,13 +111,10 @@ export class ArcsView extends View {
     if (isNewText) Object.assign(this, { pointed: null })
     if (isNewText) this.layers.clear()
     this.isUnseen ||= isNewText || isSent
-    const sent = Object.keys(data.layers).map(Number)
-    for (const index of sent) {
-      this.layers.delete(index)
-      this.layers.set(index, readLayer(data, index))
-    }
-    const surplus = Math.max(0, this.layers.size - Math.max(MAX_LAYERS, sent.length))
-    for (const index of [...this.layers.keys()].slice(0, surplus)) this.layers.delete(index)
+    keepLayers(
+      this.layers,
+      Object.keys(data.layers).map((index) => [Number(index), readLayer(data, Number(index))]),
+    )
     if (isSent) this.state = structuredClone(data.view)
     Object.assign(this, { data, tokens: bothSides(data.sides).queries })
     if (isNewText || !this.layer) [this.layer] = this.layers.values()

@@ -1,9 +1,8 @@
 // A square for every head, layers down, heads across, coloured by attention; a press shows that head.
 
-import { clamp, describe, make, makeTip } from "../shared/dom.js"
-import { HeadGrid, placeIn } from "../shared/head_grid.js"
+import { clamp, describe, make } from "../shared/dom.js"
+import { HeadGrid } from "../shared/head_grid.js"
 import { colourSteps, css, paletteOf } from "../shared/scales.js"
-import { mapWords } from "./wording.js"
 
 /** @import { ArcsView } from "./arcs.js" */
 
@@ -22,45 +21,15 @@ export class HeadMap {
   constructor(parent, view) {
     this.view = view
     this.node = make(parent, "div", "map")
-    this.grid = new HeadGrid(this.node)
+    this.grid = new HeadGrid(view, this.node, {
+      read: ({ row, column }) => [view.nameOf(row, column), this.about(row, column)],
+      pin: ({ row, column }) => view.chooseHead(row, column),
+    })
     const key = make(this.node, "div", "map-key")
     this.words = make(key, "span", "map-words", "")
     this.ramp = make(key, "span", "ramp")
     const ends = describe(make(key, "span", "ends"), { "aria-hidden": true })
     for (const end of ["0", "0.25", "1"]) make(ends, "span", "", end)
-    this.tip = makeTip(this.node)
-    const { node } = this.grid
-    view.listen(node, "click", ({ target }) => this.press(target))
-    view.listen(node, "keydown", (event) => this.move(event))
-    view.listen(node, "pointermove", (event) => {
-      const place = placeIn(event.target)
-      if (!place) return this.tip.hide()
-      this.tip.show(
-        event,
-        view.nameOf(place.row, place.column),
-        this.about(place.row, place.column),
-      )
-    })
-    view.listen(node, "pointerleave", () => this.tip.hide())
-  }
-
-  /** @param {EventTarget | null} target */
-  press(target) {
-    const place = placeIn(target)
-    if (!place) return
-    this.grid.focusOn(place)
-    this.view.chooseHead(place.row, place.column)
-  }
-
-  /** @param {KeyboardEvent} event */
-  move(event) {
-    const place = placeIn(event.target)
-    if (!place) return
-    const next = this.grid.stepTo(event.key, place)
-    if (event.key === "Enter" || event.key === " ") this.press(event.target)
-    else if (next) this.grid.moveTo(next)
-    else return
-    event.preventDefault()
   }
 
   build() {
@@ -77,9 +46,8 @@ export class HeadMap {
     const high = isNarrow ? Math.min(wide, 22) : clamp(fitting, SQUARE.low, wide)
     const every = wide >= NUMBERS ? 1 : EVERY
     const rowEvery = Math.ceil(LETTERS / (high + GAP))
-    if (!grid.hasFocus) grid.place = view.shownPlace
     const columns = `${LABEL}px repeat(${heads}, ${wide}px)`
-    grid.build({ rows: layerLabels.length, columns: heads }, "shows a head", columns, () => {
+    const addRows = () => {
       const head = grid.addRow(14)
       make(head, "span", "")
       for (let number = 1; number <= heads; number++) {
@@ -95,7 +63,9 @@ export class HeadMap {
         for (let column = 0; column < heads; column++)
           grid.addCell(line, { row, column }, { class: "square" })
       })
-    })
+    }
+    const size = { rows: layerLabels.length, columns: heads }
+    grid.build(size, "shows a head", columns, addRows, view.shownPlace)
     const palette = paletteOf(view.root, "sequential")
     this.steps = colourSteps(palette)
     // The middle colour stands at a quarter, as in all views: steps are roots of weights.
@@ -142,7 +112,9 @@ export class HeadMap {
     const { pair, tokens, isPairMap, data, layers } = this.view
     const [query, key] = pair.map((position) => tokens.labels[position])
     const missing = data.layerLabels.length - layers.size
-    const words = mapWords(query, key, isPairMap)
+    const words = isPairMap
+      ? `Attention of “${query}” to “${key}” in each head`
+      : "Strongest link between two words in each head"
     return isPairMap && missing ? `${words}; ${missing} layers are not in the browser` : words
   }
 }

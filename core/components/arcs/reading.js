@@ -1,6 +1,7 @@
-// What a head makes of a text: where attention goes, and how one pair comes to its share. Pure.
+// What a head makes of a text: where attention goes, and how one pair comes to its share; and what is said of that. Pure.
 
 import { dotOf, isPermitted, scoreOf, softmaxOf, weightOf } from "../shared/layer.js"
+import { strongestWords } from "../shared/weight_words.js"
 
 /** @import { Layer } from "../shared/layer.js" */
 /**
@@ -91,4 +92,26 @@ export function aroundPair(count, query, key) {
     each === (near[i - 1] ?? -1) + 1 ? [each] : [null, each],
   )
   return near.at(-1) === count - 1 ? shown : [...shown, null]
+}
+
+/** What a head gives from one token to another, as [text, class] parts. @param {number} layer its number @param {number} head @param {number} weight @param {string} query @param {string} key @param {string} [tail] */
+export function pairWords(layer, head, weight, query, key, tail = ".") {
+  const gives = `Layer ${layer}, head ${head + 1} gives ${weight.toFixed(2)} of the attention of `
+  const [to, other] = query === key ? [" to ", "itself"] : [" to ", key]
+  return [
+    [gives, "strong"],
+    [query, "query"],
+    [to, "strong"],
+    [other, "key"],
+    [tail, ""],
+  ]
+}
+
+/** Where a token's attention goes. @param {string} token @param {{name: string, share: number}[]} others the strongest first */
+export function tokenWords(token, others) {
+  return strongestWords(
+    token,
+    true,
+    others.map(({ name, share }) => ({ name, weight: share.toFixed(2) })),
+  )
 }

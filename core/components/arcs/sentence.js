@@ -2,6 +2,7 @@
 // order.
 
 import { clamp, describe, make, place, windowFor } from "../shared/dom.js"
+import { Focus } from "../shared/focus.js"
 
 /** @import { Tokens } from "../shared/sentences.js" */
 /** @import { ArcsView } from "./arcs.js" */
@@ -27,25 +28,30 @@ export function makeSentence(parent, view) {
   let nodes = []
   /** @type {Box[]} */
   let boxes = []
-  let tabStop = 0
 
-  /** @param {EventTarget | null} target @returns {number | null} */
-  const find = (target) => {
-    const node = target instanceof Element ? target.closest(".word") : null
-    return node instanceof HTMLElement ? Number(node.dataset.position) : null
-  }
-  /** @param {number} position */
-  const setTabStop = (position) => {
-    if (nodes[tabStop]) nodes[tabStop].tabIndex = -1
-    tabStop = clamp(position, 0, nodes.length - 1)
-    nodes[tabStop].tabIndex = 0
-  }
-  listenTo(view, field, find, {
-    focus: (position) => nodes[clamp(position, 0, nodes.length - 1)].focus(),
-    beside: (position, down) => nearestIn(boxes, position, down),
-    across: () => (getComputedStyle(line).direction === "rtl" ? -1 : 1),
-    setTabStop,
+  /** @type {Focus<number>} */
+  const focus = new Focus(view, field, {
+    idOf: wordOf,
+    nodeOf: (position) => nodes[position],
+    step: (key, from) => (from === null ? null : stepTo(key, from)),
+    point: (position) => view.point(position),
+    pin: (position) => view.pin(position),
+    release: () => view.release(),
   })
+  /** @param {string} key @param {number} from */
+  const stepTo = (key, from) => {
+    const across = getComputedStyle(line).direction === "rtl" ? -1 : 1
+    /** @type {Record<string, number>} */
+    const steps = {
+      ArrowLeft: from - across,
+      ArrowRight: from + across,
+      ArrowUp: nearestIn(boxes, from, -1),
+      ArrowDown: nearestIn(boxes, from, 1),
+      Home: 0,
+      End: nodes.length,
+    }
+    return key in steps ? clamp(steps[key], 0, nodes.length - 1) : null
+  }
 
   return {
     reel,
@@ -62,8 +68,7 @@ export function makeSentence(parent, view) {
     build({ labels, special }) {
       nodes = labels.map((label, position) => drawWord(label, position, special[position]))
       line.style.direction = directionOf(line, labels)
-      line.replaceChildren(...nodes)
-      setTabStop(tabStop)
+      focus.redraw(() => line.replaceChildren(...nodes))
     },
     /** Break the words into lines, give each its room, and note where the words are. */
     measure() {
@@ -104,45 +109,10 @@ export function makeSentence(parent, view) {
   }
 }
 
-/**
- * @param {ArcsView} view @param {HTMLElement} field @param {(target: EventTarget | null) => number | null} find
- * @param {{focus: (position: number) => void, beside: (position: number, down: number) => number, across: () => number, setTabStop: (position: number) => void}} moves
- */
-function listenTo(view, field, find, { focus, beside, across, setTabStop }) {
-  view.listen(field, "pointerover", (event) => {
-    const position = find(event.target)
-    if (position !== null && event.pointerType !== "touch") view.point(position)
-  })
-  view.listen(field, "pointerleave", () => view.point(null))
-  view.listen(field, "click", (event) => {
-    const position = find(event.target)
-    if (position !== null) view.pin(position)
-  })
-  view.listen(field, "focusin", ({ target }) => {
-    const position = find(target)
-    if (position === null) return
-    setTabStop(position)
-    if (target instanceof Element && target.matches(":focus-visible")) view.point(position)
-  })
-  view.listen(field, "focusout", (event) => {
-    if (find(event.relatedTarget) === null) view.point(null)
-  })
-  view.listen(field, "keydown", (event) => {
-    const position = find(event.target)
-    if (position === null) return
-    /** @type {Record<string, () => number>} */
-    const steps = {
-      ArrowLeft: () => position - across(),
-      ArrowRight: () => position + across(),
-      ArrowUp: () => beside(position, -1),
-      ArrowDown: () => beside(position, 1),
-      Home: () => 0,
-      End: () => Infinity,
-    }
-    if (!steps[event.key]) return
-    event.preventDefault()
-    focus(steps[event.key]())
-  })
+/** @param {EventTarget | null} target @returns {number | null} */
+function wordOf(target) {
+  const node = target instanceof Element ? target.closest(".word") : null
+  return node instanceof HTMLElement ? Number(node.dataset.position) : null
 }
 
 /** @param {string} label @param {number} position @param {boolean} isSpecial */

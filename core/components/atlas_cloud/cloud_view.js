@@ -14,7 +14,7 @@ import {
   ratioOf,
   sizeCanvas,
 } from "../shared/dom.js"
-import { ARROWS } from "../shared/keys.js"
+import { ARROWS } from "../shared/focus.js"
 import { View } from "../shared/view.js"
 import { completed, placement } from "./heads.js"
 import { MARK } from "./marks.js"

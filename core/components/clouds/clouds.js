@@ -14,7 +14,7 @@ import {
   strokeLine,
   windowFor,
 } from "../shared/dom.js"
-import { ARROWS } from "../shared/keys.js"
+import { ARROWS } from "../shared/focus.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import {

@@ -13,6 +13,8 @@ from core.components.packing import pack
 from core.components.scripts import register
 
 _contexts = register("contexts")
+_MAX_WHOLE = 60  # tokens of a sentence that is shown whole
+_REACH = 14  # tokens on either side of the query token and of the key
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,4 +68,13 @@ def _settings(context: Context) -> dict[str, Any]:
             f"{len(context.tokens)} tokens have {len(context.weights)} weights of attention"
         )
     names = ("query", "key", "number")
-    return {"tokens": list(context.tokens)} | {name: getattr(context, name) for name in names}
+    sent = {"tokens": list(context.tokens), "shown": shown_places(context)}
+    return sent | {name: getattr(context, name) for name in names}
+
+
+def shown_places(context: Context) -> list[int]:
+    """Places of the tokens that are shown: all, or of a long sentence those near query and key."""
+    places, ends = range(len(context.tokens)), (context.query, context.key)
+    if len(places) <= _MAX_WHOLE:
+        return list(places)
+    return [place for place in places if any(abs(place - end) <= _REACH for end in ends)]

@@ -3,11 +3,12 @@
 import { describe, make } from "../shared/dom.js"
 import { colourSteps, paletteOf, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
-import { excerptOf } from "./excerpt.js"
 
 /** @import { Component } from "../shared/view.js" */
-/** @import { Context } from "./excerpt.js" */
-/** @typedef {{title: string, contexts: Context[]}} Group */
+/**
+ * @typedef {{tokens: string[], shown: number[], query: number, key: number, number: number}} Context places of the tokens that are shown, of the query token and of the marked key; the sentence's number
+ * @typedef {{title: string, contexts: Context[]}} Group
+ */
 
 /** @param {Component} component */
 export default function (component) {
@@ -53,7 +54,7 @@ class ContextsView extends View {
 
 /** @param {Context} context @param {Float32Array} weights @param {ReturnType<typeof colourSteps>} steps */
 function drawContext(context, weights, steps) {
-  const { tokens, query, key, number } = context
+  const { tokens, shown, query, key, number } = context
   const item = make(null, "li")
   const facts = make(item, "span", "facts")
   make(facts, "b", "", weights[key].toFixed(2))
@@ -63,12 +64,12 @@ function drawContext(context, weights, steps) {
   make(pair, "span", "is-key", tokens[key])
   make(facts, "span", "number", `sentence ${number}`)
   const line = make(item, "p", "line")
-  for (const place of excerptOf(context)) {
+  for (const [i, place] of shown.entries()) {
     const kind = place === query ? "query" : place === key ? "key" : ""
-    if (place < 0) make(line, "span", "gap", "…")
-    else line.append(drawToken(tokens[place], weights[place], kind, steps))
-    line.append(" ") // where a line may end
+    if (place > (shown[i - 1] ?? -1) + 1) make(line, "span", "gap", "…")
+    line.append(" ", drawToken(tokens[place], weights[place], kind, steps), " ") // a line may end at a space
   }
+  if (tokens.length - 1 > shown[shown.length - 1]) make(line, "span", "gap", "…")
   return item
 }
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.analysis.layer_payload import LayerPayload
-from core.components.packing import pack_layers, sides_of, stamp_of
+from core.components.packing import pack_layers, patch_sprite, sides_of, stamp_of
 from core.components.reported_state import reported, state_to_send
 from core.components.scripts import register
-from core.components.sprite import patch_sprite
 from core.model.trace import Trace
 
 ALL_LAYERS_BYTES = 1_000_000  # below it all layers are sent, and the slider needs no server

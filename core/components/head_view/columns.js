@@ -1,87 +1,90 @@
-// The two columns of tokens: text in the page, of which one is in the tab order.
+// The two columns of tokens: text in the page, of which one is in the tab order; and a table of the weights of the token
+// that is held, for those who hear the page: bars and lines are pictures.
 
 import { clamp, describe, make, place } from "../shared/dom.js"
+import { Focus } from "../shared/focus.js"
+import { isPermitted } from "../shared/layer.js"
 import { addPatch } from "../shared/patches.js"
 import { SIDES } from "../shared/sentences.js"
+import { weightText } from "../shared/weight_words.js"
+import { pairOf } from "./filters.js"
 
 /** @import { BySide, Side, Tokens } from "../shared/sentences.js" */
 /** @import { Shown } from "./filters.js" */
 /** @import { HeadView } from "./head_view.js" */
-/** @import { Layout } from "./layout.js" */
+/** @import { Hit, Layout } from "./lines.js" */
 /** @typedef {{side: Side, position: number}} TokenAt */
 
 export const PATCH = 18 // pixels of a patch beside its name
 
-/** @param {HTMLElement} world @param {HeadView} view */
-export function makeColumns(world, view) {
-  const columns = {
-    queries: describe(make(world, "div", "column queries"), {
-      role: "group",
-      "aria-label": "Tokens that attend (queries)",
-    }),
-    keys: describe(make(world, "div", "column keys"), {
-      role: "group",
-      "aria-label": "Tokens attended to (keys)",
-    }),
-  }
-  /** @type {Shown} */
-  let shown = { queries: [], keys: [] }
-  /** @type {BySide<HTMLElement[]>} */
-  const nodes = { queries: [], keys: [] }
-  /** @type {HTMLElement | null} */
-  let tabStop = null
+export class Columns {
+  /** @type {Shown} */ shown = { queries: [], keys: [] }
+  /** @type {BySide<HTMLElement[]>} */ nodes = { queries: [], keys: [] }
 
-  /** @param {EventTarget | null} target @returns {{side: Side, row: number, position: number} | null} */
-  const find = (target) => {
+  /** @param {HTMLElement} world @param {HeadView} view */
+  constructor(world, view) {
+    this.view = view
+    /** @type {(side: Side, label: string) => HTMLElement} */
+    const column = (side, label) =>
+      describe(make(world, "div", `column ${side}`), { role: "group", "aria-label": label })
+    this.columns = {
+      queries: column("queries", "Tokens that attend (queries)"),
+      keys: column("keys", "Tokens attended to (keys)"),
+    }
+    /** @type {Focus<Hit>} */
+    this.focus = new Focus(view, world, {
+      idOf: (target) => this.find(target),
+      at: (event) => view.hit(event),
+      nodeOf: ({ side, row }) => this.nodes[side][Math.min(row, this.nodes[side].length - 1)],
+      step: (key, from) => from && this.step(key, from),
+      point: (hit, isByKeys) => {
+        if (hit && isByKeys && view.isPinned)
+          view.change(pinTo(hit)) // what is pinned comes along
+        else view.point(hit?.bar ? null : hit)
+      },
+      read: (hit) => view.noteOf(hit),
+      pin: (hit) => {
+        if (!hit.bar) view.pin(hit)
+      },
+      release: () => view.release(),
+      miss: () => view.release(),
+    })
+  }
+
+  /** @param {EventTarget | null} target @returns {Hit | null} */
+  find(target) {
     const token = target instanceof Element ? target.closest(".token") : null
     if (!(token instanceof HTMLElement)) return null
-    const [side, row] = [/** @type {Side} */ (token.dataset.side), Number(token.dataset.row)]
-    return { side, row, position: shown[side][row] }
+    return this.hitOf(/** @type {Side} */ (token.dataset.side), Number(token.dataset.row))
   }
-  /** @param {Side} side @param {number} row */
-  const focus = (side, row) => nodes[side][clamp(row, 0, nodes[side].length - 1)]?.focus()
-  /** Arrows move between tokens; Tab reaches only one. @param {Side} side @param {number} row */
-  const setTabStop = (side, row) => {
-    if (tabStop) tabStop.tabIndex = -1
-    tabStop = nodes[side][row] ?? nodes.queries[0] ?? null
-    if (tabStop) tabStop.tabIndex = 0
-  }
-  world.addEventListener("keydown", (event) => {
-    const token = find(event.target)
-    if (!token) return
-    const { side, row } = token
-    /** @type {Record<string, () => void>} */
-    const keys = {
-      ArrowDown: () => focus(side, row + 1),
-      ArrowUp: () => focus(side, row - 1),
-      Home: () => focus(side, 0),
-      End: () => focus(side, Infinity),
-      ArrowLeft: () => focus("queries", row),
-      ArrowRight: () => focus("keys", row),
-      Enter: () => view.pin(token),
-      " ": () => view.pin(token),
-      Escape: () => view.release(),
-    }
-    if (!keys[event.key]) return
-    event.preventDefault()
-    keys[event.key]()
-  })
-  world.addEventListener("focusin", ({ target }) => {
-    const token = find(target)
-    if (!token) return
-    setTabStop(token.side, token.row)
-    if (target instanceof Element && target.matches(":focus-visible")) view.reach(token)
-  })
-  world.addEventListener("focusout", (event) => {
-    if (!find(event.relatedTarget)) view.reach(null)
-  })
 
-  return {
-    /** Set the tokens; the focus stays in its place. */
-    build() {
-      const { tokens, layout, data } = view
-      const focused = find(/** @type {ShadowRoot} */ (world.getRootNode()).activeElement)
-      shown = view.shown
+  /** @param {Side} side @param {number} row @returns {Hit} */
+  hitOf(side, row) {
+    return { side, bar: false, row, position: this.shown[side][row] }
+  }
+
+  /** @param {string} key @param {Hit} from */
+  step(key, { side, row }) {
+    /** @type {Record<string, [Side, number]>} */
+    const steps = {
+      ArrowDown: [side, row + 1],
+      ArrowUp: [side, row - 1],
+      Home: [side, 0],
+      End: [side, Infinity],
+      ArrowLeft: ["queries", row],
+      ArrowRight: ["keys", row],
+    }
+    if (!steps[key]) return null
+    const [to, next] = steps[key]
+    return this.hitOf(to, clamp(next, 0, this.shown[to].length - 1))
+  }
+
+  /** Set the tokens. */
+  build() {
+    const { view, columns, nodes } = this
+    const { tokens, layout, data, shown } = view
+    this.focus.redraw(() => {
+      this.shown = shown
       for (const side of SIDES) {
         nodes[side] = shown[side].map((position, row) => {
           const node = drawToken(tokens[side], side, row, position, layout)
@@ -90,23 +93,31 @@ export function makeColumns(world, view) {
         })
         columns[side].replaceChildren(...nodes[side])
       }
-      place(columns.queries, { left: layout.linesLeft - layout.token, width: layout.token })
-      place(columns.keys, { left: layout.linesRight, width: layout.token })
-      setTabStop(focused?.side ?? "queries", focused?.row ?? 0)
-      if (focused) focus(focused.side, focused.row)
-    },
-    /** Mark the token that is pointed at or pinned, and the two that stand out while there is none. */
-    mark() {
-      const { active, isPinned, found } = view
-      const standing = active || !found ? null : { queries: found.query, keys: found.key }
-      for (const side of SIDES)
-        nodes[side].forEach((node, row) => {
-          const isActive = active?.side === side && shown[side][row] === active.position
-          node.classList.toggle("active", isActive)
-          node.classList.toggle("found", standing?.[side] === shown[side][row])
-          describe(node, { "aria-pressed": isActive && isPinned })
-        })
-    },
+    })
+    place(columns.queries, { left: layout.linesLeft - layout.token, width: layout.token })
+    place(columns.keys, { left: layout.linesRight, width: layout.token })
+  }
+
+  /** Mark the token that is pointed at or pinned, and the two that stand out while there is none. */
+  mark() {
+    const { active, isPinned, found } = this.view
+    const standing = active || !found ? null : { queries: found.query, keys: found.key }
+    for (const side of SIDES)
+      this.nodes[side].forEach((node, row) => {
+        const position = this.shown[side][row]
+        const isActive = active?.side === side && position === active.position
+        node.classList.toggle("active", isActive)
+        node.classList.toggle("found", standing?.[side] === position)
+        describe(node, { "aria-pressed": isActive && isPinned })
+      })
+  }
+}
+
+/** What a state says of a pinned token. @param {TokenAt} token */
+export function pinTo({ side, position }) {
+  return {
+    from: side === "queries" ? [position + 1] : [],
+    to: side === "keys" ? [position + 1] : [],
   }
 }
 
@@ -124,4 +135,39 @@ function drawToken({ labels, special }, side, row, position, layout) {
     title: `${label} · position ${position + 1}`,
   })
   return place(node, { top: row * layout.row, height: layout.row, lineHeight: layout.row })
+}
+
+/**
+ * A row for each token on the other side of the one that is held, strongest first, with the mean over the heads that are
+ * on; nothing where none is held.
+ * @param {HTMLTableElement} table @param {HeadView} view
+ */
+export function fillTable(
+  table,
+  { active, tokens, shown, layer, profile, isPinned, top, picture },
+) {
+  const wanted = isPinned ? picture : "" // what the table says is the same while it is the same
+  if (table.dataset.of === wanted) return
+  table.dataset.of = wanted
+  table.replaceChildren()
+  if (!active || !profile || !isPinned) return
+  const isQuery = active.side === "queries"
+  const other = isQuery ? "keys" : "queries"
+  const name = tokens[active.side].labels[active.position]
+  make(table, "caption", "", isQuery ? `What ${name} attends to` : `What attends to ${name}`)
+  const head = make(make(table, "thead"), "tr")
+  for (const title of [isQuery ? "Key token" : "Query token", "Weight"])
+    describe(make(head, "th", "", title), { scope: "col" })
+  const rows = shown[other].map((position, i) => {
+    const mean = profile.reduce((sum, row) => sum + row[i], 0) / Math.max(1, profile.length)
+    const seen = isPermitted(layer, ...pairOf(active, position))
+    const text = seen ? weightText(mean, top) : "not permitted"
+    return { label: tokens[other].labels[position], mean, text }
+  })
+  const body = make(table, "tbody")
+  for (const { label, text } of rows.sort((a, b) => b.mean - a.mean)) {
+    const row = make(body, "tr")
+    describe(make(row, "th", "", label), { scope: "row" })
+    make(row, "td", "", text)
+  }
 }

@@ -2,7 +2,6 @@
 
 import { weightOf } from "../shared/layer.js"
 import { SIDES, pairPositions } from "../shared/sentences.js"
-import { keyOf, queryOf } from "./weights.js"
 
 /** @import { Layer, Size } from "../shared/layer.js" */
 /** @import { TokenAt } from "./columns.js" */
@@ -43,7 +42,8 @@ const AUTO = { lines: 4000, perToken: 32 }
 
 /** The weakest weight that is a line. @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown */
 export function thresholdOf(steps, size, heads, shown) {
-  const counts = countSteps(steps, size, heads, shown)
+  const counts = new Uint32Array(256) // of cells, by their step
+  eachCell(size, heads, shown, (cell) => counts[steps[cell]]++)
   const max = Math.max(
     AUTO.lines,
     AUTO.perToken * Math.max(shown.queries.length, shown.keys.length),
@@ -52,13 +52,6 @@ export function thresholdOf(steps, size, heads, shown) {
   const stronger = (share) =>
     counts.subarray(Math.round(255 * share)).reduce((sum, count) => sum + count, 0)
   return THRESHOLDS.find((share) => stronger(share) <= max) ?? THRESHOLDS[THRESHOLDS.length - 1]
-}
-
-/** How many cells have each step, 0 to 255. @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown */
-function countSteps(steps, size, heads, shown) {
-  const counts = new Uint32Array(256)
-  eachCell(size, heads, shown, (cell) => counts[steps[cell]]++)
-  return counts
 }
 
 /** @param {Size} size @param {number[]} heads @param {Shown} shown @param {(cell: number) => void} visit */
@@ -73,18 +66,12 @@ function eachCell(size, heads, shown, visit) {
 
 /** Cells of at least `min` steps (1 to 255) between the tokens shown, strongest first. @param {Uint8Array} steps @param {Size} size @param {number[]} heads @param {Shown} shown @param {number} min */
 export function strongestFirst(steps, size, heads, shown, min) {
-  const starts = new Uint32Array(256) // where the next cell of each step goes
-  let total = 0
-  const counts = countSteps(steps, size, heads, shown)
-  for (let step = 255; step >= min; step--) {
-    starts[step] = total
-    total += counts[step]
-  }
-  const cells = new Uint32Array(total)
+  /** @type {number[]} */
+  const cells = []
   eachCell(size, heads, shown, (cell) => {
-    if (steps[cell] >= min) cells[starts[steps[cell]]++] = cell
+    if (steps[cell] >= min) cells.push(cell)
   })
-  return cells
+  return Uint32Array.from(cells).sort((a, b) => steps[b] - steps[a])
 }
 
 /** The cells of one token, in their order. @param {Uint32Array} cells @param {Size} size @param {Side} side @param {number} position */
@@ -135,4 +122,21 @@ export function strongestOf(profile, heads, others, count) {
     Array.from(row, (weight, j) => ({ head: heads[i], other: others[j], weight })),
   )
   return pairs.sort((a, b) => b.weight - a.weight).slice(0, count)
+}
+
+// A cell is a weight's place in `steps`: (head * queries + query) * keys + key.
+
+/** @param {number} cell @param {Size} size */
+export function headOf(cell, { queries, keys }) {
+  return Math.floor(cell / (queries * keys))
+}
+
+/** @param {number} cell @param {Size} size */
+export function queryOf(cell, { queries, keys }) {
+  return Math.floor(cell / keys) % queries
+}
+
+/** @param {number} cell @param {Size} size */
+export function keyOf(cell, { keys }) {
+  return cell % keys
 }

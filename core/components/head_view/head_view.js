@@ -1,11 +1,10 @@
-// The head view: one layer's heads as lines between two columns of tokens. State and the server are here, pictures in
-// lines.js, places in layout.js, tokens in columns.js, controls in panel.js, words in words.js.
+// The head view: one layer's heads as lines between two columns of tokens. State and the server are here, pictures and
+// places in lines.js, tokens in columns.js, controls in panel.js, words in words.js.
 
 import {
   clamp,
   describe,
   make,
-  makeTip,
   newCanvas,
   place,
   placeOf,
@@ -14,13 +13,13 @@ import {
   windowFor,
   zoomOf,
 } from "../shared/dom.js"
-import { readLayer } from "../shared/layer.js"
+import { keepLayers, readLayer } from "../shared/layer.js"
 import { patchWidth } from "../shared/patches.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
-import { stepOf } from "../shared/stepper.js"
+import { stepOf } from "../shared/controls.js"
 import { View, mount } from "../shared/view.js"
-import { PATCH, makeColumns } from "./columns.js"
+import { Columns, PATCH, fillTable, pinTo } from "./columns.js"
 import {
   cellsOf,
   headsOn,
@@ -31,10 +30,20 @@ import {
   strongestFirst,
   thresholdOf,
 } from "./filters.js"
-import { GAP, barScale, hitAt, layOut, rowsInView, segmentAt, segmentEnds } from "./layout.js"
-import { drawBars, drawCells, drawMap, penFor } from "./lines.js"
+import {
+  GAP,
+  barScale,
+  drawBars,
+  drawCells,
+  drawMap,
+  hitAt,
+  layOut,
+  penFor,
+  rowsInView,
+  segmentAt,
+  segmentEnds,
+} from "./lines.js"
 import { afterStep, makePanel } from "./panel.js"
-import { fillTable, makeTable } from "./spoken.js"
 import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.js"
 
 /** @import { Layer as SentLayer } from "../shared/layer.js" */
@@ -44,8 +53,7 @@ import { countSentence, foundSentence, pairNote, tokenSentence } from "./words.j
 /** @import { Component } from "../shared/view.js" */
 /** @import { TokenAt } from "./columns.js" */
 /** @import { Shown } from "./filters.js" */
-/** @import { Layout } from "./layout.js" */
-/** @import { Lines, Pen, Picture } from "./lines.js" */
+/** @import { Hit, Layout, Lines, Pen, Picture } from "./lines.js" */
 /**
  * @typedef {object} State as links write it: numbers from 1
  * @property {string} layer
@@ -69,7 +77,6 @@ const MAP_WIDTH = { wide: 60, phone: 30 } // pixels
 const SCROLLBAR = 12 // pixels
 const MAX_HEIGHT = { page: 0.6, presented: 0.7 } // of the window; longer texts scroll
 const REPORT_AFTER_MS = 250 // of quiet, so that the server is not asked at every click
-const MAX_LAYERS = 12 // kept in the browser, of those sent one at a time
 
 /** @param {Component} component */
 export default function (component) {
@@ -114,24 +121,9 @@ export class HeadView extends View {
     this.world = make(this.scroller, "div", "world")
     this.sheet = describe(make(this.world, "canvas", "sheet"), { "aria-hidden": true })
     this.bounds = make(this.world, "div", "bounds")
-    this.columns = makeColumns(this.world, this)
-    this.table = makeTable(this.root)
-    this.tip = makeTip(this.root)
-    this.listenToPointer()
-  }
-
-  listenToPointer() {
-    const { root, world, scroller, map } = this
-    this.listen(world, "pointermove", (event) => this.hover(event))
-    this.listen(world, "pointerleave", () => {
-      this.point(null)
-      this.tip.hide()
-    })
-    this.listen(world, "click", (event) => {
-      const hit = this.hit(event)
-      if (!hit) this.release()
-      else if (!hit.bar) this.pin(hit)
-    })
+    this.columns = new Columns(this.world, this)
+    this.table = make(this.root, "table", "spoken")
+    const { root, scroller, map } = this
     this.listen(document, "keydown", (event) => {
       const by = stepOf(event, root)
       const change = by ? afterStep(this, by) : {}
@@ -139,18 +131,7 @@ export class HeadView extends View {
       event.preventDefault()
       this.change(change)
     })
-    this.listen(root, "keydown", (event) => {
-      if (event.key === "Escape") this.release()
-    })
-    this.listen(
-      scroller,
-      "scroll",
-      () => {
-        this.tip.hide()
-        this.redraw()
-      },
-      { passive: true },
-    )
+    this.listen(scroller, "scroll", () => this.redraw(), { passive: true })
     /** @param {PointerEvent} event */
     const glide = (event) => {
       scroller.scrollTop =
@@ -162,10 +143,6 @@ export class HeadView extends View {
     })
     this.listen(map, "pointermove", (event) => {
       if (event.buttons) glide(event)
-    })
-    // The app's theme may change without the system's: then this element's own colour does.
-    this.listen(root, "transitionend", (event) => {
-      if (event.target === root && this.layer) this.refresh()
     })
   }
 
@@ -181,12 +158,6 @@ export class HeadView extends View {
   /** Pin a token; again: release it. @param {TokenAt} token */
   pin(token) {
     this.change(isSame(pinnedOf(this.state), token) ? { from: [], to: [] } : pinTo(token))
-  }
-
-  /** By keys; what is pinned comes along. @param {TokenAt | null} token */
-  reach(token) {
-    if (token && this.isPinned) this.change(pinTo(token))
-    else this.point(token)
   }
 
   release() {
@@ -214,27 +185,21 @@ export class HeadView extends View {
     this.syncPanel()
   }
 
-  /** @param {PointerEvent} event */
+  /** @param {MouseEvent} event @returns {Hit | null} */
   hit(event) {
+    const { layout, profile, shown, on } = this
     const { x, y } = placeOf(this.sheet, event)
-    return hitAt(this.layout, this.shown, x, y + this.scroller.scrollTop)
+    const hit = hitAt(layout, shown, x, y + this.scroller.scrollTop)
+    if (!hit?.bar || !profile?.length) return hit
+    const beside = hit.side === "keys" ? x - layout.linesRight : layout.linesLeft - x
+    const ends = segmentEnds(profile, hit.row, barScale(profile, layout).scale)
+    return { ...hit, head: on[segmentAt(ends, beside - layout.token - GAP)] }
   }
 
-  /** @param {PointerEvent} event */
-  hover(event) {
-    const hit = this.hit(event)
-    this.point(hit && !hit.bar ? hit : null)
-    const { active, layout, profile } = this
-    if (!active || !hit || hit.side === active.side) return this.tip.hide()
-    const [query, key] = pairOf(active, hit.position)
-    let head = -1
-    if (hit.bar && profile) {
-      const { x } = placeOf(this.sheet, event)
-      const lines = hit.side === "keys" ? x - layout.linesRight : layout.linesLeft - x
-      const ends = segmentEnds(profile, hit.row, barScale(profile, layout).scale)
-      head = this.on[segmentAt(ends, lines - layout.token - GAP)] ?? -1
-    }
-    this.tip.show(event, ...pairNote(query, key, this, head))
+  /** Of a token on the other side of the one in focus. @param {Hit} hit */
+  noteOf({ side, position, head = -1 }) {
+    const { active } = this
+    return active && active.side !== side ? pairNote(...pairOf(active, position), this, head) : null
   }
 
   // ---- the server -------------------------------------------------------------------------------
@@ -244,17 +209,14 @@ export class HeadView extends View {
     if (this.data?.stamp !== data.stamp) this.layers.clear()
     this.isUnseen ||= this.data.stamp !== data.stamp || isSent
     this.tokens = bothSides(data.sides)
-    const sent = Object.keys(data.layers)
-      .map((index) => readLayer(data, Number(index)))
-      .map((layer) => ({ ...layer, name: `${data.weigh} ${layer.number}` }))
-    for (const layer of sent) {
-      // a layer that came before stays, as the youngest: coming back to it asks nobody
-      const known = this.layers.get(layer.name)
-      this.layers.delete(layer.name)
-      this.layers.set(layer.name, known ?? layer)
-    }
-    const surplus = Math.max(0, this.layers.size - Math.max(MAX_LAYERS, sent.length))
-    for (const name of [...this.layers.keys()].slice(0, surplus)) this.layers.delete(name)
+    const sent = Object.keys(data.layers).map((index) => {
+      const layer = readLayer(data, Number(index))
+      return { ...layer, name: `${data.weigh} ${layer.number}` }
+    })
+    keepLayers(
+      this.layers,
+      sent.map((layer) => [layer.name, layer]),
+    )
     this.data = data
     if (isSent) this.state = structuredClone(data.view)
     this.root.classList.toggle("bare", data.bare)
@@ -319,7 +281,7 @@ export class HeadView extends View {
 
   /** Until the wanted layer has come, the one before stays; nothing is drawn twice. */
   refresh() {
-    const { data, state, root } = this
+    const { data, state } = this
     const wanted = this.layers.get(layerName(state))
     const isNewText = !this.picture.startsWith(data.stamp)
     if (wanted) this.layer = wanted
@@ -327,8 +289,7 @@ export class HeadView extends View {
     this.isWaiting = !wanted
     const name = `Attention in layer ${this.layer.number} as lines from ${this.layer.size.queries} tokens to ${this.layer.size.keys}; arrow keys move, Enter pins a token`
     describe(this.frameNode, { "aria-busy": this.isWaiting, "aria-label": name })
-    const theme = readTheme(root)
-    this.theme = { ...theme, colours: data.colours[theme.isDark ? "dark" : "light"] }
+    this.readColours()
     const { layer: _layer, weigh: _weigh, ...choice } = state
     const picture =
       data.stamp + JSON.stringify([this.layer.name, choice, this.pointedHead, this.theme])
@@ -339,6 +300,11 @@ export class HeadView extends View {
     }
     if (wanted && this.isUnseen) this.reveal()
     this.syncPanel()
+  }
+
+  readColours() {
+    const theme = readTheme(this.root)
+    this.theme = { ...theme, colours: this.data.colours[theme.isDark ? "dark" : "light"] }
   }
 
   /** Scroll to the token that is held, else to the pair that is named, which may be far down a long text. */
@@ -379,6 +345,8 @@ export class HeadView extends View {
   layOut() {
     const { data, shown, on, root, tokens } = this
     this.width = root.clientWidth
+    this.readColours()
+    this.syncPanel()
     const widthOf = textWidths(`600 14px ${getComputedStyle(root).fontFamily}`)
     const widest =
       [...tokens.queries.labels, ...(data.sides.keys?.labels ?? [])].reduce(
@@ -487,7 +455,7 @@ export class HeadView extends View {
       active && this.profile
         ? tokenSentence(active, this.profile, this)
         : [...named, [this.idleSentence(), "hint"]]
-    fillTable(this.table, active, this)
+    fillTable(this.table, this)
     setParts(this.sentence, parts)
     this.count.textContent = countSentence(this)
   }
@@ -517,14 +485,6 @@ export class HeadView extends View {
 function pinnedOf({ from, to }) {
   if (from.length) return { side: "queries", position: from[0] - 1 }
   return to.length ? { side: "keys", position: to[0] - 1 } : null
-}
-
-/** @param {TokenAt} token */
-function pinTo({ side, position }) {
-  return {
-    from: side === "queries" ? [position + 1] : [],
-    to: side === "keys" ? [position + 1] : [],
-  }
 }
 
 /** @param {TokenAt | null} one @param {TokenAt | null} other */

@@ -1,13 +1,11 @@
 // The head view's controls: layer, sentences and heads in a row, and behind a button the others.
 
-import { makeSegments, makeSwitch } from "../shared/controls.js"
+import { labelled, makeSegments, makeStepper, makeSwitch, stepped } from "../shared/controls.js"
 import { describe, make } from "../shared/dom.js"
 import { offeredPairs } from "../shared/sentences.js"
-import { makeStepper, stepped } from "../shared/stepper.js"
-import { makeSwatches } from "./controls.js"
 import { headsOn, headsWritten } from "./filters.js"
 
-/** @import { Step } from "../shared/stepper.js" */
+/** @import { Step } from "../shared/controls.js" */
 /** @import { Data, HeadView, State } from "./head_view.js" */
 /** @typedef {ReturnType<typeof buildPanel>} Parts */
 
@@ -103,4 +101,49 @@ function addMore(row, rest, isOpen) {
   }
   button.onclick = () => show(rest.hidden)
   show(isOpen)
+}
+
+/**
+ * A swatch per head, and all; none and invert are in `few`. `onHeads` gets the heads that are on, from 0, `onPoint` the one pointed at.
+ * @param {number} count @param {(heads: number[]) => void} onHeads @param {(head: number | null) => void} onPoint
+ */
+function makeSwatches(count, onHeads, onPoint) {
+  const node = labelled("Heads")
+  node.classList.add("heads")
+  const line = describe(make(node, "div", "swatches"), { role: "group", "aria-label": "Heads" })
+  /** @type {number[]} */
+  let on = []
+  const all = Array.from({ length: count }, (_, head) => head)
+  /** @type {(head: number) => void} */
+  const isolate = (head) => onHeads(on.length === 1 && on[0] === head ? all : [head])
+  /** @type {(head: number) => void} */
+  const toggle = (head) =>
+    onHeads(on.includes(head) ? on.filter((each) => each !== head) : [...on, head])
+  const buttons = all.map((head) => {
+    const button = make(line, "button", "swatch", String(head + 1))
+    button.title = `Head ${head + 1}: press to turn it on or off, twice to show it alone`
+    button.onclick = (event) => (event.shiftKey ? isolate(head) : toggle(head))
+    button.ondblclick = () => isolate(head)
+    button.onpointerenter = (event) => {
+      if (event.pointerType === "mouse") onPoint(head)
+    }
+    button.onpointerleave = () => onPoint(null)
+    return button
+  })
+  make(line, "button", "plain", "All").onclick = () => onHeads(all)
+  const few = make(null, "span", "few")
+  const choices = { None: () => [], Invert: () => all.filter((head) => !on.includes(head)) }
+  for (const [name, heads] of Object.entries(choices))
+    make(few, "button", "plain", name).onclick = () => onHeads(heads())
+  return {
+    node,
+    few,
+    sync: (/** @type {number[]} */ heads, /** @type {string[]} */ colours) => {
+      on = heads
+      buttons.forEach((button, head) => {
+        button.style.setProperty("--head", colours[head])
+        describe(button, { "aria-pressed": on.includes(head) })
+      })
+    },
+  }
 }

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from core.analysis.attention_table import side_of
 from core.analysis.layers import rows_of
 from core.analysis.model_map import ModelMap
-from core.components.packing import pack
+from core.components.packing import pack, patch_sprite
 from core.components.reported_state import as_index, as_mapping
 from core.components.scripts import register
-from core.components.sprite import patch_sprite
 from core.model.trace import Trace
 from core.vocabulary import Layered
 

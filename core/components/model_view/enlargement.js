@@ -14,12 +14,11 @@ import {
   zoomOf,
 } from "../shared/dom.js"
 import { addPatch } from "../shared/patches.js"
-import { PANEL, besideTile } from "./tile_grid.js"
-import { drawHead, fillImage, pictureOf, tileOf } from "./tiles.js"
+import { PANEL, besideTile, drawHead, fillImage, pictureOf, tileOf } from "./tiles.js"
 
 /** @import { Patches } from "../shared/patches.js" */
 /** @import { Data, Head, ModelView, Pair } from "./model_view.js" */
-/** @import { Spot } from "./tile_grid.js" */
+/** @import { Spot } from "./tiles.js" */
 /**
  * @typedef {CanvasRenderingContext2D} Pen
  * @typedef {{side: "rows" | "columns", index: number}} Token of the enlarged tile
@@ -227,8 +226,14 @@ function drawEnlarged(canvas, view, head, pairs, token, room) {
   pen.putImageData(image, Math.round(area.left * ratio), Math.round(area.top * ratio))
   Object.assign(pen, { font, fillStyle: theme.ink, strokeStyle: theme.ink, textBaseline: "middle" })
   if (!hasLines) markCells(pen, area, data, pairs)
-  drawBoundaries(pen, area, data)
-  writeTokens(pen, area, data, pairs, token, isSmall)
+  for (const [side, end] of /** @type {const} */ ([
+    ["rows", "row"],
+    ["columns", "column"],
+  ])) {
+    const strong = new Set(pairs.map((pair) => pair[end]))
+    if (token?.side === side) strong.add(token.index)
+    drawSide(pen, area, data, side, strong, isSmall)
+  }
   return area
 }
 
@@ -248,59 +253,30 @@ function markCells(pen, area, { shape, block }, pairs) {
   }
 }
 
-/** Where the second sentence begins. @param {Pen} pen @param {Area} area @param {Data} data */
-function drawBoundaries(pen, { left, top, width, height, label }, { rows, columns, draw }) {
-  const starts = [rows, columns].map(({ segments }) => segments.indexOf(1) / segments.length) // shares of a side
-  const y = top + starts[0] * height
-  Object.assign(pen, { lineWidth: 1, globalAlpha: 0.55 })
+/**
+ * The tokens of a side beside the picture, all of them if there is room, else those of the strongest pairs; and where the
+ * second sentence begins. @param {Pen} pen @param {Area} area @param {Data} data @param {"rows" | "columns"} side @param {Set<number>} strong tokens that stand out @param {boolean} isSmall
+ */
+function drawSide(pen, { left, top, width, height, label }, data, side, strong, isSmall) {
+  const { labels: names, segments } = data[side]
+  const hasLines = data.draw === "lines"
+  const [isRows, isAcross] = [side === "rows", side === "columns" && !hasLines]
+  const length = isAcross ? width : height
+  pen.save()
+  if (isAcross) pen.translate(left, top - LABEL.gap)
+  else pen.translate(isRows ? left - LABEL.gap : left + width + LABEL.gap, top)
+  if (isAcross) pen.rotate(-Math.PI / 2) // names run up from the picture, and one follows another as they do downwards
+  const inner = LABEL.gap + (hasLines ? 0 : isAcross ? height : width) // pixels of a line, over the picture
+  const ends = [-inner, label - LABEL.gap].map((x) => (isRows ? -x : x))
+  const start = (segments.indexOf(1) / segments.length) * length
+  Object.assign(pen, { lineWidth: 1, globalAlpha: 0.55, textAlign: isRows ? "right" : "left" })
   pen.setLineDash([3, 3])
-  if (starts[0] > 0) strokeLine(pen, left - label, y, draw === "lines" ? left : left + width, y)
-  if (starts[1] > 0 && draw === "lines") {
-    const right = top + starts[1] * height
-    strokeLine(pen, left + width, right, left + width + label, right)
-  } else if (starts[1] > 0) {
-    const x = left + starts[1] * width
-    strokeLine(pen, x, top - label, x, top + height)
+  if (start > 0) strokeLine(pen, ends[0], start, ends[1], start)
+  let last = -Infinity
+  for (const index of isSmall ? names.keys() : [...strong].sort((a, b) => a - b)) {
+    last = Math.max(((index + 0.5) / names.length) * length, isSmall ? 0 : last + 13)
+    pen.globalAlpha = strong.has(index) ? 1 : 0.7
+    pen.fillText(names[index], 0, last + 0.5, label - LABEL.gap - 2)
   }
-  pen.setLineDash([])
-  pen.globalAlpha = 1
-}
-
-/** The tokens beside the picture: all of them if there is room, else those of the strongest pairs. @param {Pen} pen @param {Area} area @param {Data} data @param {Pair[]} pairs @param {Token | null} token @param {boolean} isSmall */
-function writeTokens(pen, area, data, pairs, token, isSmall) {
-  /** @type {(side: "rows" | "columns", strong: number[], extent: number, write: (place: number, text: string) => void) => void} */
-  const write = (side, strong, extent, put) => {
-    const names = data[side].labels
-    const chosen = new Set(token?.side === side ? [...strong, token.index] : strong)
-    let last = -Infinity
-    for (const index of isSmall ? names.keys() : [...chosen].sort((a, b) => a - b)) {
-      last = Math.max(((index + 0.5) / names.length) * extent, isSmall ? 0 : last + 13)
-      pen.globalAlpha = chosen.has(index) ? 1 : 0.7
-      put(last, names[index])
-    }
-    pen.globalAlpha = 1
-  }
-  const [right, top] = [area.left + area.width + LABEL.gap, area.top - LABEL.gap]
-  const room = area.label - LABEL.gap - 2
-  pen.textAlign = "right"
-  write(
-    "rows",
-    pairs.map(({ row }) => row),
-    area.height,
-    (y, text) => pen.fillText(text, area.left - LABEL.gap, area.top + y + 0.5, room),
-  )
-  pen.textAlign = "left"
-  const columns = pairs.map(({ column }) => column)
-  if (data.draw === "lines")
-    write("columns", columns, area.height, (y, text) =>
-      pen.fillText(text, right, area.top + y + 0.5, room),
-    )
-  else
-    write("columns", columns, area.width, (x, text) => {
-      pen.save()
-      pen.translate(area.left + x, top)
-      pen.rotate(-Math.PI / 2)
-      pen.fillText(text, 0, 0.5, room)
-      pen.restore()
-    })
+  pen.restore()
 }

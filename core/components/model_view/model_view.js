@@ -1,20 +1,32 @@
 // The model view: every head of a model as a tile, layers down, heads across. State and structure are here, pixels in
-// tiles.js, places in tile_grid.js, the enlargement in enlargement.js.
+// and places in tiles.js, the enlargement in enlargement.js.
 
 import { describe, make, pointer, ratioOf, sizeCanvas, windowFor } from "../shared/dom.js"
-import { HeadGrid, placeIn } from "../shared/head_grid.js"
+import { HeadGrid } from "../shared/head_grid.js"
 import { parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { createPanel, pairsOf } from "./enlargement.js"
-import { PANEL, TILE, silentBefore, tileSize, topsOf, widestOver } from "./tile_grid.js"
-import { OPACITY, drawHead, fillImage, pictureOf, rampOf, tileOf } from "./tiles.js"
+import {
+  OPACITY,
+  PANEL,
+  TILE,
+  drawHead,
+  fillImage,
+  pictureOf,
+  rampOf,
+  silentBefore,
+  tileOf,
+  tileSize,
+  topsOf,
+  widestOver,
+} from "./tiles.js"
 
-/** @import { Place } from "../shared/head_grid.js" */
+/** @import { Cell } from "../shared/focus.js" */
 /** @import { Patches } from "../shared/patches.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Tokens } from "../shared/sentences.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Spot } from "./tile_grid.js" */
+/** @import { Spot } from "./tiles.js" */
 /**
  * @typedef {{from: string, to: string, row: number, column: number, text: string}} Pair names, positions, weight
  * @typedef {{layer: number, head: number, index: number, name: string}} Head index: among all heads of the model
@@ -46,7 +58,6 @@ export default function (component) {
 export class ModelView extends View {
   /** @type {Data} */ data
   /** @type {Theme & {ramps: Record<"plain" | "lit" | "faint", Uint32Array>}} */ theme
-  /** @type {Place | null} */ over = null // the tile under the pointer
   /** @type {Spot} */ spot = "over" // of the enlargement
   size = { wide: 0, high: 0 }
   isTouch = false
@@ -60,40 +71,31 @@ export class ModelView extends View {
     this.legend = make(bar, "span", "legend")
     this.stage = make(this.root, "div", "stage")
     this.scroller = make(this.stage, "div", "scroller")
-    this.grid = new HeadGrid(this.scroller)
     this.panel = createPanel(this.stage, this)
+    this.grid = new HeadGrid(this, this.scroller, {
+      point: (tile, isByKeys) => {
+        if (tile && isByKeys) this.enlarge(tile, true)
+        else this.followPointer()
+      },
+      pin: (tile) => this.press(tile),
+      release: () => this.panel.hide(),
+    })
     this.hint = make(this.root, "div", "hint")
     const { panel } = this
     const world = this.grid.node
-    /** @type {(target: EventTarget, type: string, run: (event: PointerEvent) => void) => void} */
-    const onMouse = (target, type, run) =>
-      this.listen(target, type, (event) => {
-        if (event.pointerType !== "touch") run(event)
-      })
     this.listen(world, "pointerdown", (event) => {
       this.isTouch = event.pointerType === "touch"
     })
-    onMouse(world, "pointerover", (event) => this.pointAt(event)) // a finger enlarges with the press that follows
-    onMouse(world, "pointermove", (event) => this.rest(event))
-    onMouse(world, "pointerleave", () => this.pointAt(null)) // what a finger has enlarged stays when it is lifted
+    this.listen(world, "pointermove", (event) => this.rest(event))
     this.listen(panel.node, "pointerenter", () => clearTimeout(this.grace))
-    onMouse(panel.node, "pointerleave", () => this.followPointer())
-    this.listen(world, "click", (event) => {
-      const place = placeIn(event.target)
-      if (place) this.press(place)
+    this.listen(panel.node, "pointerleave", ({ pointerType }) => {
+      if (pointerType !== "touch") this.followPointer()
     })
-    this.listen(world, "keydown", (event) => this.moveByKey(event))
-    this.listen(world, "focusout", () => {
+    const hide = () => {
       if (this.spot === "over") panel.hide()
-    })
-    this.listen(
-      this.scroller,
-      "scroll",
-      () => {
-        if (this.spot === "over") panel.hide()
-      },
-      { passive: true },
-    )
+    }
+    this.listen(world, "focusout", hide)
+    this.listen(this.scroller, "scroll", hide, { passive: true })
   }
 
   destroy() {
@@ -162,7 +164,7 @@ export class ModelView extends View {
     make(gap, "span", "", numbers)
   }
 
-  /** @param {HTMLElement} parent @param {Place} place */
+  /** @param {HTMLElement} parent @param {Cell} place */
   addCell(parent, place) {
     const { data } = this
     const { layer, head, index } = this.headIn(place)
@@ -179,7 +181,7 @@ export class ModelView extends View {
     make(node, "span", "score", data.score[index].toFixed(2))
   }
 
-  /** @param {Place} place @returns {Head} */
+  /** @param {Cell} place @returns {Head} */
   headIn({ row: layer, column: head }) {
     return {
       layer,
@@ -232,38 +234,35 @@ export class ModelView extends View {
     }
   }
 
-  /** @param {Place} place */
-  enlarge(place) {
+  /** @param {Cell} tile @param {boolean} [stays] */
+  enlarge(tile, stays = false) {
     const { panel, grid, stage } = this
-    panel.show(this.headIn(place))
-    panel.moveBeside(grid.nodeAt(place).getBoundingClientRect(), stage.getBoundingClientRect())
-  }
-
-  /** @param {PointerEvent | null} event */
-  pointAt(event) {
-    this.over = event && placeIn(event.target)
-    this.followPointer()
+    panel.show(this.headIn(tile))
+    panel.moveBeside(grid.nodeAt(tile).getBoundingClientRect(), stage.getBoundingClientRect())
+    if (stays) panel.settle()
   }
 
   /** Enlarge the tile under the pointer, at once unless an enlargement stays to be entered. */
   followPointer() {
-    const { panel, over } = this
-    const head = over && this.headIn(over)
+    const { panel, grid } = this
+    const over = grid.focus.id
     const show = () => {
-      if (this.over) this.enlarge(this.over)
+      const { id } = grid.focus
+      if (id) this.enlarge(id)
       else if (this.spot === "over") panel.hide()
     }
     clearTimeout(this.grace)
     clearTimeout(this.rested.timer)
     if (!panel.isSettled()) show()
-    else if (!head || !panel.isShown(head.name)) this.grace = setTimeout(show, GRACE_MS)
+    else if (!over || !panel.isShown(this.headIn(over).name))
+      this.grace = setTimeout(show, GRACE_MS)
   }
 
   /** An enlargement changes with the pointer until that rests. @param {PointerEvent} event */
-  rest({ clientX: x, clientY: y }) {
-    const { panel, rested } = this
-    if (!this.over || (rested.timer && Math.hypot(x - rested.x, y - rested.y) <= REST.pixels))
-      return
+  rest({ clientX: x, clientY: y, pointerType }) {
+    const { panel, rested, grid } = this
+    if (pointerType === "touch" || !grid.focus.id) return
+    if (rested.timer && Math.hypot(x - rested.x, y - rested.y) <= REST.pixels) return
     clearTimeout(rested.timer)
     const timer = setTimeout(() => {
       rested.timer = 0
@@ -272,38 +271,12 @@ export class ModelView extends View {
     Object.assign(rested, { x, y, timer })
   }
 
-  /** @param {Place} place */
-  press(place) {
-    const head = this.headIn(place)
-    this.grid.focusOn(place)
-    if (this.isTouch && !this.panel.isShown(head.name)) {
-      // the first tap enlarges, the second opens
-      this.enlarge(place)
-      this.panel.settle()
-      this.panel.node.scrollIntoView({ block: "nearest" })
-    } else this.open(head)
-  }
-
-  /** @param {Head} head */
-  open({ layer, head }) {
-    this.tell("open", { layer, head })
-  }
-
-  /** @param {KeyboardEvent} event */
-  moveByKey(event) {
-    const from = placeIn(event.target)
-    if (!from) return
-    if (event.key === "Escape") return this.panel.hide()
-    if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault()
-      return this.open(this.headIn(from))
-    }
-    const next = this.grid.stepTo(event.key, from)
-    if (!next) return
-    event.preventDefault()
-    this.grid.moveTo(next)
-    this.enlarge(next)
-    this.panel.settle()
+  /** Open a head; a finger first enlarges it. @param {Cell} tile */
+  press(tile) {
+    const { layer, head, name } = this.headIn(tile)
+    if (!this.isTouch || this.panel.isShown(name)) return this.tell("open", { layer, head })
+    this.enlarge(tile, true)
+    this.panel.node.scrollIntoView({ block: "nearest" })
   }
 }
 

@@ -75,7 +75,7 @@ def packed(
     `layer` is of this head alone; `source` are the tokens that cross attention goes to, as in a
     trace; with a new `serial` the component takes `state`, else it keeps its own; `picture` is the
     name and the facts of a saved picture; `patches` of an image are from
-    :mod:`core.components.sprite`.
+    :mod:`core.components.packing`.
     """
     settings: dict[str, Any] = {
         "patches": patches,

@@ -2,8 +2,7 @@
 
 import { clamp, strokeLine } from "../shared/dom.js"
 import { along, colourSteps, css, paletteOf, readTheme } from "../shared/scales.js"
-import { isPermitted } from "./choice.js"
-import { TOLERANCE, productOf, runningSums, scoreRow } from "./numbers.js"
+import { TOLERANCE, isPermitted, productOf, runningSums, scoreRow } from "./numbers.js"
 
 /** @import { NeuronView } from "./neuron_view.js" */
 /** @import { Head, Pair } from "./numbers.js" */

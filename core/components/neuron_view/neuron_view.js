@@ -2,27 +2,34 @@
 // the query as colour cells, then dot product, score and attention. State and events are here; rows out of view are not
 // in the page.
 
-import { clamp, describe, make, place, placeOf, setParts, sizeCanvas } from "../shared/dom.js"
-import { tableSteps } from "../shared/keys.js"
+import {
+  clamp,
+  describe,
+  make,
+  place,
+  placeOf,
+  scrolledTo,
+  setParts,
+  sizeCanvas,
+  spanInView,
+} from "../shared/dom.js"
+import { Focus, cellAfter } from "../shared/focus.js"
 import { readLayer } from "../shared/layer.js"
 import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
-import { viewOf } from "./choice.js"
 import { drawQueries, drawRows, readColours } from "./drawing.js"
 import { MAX_WEIGHT, TOKENS, columnAt, measure, placeColumns } from "./layout.js"
-import { colourLimits, sameVectors } from "./numbers.js"
+import { colourLimits, viewOf } from "./numbers.js"
 import { drawBar, drawHeads, drawRow, drawStripRow, makeParts } from "./table.js"
 import { cellWords, pairWords } from "./words.js"
 
+/** @import { Cell } from "../shared/focus.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Chosen, View as Choice } from "./choice.js" */
 /** @import { Colours, Span } from "./drawing.js" */
 /** @import { Layout } from "./layout.js" */
-/** @import { Facts, Head } from "./numbers.js" */
+/** @import { Chosen, Facts, Head, View as Choice } from "./numbers.js" */
 /** @typedef {Omit<Facts, "limits" | "tokens"> & Chosen} Sent */
-/** @typedef {{row: number, column: number}} Cell row -1 is the query's; columns as layout.js counts them */
 
-const OVERSCAN = 4 // rows drawn beyond the edge
 const WORK_MS = 10 // of a frame, for drawing lines
 const HINT =
   "Point at a query on the left to break it down, press to pin it. Point at a cell to read it, press a row to choose that pair."
@@ -39,10 +46,7 @@ export class NeuronView extends View {
   /** @type {Layout} */ layout
   /** @type {Colours} */ colours
   /** @type {number | null} */ pointed = null // a query
-  /** @type {Cell | null} */ cell = null // that is pointed at
-  /** @type {Map<number, HTMLElement>} */ rows = new Map() // in the page
-  /** @type {HTMLElement[]} */ bands = [] // over two columns and a row
-  range = "" // of rows in the page
+  /** @type {Span | null} */ span = null // rows in the page
   linesFrame = 0
 
   /** @param {Component} component */
@@ -51,28 +55,23 @@ export class NeuronView extends View {
     this.ui = makeParts(this.root)
     this.lines = describe(make(null, "canvas", "lines"), { "aria-hidden": true }) // numbers say the same
     this.vectors = describe(make(null, "canvas"), { "aria-hidden": true }) // arrow keys read its cells
-    this.stripBand = make(null, "div", "band")
-    const { scroller, world, byIndex, byContribution, pairs, tip } = this.ui
-    this.listen(
-      scroller,
-      "scroll",
-      () => {
-        tip.hide()
-        this.nextFrame(() => this.drawRows())
+    const { scroller } = this.ui
+    this.listen(scroller, "scroll", () => this.nextFrame(() => this.drawRows()), { passive: true })
+    /** @type {Focus<Cell>} row -1 is the query's; columns as layout.js counts them */
+    this.focus = new Focus(this, scroller, {
+      idOf: () => null,
+      at: (event) => this.cellUnder(event),
+      step: (key) => this.cellAfter(key),
+      point: (cell, isByKeys) => {
+        if (cell && isByKeys) this.reveal(cell)
+        this.follow(cell)
+        this.read()
       },
-      { passive: true },
-    )
-    this.listen(world, "pointermove", (event) => this.hover(event))
-    this.listen(world, "pointerleave", () => this.leave())
-    this.listen(world, "click", (event) => this.act(this.cellUnder(event)))
-    this.listen(scroller, "keydown", (event) => this.moveByKey(event))
-    this.listen(scroller, "blur", () => this.leave())
-    this.listen(byIndex, "click", () => this.choose({ byContribution: false }))
-    this.listen(byContribution, "click", () => this.choose({ byContribution: true }))
-    for (const button of pairs)
-      this.listen(button, "click", () =>
-        this.choose({ pairs: /** @type {Chosen["pairs"]} */ (button.value) }),
-      )
+      read: (cell) => (cell.column > 0 ? ["", this.wordsOf(cell)] : null),
+      leave: () => this.pointAtQuery(null),
+      pin: (cell) => this.act(cell),
+      release: () => this.release(),
+    })
   }
 
   destroy() {
@@ -85,15 +84,10 @@ export class NeuronView extends View {
     const before = { head: this.head, view: this.view }
     const isSame = before.head && JSON.stringify(before.head.sides) === JSON.stringify(data.sides)
     const layer = readLayer(data, 0)
-    const isSameHead = before.head && sameVectors(layer, before.head)
-    this.head = {
-      ...data,
-      ...layer,
-      tokens: bothSides(data.sides),
-      limits: isSameHead ? before.head.limits : colourLimits(layer),
-    }
+    const tokens = bothSides(data.sides)
+    this.head = { ...data, ...layer, tokens, limits: colourLimits(layer) }
     if (isSent) this.chosen = { query, pairKey, byContribution, pairs }
-    if (!isSame) Object.assign(this, { cell: null, pointed: null })
+    if (!isSame) this.focus.id = this.pointed = null
     this.view = viewOf(this.head, this.chosen, this.pointed)
     this.layOut()
     const { key, keys } = this.view
@@ -191,31 +185,24 @@ export class NeuronView extends View {
     drawHeads(this)
     drawStripRow(this)
     setParts(ui.sentence, pairWords(head, view))
-    ui.body.replaceChildren(this.lines, this.vectors)
-    this.bands = ["band", "band", "band across"].map((name) => make(ui.body, "div", name))
-    ui.strip.append(this.stripBand)
-    this.rows.clear()
-    this.range = ""
+    this.span = null
     this.drawRows()
-    this.point(this.cell)
+    this.read()
   }
 
   drawRows() {
-    const { ui, layout, rows } = this
-    const first = Math.max(0, Math.floor(ui.scroller.scrollTop / layout.row) - OVERSCAN)
-    const count = Math.ceil(Math.max(ui.scroller.clientHeight, 560) / layout.row) + 2 * OVERSCAN
-    const span = { first, last: Math.min(this.rowCount, first + count) }
-    if (this.range === Object.values(span).join()) return
-    this.range = Object.values(span).join()
-    for (const [row, node] of rows) {
-      if (row >= span.first && row < span.last) continue
-      node.remove()
-      rows.delete(row)
-    }
-    for (let row = span.first; row < span.last; row++)
-      if (!rows.has(row)) rows.set(row, drawRow(this, row))
+    const { ui, layout, rowCount } = this
+    const { scrollTop, clientHeight } = ui.scroller
+    const span = spanInView(this.span, scrollTop, Math.max(clientHeight, 560), layout.row, rowCount)
+    if (span === this.span) return
+    this.span = span
+    const rows = Array.from({ length: span.last - span.first }, (_, i) =>
+      drawRow(this, span.first + i),
+    )
+    ui.body.replaceChildren(this.lines, this.vectors, ...rows)
     this.drawLines(span)
     drawRows(this.spanCanvas(this.vectors, span, 2 * layout.block + layout.gap), this, span)
+    this.mark()
   }
 
   /** @param {HTMLCanvasElement} canvas @param {Span} span of rows that it covers @param {number} width */
@@ -241,11 +228,11 @@ export class NeuronView extends View {
     step(0)
   }
 
-  /** The cell under the pointer; null between columns. Keys stay in view when the table is scrolled. @param {PointerEvent} event @returns {Cell | null} */
+  /** The cell under the pointer; null between columns. Keys stay in view when the table is scrolled. @param {MouseEvent} event @returns {Cell | null} */
   cellUnder(event) {
     const { ui, layout } = this
     const strip = ui.strip.getBoundingClientRect()
-    if (event.clientY < strip.top) return null
+    if (event.clientY < strip.top || event.target === ui.scroller) return null // which is its scroll bar
     const row =
       event.clientY < strip.bottom ? -1 : Math.floor(placeOf(ui.body, event).y / layout.row)
     const { x } = placeOf(ui.world, event)
@@ -259,16 +246,6 @@ export class NeuronView extends View {
     return column === 0 ? this.view.queries : this.view.keys
   }
 
-  /** @param {PointerEvent} event */
-  hover(event) {
-    const cell = this.cellUnder(event)
-    this.follow(cell)
-    this.point(cell)
-    const { tip } = this.ui
-    if (cell && cell.column > 0) tip.show(event, "", this.wordsOf(cell))
-    else tip.hide()
-  }
-
   /** @param {Cell} cell */
   wordsOf({ row, column }) {
     return cellWords(this.head, this.view, row, this.layout.columns[column])
@@ -280,106 +257,103 @@ export class NeuronView extends View {
     else if (this.view.keptQuery !== null) this.pointAtQuery(null)
   }
 
-  leave() {
-    this.ui.tip.hide()
-    this.pointAtQuery(null)
-    this.point(null)
-  }
-
-  /** Keep or release a query; any other cell of a row makes its key the pair, or no longer. @param {Cell | null} cell */
-  act(cell) {
-    if (!cell || cell.row < 0) return
+  /** Keep or release a query; any other cell of a row makes its key the pair, or no longer. @param {Cell} cell */
+  act({ row, column }) {
+    if (row < 0) return
     const { view } = this
-    const token = this.tokensOf(cell.column)[cell.row]
-    if (cell.column === 0) this.choose({ query: token === view.keptQuery ? null : token })
+    const token = this.tokensOf(column)[row]
+    if (column === 0) this.choose({ query: token === view.keptQuery ? null : token })
     else if (view.query !== null) this.choose({ pairKey: token === view.pairKey ? null : token })
   }
 
-  /** @param {KeyboardEvent} event */
-  moveByKey(event) {
-    const { view, cell, ui, layout } = this
-    const last = layout.columns.length - 1
-    const page = Math.max(1, Math.floor(ui.scroller.clientHeight / layout.row) - 4)
-    const steps = tableSteps(page, last)
-    if (event.key === "Escape") {
-      this.leave()
-      if (view.pairKey !== null) this.choose({ pairKey: null })
-      else if (view.keptQuery !== null) this.choose({ query: null })
-    } else if (event.key === "Enter" || event.key === " ") this.act(cell)
-    else if (event.key in steps) {
-      const [down, across] = steps[event.key]
-      const column = cell ? clamp(cell.column + across, 0, last) : view.query === null ? 0 : 1
-      const row = cell ? cell.row + down : Math.max(0, view.keys.indexOf(view.key ?? -1))
-      const next = { row: clamp(row, -1, this.tokensOf(column).length - 1), column }
-      this.reveal(next)
-      ui.tip.hide()
-      this.follow(next)
-      this.point(next)
-    } else return
-    event.preventDefault()
+  /** The pair that was chosen; else the query that is kept. */
+  release() {
+    const { view } = this
+    this.focus.point(null)
+    this.pointAtQuery(null)
+    if (view.pairKey !== null) this.choose({ pairKey: null })
+    else if (view.keptQuery !== null) this.choose({ query: null })
+  }
+
+  /** From nowhere to the pair. @param {string} key */
+  cellAfter(key) {
+    const { view, cell, rowCount } = this
+    const from = { row: (cell?.row ?? 0) + 1, column: cell?.column ?? 0 } // below the query's row
+    const size = { rows: rowCount + 1, columns: this.layout.columns.length }
+    const next = cellAfter(key, from, size)
+    if (!next) return null
+    if (!cell)
+      return {
+        row: Math.max(0, view.keys.indexOf(view.key ?? -1)),
+        column: view.query === null ? 0 : 1,
+      }
+    const { column } = next
+    return { row: Math.min(next.row - 1, this.tokensOf(column).length - 1), column }
   }
 
   /** Scroll a cell into view; one below the view, to this share of the height from the bottom. @param {Cell} cell @param {number} [share] */
-  reveal(cell, share = 0) {
+  reveal({ row, column }, share = 0) {
     const { ui, layout } = this
     const { scroller, body } = ui
     if (!layout) return
-    const y = Math.max(0, cell.row) * layout.row
-    const below = body.offsetTop + y + layout.row - scroller.clientHeight
-    if (y < scroller.scrollTop) scroller.scrollTop = y
-    if (below > scroller.scrollTop) scroller.scrollTop = below + share * scroller.clientHeight
-    if (cell.column === 0) scroller.scrollLeft = 0
-    if (cell.column < TOKENS) return // keys stay in view
-    const { left, width } = layout.columns[cell.column]
-    if (left - layout.label < scroller.scrollLeft) scroller.scrollLeft = left - layout.label - 4
-    if (left + width > scroller.scrollLeft + scroller.clientWidth)
-      scroller.scrollLeft = left + width - scroller.clientWidth + 4
+    const { scrollTop, clientHeight, clientWidth } = scroller
+    const y = Math.max(0, row) * layout.row
+    const top = scrolledTo(scrollTop, y, layout.row, clientHeight - body.offsetTop)
+    scroller.scrollTop = top > scrollTop ? top + share * clientHeight : top
+    if (column === 0) scroller.scrollLeft = 0
+    if (column < TOKENS) return // keys stay in view
+    const { left, width } = layout.columns[column]
+    const around = layout.label + 8 // keys on the left, and pixels beside it
+    const start = left - layout.label - 4
+    scroller.scrollLeft = scrolledTo(scroller.scrollLeft, start, width + around, clientWidth)
   }
 
-  /** @param {Cell | null} cell */
-  point(cell) {
-    const { ui, layout } = this
+  /** What is pointed at, where there is such a cell. */
+  get cell() {
+    const { id } = this.focus
     const exists =
-      cell && cell.column < layout.columns.length && cell.row < this.tokensOf(cell.column).length
-    this.cell = exists ? cell : null
+      id && id.column < this.layout.columns.length && id.row < this.tokensOf(id.column).length
+    return exists ? id : null
+  }
+
+  read() {
+    const { cell } = this
     this.mark()
-    const [kind, words] = exists ? ["", this.wordsOf(cell).join(" · ")] : ["hint", HINT]
-    ui.reading.replaceChildren(make(null, "span", kind, words))
+    const [kind, words] = cell ? ["", this.wordsOf(cell).join(" · ")] : ["hint", HINT]
+    this.ui.reading.replaceChildren(make(null, "span", kind, words))
   }
 
   /** Bands along the column and the row of the cell that is pointed at, and a frame around it. */
   mark() {
-    const { ui, head, layout, cell, bands, stripBand } = this
-    for (const band of [...bands, stripBand]) band.hidden = true
-    for (const row of this.rows.values()) row.classList.remove("on")
-    ui.world.querySelector(".active")?.remove()
+    const { ui, head, layout, cell } = this
+    for (const node of ui.world.querySelectorAll(".band, .active")) node.remove()
+    for (const node of ui.world.querySelectorAll(".on")) node.classList.remove("on")
     ui.scroller.removeAttribute("aria-activedescendant")
     if (!cell) return
-    /** @type {(band: HTMLElement, column: number) => void} */
-    const show = (band, column) => {
+    /** @type {(parent: Element, name: string, column: number) => HTMLElement} */
+    const show = (parent, name, column) => {
       const { left, width } = layout.columns[column]
-      place(band, { left, width }).hidden = false
+      return place(make(parent, "div", name), { left, width })
     }
     const { kind, dim } = layout.columns[cell.column]
     if (dim >= 0) {
       const columns = [TOKENS + dim, TOKENS + head.dim + dim]
-      columns.forEach((column, i) => show(bands[i], column))
-      show(stripBand, columns[kind === "product" && cell.row < 0 ? 1 : 0])
+      for (const column of columns) show(ui.body, "band", column)
+      show(ui.strip, "band", columns[kind === "product" && cell.row < 0 ? 1 : 0])
     }
     const isInRow = cell.row >= 0 && cell.column > 0
-    if (isInRow) place(bands[2], { top: cell.row * layout.row, height: layout.row }).hidden = false
-    const row = cell.row < 0 ? ui.strip : this.rows.get(cell.row)
+    if (isInRow)
+      place(make(ui.body, "div", "band across"), { top: cell.row * layout.row, height: layout.row })
+    const selector = `.row[aria-rowindex="${cell.row + 3}"]`
+    const row = cell.row < 0 ? ui.strip : ui.body.querySelector(selector)
     if (!row) return
     row.classList.toggle("on", isInRow)
-    const active = place(make(row, "div", "active"), { top: 1, bottom: 1 })
-    show(active, cell.column)
-    active.classList.toggle("unseen", cell.column < TOKENS) // the token's own colours show it
-    const label = this.wordsOf(cell).join(", ")
-    describe(active, {
+    const name = cell.column < TOKENS ? "active unseen" : "active" // the token's own colours show it
+    describe(place(show(row, name, cell.column), { top: 1, bottom: 1 }), {
       id: "active-cell",
       role: "gridcell",
       "aria-colindex": cell.column + 1,
-      "aria-label": label,
+      "aria-label": this.wordsOf(cell).join(", "),
     })
     describe(ui.scroller, { "aria-activedescendant": "active-cell" })
   }

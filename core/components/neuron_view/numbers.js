@@ -1,11 +1,12 @@
-// One head's numbers: scores, softmax, what each dimension contributes. The same definitions as
-// core/analysis/neuron.py. Pure.
+// One head's numbers: scores, softmax, what each dimension contributes, and which of them are shown of what was chosen.
+// The same definitions as core/analysis/neuron.py. Pure.
 
 import { dotOf, scoreOf, softmaxOf } from "../shared/layer.js"
+import { pairPositions } from "../shared/sentences.js"
 
 /** @import { Layer } from "../shared/layer.js" */
 /** @import { Patches } from "../shared/patches.js" */
-/** @import { BySide, SentSides, Tokens } from "../shared/sentences.js" */
+/** @import { BySide, Pairs, SentSides, Tokens } from "../shared/sentences.js" */
 /**
  * @typedef {object} Facts of the head besides its numbers
  * @property {boolean} hasSink a key without a token takes its share
@@ -18,6 +19,8 @@ import { dotOf, scoreOf, softmaxOf } from "../shared/layer.js"
  * @property {{vectors: number, products: number}} limits where colours end
  * @typedef {Layer & Facts} Head
  * @typedef {ReturnType<typeof contributionsOf>} Pair
+ * @typedef {{query: number | null, pairKey: number | null, byContribution: boolean, pairs: Pairs}} Chosen
+ * @typedef {ReturnType<typeof viewOf>} View
  */
 
 export const TOLERANCE = 0.1 // of a dot product: how near a sum of some contributions must come to it
@@ -83,16 +86,6 @@ export function colourLimits(head) {
   }
 }
 
-/** @param {Layer} one @param {Layer} other */
-export function sameVectors(one, other) {
-  return sameNumbers(one.queries, other.queries) && sameNumbers(one.keys, other.keys)
-}
-
-/** @param {Float32Array} one @param {Float32Array} other */
-function sameNumbers(one, other) {
-  return one.length === other.length && one.every((value, i) => value === other[i])
-}
-
 /** @param {number[]} sizes */
 function limitOf(sizes) {
   const sorted = Float64Array.from(sizes).sort()
@@ -121,4 +114,38 @@ export function rounded(value, digits) {
 export function scalingText(head) {
   const root = Math.abs(head.scaling * Math.sqrt(head.dim) - 1) < 1e-6
   return root ? `÷ √${head.dim}` : `× ${Number(head.scaling.toPrecision(4))}`
+}
+
+/**
+ * The query that is pointed at, else the one that is kept, else none; and for it the scores, the pair that is taken apart
+ * and the order of the dimensions. A query that is not shown counts as none.
+ * @param {Head} head @param {Chosen} chosen @param {number | null} pointed
+ */
+export function viewOf(head, chosen, pointed) {
+  const { queries: asking, keys: asked } = head.tokens
+  const all = { queries: [...asking.labels.keys()], keys: [...asked.labels.keys()] }
+  const { queries, keys } = pairPositions(all, head.tokens, chosen.pairs)
+  const keptQuery = chosen.query !== null && queries.includes(chosen.query) ? chosen.query : null
+  const query = pointed !== null && queries.includes(pointed) ? pointed : keptQuery
+  const byNumber = Array.from({ length: head.dim }, (_, dim) => dim)
+  const view = { ...chosen, queries, keys, keptQuery, query }
+  if (query === null || !keys.length)
+    return { ...view, row: null, key: null, pair: null, order: byNumber }
+  const row = scoreRow(head, query)
+  const key =
+    chosen.pairKey !== null && keys.includes(chosen.pairKey)
+      ? chosen.pairKey
+      : strongestOf(row.weights, keys)
+  const pair = isPermitted({ row }, key) ? contributionsOf(head, query, key) : null
+  return { ...view, row, key, pair, order: chosen.byContribution && pair ? pair.order : byNumber }
+}
+
+/** The key with the most attention, of equals the first; of all keys unless some are given. @param {ArrayLike<number>} weights @param {number[]} [keys] */
+export function strongestOf(weights, keys = [...Array(weights.length).keys()]) {
+  return keys.reduce((best, key) => (weights[key] > weights[best] ? key : best), keys[0])
+}
+
+/** Without a query nothing is forbidden. @param {{row: {scores: ArrayLike<number>} | null}} view @param {number} key */
+export function isPermitted({ row }, key) {
+  return row === null || row.scores[key] !== -Infinity
 }

@@ -1,35 +1,24 @@
 // The neuron view's table as elements of the page: its bar, its head, the query's row, the rows of tokens.
 
-import { describe, make, makeTip, place, sizeCanvas } from "../shared/dom.js"
+import { makeSegments } from "../shared/controls.js"
+import { describe, make, place, sizeCanvas } from "../shared/dom.js"
 import { addPatch } from "../shared/patches.js"
-import { PAIRS, offeredPairs } from "../shared/sentences.js"
-import { isPermitted } from "./choice.js"
+import { offeredPairs } from "../shared/sentences.js"
 import { drawRunningSum, drawStrip } from "./drawing.js"
 import { PATCH, tickedDimensions } from "./layout.js"
-import { rounded, scalingText } from "./numbers.js"
+import { isPermitted, rounded, scalingText } from "./numbers.js"
 
 /** @import { Side } from "../shared/sentences.js" */
 /** @import { Shown } from "./drawing.js" */
 /** @import { NeuronView } from "./neuron_view.js" */
+/** @import { Chosen } from "./numbers.js" */
 
 const STRIP = { top: 16, height: 40 } // pixels, of the query's cells and the running sum
 
 /** @param {HTMLElement} root */
 export function makeParts(root) {
   const bar = make(root, "div", "bar")
-  /** @type {(text: string) => {node: HTMLElement, buttons: HTMLElement}} */
-  const makeChoice = (text) => {
-    const node = make(bar, "span", "choice")
-    make(node, "span", "", text)
-    return { node, buttons: make(node, "span", "buttons") }
-  }
-  const order = makeChoice("Dimensions by")
-  const byIndex = make(order.buttons, "button", "", "number")
-  const byContribution = make(order.buttons, "button", "", "contribution")
-  const filter = makeChoice("Pairs")
-  const pairs = PAIRS.map(({ value, label }) =>
-    Object.assign(make(filter.buttons, "button", "", label), { value }),
-  )
+  const controls = make(bar, "div", "controls")
   const legends = make(bar, "div", "legends")
   const scroller = describe(make(root, "div", "scroller"), { tabindex: 0, role: "grid" })
   const world = make(scroller, "div", "world")
@@ -39,50 +28,45 @@ export function makeParts(root) {
   const body = make(world, "div", "body")
   const sentence = make(root, "p", "sentence")
   const reading = describe(make(root, "p", "reading"), { "aria-live": "polite" })
-  const tip = makeTip(root)
-  describe(tip.node, { "aria-hidden": true })
-  return {
-    byIndex,
-    byContribution,
-    filter: filter.node,
-    pairs,
-    legends,
-    sentence,
-    scroller,
-    world,
-    heads,
-    strip,
-    body,
-    reading,
-    tip,
-  }
+  return { controls, legends, sentence, scroller, world, heads, strip, body, reading }
 }
 
 /** @param {NeuronView} shown */
-export function drawBar({ ui, head, view, colours }) {
-  describe(ui.byIndex, { "aria-pressed": !view.byContribution })
-  describe(ui.byContribution, { "aria-pressed": view.byContribution })
+export function drawBar(shown) {
+  const { ui, head, view, colours } = shown
   const offered = offeredPairs(head.sides)
-  ui.filter.style.display = offered.length ? "" : "none"
-  for (const button of ui.pairs) {
-    const pairs = offered.find(({ value }) => value === button.value)
-    button.hidden = !pairs
-    button.textContent = pairs?.label ?? ""
-    describe(button, { "aria-pressed": button.value === view.pairs })
+  const built = JSON.stringify(offered)
+  if (ui.controls.dataset.built !== built) {
+    const orders = ["number", "contribution"].map((value) => ({ value, label: value, title: "" }))
+    const order = makeSegments("Dimensions by", orders, (value) =>
+      shown.choose({ byContribution: value === "contribution" }),
+    )
+    const pairs = makeSegments("Pairs", offered, (value) =>
+      shown.choose({ pairs: /** @type {Chosen["pairs"]} */ (value) }),
+    )
+    ui.controls.replaceChildren(order.node, ...(offered.length ? [pairs.node] : []))
+    ui.controls.dataset.built = built
   }
-  ui.legends.replaceChildren()
-  for (const [name, limit] of /** @type {[string, number][]} */ ([
-    ["q, k", head.limits.vectors],
-    ["q × k", head.limits.products],
-  ])) {
-    const legend = make(ui.legends, "span", "legend")
-    legend.title = `Colours end at ±${limit}, the 99th percentile of their magnitudes; larger ones share the last colour.`
-    make(legend, "b", "", name)
-    make(legend, "span", "", `≤ −${limit}`)
-    const stops = [0, 50, 100, 127, 154, 204, 255].map((step) => colours.steps[step].css)
-    make(legend, "span", "ramp").style.background = `linear-gradient(to right, ${stops})`
-    make(legend, "span", "", `≥ ${limit}`)
-  }
+  for (const input of ui.controls.querySelectorAll("input"))
+    input.checked = [view.byContribution ? "contribution" : "number", view.pairs].includes(
+      input.value,
+    )
+  ui.legends.replaceChildren(
+    drawLegend("q, k", head.limits.vectors, colours),
+    drawLegend("q × k", head.limits.products, colours),
+  )
+}
+
+/** @param {string} name @param {number} limit @param {Shown["colours"]} colours */
+function drawLegend(name, limit, { steps }) {
+  const legend = make(null, "span", "legend")
+  legend.title = `Colours end at ±${limit}, the 99th percentile of their magnitudes; larger ones share the last colour.`
+  make(legend, "b", "", name)
+  make(legend, "span", "", `≤ −${limit}`)
+  const stops = [0, 50, 100, 127, 154, 204, 255].map((step) => steps[step].css)
+  make(legend, "span", "ramp").style.background = `linear-gradient(to right, ${stops})`
+  make(legend, "span", "", `≥ ${limit}`)
+  return legend
 }
 
 /** @param {NeuronView} shown */
@@ -160,9 +144,9 @@ function drawStripCells(pen, shown) {
 }
 
 /** A token that asks, one that is asked, and its numbers. Where sentences differ in length, some rows have only one of the two. @param {NeuronView} shown @param {number} row */
-export function drawRow({ ui, head, view, layout }, row) {
+export function drawRow({ head, view, layout }, row) {
   const { row: height } = layout
-  const node = make(ui.body, "div", "line row")
+  const node = make(null, "div", "line row")
   place(node, { top: row * height, height, lineHeight: height })
   describe(node, { role: "row", "aria-rowindex": row + 3 })
   /** @type {(side: Side) => boolean} whether the second sentence begins in this row */

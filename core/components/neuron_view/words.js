@@ -1,11 +1,9 @@
 // What the neuron view says. Pure.
 
-import { isPermitted, strongestOf } from "./choice.js"
-import { exactly, productOf, rounded, runningSums } from "./numbers.js"
+import { exactly, isPermitted, productOf, rounded, runningSums, strongestOf } from "./numbers.js"
 
-/** @import { View } from "./choice.js" */
 /** @import { Column } from "./layout.js" */
-/** @import { Head, Pair } from "./numbers.js" */
+/** @import { Head, Pair, View } from "./numbers.js" */
 
 /** A cell in lines of words. The numbers of q and k are the model's own float32. @param {Head} head @param {View} view @param {number} row @param {Column} column @returns {string[]} */
 export function cellWords(head, view, row, { kind, dim: place }) {

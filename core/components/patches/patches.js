@@ -11,7 +11,7 @@ import {
   windowFor,
   zoomOf,
 } from "../shared/dom.js"
-import { ARROWS } from "../shared/keys.js"
+import { ARROWS } from "../shared/focus.js"
 import { readLayer } from "../shared/layer.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"

@@ -1,17 +1,21 @@
 // Where a token comes from: tokens as rows, layers as columns, and the flow from the token on the right back to the text on
 // the left. What is pointed at is worked out here; another token is asked of the server.
 
-import { clamp, describe, make, makeTip, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import { clamp, describe, make, place, placeOf, sizeCanvas } from "../shared/dom.js"
+import { Focus } from "../shared/focus.js"
 import { readTheme } from "../shared/scales.js"
 import { bothSides } from "../shared/sentences.js"
 import { View, mount } from "../shared/view.js"
 import { percent } from "../shared/weight_words.js"
-import { drawFlows, edgesOf, spotsOf, throughSpot, tipWords } from "./flows.js"
 
+/** @import { Pen } from "../shared/dom.js" */
+/** @import { Theme } from "../shared/scales.js" */
 /** @import { SentSides } from "../shared/sentences.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Edge, Grid, Spot } from "./flows.js" */
 /**
+ * @typedef {{layer: number, after: number, before: number, flow: number}} Edge of a layer, from 0, from the row after it to the one before
+ * @typedef {{layer: number, row: number}} Spot a token before the first layer (0) or after the layer of that number
+ * @typedef {{rows: number, row: number, layers: number, column: number, edge: number}} Grid sizes in pixels
  * @typedef {{stamp: string, sides: SentSides, layerLabels: number[], target: number, edges: Uint16Array, flows: Float32Array,
  *   relevance: Float32Array}} Data edges of layer, row after it, row before it; relevance of each token before and after every layer
  */
@@ -20,6 +24,9 @@ const ROW = { few: 28, many: 22 } // pixels
 const FEW = 16 // tokens
 const EDGE = 14 // pixels beside the first and the last column
 const MIN_COLUMN = 19 // pixels between layers
+const WIDTH = { most: 12, least: 1 } // pixels, at a flow of 1 and of 0
+const OPACITY = { most: 0.9, least: 0.45, dimmed: 0.1 }
+const RADIUS = { most: 6, least: 1.6 } // pixels
 
 /** @param {Component} component */
 export default function (component) {
@@ -31,7 +38,6 @@ class PathsView extends View {
   /** @type {Grid} */ grid
   /** @type {string[]} */ labels = []
   /** @type {Edge[]} */ edges = []
-  /** @type {Spot | null} */ spot = null // pointed at
   /** @type {HTMLElement[]} */ sources = []
   /** @type {HTMLElement[]} */ targets = []
   built = ""
@@ -48,23 +54,18 @@ class PathsView extends View {
     })
     this.sheet = describe(make(world, "canvas", "sheet"), { "aria-hidden": true }) // labels and tips say the same
     this.right = make(world, "div", "column")
-    this.tip = makeTip(this.root)
-    this.listen(this.sheet, "pointermove", (event) => this.point(this.spotUnder(event), event))
-    this.listen(this.left, "pointerover", (event) => this.pointAtSource(event.target, event))
-    this.listen(this.left, "focusin", ({ target }) => {
-      const { right, top } = target.getBoundingClientRect()
-      this.setTabStop(rowOf(target) ?? 0)
-      this.pointAtSource(target, { clientX: right, clientY: top })
-    })
-    this.listen(this.right, "pointerover", () => this.point(null))
-    this.listen(world, "pointerleave", () => this.point(null))
-    this.listen(world, "focusout", () => this.point(null))
-    this.listen(this.scroller, "scroll", () => this.point(null), { passive: true })
-    this.listen(world, "click", ({ target }) => this.follow(rowOf(target)))
-    this.listen(this.left, "keydown", (event) => this.move(event))
-    // The app's theme may change without the system's: then this element's own colour does.
-    this.listen(this.root, "transitionend", ({ target }) => {
-      if (target === this.root && this.width) this.layOut()
+    /** @type {Focus<Spot>} a label on the right is of layer -1: it shows no lines */
+    this.focus = new Focus(this, world, {
+      idOf: labelOf,
+      at: (event) => labelOf(event.target) ?? this.spotUnder(event),
+      nodeOf: ({ layer, row }) => (layer ? null : this.sources[row]),
+      step: (key, from) => from && this.step(key, from.row),
+      point: () => this.draw(),
+      read: (spot) => (spot.layer < 0 ? null : ["", [tipWords(this.data, this.labels, spot)]]),
+      pin: ({ layer, row }) => {
+        if (layer <= 0) this.follow(row)
+      },
+      release: () => this.focus.point(null),
     })
   }
 
@@ -74,37 +75,22 @@ class PathsView extends View {
     const { labels } = bothSides(data.sides).queries
     Object.assign(this, { data, labels, edges: edgesOf(data) })
     describe(this.root, { "aria-busy": false })
-    this.spot = null
-    this.tip.hide()
+    this.focus.id = null
     this.layOut()
     if (isNew && this.width)
       this.scroller.scrollTop = data.target * this.grid.row - this.scroller.clientHeight / 2
   }
 
-  /** Ask for another token. @param {number | null} row */
+  /** Ask for another token. @param {number} row */
   follow(row) {
-    if (row === null || row === this.data.target) return
+    if (row === this.data.target) return
     describe(this.root, { "aria-busy": true })
     this.tell("pick", { token: row })
   }
 
-  /** @param {Spot | null} spot @param {{clientX: number, clientY: number}} [beside] */
-  point(spot, beside) {
-    const isSame = spot?.layer === this.spot?.layer && spot?.row === this.spot?.row
-    this.spot = spot
-    if (!spot || !beside) this.tip.hide()
-    else this.tip.show(beside, "", [tipWords(this.data, this.labels, spot)])
-    if (!isSame) this.draw()
-  }
-
-  /** @param {EventTarget | null} target @param {{clientX: number, clientY: number}} beside */
-  pointAtSource(target, beside) {
-    const row = rowOf(target)
-    if (row !== null) this.point({ layer: 0, row }, beside)
-  }
-
   /** The token after a layer that stands nearest, if lines meet there. @param {MouseEvent} event @returns {Spot | null} */
   spotUnder(event) {
+    if (event.target !== this.sheet) return null
     const { x, y } = placeOf(this.sheet, event)
     const { column, row, layers } = this.grid
     const layer = clamp(Math.round((x - EDGE) / column), 0, layers)
@@ -114,24 +100,17 @@ class PathsView extends View {
 
   /** The lines through what is pointed at, if any run there. */
   get lit() {
-    const lit = this.spot && throughSpot(this.edges, this.spot)
+    const { id } = this.focus
+    const lit = id && throughSpot(this.edges, id)
     return lit?.size ? lit : null
   }
 
-  /** @param {number} row */
-  setTabStop(row) {
-    this.sources.forEach((node, each) => (node.tabIndex = each === row ? 0 : -1))
-  }
-
-  /** @param {KeyboardEvent} event */
-  move(event) {
-    const [row, last] = [rowOf(event.target) ?? 0, this.sources.length - 1]
-    if (event.key === "Escape") this.point(null)
+  /** @param {string} key @param {number} row */
+  step(key, row) {
+    const last = this.sources.length - 1
     /** @type {Record<string, number>} */
     const rows = { ArrowUp: row - 1, ArrowDown: row + 1, Home: 0, End: last }
-    if (!(event.key in rows)) return
-    event.preventDefault()
-    this.sources[clamp(rows[event.key], 0, last)].focus()
+    return key in rows ? { layer: 0, row: clamp(rows[key], 0, last) } : null
   }
 
   layOut() {
@@ -165,7 +144,8 @@ class PathsView extends View {
         const node = make(null, "button", special[row] ? `${kind} special` : kind)
         make(node, "span", "label", label)
         node.title = `Where ${label} comes from · position ${row + 1}`
-        return describe(node, { "data-row": row, tabindex: -1 })
+        const layer = kind === "source" ? 0 : -1
+        return describe(node, { "data-layer": layer, "data-row": row, tabindex: -1 })
       }),
     )
     for (const node of sources) {
@@ -173,10 +153,12 @@ class PathsView extends View {
       make(make(node, "span", "track"), "i")
       node.title = ""
     }
-    this.left.replaceChildren(...sources)
-    this.right.replaceChildren(...targets)
     Object.assign(this, { sources, targets })
-    this.setTabStop(this.data.target)
+    const start = { layer: 0, row: this.data.target }
+    this.focus.redraw(() => {
+      this.left.replaceChildren(...sources)
+      this.right.replaceChildren(...targets)
+    }, start)
   }
 
   /** The share of each token, and which one is followed. */
@@ -205,8 +187,84 @@ class PathsView extends View {
   }
 }
 
-/** The row of the label that holds a node. @param {EventTarget | null} target @returns {number | null} */
-function rowOf(target) {
+/** The label that holds a node. @param {EventTarget | null} target @returns {Spot | null} */
+function labelOf(target) {
   const node = target instanceof Element ? target.closest("[data-row]") : null
-  return node instanceof HTMLElement ? Number(node.dataset.row) : null
+  return node instanceof HTMLElement
+    ? { layer: Number(node.dataset.layer), row: Number(node.dataset.row) }
+    : null
+}
+
+/** @param {{edges: Uint16Array, flows: Float32Array}} data @returns {Edge[]} the strongest last, so that it lies above */
+function edgesOf({ edges, flows }) {
+  const all = Array.from(flows, (flow, i) => {
+    const [layer, after, before] = edges.subarray(3 * i)
+    return { layer, after, before, flow }
+  })
+  return all.sort((a, b) => a.flow - b.flow)
+}
+
+/** All edges on paths through a token, in both directions. @param {Edge[]} edges @param {Spot} spot @returns {Set<Edge>} */
+function throughSpot(edges, { layer, row }) {
+  const [back, on] = [new Set([`${layer} ${row}`]), new Set([`${layer} ${row}`])]
+  const rising = [...edges].sort((a, b) => a.layer - b.layer)
+  const below = rising.reverse().filter(({ layer: each, after, before }) => {
+    return back.has(`${each + 1} ${after}`) && back.add(`${each} ${before}`)
+  })
+  const above = rising.reverse().filter(({ layer: each, after, before }) => {
+    return on.has(`${each} ${before}`) && on.add(`${each + 1} ${after}`)
+  })
+  return new Set([...below, ...above])
+}
+
+/** Where lines begin or end, as "layer row". @param {Iterable<Edge>} edges */
+function spotsOf(edges) {
+  return new Set(
+    [...edges].flatMap(({ layer, after, before }) => [
+      `${layer} ${before}`,
+      `${layer + 1} ${after}`,
+    ]),
+  )
+}
+
+/** @param {{layerLabels: number[], target: number, relevance: Float32Array}} data @param {string[]} labels @param {Spot} spot */
+function tipWords({ layerLabels, target, relevance }, labels, { layer, row }) {
+  const share = percent(relevance[layer * labels.length + row])
+  if (!layer) return `${share} of “${labels[target]}” comes from “${labels[row]}”`
+  return `“${labels[row]}” after layer ${layerLabels[layer - 1]}: ${share} of “${labels[target]}” passes here`
+}
+
+/**
+ * @param {Pen} pen @param {Edge[]} edges @param {Grid} grid @param {Theme} theme @param {Set<Edge> | null} lit what stands out,
+ * if anything does @param {{relevance: Float32Array}} data
+ */
+function drawFlows(pen, edges, grid, theme, lit, { relevance }) {
+  /** @type {(layer: number, row: number) => [number, number]} */
+  const at = (layer, row) => [grid.edge + layer * grid.column, (row + 0.5) * grid.row]
+  pen.save()
+  pen.lineCap = "round"
+  for (const edge of edges) {
+    const [left, from] = at(edge.layer, edge.before)
+    const [right, to] = at(edge.layer + 1, edge.after)
+    const middle = (left + right) / 2
+    pen.strokeStyle = edge.before === edge.after ? theme.ink : theme.accent
+    const usual = OPACITY.least + (OPACITY.most - OPACITY.least) * Math.sqrt(edge.flow)
+    pen.globalAlpha = !lit ? usual : lit.has(edge) ? OPACITY.most : OPACITY.dimmed
+    pen.lineWidth = WIDTH.least + (WIDTH.most - WIDTH.least) * edge.flow
+    pen.beginPath()
+    pen.moveTo(left, from)
+    pen.bezierCurveTo(middle, from, middle, to, right, to)
+    pen.stroke()
+  }
+  const shown = spotsOf(lit ?? edges)
+  for (const spot of spotsOf(edges)) {
+    const [layer, row] = spot.split(" ").map(Number)
+    const share = relevance[layer * grid.rows + row]
+    pen.fillStyle = layer === grid.layers ? theme.query : layer ? theme.ink : theme.key
+    pen.globalAlpha = shown.has(spot) ? 1 : 2 * OPACITY.dimmed
+    pen.beginPath()
+    pen.arc(...at(layer, row), Math.max(RADIUS.least, RADIUS.most * Math.sqrt(share)), 0, 7)
+    pen.fill()
+  }
+  pen.restore()
 }

@@ -1,6 +1,12 @@
-// Controls that look like the app's own: segments and switches. Each is {node, sync}.
+// Controls that look like the app's own: segments, switches, and steppers with keys that work wherever nothing else listens
+// to them: Layer < 4 >  Head < 2 >. Each is {node, sync}.
 
 import { describe, make } from "./dom.js"
+
+/** @typedef {"layer" | "head"} Key */
+/** @typedef {Partial<Record<Key, string>>} Values numbers from 1, or summaries such as "mean" */
+/** @typedef {Partial<Record<Key, [string, string][]>>} Choices each option with its text; summaries come before the numbers */
+/** @typedef {Record<Key, number>} Step */
 
 /** A line for a control after its label. @param {string} label */
 export function labelled(label) {
@@ -49,4 +55,101 @@ export function makeSwitch(label, title, onChange) {
       input.checked = on
     },
   }
+}
+
+/** @type {Key[]} */
+const KEYS_OF_PLACE = ["layer", "head"]
+// A clicker sends Page Up and Page Down: it walks through all heads.
+/** @type {Record<string, Step>} */
+const KEYS = {
+  ArrowUp: { layer: -1, head: 0 },
+  ArrowDown: { layer: 1, head: 0 },
+  ArrowLeft: { layer: 0, head: -1 },
+  ArrowRight: { layer: 0, head: 1 },
+  PageUp: { layer: 0, head: -1 },
+  PageDown: { layer: 0, head: 1 },
+}
+// Whoever is here uses these keys for something else; a click on blank space leaves the focus on Streamlit's <main>.
+const TAKEN =
+  "input:not([role=switch], [type=checkbox]), textarea, select, [contenteditable], canvas, table, dialog, [tabindex]:not(main, [role=switch]), [role=radiogroup], [role=menu], [role=listbox], [role=dialog], [role=tablist], [role=slider]"
+
+/** What a step changes; the first head of a layer comes after the last of the one before. @param {Choices} choices @param {Values} values @param {Step} step @returns {Values} */
+export function stepped(choices, values, step) {
+  const [layer, head] = [
+    beside(choices, values, "layer", step.layer || step.head),
+    beside(choices, values, "head", step.head),
+  ]
+  if (step.layer) return layer === undefined ? {} : { layer }
+  if (head !== undefined || !choices.head) return head === undefined ? {} : { head }
+  const numbers = choices.head.map(([value]) => value).filter(isNumber)
+  const crosses = isNumber(values.layer) && isNumber(layer) && isNumber(values.head)
+  return crosses ? { layer, head: numbers.at(step.head > 0 ? 0 : -1) } : {}
+}
+
+/** @param {Choices} choices @param {Values} values @param {Key} key @param {number} by @returns {string | undefined} */
+function beside(choices, values, key, by) {
+  const options = choices[key]
+  return options?.[options.findIndex(([value]) => value === values[key]) + by]?.[0]
+}
+
+/** @param {string | undefined} value */
+function isNumber(value) {
+  return /^\d+$/.test(value ?? "")
+}
+
+/**
+ * For each choice an arrow to what comes before, a menu, and an arrow to what comes after. `onPick` gets the values that change.
+ * @param {Choices} choices @param {Values} start @param {(values: Values) => void} onPick
+ */
+export function makeStepper(choices, start, onPick) {
+  const node = make(null, "div", "steppers")
+  /** @type {Values} */
+  const values = {}
+  /** @type {Partial<Record<Key, HTMLSelectElement>>} */
+  const menus = {}
+  /** @param {Values} picked */
+  function sync(picked) {
+    Object.assign(values, picked)
+    for (const [key, menu] of Object.entries(menus))
+      menu.value = values[/** @type {Key} */ (key)] ?? ""
+  }
+  /** @param {Values} picked */
+  function pick(picked) {
+    if (!Object.keys(picked).length) return false
+    sync(picked)
+    onPick(picked)
+    return true
+  }
+  /** @param {Step} by */
+  const step = (by) => pick(stepped(choices, values, by))
+  for (const key of KEYS_OF_PLACE) {
+    const options = choices[key]
+    if (!options) continue
+    const name = key === "layer" ? "Layer" : "Head"
+    const line = make(make(node, "div", "control"), "div", "stepper")
+    /** @param {string} text @param {string} title @param {number} by */
+    const arrow = (text, title, by) => {
+      const button = describe(make(line, "button", "", text), { "aria-label": title, title })
+      button.onclick = () => step({ layer: 0, head: 0, [key]: by })
+    }
+    arrow("‹", `Previous ${key}`, -1)
+    const menu = describe(make(line, "select"), { "aria-label": name })
+    for (const [value, text] of options) make(menu, "option", "", text).value = value
+    menu.onchange = () => pick({ [key]: menu.value })
+    menus[key] = menu
+    arrow("›", `Next ${key}`, 1)
+    line.before(make(null, "span", "control-label", name))
+  }
+  sync(start)
+  return { node, sync, step }
+}
+
+/** What a key asks for, while no field and no picture has the focus; `host` is what holds the stepper. @param {KeyboardEvent} event @param {HTMLElement} host @returns {Step | null} */
+export function stepOf(event, host) {
+  if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey)
+    return null
+  const [target] = event.composedPath()
+  if (!(target instanceof Element) || target.closest(TAKEN)) return null
+  const root = target.getRootNode()
+  return root === document || root === host.getRootNode() ? (KEYS[event.key] ?? null) : null
 }

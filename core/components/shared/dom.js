@@ -137,6 +137,24 @@ export function clamp(value, low, high) {
   return Math.max(low, Math.min(high, value))
 }
 
+const BEYOND = 6 // rows or columns drawn on either side of those in view
+
+/**
+ * Rows or columns to draw: the same as before until others come into view.
+ * @param {{first: number, last: number} | null} before without the last @param {number} start in pixels, of the view @param {number} extent @param {number} size of one @param {number} count
+ */
+export function spanInView(before, start, extent, size, count) {
+  const first = clamp(Math.floor(start / size), 0, count)
+  const last = clamp(Math.ceil((start + extent) / size), 0, count)
+  if (before && before.first <= first && last <= before.last) return before
+  return { first: Math.max(0, first - BEYOND), last: Math.min(count, last + BEYOND) }
+}
+
+/** Where to scroll, from `now`, so that a part of what is scrolled is in view. @param {number} now in pixels @param {number} start of the part @param {number} length @param {number} room that can be seen */
+export function scrolledTo(now, start, length, room) {
+  return Math.min(start, Math.max(now, start + length - room))
+}
+
 /** A note beside the pointer: a title, if there is one, and lines, each a text with an optional coloured dot. @param {ParentNode} parent */
 export function makeTip(parent) {
   const tip = make(parent, "div", "tip")

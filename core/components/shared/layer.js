@@ -45,6 +45,19 @@ export function readLayer(data, index) {
   }
 }
 
+const MAX_LAYERS = 12 // kept in the browser, of those sent one at a time
+
+/** Add the layers that are sent as the youngest, or what is known of them: coming back to one asks nobody. @template {Layer} Kind @template Name @param {Map<Name, Kind>} layers the oldest first @param {[Name, Kind][]} sent */
+export function keepLayers(layers, sent) {
+  for (const [name, layer] of sent) {
+    const known = layers.get(name) ?? layer
+    layers.delete(name)
+    layers.set(name, known)
+  }
+  const surplus = Math.max(0, layers.size - Math.max(MAX_LAYERS, sent.length))
+  for (const name of [...layers.keys()].slice(0, surplus)) layers.delete(name)
+}
+
 /** @param {Layer} layer @param {number} query @param {number} key */
 export function isPermitted({ permitted, size }, query, key) {
   const bit = query * size.keys + key

@@ -53,6 +53,10 @@ export class View extends Reporter {
     this.listen(window.matchMedia("(prefers-color-scheme: dark)"), "change", () => {
       if (this.width) this.layOut()
     })
+    // The app's theme may change without the system's: then this element's own colour does.
+    this.listen(this.root, "transitionend", ({ target }) => {
+      if (target === this.root && this.width) this.layOut()
+    })
     this.resize = new ResizeObserver(() => {
       if (this.width && this.root.clientWidth !== this.width) this.layOut()
     })

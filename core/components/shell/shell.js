@@ -1,14 +1,18 @@
 // Watches the window, on every page: the theme, the history, links, and taps on what is explained.
 
-import { make, whenGone } from "../shared/dom.js"
-import { leaveOnEnter } from "./fields.js"
-import { openHintsOnTap } from "./hints.js"
-import { makeDrawer } from "./drawer.js"
-import { keepOneEntry } from "./history.js"
-import { makeLinksCarry, makeLinksWait } from "./links.js"
-import { whenQuiet } from "./quiet.js"
+import { describe, make, whenGone } from "../shared/dom.js"
+import {
+  leaveOnEnter,
+  makeLinksCarry,
+  makeLinksWait,
+  openHintsOnTap,
+  whenQuiet,
+} from "./presses.js"
 
-/** @type {WeakMap<HTMLElement, {paper: string, probe: HTMLElement, cleanUps: (() => void)[]}>} */
+const MARK = "data-drawer"
+const EXAMPLE = "[class*=_preset_] button" // in core/ui/presets.py
+
+/** @type {WeakMap<HTMLElement, {paper: string, probe: HTMLElement, ending: AbortController}>} */
 const watched = new WeakMap()
 
 /** @param {{parentElement: HTMLElement, setStateValue: (name: string, value: boolean) => void, setTriggerValue: (name: string, value: string) => void}} component */
@@ -17,14 +21,14 @@ export default function (component) {
   const before = watched.get(parentElement)
   const watch = before ?? start(parentElement)
   watched.set(parentElement, watch)
-  if (!before) watch.cleanUps.push(whenQuiet(document, () => setStateValue("watched", true)))
+  if (!before) whenQuiet(document, () => setStateValue("watched", true), watch.ending.signal)
   const paper = paperOf(watch.probe)
   if (watch.paper !== paper) setTriggerValue("theme", paper)
   watch.paper = paper
   // Menus and boxes hang outside of the app's element, which alone has the theme's scheme.
   document.documentElement.style.colorScheme = getComputedStyle(watch.probe).colorScheme
   return whenGone(parentElement, () => {
-    for (const cleanUp of watch.cleanUps) cleanUp()
+    watch.ending.abort()
     watch.probe.remove()
     watched.delete(parentElement)
   })
@@ -32,22 +36,68 @@ export default function (component) {
 
 /** @param {HTMLElement} parentElement */
 function start(parentElement) {
-  const probe = make(parentElement, "span")
-  return {
-    probe,
-    paper: paperOf(probe),
-    cleanUps: [
-      makeDrawer(parentElement),
-      keepOneEntry(window),
-      makeLinksCarry(document),
-      makeLinksWait(document),
-      openHintsOnTap(document),
-      leaveOnEnter(document),
-    ],
-  }
+  const [probe, ending] = [make(parentElement, "span"), new AbortController()]
+  makeDrawer(parentElement, ending.signal)
+  keepOneEntry(window, ending.signal)
+  for (const watch of [makeLinksCarry, makeLinksWait, openHintsOnTap, leaveOnEnter])
+    watch(document, ending.signal)
+  return { paper: paperOf(probe), probe, ending }
 }
 
 /** The theme's background. @param {HTMLElement} probe */
 function paperOf(probe) {
   return getComputedStyle(probe).getPropertyValue("--st-background-color").trim()
+}
+
+/** On a phone the picture comes first: its controls are in a drawer, which this button opens (core/ui/style/phone.css). @param {HTMLElement} parent @param {AbortSignal} signal */
+function makeDrawer(parent, signal) {
+  const root = document.documentElement
+  const button = make(parent, "button")
+  /** @param {boolean} open */
+  function show(open) {
+    root.toggleAttribute(MARK, open)
+    button.textContent = open ? "Show the picture" : "Controls"
+    describe(button, { "aria-expanded": open })
+  }
+  button.onclick = () => show(!root.hasAttribute(MARK))
+  show(false)
+  signal.addEventListener("abort", () => {
+    root.removeAttribute(MARK)
+    button.remove()
+  })
+}
+
+// Streamlit adds an entry to the history whenever the parameters of the address change. Back would go through all
+// controls that were touched; people expect it to leave the page, or to undo an example, which changes many at once.
+
+/** While this holds, an address on the same page takes the entry of the one before, unless an example has led to it. @param {Window} window @param {AbortSignal} signal */
+function keepOneEntry({ document, history, location }, signal) {
+  const push = history.pushState
+  let isExample = false
+  let before = "" // the address that was last replaced, unless something was clicked since
+  /** @param {MouseEvent} event */
+  function onClick({ target }) {
+    before = ""
+    if (target instanceof Element) isExample = target.closest(EXAMPLE) !== null
+  }
+  /** @param {any} state @param {string} title @param {string | URL | null} [address] */
+  function pushPage(state, title, address) {
+    const { origin, pathname, search } = new URL(address ?? "", location.href)
+    const stays = origin === location.origin && pathname === location.pathname
+    const replaces = stays && !isExample
+    const left = location.href
+    if (replaces) history.replaceState(state, title, address)
+    else {
+      // Of a page that runs fast, Streamlit writes the parameters before it has left the page before.
+      if (before && !stays && search === location.search) history.replaceState(state, title, before)
+      push.call(history, state, title, address)
+    }
+    before = replaces ? left : ""
+    isExample = false
+  }
+  history.pushState = pushPage
+  document.addEventListener("click", onClick, { capture: true, signal })
+  signal.addEventListener("abort", () => {
+    if (history.pushState === pushPage) history.pushState = push
+  })
 }

@@ -2,10 +2,10 @@
 
 import { make, whenGone } from "../shared/dom.js"
 import { Reporter } from "../shared/reports.js"
-import { makeStepper, stepOf } from "../shared/stepper.js"
+import { makeStepper, stepOf } from "../shared/controls.js"
 
 /** @import { Page } from "../shared/reports.js" */
-/** @import { Choices, Step, Values } from "../shared/stepper.js" */
+/** @import { Choices, Step, Values } from "../shared/controls.js" */
 /** @typedef {{choices: Choices, view: Values, serial: number}} Data */
 /** @typedef {Page & {data: Uint8Array, parentElement: HTMLElement}} Component */
 

@@ -1,10 +1,14 @@
-// The elements of the heatmap table: labels, cells and sums of one row, each in its place.
+// The elements of the heatmap table, their colours, and the legend of these.
 
-import { describe, dirOf, make, place } from "../shared/dom.js"
+import { clamp, describe, dirOf, make, place } from "../shared/dom.js"
+import { colourSteps, paletteOf } from "../shared/scales.js"
 
-/** @import { Data, Scale, Side } from "./table.js" */
-/** @typedef {{width: number, rowHead: number, head: number, isTurned: boolean}} Sizes pixels of a cell and of the labels; whether those of columns are turned */
-/** @typedef {{node: HTMLElement, left: HTMLElement, strip: HTMLElement, right: HTMLElement | null}} Line a row of the grid */
+/** @import { Data, Side } from "./table.js" */
+/**
+ * @typedef {{width: number, rowHead: number, head: number, isTurned: boolean}} Sizes pixels of a cell and of the labels; whether those of columns are turned
+ * @typedef {ReturnType<typeof makeScale>} Scale
+ * @typedef {ReturnType<typeof makeLine>} Line
+ */
 
 /** Pixels. Twenty tokens fit beside the menu at 1280 pixels, and twenty rows on a screen of 768; a score has up to three characters more than a weight. */
 export const CELL = { height: 24, minWidth: { attention: 20, scores: 36 }, digit: 7, maxWidth: 92 }
@@ -14,13 +18,11 @@ export const SUM = { width: 62, height: 30 }
 
 /**
  * A row of the grid: what stays on the left, what scrolls, and the sum, which stays on the right.
- * @param {HTMLElement} parent @param {string} className @param {number} index from 1, of the rows of the grid @param {boolean} hasSum @param {number} height in pixels @returns {Line}
+ * @param {string} className @param {number} index from 1, of the rows of the grid @param {boolean} hasSum @param {number} height in pixels
  */
-export function makeLine(parent, className, index, hasSum, height) {
-  const node = describe(make(parent, "div", `line ${className}`), {
-    role: "row",
-    "aria-rowindex": index,
-  })
+export function makeLine(className, index, hasSum, height) {
+  const attributes = { role: "row", "aria-rowindex": index }
+  const node = describe(make(null, "div", `line ${className}`), attributes)
   place(node, { height, lineHeight: height - 1 })
   const left = make(node, "div", "left")
   const strip = describe(make(node, "div", "strip"), { role: "presentation" })
@@ -35,51 +37,50 @@ function nameToken(node, { labels, special, positions }, index) {
   node.title = `${labels[index]} · position ${positions[index][0] + 1}`
 }
 
-/** @param {Line} line @param {Data} data @param {number} row */
-export function nameRow({ left }, { rows }, row) {
+/** Names of columns, with what rows and columns are. @param {Line} line @param {Data} data @param {number[]} shown columns @param {Sizes} sizes */
+export function fillTop({ strip }, { columns }, shown, { width, head, isTurned }) {
+  const labels = shown.map((column) => {
+    const node = make(null, "div", isTurned ? "label turned" : "label")
+    nameToken(node, columns, column)
+    describe(node, { role: "columnheader", "aria-colindex": column + 2 })
+    const lineHeight = isTurned ? width : head
+    return place(node, { left: column * width, width, height: head - 1, lineHeight })
+  })
+  strip.replaceChildren(...labels)
+}
+
+/** Sums of columns. @param {Line} line @param {Data} data @param {number[]} shown columns @param {Sizes} sizes */
+export function fillBottom({ strip }, { columnSums }, shown, { width }) {
+  const height = SUM.height - 1
+  const sums = shown.map((column) => {
+    const node = make(null, "div", "sum", columnSums[column].toFixed(DIGITS))
+    describe(node, { role: "gridcell", "aria-colindex": column + 2 })
+    return place(node, { left: column * width, width, height, lineHeight: height })
+  })
+  strip.replaceChildren(...sums)
+}
+
+/** A token, its cells, and their sum. @param {Data} data @param {number} row @param {number[]} shown columns @param {Sizes} sizes @param {Scale} scale */
+export function drawRow(data, row, shown, { width }, scale) {
+  const { rows, rowSums, columns, kind } = data
+  const { node, left, strip, right } = makeLine("row", row + 2, kind !== "scores", CELL.height)
   left.classList.add("label")
-  describe(left, { role: "rowheader", "aria-colindex": 1 })
-  nameToken(left, rows, row)
+  nameToken(describe(left, { role: "rowheader", "aria-colindex": 1 }), rows, row)
+  strip.append(...shown.map((column) => drawCell(data, row, column, width, scale)))
+  if (right) {
+    Object.assign(right, { className: "right sum", textContent: rowSums[row].toFixed(DIGITS) })
+    describe(right, { role: "gridcell", "aria-colindex": columns.labels.length + 2 })
+  }
+  return place(node, { top: row * CELL.height })
 }
 
-/** @param {Line} line @param {Data} data @param {number} row */
-export function sumRow({ right }, { rowSums, columns }, row) {
-  if (!right) return
-  right.classList.add("sum")
-  right.textContent = rowSums[row].toFixed(DIGITS)
-  describe(right, { role: "gridcell", "aria-colindex": columns.labels.length + 2 })
-}
-
-/** @param {Line} line @param {Data} data @param {number} column @param {Sizes} sizes */
-export function drawColumnLabel({ strip }, { columns }, column, { width, head, isTurned }) {
-  const node = make(strip, "div", isTurned ? "label turned" : "label")
-  nameToken(node, columns, column)
-  describe(node, { role: "columnheader", "aria-colindex": column + 2 })
-  return place(node, {
-    left: column * width,
-    width,
-    height: head - 1,
-    lineHeight: isTurned ? width : head,
-  })
-}
-
-/** @param {Line} line @param {Data} data @param {number} column @param {Sizes} sizes */
-export function drawColumnSum({ strip }, { columnSums }, column, { width }) {
-  const node = make(strip, "div", "sum", columnSums[column].toFixed(DIGITS))
-  describe(node, { role: "gridcell", "aria-colindex": column + 2 })
-  return place(node, {
-    left: column * width,
-    width,
-    height: SUM.height - 1,
-    lineHeight: SUM.height - 1,
-  })
-}
-
-/** A number on its colour, or a dash on hatching. @param {Line} line @param {Data} data @param {number} row @param {number} column @param {Sizes} sizes @param {Scale} scale */
-export function drawCell({ strip }, data, row, column, { width }, scale) {
+/** A number on its colour, or a dash on hatching. @param {Data} data @param {number} row @param {number} column @param {number} width @param {Scale} scale */
+function drawCell(data, row, column, width, scale) {
   const value = data.values[row * data.columns.labels.length + column]
   const masked = isMasked(data, row, column)
-  const node = make(strip, "div", masked ? "cell masked" : "cell", textOf(data, row, column))
+  const written = masked ? "–" : format(value, DIGITS)
+  const isEmpty = data.kind === "attention" && Number(written) === 0 // would round to zero
+  const node = make(null, "div", masked ? "cell masked" : "cell", isEmpty ? "" : written)
   describe(node, {
     role: "gridcell",
     id: `cell-${row}-${column}`,
@@ -87,25 +88,11 @@ export function drawCell({ strip }, data, row, column, { width }, scale) {
     "data-row": row + 1,
     "data-column": column + 1,
   })
-  if (masked) node.setAttribute("aria-label", "not permitted")
-  else {
-    if (!node.textContent) node.setAttribute("aria-label", format(value, EXACT_DIGITS))
-    const { css, ink } = scale.colour(value)
-    Object.assign(node.style, { background: css, color: ink })
-  }
-  return place(node, {
-    left: column * width,
-    width,
-    height: CELL.height,
-    lineHeight: CELL.height - 1,
-  })
-}
-
-/** In a cell; nothing where a weight would round to zero. @param {Data} data @param {number} row @param {number} column */
-export function textOf(data, row, column) {
-  if (isMasked(data, row, column)) return "–"
-  const text = format(data.values[row * data.columns.labels.length + column], DIGITS)
-  return data.kind === "attention" && Number(text) === 0 ? "" : text
+  const spoken = masked ? "not permitted" : isEmpty ? format(value, EXACT_DIGITS) : ""
+  if (spoken) describe(node, { "aria-label": spoken })
+  if (!masked) Object.assign(node.style, scale.look(value))
+  const { height } = CELL
+  return place(node, { left: column * width, width, height, lineHeight: height - 1 })
 }
 
 /** Whether the model lets no query of the row see the key. @param {Data} data @param {number} row @param {number} column */
@@ -116,4 +103,39 @@ export function isMasked({ permitted, columns }, row, column) {
 /** Without the minus sign of a number that rounds to zero. @param {number} value @param {number} digits */
 export function format(value, digits) {
   return value.toFixed(digits).replace(/^-(0\.0+)$/, "$1")
+}
+
+/**
+ * Scores: symmetric around 0. Attention: from 0 to the largest value, by its square root, so that weak links show
+ * beside a column that takes nearly everything.
+ * @param {HTMLElement} root @param {Data} data
+ */
+export function makeScale(root, { kind, values }) {
+  const isSigned = kind === "scores"
+  const sizes = values.map((value) => (Number.isFinite(value) ? Math.abs(value) : 0))
+  const top = sizes.reduce((max, size) => Math.max(max, size), 0) || 1
+  const steps = colourSteps(paletteOf(root, isSigned ? "diverging" : "sequential"))
+  /** @param {number} value */
+  const look = (value) => {
+    const share = isSigned ? 0.5 + value / (2 * top) : Math.sqrt(Math.max(0, value) / top)
+    const { css, ink } = steps[clamp(Math.round(255 * share), 0, 255)]
+    return { background: css, color: ink }
+  }
+  return { look, steps, marks: isSigned ? [-top, 0, top] : [0, top / 4, top] } // at both ends and in the middle of the colours
+}
+
+/** @param {HTMLElement} legend @param {Scale} scale @param {boolean} isSigned */
+export function drawLegend(legend, { steps, marks }, isSigned) {
+  const digits = isSigned ? 1 : marks[2] < 0.01 ? 4 : 2
+  legend.title = isSigned
+    ? ""
+    : "Colours follow the square root of attention, so weak links show too."
+  const halves = [0, 128].map((start) => {
+    const ramp = make(null, "div", "ramp")
+    const stops = [0, 32, 64, 96, 127].map((step) => steps[start + step].css)
+    ramp.style.background = `linear-gradient(to right, ${stops})`
+    return ramp
+  })
+  const texts = marks.map((mark) => make(null, "div", "", mark === 0 ? "0" : mark.toFixed(digits)))
+  legend.replaceChildren(texts[0], halves[0], texts[1], halves[1], texts[2])
 }

@@ -1,7 +1,7 @@
-// The heatmap table: state and events. Elements are drawn in rows.js, only those in view; colours in scale.js.
+// The heatmap table: state and events. Elements are drawn in rows.js, only those near the view.
 
-import { clamp, describe, make, place, textWidths } from "../shared/dom.js"
-import { tableSteps } from "../shared/keys.js"
+import { clamp, describe, make, place, scrolledTo, spanInView, textWidths } from "../shared/dom.js"
+import { Focus, cellAfter } from "../shared/focus.js"
 import { readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import {
@@ -9,23 +9,21 @@ import {
   DIGITS,
   EXACT_DIGITS,
   SUM,
-  drawCell,
-  drawColumnLabel,
-  drawColumnSum,
+  drawLegend,
+  drawRow,
+  fillBottom,
+  fillTop,
   format,
   isMasked,
   makeLine,
-  nameRow,
-  sumRow,
+  makeScale,
 } from "./rows.js"
-import { drawLegend, makeScale } from "./scale.js"
 
+/** @import { Cell } from "../shared/focus.js" */
 /** @import { Component } from "../shared/view.js" */
-/** @import { Line } from "./rows.js" */
+/** @import { Line, Scale, Sizes } from "./rows.js" */
 /**
- * @typedef {{row: number, column: number}} Cell
  * @typedef {{labels: string[], special: boolean[], segments: number[], positions: number[][]}} Side positions: of each one's pieces, from 0
- * @typedef {{colour: (value: number) => {css: string, ink: string}, steps: {css: string}[], marks: number[]}} Scale
  * @typedef {object} Data
  * @property {Side} rows
  * @property {Side} columns
@@ -40,8 +38,6 @@ import { drawLegend, makeScale } from "./scale.js"
  */
 
 const PHONE = 560 // pixels; narrower is a phone
-const OVERSCAN = 3 // rows and columns drawn beyond the edge
-const STEPS = tableSteps(10)
 
 /** @param {Component} component */
 export default function (component) {
@@ -50,15 +46,13 @@ export default function (component) {
 
 export class TableView extends View {
   /** @type {Data} */ data
-  /** @type {ReturnType<typeof makeScale>} */ scale
-  /** @type {Cell | null} */ pointed = null // by the pointer or by keys
+  /** @type {Scale} */ scale
   /** @type {number[]} */ held = [] // positions, as in links
   /** @type {Line} */ top
   /** @type {Line | null} */ bottom
-  /** @type {Map<number, Line>} */ lines = new Map() // rows in view
-  /** @type {Map<string, HTMLElement>} */ drawn = new Map() // labels, sums and cells in view, by what they are
-  range = "" // rows and columns that are drawn
-  sizes = { width: 0, rowHead: 0, head: 0, isTurned: false }
+  /** @type {ReturnType<typeof spanInView> | null} */ across = null // columns that are drawn
+  /** @type {ReturnType<typeof spanInView> | null} */ down = null // rows
+  /** @type {Sizes} */ sizes
 
   /** @param {Component} component */
   constructor(component) {
@@ -73,21 +67,24 @@ export class TableView extends View {
     this.listen(this.scroller, "scroll", () => this.nextFrame(() => this.drawView()), {
       passive: true,
     })
-    this.listen(this.scroller, "keydown", (event) => this.moveByKey(event))
-    this.listen(this.scroller, "focus", () => {
-      if (this.scroller.matches(":focus-visible"))
-        this.point(this.pointed ?? this.marked ?? { row: 0, column: 0 })
-    })
-    this.listen(this.scroller, "blur", () => this.point(null))
-    this.listen(this.body, "pointermove", (event) => {
-      if (!this.heldCell) this.point(this.cellUnder(event))
-    })
-    this.listen(this.body, "pointerleave", () => {
-      if (!this.heldCell) this.point(null)
-    })
-    this.listen(this.body, "click", (event) => {
-      const cell = this.cellUnder(event)
-      if (cell) this.hold(cell)
+    /** @type {Focus<Cell>} */
+    this.focus = new Focus(this, this.scroller, {
+      idOf: cellOfNode,
+      // Without a cell to start from, the first step leads to the first cell.
+      step: (key) =>
+        cellAfter(key, this.active ?? this.marked ?? { row: -1, column: -1 }, this.size),
+      point: (cell, isByKeys) => {
+        if (cell && isByKeys) this.reveal(cell)
+        this.readCell()
+      },
+      enter: () => this.focus.point(this.marked ?? { row: 0, column: 0 }),
+      pin: (cell) => this.hold(cell),
+      release: () => {
+        this.focus.id = null
+        if (this.held.length) this.hold(null)
+        else this.readCell()
+      },
+      isPinned: () => this.heldCell !== null,
     })
   }
 
@@ -124,15 +121,20 @@ export class TableView extends View {
     return this.heldCell ?? this.cellOf(this.data.found)
   }
 
+  /** The cell that is read: pointed at, or held. */
+  get active() {
+    return this.focus.id ?? this.heldCell
+  }
+
   /** @param {Data} data @param {boolean} isSent */
   update(data, isSent) {
     const isNewText = !this.data || tokensOf(this.data) !== tokensOf(data)
-    if (isNewText) this.pointed = null
+    if (isNewText) this.focus.id = null
     if (isSent) this.held = data.held
     this.data = data
     this.layOut()
     if (isNewText || isSent) this.showMarked()
-    this.point(this.pointed)
+    this.readCell()
   }
 
   layOut() {
@@ -152,20 +154,17 @@ export class TableView extends View {
       "aria-colcount": size.columns + 1 + sums,
       "aria-label": `${data.kind} of ${data.where}, ${size.rows} by ${size.columns} tokens`,
     })
-    world.replaceChildren()
-    this.top = makeLine(world, "top", 1, hasSums, head)
-    world.append(place(this.body, { height }))
-    this.body.replaceChildren(place(this.overlay, { left: rowHead, width }))
-    this.bottom = hasSums ? makeLine(world, "bottom", size.rows + 2, true, SUM.height) : null
+    this.top = makeLine("top", 1, hasSums, head)
+    this.bottom = hasSums ? makeLine("bottom", size.rows + 2, true, SUM.height) : null
+    world.replaceChildren(this.top.node, place(this.body, { height }))
+    if (this.bottom) world.append(this.bottom.node)
+    place(this.overlay, { left: rowHead, width })
     this.nameCorners()
-    this.lines.clear()
-    this.drawn.clear()
-    this.range = ""
+    this.across = this.down = null
     this.drawView()
-    this.drawOverlay()
   }
 
-  /** @returns {import("./rows.js").Sizes} */
+  /** @returns {Sizes} */
   measure() {
     const { data, root, size } = this
     const longest = widestLabel(root, data)
@@ -182,92 +181,46 @@ export class TableView extends View {
   }
 
   nameCorners() {
-    const { top, bottom } = this
-    describe(top.left, {
-      role: "columnheader",
-      "aria-colindex": 1,
-      "aria-label": "from (query), to (key)",
-    })
+    const { top, bottom, size } = this
+    /** @type {(node: HTMLElement | null, role: string, column: number, label: string) => void} */
+    const name = (node, role, column, label) => {
+      if (node) describe(node, { role, "aria-colindex": column, "aria-label": label })
+    }
+    name(top.left, "columnheader", 1, "from (query), to (key)")
     place(make(top.left, "span", "to", "to →"), { right: 6, top: 5 })
     place(make(top.left, "span", "from", "from ↓"), { left: 8, bottom: 4 })
     if (!bottom || !top.right) return
-    const last = this.size.columns + 2
-    describe(top.right, {
-      role: "columnheader",
-      "aria-colindex": last,
-      "aria-label": "sum of the row",
-    }).textContent = "row Σ"
-    describe(bottom.left, {
-      role: "rowheader",
-      "aria-colindex": 1,
-      "aria-label": "sum of the column",
-    }).textContent = "column Σ"
+    name(top.right, "columnheader", size.columns + 2, "sum of the row")
+    name(bottom.left, "rowheader", 1, "sum of the column")
+    top.right.textContent = "row Σ"
+    bottom.left.textContent = "column Σ"
     bottom.right?.setAttribute("role", "presentation")
   }
 
   drawView() {
-    const { scroller, sizes, size, lines, drawn } = this
-    /** @type {(start: number, extent: number, length: number, count: number) => number[]} */
-    const span = (start, extent, length, count) => [
-      Math.max(0, Math.floor(start / length) - OVERSCAN),
-      Math.min(count, Math.ceil((start + extent) / length) + OVERSCAN),
-    ]
+    const { scroller, sizes, size, data, scale, top, bottom, body, overlay } = this
     const { scrollLeft, scrollTop, clientWidth, clientHeight } = scroller
-    const [left, right] = span(scrollLeft, Math.max(clientWidth, 200), sizes.width, size.columns)
-    const [top, bottom] = span(scrollTop, Math.max(clientHeight, 700), CELL.height, size.rows)
-    const range = [left, right, top, bottom].join()
-    if (range === this.range) return
-    this.range = range
-    for (const [row, { node }] of lines) {
-      if (row >= top && row < bottom) continue
-      node.remove()
-      lines.delete(row)
-    }
-    const wanted = new Set()
-    /** @type {(key: string, draw: () => HTMLElement) => void} */
-    const need = (key, draw) => {
-      wanted.add(key)
-      if (!drawn.has(key)) drawn.set(key, draw())
-    }
-    for (let column = left; column < right; column++) this.drawColumn(column, need)
-    for (let row = top; row < bottom; row++) this.drawRow(row, [left, right], need)
-    for (const [key, node] of drawn) {
-      if (wanted.has(key)) continue
-      node.remove()
-      drawn.delete(key)
-    }
+    const [wide, high] = [Math.max(clientWidth, 200), Math.max(clientHeight, 700)]
+    const across = spanInView(this.across, scrollLeft, wide, sizes.width, size.columns)
+    const down = spanInView(this.down, scrollTop, high, CELL.height, size.rows)
+    if (across === this.across && down === this.down) return
+    Object.assign(this, { across, down })
+    const [columns, rows] = [across, down].map(({ first, last }) =>
+      Array.from({ length: last - first }, (_, i) => first + i),
+    )
+    fillTop(top, data, columns, sizes)
+    if (bottom) fillBottom(bottom, data, columns, sizes)
+    body.replaceChildren(overlay, ...rows.map((row) => drawRow(data, row, columns, sizes, scale)))
     this.mark()
   }
 
-  /** @param {number} column @param {(key: string, draw: () => HTMLElement) => void} need */
-  drawColumn(column, need) {
-    const { top, bottom, data, sizes } = this
-    need(`c${column}`, () => drawColumnLabel(top, data, column, sizes))
-    if (bottom) need(`cs${column}`, () => drawColumnSum(bottom, data, column, sizes))
-  }
-
-  /** @param {number} row @param {number[]} columns the first, and the one after the last @param {(key: string, draw: () => HTMLElement) => void} need */
-  drawRow(row, [left, right], need) {
-    const { data, sizes, scale } = this
-    const line = this.lines.get(row) ?? this.makeRow(row)
-    need(`r${row}`, () => line.left)
-    for (let column = left; column < right; column++)
-      need(`${row},${column}`, () => drawCell(line, data, row, column, sizes, scale))
-  }
-
-  /** @param {number} row */
-  makeRow(row) {
-    const line = makeLine(this.body, "row", row + 2, this.hasSums, CELL.height)
-    place(line.node, { top: row * CELL.height })
-    nameRow(line, this.data, row)
-    sumRow(line, this.data, row)
-    this.lines.set(row, line)
-    return line
-  }
-
-  /** Bands along the row and the column of the cell that is pointed at, and lines where the second sentence begins. */
-  drawOverlay() {
-    const { overlay, sizes, extent, data, active } = this
+  /** The cell that is read, with its tokens, its row and its column, the cell that is held, and where the second sentence begins. */
+  mark() {
+    const { overlay, sizes, extent, data, active, marked, scroller, world } = this
+    for (const node of world.querySelectorAll(".on, .marked")) node.classList.remove("on", "marked")
+    /** @type {(name: string, selector: string) => void} */
+    const mark = (name, selector) => world.querySelector(selector)?.classList.add(name)
+    if (marked) mark("marked", `#cell-${marked.row}-${marked.column}`)
     overlay.replaceChildren()
     /** @type {(name: string, box: Partial<typeof extent> & {left?: number, top?: number}) => void} */
     const add = (name, box) => {
@@ -276,34 +229,15 @@ export class TableView extends View {
     const [across, down] = [data.columns, data.rows].map(({ segments }) => segments.indexOf(1))
     if (across > 0) add("boundary", { left: across * sizes.width - 1, width: 2 })
     if (down > 0) add("boundary", { top: down * CELL.height - 1, height: 2 })
+    scroller.removeAttribute("aria-activedescendant")
     if (!active) return
-    add("band", { top: active.row * CELL.height, height: CELL.height })
-    add("band", { left: active.column * sizes.width, width: sizes.width })
-  }
-
-  /** The cell that is read: pointed at, or held. */
-  get active() {
-    return this.pointed ?? this.heldCell
-  }
-
-  /** @param {PointerEvent} event @returns {Cell | null} */
-  cellUnder(event) {
-    const node = event.target instanceof Element ? event.target.closest(".cell") : null
-    return node instanceof HTMLElement
-      ? { row: Number(node.dataset.row) - 1, column: Number(node.dataset.column) - 1 }
-      : null
-  }
-
-  /** @param {Cell | null} cell */
-  point(cell) {
-    this.pointed = cell
-    const { active } = this
-    if (active)
-      describe(this.scroller, { "aria-activedescendant": `cell-${active.row}-${active.column}` })
-    else this.scroller.removeAttribute("aria-activedescendant")
-    this.drawOverlay()
-    this.mark()
-    this.readCell()
+    const { row, column } = active
+    describe(scroller, { "aria-activedescendant": `cell-${row}-${column}` })
+    mark("on", `#cell-${row}-${column}`)
+    mark("on", `.row[aria-rowindex="${row + 2}"] > .left`)
+    mark("on", `.top .label[aria-colindex="${column + 2}"]`)
+    add("band", { top: row * CELL.height, height: CELL.height })
+    add("band", { left: column * sizes.width, width: sizes.width })
   }
 
   /** Hold a cell; again: let it go. The server learns of it for the link. @param {Cell | null} cell */
@@ -315,22 +249,13 @@ export class TableView extends View {
         ? []
         : [data.rows.positions[cell.row][0] + 1, data.columns.positions[cell.column][0] + 1]
     this.tell("view", { held: this.held })
-    this.point(cell)
-  }
-
-  mark() {
-    const { active, marked, drawn } = this
-    const on = active
-      ? [`r${active.row}`, `c${active.column}`, `${active.row},${active.column}`]
-      : []
-    for (const [key, node] of drawn) {
-      node.classList.toggle("on", on.includes(key))
-      node.classList.toggle("marked", marked !== null && key === `${marked.row},${marked.column}`)
-    }
+    this.focus.id = cell
+    this.readCell()
   }
 
   readCell() {
     const { data, sentence, active, marked, heldCell } = this
+    this.mark()
     sentence.replaceChildren()
     /** @type {(className: string, text: string) => HTMLElement} */
     const part = (className, text) => make(sentence, "span", className, text)
@@ -353,70 +278,33 @@ export class TableView extends View {
     else if (heldCell) part("hint", "  · pinned; press again to unpin")
   }
 
-  /** @param {KeyboardEvent} event */
-  moveByKey(event) {
-    const step = STEPS[event.key]
-    if (event.key === "Escape") {
-      if (this.held.length) this.hold(null)
-      this.point(null)
-    } else if (event.key === "Enter" || event.key === " ") {
-      event.preventDefault()
-      if (this.active) this.hold(this.active)
-    } else if (step) {
-      event.preventDefault()
-      const from = this.active ?? this.marked ?? { row: -step[0], column: -step[1] } // else the first step leads to the first cell
-      const { rows, columns } = this.size
-      const cell = {
-        row: clamp(from.row + step[0], 0, rows - 1),
-        column: clamp(from.column + step[1], 0, columns - 1),
-      }
-      this.reveal(cell)
-      this.point(cell)
-    }
-  }
-
-  /** Where a cell is in what scrolls, and how much of that can be seen, in pixels. @param {Cell} cell */
-  placeOf({ row, column }) {
-    const { scroller, sizes } = this
-    return {
-      x: column * sizes.width,
-      wide: scroller.clientWidth - sizes.rowHead - (this.hasSums ? SUM.width : 0),
-      y: row * CELL.height,
-      high: scroller.clientHeight - sizes.head - (this.hasSums ? SUM.height : 0),
-    }
-  }
-
   /** Scroll the cell that is held to the middle of what is visible; likewise the one that is named, where it is out of view. */
   showMarked() {
-    const { marked, scroller } = this
-    if (!marked) return
-    const { x, y, wide, high } = this.placeOf(marked)
-    const isOut =
-      x < scroller.scrollLeft ||
-      x + this.sizes.width > scroller.scrollLeft + wide ||
-      y < scroller.scrollTop ||
-      y + CELL.height > scroller.scrollTop + high
-    if (!this.heldCell && !isOut) return
-    Object.assign(this.scroller, {
-      scrollLeft: x - (wide - this.sizes.width) / 2,
-      scrollTop: y - (high - CELL.height) / 2,
-    })
-    this.drawView()
+    if (this.marked) this.reveal(this.marked, true)
   }
 
-  /** Scroll a cell into view. @param {Cell} cell */
-  reveal(cell) {
-    const {
-      scroller,
-      sizes: { width },
-    } = this
-    const { x, y, wide, high } = this.placeOf(cell)
-    if (x < scroller.scrollLeft) scroller.scrollLeft = x
-    if (x + width > scroller.scrollLeft + wide) scroller.scrollLeft = x + width - wide
-    if (y < scroller.scrollTop) scroller.scrollTop = y
-    if (y + CELL.height > scroller.scrollTop + high) scroller.scrollTop = y + CELL.height - high
+  /** Scroll a cell into view. @param {Cell} cell @param {boolean} [isCentred] */
+  reveal({ row, column }, isCentred = false) {
+    const { scroller, sizes, hasSums, heldCell } = this
+    const { scrollLeft, scrollTop, clientWidth, clientHeight } = scroller
+    const [x, y, { width }, { height }] = [column * sizes.width, row * CELL.height, sizes, CELL]
+    const wide = clientWidth - sizes.rowHead - (hasSums ? SUM.width : 0)
+    const high = clientHeight - sizes.head - (hasSums ? SUM.height : 0)
+    const left = scrolledTo(scrollLeft, x, width, wide)
+    const top = scrolledTo(scrollTop, y, height, high)
+    const moves = heldCell !== null || left !== scrollLeft || top !== scrollTop
+    if (!isCentred) scroller.scrollTo(left, top)
+    else if (moves) scroller.scrollTo(x - (wide - width) / 2, y - (high - height) / 2)
     this.drawView()
   }
+}
+
+/** @param {EventTarget | null} target @returns {Cell | null} */
+function cellOfNode(target) {
+  const node = target instanceof Element ? target.closest(".cell") : null
+  return node instanceof HTMLElement
+    ? { row: Number(node.dataset.row) - 1, column: Number(node.dataset.column) - 1 }
+    : null
 }
 
 /** What tells one text's tokens from another's, whichever of them are shown. @param {Data} data */

@@ -1,13 +1,31 @@
-"""Where a step leads, from layer to layer and from head to head."""
+"""What views share: where a step leads, when a report is made, how a share is written."""
 
 from __future__ import annotations
 
 import pytest
 
+from core.vocabulary import percent
 from tests.scripts.conftest import RunWith
 
 LAYERS, HEADS = ("3", "6"), ("1", "2", "3", "4")  # of a hybrid
 MEANS = {"layer": ("mean", *LAYERS), "head": ("mean", "max", *HEADS)}
+TOLD = """
+const told = [], reporter = new Reporter(), state = { held: [2] }
+const tell = (name, { at, ...value }) => told.push([name, value])
+reporter.component = { setStateValue: tell, setTriggerValue: tell }
+const sent = [reporter.isSent(1), reporter.isSent(1)]
+reporter.tell("view", { held: [1] }, 9000)
+reporter.tell("view", state, 9000)
+state.held = [3]
+sent.push(reporter.isSent(2))
+for (let times = 0; times < 2; times++) reporter.flush()
+reporter.tell("open", { head: 4 })
+reporter.tell("view", state, 9000)
+reporter.stop()
+reporter.flush()
+return [sent, told]
+"""
+SHARES = (0, 4e-4, 0.001, 0.004, 0.05, 0.0695, 0.099, 0.4312, 0.6, 0.99, 0.994, 0.9995, 1)
 
 
 @pytest.mark.parametrize(
@@ -42,5 +60,16 @@ def test_a_step_leads_to_the_next_of_what_is_offered(
     shown = dict(zip(("layer", "head"), values, strict=True))
     by = dict(zip(("layer", "head"), step, strict=True))
     body = "return stepped(choices, values, step)"
-    run = run_with("shared/stepper")
+    run = run_with("shared/controls")
     assert run(body, choices=sent, values=shown, step=by) == expected
+
+
+def test_of_reports_that_wait_the_last_is_told_once_as_it_was_made(run_with: RunWith) -> None:
+    sent, told = run_with("shared/reports")(TOLD)
+    assert sent == [True, False, True]
+    assert told == [["view", {"held": [2], "serial": 1}], ["open", {"head": 4, "serial": 2}]]
+
+
+def test_a_share_is_written_as_in_sentences(run_with: RunWith) -> None:
+    run = run_with("shared/weight_words")
+    assert run("return shares.map(percent)", shares=SHARES) == list(map(percent, SHARES))

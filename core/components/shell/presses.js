@@ -1,0 +1,170 @@
+// What is pressed in the window: keys in fields, links of the menu, words that are explained; and when nothing has been.
+
+// Keys in fields. Enter applies what was typed and leaves the field, so that keys belong to the page again; in a text
+// Shift + Enter begins a new line.
+
+const LINE = "[data-testid=stTextInputField]"
+const TEXT = ":is(.st-key-text, .st-key-pair, .st-key-decoder) textarea" // layout.css has its looks
+
+/** @param {Document} document @param {AbortSignal} [signal] ends it */
+export function leaveOnEnter(document, signal) {
+  /** @param {KeyboardEvent} event */
+  function onKey(event) {
+    const { key, shiftKey, target } = event
+    const isComposing = event.isComposing || event.keyCode === 229 // that Enter ends a word in an input method
+    if (key !== "Enter" || isComposing || !(target instanceof HTMLElement)) return
+    if (target.matches(LINE)) setTimeout(() => target.blur())
+    if (!target.matches(TEXT) || shiftKey) return
+    event.preventDefault()
+    event.stopPropagation() // Ctrl + Enter would apply it twice
+    target.blur() // which applies it
+  }
+  /** A text that is left shows its beginning, as a field of one line does. @param {FocusEvent} event */
+  function onLeave({ target }) {
+    if (target instanceof HTMLTextAreaElement && target.matches(TEXT)) target.scrollTo(0, 0)
+  }
+  document.addEventListener("keydown", onKey, { capture: true, signal })
+  document.addEventListener("focusout", onLeave, { signal })
+}
+
+// Words that are explained and "?" open under a mouse only: Streamlit's tooltips ignore a finger, and what a browser
+// says of a mouse for a moment after one. To a tap they are told that a mouse is there, until the next tap elsewhere.
+
+const HINT = '[data-testid="stTooltipHoverTarget"]'
+const HINT_MS = 100 // tooltips believe in a mouse again after 50
+
+/** Hints open when they are tapped; those of buttons do not, since a tap presses these. @param {Document} document @param {AbortSignal} [signal] */
+export function openHintsOnTap(document, signal) {
+  /** @type {Element | null} */
+  let open = null
+  /** @type {number | undefined} */
+  let timer
+  /** @param {PointerEvent} event */
+  function onTap({ pointerType, target }) {
+    if (pointerType !== "touch") return
+    clearTimeout(timer)
+    const hint = hintAt(target)
+    const other =
+      hint === open || hint?.querySelector('[data-testid^="stBaseButton"]') ? null : hint
+    if (open) tell(open, "pointerout")
+    open = other
+    if (other) timer = setTimeout(() => tell(other, "pointerover"), HINT_MS)
+  }
+  const options = { capture: true, signal }
+  document.addEventListener("pointerup", onTap, options)
+  document.addEventListener("pointerdown", spareSwitch, options)
+  document.addEventListener("click", spareSwitch, options)
+}
+
+/** The "?" in the label of a switch does not switch it. @param {Event} event */
+function spareSwitch(event) {
+  if (!hintAt(event.target)?.closest("label")?.querySelector('[role="switch"]')) return
+  event.stopPropagation()
+  if (event.type === "click") event.preventDefault()
+}
+
+/** @param {EventTarget | null} target */
+function hintAt(target) {
+  return target instanceof Element ? target.closest(HINT) : null
+}
+
+/** @param {Element} hint @param {string} type */
+function tell(hint, type) {
+  hint.dispatchEvent(new PointerEvent(type, { bubbles: true, pointerType: "mouse" }))
+}
+
+// The menu's links. They open the other page with the same text in a new tab too. And a field sends its text when it is
+// left, a little later than the click that leaves it takes effect: Streamlit would open the clicked page, then run the
+// page before with the new text, and stay there.
+
+// Parameters that mean the same on every page; of layer and head a number, as few pages have means.
+const COMMON = ["model", "text", "pair", "packed", "input", "image"]
+const OF_MENU = "a:is([data-testid=stSidebarNavLink], [data-testid=stPageLink-NavLink])"
+const PLACE = ["layer", "head"]
+const WAIT_MS = 250 // a field has sent its text by then, also where the page is busy
+
+/** Links of the menu hold what the address says of every page, for a new tab. @param {Document} document @param {AbortSignal} [signal] */
+export function makeLinksCarry(document, signal) {
+  /** @param {Event} event */
+  function onReach({ target }) {
+    const link = target instanceof Element && target.closest(OF_MENU)
+    if (link instanceof HTMLAnchorElement) link.search = commonOf(document.location.search)
+  }
+  // before a link is opened or copied
+  for (const name of ["pointerover", "pointerdown", "focusin"])
+    document.addEventListener(name, onReach, { capture: true, signal })
+}
+
+/** The part of an address that every page reads. @param {string} search @returns {string} */
+export function commonOf(search) {
+  const isCommon = (/** @type {[string, string]} */ [name, value]) =>
+    COMMON.includes(name) || (PLACE.includes(name) && /^\d+$/.test(value))
+  return new URLSearchParams([...new URLSearchParams(search)].filter(isCommon)).toString()
+}
+
+/** Links clicked right after a field was left are followed once it has sent its text. @param {Document} document @param {AbortSignal} [signal] */
+export function makeLinksWait(document, signal) {
+  let left = -Infinity // when a field was last left, in milliseconds
+  /** @type {number | undefined} */
+  let timer
+  /** @param {FocusEvent} event */
+  function onLeave({ target }) {
+    if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement)
+      left = performance.now()
+  }
+  /** @param {MouseEvent} event */
+  function onClick(event) {
+    const link = event.target instanceof Element ? event.target.closest("a") : null
+    const elsewhere =
+      event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey
+    if (!link || !event.isTrusted || elsewhere) return
+    clearTimeout(timer) // else the link that was clicked before would be followed last
+    if (performance.now() - left > WAIT_MS) return
+    event.preventDefault()
+    event.stopPropagation()
+    timer = setTimeout(() => {
+      ;(link.isConnected ? link : sameLink(document, link))?.click()
+    }, WAIT_MS)
+  }
+  document.addEventListener("focusout", onLeave, { capture: true, signal })
+  document.addEventListener("click", onClick, { capture: true, signal })
+}
+
+/** The link that stands for one which was drawn anew meanwhile. @param {Document} document @param {HTMLAnchorElement} link */
+function sameLink(document, link) {
+  return [...document.querySelectorAll("a")].find((other) => other.pathname === link.pathname)
+}
+
+// A report that comes between the click on a link and the page it leads to would bring back the page that is left.
+
+const CHECK_MS = 100
+const QUIET_CHECKS = 3
+const AFTER_INPUT_CHECKS = 20 // what was asked for has begun by then, also on a slow line
+const AFTER_LINK_CHECKS = 300 // or until the page of the link has begun, on a server that is busy
+
+/** Run once no page has run for a while, and nobody has just asked for one. @param {Document} document @param {() => void} run @param {AbortSignal} [signal] */
+export function whenQuiet(document, run, signal) {
+  const ending = new AbortController()
+  let left = QUIET_CHECKS // how often more nothing must run
+  let isLed = false // by a link, to a page that has not begun
+  const timer = setInterval(() => {
+    const app = document.querySelector('[data-testid="stApp"]')
+    const runs = app?.getAttribute("data-test-script-state") !== "notRunning"
+    if (runs && isLed) left = QUIET_CHECKS
+    isLed &&= !runs
+    left = runs ? Math.max(left, QUIET_CHECKS) : left - 1
+    if (left > 0) return
+    ending.abort()
+    run()
+  }, CHECK_MS)
+  /** @param {Event} event */
+  function onInput({ type, target }) {
+    const link = type === "click" && /** @type {Element | null} */ (target)?.closest?.("a")
+    isLed ||= Boolean(link)
+    left = isLed ? AFTER_LINK_CHECKS : AFTER_INPUT_CHECKS
+  }
+  for (const name of ["pointerdown", "keydown", "click"])
+    document.addEventListener(name, onInput, { capture: true, signal: ending.signal })
+  ending.signal.addEventListener("abort", () => clearInterval(timer))
+  signal?.addEventListener("abort", () => ending.abort())
+}
