@@ -19,7 +19,7 @@ from streamlit.testing.v1.element_tree import Block
 
 from core.model import loading
 from core.model.downloading import hub
-from core.model.interventions import samples
+from core.model.interventions import heads as effects_of_heads
 from core.screens.atlas import matrix
 from core.screens.atlas.corpus import making
 from core.screens.atlas.corpus.entry import keep_atlas
@@ -80,7 +80,7 @@ def _what_is_slow_is_made_once() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def few_effects() -> Iterator[None]:
     """Effects on few tokens, compared with two random directions: else a minute a text."""
-    run, samples_of = measuring._run, samples.samples_of
+    run, samples_of = measuring._run, effects_of_heads.samples_of
 
     def run_few(*given: Any, draws: int = 0, **options: Any) -> Effects:
         return run(*given, draws=min(draws, 2), **options)
@@ -88,8 +88,8 @@ def few_effects() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measuring, "_run", run_few)
         patch.setattr(effect_input, "MAX_TOKENS", 16)  # no text of other tests is cut
-        patch.setattr(effect_corpus, "DRAWS", 2)
-        for module in (samples, effect_corpus):
+        patch.setattr(effect_corpus, "SAMPLE_DRAWS", 2)
+        for module in (effects_of_heads, effect_corpus):
             patch.setattr(module, "samples_of", lambda model: samples_of(model)[:2])
         yield
     for kept in (measuring._place, measuring.effects_of_head, effect_corpus._place):

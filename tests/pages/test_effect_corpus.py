@@ -10,7 +10,7 @@ import pytest
 from core.analysis.effect.corpus import corpus_table
 from core.model import load, trace_text
 from core.model.errors import ModelError
-from core.model.interventions import samples
+from core.model.interventions import heads
 from core.screens.effect import corpus
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, charts, numbers, said
@@ -27,15 +27,15 @@ NOVELS = "bundled/gpt2-novels"
 
 def _table() -> pd.DataFrame:
     key = NOVELS, "text", "mean", "kl"
-    found, compared = (corpus._place(*key, draws).kept[0] for draws in (0, samples.DRAWS))
+    found, compared = (corpus._place(*key, draws).kept[0] for draws in (0, heads.SAMPLE_DRAWS))
     return corpus_table(trace_text(load(NOVELS), BOOK), found, compared)
 
 
 @pytest.fixture
 def few_samples(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Five sentences or images in place of all."""
-    original = samples.samples_of
-    for module in (samples, corpus):
+    original = heads.samples_of
+    for module in (heads, corpus):
         monkeypatch.setattr(module, "samples_of", lambda model: original(model)[:5])
     corpus._place.clear()
     yield
@@ -82,7 +82,7 @@ def test_values_are_drawn_before_they_are_compared_and_what_was_measured_stays(
 ) -> None:
     measured: list[tuple[int, int]] = []
     headlines: list[str] = []
-    original, headline = samples.sample_effects, corpus._headline
+    original, headline = heads.sample_effects, corpus._headline
 
     def noted(model: object, place: int, *given: object, draws: int, **more: object) -> object:
         measured.append((draws, place))

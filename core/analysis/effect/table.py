@@ -66,7 +66,7 @@ def effect_table(
     ----------
     layered : the trace whose layers these are.
     found : of :func:`core.model.effects`.
-    written : (layer, head), of ``core.model.interventions.written.written_norms``.
+    written : (layer, head), of ``core.model.interventions.reference.written_norms``.
     patterns : the pattern of each head in the order of rows, as ``pattern_table``'s ``class``.
     direct : (layer, head), of ``core.model.interventions.direct.direct_effects``.
 

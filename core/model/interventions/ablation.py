@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,17 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.model.errors import UnsupportedModelError
-from core.model.interventions.changing import Intervention, Replacement
-from core.model.interventions.heads import (
-    Doubles,
-    Replace,
+from core.model.interventions.changing import UNCHANGED, Intervention, Replacement
+from core.model.interventions.heads import Doubles, Replace, replacements, rows_of
+from core.model.interventions.measures import (
+    Measure,
+    Measurement,
+    Probe,
     as_input,
-    replacements,
-    rows_of,
-    run_changed,
+    measures_of,
+    probe_of,
+    run,
+    whole_probe,
 )
-from core.model.interventions.measures import Measure, Measured, measured, measures_of, words_of
-from core.model.interventions.reference import head_outputs, outputs_of
 from core.model.language import display_names
 from core.model.refusal import refusing_to
 from core.model.running.tracing import trace_inputs
@@ -30,12 +31,9 @@ from core.model.trace import Trace
 
 if TYPE_CHECKING:
     import torch
-    from PIL import Image
 
-    from core.model.image.pixels import Pixels
-    from core.model.interventions.reference import Outputs, Source
+    from core.model.interventions.measures import Source
     from core.model.running.loaded import LoadedModel
-    from core.model.text.inputs import Input
 
 DRAWS = 4  # controls, at most: of an edge, the keys whose weights are nearest
 TOP = 5  # words or classes: the likeliest before, and the likeliest after
@@ -59,18 +57,16 @@ class Expected(NamedTuple):
     after: float
 
 
-@dataclass(frozen=True, eq=False)
-class AblationResult:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AblationResult(Measurement):
     """A text or an image before and after an ablation.
 
     Attributes
     ----------
     before, after : the traces; the second is the model's own under the intervention.
     change : of what is measured, as the values of :class:`core.model.interventions.heads.Effects`.
-    control : the largest of the :attr:`draws` by size; NaN without any.
     draws : (draw,), the change when as much is ablated elsewhere: of heads, in random directions,
         one rotation for all; of an edge, of the keys of the same row whose weights are nearest.
-    measure, unit, words, position, is_masked : as in ``Effects``.
     expected : what is likeliest before or after, the likeliest before first; empty where the model
         names neither words nor classes.
     """
@@ -78,70 +74,56 @@ class AblationResult:
     before: Trace
     after: Trace
     change: float
-    control: float
     draws: Doubles
-    measure: Measure
-    unit: str
-    words: tuple[str, ...]
-    position: int | None
-    is_masked: bool
     expected: tuple[Expected, ...]
 
-
-class _Read(NamedTuple):
-    """What was read before, (1, number), and after the ablation and after each control."""
-
-    way: Measured
-    before: torch.Tensor
-    after: list[torch.Tensor]
+    @property
+    def control(self) -> float:
+        """The largest of the :attr:`draws` by size; NaN without any."""
+        return float(np.abs(self.draws).max()) if len(self.draws) else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
 class _Ablation:
-    """An input, its trace, and what is ablated of its attention."""
+    """What is ablated of an input's attention, as it was before."""
 
-    model: LoadedModel
     source: Source
-    item: Input
     before: Trace
     heads: Collection[tuple[int, int]]
     cells: Sequence[Cell]
     replace: Replace
 
-    def read(self, measure: Measure | None, draws: int) -> _Read:
-        way = measured(self.model, self.item, measure)
-        own = outputs_of(self.model, way.network, way.inputs(1), way.tokens)
-        before = run_changed(self.model, way, Intervention())
-        changes = self.interventions(own, draws)
-        return _Read(way, before, [run_changed(self.model, way, each) for each in changes])
-
-    def interventions(self, own: Outputs, draws: int) -> Iterator[Intervention]:
-        """The ablation, then its controls, for a pass in which the heads give `own`."""
-        replaced = self._replaced(own, draws) if self.heads else repeat({})
-        masks = self._forbidden(own) if self.cells else repeat({})
+    def interventions(self, probe: Probe, draws: int) -> Iterator[Intervention]:
+        """The ablation, then its controls."""
+        replaced: Iterable[Sequence[Replacement]] = repeat(())
+        if self.heads:
+            given = replacements(probe, self.source, self.replace)
+            rows = list(rows_of(*given, self.heads, draws))
+            replaced = ([row for draw, row in rows if draw == each] for each in range(1 + draws))
+        masks = self._forbidden(probe) if self.cells else repeat({})
         return islice(map(Intervention, replaced, masks), 1 + draws)
 
-    def _replaced(self, own: Outputs, draws: int) -> list[dict[int, list[Replacement]]]:
-        given = replacements(self.model, self.source, own, self.replace, None)
-        replaced: list[dict[int, list[Replacement]]] = [{} for _ in range(1 + draws)]
-        for row in rows_of(own, given, self.heads, draws):
-            change = Replacement(0, row.head, row.values)
-            replaced[row.place[0]].setdefault(row.layer, []).append(change)
-        return replaced
-
-    def _forbidden(self, own: Outputs) -> Iterator[dict[int, torch.Tensor]]:
+    def _forbidden(self, probe: Probe) -> Iterator[dict[int, torch.Tensor]]:
         """Masks of the cells, then of as many with other keys, the nearest weights first."""
+        import torch
+
+        shape, device = (self.before.shape[1], probe.tokens), probe.model.network.device
         keys = [[cell.key, *_nearest_keys(self.before, cell)] for cell in self.cells]
         for places in zip(*keys, strict=False):
             cells = [c._replace(key=key) for c, key in zip(self.cells, places, strict=True)]
-            masks = _masks(cells, (self.before.shape[1], len(own[0])))
-            yield {layer: own[0].new_tensor(mask).bool() for layer, mask in masks.items()}
+            masks = _masks(cells, shape).items()
+            yield {layer: torch.tensor(mask, device=device) for layer, mask in masks}
+
+    def passes(self, probe: Probe, draws: int) -> list[torch.Tensor]:
+        """What is read before, after the ablation, and after each control."""
+        changes = (UNCHANGED, *self.interventions(probe, draws))
+        return [run(probe, change) for change in changes]
 
 
 @refusing_to("run")
 def ablate(
     model: LoadedModel,
-    text: str | Image.Image | Pixels,
+    text: Source,
     *,
     heads: Collection[tuple[int, int]] = (),
     cells: Sequence[Cell] = (),
@@ -172,24 +154,31 @@ def ablate(
     item = as_input(model, text, pair, max_tokens)
     (before,) = trace_inputs(model, [item])
     _check_rows(before, cells)
-    ablation = _Ablation(model, text, item, before, heads, cells, replace)
-    (change,) = ablation.interventions(head_outputs(model, item), 0)
+    ablation = _Ablation(text, before, heads, cells, replace)
+    (change,) = ablation.interventions(whole_probe(model, item), 0)
     (after,) = trace_inputs(model, [item], change=change)
-    read = ablation.read(measure, draws)
-    changes = [float(read.way.compare(read.before, each)[0]) for each in read.after]
+    probe = probe_of(model, text, measure, pair=pair, max_tokens=max_tokens)
+    reads = ablation.passes(probe, draws)
+    change_by, *draws_by = (float(probe.compare(reads[0], each)[0]) for each in reads[1:])
+    said, by = reads, _says(model, probe.measure)
+    if by not in {None, probe.measure}:
+        said = ablation.passes(probe_of(model, text, by, pair=pair, max_tokens=max_tokens), 0)
     return AblationResult(
-        before,
-        after,
-        changes[0],
-        max(map(abs, changes[1:]), default=float("nan")),
-        np.array(changes[1:]),
-        read.way.measure,
-        read.way.unit,
-        words_of(model, read.before, read.way),
-        read.way.position,
-        read.way.is_masked,
-        _expected(ablation, read),
+        before=before,
+        after=after,
+        change=change_by,
+        draws=np.array(draws_by),
+        expected=() if by is None else _expected(model, said[0][0], said[1][0]),
+        **probe.of(reads[0]),
     )
+
+
+def _says(model: LoadedModel, measure: Measure) -> Measure | None:
+    """The measure that reads all words, or all classes: this one if it does; None without one."""
+    offered = measures_of(model)
+    if "kl" in offered:
+        return measure if measure in _OF_WORDS else "kl"
+    return None if model.classifier is None else "class"
 
 
 def _masks(cells: Sequence[Cell], shape: tuple[int, int]) -> dict[int, NDArray[np.bool_]]:
@@ -222,27 +211,17 @@ def _nearest_keys(trace: Trace, cell: Cell) -> list[int]:
     return [int(key) for key in np.argsort(apart, kind="stable") if key != cell.key and row[key]]
 
 
-def _expected(ablation: _Ablation, read: _Read) -> tuple[Expected, ...]:
-    """What is likeliest before and after, of words or classes; empty where there are none."""
-    model = ablation.model
-    if "kl" in measures_of(model):
-        read = read if read.way.measure in _OF_WORDS else ablation.read("kl", 0)
-    elif model.classifier is None:
-        return ()
-    elif read.way.measure != "class":
-        read = ablation.read("class", 0)
-    before, after = (each[0].softmax(-1) for each in (read.before, read.after[0]))
+def _expected(
+    model: LoadedModel, before: torch.Tensor, after: torch.Tensor
+) -> tuple[Expected, ...]:
+    """What is likeliest before and after, from the logits of all words or classes."""
+    before, after = before.softmax(-1), after.softmax(-1)
     count = min(TOP, len(before))
     ids = [*before.topk(count).indices.tolist(), *after.topk(count).indices.tolist()]
     ranked = sorted(dict.fromkeys(ids), key=lambda each: -float(before[each]))
+    labels = model.labels
+    names = [labels[each] for each in ranked] if labels else display_names(model.tokenizer, ranked)
     return tuple(
         Expected(name, float(before[each]), float(after[each]))
-        for each, name in zip(ranked, _names(model, ranked), strict=True)
+        for each, name in zip(ranked, names, strict=True)
     )
-
-
-def _names(model: LoadedModel, ids: list[int]) -> list[str]:
-    """What classes, or words of the vocabulary, are called."""
-    if model.labels:
-        return [model.labels[each] for each in ids]
-    return display_names(model.tokenizer, ids)

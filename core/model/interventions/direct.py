@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
 
 from core.model.errors import UnsupportedModelError
-from core.model.interventions.changing import Intervention, Replacement, run
-from core.model.interventions.heads import (
-    Doubles,
-    Replace,
-    as_input,
-    changes_of,
-    copies_of,
-    replacements,
-    rows_of,
+from core.model.interventions.changing import UNCHANGED, Intervention, Replacement
+from core.model.interventions.heads import Doubles, Replace, head_table, replacements
+from core.model.interventions.measures import (
+    Measure,
+    Measurement,
+    Probe,
+    measures_of,
+    probe_of,
+    run,
 )
-from core.model.interventions.measures import Measure, Measured, measured, measures_of, words_of
 from core.model.language import display_names, first_words
 from core.model.refusal import refusing_to
 
 if TYPE_CHECKING:
     import torch
-    from PIL import Image
 
-    from core.model.image.pixels import Pixels
-    from core.model.interventions.stream import Leaf, LinearReplay
+    from core.model.interventions.measures import Source
+    from core.model.interventions.stream import LinearReplay
     from core.model.running.loaded import LoadedModel
-    from core.model.text.inputs import Input
 
 SUMS: tuple[Measure, ...] = ("logit_difference", "class", "sentence")
 _followed: WeakSet[LoadedModel] = WeakSet()  # models whose parts add up
 TOLERANCE = 1e-3  # of the value, or of 1: how far the sum of all parts may be from it
 
 
-@dataclass(frozen=True, eq=False)
-class DirectParts:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DirectParts(Measurement):
     """What is read at a model's end, as a sum of what each of its parts writes.
 
     Attributes
@@ -48,10 +44,8 @@ class DirectParts:
     heads : (layer, head), NaN where a layer has no such head.
     layers : (layer,), what is written between a layer's heads and the next layer's: by its MLP.
     embeddings, biases : of all tokens; of norms, of W_O and of the head for words.
-    value : what is read: the sum of all these.
-    measure, unit, words, position, is_masked : as for :class:`core.model.Effects`; the value is the
-        lead of the first word over the second, the logit of the class, or the length of the vector
-        of the sentence or of CLS.
+    value : the sum of all these: the lead of the first word over the second, the logit of the
+        class, or the length of the vector of the sentence or of CLS.
     """
 
     heads: Doubles
@@ -59,11 +53,6 @@ class DirectParts:
     embeddings: float
     biases: float
     value: float
-    measure: Measure
-    unit: str
-    words: tuple[str, ...]
-    position: int | None
-    is_masked: bool
 
 
 class WrittenWord(NamedTuple):
@@ -86,24 +75,6 @@ class WrittenWords(NamedTuple):
     passed_over: int
 
 
-@dataclass(frozen=True, eq=False)
-class _Taken:
-    """A model's pass on one input, taken apart."""
-
-    model: LoadedModel
-    way: Measured
-    stream: LinearReplay
-    before: torch.Tensor  # what was read
-    start: torch.Tensor  # the residual stream before the first layer
-
-    def again(self, intervention: Intervention, copies: int = 1) -> torch.Tensor:
-        """What is read, (copy, number), when only the direct effects of a change count."""
-        import torch
-
-        with torch.inference_mode():
-            return _pass(self.model, self.way, self.stream, intervention, copies)[0]
-
-
 def summed_measure(model: LoadedModel) -> Measure:
     """The measure that is a sum of direct effects."""
     return next(each for each in measures_of(model) if each in SUMS)
@@ -112,7 +83,7 @@ def summed_measure(model: LoadedModel) -> Measure:
 @refusing_to("run")
 def direct_parts(
     model: LoadedModel,
-    text: str | Image.Image | Pixels,
+    text: Source,
     measure: Measure | None = None,
     *,
     pair: str | None = None,
@@ -135,102 +106,73 @@ def direct_parts(
             f"{{name}} cannot be taken apart by {chosen!r}.",
             f"Measure it by {' or '.join(map(repr, SUMS))}.",
         )
-    item = as_input(model, text, pair, max_tokens)
-    return _summed(model, measured(model, item, chosen))
+    return parts_of(probe_of(model, text, chosen, pair=pair, max_tokens=max_tokens))
 
 
-def check_followed(model: LoadedModel, item: Input) -> None:
-    """Refuse a model whose parts do not add up; once a model, on the first input asked for.
-
-    Raises
-    ------
-    UnsupportedModelError
-        As :func:`direct_parts`.
-    """
-    if model not in _followed:
-        _summed(model, measured(model, item, summed_measure(model)))
-        _followed.add(model)
-
-
-def _summed(model: LoadedModel, way: Measured) -> DirectParts:
-    """The parts, which add up to the value."""
+def parts_of(probe: Probe) -> DirectParts:
+    """The parts, which add up to the value; parameters and errors as of :func:`direct_parts`."""
     import torch
 
-    with torch.inference_mode(mode=False), torch.enable_grad():
-        taken = _taken(model, way)
-        value = _value(way, taken.before)
-        shares = _shares(value, taken)
-    parts = _parts(model, way, taken, float(value.detach()), shares)
-    _check(parts)
+    stream = _replay(probe)
+    with torch.inference_mode(mode=False):
+        read = run(probe, follower=stream, grad=True)
+        before = read.detach()
+        if probe.value is not None:
+            value = probe.value(before, read).sum()
+        else:
+            value = (read @ (before / before.norm()).T).sum()
+        shares = list(_shares(value, stream))
+    widest = max(share.size for kind, _, share in shares if kind == "head")
+    heads = np.full((probe.model.layers, widest), np.nan)
+    sums = {kind: np.zeros(len(heads)) for kind in ("layer", "embeddings", "bias")}
+    for kind, layer, share in shares:
+        if kind == "head":
+            heads[layer, : len(share)] = share
+        else:
+            sums[kind][max(layer, 0)] += share
+    parts = DirectParts(
+        heads=heads,
+        layers=sums["layer"],
+        embeddings=sums["embeddings"].sum(),
+        biases=sums["bias"].sum(),
+        value=float(value.detach()),
+        **(probe.of(before) | ({"unit": "length"} if probe.is_vector else {})),
+    )
+    total = np.nansum(heads) + sum(each.sum() for each in sums.values())
+    if not abs(total - parts.value) <= TOLERANCE * max(1, abs(parts.value)):
+        raise _unfollowed()
     return parts
 
 
-def _value(way: Measured, read: torch.Tensor) -> torch.Tensor:
-    """The number that is linear in what is read, (1, number)."""
-    before = read.detach()
-    if way.value is not None:
-        return way.value(before, read).sum()
-    return (read @ (before / before.norm()).T).sum()
+def _replay(probe: Probe) -> LinearReplay:
+    from core.model.interventions.stream import LinearReplay
+
+    run(probe)  # what a network changes in itself, as BigBird does, it must change before the copy
+    return LinearReplay(probe.network, probe.model.network)
 
 
-def _shares(value: torch.Tensor, taken: _Taken) -> tuple[list[tuple[Leaf, Doubles]], float]:
-    """Gradient by value of each leaf, summed but for heads, and the same of the embeddings."""
+def _shares(value: torch.Tensor, stream: LinearReplay) -> Iterator[tuple[str, int, Doubles]]:
+    """Of each leaf its kind, its layer, and gradient by value, summed but for heads.
+
+    Those that the stream begins with are one, the "embeddings".
+    """
     import torch
 
-    leaves = taken.stream.leaves
+    from core.model.interventions.stream import Leaf
+
+    leaves, start = stream.leaves, stream.start
     tensors = [leaf.values for leaf in leaves]
-    start = taken.start
     early = torch.autograd.grad(
         start, tensors, torch.ones_like(start), allow_unused=True, retain_graph=True
     )
-    *gradients, first = torch.autograd.grad(value, [*tensors, start], allow_unused=True)
-    found = []
-    for leaf, gradient, before in zip(leaves, gradients, early, strict=True):
-        if gradient is not None and before is None:  # else it is part of the embeddings
-            share = (gradient.double() * leaf.values.double()).detach()
+    gradients = torch.autograd.grad(value, [*tensors, start], allow_unused=True)
+    ends = [*leaves, Leaf("embeddings", -1, start)]
+    for leaf, gradient, before in zip(ends, gradients, (*early, None), strict=True):
+        if before is None:  # else it is part of the embeddings
+            slope = torch.zeros_like(leaf.values) if gradient is None else gradient
+            share = (slope.double() * leaf.values.double()).detach()
             axes = (0, 1, 3) if leaf.kind == "head" else tuple(range(share.dim()))
-            found.append((leaf, share.sum(axes).cpu().numpy()))
-    embeddings = 0.0 if first is None else float((first.double() * start.detach().double()).sum())
-    return found, embeddings
-
-
-def _parts(
-    model: LoadedModel,
-    way: Measured,
-    taken: _Taken,
-    value: float,
-    shares: tuple[list[tuple[Leaf, Doubles]], float],
-) -> DirectParts:
-    outputs = taken.stream.outputs
-    heads = np.full((len(outputs), max(layer.shape[1] for layer in outputs)), np.nan)
-    for layer, output in enumerate(outputs):
-        heads[layer, : output.shape[1]] = 0
-    layers, biases = np.zeros(len(outputs)), 0.0
-    for leaf, share in shares[0]:
-        if leaf.kind == "head":
-            heads[leaf.layer, : len(share)] = share
-        elif leaf.kind == "layer":
-            layers[max(leaf.layer, 0)] += share
-        else:
-            biases += float(share)
-    return DirectParts(
-        heads=heads,
-        layers=layers,
-        embeddings=shares[1],
-        biases=biases,
-        value=value,
-        measure=way.measure,
-        unit="length" if way.is_vector else way.unit,
-        words=words_of(model, taken.before.detach(), way),
-        position=way.position,
-        is_masked=way.is_masked,
-    )
-
-
-def _check(parts: DirectParts) -> None:
-    total = np.nansum(parts.heads) + parts.layers.sum() + parts.embeddings + parts.biases
-    if not abs(total - parts.value) <= TOLERANCE * max(1, abs(parts.value)):
-        raise _unfollowed()
+            yield leaf.kind, leaf.layer, share.sum(axes).cpu().numpy()
 
 
 def _unfollowed() -> UnsupportedModelError:
@@ -241,10 +183,39 @@ def _unfollowed() -> UnsupportedModelError:
     )
 
 
+def followed_probe(
+    model: LoadedModel,
+    text: Source,
+    measure: Measure | None,
+    *,
+    pair: str | None = None,
+    max_tokens: int | None = None,
+) -> Probe:
+    """How an input is measured, of a model whose parts add up.
+
+    That is checked once a model, on the first input. Raises `UnsupportedModelError` as
+    :func:`direct_parts`.
+    """
+    if model not in _followed:
+        direct_parts(model, text, pair=pair, max_tokens=max_tokens)
+        _followed.add(model)
+    return probe_of(model, text, measure, pair=pair, max_tokens=max_tokens)
+
+
+def _repeatable(probe: Probe) -> LinearReplay:
+    """A recorded pass that is the same again, for several copies together."""
+    stream = _replay(probe)
+    before = run(probe, follower=stream)
+    again = run(probe, UNCHANGED, min(2, probe.copies), stream)
+    if not bool(((again - before).abs() <= TOLERANCE * before.abs().max()).all()):
+        raise _unfollowed()
+    return stream
+
+
 @refusing_to("run")
 def direct_effects(
     model: LoadedModel,
-    text: str | Image.Image | Pixels,
+    text: Source,
     replace: Replace = "mean",
     measure: Measure | None = None,
     *,
@@ -257,18 +228,10 @@ def direct_effects(
     (layer, head). All later heads and layers give what they gave, and norms keep their scale: the
     difference to `effects` is what they make of the change. Parameters are as there.
     """
-    item = as_input(model, text, pair, max_tokens)
-    check_followed(model, item)
-    way = measured(model, item, measure)
-    taken = _repeatable(model, way)
-    own = tuple(taken.stream.outputs)
-    rows = list(rows_of(own, replacements(model, text, own, replace, None), heads))
-    found = np.full((len(own), max(layer.shape[1] for layer in own)), np.nan)
-    before = taken.again(Intervention())
-    changes = chain.from_iterable(changes_of(way, before, rows, taken.again, copies_of(model, way)))
-    for row, change in zip(rows, changes, strict=True):
-        found[row.layer, row.head] = change
-    return found
+    probe = followed_probe(model, text, measure, pair=pair, max_tokens=max_tokens)
+    given = replacements(probe, text, replace)
+    table: Doubles = head_table(probe, given, _repeatable(probe), heads=heads)[1][0]
+    return table
 
 
 @refusing_to("run")
@@ -290,12 +253,10 @@ def written_words(
     """
     if "logit_difference" not in measures_of(model):
         return None
-    item = as_input(model, text, pair, max_tokens)
-    check_followed(model, item)
-    way = measured(model, item, "logit_difference")
-    taken = _repeatable(model, way)
-    absent = Intervention({layer: [Replacement(0, head, 0.0)]})
-    (part,) = taken.again(Intervention()) - taken.again(absent)
+    probe = followed_probe(model, text, "logit_difference", pair=pair, max_tokens=max_tokens)
+    stream = _repeatable(probe)
+    absent = Intervention([Replacement(layer, head, 0.0)])
+    (part,) = run(probe, follower=stream) - run(probe, absent, follower=stream)
     part = part - part.mean()
     (up, passed), (down, also_passed) = (_most_moved(model, part, count, s) for s in (1, -1))
     return WrittenWords(up, down, passed + also_passed)
@@ -309,38 +270,3 @@ def _most_moved(
     words, passed_over = first_words(model.tokenizer, order, count)
     names = display_names(model.tokenizer, words)
     return tuple(map(WrittenWord, names, words, part[words].tolist())), passed_over
-
-
-def _repeatable(model: LoadedModel, way: Measured) -> _Taken:
-    """A pass that is the same again, for several copies together."""
-    import torch
-
-    with torch.no_grad():
-        taken = _taken(model, way)
-    own = taken.before
-    again = taken.again(Intervention(), min(2, copies_of(model, way)))
-    if not bool(((again - own).abs() <= TOLERANCE * own.abs().max()).all()):
-        raise _unfollowed()
-    return taken
-
-
-def _taken(model: LoadedModel, way: Measured) -> _Taken:
-    from core.model.interventions.stream import LinearReplay
-
-    stream = LinearReplay()
-    read, start = _pass(model, way, stream, None, 1)
-    return _Taken(model, way, stream, read, start)
-
-
-def _pass(
-    model: LoadedModel,
-    way: Measured,
-    stream: LinearReplay,
-    intervention: Intervention | None,
-    copies: int,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """What is read after a pass of the linear network, and what went into its first layer."""
-    stream.rewind(intervention)
-    network = stream.follow(way.network, model.network)
-    output = run(model, way, stream, copies, network, output_hidden_states=True)
-    return way.read(output), output.hidden_states[0]

@@ -4,49 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from core.model.interventions.changing import Intervention, Replacement, run
-from core.model.interventions.measures import Measure, Measured, measured, words_of
+from core.model import box
+from core.model.interventions.changing import Intervention, Replacement
+from core.model.interventions.measures import Measure, Measurement, Probe, probe_of, run
 from core.model.interventions.reference import (
+    Doubles,
     aligned_outputs,
     identity_of,
     mean_outputs,
     outputs_of,
     reference_samples,
+    reference_texts,
 )
 from core.model.refusal import refusing_to
-from core.model.running.images import image_input
-from core.model.text.inputs import Input, encode
 
 if TYPE_CHECKING:
     import torch
-    from PIL import Image
 
-    from core.model.image.pixels import Pixels
-    from core.model.interventions.prefix import SharedPrefix
-    from core.model.interventions.reference import Outputs, Source
+    from core.model.interventions.following import Follower
+    from core.model.interventions.measures import Source
+    from core.model.interventions.reference import Outputs
     from core.model.running.loaded import LoadedModel
 
-    Read = Callable[[Intervention, int], torch.Tensor]  # what is read of so many copies
-
 Replace = Literal["mean", "zero", "resample"]
-Doubles = NDArray[np.float64]
 DRAWS = 8  # random directions of every head; what is left out of eight is pooled over heads
 SINGLE_DRAWS = 19  # of one head: by luck it changes more than in all of them once in 20
 FRESH_DRAWS = 99  # of each head that is claimed to matter: 1 in 100 by luck
 SEED, FRESH_SEED = 0, 1
-COPIED_TOKENS = 512  # of the copies that run together
-MAX_READ = 16_000_000  # float64 numbers of logits at once: 128 MB
+# Random directions, the same on each of so many samples: of fewer than ten, whatever the number of
+# heads, no single head could exceed chance at a false discovery rate of 10 %.
+SAMPLE_DRAWS, COMPARED = 10, 16
 
 
-@dataclass(frozen=True, eq=False)
-class Effects:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Effects(Measurement):
     """What replacing each head changes.
 
     Attributes
@@ -55,20 +52,12 @@ class Effects:
         answer becomes less likely, or its vector moves.
     draws : (draw, layer, head): the change when the head's output moves as far as the replacement
         moves it, at every token, in a random direction: one rotation for all tokens.
-    measure, unit, replace : what is measured, in what unit, after which replacement.
-    words : the two words whose logits are compared, or the model's likeliest class.
-    position : of the token whose word is measured, from 0; None for other measures.
-    is_masked : whether that token was hidden for this.
+    replace : by what.
     """
 
     values: Doubles
-    draws: NDArray[np.float64]
-    measure: Measure
-    unit: str
+    draws: Doubles
     replace: Replace
-    words: tuple[str, ...]
-    position: int | None
-    is_masked: bool
 
     @property
     def control(self) -> Doubles:
@@ -76,19 +65,10 @@ class Effects:
         return np.abs(self.draws).max(axis=0) if len(self.draws) else self.values * np.nan
 
 
-class Row(NamedTuple):
-    """A copy of the input in which one head gives something else."""
-
-    place: tuple[int, ...]  # in the table of results
-    layer: int
-    head: int
-    values: torch.Tensor
-
-
 @refusing_to("run")
 def effects(
     model: LoadedModel,
-    text: str | Image.Image | Pixels,
+    text: Source,
     replace: Replace = "mean",
     measure: Measure | None = None,
     *,
@@ -103,7 +83,7 @@ def effects(
 ) -> Effects:
     """Replace each head in turn, on one text or image, and measure what changes.
 
-    All heads run in batches of at most `COPIED_TOKENS` tokens, so memory does not grow with their
+    All heads run in batches of at most ``COPIED_TOKENS`` tokens, so memory does not grow with their
     number. Of an encoder-decoder, the encoder's heads.
 
     Parameters
@@ -129,63 +109,68 @@ def effects(
     WrongInputError
         When `words` do not belong to the measure, or one of them is not one token.
     """
-    from core.model.interventions.prefix import SharedPrefix
+    from core.model.interventions.following import SharedPrefix
 
-    item = as_input(model, text, pair, max_tokens)
-    way = measured(model, item, measure, words)
-    own = outputs_of(model, way.network, way.inputs(1), way.tokens)
-    values = np.full((1 + draws, len(own), max(layer.shape[1] for layer in own)), np.nan)
-    given = replacements(model, text, own, replace, reference)
-    rows = list(rows_of(own, given, heads, draws, seed))
-    read = partial(run_changed, model, way, prefix=SharedPrefix())
-    before, done = read(Intervention()), 0
-    for changes in changes_of(way, before, rows, read, copies_of(model, way)):
-        for change in changes:
-            values[rows[done].place] = change
-            done += 1
+    probe = probe_of(model, text, measure, pair=pair, max_tokens=max_tokens, words=words)
+    before, table = head_table(
+        probe,
+        replacements(probe, text, replace, reference),
+        SharedPrefix(),
+        heads=heads,
+        draws=draws,
+        seed=seed,
+        progress=progress,
+    )
+    return Effects(values=table[0], draws=table[1:], replace=replace, **probe.of(before))
+
+
+def head_table(
+    probe: Probe,
+    given: tuple[Outputs, Outputs],
+    follower: Follower,
+    *,
+    heads: Collection[tuple[int, int]] | None = None,
+    draws: int = 0,
+    seed: int = SEED,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[torch.Tensor, Doubles]:
+    """What was read before, and the change by each replacement, (1 + draw, layer, head).
+
+    `given` is of :func:`replacements`; the others are as for :func:`effects`.
+    """
+    rows = list(rows_of(*given, heads, draws, seed))
+    remaining, done = iter(rows), 0
+    table = np.full((1 + draws, len(given[0]), max(each.shape[1] for each in given[0])), np.nan)
+    before = run(probe, follower=follower)
+    while batch := list(islice(remaining, probe.copies)):
+        change = Intervention([each._replace(row=row) for row, (_, each) in enumerate(batch)])
+        changes = probe.compare(before, run(probe, change, len(batch), follower))
+        for (draw, each), value in zip(batch, changes.tolist(), strict=True):
+            table[draw, each.layer, each.head] = value
+        done += len(batch)
         if progress is not None:
             progress(done, len(rows))
-    return Effects(
-        values[0],
-        values[1:],
-        way.measure,
-        way.unit,
-        replace,
-        words_of(model, before, way),
-        way.position,
-        way.is_masked,
-    )
-
-
-def as_input(
-    model: LoadedModel,
-    text: str | Image.Image | Pixels,
-    pair: str | None = None,
-    max_tokens: int | None = None,
-) -> Input:
-    """A text or an image as the model gets it."""
-    if isinstance(text, str):
-        return encode(model, text, pair, max_tokens)
-    return image_input(model, text)
+    return before, table
 
 
 def replacements(
-    model: LoadedModel, source: Source, own: Outputs, replace: Replace, texts: Sequence[str] | None
-) -> Outputs:
-    """What every head gives instead, (token or 1, head, dim) of each layer.
+    probe: Probe, source: Source, replace: Replace, texts: Sequence[str] | None = None
+) -> tuple[Outputs, Outputs]:
+    """What every head gives, and gives instead, (token or 1, head, dim) of each layer.
 
-    `source` is the text or the image in which heads give their `own`.
+    `source` is the text or the image that is measured; `texts` are the reference.
     """
     import torch
 
+    model, own = probe.model, outputs_of(probe)
     if replace == "zero":
-        return tuple(torch.zeros_like(layer[:1]) for layer in own)
+        return own, tuple(torch.zeros_like(layer[:1]) for layer in own)
     samples = reference_samples(model, texts)
     if replace == "mean":
-        found = mean_outputs(samples)
+        others = mean_outputs(samples)
     else:
-        found = aligned_outputs(samples, identity_of(model, source), len(own[0]))
-    return tuple(other.to(layer.dtype) for other, layer in zip(found, own, strict=True))
+        others = aligned_outputs(samples, identity_of(model, source), len(own[0]))
+    return own, tuple(other.to(layer.dtype) for other, layer in zip(others, own, strict=True))
 
 
 def rows_of(
@@ -194,8 +179,8 @@ def rows_of(
     heads: Collection[tuple[int, int]] | None = None,
     draws: int = 0,
     seed: int = SEED,
-) -> Iterator[Row]:
-    """For each head the replacement, then its controls."""
+) -> Iterator[tuple[int, Replacement]]:
+    """For each head the replacement, numbered 0, then its controls from 1."""
     dims = {outputs.shape[-1] for outputs in own}
     by_dim = {dim: own[0].new_tensor(rotations_of(dim, draws, seed)) for dim in dims}
     for layer, (outputs, other) in enumerate(zip(own, given, strict=True)):
@@ -205,8 +190,8 @@ def rows_of(
                 continue
             step = other[:, head] - outputs[:, head]  # (token, dim)
             turned = (step @ rotation for rotation in rotations)
-            for place, each in enumerate((step, *turned)):
-                yield Row((place, layer, head), layer, head, outputs[:, head] + each)
+            for draw, each in enumerate((step, *turned)):
+                yield draw, Replacement(layer, head, outputs[:, head] + each)
 
 
 @lru_cache(maxsize=2)
@@ -221,44 +206,32 @@ def rotations_of(dim: int, draws: int, seed: int) -> Doubles:
     return rotations * signs[:, None]  # else they are not evenly distributed (Mezzadri 2007)
 
 
-def changes_of(
-    way: Measured,
-    before: torch.Tensor,
-    rows: Sequence[Row],
-    read: Read,
-    copies: int,
-) -> Iterator[list[float]]:
-    """The changes of the rows, in order, `copies` in one run."""
-    remaining = iter(rows)
-    while batch := list(islice(remaining, copies)):
-        replaced: dict[int, list[Replacement]] = {}
-        for copy, row in enumerate(batch):
-            replaced.setdefault(row.layer, []).append(Replacement(copy, row.head, row.values))
-        yield way.compare(before, read(Intervention(replaced), len(batch))).tolist()
+def samples_of(model: LoadedModel) -> tuple[str, ...]:
+    """The sentences of the reference, or the names of all sample images."""
+    return tuple(box.BOX) if model.sees_images else reference_texts()
 
 
-def copies_of(model: LoadedModel, way: Measured) -> int:
-    """How many copies of the input run together."""
-    if not model.batches:
-        return 1
-    return max(1, min(COPIED_TOKENS // way.tokens, MAX_READ // max(1, way.numbers)))
+def compared_with_chance(model: LoadedModel) -> range:
+    """The places of `COMPARED` of :func:`samples_of`, evenly spread."""
+    count = len(samples_of(model))
+    return range(0, count, max(1, count // COMPARED))[:COMPARED]
 
 
-def run_changed(
+def sample_effects(
     model: LoadedModel,
-    way: Measured,
-    intervention: Intervention,
-    copies: int = 1,
-    prefix: SharedPrefix | None = None,
-) -> torch.Tensor:
-    """What is read after an intervention, (copy, number), of so many copies of the input.
+    place: int,
+    replace: Replace = "mean",
+    measure: Measure | None = None,
+    *,
+    draws: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Effects:
+    """What :func:`core.model.effects` gives for the sample in that place of :func:`samples_of`.
 
-    A `prefix` is one object for all passes over this input, the first of them of one copy without
-    an intervention. Raises `UnsupportedModelError` as :func:`run`.
+    Random directions are the same on all samples, as what a head writes is: else the luck of a
+    direction would cancel out over samples, and that of the head would not. What replaces a head
+    comes from the default reference, of which the samples are a part.
     """
-    import torch
-
-    if prefix is not None:
-        prefix.begin(intervention, copies)
-    with torch.inference_mode():
-        return way.read(run(model, way, prefix or intervention, copies))
+    name = samples_of(model)[place]
+    given = box.open_box(name) if model.sees_images else name
+    return effects(model, given, replace, measure, draws=draws, progress=progress)

@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.model.interventions.changing import run
-from core.model.interventions.direct import check_followed
-from core.model.interventions.heads import as_input
-from core.model.interventions.measures import Measured, measured, measures_of
+from core.model.interventions.direct import followed_probe
+from core.model.interventions.measures import measures_of, run
 from core.model.language import Guess, first_words, guesses_of
 from core.model.refusal import refusing_to
 
 if TYPE_CHECKING:
-    import torch
-
     from core.model.running.loaded import LoadedModel
 
 
@@ -52,12 +48,16 @@ def logit_lens(
     :func:`core.model.effects`. None for a model without a head for words. Raises
     `UnsupportedModelError` where what is written cannot be followed.
     """
+    from core.model.interventions.stream import TruncateAfter
+
     if "logit_difference" not in measures_of(model):
         return None
-    item = as_input(model, text, pair, max_tokens)
-    check_followed(model, item)
-    way = measured(model, item, "logit_difference")
-    chances = [_chances(model, way, last) for last in range(-1, model.layers)]
+    probe = followed_probe(model, text, "logit_difference", pair=pair, max_tokens=max_tokens)
+    run(probe)  # as in core.model.interventions.direct
+    chances = []
+    for last in range(-1, model.layers):
+        (read,) = run(probe, follower=TruncateAfter(probe.network, model.network, last))
+        chances.append(read.log_softmax(-1))
     whole = chances[-1]
     best = int(whole.argmax())
     found = []
@@ -73,15 +73,3 @@ def logit_lens(
             )
         )
     return tuple(found)
-
-
-def _chances(model: LoadedModel, way: Measured, last: int) -> torch.Tensor:
-    """Log-probabilities, (vocabulary,), if nothing after a layer wrote."""
-    import torch
-
-    from core.model.interventions.stream import TruncateAfter
-
-    cut = TruncateAfter(last)
-    with torch.inference_mode():
-        output = run(model, way, cut, network=cut.follow(way.network, model.network))
-        return way.read(output)[0].log_softmax(-1)

@@ -1,26 +1,34 @@
-"""What is measured before and after: words, a sentence vector, a class."""
+"""What is measured before and after a change, words, a sentence vector or a class; its passes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
-from core.model.capture.forward import inputs_of
+from core.model.capture.forward import inputs_of, recorded
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.image.forward import image_inputs
-from core.model.interventions.words import tokens_of
+from core.model.interventions.changing import UNCHANGED, Intervention
 from core.model.language import display_names, length_to_continue, narrowed
 from core.model.running.classes import classifier_of
+from core.model.running.images import image_input
+from core.model.text.inputs import encode
 
 if TYPE_CHECKING:
     import torch
+    from PIL import Image
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
+    from core.model.image.pixels import Pixels
+    from core.model.interventions.following import Follower
     from core.model.running.loaded import LoadedModel
     from core.model.text.inputs import Input
 
+    Source = str | Image.Image | Pixels
     Value = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 Measure = Literal["kl", "logit_difference", "loss", "sentence", "class"]
@@ -36,42 +44,168 @@ _OF_TASK: dict[str | None, tuple[Measure, ...]] = {
     "next": ("kl", "logit_difference", "loss"),
     "masked": ("kl", "logit_difference"),
 }
+COPIED_TOKENS = 512  # of the copies that run together
+MAX_READ = 16_000_000  # float64 numbers of logits at once: 128 MB
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """How one input is measured.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Measurement:
+    """What was measured, and where.
 
     Attributes
     ----------
     measure, unit : what it is, and in what.
-    network : what runs; it takes what `inputs` gives for so many copies of the input.
-    read : of its output, what is compared: (copy, number).
-    compare : the change, (copy,), from what was read before, (1, number), to after. It is positive
-        where the change makes the model's own answer less likely, or moves the vector away.
-    tokens : of the input; together with `numbers`, what a copy takes of memory.
-    numbers : floats a copy that are read, all positions together.
-    position : of the token whose word is measured, from 0; None where there is no such token.
+    words : the two words whose logits are compared, or the model's likeliest class.
+    position : of the token whose word is measured, from 0; None for other measures.
     is_masked : whether that token was hidden for this.
-    is_vector : whether a vector is read, whose direction is compared.
-    value : where the change is the fall of one number, that number, (copy,), from what was read
-        before and what is read.
-    words : tokens of the two words that are compared; None for the two likeliest.
     """
 
     measure: Measure
     unit: str
-    network: Callable[..., Any]
-    inputs: Callable[[int], dict[str, Any]]
-    read: Callable[[Any], torch.Tensor]
-    compare: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-    tokens: int
-    numbers: int
+    words: tuple[str, ...] = ()
     position: int | None = None
     is_masked: bool = False
-    is_vector: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Probe:
+    """An input of a model, and what is read of its passes and compared.
+
+    Attributes
+    ----------
+    item : the input, with one token hidden where that is measured.
+    network : what runs; its modules are those of the model's.
+    read : of its output, what is compared: (copy, number).
+    numbers : floats a copy that are read, all positions together.
+    value : where the change is the fall of one number, that number, (copy,), from what was read
+        before and what is read.
+    words : tokens of the two words that are compared; None for the two likeliest.
+    position, is_masked : as of a :class:`Measurement`.
+    """
+
+    model: LoadedModel
+    item: Input
+    measure: Measure
+    network: PreTrainedModel
+    read: Callable[[Any], torch.Tensor]
+    numbers: int = 0
     value: Value | None = None
     words: tuple[int, int] | None = None
+    position: int | None = None
+    is_masked: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """Of the input."""
+        return len(self.item.tokens)
+
+    @property
+    def copies(self) -> int:
+        """How many copies of the input run together."""
+        if not self.model.batches:
+            return 1
+        return max(1, min(COPIED_TOKENS // self.tokens, MAX_READ // max(1, self.numbers)))
+
+    @property
+    def is_vector(self) -> bool:
+        """Whether a vector is read, whose direction is compared."""
+        return self.value is None and self.measure != "kl"
+
+    @property
+    def unit(self) -> str:
+        """Of the change."""
+        of_cls = self.is_vector and self.measure == "class"
+        return "1 − cosine of the CLS vector" if of_cls else UNITS[self.measure]
+
+    def inputs(self, copies: int) -> dict[str, Any]:
+        """What the network takes, for so many copies of the input."""
+        model, item = self.model, self.item
+        if model.vision is None or item.patches is None:
+            check_ids(model.network, item.ids, item.segments)
+            ids, segments = [item.ids] * copies, [item.segments] * copies
+            return inputs_of(base_of(model), model.tokenizer, ids, segments)
+        one = image_inputs(self.network, model.vision, [item.patches.pixels])
+        tensors = {name: each for name, each in one.items() if hasattr(each, "expand")}
+        copied = {name: each.expand(copies, *each.shape[1:]) for name, each in tensors.items()}
+        return one | copied | {"return_dict": True}
+
+    def compare(self, before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+        """The change, (copy,), from what was read before, (1, number), to after.
+
+        It is positive where the change makes the model's own answer less likely, or moves the
+        vector away.
+        """
+        if self.value is not None:
+            return self.value(before, before) - self.value(before, after)
+        return (_divergence if self.measure == "kl" else _cosine_distance)(before, after)
+
+    def of(self, before: torch.Tensor) -> dict[str, Any]:
+        """The fields of a :class:`Measurement`, from what was read before."""
+        words: list[str] = []
+        if self.measure in {"kl", "logit_difference"}:
+            ids = self.words or before[0].topk(2).indices.tolist()
+            words = display_names(self.model.tokenizer, ids)
+        elif self.measure == "class" and self.model.labels:
+            words = [self.model.labels[int(before[0].argmax())]]
+        return {
+            "measure": self.measure,
+            "unit": self.unit,
+            "words": tuple(words),
+            "position": self.position,
+            "is_masked": self.is_masked,
+        }
+
+
+def run(
+    probe: Probe,
+    change: Intervention = UNCHANGED,
+    copies: int = 1,
+    follower: Follower | None = None,
+    *,
+    grad: bool = False,
+) -> torch.Tensor:
+    """What is read under a change, (copy, number), of so many copies of the input.
+
+    A `follower` is one object for all passes over this input, the first of them of one copy
+    without a change; with `grad`, gradients of what it follows can be taken. Raises
+    `UnsupportedModelError` when the model attends in a way that cannot be followed on this input.
+    """
+    import torch
+
+    model, network = probe.model, probe.network
+    # The fast function takes no mask of its own making.
+    way = "exact" if model.way == "fast" and change.cells else model.way
+    options: dict[str, Any] = {"change": change, "keeps": False}
+    if follower is not None:
+        network = follower.begin(network, change, copies)
+        options["change"] = follower
+    with (
+        torch.inference_mode(mode=not grad),
+        follower or nullcontext(),  # outside of what watches attention, which must see its outputs
+        recorded(way, copies, {probe.tokens}, **options) as recorder,
+    ):
+        read = probe.read(network(**probe.inputs(copies)))
+    if recorder.missed or recorder.count != model.layers:
+        raise UnsupportedModelError(
+            "{name} cannot be intervened on: its attention cannot be followed on this input.",
+            "Use a shorter text, or another model.",
+        )
+    return read
+
+
+def base_of(model: LoadedModel) -> PreTrainedModel:
+    """The network without a head; of an encoder-decoder, its encoder."""
+    network: PreTrainedModel = model.network
+    return network.get_encoder() if model.is_encoder_decoder else network
+
+
+def as_input(
+    model: LoadedModel, source: Source, pair: str | None = None, max_tokens: int | None = None
+) -> Input:
+    """A text or an image as the model gets it."""
+    if isinstance(source, str):
+        return encode(model, source, pair, max_tokens)
+    return image_input(model, source)
 
 
 def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
@@ -85,13 +219,16 @@ def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
     return (*_OF_TASK[model.task], "sentence")
 
 
-def measured(
+def probe_of(
     model: LoadedModel,
-    item: Input,
-    measure: Measure | None,
+    source: Source,
+    measure: Measure | None = None,
+    *,
+    pair: str | None = None,
+    max_tokens: int | None = None,
     words: tuple[str, str] | None = None,
-) -> Measured:
-    """How this input is measured; without a `measure`, by the model's default.
+) -> Probe:
+    """How an input is measured, parameters as for :func:`core.model.effects`.
 
     Raises
     ------
@@ -101,115 +238,52 @@ def measured(
         When `words` belong to another measure, or one of them is no token of the vocabulary.
     """
     offered = measures_of(model)
-    if measure is not None and measure not in offered:
+    chosen = offered[0] if measure is None else measure
+    if chosen not in offered:
         raise UnsupportedModelError(
             f"{{name}} cannot be measured by {measure!r}.",
             f"Measure it by {' or '.join(map(repr, offered))}.",
         )
-    chosen = offered[0] if measure is None else measure
     if words is not None and chosen != "logit_difference":
         raise WrongInputError("Two words have a lead.", "Measure by 'logit_difference'.")
+    item = as_input(model, source, pair, max_tokens)
     if chosen == "class":
-        return _of_image(model, item) if model.sees_images else _of_text(model, item)
+        return _of_class(model, item)
     if chosen == "sentence":
-        return _of_sentence(model, item)
+        return whole_probe(model, item)
     named = None if words is None else tokens_of(model.tokenizer, words)
     return _of_words(model, item, chosen, named)
 
 
-def _of_image(model: LoadedModel, item: Input) -> Measured:
-    """The logit of the likeliest class; without a head for classes, the vector of CLS."""
-    import torch
+def whole_probe(model: LoadedModel, item: Input) -> Probe:
+    """Of a text, the mean of all tokens, as encoders of sentences are read."""
+    return Probe(model, item, "sentence", base_of(model), lambda out: out[0].double().mean(1))
 
-    vision, patches = model.vision, item.patches
-    if vision is None or patches is None:
+
+def _of_class(model: LoadedModel, item: Input) -> Probe:
+    """The logit of the likeliest class; of images without a head for classes, the vector of CLS."""
+    if model.classifier is not None:
+        whole = model.classifier if model.sees_images else classifier_of(model)
+        options: Any = {"numbers": len(model.labels), "value": _likeliest}
+        return Probe(model, item, "class", whole, lambda out: out.logits.double(), **options)
+    vision = model.vision
+    if vision is None:
         raise AssertionError  # measures_of has said so
-    network = model.network if model.classifier is None else model.classifier
-
-    def inputs(count: int) -> dict[str, Any]:
-        one = image_inputs(network, vision, [patches.pixels])
-        repeated = {
-            name: value.expand(count, *value.shape[1:]) if torch.is_tensor(value) else value
-            for name, value in one.items()
-        }
-        return repeated | {"return_dict": True}
 
     def read(output: Any) -> torch.Tensor:  # noqa: ANN401 - transformers' own
-        if model.classifier is not None:
-            return cast("torch.Tensor", output.logits).double()
-        states = output.last_hidden_state
+        states: torch.Tensor = output.last_hidden_state
         return (states[:, 0] if vision.has_cls else states[:, vision.first :].mean(1)).double()
 
-    own = model.classifier is None
-    return Measured(
-        "class",
-        "1 − cosine of the CLS vector" if own else UNITS["class"],
-        network,
-        inputs,
-        read,
-        _cosine_distance if own else partial(_decrease, _likeliest),
-        len(item.tokens),
-        len(model.labels),
-        is_vector=own,
-        value=None if own else _likeliest,
-    )
-
-
-def _of_text(model: LoadedModel, item: Input) -> Measured:
-    """The logit of the likeliest class."""
-    return Measured(
-        "class",
-        UNITS["class"],
-        classifier_of(model),
-        _texts(model, item.ids, item.segments),
-        lambda output: output.logits.double(),
-        partial(_decrease, _likeliest),
-        len(item.ids),
-        len(model.labels),
-        value=_likeliest,
-    )
-
-
-def _likeliest(before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
-    """The logit of the class that was likeliest before."""
-    return read[:, before[0].argmax()]
-
-
-def _of_sentence(model: LoadedModel, item: Input) -> Measured:
-    """The mean of the last vectors of all tokens, as encoders of sentences are read."""
-    network = model.network.get_encoder() if model.is_encoder_decoder else model.network
-    return Measured(
-        "sentence",
-        UNITS["sentence"],
-        network,
-        _texts(model, item.ids, item.segments),
-        lambda output: output[0].double().mean(1),
-        _cosine_distance,
-        len(item.ids),
-        0,
-        is_vector=True,
-    )
-
-
-def _decrease(value: Value, before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    """How much smaller a number becomes."""
-    return value(before, before) - value(before, after)
-
-
-def _cosine_distance(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    """1 - cosine, exact also where the two are nearly the same."""
-    units = (vectors / vectors.norm(dim=-1, keepdim=True) for vectors in (before, after))
-    first, second = units
-    return (first - second).square().sum(-1) / 2
+    return Probe(model, item, "class", model.network, read)
 
 
 def _of_words(
     model: LoadedModel, item: Input, measure: Measure, words: tuple[int, int] | None
-) -> Measured:
+) -> Probe:
     whole = model.language_model
     if whole is None:
         raise AssertionError  # measures_of has said so
-    ids, position, is_masked = list(item.ids), 0, False
+    ids, is_masked = list(item.ids), False
     if model.task == "masked":
         position, is_masked = _masked_position(model, item)
         ids[position] = cast("int", model.tokenizer.mask_token_id)
@@ -219,7 +293,7 @@ def _of_words(
     rows = list(range(len(ids) - 1)) if measure == "loss" else [position]
     if not rows:
         raise UnsupportedModelError("There is no next word to lose in a text of one token.", "")
-    targets = ids[1:]
+    targets, count = ids[1:], len(ids)
 
     def read(output: Any) -> torch.Tensor:  # noqa: ANN401 - transformers' own
         logits: torch.Tensor = output.logits
@@ -228,27 +302,23 @@ def _of_words(
             return logits[:, 0]
         chances = logits.log_softmax(-1)
         wanted = chances.new_tensor(targets).long().expand(len(chances), -1)
-        return -chances.gather(-1, wanted[..., None])[..., 0].mean(-1, keepdim=True)
+        return chances.gather(-1, wanted[..., None])[..., 0].mean(-1, keepdim=True)
 
-    lead = partial(_lead, words)
-    compared: dict[Measure, Value] = {
-        "kl": _divergence,
-        "logit_difference": partial(_decrease, lead),
-        "loss": _increase,
+    values: dict[Measure, Value] = {
+        "logit_difference": partial(_lead, words),
+        "loss": lambda _before, read: read[:, 0],
     }
-    return Measured(
+    return Probe(
+        model,
+        replace(item, ids=ids, segments=item.segments[:count], tokens=item.tokens[:count]),
         measure,
-        UNITS[measure],
         narrowed(whole, model.network, rows),
-        _texts(model, ids, item.segments[: len(ids)]),
         read,
-        compared[measure],
-        len(ids),
         len(rows) * int(model.network.config.vocab_size),
+        values.get(measure),
+        words,
         position,
         is_masked,
-        value=lead if measure == "logit_difference" else None,
-        words=words,
     )
 
 
@@ -265,10 +335,22 @@ def _masked_position(model: LoadedModel, item: Input) -> tuple[int, bool]:
     return (words or [len(item.ids) - 1])[-1], True
 
 
+def _likeliest(before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
+    """The logit of the class that was likeliest before."""
+    return read[:, before[0].argmax()]
+
+
 def _lead(words: tuple[int, int] | None, before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
     """How far the logit of the first word, or of the likeliest before, is above the second's."""
     first, second = words or before[0].topk(2).indices
     return read[:, first] - read[:, second]
+
+
+def _cosine_distance(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
+    """1 - cosine, exact also where the two are nearly the same."""
+    units = (vectors / vectors.norm(dim=-1, keepdim=True) for vectors in (before, after))
+    first, second = units
+    return (first - second).square().sum(-1) / 2
 
 
 def _divergence(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
@@ -277,24 +359,30 @@ def _divergence(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     return (first.exp() * (first - second)).sum(-1).clamp(min=0)
 
 
-def _increase(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    return (after - before)[:, 0]
+def tokens_of(tokenizer: PreTrainedTokenizerFast, words: tuple[str, str]) -> tuple[int, int]:
+    """The tokens of two words.
+
+    Raises
+    ------
+    WrongInputError
+        When a word is no token of the vocabulary, or both are the same one.
+    """
+    first, second = (_token_of(tokenizer, word) for word in words)
+    if first == second:
+        raise WrongInputError("Both words are the same token.", "Name two words that differ.")
+    return first, second
 
 
-def _texts(
-    model: LoadedModel, ids: list[int], segments: list[int]
-) -> Callable[[int], dict[str, Any]]:
-    check_ids(model.network, ids, segments)
-    network = model.network.get_encoder() if model.is_encoder_decoder else model.network
-    return lambda count: inputs_of(network, model.tokenizer, [ids] * count, [segments] * count)
-
-
-def words_of(model: LoadedModel, read: torch.Tensor, measured: Measured) -> tuple[str, ...]:
-    """The two words, or the likeliest class, from what was read before."""
-    if measured.measure in {"kl", "logit_difference"}:
-        return tuple(
-            display_names(model.tokenizer, measured.words or read[0].topk(2).indices.tolist())
+def _token_of(tokenizer: PreTrainedTokenizerFast, word: str) -> int:
+    """The token of a word after a blank, else of what is written, else of that name."""
+    for text in (f" {word}", word):
+        ids = tokenizer(text, add_special_tokens=False).input_ids
+        if len(ids) == 1 and ids[0] != tokenizer.unk_token_id:
+            return int(ids[0])
+    named = tokenizer.get_vocab().get(word)
+    if named is None:
+        raise WrongInputError(
+            f"{word[:80]!r} is not one token of this model's vocabulary.",
+            "Name a shorter or more common word.",
         )
-    if measured.measure == "class" and model.labels:
-        return (model.labels[int(read[0].argmax())],)
-    return ()
+    return int(named)

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
 
 from core.corpus.sample import sample_sentences
 from core.model import box
-from core.model.capture.forward import inputs_of, recorded
-from core.model.image.forward import image_inputs
+from core.model.capture.forward import recorded
 from core.model.image.pixels import as_rgb
+from core.model.interventions.measures import Probe, as_input, whole_probe
 from core.model.refusal import refusing_to
-from core.model.running.images import image_input
-from core.model.text.inputs import encode
+from core.model.weights.output_projection import output_projections
 
 if TYPE_CHECKING:
     import torch
-    from PIL import Image
     from transformers import PreTrainedModel
 
-    from core.model.image.pixels import Pixels
+    from core.model.interventions.measures import Source
     from core.model.running.loaded import LoadedModel
     from core.model.text.inputs import Input
 
-    Source = str | Image.Image | Pixels
     Outputs = tuple[torch.Tensor, ...]  # of each layer that attends, (token, head, dim)
 
+Doubles = NDArray[np.float64]
 TEXTS = 48  # of the sample corpus, evenly spread
 
 
@@ -61,7 +62,7 @@ def reference_samples(model: LoadedModel, texts: Sequence[str] | None = None) ->
     if model.sees_images:
         sources = [box.open_box(name) for name in box.BOX]
     samples = tuple(
-        Sample(identity_of(model, each), head_outputs(model, _as_input(model, each)))
+        Sample(identity_of(model, each), head_outputs(model, as_input(model, each)))
         for each in sources
     )
     if texts is None:
@@ -69,49 +70,35 @@ def reference_samples(model: LoadedModel, texts: Sequence[str] | None = None) ->
     return samples
 
 
-def _as_input(model: LoadedModel, source: Source) -> Input:
-    if isinstance(source, str):
-        return encode(model, source, None, None)
-    return image_input(model, source)
-
-
 def identity_of(model: LoadedModel, source: Source) -> str:
     """The same for texts that are the same tokens, and for images of the same pixels."""
     if isinstance(source, str):
-        return repr(encode(model, source, None, None).ids)
+        return repr(as_input(model, source).ids)
     rgb = as_rgb(source)
     return f"{rgb.size} {sha256(rgb.tobytes()).hexdigest()}"
 
 
 def head_outputs(model: LoadedModel, item: Input) -> Outputs:
     """What every head gives on one input, before W_O."""
-    network = model.network
-    if model.vision is not None and item.patches is not None:
-        inputs = image_inputs(network, model.vision, [item.patches.pixels])
-    else:
-        network = network.get_encoder() if model.is_encoder_decoder else network
-        inputs = inputs_of(network, model.tokenizer, [item.ids], [item.segments])
-    return outputs_of(model, network, inputs, len(item.tokens))
+    return outputs_of(whole_probe(model, item))
 
 
-def outputs_of(
-    model: LoadedModel, network: Callable[..., object], inputs: Mapping[str, Any], tokens: int
-) -> Outputs:
-    """What every head gives in one pass of a network around the model's, of so many tokens."""
+def outputs_of(probe: Probe) -> Outputs:
+    """What every head gives in one pass of the network that is measured."""
     import torch
 
     outputs: list[torch.Tensor] = []
     with (
         torch.inference_mode(),
         recorded(
-            model.way,
+            probe.model.way,
             1,
-            {tokens},
+            {probe.tokens},
             check=lambda _call, output, _weights: outputs.append(output[0].clone()),
             keeps=False,
         ),
     ):
-        network(**inputs)
+        probe.network(**probe.inputs(1))
     return tuple(outputs)
 
 
@@ -135,3 +122,27 @@ def aligned_outputs(samples: Sequence[Sample], identity: str, tokens: int) -> Ou
     other = min((each.outputs for each in others), key=lambda each: abs(len(each[0]) - tokens))
     places = torch.linspace(0, len(other[0]) - 1, tokens).round().long()
     return tuple(layer[places] for layer in other)
+
+
+@refusing_to("run")
+def written_norms(
+    model: LoadedModel, text: Source, *, pair: str | None = None, max_tokens: int | None = None
+) -> Doubles | None:
+    """The length of what each head adds to the residual stream, (layer, head).
+
+    The root of the mean square over tokens, without the bias of W_O, which belongs to no head.
+    None where W_O is not known.
+    """
+    import torch
+
+    projections = output_projections(model)
+    if projections is None:
+        return None
+    outputs = head_outputs(model, as_input(model, text, pair, max_tokens))
+    norms = np.full((len(outputs), max(layer.shape[1] for layer in outputs)), np.nan)
+    with torch.inference_mode():
+        for layer, (given, weight) in enumerate(zip(outputs, projections, strict=True)):
+            for head in range(given.shape[1]):  # one at a time: (token, width) is all that is held
+                written = given[:, head].float() @ weight[head].float()
+                norms[layer, head] = float(written.square().sum(-1).mean().sqrt())
+    return norms

@@ -1,24 +1,26 @@
 """A network whose end is linear in what is written to its residual stream.
 
-One pass is taken for granted: what each linear map gives, the gates and the scales of norms stay as
-they were there. Then what is read at the end is a sum over what heads, other layers, embeddings and
-biases write by themselves, and what is changed in a head reaches the end by no other head or layer:
-its direct effect (Elhage et al. 2021). An activation of the head for words counts as a gate: its
+Modules write to it: W_O of each layer, the matrices of its MLP, its experts as one. One pass is
+taken for granted: what they gave, the gates and the scales of norms stay as they were there, but
+for W_O. Then what is read at the end is a sum over what heads, other layers, embeddings and biases
+write by themselves, and what is changed in a head reaches the end by no other head or layer: its
+direct effect (Elhage et al. 2021). An activation of the head for words counts as a gate: its
 output over its input stays.
 """
 
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 
 from core.model.interventions.changing import Intervention
+from core.model.interventions.following import Follower
 from core.model.language import Wrapped, rewired
 
 _NORMS = {functional.layer_norm, functional.rms_norm}
@@ -26,7 +28,6 @@ _GATES = {"softmax", "sigmoid", "rsqrt"}
 _POWERS = {"pow", "__pow__"}
 _ACTIVATIONS = {"gelu", "relu", "silu", "tanh"}
 _SOURCES = {"embedding", "conv2d"}
-_PRODUCTS = {"linear", "addmm"}
 _SUMS = {"add", "__add__"}
 _OF_EXPERTS = {"experts", "router"}  # modules that a mixture of experts has
 
@@ -42,133 +43,117 @@ class Leaf(NamedTuple):
     values: torch.Tensor
 
 
-class _Inside(TorchFunctionMode, ABC):
-    """Follows a pass of a network with a head, as a :class:`core.model.capture.Change` of it."""
+class _Writers(Follower):
+    """Runs the modules that write to the stream by :meth:`write`.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    network, base : what runs, and the network inside of it that has no head, perhaps itself.
+    """
+
+    def __init__(self, network: Any, base: torch.nn.Module) -> None:  # noqa: ANN401 - a network
         super().__init__()
         self._layer = -1  # the last attention call
+        self._joins = False  # whether the next matrix is W_O
         self._reads = False  # whether the network is done, and its head at work
-        self._mixes = False  # whether experts are at work
+        own = self._copied(network, base)
+        self._network = own if network is base else rewired(own, base, self._end)  # type: ignore[arg-type]
 
-    def follow(self, network: Any, base: torch.nn.Module) -> Any:  # noqa: ANN401 - a network
-        """A copy of `network`, for one call, whose `base` tells when it is done.
+    def begin(self, network: Any, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
+        """A copy of the network, which shares its weights."""
+        super().begin(network, change, copies)
+        self._layer, self._joins, self._reads = -1, False, False
+        return self._network
 
-        What its experts write is followed together (:meth:`mixture`): which tokens one of them
-        gets differs from pass to pass.
-        """
-
-        def copied(module: Any) -> Any:  # noqa: ANN401 - a module
-            if isinstance(module, Wrapped):
-                return module.within(copied)
-            children = {name: child for name, child in module._modules.items() if child is not None}  # noqa: SLF001 - shared by copies
-            if not _OF_EXPERTS.isdisjoint(children):
-                return Wrapped(module, self._mix)
-            found = {name: copied(child) for name, child in children.items()}
-            if all(found[name] is child for name, child in children.items()):
-                return module
-            twin = copy.copy(module)
-            twin.__dict__["_modules"] = module._modules | found  # noqa: SLF001 - likewise
-            return Wrapped(twin, lambda run: run(), base) if module is base else twin
-
-        own = copied(network)
-        return own if network is base else rewired(own, base, self.ends)  # type: ignore[arg-type]
-
-    def _mix(self, run: Callable[[], Any]) -> Any:  # noqa: ANN401 - a tensor, or it first
-        self._mixes = True
-        try:
-            return self.mixture(run)
-        finally:
-            self._mixes = False
+    def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
+        """The outputs of a layer's heads; what multiplies them next is W_O."""
+        self._layer, self._joins = number, True
+        return super().output(number, output)
 
     @abstractmethod
-    def mixture(self, run: Callable[[], Any]) -> Any:  # noqa: ANN401 - a tensor, or it first
-        """What the experts of a layer write."""
+    def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401 - what it gives
+        """What a module writes, a tensor or it first; W_O and the head for words are `linear`."""
 
-    def ends(self, output: Any) -> Any:  # noqa: ANN401 - handed on
+    def _copied(self, module: Any, base: torch.nn.Module) -> Any:  # noqa: ANN401 - a module
+        """The module with its writers wrapped, for this object alone.
+
+        Experts are one writer: which tokens one of them gets differs from pass to pass.
+        """
+        copied = partial(self._copied, base=base)
+        if isinstance(module, Wrapped):
+            return module.within(copied)
+        children = {name: child for name, child in module._modules.items() if child is not None}  # noqa: SLF001 - shared by copies
+        if not _OF_EXPERTS.isdisjoint(children) or (not children and _is_matrix(module)):
+            return Wrapped(module, partial(self._write, module))
+        found = {name: copied(child) for name, child in children.items()}
+        if all(found[name] is child for name, child in children.items()):
+            return module
+        twin = copy.copy(module)
+        twin.__dict__["_modules"] = module._modules | found  # noqa: SLF001 - likewise
+        return Wrapped(twin, lambda run: run(), base) if module is base else twin
+
+    def _write(self, module: torch.nn.Module, run: partial[Any]) -> Any:  # noqa: ANN401 - what it gives
+        linear, self._joins = self._joins or self._reads, False
+        return self.write(module, run, linear=linear)
+
+    def _end(self, output: Any) -> Any:  # noqa: ANN401 - handed on
         """The network inside of the one with a head is done."""
         self._reads = True
         return output
 
-    def forbidden(self, number: int) -> None:
-        """None."""
 
-
-class TruncateAfter(_Inside):
+class TruncateAfter(_Writers):
     """What comes after a layer writes nothing: no head, no MLP, no bias of theirs.
 
-    The final norm and the head for words read what stands there then.
-
-    Parameters
-    ----------
-    last : the last layer that writes, an attention call from 0; -1 for embeddings alone.
+    The final norm and the head for words read what stands there then. `last` is the last layer that
+    writes, an attention call from 0; -1 for embeddings alone.
     """
 
-    def __init__(self, last: int) -> None:
-        super().__init__()
+    def __init__(self, network: Any, base: torch.nn.Module, last: int) -> None:  # noqa: ANN401 - a network
+        super().__init__(network, base)
         self._last = last
 
-    def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
-        """The outputs of a layer's heads, as they are."""
-        self._layer = number
-        return output
-
-    def mixture(self, run: Callable[[], Any]) -> Any:  # noqa: ANN401 - a tensor, or it first
+    def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401, ARG002 - as of any
         """As it is, or zero after the last layer."""
         made = run()
-        if self._layer <= self._last:
+        if self._layer <= self._last or self._reads:
             return made
         if isinstance(made, tuple):
             return (torch.zeros_like(made[0]), *made[1:])
         return torch.zeros_like(made)
 
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:  # noqa: ANN401 - whatever the function returns
-        """Compute as usual, and write zero after the last layer."""
-        made = func(*args, **(kwargs or {}))
-        is_late = self._layer > self._last and not (self._reads or self._mixes)
-        name = getattr(func, "__name__", "")
-        if is_late and _is_biased(name, args):
-            return args[0]
-        return torch.zeros_like(made) if is_late and _is_product(name, args) else made
 
-
-class LinearReplay(_Inside):
+class LinearReplay(_Writers):
     """Records one pass, and repeats it with other outputs of heads.
 
     Attributes
     ----------
     leaves : what was written in the recorded pass, if gradients were enabled.
-    outputs : what the heads gave in it, (token, head, dim) of each layer.
+    start : the residual stream before the first layer of that pass.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, network: Any, base: torch.nn.Module) -> None:  # noqa: ANN401 - a network
+        super().__init__(network, base)
         self.leaves: list[Leaf] = []
-        self.outputs: list[torch.Tensor] = []
-        self._kept: list[torch.Tensor] = []
+        self.start = torch.empty(0)
+        self._kept: list[tuple[torch.Tensor, int]] = []  # and the length of what it is made of
+        self._beside: dict[int, list[Any]] = {}  # what experts gave besides, at the same places
         self._at = 0
-        self._intervention: Intervention | None = None
-        self.rewind()
 
-    def rewind(self, intervention: Intervention | None = None) -> None:
-        """Before each pass: None records, an intervention repeats what was recorded."""
-        self._at, self._intervention = 0, intervention
-        self._layer, self._reads = -1, False
-        self._joins = False  # whether the next product is W_O
+    def begin(self, network: Any, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
+        """The linear network."""
+        linear, self._at = super().begin(network, change, copies), 0
+        return partial(self._run, linear)
+
+    def _run(self, network: Any, **inputs: Any) -> Any:  # noqa: ANN401 - what it gives
+        output = network(**inputs, output_hidden_states=True)
+        if self.records:
+            self.start = output.hidden_states[0]
+        return output
 
     def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
-        """The outputs of a layer's heads, as they are or as the intervention has them."""
-        self._joins, self._layer = True, number
-        if self._intervention is not None:
-            return self._intervention.output(number, output)
-        self.outputs.append(output[0].detach().clone())
-        return self._leaf("head", output)
+        """The outputs of a layer's heads, as they are or as the change has them."""
+        return self._leaf("head", super().output(number, output))
 
     def __torch_function__(
         self,
@@ -178,48 +163,36 @@ class LinearReplay(_Inside):
         kwargs: dict[str, Any] | None = None,
     ) -> Any:  # noqa: ANN401 - whatever the function returns
         """Compute as the linear network does."""
-        given = kwargs or {}
-        name = "" if self._mixes else getattr(func, "__name__", "")
-        if _is_product(name, args):
-            return self._product(func, args, given)
-        if _is_biased(name, args):
+        given, name = kwargs or {}, getattr(func, "__name__", "")
+        if name in _SUMS and len(args) == 2 and isinstance(args[1], torch.nn.Parameter):
             args = (args[0], self._leaf("bias", args[1]))
-        if func in _NORMS and not self._mixes:
+        if func in _NORMS:
             return self._norm(func, *args, **given)
         if name in _GATES or (name in _POWERS and _is_root(*args)):
             kept = self._keep(args[0], lambda: func(*args, **given))
             return kept.contiguous()  # networks view them
+        made = func(*args, **given)
         if self._reads and name in _ACTIVATIONS:
-            return self._gated(func(*args, **given), args[0])
-        if name in _SOURCES and self._layer < 0 and torch.is_grad_enabled():
-            return func(*args, **given).detach().requires_grad_()
-        return func(*args, **given)
+            states = args[0]
+            return states * self._keep(states, lambda: torch.where(states == 0, 0, made / states))
+        is_source = name in _SOURCES and self._layer < 0 and torch.is_grad_enabled()
+        return made.detach().requires_grad_() if is_source else made
 
-    def mixture(self, run: Callable[[], Any]) -> Any:  # noqa: ANN401 - a tensor, or it first
-        """A part of the sum, as it was in the recorded pass."""
-        made = run()
-        first, *rest = made if isinstance(made, tuple) else (made,)
-        kept = self._leaf("layer", self._keep(first, lambda: first))
-        return (kept, *rest) if isinstance(made, tuple) else kept
-
-    def _product(
-        self, func: Callable[..., torch.Tensor], args: tuple[Any, ...], given: dict[str, Any]
-    ) -> torch.Tensor:
-        """A linear map: W_O and the head for words are part of the sum, others as they were."""
-        if not (self._joins or self._reads):
-            states = args[1 if func.__name__ == "addmm" else 0]
-            made = self._keep(states, lambda: func(*args, **given))
-            return self._leaf("layer", made)
-        self._joins = False
-        if func.__name__ == "addmm":
-            bias, states, weight = args
-            return states @ weight + self._leaf("bias", bias)
-        states, weight = args[:2]
-        if func.__name__ == "matmul":
-            return states @ weight
-        bias = given.get("bias", args[2] if len(args) > 2 else None)
-        made = functional.linear(states, weight)
-        return made if bias is None else made + self._leaf("bias", bias)
+    def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401 - what it gives
+        """A linear map of what it gets, or what it gave in the recorded pass."""
+        if linear:
+            bias = getattr(module, "bias", None)
+            return run() if bias is None else run() + (self._leaf("bias", bias) - bias)
+        states = next(iter((*run.args, *run.keywords.values())))
+        place = len(self._kept) if self.records else self._at
+        if self.records:
+            made = run()
+            written, *self._beside[place] = made if isinstance(made, tuple) else (made,)
+            self._kept[place:] = [(written.detach(), len(states))]  # not what its own parts gave
+            written = self._leaf("layer", written.detach().clone())
+        else:
+            written = self._again(states)
+        return (written, *self._beside[place]) if self._beside[place] else written
 
     def _norm(
         self,
@@ -242,35 +215,33 @@ class LinearReplay(_Inside):
             made = made * weight
         return made if bias is None else made + self._leaf("bias", bias)
 
-    def _gated(self, made: torch.Tensor, states: torch.Tensor) -> torch.Tensor:
-        return states * self._keep(states, lambda: torch.where(states == 0, 0, made / states))
-
     def _keep(self, states: torch.Tensor, compute: Callable[[], torch.Tensor]) -> torch.Tensor:
         """What is computed of these in the recorded pass, and in all others the same."""
-        if self._intervention is None:
-            self._kept.append(compute().detach())
-            return self._kept[-1].clone()
-        kept = self._kept[self._at]
+        if not self.records:
+            return self._again(states)
+        made = compute().detach()
+        self._kept.append((made, len(states)))
+        return made.clone()
+
+    def _again(self, states: torch.Tensor) -> torch.Tensor:
+        made, length = self._kept[self._at]
         self._at += 1
-        copies = len(states) // len(kept)  # 1 where the batch is not in the first axis
-        return kept.repeat(copies, *[1] * (kept.dim() - 1))  # networks add to them in place
+        copies = len(states) // length  # 1 where the batch is not in the first axis
+        return made.repeat(copies, *[1] * (made.dim() - 1))  # networks add to them in place
 
     def _leaf(self, kind: str, values: torch.Tensor) -> torch.Tensor:
-        if self._intervention is not None or not torch.is_grad_enabled():
+        if not (self.records and torch.is_grad_enabled()):
             return values
         leaf = values.detach().clone().requires_grad_()
         self.leaves.append(Leaf(kind, self._layer, leaf))
         return leaf.clone()  # networks add to it in place
 
 
-def _is_product(name: str, args: tuple[Any, ...]) -> bool:
-    """Whether states are multiplied by weights, which are a matrix however they are written."""
-    return name in _PRODUCTS or (name == "matmul" and args[1].dim() == 2)
-
-
-def _is_biased(name: str, args: tuple[Any, ...]) -> bool:
-    """Whether a bias is added by itself, after its product."""
-    return name in _SUMS and len(args) == 2 and isinstance(args[1], torch.nn.Parameter)
+def _is_matrix(module: torch.nn.Module) -> bool:
+    """Whether it multiplies states by a matrix; a table of embeddings does not."""
+    own = module._parameters.values()  # noqa: SLF001 - those of its parts do not count
+    matrices = any(each is not None and each.dim() == 2 for each in own)
+    return matrices and not isinstance(module, torch.nn.Embedding)
 
 
 def _is_root(_base: object, exponent: object, *_rest: object) -> bool:

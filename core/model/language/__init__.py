@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.model.capture.forward import inputs_of
@@ -210,7 +211,7 @@ class Wrapped:
     def __init__(
         self,
         wrapped: Any,  # noqa: ANN401 - a module
-        around: Callable[[Callable[[], Any]], Any],
+        around: Callable[[partial[Any]], Any],
         inner: Any = None,  # noqa: ANN401 - a module
     ) -> None:
         self._wrapped, self._around = wrapped, around
@@ -218,7 +219,7 @@ class Wrapped:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - handed on
         """What `around` makes of a run of the module."""
-        return self._around(lambda: self._wrapped(*args, **kwargs))
+        return self._around(partial(self._wrapped, *args, **kwargs))
 
     def within(self, copied: Callable[[Any], Any]) -> Wrapped:
         """The same around a copy of what is wrapped."""

@@ -13,14 +13,14 @@ from core.analysis.effect import largest_effect
 from core.analysis.effect.corpus import corpus_table
 from core.figures.palette import Palette
 from core.model import Trace
-from core.model.interventions.heads import Replace
-from core.model.interventions.measures import Measure
-from core.model.interventions.samples import (
-    DRAWS,
+from core.model.interventions.heads import (
+    SAMPLE_DRAWS,
+    Replace,
     compared_with_chance,
     sample_effects,
     samples_of,
 )
+from core.model.interventions.measures import Measure
 from core.screens.effect.heads import show_measured
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
@@ -111,7 +111,7 @@ def _back_to_text() -> None:
 
 def measure_corpus(trace: Trace, corpus: Corpus, layer: int, head: int) -> HeadTable:
     """The table over the samples, with the chosen head; compared with chance if that is known."""
-    compared = corpus.place(DRAWS).kept
+    compared = corpus.place(SAMPLE_DRAWS).kept
     table = corpus_table(trace, corpus.effects(0), *compared)
     return HeadTable(trace=trace, table=table, layer=layer, head=head)
 
@@ -135,11 +135,11 @@ def show_corpus(heads: HeadTable, corpus: Corpus, colours: Palette) -> Callable[
 
 
 def _go_on(place: DeltaGenerator, corpus: Corpus) -> None:
-    if corpus.place(DRAWS).kept:
+    if corpus.place(SAMPLE_DRAWS).kept:
         return
     controls.publish()
     with place.container():
-        corpus.effects(DRAWS)
+        corpus.effects(SAMPLE_DRAWS)
     st.rerun()
 
 

@@ -80,7 +80,8 @@ def shipped_effects(
         values = np.full_like(values, np.nan)
         draws = np.full((len(first.fresh), *values.shape), np.nan)
         values[leaders], draws[:, *leaders] = first.effects[leaders], first.fresh
-    return Effects(values, draws, measure, UNITS[measure], replace, (), None, False)  # noqa: FBT003
+    unit = UNITS[measure]
+    return Effects(values=values, draws=draws, replace=replace, measure=measure, unit=unit)
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Replacing the head in every way …")
@@ -96,7 +97,7 @@ def effects_of_head(
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
 def _written(key: TraceKey) -> Any:  # noqa: ANN401 - an array, or None
-    from core.model.interventions.written import written_norms
+    from core.model.interventions.reference import written_norms
 
     return written_norms(model_of(key), text_of(key), **limits(key))
 

@@ -13,8 +13,8 @@ from core.analysis.effect.corpus import corpus_table
 from core.analysis.effect.table import FALSE_DISCOVERY
 from core.analysis.statistics import interval_of_mean
 from core.model import effects, load, trace_text, untrained_twin
+from core.model.interventions.heads import SAMPLE_DRAWS
 from core.model.interventions.reference import reference_texts
-from core.model.interventions.samples import DRAWS
 from tests.analysis.effect.test_effect_table import Made
 from tests.model.planted import FOLDER, PLANTED
 
@@ -88,7 +88,7 @@ def test_few_texts_have_no_interval_and_none_no_table() -> None:
 
 def _table(model: LoadedModel, texts: Sequence[str], measure: str) -> pd.DataFrame:
     found = [
-        effects(model, text, "mean", measure, reference=texts, draws=DRAWS)  # type: ignore[arg-type]
+        effects(model, text, "mean", measure, reference=texts, draws=SAMPLE_DRAWS)  # type: ignore[arg-type]
         for text in texts
     ]
     return corpus_table(trace_text(model, texts[0]), found, found)

@@ -16,8 +16,8 @@ from core.model.capture.forward import inputs_of, recorded
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.ablation import Cell, ablate
 from core.model.interventions.changing import Intervention, Replacement
-from core.model.interventions.heads import as_input, effects, run_changed
-from core.model.interventions.measures import measured, measures_of
+from core.model.interventions.heads import effects
+from core.model.interventions.measures import as_input, measures_of, probe_of, run
 from core.model.interventions.reference import outputs_of
 from core.model.language import next_words
 from tests.model.bundled import loaded
@@ -150,17 +150,16 @@ def test_heads_and_edges_of_an_image_change_its_classes() -> None:
 @pytest.mark.parametrize("name", [*ONE_OF_EACH, "t5", "bart"])
 def test_an_intervention_that_changes_nothing_changes_nothing(name: str, model_of: ModelOf) -> None:
     model = model_of(name)
-    way = measured(model, as_input(model, SENTENCE), "sentence")
-    network = way.network
+    probe = probe_of(model, SENTENCE, "sentence")
     with torch.inference_mode():
-        plain = network(**way.inputs(1))[0].double().mean(1)[0]
-    outputs = outputs_of(model, network, way.inputs(1), way.tokens)
-    same = {
-        layer: [Replacement(0, head, output[:, head]) for head in range(output.shape[1])]
-        for layer, output in enumerate(outputs)
-    }
+        plain = probe.network(**probe.inputs(1))[0].double().mean(1)[0]
+    same = [
+        Replacement(layer, head, output[:, head])
+        for layer, output in enumerate(outputs_of(probe))
+        for head in range(output.shape[1])
+    ]
     for intervention in (Intervention(), Intervention(same)):
-        assert_same_pass(run_changed(model, way, intervention)[0], plain)
+        assert_same_pass(run(probe, intervention)[0], plain)
 
 
 @pytest.mark.parametrize("name", ["t5", "bart"])
@@ -177,7 +176,7 @@ def test_every_kind_of_attention_of_an_encoder_decoder_can_be_changed(
     by_type = dict(zip(model.attention, modules, strict=True))
     for number, attention_type in enumerate(model.order):
         cut = without_heads(model, (next(by_type[attention_type]), 1))
-        change = Intervention({number: [Replacement(0, 1, 0.0)]})
+        change = Intervention([Replacement(number, 1, 0.0)])
         with torch.inference_mode():
             expected = cut(**inputs)[0]
             with recorded(model.way, 1, {len(item.ids), 5}, change=change, keeps=False):
@@ -198,7 +197,7 @@ def test_an_image_without_classes_is_measured_by_the_vector_of_cls() -> None:
     image = Image.effect_mandelbrot((32, 32), (-2, -1.5, 1, 1.5), 50).convert("RGB")
     found = effects(model, image, "zero", draws=0)
     assert found.unit == "1 − cosine of the CLS vector"
-    inputs = measured(model, as_input(model, image), "class").inputs(1)
+    inputs = probe_of(model, image, "class").inputs(1)
     with torch.inference_mode():
         before, after = (
             network(**inputs).last_hidden_state[0, 0].double()

@@ -15,14 +15,18 @@ from core.model.box import BOX, open_box
 from core.model.errors import WrongInputError
 from core.model.image.forward import image_inputs
 from core.model.interventions.direct import direct_effects
-from core.model.interventions.heads import as_input, replacements
-from core.model.interventions.measures import measures_of
+from core.model.interventions.heads import (
+    compared_with_chance,
+    replacements,
+    sample_effects,
+    samples_of,
+)
+from core.model.interventions.measures import as_input, measures_of, probe_of
 from core.model.interventions.reference import (
     head_outputs,
     reference_samples,
     reference_texts,
 )
-from core.model.interventions.samples import compared_with_chance, sample_effects, samples_of
 from tests.model.bundled import loaded
 from tests.model.families import SENTENCES
 from tests.model.interventions.surgery import without_heads
@@ -116,10 +120,10 @@ def test_a_text_resampled_from_itself_changes_nothing() -> None:
 def test_no_text_of_the_reference_is_resampled_from_itself() -> None:
     gpt2, texts = loaded("bundled/gpt2-novels"), reference_texts()
     for text in texts[::16]:
-        own = head_outputs(gpt2, as_input(gpt2, text))
-        given = replacements(gpt2, text, own, "resample", None)
+        probe = probe_of(gpt2, text)
+        own, given = replacements(probe, text, "resample")
         others = [each for each in texts if each != text]
-        expected = replacements(gpt2, text, own, "resample", others)
+        _, expected = replacements(probe, text, "resample", others)
         for one, another, layer in zip(given, expected, own, strict=True):
             assert torch.equal(one, another)
             assert (one - layer).norm() > layer.norm() / 10
@@ -141,8 +145,8 @@ def test_a_text_that_is_cut_or_typed_otherwise_is_the_same_text_of_the_reference
 def test_no_image_of_the_reference_is_resampled_from_itself() -> None:
     vit = loaded("bundled/vit-scenes")
     for name in BOX:
-        own = head_outputs(vit, as_input(vit, open_box(name)))
-        given = replacements(vit, np.asarray(open_box(name)), own, "resample", None)
+        source = np.asarray(open_box(name))
+        own, given = replacements(probe_of(vit, source), source, "resample")
         assert all((a - b).norm() > b.norm() / 10 for a, b in zip(given, own, strict=True))
     alone = direct_effects(vit, open_box("three-shapes"), "resample", heads=[(0, 0)])
     assert alone[0, 0] == pytest.approx(0.0116, abs=5e-5)

@@ -15,9 +15,8 @@ import pytest
 
 from core.analysis.head_patterns import pattern_table
 from core.model import LoadedModel, effects, trace_text
-from core.model.interventions.direct import DirectParts, _summed
-from core.model.interventions.heads import as_input
-from core.model.interventions.measures import measured
+from core.model.interventions.direct import DirectParts, parts_of
+from core.model.interventions.measures import probe_of
 from tests.model.test_bundled_model import published
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ PROMPTS = [
 def lead(prompt: Prompt) -> DirectParts:
     """What writes the lead of the wanted name over the other."""
     model, names = published("gpt2"), (prompt.wanted, prompt.twice)
-    return _summed(model, measured(model, as_input(model, prompt.text), "logit_difference", names))
+    return parts_of(probe_of(model, prompt.text, "logit_difference", words=names))
 
 
 def attention_from_end(model: LoadedModel) -> dict[str, NDArray[Any]]:

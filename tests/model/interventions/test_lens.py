@@ -8,9 +8,8 @@ import pytest
 import torch
 
 from core.model import load
-from core.model.interventions.heads import as_input
 from core.model.interventions.lens import logit_lens
-from core.model.interventions.measures import measured
+from core.model.interventions.measures import probe_of
 from core.model.language import next_words
 from tests.model.bundled import loaded
 from tests.model.families import SENTENCES, nightly
@@ -33,16 +32,16 @@ def test_after_each_layer_the_final_norm_reads_what_stands_there(kind: str, tmp_
     model = load(str(tmp_path))
     network: Any = model.language_model
     norm = next(filter(None, (getattr(model.network, name, None) for name in NORMS)))
-    way = measured(model, as_input(model, TEXT), "logit_difference")
+    probe = probe_of(model, TEXT, "logit_difference")
     with torch.inference_mode():
-        output = network(**way.inputs(1), output_hidden_states=True)
-        whole = output.logits[0, way.position].double().log_softmax(-1)
+        output = network(**probe.inputs(1), output_hidden_states=True)
+        whole = output.logits[0, probe.position].double().log_softmax(-1)
         head = network.get_output_embeddings()
         found = logit_lens(model, TEXT)
         assert found is not None
         assert len(found) == len(output.hidden_states)
         for lens, states in zip(found[:-1], output.hidden_states[:-1], strict=True):
-            chances = head(norm(states[0, way.position])).double().log_softmax(-1)
+            chances = head(norm(states[0, probe.position])).double().log_softmax(-1)
             order = chances.argsort(descending=True).tolist()
             texts = [model.tokenizer.decode([each]) for each in order]
             is_text = [each.strip().isprintable() and each not in {"", "\ufffd"} for each in texts]

@@ -12,10 +12,10 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from core.model import effects, load
-from core.model.interventions.changing import Intervention, Replacement
-from core.model.interventions.heads import as_input, replacements, rows_of, run_changed
-from core.model.interventions.measures import measured
-from core.model.interventions.reference import outputs_of
+from core.model.interventions.changing import Intervention
+from core.model.interventions.following import SharedPrefix
+from core.model.interventions.heads import replacements, rows_of
+from core.model.interventions.measures import probe_of, run
 from tests.model.bundled import loaded
 from tests.model.families import nightly
 from tests.model.sweep.tiny import build
@@ -24,6 +24,8 @@ from tests.rounding import assert_same_pass
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
+
+    from tests.conftest import ModelOf
 
 TEXT = "the cat sat on the mat and the dog ran"
 REFERENCE = ["the dog sat on the cat", "a mat and a dog and a cat ran on"]
@@ -38,15 +40,13 @@ DAILY = {"bert", "albert", "gpt2", "gemma2", "t5", "bloom", "mixtral", "dbrx"}
 def test_effects_are_those_of_passes_by_themselves(kind: str, tmp_path: Path) -> None:
     build(kind, tmp_path)
     model = load(str(tmp_path))
-    way = measured(model, as_input(model, TEXT), "sentence")
-    own = outputs_of(model, way.network, way.inputs(1), way.tokens)
-    given = replacements(model, TEXT, own, "mean", REFERENCE)
-    before = run_changed(model, way, Intervention())
+    probe = probe_of(model, TEXT, "sentence")
+    own, given = replacements(probe, TEXT, "mean", REFERENCE)
+    before = run(probe)
     expected = np.full((len(own), max(layer.shape[1] for layer in own)), np.nan)
-    for row in rows_of(own, given):
-        change = Intervention({row.layer: [Replacement(0, row.head, row.values)]})
-        after = run_changed(model, way, change)
-        expected[row.layer, row.head] = way.compare(before, after).item()
+    for _, each in rows_of(own, given):
+        after = run(probe, Intervention([each]))
+        expected[each.layer, each.head] = probe.compare(before, after).item()
     found = effects(model, TEXT, "mean", "sentence", reference=REFERENCE, draws=0)
     assert_same_pass(found.values, expected, 1, where=kind)
 
@@ -79,3 +79,19 @@ def test_layers_before_the_replaced_head_are_not_computed_again() -> None:
             effects(model, TEXT, "zero", heads=[(layer, 0)], draws=19)
         made.append(counted.made[20])  # of the pass of its twenty copies
     assert made[1] < 0.2 * made[0]
+
+
+@pytest.mark.parametrize("kind", ["bert", "gpt2"])
+def test_forbidden_cells_are_forbidden_behind_a_shared_prefix_too(
+    kind: str, model_of: ModelOf
+) -> None:
+    """PyTorch's own function, which most models use, would take the mask for another."""
+    probe = probe_of(model_of(kind), TEXT, "sentence")
+    assert probe.model.way == "fast"
+    mask = torch.zeros(probe.model.heads, probe.tokens, probe.tokens, dtype=torch.bool)
+    mask[1, 3, 2] = True
+    change, prefix = Intervention(cells={1: mask}), SharedPrefix()
+    before = run(probe, follower=prefix)
+    after = run(probe, change)
+    assert_same_pass(run(probe, change, 2, prefix), after.expand(2, -1))
+    assert float((after - before).abs().max()) > 1e-3

@@ -9,8 +9,7 @@ import torch
 
 from core.model import DEFAULT_MODEL, effects
 from core.model.catalog import bundled_folder
-from core.model.interventions.heads import as_input, copies_of
-from core.model.interventions.measures import measured
+from core.model.interventions.measures import probe_of
 from core.model.interventions.reference import reference_samples
 from core.model.loading import _quiet
 from core.model.running.tracing import trace_inputs
@@ -59,9 +58,9 @@ def all_effects(tokens: int, times: int) -> list[float]:
     """The effects of all heads in batches, in as many plain passes batched alike."""
     model, plain, text = loaded(DEFAULT_MODEL), plain_network(), sentence_of(tokens)
     reference_samples(model)
-    way = measured(model, as_input(model, text), None)
-    passes, copies = 1 + model.layers * model.heads, copies_of(model, way)
-    inputs = way.inputs(copies)
+    probe = probe_of(model, text)
+    passes, copies = 1 + model.layers * model.heads, probe.copies
+    inputs = probe.inputs(copies)
 
     def run_plain() -> None:
         with torch.inference_mode():
