@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.analysis.layers import rows_of
 from core.components.reported_state import as_indices, as_list, as_mapping, reported
-from core.figures.head_map import frame, head_map
+from core.figures.heads import head_map
 from core.figures.palette import Palette
 from core.ui.charts import show_chart
 from core.vocabulary import Layered, listed, without_attention
@@ -26,7 +26,7 @@ def show_head_map(
     key: str,
     on_open: Callable[[int, int], None],
     chosen: tuple[int, int] | None = None,
-    **look: Any,  # noqa: ANN401 - of core.figures.head_map: bounds, title, signed, reverse ...
+    **look: Any,  # noqa: ANN401 - of core.figures.heads: bounds, title, signed, reverse ...
 ) -> None:
     """A square for every head, coloured by `values` (layer, head).
 
@@ -43,9 +43,7 @@ def show_head_map(
         reach = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
         signed = look.setdefault("signed", bool((values < 0).any()))
         look["bounds"] = (-reach if signed else 0.0, reach)
-    figure = head_map(values, rows, name, colours, **look)
-    if chosen is not None:
-        frame(figure, rows, chosen, colours)
+    figure = head_map(values, rows, name, colours, chosen=chosen, **look)
     show_heads(figure, f"Map of all heads: {name}", key=key, on_open=on_open)
     show_gaps(layered)
 

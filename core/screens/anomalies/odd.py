@@ -9,9 +9,9 @@ import streamlit as st
 
 from core.analysis.images.odd_patches import OddPatches, odd_patches
 from core.analysis.images.patch_scores import cls_position, patches_of, register_positions
-from core.figures.images.odd_patches import norms_by_layer
-from core.figures.images.patch_heat import heat_pixels
+from core.figures.layers import norms_by_layer
 from core.figures.palette import Palette
+from core.figures.patch_heat import heat_pixels
 from core.model import Trace
 from core.model.trace import Patches
 from core.screens.anomalies.wording import show_definition

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.anomalies.massive import HiddenStates, hidden_states
-from core.figures.anomalies import states_figure
+from core.figures.layers import states_figure
 from core.figures.palette import Palette
 from core.model import Trace
 from core.screens.anomalies.wording import show_definition

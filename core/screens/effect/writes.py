@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.effect import parts_table
-from core.figures.effect import parts_by_layer
+from core.figures.layers import parts_by_layer
 from core.figures.palette import Palette
 from core.model import Trace
 from core.model.interventions.measures import Measure

@@ -12,9 +12,9 @@ from core.analysis.head_patterns.naming import NAMING, NONE
 from core.analysis.head_patterns.registry import PATTERNS
 from core.analysis.layers import rows_of
 from core.analysis.statistics import RESAMPLES
-from core.figures.head_map import frame
+from core.figures.heads import class_map
 from core.figures.palette import Palette
-from core.figures.patterns import Bar, pattern_colours, pattern_map, score_bars
+from core.figures.patterns import Bar, pattern_looks, score_bars
 from core.model import Trace
 from core.screens.patterns.view import View
 from core.screens.patterns.wording import verdict, why_missing
@@ -109,16 +109,14 @@ def _summarise(view: View) -> None:
 
 def _show_map(view: View, colours: Palette, score: str) -> None:
     if score == "class":
-        rows = rows_of(view.trace)
-        figure = pattern_map(
+        figure = class_map(
             view.grid("class").astype(np.str_),
             view.grid("confidence").astype(np.float64),
-            rows,
-            pattern_names(view.trace),
-            pattern_colours(st.context.theme.type, colours),
+            rows_of(view.trace),
+            pattern_looks(pattern_names(view.trace), st.context.theme.type, colours),
             colours,
+            (view.layer, view.head),
         )
-        frame(figure, rows, (view.layer, view.head), colours)
         show_heads(figure, "Map of all heads: patterns", key="patterns_map", on_open=choose_one)
         show_gaps(view.trace)
     else:

@@ -12,9 +12,9 @@ from core.analysis.head_patterns.similarity import (
     map_heads,
     nearest_heads,
 )
+from core.figures.heads import head_scatter
 from core.figures.palette import Palette
-from core.figures.patterns import pattern_colours
-from core.figures.similar_heads import similar_by_pattern
+from core.figures.patterns import pattern_looks
 from core.screens.patterns.overview import choose_one
 from core.screens.patterns.view import View
 from core.ui import cache
@@ -49,16 +49,9 @@ def show_similar(view: View, colours: Palette) -> None:
     patterns, names = view.table["class"].tolist(), pattern_names(view.trace)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        shades = pattern_colours(st.context.theme.type, colours)
-        figure = similar_by_pattern(
-            drawn.points,
-            view.trace.layer_labels,
-            patterns,
-            view.number,
-            names,
-            shades,
-            colours,
-        )
+        looks = pattern_looks(names, st.context.theme.type, colours)
+        labels, chosen = view.trace.layer_labels, view.number
+        figure = head_scatter(drawn.points, labels, patterns, chosen, looks, colours)
         show_heads(figure, "Map of similar heads", key="patterns_alike", on_open=choose_one)
         st.caption(
             _words(

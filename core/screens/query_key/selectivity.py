@@ -19,9 +19,9 @@ from core.analysis.images.selectivity import (
     selectivity_table,
 )
 from core.analysis.layers import rows_of
-from core.figures.head_map import frame
-from core.figures.images.following import follow_map
+from core.figures.heads import class_map
 from core.figures.palette import Palette
+from core.figures.patterns import feature_looks
 from core.model import trace_patches, untrained_twin
 from core.model.memory import return_freed_memory
 from core.ui import cache
@@ -124,10 +124,10 @@ def show_selectivity(follows: Follows, colours: Palette) -> None:
 
 def _show_map(follows: Follows, colours: Palette) -> None:
     trace = follows.trace
-    rows = rows_of(trace)
     strengths = np.max([np.nan_to_num(follows.grid(each)) for each in FEATURES], axis=0)
-    figure = follow_map(follows.grid("follows").astype(np.str_), strengths, rows, colours)
-    frame(figure, rows, (follows.layer, follows.head), colours)
+    classes, chosen = follows.grid("follows").astype(np.str_), (follows.layer, follows.head)
+    looks = feature_looks(colours)
+    figure = class_map(classes, strengths, rows_of(trace), looks, colours, chosen)
     show_heads(
         figure,
         "Map of all heads: what they follow",

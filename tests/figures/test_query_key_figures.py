@@ -12,9 +12,7 @@ from core.analysis.projections.joint_embedding import Embedding
 from core.analysis.query_key.clouds import strongest_lines
 from core.analysis.query_key.layer_search import FittedLine, Regression
 from core.figures.palette import palette
-from core.figures.query_key.regression_svg import regression_svg
-from core.figures.query_key.search import regression_figure
-from core.figures.query_key.space import space_figure
+from core.figures.query_key import regression_figure, regression_svg, space_figure
 
 LIGHT = palette("light")
 TITLE = "Layer 1: a = −0.5, c = −2, |r| = 0.68453"
