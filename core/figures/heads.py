@@ -173,8 +173,8 @@ def head_scatter(
     if titles:
         axes = [axis(literal(title), zeroline=False) for title in titles]
     else:
-        look = {**BARE, "showticklabels": False}  # numbers mean nothing
-        axes = [{**look, "constrain": "domain"}, {**look, "scaleanchor": "x", "scaleratio": 1}]
+        bare = {**BARE, "showticklabels": False}  # numbers mean nothing
+        axes = [{**bare, "constrain": "domain"}, {**bare, "scaleanchor": "x", "scaleratio": 1}]
     lay_out(figure, **_clickable(*axes), height=_POINTS)
     return _add_legend(figure, 44 if titles else 12)
 

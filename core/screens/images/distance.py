@@ -23,7 +23,7 @@ from core.ui import controls
 from core.ui.cache import TraceKey
 from core.ui.current import current_key
 from core.ui.downloads import contents, offer_csv
-from core.ui.head_maps import show_gaps, show_heads
+from core.ui.heads import show_gaps, show_heads
 from core.ui.place import choose_head
 from core.ui.serve import turns
 from core.ui.words.numbers import number

@@ -9,7 +9,7 @@ from core.components.model_view import MAX_ENLARGED_LINES, MAX_LINES, Look
 from core.screens.model_view.cached import heads_that
 from core.ui.cache import TraceKey
 from core.ui.frame.text_row import EXAMPLES
-from core.ui.head_maps import gaps_note
+from core.ui.heads import gaps_note
 from core.ui.presets import Preset
 from core.ui.words.pattern_words import highlight_names, words_for
 from core.ui.words.prose import Prose

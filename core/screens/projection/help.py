@@ -11,7 +11,7 @@ from core.figures.palette import Palette
 from core.model import Trace
 from core.ui.downloads import Contents
 from core.ui.examples import written
-from core.ui.head_maps import show_head_map
+from core.ui.heads import show_head_map
 from core.ui.place import choose_head
 from core.ui.presets import Preset
 from core.ui.words.messages import quote

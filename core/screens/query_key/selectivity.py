@@ -27,8 +27,7 @@ from core.model.memory import return_freed_memory
 from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.downloads import contents
-from core.ui.head_maps import show_gaps, show_heads
-from core.ui.head_tables import HeadTable, names_of, offer_table, show_rows
+from core.ui.heads import HeadTable, offer_table, show_gaps, show_heads, show_table
 from core.ui.place import choose_head
 from core.ui.serve.once import room_for_twin
 from core.ui.words.numbers import number
@@ -150,23 +149,17 @@ def _head_table(row: dict[str, Any]) -> pd.DataFrame:
 
 
 def _show_table(follows: Follows) -> None:
-    import pandas as pd
 
     st.header("Every head", anchor=False)
-    table = follows.table
-    shown = pd.DataFrame({"head": names_of(table), "follows": table["follows"]})
+    titles = {"follows": "follows"}
     for each in FEATURES:
-        shown[each], shown[f"p {each}"] = table[each], table[f"{each}_p"]
-    columns = {
-        name: st.column_config.NumberColumn(name, format="%.3f", width="small")
-        for name in map(str, shown.columns[2:])
-    }
-    show_rows(follows, shown, columns, key="query_key_followers", on_open=choose_head)
+        titles |= {each: each, f"{each}_p": f"p {each}"}
+    show_table(follows, titles, key="query_key_followers", on_open=choose_head)
     held = contents(
         "what-heads-follow",
         follows.trace.model,
         "",
-        permutations=table.attrs["moves"],
+        permutations=follows.table.attrs["moves"],
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_words("table"), width="stretch")

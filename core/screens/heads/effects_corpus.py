@@ -21,13 +21,14 @@ from core.model.interventions.samples import (
     sample_effects,
     samples_of,
 )
-from core.screens.effect.heads import show_measured
+from core.screens.heads.effect import show_effect_map
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measure_once
 from core.ui.downloads import contents
-from core.ui.head_tables import HeadTable
+from core.ui.heads import HeadTable, show_overview, show_table
 from core.ui.navigation import ask
+from core.ui.place import choose_head
 from core.ui.serve.once import Shared
 from core.ui.serve.progress import Bar
 from core.ui.words.effects import MEASURED
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 _MAX_KEPT = 8  # of 64 times a few dozen numbers a head, ten times as many on 16: 2 MB
 _SAMPLES = {"text": "sentences", "image": "images"}
-_words = Prose(__file__)
+_words = Prose(__file__, "words_effect.md")
 
 
 def pick_over(key: TraceKey) -> bool:
@@ -130,9 +131,17 @@ def show_corpus(heads: HeadTable, corpus: Corpus, colours: Palette) -> Callable[
     passes = heads.row.get("exceeds", False)
     over_head = _words("over_head", head=heads.name, passes=passes, facts=facts)
     held = contents("effect", heads.trace.model, "corpus", text=False)
-    card = partial(st.markdown, over_head)
-    place = show_measured(heads, held, colours, caption, card, compared=compared > 0)
+    draw_map = partial(show_effect_map, heads, colours, caption, compared=compared > 0)
+    place = show_overview(heads, held, draw_map, partial(_show_card, over_head))
+    with st.expander("Every measure of every head"):
+        titles = {name: name for name in map(str, heads.table) if name not in ("layer", "head")}
+        show_table(heads, titles, key="heads_table", on_open=choose_head)
     return partial(_go_on, place, corpus)
+
+
+def _show_card(words: str) -> None:
+    with st.container(border=True):
+        st.markdown(words)
 
 
 def _go_on(place: DeltaGenerator, corpus: Corpus) -> None:

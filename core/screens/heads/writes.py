@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,13 +15,11 @@ from core.figures.layers import parts_by_layer
 from core.figures.palette import Palette
 from core.model import Trace
 from core.model.interventions.measures import Measure
-from core.screens.effect.measuring import pick_measure
-from core.screens.effect.writing import lens_of, parts_of, words_of_head
+from core.screens.heads.effects import followed, pick_measure
 from core.ui.cache import TraceKey
 from core.ui.charts import show_chart
 from core.ui.downloads import contents
-from core.ui.head_maps import show_head_map
-from core.ui.head_tables import HeadTable, offer_table
+from core.ui.heads import HeadTable, show_head_map, show_overview
 from core.ui.navigation import ask
 from core.ui.place import choose_head
 from core.ui.words.messages import quote
@@ -31,7 +30,8 @@ from core.vocabulary import head_name, percent
 if TYPE_CHECKING:
     from core.model.interventions.direct import DirectParts, WrittenWord
 
-_words = Prose(__file__)
+_SHOWN = 3  # words that a head makes likelier, and less likely
+_words = Prose(__file__, "words_effect.md")
 
 
 def pick_sum(key: TraceKey) -> Measure:
@@ -45,7 +45,7 @@ def show_writes(
     trace: Trace, key: TraceKey, measure: Measure, layer: int, head: int, colours: Palette
 ) -> None:
     """The answer, the map, the head's words; then all parts by layer, and the logit lens."""
-    parts = parts_of(key, measure)
+    parts = followed(key, "parts", measure)
     if parts is None:
         ask(_words("not_followed"))
         return
@@ -55,17 +55,15 @@ def show_writes(
     first = np.unravel_index(np.nanargmax(parts.heads), parts.heads.shape)
     most, part = head_name(trace, int(first[0]), int(first[1])), _amount(parts.heads[first], parts)
     ask(_words("writes_most", head=most, part=part, whole=_whole(parts)))
-    left, right = st.columns([5, 4], gap="medium")
-    with left:
-        _show_map(heads, parts, colours)
-    with right, st.container(border=True):
-        _show_card(heads, parts, key)
+    held = contents("effect", trace.model, "writes")
+    card = partial(_show_card, heads, parts, key)
+    place = show_overview(heads, held, partial(_show_map, heads, parts, colours), card)
     name = "What each layer writes"
     written = np.nansum(parts.heads, axis=1)
     figure = parts_by_layer(trace.layer_labels, written, parts.layers, rest, parts.unit, colours)
-    show_chart(figure, key="effect_parts", alt=name, quiet=True)
-    _show_lens(trace, key)
-    offer_table(heads, contents("effect", trace.model, "writes"))
+    with place.container():
+        show_chart(figure, key="effect_parts", alt=name, quiet=True)
+        _show_lens(trace, key)
 
 
 def _show_card(heads: HeadTable, parts: DirectParts, key: TraceKey) -> None:
@@ -75,7 +73,7 @@ def _show_card(heads: HeadTable, parts: DirectParts, key: TraceKey) -> None:
     median = float(np.nanmedian(others)) if len(others) else math.nan
     facts = {"head": heads.name, "part": _amount(own[heads.head], parts)}
     st.markdown(_words("writes", facts=facts, others=_amount(median, parts)))
-    if (words := words_of_head(key, heads.layer, heads.head)) is not None:
+    if (words := followed(key, "words", heads.layer, heads.head, _SHOWN)) is not None:
         up, down = (_listed(each) for each in (words.likelier, words.less_likely))
         st.markdown(_words("words_moved", up=up, down=down))
     sums = {
@@ -128,7 +126,7 @@ def _show_map(heads: HeadTable, parts: DirectParts, colours: Palette) -> None:
 
 def _show_lens(trace: Trace, key: TraceKey) -> None:
     """The words that the model would say after each layer; nothing for a model without words."""
-    lens = lens_of(key)
+    lens = followed(key, "lens")
     if lens is None:
         return
     rows = ["| after | likeliest words | from the whole model |", "|:--|:--|--:|"]

@@ -19,7 +19,7 @@ from core.analysis.paths import (
 from core.components.paths import PathsView, show_paths
 from core.model import Trace
 from core.model.weights.mixing import token_mixing
-from core.screens.effect.input import measured_trace, model_of
+from core.screens.heads.effects import measured_trace, model_of
 from core.ui import address, cache, controls
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import show_unread
@@ -39,7 +39,7 @@ FOLLOWED = "token"  # that is followed, a position from 1
 _TEXT = "_text_of_token"
 _NAMED = 3  # sources that the answer names
 _MAX_KEPT = 16  # of 12 layers and 128 tokens: 0.8 MB
-_words = Prose(__file__)
+_words = Prose(__file__, "words_effect.md")
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Taking each layer apart …")

@@ -1,45 +1,82 @@
-"""High-norm patches of an image: how long their states are, and how much attention they draw."""
+"""Hidden states: massive activations layer by layer, and high-norm patches of an image."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
+from core.analysis.anomalies.massive import HiddenStates, hidden_states
 from core.analysis.images.odd_patches import OddPatches, odd_patches
 from core.analysis.images.patch_scores import cls_position, patches_of, register_positions
-from core.figures.layers import norms_by_layer
+from core.figures.layers import norms_by_layer, states_figure
 from core.figures.palette import Palette
 from core.figures.patch_heat import heat_pixels
 from core.model import Trace
 from core.model.trace import Patches
-from core.screens.anomalies.wording import show_definition
+from core.screens.heads.measured import Heads
+from core.screens.heads.unusual import show_definition
 from core.ui import cache
+from core.ui.cache import TraceKey
 from core.ui.charts import show_chart
-from core.ui.current import current_key
+from core.ui.heads import gaps_note
 from core.ui.words.messages import quote
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from streamlit.delta_generator import DeltaGenerator
-
+from core.vocabulary import labels_of
 
 _words = Prose(__file__)
 _MAX_FOUND = 16  # kept, of a few dozen numbers a head: 40 kB
-_NAMED = 5  # patches named in a sentence
+_NAMED = 5  # tokens or patches named in a sentence
+
+
+def show_states(heads: Heads, colours: Palette) -> None:
+    """The map of lengths and what it shows."""
+    trace = heads.trace
+    if trace.source is not None:
+        st.info(_words("states_of_cross"))
+        return
+    states = hidden_states(trace)
+    if states is None:
+        st.info(_words("no_states"))
+        return
+    labels = labels_of(trace.tokens)
+    rows = [f"after {layer}" if layer else "input" for layer in _layers_before(trace)]
+    figure = states_figure(states.norms, states.largest, rows, labels, colours)
+    show_chart(figure, key="anomalies_states", alt="length by layer and token", quiet=True)
+    st.markdown(_massive(trace, states))
+    st.caption(f"{_words('states')} {gaps_note(trace)}")
+    show_definition(_words("massive_activation"))
+
+
+def _massive(trace: Trace, states: HiddenStates) -> str:
+    ratios = states.largest / np.maximum(states.typical, np.finfo(float).tiny)[:, None]
+    row, token = (int(index) for index in np.unravel_index(ratios.argmax(), ratios.shape))
+    massive = np.flatnonzero(states.massive.any(axis=0)).tolist()
+    return _words(
+        "massive_in",
+        names=", ".join(quote(trace.tokens[each].display) for each in massive[:_NAMED]),
+        this=trace.input.this,
+        largest=states.largest[row, token],
+        token=quote(trace.tokens[token].display),
+        layer=_layers_before(trace)[row],
+        ratio=ratios[row, token],
+    )
+
+
+def _layers_before(trace: Trace) -> list[int]:
+    """The number of the layer whose output each state is; 0 for the embeddings."""
+    last = max(trace.depth or 0, trace.layer_labels[-1])
+    return [*(number - 1 for number in trace.layer_labels), last]
 
 
 @st.cache_resource(max_entries=_MAX_FOUND, show_spinner="Measuring every head …")
-def _odd_patches(key: cache.TraceKey) -> OddPatches | None:
+def _odd_patches(key: TraceKey) -> OddPatches | None:
     return odd_patches(cache.trace(*key))
 
 
-def show_odd(trace: Trace, _table: pd.DataFrame, colours: Palette, _row: DeltaGenerator) -> None:
+def show_odd(heads: Heads, colours: Palette) -> None:
     """The image with its high-norm patches, their lengths by layer, and what attends to them."""
-    found = _odd_patches(current_key(trace.model))
+    trace, found = heads.trace, _odd_patches(heads.key)
     if found is None:
         st.info(_words("no_states"))
         return
