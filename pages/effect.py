@@ -13,14 +13,18 @@ from core.ui import presets
 from core.ui.corpus_walk import show_unread
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
-from core.screens.effect.away import pick_away, show_away
-from core.screens.effect.corpus import Corpus, measure_corpus, pick_over, show_corpus
-from core.screens.effect.heads import MATHEMATICS, compare, examples, show_heads
-from core.screens.effect.input import measured_trace
-from core.screens.effect.measuring import head_effects, pick_measure, pick_replacement
-from core.screens.effect.paths import show_origin
-from core.screens.effect.writes import pick_sum, show_writes
-from core.screens.effect.first import show_first
+from core.screens.heads.away import pick_away, show_away
+from core.screens.heads.effect import MATHEMATICS, compare, examples, show_effects, show_first
+from core.screens.heads.effects import (
+    measured_trace,
+    pick_measure,
+    pick_replacement,
+    with_effects,
+)
+from core.screens.heads.effects_corpus import Corpus, measure_corpus, pick_over, show_corpus
+from core.screens.heads.measured import measure as measure_heads
+from core.screens.heads.paths import show_origin
+from core.screens.heads.writes import pick_sum, show_writes
 from core.ui.place import pick_head
 
 row = control_row()
@@ -57,13 +61,14 @@ else:
     colours = palette(st.context.theme.type)
     if over_corpus:
         corpus = Corpus(key, replace, measure)
-        heads = measure_corpus(trace, corpus, layer, head)
-        presets.show(partial(examples, heads))
-        measure_next = show_corpus(heads, corpus, colours)
+        table = measure_corpus(trace, corpus, layer, head)
+        presets.show(partial(examples, table))
+        measure_next = show_corpus(table, corpus, colours)
     else:
-        heads, found = head_effects(trace, key, replace, measure, layer, head)
+        measured = measure_heads(trace, key, "text", layer, head)
+        heads, found = with_effects(measured, replace, measure)
         presets.show(partial(examples, heads))
-        measure_next = partial(compare, show_heads(heads, found, key, colours), heads, found, key)
+        measure_next = partial(compare, show_effects(heads, found, colours), heads, found)
 show_end(MATHEMATICS)
 if measure_next is not None:
     measure_next()

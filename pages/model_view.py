@@ -21,7 +21,7 @@ from core.ui import controls, place, presets
 from core.ui.current import current_key, current_trace
 from core.ui.downloads import contents, offer_page
 from core.ui.frame.layout import caption_row, control_row, more, show_end
-from core.ui.head_maps import gaps_note
+from core.ui.heads import gaps_note
 from core.ui.place import pick_pairs
 from core.ui.words.labels import hide_special
 from core.ui.words.pattern_words import highlight_names

@@ -13,17 +13,22 @@ from core.figures.palette import palette
 from core.ui import presets
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, pick_part, show_end
-from core.screens.patterns.help import examples, mathematics
-from core.screens.patterns.one_head import pick_whole, show_one
-from core.screens.patterns.overview import pick_colouring, show_overview
-from core.screens.patterns.similar import show_similar
-from core.screens.patterns.view import measure_view
-from core.screens.patterns.wording import show_limits
+from core.screens.heads.effects import with_known_effects
+from core.screens.heads.measured import measure
+from core.screens.heads.one_head import pick_whole, show_one
+from core.screens.heads.patterns import (
+    examples,
+    mathematics,
+    pick_colouring,
+    show_limits,
+    show_patterns,
+    show_similar,
+)
 from core.ui.corpus_walk import pick_source
 from core.ui.place import pick_head
 
 PARTS: dict[str, Callable[..., None]] = {
-    "heads": show_overview,
+    "heads": show_patterns,
     "one": show_one,
     "alike": show_similar,
 }
@@ -31,18 +36,18 @@ PARTS: dict[str, Callable[..., None]] = {
 trace = current_trace()
 colours = palette(st.context.theme.type)
 options: tuple[str, ...] = ()  # of the part
-
-with control_row():
+row = control_row()
+with row:
     layer, head = pick_head(trace)
     part = pick_part(menu=True, width=165)
     source = pick_source(trace)
+heads = with_known_effects(measure(trace, current_key(trace.model), source, layer, head))
+with row:
     if part == "heads":
-        options = (pick_colouring(trace),)
+        options = (pick_colouring(heads),)
     elif part == "one":
         options = (pick_whole(trace),)
-
-view = measure_view(trace, current_key(trace.model), source, layer, head)
-presets.show(partial(examples, view))
-PARTS[part](view, colours, *options)
+presets.show(partial(examples, heads))
+PARTS[part](heads, colours, *options)
 show_limits(trace)
 show_end(mathematics(trace))

@@ -15,7 +15,7 @@ from core.ui import controls, presets
 from core.ui.current import current_trace, found_head
 from core.ui.downloads import contents, offer_csv
 from core.ui.frame.layout import caption_row, control_row, pick_part, show_end
-from core.ui.head_maps import gaps_note
+from core.ui.heads import gaps_note
 from core.ui.words.messages import quote
 from core.ui.navigation import ask
 from core.screens.projection import (

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 from unittest import mock
 
-from core.screens.effect import methods
+from core.screens.heads import effect
 from core.ui.controls import SHARED
 from core.ui.serve import visitor
 from core.ui.words.pages import PAGES
@@ -51,7 +51,7 @@ def with_pages(readme: str) -> str:
         addresses = ", once also ".join(f"`/{name}`" for name in (page.name, *page.joined))
         rows.append(f"| {page.in_menu} ({addresses}) | {page.question} |")
     readme = _TABLE.sub("\n".join([*rows, ""]), readme)
-    return _TRUST.sub("\n".join([*methods.table_of_methods(), ""]), readme)
+    return _TRUST.sub("\n".join([*effect.table_of_methods(), ""]), readme)
 
 
 def rows_of(declared: Iterable[tuple[str, dict[str, Control]]]) -> Rows:

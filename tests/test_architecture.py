@@ -32,7 +32,6 @@ ORDER = {
     """,
     "analysis": ". projections head_patterns anomalies query_key images effect",
     "atlas": ". one_head search engine files sources command_line distributed",
-    "figures": ". images query_key",
     "ui": "words serve address cache controls frame .",
     "screens/atlas": "corpus . head",
 }

@@ -9,8 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.analysis.arrays import Bools
-from core.figures.labels import literal
-from core.figures.layout import BARE, NARROW, axis, lay_out
+from core.figures.layout import BARE, NARROW, axis, lay_out, literal
 from core.figures.palette import Palette, scale
 from core.model.trace import Array
 

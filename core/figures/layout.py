@@ -1,7 +1,11 @@
-"""How figures are laid out: whole parts at once, which takes plotly a seventh of the time."""
+"""How figures are laid out: whole parts at once, which takes plotly a seventh of the time.
+
+And text for plotly, whose labels understand a small HTML.
+"""
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import plotly.graph_objects as go
@@ -21,3 +25,13 @@ def lay_out(figure: go.Figure, **parts: Any) -> go.Figure:  # noqa: ANN401 - of 
 def axis(title: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - of plotly's axes
     """An axis with this title."""
     return {"title": {"text": title}, **more}
+
+
+def literal(text: str) -> str:
+    """`text` so that plotly shows it letter by letter: no tags, no entities, no TeX.
+
+    >>> literal("<b>x</b>")
+    '&lt;b&gt;x&lt;/b&gt;'
+    """
+    # A zero-width space after each dollar sign keeps "$x$" from being read as TeX.
+    return html.escape(text, quote=False).replace("$", "$\u200b")

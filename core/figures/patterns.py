@@ -1,4 +1,4 @@
-"""Head patterns in pictures: a map of heads, and a head's scores beside their baseline."""
+"""Head patterns in pictures: their colours, and a head's scores beside their baseline."""
 
 from __future__ import annotations
 
@@ -7,61 +7,47 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from numpy.typing import NDArray
 
-from core.analysis.arrays import Floats
-from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
-from core.analysis.head_patterns.registry import Naming
-from core.analysis.layers import Rows
-from core.figures.class_map import ClassLook, class_map
-from core.figures.labels import literal
-from core.figures.layout import axis, lay_out
+from core.analysis.head_patterns.naming import NAMING
+from core.figures.heads import ClassLook
+from core.figures.layout import axis, lay_out, literal
 from core.figures.palette import Palette, lch_to_hex
 
 _BAR = 24  # pixels per bar
 _NUMBERS = 56  # pixels beside the bars, for their values
 _SPACE = "\u2002"  # between the end of the axis and a number, where the ink of a mark may be
 _CHROMA = 48.0  # of colours outside the palette; green and pink stay queries and keys
-_NAMINGS: dict[str, Naming] = {name: each.naming for name, each in NAMING.items() if each.naming}
-# So that colour is not all there is to read.
-LETTERS = {NONE: "", TOO_SHORT: ""} | {name: each.letter for name, each in _NAMINGS.items()}
 
 
-def pattern_colours(theme: str | None, colours: Palette) -> dict[str, str]:
-    """A colour per pattern, ``#rrggbb``; no pattern has the colour of lines."""
-    shades = {NONE: colours.line, TOO_SHORT: colours.line}
-    for name, naming in _NAMINGS.items():
-        lightness = naming.dark if theme == "dark" else naming.light
-        shades[name] = (
-            lch_to_hex(lightness, _CHROMA, naming.hue)
+def pattern_looks(
+    names: Mapping[str, str], theme: str | None, colours: Palette
+) -> dict[str, ClassLook]:
+    """How each pattern looks, in the order of `names`; none has the colour of lines."""
+    clarity = "<br>%{customdata[2]:.2f} of the way from the threshold to 1"
+    looks = {}
+    for pattern, name in names.items():
+        naming = NAMING[pattern].naming if pattern in NAMING else None
+        if naming is None:
+            looks[pattern] = ClassLook(name, "", colours.line)
+            continue
+        colour = (
+            lch_to_hex(naming.dark if theme == "dark" else naming.light, _CHROMA, naming.hue)
             if naming.category is None
             else colours.categories[naming.category]
         )
-    return shades
+        looks[pattern] = ClassLook(name, naming.letter, colour, clarity)
+    return looks
 
 
-def pattern_map(
-    patterns: NDArray[np.str_],
-    confidence: Floats,
-    rows: Rows,
-    names: Mapping[str, str],
-    shades: Mapping[str, str],
-    colours: Palette,
-) -> go.Figure:
-    """Layers down, heads across, a cell each by its pattern.
-
-    A clicked cell's customdata begin with layer and head. `patterns` and `confidence` are (layer,
-    head), the layers in `rows`. The legend keeps the order of `names`, which people read; `shades`
-    are from :func:`pattern_colours`.
-    """
-    clarity = "<br>%{customdata[2]:.2f} of the way from the threshold to 1"
+def feature_looks(colours: Palette) -> dict[str, ClassLook]:
+    """How heads look that follow a feature of an image; green and pink stay queries and keys."""
+    letters = {"hue": ("H", 3), "brightness": ("B", 1), "edges": ("E", 0), "place": ("P", 2)}
+    hover = "<br>rank correlation %{customdata[2]:.2f}"
     looks = {
-        pattern: ClassLook(
-            name, LETTERS[pattern], shades[pattern], clarity if LETTERS[pattern] else ""
-        )
-        for pattern, name in names.items()
+        name: ClassLook(name, letter, colours.categories[category], hover)
+        for name, (letter, category) in letters.items()
     }
-    return class_map(patterns, confidence, rows, looks, colours)
+    return looks | {"none": ClassLook("none of these", "", colours.line, hover)}
 
 
 @dataclass(frozen=True)

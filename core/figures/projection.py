@@ -10,8 +10,7 @@ import plotly.graph_objects as go
 
 from core.analysis.arrays import Floats
 from core.analysis.pair_projection import SAME_WAY, PairProjection
-from core.figures.labels import literal
-from core.figures.layout import NARROW, axis, lay_out
+from core.figures.layout import NARROW, axis, lay_out, literal
 from core.figures.palette import Palette
 
 _MAX_TICKS = 8

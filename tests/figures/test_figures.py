@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.figures.heatmap import colour_limit, heatmap_figure, root_scale
-from core.figures.labels import literal
+from core.figures.layout import literal
 from core.figures.palette import palette
 
 LIGHT = palette("light")

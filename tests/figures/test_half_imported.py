@@ -13,7 +13,7 @@ import streamlit.web.bootstrap  # Streamlit imports plotly before we do
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from core.figures.palette import palette
-from core.figures.head_map import go
+from core.figures.heads import go
 
 assert "pandas" not in sys.modules
 half = sys.modules["pandas"] = ModuleType("pandas")

@@ -10,7 +10,7 @@ from core.atlas.colours import offered_colourings, point_tones
 from core.atlas.search import KINDS
 from core.atlas.sources import InMemory
 from core.components.atlas_cloud import AtlasCloud, cloud_page
-from core.figures.head_map import head_map
+from core.figures.heads import head_map
 from core.figures.palette import palette
 from core.screens.atlas import wording
 from core.screens.atlas.corpus import opening

@@ -24,10 +24,7 @@ from core.screens.atlas import matrix
 from core.screens.atlas.corpus import making
 from core.screens.atlas.corpus.entry import keep_atlas
 from core.screens.atlas.head import single
-from core.screens.effect import corpus as effect_corpus
-from core.screens.effect import input as effect_input
-from core.screens.effect import measuring
-from core.screens.patterns import corpus as corpus_source
+from core.screens.heads import effects, effects_corpus, measured
 from core.ui.serve import visitor
 from tests.components.received import received
 
@@ -80,19 +77,19 @@ def _what_is_slow_is_made_once() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def few_effects() -> Iterator[None]:
     """Effects on few tokens, compared with two random directions: else a minute a text."""
-    run, samples_of = measuring._run, effects_of_heads.samples_of
+    run, samples_of = effects._run, effects_of_heads.samples_of
 
     def run_few(*given: Any, draws: int = 0, **options: Any) -> Effects:
         return run(*given, draws=min(draws, 2), **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measuring, "_run", run_few)
-        patch.setattr(effect_input, "MAX_TOKENS", 16)  # no text of other tests is cut
-        patch.setattr(effect_corpus, "SAMPLE_DRAWS", 2)
-        for module in (effects_of_heads, effect_corpus):
+        patch.setattr(effects, "_run", run_few)
+        patch.setattr(effects, "MAX_TOKENS", 16)  # no text of other tests is cut
+        patch.setattr(effects_corpus, "SAMPLE_DRAWS", 2)
+        for module in (effects_of_heads, effects_corpus):
             patch.setattr(module, "samples_of", lambda model: samples_of(model)[:2])
         yield
-    for kept in (measuring._place, measuring.effects_of_head, effect_corpus._place):
+    for kept in (effects._place, effects.effects_of_head, effects_corpus._place):
         kept.clear()
 
 
@@ -146,7 +143,7 @@ def hybrid_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample corpus that the patterns page measures at once."""
-    monkeypatch.setattr(corpus_source, "sample_sentences", lambda: SENTENCES)
+    monkeypatch.setattr(measured, "sample_sentences", lambda: SENTENCES)
 
 
 def alerts(app: AppTest) -> str:

@@ -13,8 +13,8 @@ from core.analysis.effect import effect_table, leading_table
 from core.model import effects, load, trace_text
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.lens import logit_lens
-from core.screens.effect import heads, measuring
-from core.screens.effect import input as given
+from core.screens.heads import effect
+from core.screens.heads import effects as measuring
 from core.ui import navigation
 from core.ui.cache import TraceKey
 from tests.model.planted import FOLDER
@@ -54,7 +54,7 @@ def test_the_answer_the_map_and_the_card_say_what_is_measured() -> None:
     effect, control = found.values[0, 1], found.control[0, 1]
     shown = f"**{effect:.3g}**" if abs(effect) > control else f"{effect:.3g}"
     assert f"| zero | {shown} | ≤ {control:.3g} |" in said(app)
-    assert "**L1 H2** looks like **first token**" in said(app)
+    assert "**L1 H2: first token.**" in said(app)
 
 
 def test_the_values_are_drawn_before_what_chance_does_is_measured(
@@ -74,7 +74,7 @@ def test_the_values_are_drawn_before_what_chance_does_is_measured(
         navigation.ask(text)
 
     monkeypatch.setattr(measuring, "_run", noted)
-    monkeypatch.setattr(heads, "ask", ask)
+    monkeypatch.setattr(effect, "ask", ask)
     app = open_app("effect", model=NOVELS, text="It rains in the north again.")
     values, largest, fresh, answer, every, _ = events
     assert [values, fresh, every] == [0, 99, 8]
@@ -145,7 +145,7 @@ def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> No
 
 @pytest.mark.usefixtures("few_effects")
 def test_a_long_text_is_cut_and_that_is_said_in_every_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(given, "MAX_TOKENS", 8)
+    monkeypatch.setattr(measuring, "MAX_TOKENS", 8)
     text = "it rains in the north and it pours in the south ."
     link = {"model": NOVELS, "text": text, "token": "2"}
     assert "Effects are of the first 8 of 19 tokens." in said(open_app("effect", **link))

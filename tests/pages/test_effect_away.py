@@ -10,7 +10,7 @@ import pytest
 from core.analysis.effect.moved import moved_table
 from core.model import load, trace_text
 from core.model.interventions.ablation import Cell, ablate
-from core.screens.effect import away
+from core.screens.heads import away
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, charts, numbers, said
 from tests.pages.vision import open_image

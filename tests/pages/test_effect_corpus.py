@@ -11,7 +11,7 @@ from core.analysis.effect.corpus import corpus_table
 from core.model import load, trace_text
 from core.model.errors import ModelError
 from core.model.interventions import heads
-from core.screens.effect import corpus
+from core.screens.heads import effects_corpus as corpus
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, charts, numbers, said
 from tests.pages.vision import open_image

@@ -11,8 +11,7 @@ from core.analysis.images.selectivity import selectivity as of_trace
 from core.analysis.projections import joint_embedding
 from core.analysis.projections.umap_process import ProjectionError
 from core.corpus.sample import sample_sentences
-from core.screens.anomalies import source
-from core.screens.patterns import corpus as corpus_source
+from core.screens.heads import measured
 from core.screens.query_key import selectivity
 from tests.every_part import prepared_site, visits
 from tests.opening import ROOT, open_app
@@ -56,8 +55,7 @@ def _site() -> Iterator[None]:
 def _nothing_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """UMAP and t-SNE fail at once, which the page reports; corpora and permutations are few."""
     short_corpus = sample_sentences()[:9]
-    for module in (source, corpus_source):
-        monkeypatch.setattr(module, "sample_sentences", lambda: short_corpus)
+    monkeypatch.setattr(measured, "sample_sentences", lambda: short_corpus)
     monkeypatch.setattr(selectivity, "selectivity", lambda trace: of_trace(trace, 9))
 
     def fail(*_: Any) -> Any:

@@ -18,7 +18,7 @@ from streamlit.elements.widgets.button import ButtonMixin
 from core import VERSION
 from core.model import Trace
 from core.screens.atlas.corpus.entry import atlas_entries
-from core.screens.patterns.view import measured_text
+from core.screens.heads.measured import measured_text
 from core.screens.query_key.choice import kept_clouds
 from core.ui import cache
 from tests.opening import open_app

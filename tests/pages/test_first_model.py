@@ -11,7 +11,7 @@ import streamlit as st
 from core.model import load
 from core.model.errors import OutOfMemoryError
 from core.screens.atlas.corpus.entry import atlas_entries
-from core.screens.effect import measuring
+from core.screens.heads import effects as measuring
 from core.ui import cache
 from core.ui.cache import first_model
 from core.ui.serve.long_work import FirstLoad

@@ -14,7 +14,7 @@ import pytest
 
 from core.model import catalog, load, trace_text
 from core.model.catalog import bundled_folder, find
-from core.screens.anomalies import source
+from core.screens.heads import measured as heads_measured
 from core.ui import cache
 from core.ui.words.messages import quote
 from core.ui.words.pages import TEXT_PAGES
@@ -201,7 +201,7 @@ def test_a_corpus_is_not_offered_for_what_the_decoder_does(
 def test_the_corpus_of_an_encoder_decoder_is_that_of_its_encoder(
     links: Links, page: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "sample_sentences", lambda: SENTENCES)
+    monkeypatch.setattr(heads_measured, "sample_sentences", lambda: SENTENCES)
     app = open_app(page, source="corpus", **links["of encoder"])
     shown = said(app) + alerts(app)
     assert "the sample corpus (5 sentences, " in shown

@@ -26,13 +26,13 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from core.analysis.anomalies.measures import MEASURES, HeadMeasure, Measures
 from core.analysis.arrays import Bools, Floats
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
 from core.analysis.head_patterns.naming import THRESHOLDS
 from core.analysis.statistics import OUTLIER, robust_z
 from core.vocabulary import percent
 
-Measures = Mapping[str, Floats]  # (layer, head) by name
 Row = Mapping[Any, Any]  # the measures of one head, by name
 
 # Of heads with random weights at most so many are unusual on a text. Measured on BERT, GPT-2 and
@@ -70,16 +70,18 @@ class Flag:
 
     name: str  # also in links and in the table's column ``flags``
     measure: str  # of :func:`core.analysis.anomalies.measure_heads`
-    title: str  # of the measure, in words
     limits: Limits
-    unit: str  # over the map's colours
     kind: Kind  # what the measure depends on
     source: str  # who described it
     definition: str  # of the measure (Markdown), for people
     reason: str | Callable[[Row], str]  # from its measures, or with a place for the one value
     applies: Callable[[Measures], Bools] | None  # what else must hold
     condition: str  # the same in words
-    bounds: tuple[float, float] | None  # of the map's colours; None: ± the largest
+
+    @property
+    def record(self) -> HeadMeasure:
+        """That of its measure."""
+        return MEASURES[self.measure]
 
     def explain(self, row: Row) -> str:
         """Why a head with these measures has the flag, in words."""
@@ -151,7 +153,6 @@ def _read() -> Iterator[Flag]:
         facts = {"reason": _REASONS.get(name), "applies": _APPLIES.get(name), **each}
         facts["limits"] = Limits(**each["limits"])
         facts["condition"] = each.get("condition", "").format(**THRESHOLDS)
-        facts["bounds"] = tuple(each.get("bounds", (0.0, 1.0))) or None
         yield Flag(name, **facts)
 
 

@@ -7,23 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.analysis.anomalies.contribution import (
-    Columns,
-    columns,
-    null_attention,
-    over_median,
-)
-from core.analysis.anomalies.flags import FLAGS, Measures, Row, distances
-from core.analysis.anomalies.norms import norm_disparity
-from core.analysis.arrays import Floats, Indices, mean_of_finite
+from core.analysis.anomalies.flags import FLAGS, Row, distances
+from core.analysis.anomalies.measures import Measures, measure_heads
+from core.analysis.arrays import Floats, mean_of_finite
 from core.analysis.head_patterns.minimum_evidence import too_short
 from core.analysis.statistics import OUTLIER, robust_z
 from core.model.trace import Array, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_PARTS = ("attention", "uniform", "contribution", "value")  # of the first token and of the sink
 
 
 def anomaly_table(
@@ -106,49 +98,6 @@ def _table(
     table.attrs["tokens"] = tokens
     table.attrs["too_short"] = too_short(tokens)
     return table
-
-
-def measure_heads(
-    trace: Trace, transformed: Array | None = None, similarity: Array | None = None
-) -> dict[str, Floats]:
-    """Every measure of every head, float64 (layer, head) by name; only permitted pairs count.
-
-    - those of `norms.norm_disparity`.
-    - ``first_attention``, ``first_uniform``: mean attention to the first key token, and its uniform
-      baseline (1 / n, or the mean of 1 / (i + 1) in a causal model).
-    - ``first_contribution``: the first token's share of what the head moves, the sum over i of
-      a_ij |f(v_j)| over that of all tokens (after Kobayashi et al. 2020).
-    - ``first_value``: the first token's value norm over the head's median.
-    - ``sink``: position from 1 of the column with the most attention; ``sink_attention``,
-      ``sink_uniform``, ``sink_contribution``, ``sink_value``: the same for it.
-    - ``null_attention``: to values that are nearly zero (`contribution.null_attention`).
-    - ``entropy``: H(row) / ln(permitted keys), mean over rows.
-    - ``offset_attention``: the largest mean attention to the previous token, itself or the next.
-    - ``weight_similarity``: correlation of W_Q and W_K; ``tokens``: how many query tokens.
-    """
-    totals = columns(trace, transformed)
-    shape = trace.shape[:2]
-    sink = totals.attention.argmax(axis=-1)
-    return {
-        **norm_disparity(trace),
-        **_column("first", totals, np.zeros(shape, dtype=np.intp)),
-        "sink": sink + 1.0,
-        **_column("sink", totals, sink),
-        "null_attention": null_attention(totals.attention, totals.norms),
-        "entropy": totals.entropy,
-        "offset_attention": totals.offset,
-        "weight_similarity": np.full(shape, np.nan if similarity is None else similarity, float),
-        "tokens": np.full(shape, float(trace.shape[2])),
-    }
-
-
-def _column(name: str, totals: Columns, position: Indices) -> dict[str, Floats]:
-    """Attention, uniform baseline, contribution and value of one position per head."""
-    values = (totals.attention, totals.uniform, totals.contribution, over_median(totals.norms))
-    return {
-        f"{name}_{part}": np.take_along_axis(value, position[..., None], axis=-1)[..., 0]
-        for part, value in zip(_PARTS, values, strict=True)
-    }
 
 
 def flagged(table: pd.DataFrame) -> pd.DataFrame:

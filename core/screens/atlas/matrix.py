@@ -27,7 +27,7 @@ from core.screens.atlas.screen import (
     token_data,
 )
 from core.screens.atlas.wording import TILES
-from core.ui.head_maps import gaps_note
+from core.ui.heads import gaps_note
 
 
 def show_all_heads(screen: Screen) -> None:

@@ -15,7 +15,7 @@ from core.analysis.images.distance import (
     mean_of_distances,
 )
 from core.analysis.layers import rows_of
-from core.figures.images.distance import distance_figure
+from core.figures.heads import dots_by_layer
 from core.figures.palette import palette
 from core.model.box import BOX
 from core.screens.images import cached
@@ -23,7 +23,7 @@ from core.ui import controls
 from core.ui.cache import TraceKey
 from core.ui.current import current_key
 from core.ui.downloads import contents, offer_csv
-from core.ui.head_maps import show_gaps, show_heads
+from core.ui.heads import show_gaps, show_heads
 from core.ui.place import choose_head
 from core.ui.serve.long_work import long_work
 from core.ui.words.numbers import number
@@ -46,7 +46,9 @@ def show_distance(trace: Trace, over: str) -> None:
     key, colours = current_key(trace.model), palette(st.context.theme.type)
     keys = [key._replace(image=name) for name in BOX] if over == "box" else [key]
     measured = _measure(keys)
-    figure = distance_figure(measured.pixels, measured.uniform, rows_of(trace), colours)
+    title = "mean attention distance (pixels)"
+    rows = rows_of(trace)
+    figure = dots_by_layer(measured.pixels, measured.uniform, rows, title, "px", colours)
     show_heads(
         figure,
         "Mean attention distance of every head, by layer",

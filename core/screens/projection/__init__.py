@@ -10,7 +10,7 @@ from core.components.planes import Arrow, show_planes
 from core.figures.palette import Palette
 from core.model import Trace
 from core.ui.downloads import Contents
-from core.ui.head_maps import show_head_map
+from core.ui.heads import show_head_map
 from core.ui.place import choose_head
 from core.ui.words.messages import quote
 from core.ui.words.pages import go_to

@@ -14,7 +14,7 @@ from core.screens.query_key.choice import Choice, scaling_of_heads
 from core.screens.query_key.report import make_report
 from core.screens.query_key.wording import CRITERIA, DISTANCES
 from core.ui.downloads import contents, offer_file
-from core.ui.head_maps import show_head_map
+from core.ui.heads import show_head_map
 from core.ui.place import choose_head
 from core.ui.words.prose import Prose
 

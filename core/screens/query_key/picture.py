@@ -137,7 +137,7 @@ def _show_space(
     colours: Palette,
 ) -> None:
     """A chart in space for each cloud, side by side."""
-    from core.figures.query_key.space import space_figure
+    from core.figures.query_key import space_figure
 
     labels = labels_of(trace.tokens), labels_of(trace.key_tokens)
     shown = options.shown, options.shown_keys

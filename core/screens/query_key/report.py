@@ -11,7 +11,7 @@ import numpy as np
 from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import Stages
 from core.components.clouds import Clouds, Panel, clouds_page
-from core.figures.query_key.regression_svg import regression_svg
+from core.figures.query_key import regression_svg
 from core.screens.query_key.choice import Choice, clouds_of, scaling_of, search_of
 from core.screens.query_key.picture import head_lines
 from core.screens.query_key.wording import (

@@ -11,7 +11,7 @@ from core.analysis.normalization import GridSearch
 from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import C_VALUES, PUBLISHED_GRID
 from core.figures.palette import Palette
-from core.figures.query_key.search import curve_figure, regression_figure, surface_figure
+from core.figures.query_key import curve_figure, regression_figure, surface_figure
 from core.screens.query_key.choice import Choice, scaling_of, search_of
 from core.screens.query_key.wording import (
     CRITERIA,

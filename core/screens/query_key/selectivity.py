@@ -19,17 +19,16 @@ from core.analysis.images.selectivity import (
     selectivity_table,
 )
 from core.analysis.layers import rows_of
-from core.figures.head_map import frame
-from core.figures.images.following import follow_map
+from core.figures.heads import class_map
 from core.figures.palette import Palette
+from core.figures.patterns import feature_looks
 from core.model import trace_patches, untrained_twin
 from core.model.memory import return_freed_memory
 from core.screens.query_key.controls import ALL_THREE
 from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.downloads import contents
-from core.ui.head_maps import show_gaps, show_heads
-from core.ui.head_tables import HeadTable, names_of, offer_table, show_rows
+from core.ui.heads import HeadTable, offer_table, show_gaps, show_heads, show_table
 from core.ui.place import choose_head
 from core.ui.presets import Preset
 from core.ui.serve.long_work import room_for_twin
@@ -131,10 +130,10 @@ def show_selectivity(follows: Follows, colours: Palette) -> None:
 
 def _show_map(follows: Follows, colours: Palette) -> None:
     trace = follows.trace
-    rows = rows_of(trace)
     strengths = np.max([np.nan_to_num(follows.grid(each)) for each in FEATURES], axis=0)
-    figure = follow_map(follows.grid("follows").astype(np.str_), strengths, rows, colours)
-    frame(figure, rows, (follows.layer, follows.head), colours)
+    classes, chosen = follows.grid("follows").astype(np.str_), (follows.layer, follows.head)
+    looks = feature_looks(colours)
+    figure = class_map(classes, strengths, rows_of(trace), looks, colours, chosen)
     show_heads(
         figure,
         "Map of all heads: what they follow",
@@ -157,23 +156,17 @@ def _head_table(row: dict[str, Any]) -> pd.DataFrame:
 
 
 def _show_table(follows: Follows) -> None:
-    import pandas as pd
 
     st.header("Every head", anchor=False)
-    table = follows.table
-    shown = pd.DataFrame({"head": names_of(table), "follows": table["follows"]})
+    titles = {"follows": "follows"}
     for each in FEATURES:
-        shown[each], shown[f"p {each}"] = table[each], table[f"{each}_p"]
-    columns = {
-        name: st.column_config.NumberColumn(name, format="%.3f", width="small")
-        for name in map(str, shown.columns[2:])
-    }
-    show_rows(follows, shown, columns, key="query_key_followers", on_open=choose_head)
+        titles |= {each: each, f"{each}_p": f"p {each}"}
+    show_table(follows, titles, key="query_key_followers", on_open=choose_head)
     held = contents(
         "what-heads-follow",
         follows.trace.model,
         "",
-        permutations=table.attrs["moves"],
+        permutations=follows.table.attrs["moves"],
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_words("table"), width="stretch")

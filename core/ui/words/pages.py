@@ -1,4 +1,4 @@
-"""The pages: one record each, ``core/screens/<page>/page.toml``."""
+"""The pages: one record each, ``core/screens/<page>/page.toml`` or ``heads/<page>.page.toml``."""
 
 from __future__ import annotations
 
@@ -133,14 +133,15 @@ def _read(path: Path) -> Page:
         for name, part in record.pop("parts", {}).items()
     }
     gone = record.pop("gone", {}) | _GONE
-    return Page(path.parent.name, parts=parts, gone=gone, **record)
+    name = path.parent.name if path.name == "page.toml" else path.name.split(".")[0]
+    return Page(name, parts=parts, gone=gone, **record)
 
 
 def _with_tuples(table: Mapping[str, Any]) -> dict[str, Any]:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
 
 
-PAGES = tuple(sorted(map(_read, _SCREENS.glob("*/page.toml")), key=attrgetter("order")))
+PAGES = tuple(sorted(map(_read, _SCREENS.glob("*/*page.toml")), key=attrgetter("order")))
 SECTIONS = {
     title: tuple(page for page in PAGES if page.section == title)
     for title in dict.fromkeys(page.section for page in PAGES)

@@ -16,7 +16,7 @@ from core.model.weights import output_projection, query_key
 from tests.analysis.traces import random_trace, random_weights, trace_with_attention, with_values
 
 if TYPE_CHECKING:
-    from core.analysis.anomalies.flags import Measures
+    from core.analysis.anomalies.measures import Measures
 
 TOKENS = 14
 

@@ -18,7 +18,7 @@ from core.model.box import BOX, open_box
 from core.model.interventions.direct import direct_parts
 from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
 from core.model.interventions.reference import written_norms
-from core.screens.effect.methods import METHODS
+from core.screens.heads.effect import METHODS
 from tests.model.families import FAMILIES, SENTENCES, build
 from tests.model.image import families as vision
 from tests.model.planted import PLANTED

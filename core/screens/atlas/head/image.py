@@ -9,8 +9,8 @@ import streamlit as st
 
 from core.atlas import Atlas
 from core.atlas.pixels import CorpusImages
-from core.figures.images.patch_heat import heat_pixels
 from core.figures.palette import palette
+from core.figures.patch_heat import heat_pixels
 from core.model import LoadedModel, ModelError, Trace, trace_patches
 from core.screens.atlas.screen import Screen
 from core.screens.atlas.sentence import model_of, same_tokens

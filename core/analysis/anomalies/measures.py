@@ -1,0 +1,108 @@
+"""Measures of heads: one record each, and one function from a trace to (layer, head).
+
+A new measure is a record in ``measures.toml``, or one added to `MEASURES`, and its function. The
+map, the card, the scatter, the table, its file and the run over a corpus take it from there.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from core.analysis.anomalies.contribution import Columns, columns, null_attention, over_median
+from core.analysis.anomalies.norms import norm_disparity
+from core.analysis.arrays import Floats, Indices
+from core.model.trace import Array, Trace
+
+Measures = Mapping[str, Floats]  # (layer, head) by name
+Need = Literal["text", "W_O", "control"]
+_PARTS = ("attention", "uniform", "contribution", "value")  # of the first token and of the sink
+
+
+@dataclass(frozen=True)
+class HeadMeasure:
+    """A measure of heads.
+
+    Attributes
+    ----------
+    title : in words.
+    unit : over the map's colours.
+    bounds : of the map's colours; None for 0 to the largest size, on both sides of 0 if `side` is.
+    side : which of its values are remarkable.
+    needs : one typed text (a corpus has none), the output projection, or a run of the model in
+        which heads are replaced, beside its control.
+    function : from a trace to float64 (layer, head), of a corpus averaged over its tokens; None for
+        those that :func:`measure_heads` gets together, and those of other tables.
+    """
+
+    title: str
+    unit: str
+    bounds: tuple[float, float] | None = (0.0, 1.0)
+    side: Literal["above", "below", "both"] = "above"
+    needs: tuple[Need, ...] = ()
+    function: Callable[[Trace], Floats] | None = None
+
+    @property
+    def look(self) -> dict[str, Any]:
+        """How a map shows it: arguments of :func:`core.figures.heads.head_map`."""
+        look: dict[str, Any] = {"title": self.unit, "reverse": self.side == "below"}
+        if self.bounds is not None:
+            look["bounds"] = self.bounds
+        return look | ({"signed": True} if self.side == "both" else {})
+
+
+_RECORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+MEASURES: dict[str, HeadMeasure] = {
+    name: HeadMeasure(**{**each, "bounds": tuple(each.get("bounds", (0.0, 1.0))) or None})
+    for name, each in _RECORDS.items()
+}
+
+
+def measure_heads(
+    trace: Trace, transformed: Array | None = None, similarity: Array | None = None
+) -> dict[str, Floats]:
+    """Every measure of every head, float64 (layer, head) by name; only permitted pairs count.
+
+    - those of `norms.norm_disparity`.
+    - ``first_attention``, ``first_uniform``: mean attention to the first key token, and its uniform
+      baseline (1 / n, or the mean of 1 / (i + 1) in a causal model).
+    - ``first_contribution``: the first token's share of what the head moves, the sum over i of
+      a_ij |f(v_j)| over that of all tokens (after Kobayashi et al. 2020).
+    - ``first_value``: the first token's value norm over the head's median.
+    - ``sink``: position from 1 of the column with the most attention; ``sink_attention``,
+      ``sink_uniform``, ``sink_contribution``, ``sink_value``: the same for it.
+    - ``null_attention``: to values that are nearly zero (`contribution.null_attention`).
+    - ``entropy``: H(row) / ln(permitted keys), mean over rows.
+    - ``offset_attention``: the largest mean attention to the previous token, itself or the next.
+    - those of `MEASURES` with a function of their own.
+    - ``weight_similarity``: correlation of W_Q and W_K; ``tokens``: how many query tokens.
+    """
+    totals = columns(trace, transformed)
+    shape = trace.shape[:2]
+    sink = totals.attention.argmax(axis=-1)
+    return {
+        **norm_disparity(trace),
+        **_column("first", totals, np.zeros(shape, dtype=np.intp)),
+        "sink": sink + 1.0,
+        **_column("sink", totals, sink),
+        "null_attention": null_attention(totals.attention, totals.norms),
+        "entropy": totals.entropy,
+        "offset_attention": totals.offset,
+        "weight_similarity": np.full(shape, np.nan if similarity is None else similarity, float),
+        "tokens": np.full(shape, float(trace.shape[2])),
+        **{name: each.function(trace) for name, each in MEASURES.items() if each.function},
+    }
+
+
+def _column(name: str, totals: Columns, position: Indices) -> dict[str, Floats]:
+    """Attention, uniform baseline, contribution and value of one position per head."""
+    values = (totals.attention, totals.uniform, totals.contribution, over_median(totals.norms))
+    return {
+        f"{name}_{part}": np.take_along_axis(value, position[..., None], axis=-1)[..., 0]
+        for part, value in zip(_PARTS, values, strict=True)
+    }

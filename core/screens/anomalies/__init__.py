@@ -1,1 +1,0 @@
-"""What the unusual heads page alone has."""

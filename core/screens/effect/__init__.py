@@ -1,1 +1,0 @@
-"""What the effect page alone has."""

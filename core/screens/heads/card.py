@@ -1,0 +1,112 @@
+"""The card of a head: the pattern it follows, what is odd about it, and whether it matters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from core.analysis.anomalies import FLAGS, Row
+from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
+from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
+from core.screens.heads.measured import Heads
+from core.ui.words.labels import MEASURED
+from core.ui.words.numbers import number
+from core.ui.words.pattern_words import pattern_names, words_for
+from core.ui.words.prose import Prose
+
+_words = Prose(__file__)
+
+
+def describe(heads: Heads, *, effect: bool = True) -> str:
+    """All that is known of the chosen head, a paragraph each (Markdown)."""
+    odd = odd_sentences(heads.row)
+    known = not (heads.short and odd)  # else the page says that its pattern is not
+    parts = [pattern_sentence(heads) if known else "", odd]
+    return "\n\n".join(filter(None, [*parts, effect_sentence(heads) if effect else ""]))
+
+
+def pattern_sentence(heads: Heads) -> str:
+    """Which pattern the head follows and how far it is from the threshold (Markdown)."""
+    name, row = heads.name, heads.row
+    followed = row["class"]
+    if followed == TOO_SHORT:
+        return _words("too_short", head=name, least=MIN_TOKENS)
+    if followed == NONE:
+        return _no_pattern(heads)
+    pattern = NAMING[followed]
+    score = pattern.score
+    low, high = (row.get(f"{score}_{end}", np.nan) for end in ("low", "high"))
+    return _words(
+        "pattern",
+        head=name,
+        pattern=pattern_names(heads.trace)[followed],
+        gives=words_for(heads.trace)[followed].gives.format(f"**{number(row[score])}**"),
+        limit=number(heads.limits[followed]),
+        uniform=number(row[f"{score}_uniform"]) if pattern.baseline == "uniform" else "",
+        interval=f"{number(low)} to {number(high)}" if np.isfinite(low) else "",
+        stability=row.get("stability"),
+        confidence=row["confidence"],
+    )
+
+
+def _no_pattern(heads: Heads) -> str:
+    """Why a head follows no pattern (Markdown)."""
+    nearest, _ = nearest_pattern(heads.row, heads.limits, heads.query_tokens)
+    if not nearest:
+        return _words("unmeasured", head=heads.name, this=heads.trace.input.this)
+    return _words(
+        "no_pattern",
+        head=heads.name,
+        nearest=pattern_names(heads.trace)[nearest],
+        score=heads.row[NAMING[nearest].score],
+        limit=heads.limits[nearest],
+    )
+
+
+def nearest_pattern(
+    row: Mapping[str, Any], limits: Mapping[str, float], query_tokens: Mapping[str, float]
+) -> tuple[str, float]:
+    """The pattern that the head falls short of by the least, and by how much.
+
+    Only patterns with enough query tokens count; "" and nan where there is none.
+    """
+    short = {
+        name: limits[name] - row[pattern.score]
+        for name, pattern in NAMING.items()
+        if np.isfinite(limits[name] - row[pattern.score])
+        and query_tokens[name] >= pattern.min_query_tokens
+    }
+    return min(short.items(), key=lambda item: item[1], default=("", float("nan")))
+
+
+def odd_sentences(row: Row) -> str:
+    """Each flag with what it is raised for (Markdown), those of an unusual head first."""
+    if not row["flags"]:
+        return ""
+    pairs = list(zip(row["flags"].split(", "), row["reasons"].split("; "), strict=True))
+    pairs.sort(key=lambda pair: pair[0] not in row["unusual_by"].split(", "))
+    return "  \n".join(f"**{flag.capitalize()}:** {reason}." for flag, reason in pairs)
+
+
+def distance(row: Row, flag: str | None = None) -> str:
+    """How far a head is from the typical one, by a flag or its most extreme measure (Markdown)."""
+    unusual = row["unusual_by"] if flag is None else flag in row["unusual_by"].split(", ")
+    z = row["unusual"] if flag is None else row[f"z_{FLAGS[flag].measure}"]
+    return f"z = {number(z, '.1f')}{'' if unusual else ', not unusual'}"
+
+
+def effect_sentence(heads: Heads) -> str:
+    """What replacing the head changes on this text (Markdown); empty where it is not known."""
+    row, facts = heads.row, heads.table.attrs
+    if not math.isfinite(row.get("effect", math.nan)):
+        return ""
+    return _words(
+        "effect",
+        effect=number(row["effect"], ".3g"),
+        measured=MEASURED[facts["measure"]],
+        unit=facts["unit"],
+        exceeds=bool(row["exceeds"]),
+    )

@@ -1,0 +1,280 @@
+"""The effects of heads on one text or image, measured under a bar in steps and kept.
+
+First what replacing each head changes; then fresh random directions of the largest few, for the
+headline; then some of every head, for the map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace as with_fields
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.effect import effect_table, leading_heads, leading_table
+from core.model.errors import UnsupportedModelError
+from core.model.interventions.heads import (
+    DRAWS,
+    FRESH_DRAWS,
+    FRESH_SEED,
+    SINGLE_DRAWS,
+    Effects,
+    Replace,
+)
+from core.model.interventions.measures import MEASURES, UNITS, Measure, measures_of
+from core.screens.heads.measured import Heads, join_columns
+from core.ui import cache, controls
+from core.ui.cache import TraceKey
+from core.ui.corpus_walk import measure_once
+from core.ui.serve import images
+from core.ui.serve.long_work import Bar, Shared
+from core.ui.words.labels import MEASURED, replacements_of
+from core.ui.words.messages import quote
+from core.ui.words.prose import Prose
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.model import LoadedModel, Trace
+    from core.model.interventions.ablation import AblationResult
+
+Step = Literal["values", "fresh", "map"]
+What = Literal["parts", "direct", "words", "lens", "written"]
+MAX_TOKENS = 128  # of a text: passes take time, one for every head and random direction
+_MAX_CUT = 16  # traces of 128 tokens
+_MAX_KEPT = 64  # of a few dozen numbers a head: 40 kB
+_STOPPED, _KNOWN = "_effects_stopped", "_effects_known"
+_DOES: dict[Step, str] = {
+    "values": "Replacing every head",
+    "fresh": "Random directions of the largest",
+    "map": "Random directions of every head",
+}
+_words = Prose(__file__, "words_effect.md")
+
+
+def model_of(key: TraceKey) -> LoadedModel:
+    """The model that the effects are of."""
+    return cache.model(key.model, key.modality)
+
+
+def text_of(key: TraceKey) -> Any:  # noqa: ANN401 - a text or an image
+    """What the model reads."""
+    return key.text if key.image is None else images.pixels(key.image)
+
+
+def limits(key: TraceKey) -> Any:  # noqa: ANN401 - options of several functions
+    """The second text, and how much of a text is read."""
+    return {"pair": key.pair, "max_tokens": MAX_TOKENS}
+
+
+@st.cache_resource(max_entries=_MAX_CUT, show_spinner="Running the text through the model …")
+def _cut(key: TraceKey) -> Trace:
+    from core.model import trace_text
+
+    return trace_text(model_of(key), key.text, key.pair, MAX_TOKENS, decode=False)
+
+
+def measured_trace(trace: Trace, key: TraceKey) -> Trace:
+    """The trace of as much of a text as is measured."""
+    return _cut(key) if key.image is None and len(trace.tokens) > MAX_TOKENS else trace
+
+
+def pick_replacement(key: TraceKey) -> Replace:
+    """What heads are replaced by."""
+    return controls.choice(
+        "replace",
+        replacements_of(key.modality),
+        "Replace by",
+        subject="Heads can be replaced by",
+        menu=True,
+        width=150,
+    )
+
+
+def pick_measure(key: TraceKey, among: Collection[Measure] = MEASURES) -> Measure:
+    """What is measured, of what this model has `among` these."""
+    offered = [each for each in measures_of(model_of(key)) if each in among]
+    return controls.choice(
+        "measure",
+        {name: MEASURED[name] for name in offered},
+        "Measure",
+        subject="This model can be measured by",
+        menu=True,
+        width=230,
+    )
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
+def _place(key: TraceKey, replace: Replace, measure: Measure, step: Step) -> Shared[list[Effects]]:
+    """A place for what was measured, shared by all visitors; empty until a run has finished.
+
+    Of the text that the page begins with, what comes with the app.
+    """
+    shipped = shipped_effects(key, replace, measure, step)
+    return Shared([] if shipped is None else [shipped])
+
+
+def shipped_effects(
+    key: TraceKey, replace: Replace, measure: Measure, step: Step
+) -> Effects | None:
+    """What comes with the app of these, if anything does; it needs no model."""
+    first = cache.first_input(key)
+    if first is None or first.directions is None or first.fresh is None:
+        return None
+    if first.effects is None or (replace, measure) != ("mean", "sentence"):
+        return None
+    values, draws = first.effects, first.directions[: DRAWS if step == "map" else 0]
+    if step == "fresh":  # of these heads alone, as a run of theirs
+        leaders = tuple(np.array(leading_heads(values)).T)
+        values = np.full_like(values, np.nan)
+        draws = np.full((len(first.fresh), *values.shape), np.nan)
+        values[leaders], draws[:, *leaders] = first.effects[leaders], first.fresh
+    unit = UNITS[measure]
+    return Effects(values=values, draws=draws, replace=replace, measure=measure, unit=unit)
+
+
+def measured_effects(
+    key: TraceKey, replace: Replace, measure: Measure, step: Step = "map"
+) -> Effects:
+    """What replacing heads changes, as far as that step.
+
+    Ends the page where it is refused, or was cancelled.
+    """
+    place = _place(key, replace, measure, step)
+    request = (key, replace, measure)
+    if not place.kept and st.session_state.get(_STOPPED) == request:
+        st.button("Go on", key="effect_again", on_click=_go_on, type="primary")
+        controls.end_page()
+    options = {} if place.kept else _options(key, replace, measure, step)
+
+    def run(bar: Bar) -> Effects:
+        return _run(key, replace, measure, progress=partial(_show, bar, step), **options)
+
+    return measure_once(place, run, _DOES[step], f"effect_cancel_{step}", _stop, request)
+
+
+def _run(
+    key: TraceKey,
+    replace: Replace,
+    measure: Measure,
+    **options: Any,  # noqa: ANN401
+) -> Effects:
+    from core.model import effects
+
+    return effects(model_of(key), text_of(key), replace, measure, **limits(key), **options)
+
+
+def _options(key: TraceKey, replace: Replace, measure: Measure, step: Step) -> dict[str, Any]:
+    """Of :func:`core.model.effects`: which heads, and how many random directions."""
+    if step == "map":
+        return {"draws": DRAWS}
+    if step == "values":
+        return {"draws": 0}
+    values = measured_effects(key, replace, measure, "values").values  # noqa: PD011 - no data frame
+    return {"heads": leading_heads(values), "draws": FRESH_DRAWS, "seed": FRESH_SEED}
+
+
+def _show(bar: Bar, step: Step, done: int, total: int) -> None:
+    bar.step(done / total, f"{_DOES[step]}: {done:,} of {total:,} passes")
+
+
+def _stop(request: object) -> None:
+    st.session_state[_STOPPED] = request
+
+
+def _go_on() -> None:
+    st.session_state.pop(_STOPPED, None)
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Replacing the head in every way …")
+def effects_of_head(
+    key: TraceKey, replace: Replace, measure: Measure, layer: int, head: int
+) -> tuple[float, float]:
+    """Effect and control of one head, from 0: the first of its fresh random directions."""
+    drawn: dict[str, Any] = {"draws": SINGLE_DRAWS, "seed": FRESH_SEED}
+    found = _run(key, replace, measure, heads=[(layer, head)], **drawn)
+    effect = found.values[layer, head]  # noqa: PD011 - of no data frame
+    return float(effect), float(found.control[layer, head])
+
+
+@st.cache_resource(max_entries=2 * _MAX_KEPT, show_spinner="Following what heads write …")
+def followed(
+    key: TraceKey,
+    what: What,
+    *settings: Any,  # noqa: ANN401 - of each function
+    **options: Any,  # noqa: ANN401
+) -> Any:  # noqa: ANN401
+    """What heads write, by functions of :mod:`core.model.interventions`; None if it is not known.
+
+    "parts" of what is read at the end (measure); "direct" effects (replace, measure, `heads`);
+    "words" that a head makes likelier (layer, head, how many); the
+    "lens" after each layer; "written" lengths. Words are those of a text.
+    """
+    from core.model.interventions import direct, lens, reference
+
+    if what in ("words", "lens") and key.image is not None:
+        return None
+    functions: dict[What, Any] = {
+        "parts": direct.direct_parts,
+        "direct": direct.direct_effects,
+        "words": direct.written_words,
+        "lens": lens.logit_lens,
+        "written": reference.written_norms,
+    }
+    try:
+        return functions[what](model_of(key), text_of(key), *settings, **options, **limits(key))
+    except UnsupportedModelError:
+        return None
+
+
+def with_effects(heads: Heads, replace: Replace, measure: Measure) -> tuple[Heads, Effects]:
+    """The table with the effects of heads, and what these were made of.
+
+    Without random directions if they are not measured yet.
+    """
+    key = heads.key
+    steps: tuple[Step, ...] = ("fresh", "map")
+    ready = all(_place(key, replace, measure, each).kept for each in steps)
+    found = measured_effects(key, replace, measure, "map" if ready else "values")
+    if ready:
+        st.session_state[_KNOWN] = (key, replace, measure)
+    direct = followed(key, "direct", replace, measure)
+    table = effect_table(heads.trace, found, followed(key, "written"), direct=direct)
+    return with_fields(heads, table=join_columns(heads.table, table)), found
+
+
+def with_known_effects(heads: Heads) -> Heads:
+    """The same where this visitor has seen them, or they come with the app; else the heads."""
+    known = st.session_state.get(_KNOWN, ())
+    replace, measure = known[1:] if known[:1] == (heads.key,) else ("mean", "sentence")
+    kept = _place(heads.key, replace, measure, "map").kept
+    if heads.over_corpus or not kept:
+        return heads
+    table = effect_table(heads.trace, kept[0])
+    return with_fields(heads, table=join_columns(heads.table, table))
+
+
+def leaders_of(
+    trace: Trace, key: TraceKey, replace: Replace, measure: Measure, *, waits: bool = False
+) -> pd.DataFrame | None:
+    """The heads of largest effect with their fresh directions; None before they are measured."""
+    if not (waits or _place(key, replace, measure, "fresh").kept):
+        return None
+    fresh = measured_effects(key, replace, measure, "fresh")
+    return leading_table(trace, fresh)
+
+
+def notes(trace: Trace, found: Effects | AblationResult) -> list[str]:
+    """What was left out of the text, and at which word its effects are measured (Markdown)."""
+    notes = []
+    if len(trace.tokens) > MAX_TOKENS and trace.input.has_words:
+        notes.append(_words("cut", most=MAX_TOKENS, tokens=len(trace.tokens)))
+    if found.words:
+        name = "word" if len(found.words) == 2 else "class"
+        notes.append(_words("likeliest", name=name, words=", then ".join(map(quote, found.words))))
+    if found.is_masked and found.position is not None:
+        notes.append(_words("hidden", word=quote(trace.tokens[found.position].display)))
+    return notes

@@ -1,0 +1,170 @@
+"""All heads by their effect over the sample corpus, or the sample images."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import streamlit as st
+
+from core.analysis.effect import largest_effect
+from core.analysis.effect.corpus import corpus_table
+from core.figures.palette import Palette
+from core.model import Trace
+from core.model.interventions.heads import (
+    SAMPLE_DRAWS,
+    Replace,
+    compared_with_chance,
+    sample_effects,
+    samples_of,
+)
+from core.model.interventions.measures import Measure
+from core.screens.heads.effect import show_effect_map
+from core.ui import cache, controls
+from core.ui.cache import TraceKey
+from core.ui.corpus_walk import measure_once
+from core.ui.downloads import contents
+from core.ui.heads import HeadTable, show_overview, show_table
+from core.ui.navigation import ask
+from core.ui.place import choose_head
+from core.ui.serve.long_work import Bar, Shared
+from core.ui.words.labels import MEASURED
+from core.ui.words.numbers import number
+from core.ui.words.prose import Prose
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
+
+    from core.model import Effects
+
+_MAX_KEPT = 8  # of 64 times a few dozen numbers a head, ten times as many on 16: 2 MB
+_SAMPLES = {"text": "sentences", "image": "images"}
+_words = Prose(__file__, "words_effect.md")
+
+
+def pick_over(key: TraceKey) -> bool:
+    """Whether heads are measured over the sample corpus, and not on what is shown."""
+    many = "sample corpus" if key.image is None else "sample images"
+    over = controls.choice(
+        "over",
+        {"text": f"this {key.modality}", "corpus": many},
+        "Measured on",
+        subject="Heads can be measured on",
+        menu=True,
+        width=165,
+    )
+    return over == "corpus"
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
+def _place(
+    model: str,  # noqa: ARG001 - the key, as all of these
+    modality: str,  # noqa: ARG001
+    replace: str,  # noqa: ARG001
+    measure: str,  # noqa: ARG001
+    draws: int,  # noqa: ARG001
+) -> Shared[list[list[Effects]]]:
+    """A place for what was measured, shared by all visitors; empty until a run has finished."""
+    return Shared([])
+
+
+class Corpus(NamedTuple):
+    """What is measured over all samples; then with random directions, over some of them."""
+
+    key: TraceKey
+    replace: Replace
+    measure: Measure
+
+    def place(self, draws: int) -> Shared[list[list[Effects]]]:
+        """Where the effects of all samples are, or of those with random directions."""
+        return _place(self.key.model, self.key.modality, self.replace, self.measure, draws)
+
+    def effects(self, draws: int) -> list[Effects]:
+        """These, measured under a bar where they are not; ends the page on an error."""
+        model = cache.model(self.key.model, self.key.modality)
+        places = compared_with_chance(model) if draws else range(len(samples_of(model)))
+        samples, total = _SAMPLES[self.key.modality], len(places)
+
+        def words(done: int) -> str:
+            return _words("over", draws=draws, done=done, total=total, samples=samples)
+
+        def run(bar: Bar) -> list[Effects]:
+            found: list[Effects] = []
+
+            def show(passes: int, of: int) -> None:
+                bar.step((len(found) + passes / of) / total, words(len(found)))
+
+            for place in places:
+                given = model, place, self.replace, self.measure
+                found.append(sample_effects(*given, draws=draws, progress=show))
+            return found
+
+        cancel = f"effect_corpus_cancel_{draws}"
+        return measure_once(self.place(draws), run, words(0), cancel, _back_to_text)
+
+
+def _back_to_text() -> None:
+    st.session_state["over"] = "text"
+
+
+def measure_corpus(trace: Trace, corpus: Corpus, layer: int, head: int) -> HeadTable:
+    """The table over the samples, with the chosen head; compared with chance if that is known."""
+    compared = corpus.place(SAMPLE_DRAWS).kept
+    table = corpus_table(trace, corpus.effects(0), *compared)
+    return HeadTable(trace=trace, table=table, layer=layer, head=head)
+
+
+def show_corpus(heads: HeadTable, corpus: Corpus, colours: Palette) -> Callable[[], None]:
+    """The answer, the map, the chosen head's numbers; then the table and the file.
+
+    What it gives compares them with chance, below these, and draws them again.
+    """
+    table, samples = heads.table, _SAMPLES[corpus.key.modality]
+    facts, compared = _facts(heads.row, table, samples), table.attrs["compared"]
+    ask(_headline(table, samples))
+    passing = int(table["exceeds"].sum()) if compared else 0
+    caption = _words("passing", passing=passing, total=len(table), facts=facts) if compared else ""
+    passes = heads.row.get("exceeds", False)
+    over_head = _words("over_head", head=heads.name, passes=passes, facts=facts)
+    held = contents("effect", heads.trace.model, "corpus", text=False)
+    draw_map = partial(show_effect_map, heads, colours, caption, compared=compared > 0)
+    place = show_overview(heads, held, draw_map, partial(_show_card, over_head))
+    with st.expander("Every measure of every head"):
+        titles = {name: name for name in map(str, heads.table) if name not in ("layer", "head")}
+        show_table(heads, titles, key="heads_table", on_open=choose_head)
+    return partial(_go_on, place, corpus)
+
+
+def _show_card(words: str) -> None:
+    with st.container(border=True):
+        st.markdown(words)
+
+
+def _go_on(place: DeltaGenerator, corpus: Corpus) -> None:
+    if corpus.place(SAMPLE_DRAWS).kept:
+        return
+    controls.publish()
+    with place.container():
+        corpus.effects(SAMPLE_DRAWS)
+    st.rerun()
+
+
+def _headline(table: pd.DataFrame, samples: str) -> str:
+    """The head that matters most of those that exceed chance, or that none does (Markdown)."""
+    compared = table.attrs["compared"]
+    first = largest_effect(table[table["exceeds"]] if compared else table)
+    if first is None:
+        return _words("none_over", count=table.attrs["texts"], samples=samples)
+    head = f"L{first['layer']} H{first['head']}"
+    return _words("over_corpus", head=head, facts=_facts(first, table, samples))
+
+
+def _facts(row: Mapping[str, Any], table: pd.DataFrame, samples: str) -> dict[str, Any]:
+    """What a sentence says of a head's typical effect, and beside what (Markdown)."""
+    names = ("effect", "low", "high", "times")
+    numbers = {name: number(row.get(name, math.nan), ".3g", missing="–") for name in names}
+    facts = {name: table.attrs[name] for name in ("unit", "texts", "compared", "draws")}
+    return numbers | facts | {"measured": MEASURED[table.attrs["measure"]], "samples": samples}

@@ -1,0 +1,126 @@
+"""Where a token comes from: the flow back through the layers as a thinned graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.paths import (
+    LINES,
+    Paths,
+    as_many_paths,
+    follow_paths,
+    paths_table,
+    uniform_mixing,
+)
+from core.components.paths import PathsView, show_paths
+from core.model import Trace
+from core.model.weights.mixing import token_mixing
+from core.screens.heads.effects import measured_trace, model_of
+from core.ui import address, cache, controls
+from core.ui.cache import TraceKey
+from core.ui.corpus_walk import show_unread
+from core.ui.current import current_key, found_head
+from core.ui.downloads import contents, offer_csv
+from core.ui.navigation import ask
+from core.ui.place import held_cell
+from core.ui.words.messages import quote
+from core.ui.words.numbers import in_a_row
+from core.ui.words.prose import Prose
+from core.vocabulary import labels_of, percent
+
+if TYPE_CHECKING:
+    from core.model.trace import Array
+
+FOLLOWED = "token"  # that is followed, a position from 1
+_TEXT = "_text_of_token"
+_NAMED = 3  # sources that the answer names
+_MAX_KEPT = 16  # of 12 layers and 128 tokens: 0.8 MB
+_words = Prose(__file__, "words_effect.md")
+
+
+@st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Taking each layer apart …")
+def _mixing(key: TraceKey) -> Array | None:
+    return token_mixing(model_of(key), measured_trace(cache.trace(*key), key))
+
+
+def show_origin(whole: Trace) -> None:
+    """The answer, the picture, and the file."""
+    if show_unread(whole, "A sentence whose tokens are followed"):
+        return
+    key = current_key(whole.model)
+    trace = measured_trace(whole, key)
+    target = _target(trace, whole)
+    mixing = _mixing(key)
+    if mixing is None:
+        ask(_words("no_paths"))
+        return
+    paths = follow_paths(mixing, target)
+    uniform = uniform_mixing(trace, mixing)
+    control = as_many_paths(uniform, target, paths.count)
+    ask(_headline(trace, paths, control))
+    held = contents("effect", trace.model, f"paths-{target + 1}")
+    view = PathsView(trace, paths, held.titled("Where a token comes from"))
+    show_paths(view, key="effect_paths", on_pick=_pick)
+    st.caption(_caption(trace, whole, target))
+    table = paths_table(trace, paths)
+    offer_csv(table.copy, held, index=False, float_format="%.6f")
+
+
+def _pick(token: int) -> None:
+    controls.pick(**{FOLLOWED: [token + 1]})
+
+
+def _target(trace: Trace, whole: Trace) -> int:
+    """The token of the link or the picture, until the text is another one.
+
+    Else the query that other pages hold, or that of the pair that Home names; else the last word.
+    """
+    state, count = st.session_state, len(trace.tokens)
+    text = hash(whole.tokens)
+    if state.setdefault(_TEXT, text) != text and not address.asks_for(FOLLOWED):
+        state[FOLLOWED] = []
+    state[_TEXT] = text
+    picked = controls.tokens(FOLLOWED, range(1, count + 1))[:1]
+    found = found_head(whole)
+    query = [] if found is None else [found.query + 1]
+    words = [each.position + 1 for each in trace.tokens if not each.special] or [1]
+    options: Sequence[int] = (*picked, *held_cell(whole)[:1], *query, words[-1])
+    return next(each for each in options if each <= count) - 1
+
+
+def _headline(trace: Trace, paths: Paths, control: Paths) -> str:
+    labels = labels_of(trace.tokens)
+    order = np.argsort(-paths.relevance[0], kind="stable")[:_NAMED]
+    sources = [
+        _words(
+            "source",
+            itself=place == paths.target,
+            token=quote(labels[place]),
+            share=percent(float(paths.relevance[0, place])),
+        )
+        for place in order
+    ]
+    return _words(
+        "comes_from",
+        token=quote(labels[paths.target]),
+        sources=in_a_row(sources),
+        lines=paths.count,
+        accounted=percent(paths.accounted),
+        control_lines=control.count,
+        control=percent(control.accounted),
+        strongest=LINES * trace.shape[0],
+    )
+
+
+def _caption(trace: Trace, whole: Trace, target: int) -> str:
+    return _words(
+        "lines",
+        token=quote(labels_of(trace.tokens)[target]),
+        cut=trace is not whole,
+        most=len(trace.tokens),
+        tokens=len(whole.tokens),
+    )

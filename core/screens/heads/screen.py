@@ -1,0 +1,102 @@
+"""What the pages of heads share: a map beside a card; then the file, the table, the scatter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from core.figures.heads import head_scatter
+from core.figures.palette import Palette
+from core.figures.patterns import pattern_looks
+from core.screens.heads.measured import Heads
+from core.ui import controls
+from core.ui.cache import first_model
+from core.ui.downloads import Contents
+from core.ui.heads import show_heads, show_table
+from core.ui.heads import show_overview as show_beside
+from core.ui.place import choose_head
+from core.ui.words.numbers import number
+from core.ui.words.pattern_words import pattern_names, score_words
+from core.ui.words.prose import Prose
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+_words = Prose(__file__)
+_COLUMNS = {"class": "pattern", "confidence": "above threshold", "stability": "stability"}
+_REASONS = {
+    "unusual_by": "unusual by",
+    "flags": "flags",
+    "reasons": "reasons",
+    "sink_token": "sink",
+}
+_NOT_PICKED = "–"
+
+
+def show_overview(
+    heads: Heads,
+    colours: Palette,
+    held: Contents,
+    draw_map: Callable[[], object],
+    card: Callable[[], object],
+) -> DeltaGenerator:
+    """Gives the place below the map and the card."""
+    place = show_beside(heads, held, draw_map, card)
+    with st.expander("Every measure of every head"):
+        first_model.when_loaded(partial(_show_table, heads))
+    picked = [st.session_state.get(key, "") for key in ("x", "y")]
+    with st.expander("Any two measures", expanded=any(picked)):
+        _show_scatter(heads, colours)
+    return place
+
+
+def show_numbers(heads: Heads) -> None:
+    """All measures of the chosen head, behind a button of its card."""
+    rows = ["| measure | value |", "|:--|--:|"]
+    for name, each in heads.measures.items():
+        rows.append(f"| {each.title} | {number(heads.row[name], '.3g', missing='–')} |")
+    with st.popover("All measures", type="tertiary", width="content"):
+        st.markdown("\n".join(rows))
+
+
+def _show_table(heads: Heads) -> None:
+    names = pattern_names(heads.trace)
+    shown = heads.table.assign(**{"class": heads.table["class"].map(names)})
+    short = {name: each.short for name, each in score_words(heads.trace).items()}
+    measured = {name: short.get(name, each.title) for name, each in heads.measures.items()}
+    titles = _COLUMNS | measured | _REASONS
+    titles |= {name: name.replace("_", " ") for name in map(str, shown) if name.startswith("z_")}
+    rows = Heads(**{**vars(heads), "table": shown})
+    show_table(rows, titles, key="heads_table", on_open=choose_head)
+    st.caption(_words("table", stability="stability" in shown))
+
+
+def _show_scatter(heads: Heads, colours: Palette) -> None:
+    """A point per head by two measures, in the colour of its pattern; a click chooses one."""
+    titles = {"": _NOT_PICKED} | {name: each.title for name, each in heads.measures.items()}
+    with st.container(horizontal=True):
+        x, y = (
+            controls.choice(
+                key, titles, label, subject="Measures are", menu=True, width=260, optional=True
+            )
+            for key, label in (("x", "Across"), ("y", "Up"))
+        )
+    if not (x and y):
+        return
+    points = np.stack([heads.grid(name).ravel().astype(np.float64) for name in (x, y)], axis=1)
+    looks = pattern_looks(pattern_names(heads.trace), st.context.theme.type, colours)
+    figure = head_scatter(
+        points,
+        heads.trace.layer_labels,
+        heads.table["class"].tolist(),
+        heads.number,
+        looks,
+        colours,
+        (titles[x], titles[y]),
+    )
+    alt = f"{titles[y]} against {titles[x]}, a point per head"
+    show_heads(figure, alt, key="heads_scatter", on_open=choose_head)

@@ -1,0 +1,139 @@
+"""Hidden states: massive activations layer by layer, and high-norm patches of an image."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from core.analysis.anomalies.massive import HiddenStates, hidden_states
+from core.analysis.images.odd_patches import OddPatches, odd_patches
+from core.analysis.images.patch_scores import cls_position, patches_of, register_positions
+from core.figures.layers import norms_by_layer, states_figure
+from core.figures.palette import Palette
+from core.figures.patch_heat import heat_pixels
+from core.model import Trace
+from core.model.trace import Patches
+from core.screens.heads.measured import Heads
+from core.screens.heads.unusual import show_definition
+from core.ui import cache
+from core.ui.cache import TraceKey
+from core.ui.charts import show_chart
+from core.ui.heads import gaps_note
+from core.ui.words.messages import quote
+from core.ui.words.numbers import in_a_row
+from core.ui.words.prose import Prose
+from core.vocabulary import labels_of
+
+_words = Prose(__file__)
+_MAX_FOUND = 16  # kept, of a few dozen numbers a head: 40 kB
+_NAMED = 5  # tokens or patches named in a sentence
+
+
+def show_states(heads: Heads, colours: Palette) -> None:
+    """The map of lengths and what it shows."""
+    trace = heads.trace
+    if trace.source is not None:
+        st.info(_words("states_of_cross"))
+        return
+    states = hidden_states(trace)
+    if states is None:
+        st.info(_words("no_states"))
+        return
+    labels = labels_of(trace.tokens)
+    rows = [f"after {layer}" if layer else "input" for layer in _layers_before(trace)]
+    figure = states_figure(states.norms, states.largest, rows, labels, colours)
+    show_chart(figure, key="anomalies_states", alt="length by layer and token", quiet=True)
+    st.markdown(_massive(trace, states))
+    st.caption(f"{_words('states')} {gaps_note(trace)}")
+    show_definition(_words("massive_activation"))
+
+
+def _massive(trace: Trace, states: HiddenStates) -> str:
+    ratios = states.largest / np.maximum(states.typical, np.finfo(float).tiny)[:, None]
+    row, token = (int(index) for index in np.unravel_index(ratios.argmax(), ratios.shape))
+    massive = np.flatnonzero(states.massive.any(axis=0)).tolist()
+    return _words(
+        "massive_in",
+        names=", ".join(quote(trace.tokens[each].display) for each in massive[:_NAMED]),
+        this=trace.input.this,
+        largest=states.largest[row, token],
+        token=quote(trace.tokens[token].display),
+        layer=_layers_before(trace)[row],
+        ratio=ratios[row, token],
+    )
+
+
+def _layers_before(trace: Trace) -> list[int]:
+    """The number of the layer whose output each state is; 0 for the embeddings."""
+    last = max(trace.depth or 0, trace.layer_labels[-1])
+    return [*(number - 1 for number in trace.layer_labels), last]
+
+
+@st.cache_resource(max_entries=_MAX_FOUND, show_spinner="Measuring every head …")
+def _odd_patches(key: TraceKey) -> OddPatches | None:
+    return odd_patches(cache.trace(*key))
+
+
+def show_odd(heads: Heads, colours: Palette) -> None:
+    """The image with its high-norm patches, their lengths by layer, and what attends to them."""
+    trace, found = heads.trace, _odd_patches(heads.key)
+    if found is None:
+        st.info(_words("no_states"))
+        return
+    patches = patches_of(trace)
+    _show_pictures(trace, found, patches, colours)
+    st.markdown(f"{_verdict(trace, found, patches)} {_attention(trace, found)}")
+    show_definition(_words("odd_patch"))
+
+
+def _show_pictures(trace: Trace, found: OddPatches, patches: Patches, colours: Palette) -> None:
+    """The image, and the lengths by layer."""
+    norms = found.norms[:, patches.tokens]
+    beyond = np.maximum(norms[-1] - np.median(norms[-1]), 0).astype(np.float32)
+    frames = dict.fromkeys(np.flatnonzero(found.odd).tolist(), colours.alert)
+    image, lines = st.columns([1, 1.5], gap="medium")
+    with image:
+        pixels = heat_pixels(patches, beyond, st.context.theme.type or "light", frames)
+        st.image(pixels, _words("framed", count=found.count), width="stretch")
+    with lines:
+        cls, registers = cls_position(trace), register_positions(trace)
+        others = {} if cls is None else {"CLS": found.norms[:, cls]}
+        if registers:
+            others["mean register"] = found.norms[:, registers].mean(axis=1)
+        rows = ["input", *map(str, range(1, len(norms)))]
+        figure = norms_by_layer(norms, found.odd, others, rows, colours)
+        show_chart(figure, key="anomalies_odd_layers", alt="Lengths by layer", quiet=True)
+
+
+def _verdict(trace: Trace, found: OddPatches, patches: Patches) -> str:
+    last = found.norms[-1, patches.tokens]
+    longest = int(last.argmax())
+    odd = [place for place in np.argsort(-last).tolist() if found.odd[place]]
+    name, *named = (
+        quote(trace.tokens[patches.first + place].display) for place in [longest, *odd[:_NAMED]]
+    )
+    return _words(
+        "odd_patches",
+        count=found.count,
+        total=patches.count,
+        named=", ".join(named),
+        longest=name,
+        times=found.times[-1, longest],
+        z=found.z[-1, longest],
+    )
+
+
+def _attention(trace: Trace, found: OddPatches) -> str:
+    """What these patches, CLS and registers take, each beside its uniform baseline (Markdown)."""
+    one, registers = 1 / len(trace.tokens), len(register_positions(trace))
+    takers = {
+        "high-norm patches": (found.to_odd, found.uniform),
+        "CLS": (found.to_cls, one * (cls_position(trace) is not None)),
+        "registers": (found.to_registers, one * registers),
+    }
+    parts = [
+        f"{taker} **{shares.mean():.3f}** (uniform baseline {uniform:.3f})"
+        for taker, (shares, uniform) in takers.items()
+        if uniform
+    ]
+    return f"Of all attention, mean over heads: {in_a_row(parts)}." if parts else ""

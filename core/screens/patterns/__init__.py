@@ -1,1 +1,0 @@
-"""What the head patterns page alone has."""

@@ -1,0 +1,207 @@
+"""Heads on a page: their table and the chosen one's row, and charts that can be clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from core.analysis.layers import rows_of
+from core.components.reported_state import as_indices, as_list, as_mapping, reported
+from core.figures.heads import head_map
+from core.figures.palette import Palette
+from core.model import Trace
+from core.ui.charts import show_chart
+from core.ui.downloads import Contents, offer_csv
+from core.vocabulary import Layered, head_name, listed, without_attention
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from streamlit.delta_generator import DeltaGenerator
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeadTable:
+    """What was measured of every head, and the one that is chosen; layer and head from 0."""
+
+    trace: Trace
+    table: pd.DataFrame
+    layer: int
+    head: int
+
+    @property
+    def number(self) -> int:
+        """The chosen head's number among all heads, from 0."""
+        return self.layer * self.trace.shape[1] + self.head
+
+    @property
+    def name(self) -> str:
+        """The chosen head as people read it."""
+        return head_name(self.trace, self.layer, self.head)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """The chosen head's row of the table."""
+        return {str(name): value for name, value in self.table.iloc[self.number].items()}
+
+    def grid(self, column: str) -> NDArray[Any]:
+        """A column of the table as (layer, head)."""
+        return self.table[column].to_numpy().reshape(self.trace.shape[:2])
+
+
+def names_of(table: pd.DataFrame) -> pd.Series[str]:
+    """The head of each row of a table, as people read it."""
+    return "L" + table["layer"].astype(str) + " H" + table["head"].astype(str)
+
+
+def show_overview(
+    heads: HeadTable, held: Contents, draw_map: Callable[[], object], card: Callable[[], object]
+) -> DeltaGenerator:
+    """The map beside the card of the chosen head; then the file of the table.
+
+    Gives an empty place between.
+    """
+    left, right = st.columns([5, 4], gap="medium")
+    with left:
+        draw_map()
+    with right:
+        card()
+    place = st.empty()
+    with st.container(horizontal=True):
+        offer_table(heads, held)
+    return place
+
+
+def show_table(
+    heads: HeadTable,
+    titles: Mapping[str, str],
+    *,
+    key: str,
+    on_open: Callable[[int, int], None],
+    notes: Mapping[str, str] | None = None,
+) -> None:
+    """The columns of the table that have `titles`, a row per head.
+
+    A click on a row calls `on_open` with its layer and head. `notes` explain columns, by name.
+    """
+    shown = heads.table[[name for name in titles if name in heads.table]]
+    columns: dict[str, Any] = {}
+    for name in map(str, shown):
+        kind = shown[name].dtype.kind
+        column = st.column_config.NumberColumn if kind == "f" else st.column_config.Column
+        form: dict[str, Any] = {"format": "%.3f"} if kind == "f" else {}
+        columns[name] = column(titles[name], help=(notes or {}).get(name), **form)
+    shown.insert(0, "head", names_of(heads.table))
+    labels = tuple(heads.trace.layer_labels)
+    st.dataframe(
+        shown,
+        key=key,
+        hide_index=True,
+        height=420,
+        placeholder="–",
+        on_select=partial(_choose, key, labels, heads.trace.shape[1], on_open),
+        selection_mode="single-row",
+        column_config=columns,
+    )
+
+
+def _choose(
+    key: str, layer_labels: tuple[int, ...], heads: int, on_open: Callable[[int, int], None]
+) -> None:
+    rows = as_indices(reported(key, "selection").get("rows"))
+    if rows and rows[0] < len(layer_labels) * heads:
+        layer, head = divmod(rows[0], heads)
+        on_open(layer_labels[layer], head + 1)
+
+
+def offer_table(heads: HeadTable, held: Contents) -> None:
+    """A button for the whole table as a file."""
+    offer_csv(heads.table.copy, held, index=False, float_format="%.6f")
+
+
+def show_head_map(
+    layered: Layered,
+    values: NDArray[np.float64],
+    name: str,
+    colours: Palette,
+    *,
+    key: str,
+    on_open: Callable[[int, int], None],
+    chosen: tuple[int, int] | None = None,
+    **look: Any,  # noqa: ANN401 - of core.figures.heads: bounds, title, signed, reverse ...
+) -> None:
+    """A square for every head, coloured by `values` (layer, head).
+
+    Parameters
+    ----------
+    layered : the trace or atlas whose layers these are.
+    name : of the values, for the hover.
+    on_open : called with the numbers of layer and head of a clicked square, before the next run.
+    chosen : layer and head, from 0, of the head that is framed.
+    look : without `bounds`, from 0 to the largest size, and as far below where a value is negative.
+    """
+    rows = rows_of(layered)
+    if "bounds" not in look:
+        reach = float(np.abs(values[np.isfinite(values)]).max(initial=0)) or 1.0
+        signed = look.setdefault("signed", bool((values < 0).any()))
+        look["bounds"] = (-reach if signed else 0.0, reach)
+    figure = head_map(values, rows, name, colours, chosen=chosen, **look)
+    show_heads(figure, f"Map of all heads: {name}", key=key, on_open=on_open)
+    show_gaps(layered)
+
+
+def show_gaps(layered: Layered) -> None:
+    """Under a map of heads: which layers are missing there."""
+    if silent := gaps_note(layered):
+        st.caption(silent)
+
+
+def gaps_note(layered: Layered) -> str:
+    """Which layers do not attend; empty where all do."""
+    silent = without_attention(layered)
+    if not silent:
+        return ""
+    return (
+        f"Layer{'s' * (len(silent) > 1)} {listed(silent)} do{'es' * (len(silent) == 1)} not attend."
+    )
+
+
+def show_heads(
+    figure: Any,  # noqa: ANN401 - of core.figures, which alone knows plotly
+    alt: str,
+    *,
+    key: str,
+    on_open: Callable[[int, int], None],
+) -> None:
+    """Any chart with a point per head; a click calls `on_open` with layer and head.
+
+    A point's customdata begin with these, as people number them. `alt` says what the chart shows to
+    those who do not see it.
+    """
+    show_chart(
+        figure,
+        key=key,
+        on_select=lambda: _open(key, on_open),
+        selection_mode="points",
+        part="all-heads",
+        quiet=True,
+        alt=alt,
+    )
+
+
+def _open(key: str, on_open: Callable[[int, int], None]) -> None:
+    points = as_list(reported(key, "selection").get("points"))
+    if head := next(filter(None, map(_head_of, points)), None):
+        on_open(*head)
+
+
+def _head_of(point: object) -> tuple[int, int] | None:
+    data = as_mapping(point).get("customdata")
+    # Streamlit gives a point's own data as a list or a mapping.
+    numbers = as_indices([*as_mapping(data).values()] or data)
+    return (numbers[0], numbers[1]) if len(numbers) >= 2 else None
