@@ -9,7 +9,7 @@ open_page("vectors")
 from functools import partial
 
 from core.analysis.vectors import layer_planes
-from core.components.planes import Arrow, show_planes
+from core.components.points import Arrow, show_planes
 from core.figures.palette import tab20, token_colours
 from core.ui import controls, presets
 from core.ui.current import current_key, current_trace

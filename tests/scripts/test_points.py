@@ -18,7 +18,7 @@ SCRIPTS = (
     "atlas_cloud/heads",
     "atlas_cloud/labels",
     "atlas_cloud/marks",
-    "atlas_cloud/viewport",
+    "points/viewport",
     "atlas_cloud/words",
 )
 # "a b" and "c": b attends to a and to itself, a only to itself.
@@ -34,7 +34,7 @@ def run(run_with: RunWith) -> Run:
 @pytest.fixture(scope="module")
 def in_grid(run_with: RunWith) -> Run:
     """Run a body with `grid`: 6 x 12 tiles in a window of 1200 x 600 pixels at (30, 20)."""
-    run = run_with("atlas_cloud/viewport")
+    run = run_with("points/viewport")
     box = {"left": 30, "top": 20, "width": 1200, "height": 600}
     stack = {"tops": [0, 1, 2, 3, 4, 5], "high": 6}
     return lambda body, **values: run(
@@ -68,7 +68,7 @@ def test_lines_are_those_of_the_picked_sentence_or_of_a_point_in_it(run: Run) ->
 def test_a_head_alone_fills_its_window_and_its_middle_stays_near(run: Run) -> None:
     """Twice as wide as high, in 560 x 360 pixels: the width decides."""
     pitch, whole, far, small = run("""const size = { width: 600, height: 400 }
-        const grid = freeGrid([2, 1], size, 20)
+        const grid = freeGrid({ wide: 1, high: 0.5 }, size, { x: 20, y: 20 })
         const whole = wholeView(grid)
         const away = panBy(whole, grid, -1e6, 0)
         return [grid.pitch, tileSpot(whole, grid, 0, 0), (away.x + 300) / (grid.pitch / 2) - 1,

@@ -19,7 +19,7 @@ import { View } from "../shared/view.js"
 import { completed, placement } from "./heads.js"
 import { MARK } from "./marks.js"
 import { coloursOf, paintPoints } from "./paint.js"
-import { panBy, resizedView, tileAt, tileSpot, wholeView, zoomAt } from "./viewport.js"
+import { panBy, resizedView, tileAt, tileSpot, wholeView, zoomAt } from "../points/viewport.js"
 import { labelOf } from "./words.js"
 
 /** @import { Actions } from "../points/gestures.js" */
@@ -29,7 +29,7 @@ import { labelOf } from "./words.js"
 /** @import { Data, Sent } from "./heads.js" */
 /** @import { Marks } from "./marks.js" */
 /** @import { Colours, Painted } from "./paint.js" */
-/** @import { Grid, Spot, Tile, View as Window } from "./viewport.js" */
+/** @import { Grid, Spot, Tile, View as Window } from "../points/viewport.js" */
 /** @import { Note } from "./words.js" */
 /** @typedef {{head: number, point: number}} Hover point: of the head, queries first, -1 beside all of them */
 

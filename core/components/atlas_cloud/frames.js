@@ -1,11 +1,11 @@
 // What is drawn around the tiles of many heads: names of rows and columns, and frames.
 
 import { clamp, strokeLine } from "../shared/dom.js"
-import { tileSpot, tilesInView } from "./viewport.js"
+import { tileSpot, tilesInView } from "../points/viewport.js"
 
 /** @import { Pen } from "../points/scatter.js" */
 /** @import { Painted } from "./paint.js" */
-/** @import { Spot } from "./viewport.js" */
+/** @import { Spot } from "../points/viewport.js" */
 /** @typedef {{hovered: number, cursor: number}} Marked heads: under the pointer, of the keys; -1 for none */
 
 const MIN_APART = 27 // pixels between names of rows

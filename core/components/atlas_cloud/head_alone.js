@@ -9,7 +9,7 @@ import { extentOf, placement } from "./heads.js"
 import { fontOf, paintLabels, placeCloudLabels, rarestFirst } from "./labels.js"
 import { linesShown, markPoints, readCloud } from "./marks.js"
 import { radiusFor, showsPictures } from "./paint.js"
-import { freeGrid } from "./viewport.js"
+import { freeGrid } from "../points/viewport.js"
 import { hintAlone, noteAlone } from "./words.js"
 
 /** @import { Placed } from "../points/labels.js" */
@@ -56,7 +56,9 @@ export class HeadAlone extends CloudView {
     this.height = Math.round(Math.min(STAGE.maxHeight, STAGE.share * width, fitting))
     this.widths.clear()
     this.rank = rarestFirst(this.data.labels, this.data.order)
-    return freeGrid(extentOf(this.data), { width, height: this.height }, STAGE.margin)
+    const [wide, high] = extentOf(this.data).map((each) => each / 2)
+    const margin = { x: STAGE.margin, y: STAGE.margin }
+    return freeGrid({ wide, high }, { width, height: this.height }, margin)
   }
 
   mark() {

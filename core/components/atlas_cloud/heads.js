@@ -3,7 +3,7 @@
 import { shadeIndex } from "../points/shades.js"
 
 /** @import { Coloured } from "../points/shades.js" */
-/** @import { Spot } from "./viewport.js" */
+/** @import { Spot } from "../points/viewport.js" */
 /**
  * @typedef {Coloured & {
  *   numbers: number[], tops: number[], high: number, gaps: [number, string][], heads: number, alone: boolean,

@@ -5,13 +5,13 @@ import { shadesOf } from "../points/shades.js"
 import { parseColour, readTheme } from "../shared/scales.js"
 import { placement } from "./heads.js"
 import { MARK } from "./marks.js"
-import { seenPart, tileSpot, tilesInView } from "./viewport.js"
+import { seenPart, tileSpot, tilesInView } from "../points/viewport.js"
 
 /** @import { Box, Raster, Shape } from "../points/raster.js" */
 /** @import { Theme } from "../shared/scales.js" */
 /** @import { Data, Placement } from "./heads.js" */
 /** @import { Marks } from "./marks.js" */
-/** @import { Grid, Spot, View } from "./viewport.js" */
+/** @import { Grid, Spot, View } from "../points/viewport.js" */
 /**
  * @typedef {ReturnType<typeof coloursOf>} Colours
  * @typedef {{data: Data, grid: Grid, view: View, colours: Colours, marks: Marks, ratio: number}} Painted ratio: the canvas' pixels for one of the page

@@ -8,14 +8,14 @@ import { drawFrame, drawNames } from "./frames.js"
 import { placement } from "./heads.js"
 import { markPoints } from "./marks.js"
 import { eachTile, radiusFor } from "./paint.js"
-import { ZOOM, clampView, gridFor, middleTile, tileAt, viewOfTile } from "./viewport.js"
+import { ZOOM, clampView, gridFor, middleTile, tileAt, viewOfTile } from "../points/viewport.js"
 import { hintFor, noteInTile } from "./words.js"
 
 /** @import { Pen } from "../points/scatter.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { Hover } from "./cloud_view.js" */
 /** @import { Sent } from "./heads.js" */
-/** @import { Spot, Tile } from "./viewport.js" */
+/** @import { Spot, Tile } from "../points/viewport.js" */
 
 const GUTTER = { left: 34, top: 20 } // pixels, for the names of rows and columns
 const HEIGHT = { max: 620, least: 400, share: 0.58, narrow: 0.64, min: 240, wideFrom: 700 } // pixels; share of the browser's window; `narrow` on screens below `wideFrom`

@@ -2,10 +2,11 @@
 
 import { outlineText } from "./scatter.js"
 
+/** @import { Theme } from "../shared/scales.js" */
 /** @import { Pen } from "./scatter.js" */
 /**
  * @typedef {ReturnType<typeof makeRoom>} Room
- * @typedef {{x: number, y: number, radius: number, text: string, colour: string, spots?: number[][]}} Label a point, what is free around it, the text beside it, and where that may stand if not as in the style
+ * @typedef {{x: number, y: number, radius: number, text: string, colour: string, spots?: number[][], item?: number}} Label a point, what is free around it, the text beside it, where that may stand if not as in the style, and its number
  * @typedef {Label & {left: number, top: number, width: number}} Placed
  * @typedef {object} Style
  * @property {number} height of a text, in pixels
@@ -118,4 +119,18 @@ export function writeLabels(pen, labels, { width, height }, max, paper) {
   const widthOf = (text) => pen.measureText(text).width + 2
   for (const { left, top, text, colour } of placeLabels(room, labels, PANEL, max, widthOf))
     outlineText(pen, text, left + 1, top + 1, paper, colour)
+}
+
+/** @param {Theme} theme */
+export function fontOf(theme) {
+  return `600 12px ${theme.font}`
+}
+
+/** @param {Pen} pen @param {Placed[]} labels @param {Theme} theme @param {number} [opacity] */
+export function paintLabels(pen, labels, theme, opacity = 1) {
+  const look = { textBaseline: "middle", textAlign: "left", lineWidth: 3, globalAlpha: opacity }
+  Object.assign(pen, { font: fontOf(theme), ...look })
+  for (const { left, top, text, colour } of labels)
+    outlineText(pen, text, left + 1, top + SPARSE.height / 2, theme.paper, colour)
+  pen.globalAlpha = 1
 }

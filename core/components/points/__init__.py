@@ -1,13 +1,19 @@
-"""What views of queries and keys as points send: coordinates and colours, in few bytes."""
+"""Points and arrows in panels: what is sent of them, in few bytes, and what is reported."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from core.components.packing import pack
+from core.components.reported_state import as_indices, reported
+from core.components.scripts import register
+
+_points = register("points")
 
 _STEPS = 65535  # per side of a frame: a uint16 for each coordinate
 _UNKNOWN = -1.0  # half a side of a head without points
@@ -93,3 +99,62 @@ def restore(steps: NDArray[np.uint16], frames: NDArray[np.float32]) -> NDArray[n
     middle, half = frames[:, None, :2], frames[:, None, 2:]
     points: NDArray[np.float32] = middle + half * (2 / _STEPS * steps.astype(np.float32) - 1)
     return points
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """One arrow of every plane: its label, its colour, and its name on hover."""
+
+    label: str
+    colour: str
+    name: str
+
+
+def show_planes(
+    coordinates: NDArray[np.float64],
+    arrows: Sequence[Arrow],
+    titles: Sequence[str],
+    notes: Sequence[str],
+    *,
+    key: str,
+    held: Sequence[int] = (),
+    right_angle: bool = False,
+    legend: bool = False,
+    on_pick: Callable[[list[int]], None] | None = None,
+    picture: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw the planes in a grid that fits the width; axes are equal, arrows start at the origin.
+
+    Parameters
+    ----------
+    coordinates : (plane, arrow, 2).
+    arrows : one for each entry of the second axis.
+    titles, notes : one per plane.
+    held : arrows that are coloured while the others are grey; if none is held, all are coloured.
+    right_angle : mark that the last arrow is the projection of the one before it on the first.
+    legend : name every arrow beside its colour, below the planes.
+    on_pick : called with the arrows to hold when one is clicked; without it, clicks do nothing.
+    picture : the name and the facts of a saved picture.
+    """
+    count = len(arrows)  # the callback keeps no labels
+
+    def take_pick() -> None:
+        if on_pick is not None:
+            on_pick(as_indices(reported(key, "pick").get("arrows"), count))
+
+    settings = {
+        "kind": "arrows",
+        "titles": list(titles),
+        "captions": list(notes),
+        "notes": [],
+        "count": count,
+        "labels": [arrow.label for arrow in arrows],
+        "names": [arrow.name for arrow in arrows],
+        "colours": [arrow.colour for arrow in arrows],
+        "held": list(held),
+        "rightAngle": right_angle,
+        "legend": legend,
+        "canPick": on_pick is not None,
+        "picture": picture,
+    }
+    _points(key=key, data=pack(settings, places=coordinates), on_pick_change=take_pick)
