@@ -1,13 +1,11 @@
 // Texts beside points, none over another: first come, first served.
 
-import { outlineText } from "./scatter.js"
-
 /** @import { Theme } from "../shared/scales.js" */
-/** @import { Pen } from "./scatter.js" */
+/** @import { Pen } from "../shared/dom.js" */
 /**
  * @typedef {ReturnType<typeof makeRoom>} Room
  * @typedef {{x: number, y: number, radius: number, text: string, colour: string, spots?: number[][], item?: number}} Label a point, what is free around it, the text beside it, where that may stand if not as in the style, and its number
- * @typedef {Label & {left: number, top: number, width: number}} Placed
+ * @typedef {Label & {left: number, top: number, width: number, height: number}} Placed
  * @typedef {object} Style
  * @property {number} height of a text, in pixels
  * @property {number} edge pixels from the edge of the picture
@@ -29,7 +27,12 @@ const CORNERS = [
 ]
 const NONE = { x: 0, y: 0 }
 /** @type {Style} */
-const PANEL = { height: 13, edge: 1, spots: [ABOVE, BELOW, RIGHT, LEFT, ...CORNERS], margin: NONE }
+export const PANEL = {
+  height: 15,
+  edge: 1,
+  spots: [ABOVE, BELOW, RIGHT, LEFT, ...CORNERS],
+  margin: NONE,
+}
 const GAP = 2 // pixels between a point and its text
 export const FINE = 1 // side of a cell where there are few labels
 /** @type {Style} */
@@ -98,7 +101,7 @@ export function placeLabels(room, labels, { height, edge, spots, margin }, max, 
       const top = y + down * (away + height / 2) - height / 2
       if (!room.fits(left, top, width, height, edge, margin)) continue
       room.take(left, top, width, height)
-      placed.push({ ...label, left, top, width })
+      placed.push({ ...label, left, top, width, height })
       break
     }
     if (placed.length >= max) break
@@ -106,19 +109,11 @@ export function placeLabels(room, labels, { height, edge, spots, margin }, max, 
   return placed
 }
 
-/**
- * Write labels beside their points, which none covers; those without room, or beyond `max`, are left out.
- * @param {Pen} pen with its font @param {Label[]} labels @param {{width: number, height: number}} area @param {number} max
- * @param {string} paper
- */
-export function writeLabels(pen, labels, { width, height }, max, paper) {
-  const room = makeRoom(width, height, FINE)
-  for (const { x, y, radius } of labels) room.take(x - radius, y - radius, 2 * radius, 2 * radius)
-  pen.textBaseline = "top"
-  /** @type {(text: string) => number} */
-  const widthOf = (text) => pen.measureText(text).width + 2
-  for (const { left, top, text, colour } of placeLabels(room, labels, PANEL, max, widthOf))
-    outlineText(pen, text, left + 1, top + 1, paper, colour)
+/** Text that reads on any picture. @param {Pen} pen @param {string} text @param {number} x @param {number} y @param {string} paper @param {string} colour */
+export function outlineText(pen, text, x, y, paper, colour) {
+  Object.assign(pen, { lineJoin: "round", strokeStyle: paper, fillStyle: colour })
+  pen.strokeText(text, x, y)
+  pen.fillText(text, x, y)
 }
 
 /** @param {Theme} theme */
@@ -130,7 +125,7 @@ export function fontOf(theme) {
 export function paintLabels(pen, labels, theme, opacity = 1) {
   const look = { textBaseline: "middle", textAlign: "left", lineWidth: 3, globalAlpha: opacity }
   Object.assign(pen, { font: fontOf(theme), ...look })
-  for (const { left, top, text, colour } of labels)
-    outlineText(pen, text, left + 1, top + SPARSE.height / 2, theme.paper, colour)
+  for (const { left, top, height, text, colour } of labels)
+    outlineText(pen, text, left + 1, top + height / 2, theme.paper, colour)
   pen.globalAlpha = 1
 }

@@ -14,12 +14,12 @@ import { resizedView, tileAt, wholeView } from "./viewport.js"
 /** @import { Component } from "../shared/view.js" */
 /** @import { Placed } from "./labels.js" */
 /** @import { Placement, Square } from "./placing.js" */
-/** @import { Grid, View as Window } from "./viewport.js" */
+/** @import { Grid } from "./viewport.js" */
 /**
- * @typedef {{titles: string[], captions: string[], notes: string[][], places: ArrayLike<number>, count: number}} Panelled
+ * @typedef {{titles: string[], captions: string[], notes: string[][], places: Float32Array | Uint16Array, count: number}} Panelled
  * places: of each tile so many points, x and y; captions: beside titles; notes: below a panel
  * @typedef {{index: number, figure: HTMLElement, title: HTMLElement, caption: HTMLElement, canvas: HTMLCanvasElement,
- *   notes: HTMLElement, grid: Grid, view: Window, pen: Pen, labels: Placed[]}} Panel `index`: of its first tile
+ *   notes: HTMLElement, grid: Grid, view: any, pen: Pen, labels: Placed[]}} Panel `index`: of its first tile
  * @typedef {{panel: Panel, tile: number, item: number}} Hover a point or an arrow of a tile; -1 beside all of them
  * @typedef {{title: string, lines: (string | null)[][]}} Note
  */
@@ -50,7 +50,7 @@ export class PanelsView extends View {
   take(data, isSame, isNew) {
     const { hover } = this
     Object.assign(this, { data, hover: isSame ? hover : null })
-    if (isNew) this.panels.splice(0).forEach(({ figure }) => figure.remove())
+    if (isNew) for (const panel of this.panels) panel.view = null
     this.tip.hide()
     this.layOut()
     if (isSame && hover) this.point(hover)
@@ -66,8 +66,7 @@ export class PanelsView extends View {
     const { titles, captions, notes } = this.data
     while (this.panels.length > titles.length) this.panels.pop()?.figure.remove()
     titles.forEach((title, index) => {
-      const old = this.panels[index]
-      const panel = old ?? this.addPanel(index)
+      const panel = this.panels[index] ?? this.addPanel(index)
       panel.title.textContent = title
       panel.caption.textContent = captions[index] ?? ""
       panel.notes.replaceChildren(
@@ -76,7 +75,9 @@ export class PanelsView extends View {
       describe(panel.canvas, { "aria-label": this.labelOf(index) })
       const before = panel.grid
       panel.grid = this.makeGrid(index, width, height)
-      panel.view = old ? resizedView(panel.view, before, panel.grid) : this.firstView(panel.grid)
+      panel.view = panel.view
+        ? resizedView(panel.view, before, panel.grid)
+        : this.firstView(panel.grid)
       panel.pen = sizeCanvas(panel.canvas, width, height, { ratio: this.ratio })
     })
     this.style()

@@ -2,14 +2,16 @@
 
 import { unpack } from "../shared/packed.js"
 import { mount } from "../shared/view.js"
+import { AllHeads } from "./all_heads.js"
 import { Arrows } from "./arrows.js"
+import { Clouds } from "./clouds.js"
+import { OneHead } from "./one_head.js"
 
 /** @import { Component } from "../shared/view.js" */
-
-const KINDS = { arrows: Arrows }
+/** @type {Record<string, new (component: Component) => import("../shared/view.js").View>} */
+const KINDS = { arrows: Arrows, clouds: Clouds, head: OneHead, heads: AllHeads }
 
 /** @param {Component} component */
 export default function (component) {
-  const { kind } = unpack(component.data)
-  return mount(component, KINDS[/** @type {keyof typeof KINDS} */ (kind)])
+  return mount(component, KINDS[unpack(component.data).kind])
 }
