@@ -1,7 +1,7 @@
 // Small planes, each with the same arrows from its origin.
 
-import { clamp, strokeLine, textWidths } from "../shared/dom.js"
-import { FINE, fontOf, makeRoom, paintLabels, placeLabels } from "./labels.js"
+import { clamp, strokeLine } from "../shared/dom.js"
+import { makeRoom, paintLabels, placeLabels } from "./labels.js"
 import { PanelsView } from "./panels.js"
 import { nearestItem, squareAround } from "./placing.js"
 import { legendEntry, legendMark } from "./shades.js"
@@ -18,7 +18,6 @@ const MARGIN = { x: 46, y: 20 } // pixels: room for labels beyond the longest ar
 const HEAD = { length: 8, width: 3.4 }
 const WIDTH = { plain: 2, quiet: 1.2, reached: 3.2 } // pixels
 const QUIET = 0.3 // opacity of arrows that have no label and are not held
-const LABEL = { height: 15, edge: 0, spots: [], margin: { x: 2, y: 2 } } // pixels
 const COUNT = { width: 116, height: 20 } // pixels of the words in the corner
 const FEW = 3 // arrows that all get their label
 const MANY = 24 // arrows of which a tile has no room to name all
@@ -153,7 +152,7 @@ export class Arrows extends PanelsView {
     const { labels, colours, count } = this.data
     const { width, height } = panel.grid.box
     const place = /** @type {Placement} */ (this.placed(panel, panel.index))
-    const room = makeRoom(width, height, FINE)
+    const room = makeRoom(width, height)
     if (count > MANY)
       room.take(width - COUNT.width, height - COUNT.height, COUNT.width, COUNT.height)
     const wanted = [...this.namedIn(place)].map((item) => ({
@@ -165,8 +164,7 @@ export class Arrows extends PanelsView {
       colour: colours[item],
       spots: spotsBeside(place.xOf(item) - place.x, place.yOf(item) - place.y, count <= FEW),
     }))
-    const measured = textWidths(fontOf(this.theme))
-    panel.labels = placeLabels(room, wanted, LABEL, count, (text) => measured(text) + 4)
+    panel.labels = placeLabels(room, wanted, count, panel.pen, this.theme)
   }
 
   /** @param {Pen} pen @param {Panel} panel */

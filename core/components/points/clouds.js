@@ -4,7 +4,7 @@
 import { clamp, make, windowFor } from "../shared/dom.js"
 import { photoOf } from "../shared/photo.js"
 import { ImageMap } from "./image_map.js"
-import { FINE, PANEL, fontOf, makeRoom, outlineText, paintLabels, placeLabels } from "./labels.js"
+import { makeRoom, outlineText, paintLabels, placeLabels } from "./labels.js"
 import { LOOKS, drawLines, endsOf, linesOf, readLines } from "./lines.js"
 import { squareAround } from "./placing.js"
 import { PointPanels, completed } from "./point_panels.js"
@@ -289,7 +289,7 @@ export class Clouds extends PointPanels {
     const named = [...this.litIn(panel)]
       .filter((point) => focus >= 0 || !pictures || pictures.patchOf(point) < 0)
       .sort((a, b) => strength[b] - strength[a] || a - b)
-    const room = makeRoom(width, height - AXES.height, FINE)
+    const room = makeRoom(width, height - AXES.height)
     const labels = named.map((item) => {
       const [x, y, radius] = [place.xOf(item), place.yOf(item), this.radiusOf(panel, item)]
       room.take(x - radius, y - radius, 2 * radius, 2 * radius)
@@ -297,9 +297,7 @@ export class Clouds extends PointPanels {
       const colour = red.has(item) ? theme.alert : this.isChosen(item) ? theme.ink : kind
       return { x, y, radius, text: shortened(data.names[item]), colour }
     })
-    panel.pen.font = fontOf(theme)
-    const widthOf = (/** @type {string} */ text) => panel.pen.measureText(text).width + 2
-    panel.labels = placeLabels(room, labels, PANEL, MAX_LABELS, widthOf)
+    panel.labels = placeLabels(room, labels, MAX_LABELS, panel.pen, theme)
   }
 
   /** @param {Pen} pen @param {Panel} panel */

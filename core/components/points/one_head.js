@@ -1,8 +1,8 @@
 // One head over a corpus: its points fill the picture, to be picked one by one.
 
-import { make, pointer, strokeLine, windowFor } from "../shared/dom.js"
+import { make, pointer, windowFor } from "../shared/dom.js"
 import { AtlasPanels } from "./atlas.js"
-import { DENSE, SPARSE, fontOf, makeRoom, paintLabels, placeLabels } from "./labels.js"
+import { makeRoom, paintLabels, placeLabels } from "./labels.js"
 import { drawLines } from "./lines.js"
 import { MARK, format, linesShown, noteOf, readCloud } from "./marks.js"
 import { squareAround } from "./placing.js"
@@ -13,7 +13,6 @@ import { freeGrid } from "./viewport.js"
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Component } from "../shared/view.js" */
 /** @import { AtlasSent } from "./atlas.js" */
-/** @import { Room } from "./labels.js" */
 /** @import { Hover, Panel } from "./panels.js" */
 /** @import { Placement, Square } from "./placing.js" */
 /** @import { Group } from "./point_panels.js" */
@@ -24,7 +23,7 @@ const FADED = { strong: 0.16, weak: 0.4 } // share of its colour that a faded po
 const GROWTH = [0, 0, 1, 1.5, 3] // pixels that a mark adds to the radius
 const MAX_RINGED = 500 // points with a dark ring; where more stand out, all have a rim of the paper's colour
 const SPRITE = { from: 3.8, half: 1.7, frame: 2 } // radius from which patches are drawn as themselves; their half side, by the radius
-const LABELS = { gap: 1, maxTries: 3000, maxPlain: 150, maxMarked: 160, pixels: 26000 } // pixels of the picture for each label of the whole cloud
+const LABELS = { maxTries: 1000, maxPlain: 150, maxMarked: 160, pixels: 26000 } // pixels of the picture for each label of the whole cloud
 const HINT = {
   mouse:
     "Drag to move, the wheel to zoom (press the cloud first). Keys: + − 0 and arrows; Escape clears.",
@@ -38,8 +37,7 @@ export function hintAlone() {
 
 export class OneHead extends AtlasPanels {
   /** @type {Square & {wide: number, high: number}} */ square
-  rank = new Uint32Array(0) // the points to be labelled first
-  /** @type {Map<string, number>} */ widths = new Map() // of labels, in pixels
+  /** @type {number[]} */ rank = [] // the points to be labelled first
   step = 1.5
   reach = { mouse: 9, touch: 18 }
 
@@ -63,8 +61,6 @@ export class OneHead extends AtlasPanels {
     const fitting = Math.max(STAGE.minHeight, STAGE.ofWindow * windowFor(this.root).height)
     const width = this.width - 2
     const height = Math.round(Math.min(STAGE.maxHeight, STAGE.share * width, fitting))
-    this.widths.clear()
-    this.rank = rarestFirst(this.data.labels, this.order)
     return { columns: 1, width, height }
   }
 
@@ -86,6 +82,7 @@ export class OneHead extends AtlasPanels {
   style() {
     const { data, picked } = this
     this.mark(data.searching ? FADED.strong : FADED.weak)
+    this.rank = labelledFirst(data.labels, this.order, this.marks.of)
     this.reading.textContent = readCloud(data, this.lines[0], picked, this.marks.found)
     this.root.dataset.picked = String(picked)
     const entries = legendEntries(data, this.shades)
@@ -166,46 +163,30 @@ export class OneHead extends AtlasPanels {
   placeTexts(panel) {
     const { pen, grid, view } = panel
     const { width, height } = grid.box
-    const place = /** @type {Placement} */ (this.placed(panel, 0))
+    const { xOf, yOf } = /** @type {Placement} */ (this.placed(panel, 0))
     const room = makeRoom(width, height)
     const radius = this.radiusIn(panel)
+    const isMarked = (/** @type {number} */ point) => this.marks.of[point] >= MARK.match
     for (const point of [...this.marked[MARK.sentence], ...this.marked[MARK.picked]])
-      room.take(place.xOf(point) - radius, place.yOf(point) - radius, 2 * radius, 2 * radius) // labels cover no point of a picked sentence
-    pen.font = fontOf(this.theme)
-    panel.labels = []
-    for (const mark of [MARK.picked, MARK.sentence, MARK.match])
-      this.addLabels(panel, place, room, mark, LABELS.maxMarked - panel.labels.length)
-    const some = ((width * height) / LABELS.pixels) * Math.max(1, view.zoom) ** 0.7 // few over the whole cloud, more on the way in
-    this.addLabels(panel, place, room, MARK.none, Math.min(LABELS.maxPlain, Math.round(some)))
-  }
-
-  /** @param {Panel} panel @param {Placement} place @param {Room} room @param {number} mark @param {number} max */
-  addLabels(panel, place, room, mark, max) {
-    const labels = this.labelsWith(panel, place, mark)
-    const style = mark >= MARK.sentence ? DENSE : SPARSE
-    panel.labels.push(...placeLabels(room, labels, style, max, (text) => this.widthOf(panel, text)))
-  }
-
-  /** The labels of points with one mark that are in the picture, the rarest first. @param {Panel} panel @param {Placement} place @param {number} mark */
-  *labelsWith(panel, { xOf, yOf }, mark) {
-    const { data, theme, rank, marks } = this
-    const { width, height } = panel.grid.box
-    const away = this.radiusIn(panel) + LABELS.gap + (mark === MARK.picked ? 9 : mark ? 3 : 0)
-    let tries = LABELS.maxTries
-    for (const point of rank) {
+      room.take(xOf(point) - radius, yOf(point) - radius, 2 * radius, 2 * radius) // labels cover no point of a picked sentence
+    const shown = this.rank.filter((point) => {
       const [x, y] = [xOf(point), yOf(point)]
-      if (marks.of[point] !== mark || x < 0 || y < 0 || x > width || y > height) continue
-      if (!tries--) return
-      const colour = point < data.queries ? theme.query : theme.key
-      yield { x, y, radius: away, text: shortened(data.names[point]), colour }
-    }
-  }
-
-  /** Measured once. @param {Panel} panel with its font @param {string} text */
-  widthOf({ pen }, text) {
-    const width = this.widths.get(text) ?? pen.measureText(text).width + 2
-    this.widths.set(text, width)
-    return width
+      return x >= 0 && y >= 0 && x <= width && y <= height
+    })
+    const labels = shown.map((point) => ({
+      x: xOf(point),
+      y: yOf(point),
+      radius: radius + GROWTH[this.marks.of[point]],
+      text: shortened(this.data.names[point]),
+      colour: point < this.data.queries ? this.theme.query : this.theme.key,
+    }))
+    const marked = shown.filter(isMarked).length
+    const some = ((width * height) / LABELS.pixels) * Math.max(1, view.zoom) ** 0.7 // few over the whole cloud, more on the way in
+    const plain = labels.slice(marked, marked + LABELS.maxTries)
+    panel.labels = [
+      ...placeLabels(room, labels.slice(0, marked), LABELS.maxMarked, pen, this.theme),
+      ...placeLabels(room, plain, Math.min(LABELS.maxPlain, Math.round(some)), pen, this.theme),
+    ]
   }
 
   /** @param {Pen} pen @param {Panel} panel */
@@ -217,8 +198,9 @@ export class OneHead extends AtlasPanels {
     const lines = linesShown(data, this.lines[0], picked, hovered)
     drawLines(pen, place, lines, theme, hovered >= 0 ? hovered : picked)
     const radius = this.radiusIn(panel)
-    if (picked >= 0) this.drawPicked(pen, place, radius + 8)
     const own = { radius: radius + 2.5, pointed: radius + 2.5, lineWidth: 2 }
+    const large = { radius: radius + 4, pointed: radius + 4, lineWidth: 3 }
+    if (picked >= 0) this.drawPair(pen, place, picked, large)
     if (hovered >= 0) this.drawPair(pen, place, hovered, own)
     paintLabels(pen, panel.labels, theme)
     const { dataset } = this.root
@@ -227,36 +209,15 @@ export class OneHead extends AtlasPanels {
     if (picked >= 0) dataset.at = `${place.xOf(picked).toFixed(1)},${place.yOf(picked).toFixed(1)}`
     else delete dataset.at
   }
-
-  /** A circle around each of the picked token's two points, and a line between them. @param {Pen} pen @param {Placement} place @param {number} away its radius */
-  drawPicked(pen, { xOf, yOf }, away) {
-    const { data, theme, picked } = this
-    const ends = [picked, picked + data.queries].map((point) => [xOf(point), yOf(point)])
-    const [[fromX, fromY], [toX, toY]] = ends
-    for (const [strokeStyle, lineWidth] of /** @type {[string, number][]} */ ([
-      [theme.paper, 5],
-      [theme.ink, 2],
-    ])) {
-      Object.assign(pen, { strokeStyle, lineWidth })
-      for (const [x, y] of ends) {
-        pen.beginPath()
-        pen.arc(x, y, away, 0, 7)
-        pen.stroke()
-      }
-    }
-    const length = Math.hypot(toX - fromX, toY - fromY)
-    if (length <= 2 * away) return
-    const [dx, dy] = [((toX - fromX) * away) / length, ((toY - fromY) * away) / length] // what the circles cover
-    pen.lineWidth = 1.2
-    strokeLine(pen, fromX + dx, fromY + dy, toX - dx, toY - dy)
-  }
 }
 
-/** Points (queries, then keys) from the rarest label to the commonest; ties in the order of `order`. @param {string[]} labels @param {Uint32Array} order */
-export function rarestFirst(labels, order) {
+/** Points (queries, then keys) that have not faded, by mark, then from the rarest label to the commonest; ties in the order of `order`. @param {string[]} labels @param {Uint32Array} order @param {Uint8Array} marks */
+export function labelledFirst(labels, order, marks) {
   const counts = countLabels(labels)
   const own = labels.map((label) => counts.get(label) ?? 0)
-  return Uint32Array.from(order).sort((a, b) => own[a % labels.length] - own[b % labels.length])
+  return [...order]
+    .filter((point) => marks[point] !== MARK.faded)
+    .sort((a, b) => marks[b] - marks[a] || own[a % labels.length] - own[b % labels.length])
 }
 
 /** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
