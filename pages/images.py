@@ -16,8 +16,14 @@ from core.ui.frame.layout import control_row, pick_part, show_end
 from core.ui.navigation import ask
 from core.ui.place import pick_head
 from core.screens.images.help import MATHEMATICS, examples, explain, headline
-from core.screens.images.sending import file_later, pack_for_page
-from core.screens.images.state import KEY, head_summaries, restore_view, take_report
+from core.screens.images.view import (
+    KEY,
+    file_later,
+    head_summaries,
+    pack_for_page,
+    restore_view,
+    take_report,
+)
 
 trace = current_trace()
 with control_row():

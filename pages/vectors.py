@@ -25,8 +25,8 @@ from core.screens.vectors.help import (
     explain,
     headline,
     set_picks,
+    show_matrices,
 )
-from core.screens.vectors.matrices import show_matrices
 from core.vocabulary import percent
 
 trace = current_trace()

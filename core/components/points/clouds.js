@@ -25,7 +25,7 @@ import { freeGrid } from "./viewport.js"
  *   pinned: string | null, grid: PatchGrid | null, pixels: Uint8Array, partners: Float32Array}} Data
  */
 
-const PANEL_SIZE = { minWidth: 250, narrow: 212, maxWidth: 620, gap: 12 } // pixels
+const PANEL = { minWidth: 250, maxWidth: 620, gap: 12 } // pixels
 const MARGIN = { x: 40, y: 24 } // pixels
 const HEIGHT = { max: 500, least: 300, window: 0.52 } // pixels; share of the window, with notes below it
 const WITH_IMAGE = { minWidth: 212, maxWidth: 900, beside: 640, map: { one: 290, several: 220 } }
@@ -74,7 +74,8 @@ export class Clouds extends PointPanels {
   /** Columns of panels, and pixels of one; beside or above the image, where there is one. */
   sizePanels() {
     const { data, theme } = this
-    const { gap, minWidth, narrow, maxWidth } = PANEL_SIZE
+    const { minWidth, maxWidth } = data.grid ? WITH_IMAGE : PANEL
+    const { gap } = PANEL
     const count = data.titles.length
     const isBeside = Boolean(data.grid) && this.width >= WITH_IMAGE.beside
     const map = count > 1 ? WITH_IMAGE.map.several : WITH_IMAGE.map.one
@@ -82,10 +83,8 @@ export class Clouds extends PointPanels {
     const photo = data.grid && photoOf(data.pixels, data.grid)
     this.map.layOut(photo, data.grid, theme, Math.min(map, this.width - 2))
     const room = isBeside ? this.width - map - gap - 2 : this.width
-    const least = data.grid ? WITH_IMAGE.minWidth : data.columns > 3 ? narrow : minWidth
-    const columns = Math.min(data.columns, this.fitting(room, least, gap), count)
-    const most = data.grid ? WITH_IMAGE.maxWidth : maxWidth
-    const width = Math.min(most, Math.floor((room - gap * (columns - 1)) / columns) - 2)
+    const columns = Math.min(data.columns, this.fitting(room, minWidth, gap), count)
+    const width = Math.min(maxWidth, Math.floor((room - gap * (columns - 1)) / columns) - 2)
     const inWindow = Math.max(HEIGHT.least, HEIGHT.window * windowFor(this.root).height)
     const height = Math.round(Math.min(width * (columns === 1 ? 0.8 : 0.92), inWindow, HEIGHT.max))
     return { columns, width, height }

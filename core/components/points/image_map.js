@@ -84,18 +84,13 @@ export class ImageMap {
 
   /** @param {CanvasRenderingContext2D} pen */
   paintGrid(pen) {
-    const { rows, columns } = this.grid
-    Object.assign(pen, { strokeStyle: this.theme.paper, lineWidth: 1, globalAlpha: 0.35 })
-    for (let row = 1; row < rows; row++)
-      strokeLine(pen, 0, (row * this.height) / rows, this.width, (row * this.height) / rows)
-    for (let column = 1; column < columns; column++)
-      strokeLine(
-        pen,
-        (column * this.width) / columns,
-        0,
-        (column * this.width) / columns,
-        this.height,
-      )
+    const { width, height, theme, grid } = this
+    Object.assign(pen, { strokeStyle: theme.paper, lineWidth: 1, globalAlpha: 0.35 })
+    for (let patch = 0; patch < grid.count; patch++) {
+      const { left, top } = this.boxOf(patch)
+      if (left && !top) strokeLine(pen, left, 0, left, height)
+      if (top && !left) strokeLine(pen, 0, top, width, top)
+    }
     pen.globalAlpha = 1
   }
 

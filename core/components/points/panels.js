@@ -128,7 +128,7 @@ export class PanelsView extends View {
     listenGestures(canvas, {
       zoom: (factor, x, y) => this.zoom(panel, factor, x, y),
       pan: (dx, dy) => this.pan(panel, dx, dy),
-      press: (_x, _y, event) => this.press(this.hoverAt(panel, event), event),
+      press: (event) => this.press(this.hoverAt(panel, event), event),
       point: (event) => this.point(event && this.hoverAt(panel, event), event),
       mayWheel: (event) => this.mayWheel(panel, event),
     })

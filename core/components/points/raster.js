@@ -42,14 +42,13 @@ export function makeRaster(canvas) {
   let shapes = new Map() // by "kind:radius"
   return {
     canvas,
-    /** @param {Rgb} [paper] none: what lies below is seen */
-    begin(paper) {
+    begin() {
       if (image.width !== canvas.width || image.height !== canvas.height) {
         image = pen.createImageData(canvas.width, canvas.height)
         pixels = new Uint32Array(image.data.buffer)
         shapes = new Map()
       }
-      pixels.fill(paper ? packedColour(paper) : 0)
+      pixels.fill(0)
     },
     /** A point's shape on this canvas. @param {boolean} isKey @param {number} radius in the canvas' pixels */
     shape(isKey, radius) {

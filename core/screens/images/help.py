@@ -9,8 +9,7 @@ import numpy as np
 
 from core.analysis.arrays import Floats
 from core.analysis.images.marks import head_marks
-from core.screens.images.sending import sends_all
-from core.screens.images.state import ROLLOUTS
+from core.screens.images.view import ROLLOUTS, sends_all
 from core.ui import cache
 from core.ui.current import current_key
 from core.ui.presets import Preset
