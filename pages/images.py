@@ -12,8 +12,17 @@ from core.ui.downloads import contents, offer_page
 from core.ui.frame.layout import caption_row, control_row, pick_part, show_end
 from core.ui.navigation import ask
 from core.ui.place import pick_head
-from core.screens.images.sending import file_later, headline, pack_for_page, sends_all
-from core.screens.images.state import KEY, ROLLOUTS, head_summaries, restore_view, take_report
+from core.screens.images.view import (
+    KEY,
+    ROLLOUTS,
+    file_later,
+    head_summaries,
+    headline,
+    pack_for_page,
+    restore_view,
+    sends_all,
+    take_report,
+)
 
 trace = current_trace()
 with control_row():

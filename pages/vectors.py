@@ -9,7 +9,7 @@ open_page("vectors")
 from functools import partial
 
 from core.analysis.vectors import layer_planes
-from core.components.planes import Arrow, show_planes
+from core.components.points import Arrow, show_planes
 from core.figures.palette import tab20, token_colours
 from core.ui import controls, presets
 from core.ui.current import current_trace
@@ -23,8 +23,8 @@ from core.screens.vectors.help import (
     explain,
     headline,
     set_picks,
+    show_matrices,
 )
-from core.screens.vectors.matrices import show_matrices
 from core.vocabulary import percent
 
 trace = current_trace()

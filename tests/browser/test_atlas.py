@@ -54,7 +54,7 @@ def test_a_search_is_in_all_heads_at_once_and_a_dot_is_named_its_head_opened_and
     goto: Open, open_saved: Open, tmp_path: Path
 ) -> None:
     page = goto(f"{SMALL}heads", scheme="dark")
-    picture = save_as_shown(page, page.locator("canvas.points"), tmp_path)
+    picture = save_as_shown(page, page.locator(".st-key-atlas_matrix canvas"), tmp_path)
     assert re.fullmatch(r"atlas-minilm-all-heads-\d+-tokens", picture.name)
     assert picture.facts["corpus"]["tokens"] > 900
     assert "text" not in picture.facts
@@ -79,24 +79,24 @@ def test_a_search_is_in_all_heads_at_once_and_a_dot_is_named_its_head_opened_and
     saved = open_saved(page)
     expect(saved.locator(".root")).to_have_attribute("data-matches", matches)
     expect(saved.get_by_text("bundled/minilm: ")).to_be_visible()
-    x, y = find_point(page, matrix(page).locator("canvas.over"))
+    x, y = find_point(page, matrix(page).locator("canvas"))
     tip = page.locator(".tip:visible")
     expect(tip).to_contain_text(re.compile(r"(query|key) of “.+”"))
     [name] = re.findall(r"L\d H\d+", tip.inner_text())
     page.mouse.click(x, y)
-    expect(cloud(page).locator(".title")).to_have_text(name)
+    expect(cloud(page).locator("figcaption")).to_have_text(name)
     layer, head = re.findall(r"\d+", name)
     follow(page, f"part=one.*layer={layer}&head={head}&")
     expect(cloud(page)).to_have_attribute("data-matches", re.compile(r"[1-9]"))
     settle(page)
     saved = open_saved(page)
-    expect(saved.locator(".title")).to_have_text(name)
+    expect(saved.locator("figcaption")).to_have_text(name)
     expect(saved.locator(".root")).to_have_attribute("data-painted", re.compile(r"\d"))
 
 
 def test_on_a_phone_the_rows_fill_the_screen_and_the_page_still_scrolls(goto: Open) -> None:
     page = goto(f"{SMALL}heads&layer=4&head=6", width=390, height=844, anew=True)
-    canvas = matrix(page).locator("canvas.over")
+    canvas = matrix(page).locator("canvas")
     box = box_of(canvas)
     assert box["height"] > 500
     assert box["y"] + box["height"] < 844
@@ -110,7 +110,7 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
     goto: Open,
 ) -> None:
     page = goto(f"{SMALL}one&layer=4&head=2")
-    x, y = find_point(page, cloud(page).locator("canvas.over"))
+    x, y = find_point(page, cloud(page).locator("canvas"))
     token = re.findall("“(.+)”", page.locator(".tip:visible").inner_text())[0]
     page.mouse.click(x, y)
     message = page.get_by_text(re.compile(r"^Token \d+, .+, of sentence"))
@@ -126,10 +126,10 @@ def test_a_click_shows_the_token_in_its_sentence_in_the_link_and_in_the_heads_be
     reading = cloud(page).locator(".reading").inner_text()
     for _ in range(3):  # one more than there are: the last layer is the end
         page.get_by_role("button", name="Next layer").press("Enter")
-    expect(cloud(page).locator(".title")).to_have_text("L6 H2")
+    expect(cloud(page).locator("figcaption")).to_have_text("L6 H2")
     follow(page, "layer=6&head=2")
     page.get_by_role("button", name="Previous layer").press("Enter")
-    expect(cloud(page).locator(".title")).to_have_text("L5 H2")
+    expect(cloud(page).locator("figcaption")).to_have_text("L5 H2")
     follow(page, "layer=5&head=2")
     expect(cloud(page).locator(".reading")).not_to_have_text(reading)
     expect(cloud(page)).to_have_attribute("data-lines", re.compile(r"[1-9]"))
@@ -195,7 +195,7 @@ def test_umap_comes_head_by_head_and_the_page_stays_usable(goto: Open, held: Pat
     page.keyboard.press("Escape")
     expect(page.get_by_text(re.compile(r"UMAP: [1-9]\d* of 72 heads"))).to_be_visible()
     expect(matrix(page)).to_have_attribute("data-painted", re.compile(r"\d"))
-    canvas = matrix(page).locator("canvas.over")
+    canvas = matrix(page).locator("canvas")
     canvas.focus()
     canvas.press("ArrowRight")
     canvas.press("Enter")

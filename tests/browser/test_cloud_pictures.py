@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from core.components.atlas_cloud import AtlasCloud, cloud_page
-from core.components.clouds import Clouds, Panel, clouds_page
+from core.components.points import AtlasCloud, Clouds, Panel, points_page
 from core.figures.shades import shades
 from tests.browser.conftest import box_of, pixels
 from tests.components.test_points import atlas_matrix
@@ -82,8 +81,7 @@ def show(open_file: Open) -> Callable[..., Page]:
     """Open a cloud, panels or a matrix as a file."""
 
     def visit(shown: AtlasCloud | Clouds, scheme: str = "light") -> Page:
-        make: Callable[..., str] = cloud_page if isinstance(shown, AtlasCloud) else clouds_page
-        page = open_file(make(shown, "Title", "A note"), scheme=scheme)
+        page = open_file(points_page(shown, "Title", "A note"), scheme=scheme)
         page.locator(".root[data-painted], figure[data-lines]").first.wait_for()
         return page
 
@@ -96,14 +94,14 @@ def root(page: Page) -> Locator:
 
 def counts_of(page: Page) -> dict[str, int]:
     """How many pixels of the points have each colour, as "#rrggbb"."""
-    colours = pixels(page.locator("canvas").first)[..., :3] @ np.array([65536, 256, 1])
+    colours = pixels(page.locator("canvas"))[..., :3] @ np.array([65536, 256, 1])
     values, counts = np.unique(colours, return_counts=True)
     return {f"#{value:06x}": int(n) for value, n in zip(values, counts, strict=True)}
 
 
 def centre_of(page: Page, row: int, column: int) -> tuple[float, float]:
     """Of a tile, on the page, while the whole matrix is shown."""
-    box = box_of(page.locator("canvas.over"))
+    box = box_of(page.locator("canvas"))
     side = side_of(page)
     free = box["width"] - 35 - 3 * side
     return box["x"] + 34 + free / 2 + (column + 0.5) * side, box["y"] + 20 + (row + 0.5) * side
@@ -165,13 +163,13 @@ def test_the_picked_sentence_has_lines_and_a_point_of_it_its_own(show: Open) -> 
     expect(page.locator(".reading")).to_contain_text("“a” → a 0.900, b 0.100")
     expect(page.locator(".legend")).to_contain_text("the two most attended keys of each query")
     x, y = map(float, (view.get_attribute("data-at") or "").split(","))
-    box = box_of(page.locator("canvas.over"))
+    box = box_of(page.locator("canvas"))
     page.mouse.move(box["x"] + x, box["y"] + y)  # the query of "a"
     expect(view).to_have_attribute("data-lines", "2")
     expect(page.locator(".tip")).to_contain_text("attends to a 0.900, b 0.100")
     page.mouse.move(box["x"] + 2, box["y"] + 2)
     expect(view).to_have_attribute("data-lines", "3")
-    page.locator("canvas.over").press("Escape")  # nothing picked
+    page.locator("canvas").press("Escape")  # nothing picked
     expect(view).to_have_attribute("data-lines", "0")
 
 
@@ -197,15 +195,24 @@ def test_the_point_under_the_pointer_is_named_and_texts_stay_texts(show: Open) -
 
 
 def test_a_search_fades_what_it_did_not_find(show: Open) -> None:
-    assert counts_of(show(matrix())).keys() == {GREEN, PINK, PAPER}
+    """A faded point keeps 22 % of its colour on white; a found one has a dark ring."""
+    faded = {
+        "#" + "".join(f"{round(255 + 0.22 * (int(c[i : i + 2], 16) - 255)):02x}" for i in (1, 3, 5))
+        for c in (GREEN, PINK)
+    }
+    plain = counts_of(show(matrix()))
+    assert {GREEN, PINK} <= plain.keys()
+    assert not faded & plain.keys()
     page = show(matrix(searching=True, matches=np.zeros(5, dtype=bool)))
     expect(root(page)).to_have_attribute("data-matches", "0")
-    faded = counts_of(page).keys() - {PAPER}
-    assert len(faded) == 2
-    assert not faded & {GREEN, PINK, INK}
+    none = counts_of(page)
+    assert faded <= none.keys()
+    assert not {GREEN, PINK} & none.keys()
     page = show(matrix(searching=True))
     expect(root(page)).to_have_attribute("data-matches", "2")
-    assert counts_of(page).keys() == {GREEN, PINK, PAPER, INK} | faded
+    one = counts_of(page)
+    assert {GREEN, PINK} | faded <= one.keys()
+    assert one[INK] > none.get(INK, 0) + 50
 
 
 def test_the_wheel_scrolls_the_page_until_one_has_pressed_here(show: Open) -> None:
@@ -216,7 +223,7 @@ def test_the_wheel_scrolls_the_page_until_one_has_pressed_here(show: Open) -> No
     page.mouse.wheel(0, -300)
     page.keyboard.up("Control")
     expect(root(page)).to_have_attribute("data-zoom", "1.29")  # e to 0.0016 times 160, once
-    page.locator("canvas.over").focus()
+    page.locator("canvas").focus()
     page.mouse.wheel(0, -300)
     expect(root(page)).to_have_attribute("data-zoom", "1.67")
     page.get_by_role("button", name="Whole matrix").click()
@@ -227,7 +234,7 @@ def test_a_drag_moves_the_matrix_and_keys_step_to_a_head_that_enter_enlarges(sho
     page = show(matrix())
     page.get_by_role("button", name="Larger").click()
     expect(root(page)).to_have_attribute("data-zoom", "1.60")
-    before = pixels(page.locator("canvas.points"))
+    before = pixels(page.locator("canvas"))
     x, y = centre_of(page, 0, 1)
     page.mouse.move(x, y)
     page.mouse.down()
@@ -235,8 +242,8 @@ def test_a_drag_moves_the_matrix_and_keys_step_to_a_head_that_enter_enlarges(sho
     page.mouse.up()
     wait_until_drawn(page)
     expect(root(page)).to_have_attribute("data-zoom", "1.60")  # no head was opened
-    assert not np.array_equal(pixels(page.locator("canvas.points")), before)
-    canvas = page.locator("canvas.over")
+    assert not np.array_equal(pixels(page.locator("canvas")), before)
+    canvas = page.locator("canvas")
     canvas.press("0")
     expect(root(page)).to_have_attribute("data-zoom", "1.00")
     for key in ("ArrowRight", "ArrowRight", "ArrowDown"):

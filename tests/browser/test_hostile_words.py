@@ -39,8 +39,8 @@ VIEWS = {
     "neuron view": (views.neuron_view_file(TRACE, 0, 0, 0), ".row .weight >> nth=0", ".tip"),
     "arcs": (views.arcs_file(TRACE), ".word >> nth=0", ".claim"),
     "planes": (
-        views.planes_file(np.eye(5)[None, :, :2], WORDS),
-        ".arrow[data-index='0'] .hit",
+        views.planes_file(np.vstack([np.zeros((1, 2)), np.eye(2), -np.eye(2)])[None], WORDS),
+        "canvas",
         ".tip",
     ),
     "paths": (

@@ -19,7 +19,7 @@ from core.components.head_view import ATTENTION, HeadView, pack_head_view
 from core.components.model_view import Look, view_data
 from core.components.neuron_view import NeuronState, packed
 from core.components.patches import PatchesView, pack_patches
-from core.components.planes import Arrow, show_planes
+from core.components.points import Arrow, show_planes
 from core.components.table import Cells, show_table
 from core.figures.palette import palette, token_colours
 from core.model.bundled import first
@@ -121,12 +121,12 @@ def arcs_file(trace: Trace) -> str:
 
 
 def planes_file(
-    points: NDArray[Any], labels: Sequence[str], held: Sequence[int] = (), colour: str = "#176"
+    points: NDArray[Any], labels: Sequence[str], held: Sequence[int] = (), colour: str = "#117766"
 ) -> str:
     arrows = [Arrow(label, colour, label) for label in labels]
     titles = [f"Layer {plane + 1}" for plane in range(len(points))]
     given = {"held": held, "on_pick": print}
-    return file_of("planes", sent_by(show_planes, points, arrows, titles, ["50 %"] * 9, **given))
+    return file_of("points", sent_by(show_planes, points, arrows, titles, ["50 %"] * 9, **given))
 
 
 def patches_file(trace: Trace, **view: Any) -> str:

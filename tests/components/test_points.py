@@ -11,9 +11,8 @@ import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.components import atlas_cloud
-from core.components.atlas_cloud import AtlasCloud, show_cloud
-from core.components.points import quantise
+from core.components import points
+from core.components.points import AtlasCloud, quantise, show_cloud
 from core.figures.shades import shades
 from tests.components.received import received
 
@@ -111,13 +110,15 @@ def test_tones_are_steps_of_a_scale_or_categories(kind: Any) -> None:
     count = len(kind().tones)
     tones = np.resize([0, 0.5, 1, 2, -1, np.nan], count)
     scale = kind(colouring="sequential", tones=tones, shades=shades("sequential", 0))
-    expected = np.resize([0, 128, 255, 255, 0, 0], count)
+    expected = np.resize([1, 33, 64, 64, 1, 0], count)  # of 64 steps; 0: no number
     assert received(scale.packed())["tones"].tolist() == expected.tolist()
-    tones = np.resize([0, 1, 300], count).astype(float)
+    tones = np.resize([0, 1, 9, np.nan], count)
     categories = kind(
         colouring="category", legend=("a", "b"), tones=tones, shades=shades("category", 2)
     )
-    assert received(categories.packed())["tones"].tolist() == tones.tolist()
+    expected = np.resize([1, 2, 2, 0], count)
+    assert received(categories.packed())["tones"].tolist() == expected.tolist()
+    assert not received(kind(tones=tones).packed())["tones"].any()  # queries against keys
 
 
 def test_what_is_known_of_tokens_and_the_head_arrives() -> None:
@@ -130,7 +131,7 @@ def test_what_is_known_of_tokens_and_the_head_arrives() -> None:
     assert sent["searching"]
     assert received(atlas_matrix().packed())["chosen"] == -1
     sent = received(cloud(picked=2).packed())
-    assert [sent[name] for name in ("picked", "title")] == [2, "L4 H2"]
+    assert [sent[name] for name in ("picked", "titles")] == [2, ["L4 H2"]]
     assert (sent["sentence"].tolist(), sent["texts"]) == ([0, 0, 1], ["a b", "a"])
     assert sent["positions"].tolist() == [0, 1, 0]
     assert received(cloud().packed())["picked"] == -1
@@ -138,8 +139,8 @@ def test_what_is_known_of_tokens_and_the_head_arrives() -> None:
 
 def test_the_strongest_line_is_sent_last() -> None:
     lines = np.array([[0, 1, 0.9], [2, 2, 1.0], [1, 0, 0.25]])
-    sent = received(cloud(lines=lines).packed())["lines"].reshape(-1, 3)
-    np.testing.assert_allclose(sent, lines[[2, 0, 1]])
+    sent = received(cloud(lines=lines).packed())["lines"].reshape(-1, 4)
+    np.testing.assert_allclose(sent[:, :3], lines[[2, 0, 1]])
     assert received(cloud().packed())["lines"].size == 0
 
 
@@ -168,7 +169,7 @@ def test_what_a_browser_sends_is_checked(monkeypatch: pytest.MonkeyPatch) -> Non
     sent: dict[str, Any] = {}
     calls: dict[str, Any] = {}
     monkeypatch.setattr(streamlit, "session_state", {"cloud": sent})
-    monkeypatch.setattr(atlas_cloud, "_atlas_cloud", lambda **options: calls.update(options))
+    monkeypatch.setattr(points, "_points", lambda **options: calls.update(options))
     picked: list[int | None] = []
     show_cloud(cloud(), key="cloud", on_pick=picked.append)
     for token in (1, None, 3, -1, "1", True, 1.0):

@@ -9,7 +9,7 @@ from core.atlas import search_tokens
 from core.atlas.colours import offered_colourings, point_tones
 from core.atlas.search import KINDS
 from core.atlas.sources import InMemory
-from core.components.atlas_cloud import AtlasCloud, cloud_page
+from core.components.points import AtlasCloud, points_page
 from core.figures.heads import head_map
 from core.figures.palette import palette
 from core.screens.atlas import wording
@@ -48,7 +48,7 @@ def draw_clouds(atlas: Atlas) -> None:
             one = tones[0, 0] if tones.ndim > 1 else tones
             points = atlas.points[stage][0, 0, :, :2]
             cloud = AtlasCloud(points=points, tones=one, picked=0, title=atlas.model, **shown)
-            cloud_page(cloud, f"{screen.name} of {atlas.model}", "").encode()
+            points_page(cloud, f"{screen.name} of {atlas.model}", "").encode()
 
 
 def draw_maps(atlas: Atlas) -> None:

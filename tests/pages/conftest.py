@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from core.components.atlas_cloud import AtlasCloud
+    from core.components.points import AtlasCloud
     from core.model import Effects, LoadedModel
     from core.screens.atlas.corpus.entry import AtlasEntry
     from core.screens.atlas.corpus.source import Corpus

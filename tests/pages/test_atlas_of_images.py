@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from streamlit.testing.v1 import AppTest
 
-    from core.components.atlas_cloud import AtlasCloud
+    from core.components.points import AtlasCloud
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tests.pages.atlases import CAUSAL, LINES, opened, small
 from tests.pages.conftest import pick, said
 
 if TYPE_CHECKING:
-    from core.components.atlas_cloud import AtlasCloud
+    from core.components.points import AtlasCloud
 
 SMALL = {"corpus": "sample", "budget": "1000"}
 

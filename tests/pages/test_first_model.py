@@ -18,7 +18,6 @@ from core.ui.serve.long_work import FirstLoad
 from core.ui.words.pages import PAGES
 from tests.opening import open_app
 from tests.pages.conftest import alerts, model_facts, payload, said, sent
-from tests.rounding import assert_same_pass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +119,7 @@ def test_the_first_atlas_is_drawn_before_the_model_is_loaded(loads: list[str]) -
     app = open_app("atlas")
     assert loads == []
     assert "This picture came with the app" in said(app)
-    assert len(sent(app, "atlas_cloud")["places"])
+    assert len(sent(app, "points")["places"])
 
 
 @pytest.mark.nightly  # ten seconds to make
@@ -151,11 +150,9 @@ def test_the_first_atlas_is_drawn_until_the_real_one_is_made_and_looks_the_same(
     assert words == same
     tried, offered = ([(each.label, each.help) for each in app.button] for app in (first, live))
     assert tried == offered
-    shown, drawn = (sent(app, "atlas_cloud") for app in (first, live))
+    shown, drawn = (sent(app, "points") for app in (first, live))
     places, expected = (np.asarray(each.pop("places"), np.float64) for each in (shown, drawn))
-    frames, others = (np.asarray(each.pop("frames")) for each in (shown, drawn))
     np.testing.assert_allclose(places, expected, rtol=0, atol=STEPS)
-    assert_same_pass(frames, others)
     np.testing.assert_equal(shown, drawn)
 
 
@@ -183,7 +180,7 @@ def test_another_atlas_is_never_drawn_from_the_shipped_one(
         patch.setattr(first_model, "finish", lambda: None)
         app = open_app("atlas", **link)
     assert "came with the app" not in said(app) + model_facts(app)
-    assert not any("atlas_cloud" in each.proto.component_name for each in app.get("bidi_component"))
+    assert not any("points" in each.proto.component_name for each in app.get("bidi_component"))
 
 
 def test_when_the_model_has_come_its_facts_are_there_and_the_picture_stays(

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.images.cls_rollout import cls_rollout
 from core.analysis.images.distance import attention_distance
+from core.analysis.images.patch_attention import cls_rollout
 from core.analysis.images.patch_scores import patches_of
 from core.model import load
 from core.model.box import BOX
 from core.model.weights.output_projection import transformed_norms
-from core.screens.images import sending
-from core.screens.images.state import take_report
+from core.screens.images import view as images_view
+from core.screens.images.view import take_report
 from core.vocabulary import percent
 from tests.opening import open_app
 from tests.pages.conftest import alerts, hints, payload, press_example, said, sent, table_of
@@ -72,7 +72,7 @@ def test_of_a_large_image_one_layer_is_sent_and_a_row_of_every_head(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     trace = image_trace(KIND)
-    monkeypatch.setattr(sending, "ALL_LAYERS_BYTES", 1)
+    monkeypatch.setattr(images_view, "ALL_LAYERS_BYTES", 1)
     app = open_page(layer="3", patch="r1c2")
     data = sent(app, "patches")
     token = next(each.position for each in trace.tokens if each.text == "r1c2")

@@ -291,11 +291,11 @@ def test_the_neuron_views_vectors_make_cross_attention(links: Links, cross: Trac
 
 def test_queries_are_of_the_decoder_and_keys_of_the_encoder(links: Links, cross: Trace) -> None:
     app = crossed("query_key", links, layer="2", head="3", stage="all three")
-    clouds = sent(app, "clouds")
+    clouds = sent(app, "points")
     queries, keys = len(cross.tokens), len(cross.key_tokens)
-    assert (clouds["queries"], len(clouds["labels"])) == (queries, queries + keys)
-    assert clouds["labels"][queries] == cross.key_tokens[0].display
-    assert clouds["points"].size == len(clouds["titles"]) * (queries + keys) * 2
+    assert (len(clouds["labels"]), len(clouds["keyLabels"])) == (queries, keys)
+    assert clouds["keyLabels"][0] == cross.key_tokens[0].display
+    assert clouds["places"].size == len(clouds["titles"]) * (queries + keys) * 2
     lines = clouds["lines"].reshape(-1, 4)
     for query, key, weight, _ in lines:
         np.testing.assert_allclose(weight, cross.attention(1, 2)[int(query), int(key)], atol=1e-6)

@@ -92,7 +92,7 @@ def test_what_a_search_finds_in_all_is_told_and_in_the_sample_is_drawn() -> None
     app = open_app("atlas", corpus="prepared", prepared="large", find="her")
     in_all = [display == "her" for display in small().tokens.displays]
     assert f"`her`: **{sum(in_all)}** matches in 2 of 4 sentences" in said(app)
-    drawn = sent(app, "atlas_cloud")
+    drawn = sent(app, "points")
     assert len(drawn["labels"]) == np.isin(small().tokens.sentence, [1, 2]).sum()
     found = [label for label, hit in zip(drawn["labels"], drawn["matches"], strict=True) if hit]
     assert found == ["her"]

@@ -22,7 +22,7 @@ from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said
 
 if TYPE_CHECKING:
-    from core.components.clouds import Clouds
+    from core.components.points import Clouds
     from core.model.trace import Trace
 
 CAPYBARA = "The brown capybara is sleeping now."

@@ -96,10 +96,10 @@ def test_queries_and_keys_are_written_out_beside_their_arrows() -> None:
 
 
 def test_all_tokens_have_a_colour_of_tab20_and_a_legend() -> None:
-    usual, notebook = (sent(open_app("vectors", **state), "planes") for state in ({}, TAB20))
+    usual, notebook = (sent(open_app("vectors", **state), "points") for state in ({}, TAB20))
     assert (len(usual["held"]), usual["legend"]) == (2, False)
     assert (notebook["held"], notebook["legend"]) == ([], True)
-    colours = [arrow["colour"] for arrow in notebook["arrows"]]
+    colours = notebook["colours"]
     assert colours[:3] == ["#1f77b4", "#aec7e8", "#ff7f0e"]
     assert len(set(colours)) == len(colours) == 11
 

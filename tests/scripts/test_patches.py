@@ -45,7 +45,7 @@ def packed(trace: Trace, *layers: int) -> bytes:
 
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
-    scripts = [f"patches/{name}" for name in ("weights", "words", "layout")]
+    scripts = ["patches/attention", "patches/drawing"]
     return run_with("shared/layer", *scripts)
 
 

@@ -64,7 +64,7 @@ def test_a_name_holds_only_what_every_system_takes() -> None:
 
 def test_a_page_says_what_it_holds_to_programs_and_to_people() -> None:
     facts = {"headscope": VERSION, "model": "m", "text": '"><script>', "options": {"norm": "1"}}
-    page = standalone_page("planes", b"", "title", "note", facts=facts)
+    page = standalone_page("points", b"", "title", "note", facts=facts)
     assert '<meta name="headscope" content="{&quot;headscope&quot;' in page
     assert page.count("<script") == 1
     assert f"Headscope {VERSION} · m · norm: 1" in page

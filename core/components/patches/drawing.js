@@ -1,8 +1,8 @@
-// The image with its grid, and over it the heat of one token's attention and frames.
+// The image with its grid, and over it the heat of one token's attention and frames; how large pictures are in a window.
 
-import { newCanvas, penOf } from "../shared/dom.js"
+import { clamp, newCanvas, penOf } from "../shared/dom.js"
 import { photoOf } from "../shared/photo.js"
-import { isPatch } from "./weights.js"
+import { isPatch } from "./attention.js"
 
 /** @import { Pen, Place } from "../shared/dom.js" */
 /** @import { Grid } from "../shared/photo.js" */
@@ -12,6 +12,13 @@ const DARKNESS = "rgba(8, 10, 16, 0.4)" // over the image where there is heat: 6
 const GRID_LINE = "rgba(255, 255, 255, 0.16)"
 const MIN_CELL = 7 // pixels: below it a grid would hide the image
 const MAX_HEAT = 0.94 // opacity: the image shows through
+const MAX_SIDE = 520 // pixels of the large picture
+const MIN_STAGE = 300 // pixels: room for its words
+const WIDE = 720 // pixels: from here on the small pictures stand beside it
+const GAP = 28 // pixels between the two, as in the style sheet
+const LARGE_SHARE = { width: 0.52, height: 0.56 } // of the width that there is, and of the window's height
+export const SMALL_SIDE = 78 // pixels of a small picture of the layer, with a number below it
+const SMALL = { min: 24, max: 62, gap: 3, names: 34 } // pixels of those of all layers, and of the layers' names
 
 /** The image at its size on the page, each of its pixels a square. @param {Uint8Array} pixels (height, width, 3) @param {Grid} grid @param {number} cell side of a patch on the page */
 export function enlarge(pixels, grid, cell) {
@@ -74,4 +81,21 @@ function frame(pen, { data, cell }, token, colour, width) {
   pen.strokeRect(x - half, y - half, cell, cell)
   Object.assign(pen, { strokeStyle: colour, lineWidth: width })
   pen.strokeRect(x - half, y - half, cell, cell)
+}
+
+/** @param {number} width in pixels @param {number} height of the window @param {Grid} grid @param {number} heads of a layer */
+export function sizesFor(width, height, grid, heads) {
+  const isWide = width >= WIDE
+  const large = Math.min(width * LARGE_SHARE.width, height * LARGE_SHARE.height)
+  const room = Math.min(MAX_SIDE, isWide ? large : width - 2)
+  const cell = Math.max(2, Math.floor(room / Math.max(grid.columns, grid.rows))) // whole pixels keep edges sharp
+  const stage = isWide ? Math.max(cell * grid.columns, MIN_STAGE) : width
+  const beside = isWide ? width - stage - GAP : width
+  return {
+    isWide,
+    cell,
+    stage,
+    columns: Math.max(3, Math.floor((beside + SMALL.gap) / (SMALL_SIDE + SMALL.gap))),
+    small: clamp(Math.floor((beside - SMALL.names) / heads) - SMALL.gap, SMALL.min, SMALL.max),
+  }
 }

@@ -16,13 +16,21 @@ import { readLayer } from "../shared/layer.js"
 import { css, parseColour, readTheme } from "../shared/scales.js"
 import { View, mount } from "../shared/view.js"
 import { percent, weightText } from "../shared/weight_words.js"
-import { drawBeside } from "./beside.js"
-import { drawScene, enlarge } from "./drawing.js"
-import { sizesFor } from "./layout.js"
+import {
+  chosenWeights,
+  headWeights,
+  isPatch,
+  namesOf,
+  pairNote,
+  placeText,
+  rolledWeights,
+  strongestPatch,
+  tokenOf,
+  tokenSentence,
+} from "./attention.js"
+import { drawScene, enlarge, sizesFor } from "./drawing.js"
 import { makeChips, makeParts } from "./parts.js"
-import { darkened } from "./tiles.js"
-import { chosenWeights, headWeights, isPatch, rolledWeights, strongestPatch } from "./weights.js"
-import { namesOf, pairNote, placeText, tokenOf, tokenSentence } from "./words.js"
+import { darkened, drawBeside } from "./tiles.js"
 
 /** @import { Grid } from "../shared/photo.js" */
 /** @import { Layer } from "../shared/layer.js" */
@@ -30,7 +38,7 @@ import { namesOf, pairNote, placeText, tokenOf, tokenSentence } from "./words.js
 /** @import { Component } from "../shared/view.js" */
 /** @import { Chip } from "./parts.js" */
 /** @import { Look } from "./tiles.js" */
-/** @import { Asked, Head } from "./weights.js" */
+/** @import { Asked, Head } from "./attention.js" */
 /**
  * @typedef {{layer: string, head: string, patch: string, direction: string, only_patches: boolean}} State as links write it
  * @typedef {object} Data

@@ -8,7 +8,7 @@ import { placeOf } from "../shared/dom.js"
  * @typedef {object} Actions
  * @property {(dx: number, dy: number) => void} pan
  * @property {(factor: number, x: number, y: number) => void} zoom
- * @property {(x: number, y: number, event: PointerEvent) => void} press
+ * @property {(event: PointerEvent) => void} press
  * @property {(event: PointerEvent | null) => void} point
  * @property {(event: WheelEvent) => boolean} mayWheel whether this wheel zooms
  */
@@ -16,26 +16,20 @@ import { placeOf } from "../shared/dom.js"
 const STILL = 5 // pixels that a pointer may move and still press
 const WHEEL = { notch: 0.0016, pinch: 0.01 } // logarithm of the zoom per pixel of the wheel
 
-/** Returns the clean-up. @param {HTMLElement} node @param {Actions} act */
+/** @param {HTMLElement} node @param {Actions} act */
 export function listenGestures(node, act) {
-  const listeners = new AbortController()
   /** @type {Map<number, Place & {from: Place}>} */
   const fingers = new Map()
   let hasMoved = false
-  /** @type {<T extends keyof HTMLElementEventMap>(type: T, run: (event: HTMLElementEventMap[T]) => void, options?: object) => void} */
-  const on = (type, run, options = {}) =>
-    node.addEventListener(type, run, { ...options, signal: listeners.signal })
-  /** @param {PointerEvent} event */
-  const letGo = (event) => fingers.delete(event.pointerId)
-  on("pointerdown", (event) => {
+  node.onpointerdown = (event) => {
     if (event.button) return
     hasMoved = fingers.size > 0 // a second finger never presses
     fingers.set(event.pointerId, { ...placeOf(node, event), from: placeOf(node, event) })
-  })
-  on("pointermove", (event) => {
+  }
+  node.onpointermove = (event) => {
     const finger = fingers.get(event.pointerId)
     if (!finger) return act.point(event)
-    if (event.pointerType === "mouse" && !event.buttons) return void letGo(event) // it was let go outside
+    if (event.pointerType === "mouse" && !event.buttons) return void fingers.delete(event.pointerId) // it was let go outside
     const now = placeOf(node, event)
     if (!hasMoved && Math.hypot(now.x - finger.from.x, now.y - finger.from.y) <= STILL) return
     if (!node.hasPointerCapture(event.pointerId)) node.setPointerCapture(event.pointerId)
@@ -44,27 +38,21 @@ export function listenGestures(node, act) {
     if (other) pinch(act, finger, now, other)
     else act.pan(now.x - finger.x, now.y - finger.y)
     Object.assign(finger, now)
-  })
-  on("pointerup", (event) => {
-    if (!letGo(event) || hasMoved) return
+  }
+  node.onpointerup = (event) => {
+    if (fingers.delete(event.pointerId) && !hasMoved) act.press(event)
+  }
+  node.onpointercancel = (event) => void fingers.delete(event.pointerId)
+  node.onpointerleave = () => act.point(null)
+  const wheel = (/** @type {WheelEvent} */ event) => {
+    if (!act.mayWheel(event)) return
+    event.preventDefault()
+    const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : 1)
+    const rate = event.ctrlKey && Math.abs(pixels) < 50 ? WHEEL.pinch : WHEEL.notch
     const { x, y } = placeOf(node, event)
-    act.press(x, y, event)
-  })
-  on("pointercancel", letGo)
-  on("pointerleave", () => act.point(null))
-  on(
-    "wheel",
-    (event) => {
-      if (!act.mayWheel(event)) return
-      event.preventDefault()
-      const pixels = event.deltaY * (event.deltaMode === 1 ? 33 : 1)
-      const rate = event.ctrlKey && Math.abs(pixels) < 50 ? WHEEL.pinch : WHEEL.notch
-      const { x, y } = placeOf(node, event)
-      act.zoom(Math.exp(-Math.max(-160, Math.min(160, pixels)) * rate), x, y)
-    },
-    { passive: false },
-  )
-  return () => listeners.abort()
+    act.zoom(Math.exp(-Math.max(-160, Math.min(160, pixels)) * rate), x, y)
+  }
+  node.addEventListener("wheel", wheel, { passive: false })
 }
 
 /** Two fingers: what lies between them grows with their distance and moves with their middle. @param {Actions} act @param {Place} before @param {Place} now @param {Place} other */

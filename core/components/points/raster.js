@@ -7,19 +7,27 @@ import { penOf } from "../shared/dom.js"
 /**
  * @typedef {number[]} Box left, top, right and bottom in the canvas' pixels
  * @typedef {ReturnType<typeof makeRaster>} Raster
- * @typedef {{pixels: Int16Array, steps: Int32Array, reach: number}} Shape its pixels around its middle, as dx, dy and as steps through the canvas, and how far they lie from it
+ * @typedef {{pixels: Int16Array, steps: Int32Array, reach: number}} Shape its pixels around its middle, as dx, dy and cover, and as steps through the canvas, and how far they lie from it
  */
 
-/** The pixels of a point around its middle, dx and dy: a disc for a query, a diamond for a key. @param {boolean} isKey @param {number} radius in pixels @returns {Int16Array} */
+const SMOOTH = 3 // pixels of a radius from which edges are smooth
+const FULL = 255 // cover of a pixel that lies inside
+
+/** The pixels of a point around its middle, as dx, dy and how far it covers them, up to 255: a disc for a query, a diamond for a key. @param {boolean} isKey @param {number} radius in pixels @returns {Int16Array} */
 export function pixelsOf(isKey, radius) {
   const reach = isKey ? Math.round(radius * 1.35) : radius
+  const parts = radius >= SMOOTH ? [-0.375, -0.125, 0.125, 0.375] : [0]
+  /** @type {(x: number, y: number) => number} */
+  const isInside = (x, y) =>
+    Number(
+      isKey ? Math.abs(x) + Math.abs(y) <= reach : x * x + y * y <= radius * radius + radius * 0.6,
+    )
   const pixels = []
-  for (let y = -reach; y <= reach; y++) {
-    for (let x = -reach; x <= reach; x++) {
-      const inside = isKey
-        ? Math.abs(x) + Math.abs(y) <= reach
-        : x * x + y * y <= radius * radius + radius * 0.6
-      if (inside) pixels.push(x, y)
+  for (let y = -reach - 1; y <= reach + 1; y++) {
+    for (let x = -reach - 1; x <= reach + 1; x++) {
+      let inside = 0
+      for (const down of parts) for (const across of parts) inside += isInside(x + across, y + down)
+      if (inside) pixels.push(x, y, Math.round((FULL * inside) / parts.length ** 2))
     }
   }
   return Int16Array.from(pixels)
@@ -27,20 +35,20 @@ export function pixelsOf(isKey, radius) {
 
 /** A raster as large as the canvas. @param {HTMLCanvasElement} canvas */
 export function makeRaster(canvas) {
-  const pen = penOf(canvas, { willReadFrequently: true, alpha: false })
+  const pen = penOf(canvas, { willReadFrequently: true })
   let image = new ImageData(1, 1)
   let pixels = new Uint32Array(image.data.buffer)
   /** @type {Map<string, Shape>} */
   let shapes = new Map() // by "kind:radius"
   return {
-    /** @param {Rgb} paper */
-    begin(paper) {
+    canvas,
+    begin() {
       if (image.width !== canvas.width || image.height !== canvas.height) {
         image = pen.createImageData(canvas.width, canvas.height)
         pixels = new Uint32Array(image.data.buffer)
         shapes = new Map()
       }
-      pixels.fill(packedColour(paper))
+      pixels.fill(0)
     },
     /** A point's shape on this canvas. @param {boolean} isKey @param {number} radius in the canvas' pixels */
     shape(isKey, radius) {
@@ -60,41 +68,36 @@ export function makeRaster(canvas) {
       if (cx + reach < x0 || cy + reach < y0 || cx - reach >= x1 || cy - reach >= y1) return
       if (cx - reach >= x0 && cy - reach >= y0 && cx + reach < x1 && cy + reach < y1) {
         const middle = cy * image.width + cx
-        for (let i = 0; i < steps.length; i++) pixels[middle + steps[i]] = colour
+        for (let i = 0; i < steps.length; i++)
+          put(pixels, middle + steps[i], colour, own[3 * i + 2])
         return
       }
-      for (let i = 0; i < own.length; i += 2) {
+      for (let i = 0; i < own.length; i += 3) {
         const px = cx + own[i],
           py = cy + own[i + 1]
-        if (px >= x0 && py >= y0 && px < x1 && py < y1) pixels[py * image.width + px] = colour
+        if (px >= x0 && py >= y0 && px < x1 && py < y1)
+          put(pixels, py * image.width + px, colour, own[i + 2])
       }
     },
     /**
-     * A small square picture in a frame, cut off at the box.
-     * @param {number} x @param {number} y its middle @param {ArrayLike<number>} rgb bytes of many pictures @param {number} from where its own begin
-     * @param {number} side in its own pixels @param {number} half of its width in the canvas' pixels @param {number} frame width of the frame
+     * A small picture in a frame, round for a query and square for a key, cut off at the box.
+     * @param {number} x @param {number} y its middle @param {boolean} isKey @param {{pixels: ArrayLike<number>, from: number, stride: number, side: number}} rgb bytes of many
+     * pictures, where its own begin, the pixels of a row of them, and its side @param {number} half of its width in the canvas' pixels @param {number} frame width of the frame
      * @param {number} colour of the frame @param {Box} box
      */
-    picture(x, y, rgb, from, side, half, frame, colour, box) {
-      const [left, top, size] = [Math.round(x - half), Math.round(y - half), Math.round(2 * half)]
-      for (
-        let row = Math.max(-frame, box[1] - top);
-        row < Math.min(size + frame, box[3] - top);
-        row++
-      ) {
-        const line = (top + row) * image.width + left
-        const down = Math.floor((row * side) / size) * side
-        for (
-          let column = Math.max(-frame, box[0] - left);
-          column < Math.min(size + frame, box[2] - left);
-          column++
-        ) {
-          if (row < 0 || column < 0 || row >= size || column >= size) pixels[line + column] = colour
-          else {
-            const at = from + 3 * (down + Math.floor((column * side) / size))
-            pixels[line + column] =
-              ((255 << 24) | (rgb[at + 2] << 16) | (rgb[at + 1] << 8) | rgb[at]) >>> 0
-          }
+    picture(x, y, isKey, { pixels: rgb, from, stride, side }, half, frame, colour, box) {
+      const [cx, cy, reach] = [Math.round(x), Math.round(y), Math.round(half + frame)]
+      for (let py = Math.max(cy - reach, box[1]); py < Math.min(cy + reach, box[3]); py++) {
+        for (let px = Math.max(cx - reach, box[0]); px < Math.min(cx + reach, box[2]); px++) {
+          const [dx, dy] = [px + 0.5 - cx, py + 0.5 - cy]
+          const away = isKey ? Math.max(Math.abs(dx), Math.abs(dy)) : Math.hypot(dx, dy)
+          if (away > half + frame) continue
+          const [row, column] = [dy, dx].map((each) =>
+            Math.floor(((each + half) * side) / half / 2),
+          )
+          const at = from + 3 * (row * stride + column)
+          pixels[py * image.width + px] =
+            away > half ? colour : packedColour([rgb[at], rgb[at + 1], rgb[at + 2]])
         }
       }
     },
@@ -104,17 +107,34 @@ export function makeRaster(canvas) {
   }
 }
 
+/** A share of a colour, `cover` of 255, over what a pixel has; nothing is there where its opacity is 0. @param {Uint32Array} pixels @param {number} at @param {number} colour @param {number} cover */
+function put(pixels, at, colour, cover) {
+  if (cover === FULL) {
+    pixels[at] = colour
+    return
+  }
+  const below = pixels[at],
+    opacity = below >>> 24
+  if (!opacity) {
+    pixels[at] = ((colour & 0xffffff) | (cover << 24)) >>> 0
+    return
+  }
+  let sum = Math.max(opacity, cover) << 24
+  for (let shift = 0; shift < 24; shift += 8) {
+    const [own, other] = [(colour >>> shift) & 255, (below >>> shift) & 255]
+    sum |= Math.round(other + ((own - other) * cover) / FULL) << shift
+  }
+  pixels[at] = sum >>> 0
+}
+
 /** @param {Int16Array} pixels @param {number} width of the image @returns {Shape} */
 function shapeOf(pixels, width) {
   const steps = Int32Array.from(
-    { length: pixels.length / 2 },
-    (_, i) => pixels[2 * i + 1] * width + pixels[2 * i],
+    { length: pixels.length / 3 },
+    (_, i) => pixels[3 * i + 1] * width + pixels[3 * i],
   )
-  return {
-    pixels,
-    steps,
-    reach: pixels.reduce((reach, value) => Math.max(reach, Math.abs(value)), 0),
-  }
+  const reach = -pixels.reduce((low, value, i) => (i % 3 === 2 ? low : Math.min(low, value)), 0)
+  return { pixels, steps, reach }
 }
 
 /** A colour as one number in the order of a canvas' bytes. @param {Rgb} colour */

@@ -7,7 +7,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from core.atlas.colours import point_tones
-from core.components.atlas_cloud import AtlasCloud, show_cloud
+from core.components.points import AtlasCloud, show_cloud
 from core.model.trace import Array
 from core.screens.atlas.layouts import (
     LOOK_EVERY,

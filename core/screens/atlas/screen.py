@@ -13,7 +13,7 @@ from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.atlas.colours import COLOURINGS, offered_colourings, point_tones
 from core.atlas.search import Matches
-from core.components.atlas_cloud import AtlasCloud, cloud_page
+from core.components.points import AtlasCloud, points_page
 from core.figures.shades import shades
 from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.wording import PROJECTIONS
@@ -131,7 +131,7 @@ def pick_contexts() -> bool:
 
 def offer_page(picture: AtlasCloud, title: str, about: str, held: Contents) -> None:
     """Save the picture as one file that opens offline."""
-    make = partial(cloud_page, picture, title, about, held.facts)
+    make = partial(points_page, picture, title, about, facts=held.facts)
     offer_file("Save as HTML", make, held, ".html", width="stretch")
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from core.analysis.pair_projection import PairProjection
-from core.components.planes import Arrow, show_planes
+from core.components.points import Arrow, show_planes
 from core.figures.palette import Palette
 from core.model import Trace
 from core.ui.downloads import Contents

@@ -12,7 +12,7 @@ from core.analysis.images.points import Tints, partners, places_table, thumbnail
 from core.analysis.projections.joint_embedding import Projection
 from core.analysis.projections.umap_process import ProjectionError
 from core.analysis.query_key.clouds import Cloud, Lines, strongest_lines, with_chosen
-from core.components.clouds import Clouds, Image, Panel, show_clouds
+from core.components.points import Clouds, Image, Panel, show_clouds
 from core.figures.palette import Palette
 from core.figures.shades import shades
 from core.screens.query_key.choice import Choice, clouds_of, has_looks, scaling_of

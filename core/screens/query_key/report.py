@@ -10,7 +10,7 @@ import numpy as np
 
 from core.analysis.query_key.layer_search import regression_of
 from core.analysis.query_key.scaling import Stages
-from core.components.clouds import Clouds, Panel, clouds_page
+from core.components.points import Clouds, Panel, points_page
 from core.figures.query_key import regression_svg
 from core.screens.query_key.choice import Choice, clouds_of, scaling_of, search_of
 from core.screens.query_key.picture import head_lines
@@ -63,7 +63,7 @@ def make_report(trace: Trace, choice: Choice, facts: Mapping[str, Any]) -> str:
     title = f"Queries and keys of layer {choice.number} · {trace.model}"
     searched: tuple[HeadStage, ...] = ("searched",) if search.defined else ()
     stages = ("raw", *searched, "normalized")
-    return clouds_page(_clouds(trace, choice, stages), title, text, body, facts)
+    return points_page(_clouds(trace, choice, stages), title, text, body, facts)
 
 
 def _names(tokens: Sequence[Token], positions: Sequence[int]) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.analysis.projections.umap_process import ProjectionError
 from core.atlas.colours import point_tones
-from core.components.atlas_cloud import AtlasCloud, show_cloud
+from core.components.points import AtlasCloud, show_cloud
 from core.model import Trace
 from core.model.trace import Array
 from core.screens.atlas.head.contexts import show_contexts_of_head

@@ -27,14 +27,12 @@ export function gridFor({ tops, high }, columns, box, minHeight) {
   }
 }
 
-/** One tile in the middle of a window, in which [wide, high] halves of its side shall fit. @param {number[]} extent @param {{width: number, height: number}} window @param {number} margin @returns {Grid} */
-export function freeGrid([wide, high], { width, height }, margin) {
-  const pitch =
-    2 *
-    Math.min(
-      Math.max(width - 2 * margin, 1) / Math.max(wide, 1e-6),
-      Math.max(height - 2 * margin, 1) / Math.max(high, 1e-6),
-    )
+/** One tile in the middle of a window, in which these shares of its side shall fit. @param {{wide: number, high: number}} shares @param {{width: number, height: number}} window @param {{x: number, y: number}} margin @returns {Grid} */
+export function freeGrid({ wide, high }, { width, height }, margin) {
+  const pitch = Math.min(
+    Math.max(width - 2 * margin.x, 1) / Math.max(wide, 1e-6),
+    Math.max(height - 2 * margin.y, 1) / Math.max(high, 1e-6),
+  )
   const box = { left: 0, top: 0, width, height }
   return { tops: [0], high: 1, columns: 1, pitch, box, isFree: true }
 }

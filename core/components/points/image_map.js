@@ -2,10 +2,9 @@
 // and its strongest partner side by side, enlarged.
 
 import { describe, make, placeOf, sizeCanvas, strokeLine } from "../shared/dom.js"
-import { drawSprite } from "./sprites.js"
 
 /** @import { Theme } from "../shared/scales.js" */
-/** @import { Sprites } from "./sprites.js" */
+/** @import { Grid } from "../shared/photo.js" */
 /**
  * @typedef {object} Focus
  * @property {number} query the patch of the query in the strongest pair; -1 where it is none
@@ -22,7 +21,8 @@ const SHADE = 0.62 // of the paper over patches that are not in focus
 const BORDER = { own: 3, other: 1.5 } // pixels
 
 export class ImageMap {
-  /** @type {Sprites} */ sprites
+  /** @type {HTMLCanvasElement} */ photo
+  /** @type {Grid} */ grid
   /** @type {Theme} */ theme
   width = 0
   height = 0
@@ -38,12 +38,13 @@ export class ImageMap {
     this.canvas.onclick = (event) => onPress(this.patchUnder(event))
   }
 
-  /** @param {Sprites | null} sprites none: no map @param {Theme} theme @param {number} width */
-  layOut(sprites, theme, width) {
-    if (!sprites) return this.figure.remove()
+  /** @param {HTMLCanvasElement | null} photo none: no map @param {Grid | null} grid @param {Theme} theme @param {number} width */
+  layOut(photo, grid, theme, width) {
+    if (!photo || !grid) return this.figure.remove()
     this.before.after(this.figure)
-    const { rows, columns } = sprites.grid
-    Object.assign(this, { sprites, theme, width, height: Math.round((width * rows) / columns) })
+    const { rows, columns } = grid
+    const height = Math.round((width * rows) / columns)
+    Object.assign(this, { photo, grid, theme, width, height })
     describe(this.canvas, {
       "aria-label": `The image in ${rows} rows and ${columns} columns of patches; the one in focus is marked`,
     })
@@ -51,7 +52,7 @@ export class ImageMap {
 
   /** @param {MouseEvent} event */
   patchUnder(event) {
-    const { rows, columns } = this.sprites.grid
+    const { rows, columns } = this.grid
     const { x, y } = placeOf(this.canvas, event)
     const [row, column] = [
       Math.floor((y * rows) / this.height),
@@ -63,11 +64,11 @@ export class ImageMap {
   /** @param {Focus | null} focus */
   draw(focus) {
     if (!this.figure.isConnected) return
-    const { sprites, theme, width, height } = this
+    const { photo, theme, width, height } = this
     const pen = sizeCanvas(this.canvas, width, height + PAIR.height)
     pen.clearRect(0, 0, width, height + PAIR.height)
     this.figure.dataset.pair = focus ? focus.names.join(" ") : ""
-    pen.drawImage(sprites.whole, 0, 0, width, height)
+    pen.drawImage(photo, 0, 0, width, height)
     this.paintGrid(pen)
     if (focus) this.paintFocus(pen, focus)
     else {
@@ -83,18 +84,13 @@ export class ImageMap {
 
   /** @param {CanvasRenderingContext2D} pen */
   paintGrid(pen) {
-    const { rows, columns } = this.sprites.grid
-    Object.assign(pen, { strokeStyle: this.theme.paper, lineWidth: 1, globalAlpha: 0.35 })
-    for (let row = 1; row < rows; row++)
-      strokeLine(pen, 0, (row * this.height) / rows, this.width, (row * this.height) / rows)
-    for (let column = 1; column < columns; column++)
-      strokeLine(
-        pen,
-        (column * this.width) / columns,
-        0,
-        (column * this.width) / columns,
-        this.height,
-      )
+    const { width, height, theme, grid } = this
+    Object.assign(pen, { strokeStyle: theme.paper, lineWidth: 1, globalAlpha: 0.35 })
+    for (let patch = 0; patch < grid.count; patch++) {
+      const { left, top } = this.boxOf(patch)
+      if (left && !top) strokeLine(pen, left, 0, left, height)
+      if (top && !left) strokeLine(pen, 0, top, width, top)
+    }
     pen.globalAlpha = 1
   }
 
@@ -120,22 +116,11 @@ export class ImageMap {
 
   /** @param {CanvasRenderingContext2D} pen @param {Focus} focus */
   paintPair(pen, { query, key, names, weight }) {
-    const { theme, width, height, sprites } = this
+    const { theme, width, height } = this
     const y = height + PAIR.top + PAIR.side / 2
     for (const [kind, patch] of [query, key].entries()) {
       const x = width * (kind ? 0.78 : 0.22)
-      const colour = kind ? theme.key : theme.query
-      if (patch >= 0)
-        drawSprite(
-          pen,
-          sprites.pictureOf(patch, kind === 1),
-          kind === 1,
-          x,
-          y,
-          PAIR.side,
-          colour,
-          BORDER.own,
-        )
+      if (patch >= 0) this.paintLarge(pen, patch, kind === 1, x, y)
       Object.assign(pen, {
         font: `${PAIR.letters}px ${theme.font}`,
         fillStyle: theme.ink,
@@ -148,10 +133,27 @@ export class ImageMap {
     pen.fillText(`→ ${weight.toFixed(3)}`, width / 2, y + 4)
   }
 
-  /** @param {CanvasRenderingContext2D} pen @param {number} patch */
-  paintPatch(pen, patch) {
-    const { left, top, width, height } = this.boxOf(patch)
-    pen.drawImage(this.sprites.pictureOf(patch, true), left, top, width, height)
+  /** A patch in its shape, round for a query, around (x, y). @param {CanvasRenderingContext2D} pen @param {number} patch @param {boolean} isKey @param {number} x @param {number} y */
+  paintLarge(pen, patch, isKey, x, y) {
+    const { side } = PAIR
+    const [left, top] = [x - side / 2, y - side / 2]
+    pen.save()
+    pen.beginPath()
+    if (isKey) pen.rect(left, top, side, side)
+    else pen.arc(x, y, side / 2, 0, 7)
+    pen.clip()
+    this.paintPatch(pen, patch, { left, top, width: side, height: side })
+    const strokeStyle = isKey ? this.theme.key : this.theme.query
+    Object.assign(pen, { strokeStyle, lineWidth: 2 * BORDER.own }) // half of it is cut off
+    pen.stroke()
+    pen.restore()
+  }
+
+  /** @param {CanvasRenderingContext2D} pen @param {number} patch @param {ReturnType<ImageMap["boxOf"]>} [box] */
+  paintPatch(pen, patch, { left, top, width, height } = this.boxOf(patch)) {
+    const { size, columns } = this.grid
+    const [x, y] = [(patch % columns) * size, Math.floor(patch / columns) * size]
+    pen.drawImage(this.photo, x, y, size, size, left, top, width, height)
   }
 
   /** @param {CanvasRenderingContext2D} pen @param {number} patch @param {string} colour @param {number} border */
@@ -163,7 +165,7 @@ export class ImageMap {
 
   /** @param {number} patch */
   boxOf(patch) {
-    const { rows, columns } = this.sprites.grid
+    const { rows, columns } = this.grid
     const [width, height] = [this.width / columns, this.height / rows]
     const [left, top] = [(patch % columns) * width, Math.floor(patch / columns) * height]
     return { left, top, width, height }

@@ -1,4 +1,4 @@
-"""What the page of patches sends: which layers, what of the others, and the file that is saved."""
+"""The view of patches: its state in link, session and picture, and what the page sends for it."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import streamlit as st
 
 from core.analysis.images.colour import standing_out
 from core.analysis.images.marks import head_marks
-from core.analysis.images.patch_scores import patches_of
+from core.analysis.images.patch_scores import cls_position, patches_of
 from core.analysis.layer_payload import LayerPayload, vectors_size
 from core.components.export import standalone_page
-from core.components.patches import ALL_LAYERS_BYTES, PatchesView, Rows, pack_patches
-from core.components.reported_state import state_to_send
+from core.components.patches import ALL_LAYERS_BYTES, PatchesView, Rows, link_name, pack_patches
+from core.components.reported_state import changes, state_to_send
 from core.figures.palette import palette
 from core.screens.images import cached
-from core.screens.images.state import KEY, ROLLOUTS, held_token
-from core.ui import cache
+from core.ui import cache, controls
 from core.ui.current import current_key
 from core.ui.downloads import Contents
 from core.ui.words.prose import Prose
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 _words = Prose(__file__)
+ROLLOUTS = ("rollout", "rollout-by-norms")  # choices of head: both are of CLS
+KEY = "patches"  # of the component
+FREE = "none"  # no token is held
+_TEXTS = ("layer", "head", "patch", "direction")
 
 
 def headline(trace: Trace, layer: int, head: int | str) -> str:
@@ -43,6 +47,44 @@ def headline(trace: Trace, layer: int, head: int | str) -> str:
         cls=None if marks.cls is None else float(marks.cls[layer, heads].mean()),
         alike=head_name(trace, int(alike[0]), int(alike[1])),
     )
+
+
+def head_summaries(trace: Trace) -> tuple[str, ...]:
+    """What can be shown beside single heads; a rollout begins at CLS."""
+    return ("mean", "max", *(ROLLOUTS if cls_position(trace) is not None else ()))
+
+
+def restore_view(trace: Trace) -> dict[str, Any]:
+    """The state, from the link where it has one, checked against what this image allows.
+
+    Layer and head have been picked before.
+    """
+    names = [link_name(token) for token in trace.tokens]
+    return {
+        "layer": st.session_state["layer"],
+        "head": st.session_state["head"],
+        "patch": controls.choice(
+            "patch", [FREE, *names], subject="The patches of this image are", optional=True
+        ),
+        "direction": controls.choice(
+            "direction", ("from", "to"), subject="The directions are", optional=True
+        ),
+        "only_patches": controls.flag("only_patches", optional=True),
+    }
+
+
+def held_token(trace: Trace, view: Mapping[str, Any], start: int) -> int:
+    """The place of the token that is held, else of the one that is shown at first."""
+    held = (each.position for each in trace.tokens if link_name(each) == view["patch"])
+    return next(held, start)
+
+
+def take_report(view: Mapping[str, Any]) -> None:
+    """Put what the component reports into the session; ignore anything that is not a state."""
+    report: dict[str, Any] = {key: view[key] for key in _TEXTS if isinstance(view.get(key), str)}
+    if isinstance(view.get("only_patches"), bool):
+        report["only_patches"] = view["only_patches"]
+    controls.pick(**changes(KEY, report))
 
 
 def pack_for_page(trace: Trace, view: Mapping[str, Any], held: Contents) -> bytes:

@@ -1,0 +1,431 @@
+"""Points and arrows in panels: what is sent of them, in few bytes, and what is reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.layers import Rows, rows_of
+from core.components.export import standalone_page
+from core.components.packing import grid_of, pack
+from core.components.reported_state import as_index, as_indices, reported
+from core.components.scripts import register
+from core.model.trace import Patches
+
+_points = register("points")
+
+_STEPS = 65535  # per side of a frame: a uint16 for each coordinate
+_UNKNOWN = -1.0  # half a side of a head without points
+_GAP = 0.18  # of a tile's height, for layers that do not attend
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Coloured:
+    """Queries and keys, and what their colours stand for.
+
+    Attributes
+    ----------
+    labels : one per token.
+    colouring : "type" is queries against keys; "sequential" and "category" go by tones.
+    legend : the ends of the scale, or one name per category.
+    shades : for the themes "light" and "dark" the colours of queries and of keys: one per step of a
+        scale, or one per category.
+    picture : the name and the facts of a saved picture.
+    """
+
+    labels: Sequence[str]
+    colouring: str = "type"
+    legend: Sequence[str] = ()
+    shades: Mapping[str, Sequence[Sequence[str]]] = field(default_factory=dict)
+    picture: Mapping[str, Any] | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """What the component is told of the colours.
+
+        Raises ValueError where a theme, a kind, or the colour of a category is missing.
+        """
+        return {
+            "colouring": self.colouring,
+            "legend": list(self.legend),
+            "shades": self._checked_shades(),
+            "labels": list(self.labels),
+            "keyLabels": None,
+            "captions": [],
+            "notes": [],
+            "picture": self.picture,
+        }
+
+    def numbered(self, tones: NDArray[Any]) -> NDArray[Any]:
+        """The number of each tone's colour, from 1; 0, the colour of its kind, for all by type and
+        for what is no number. In as few bytes as hold them.
+        """
+        if self.colouring == "type":
+            return np.zeros(tones.shape, dtype=np.uint8)
+        count = len(self.shades["light"][0])
+        steps = tones * (count - 1) if self.colouring == "sequential" else tones
+        numbers = np.nan_to_num(1 + np.rint(steps).clip(0, count - 1), nan=0)
+        return numbers.astype(np.uint8 if count < 256 else np.uint16)
+
+    def _checked_shades(self) -> dict[str, list[list[str]]]:
+        """The shades as lists; none by type, as queries and keys have the theme's two colours."""
+        if self.colouring == "type":
+            return {}
+        needed = len(self.legend) if self.colouring == "category" else 1
+        for theme in ("light", "dark"):
+            kinds = self.shades.get(theme, ())
+            if len(kinds) != 2 or min(map(len, kinds)) < needed:
+                raise ValueError(
+                    f"{self.colouring} needs {needed} colours per kind on {theme} paper"
+                )
+        return {theme: [list(kind) for kind in kinds] for theme, kinds in self.shades.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One panel of queries and keys.
+
+    Attributes
+    ----------
+    title : above the points.
+    notes : lines of text below them.
+    points : (query + key, 2), queries first.
+    tones : (query + key,), what colours stand for: 0 to 1, or whole numbers for categories.
+    axes : the names of both axes; none are written without.
+    group : which head's lines it shows, an index into ``Clouds.lines``.
+    """
+
+    title: str
+    notes: Sequence[str]
+    points: NDArray[np.float64]
+    tones: NDArray[np.float64]
+    axes: Sequence[str] = ()
+    group: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Image:
+    """The image whose patches the points are.
+
+    Attributes
+    ----------
+    patches : as large as they are drawn.
+    partners : (query + key, 2), for each query the key that it attends to most, for each key the
+        query that gives it most, and the attention.
+    """
+
+    patches: Patches
+    partners: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Clouds(Coloured):
+    """Queries and keys of one sentence or image: what the panels share.
+
+    Attributes
+    ----------
+    panels : in reading order.
+    lines : for each head, (line, 4): query, key, attention, and 1 for a query's strongest; the most
+        attention last.
+    heads : the name of each head, e.g. "L4 H2".
+    columns : the maximum in a row; fewer on narrow screens.
+    sources, targets : these queries and keys are ringed; a line from one to the other is red where
+        it is the query's strongest, else dashed.
+    key_labels : of the keys, where those are other tokens than the queries.
+    shown, shown_keys : positions that are drawn, of queries and of keys (the same unless given);
+        lines to others are counted in a note.
+    image : what the points are patches of, if they are. Tones that are not numbers then have the
+        colour of their kind.
+    """
+
+    panels: Sequence[Panel]
+    lines: Sequence[NDArray[np.float64]]
+    heads: Sequence[str]
+    columns: int = 3
+    sources: Sequence[int] = ()
+    targets: Sequence[int] = ()
+    key_labels: Sequence[str] | None = None
+    shown: Sequence[int] = ()
+    shown_keys: Sequence[int] | None = None
+    image: Image | None = None
+
+    def packed(self, pinned: str | None = None) -> bytes:
+        """What the component receives."""
+        shown_keys = self.shown if self.shown_keys is None else self.shown_keys
+        settings = self.settings() | {
+            "kind": "clouds",
+            "keyLabels": self.key_labels and list(self.key_labels),
+            "titles": [panel.title for panel in self.panels],
+            "axes": [list(panel.axes) for panel in self.panels],
+            "notes": [list(panel.notes) for panel in self.panels],
+            "groups": [panel.group for panel in self.panels],
+            "heads": list(self.heads),
+            "lineCounts": [len(lines) for lines in self.lines],
+            "columns": self.columns,
+            "sources": list(self.sources),
+            "targets": list(self.targets),
+            "shown": [*self.shown, *(place + len(self.labels) for place in shown_keys)],
+            "pinned": pinned,
+            "grid": None if self.image is None else grid_of(self.image.patches),
+        }
+        nothing = np.zeros(0, dtype=np.uint8)
+        return pack(
+            settings,
+            places=np.stack([panel.points for panel in self.panels]),
+            tones=self.numbered(np.stack([panel.tones for panel in self.panels])),
+            lines=np.vstack([lines.reshape(-1, 4) for lines in self.lines]),
+            pixels=nothing if self.image is None else self.image.patches.pixels,
+            partners=nothing if self.image is None else self.image.partners,
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AtlasCloud(Coloured):
+    """Queries and keys of the tokens of a corpus, in all heads or in one.
+
+    A tile with a point that is not finite has not been projected yet; it stays empty and says so.
+
+    Attributes
+    ----------
+    points : (layer * head, 2 token, 2), of one head also without the first axis; queries first, one
+        scale for both axes.
+    tones : ([layer * head,] 2 token), what colours stand for: 0 to 1, or whole numbers for
+        categories.
+    positions : of each token in its sentence, from 0; people are shown them from 1.
+    sentence : of each token, an index into ``texts``.
+    texts : the sentences.
+    matches : (token,), what a search found.
+    searching : what does not match fades, even if nothing matches.
+    sprites : of images, uint8 (token, side, side, 3): what each patch looks like, drawn in place of
+        its point where there is room; `patched` says which tokens are patches.
+    layer_labels, depth : of the layers, as people read them, and how many the model has.
+    heads : of each layer.
+    chosen : layer and head, from 0, with an outline.
+    title : of a head whose points fill the picture, e.g. "L4 H2". What follows is only for this.
+    picked : a token whose sentence stands out, both its queries and its keys.
+    lines : (line, 3) of the picked token's sentence: the tokens of query and key, the attention.
+    """
+
+    points: NDArray[np.float32]
+    tones: NDArray[np.floating[Any]]
+    positions: Sequence[int]
+    sentence: Sequence[int]
+    texts: Sequence[str]
+    matches: NDArray[np.bool_]
+    searching: bool = False
+    sprites: NDArray[np.uint8] | None = None
+    patched: NDArray[np.bool_] | None = None
+    layer_labels: tuple[int, ...] = (1,)
+    heads: int = 1
+    depth: int | None = None
+    chosen: tuple[int, int] | None = None
+    title: str | None = None
+    picked: int | None = None
+    lines: NDArray[np.float64] | None = None
+
+    def packed(self) -> bytes:
+        """What the component receives: 2 bytes per coordinate, 1 or 2 per colour.
+
+        Raises ValueError where the points do not fit the heads and labels.
+        """
+        places, frames = quantise(self._checked_points())
+        lines = np.zeros((0, 3)) if self.lines is None else self.lines
+        ranked = lines[np.argsort(lines[:, 2], kind="stable")]  # the strongest are drawn last
+        settings = {
+            "kind": "head" if self.title is not None else "heads",
+            "titles": [self.title or ""],
+            "texts": list(self.texts),
+            "searching": self.searching,
+            "spriteSide": 0 if self.sprites is None else self.sprites.shape[1],
+            "picked": -1 if self.picked is None else self.picked,
+            "lineCounts": [len(ranked)],
+        }
+        return pack(
+            self.settings() | settings | self._grid(),
+            places=places,
+            unplaced=(frames[:, 2] < 0).astype(np.uint8),
+            tones=self.numbered(self.tones),
+            lines=np.pad(ranked, ((0, 0), (0, 1))),
+            positions=np.asarray(self.positions, dtype=np.uint16),
+            sentence=np.asarray(self.sentence, dtype=np.uint16),
+            matches=np.asarray(self.matches, dtype=np.uint8),
+            sprites=np.zeros(0, np.uint8) if self.sprites is None else self.sprites,
+            patched=np.asarray(() if self.patched is None else self.patched, dtype=np.uint8),
+        )
+
+    def _grid(self) -> dict[str, Any]:
+        """Where the tiles lie, and which of them has an outline."""
+        is_one = self.title is not None
+        rows = Rows(self.layer_labels, (1.0,), (), 1.0) if is_one else rows_of(self, _GAP)
+        layer, head = self.chosen or (0, -1)
+        return {
+            "numbers": rows.layer_labels,
+            "tops": [place - 1 for place in rows.places],
+            "high": rows.end,
+            "gaps": [(gap.place - 0.5, gap.name) for gap in rows.gaps],
+            "heads": self.heads,
+            "chosen": layer * self.heads + head,
+        }
+
+    def _checked_points(self) -> NDArray[Any]:
+        """The points, (layer * head, 2 token, 2), if there are as many as heads and labels."""
+        points = self.points[None].astype(np.float64) if self.points.ndim == 2 else self.points
+        expected = (len(self.layer_labels) * self.heads, 2 * len(self.labels), 2)
+        if points.shape != expected:
+            raise ValueError(f"points have shape {points.shape}; expected {expected}")
+        return points
+
+
+def quantise(points: NDArray[Any]) -> tuple[NDArray[np.uint16], NDArray[np.float32]]:
+    """Points as steps of a square around each head's cloud, so that axes stay equal.
+
+    Parameters
+    ----------
+    points : (head, point, 2).
+
+    Returns
+    -------
+    Steps from the frame's lowest corner, of the same shape; and (head, 3): the frame's middle
+    and half its side, in units of the points. Half a side is
+    -1 where a point of the head is not finite. A point is off by at most half a step, the side /
+    131070.
+    """
+    known = np.asarray(np.isfinite(points).all(axis=(1, 2)))
+    clean = np.where(known[:, None, None], points, 0)
+    low, high = clean.min(axis=1, initial=np.inf), clean.max(axis=1, initial=-np.inf)
+    if not points.shape[1]:
+        low = high = np.zeros((len(points), 2))
+    middle = (low + high) / 2
+    half = (high - low).max(axis=1) / 2
+    side = np.where(half > 0, 2 * half, 1)
+    shares = (clean - middle[:, None]) / side[:, None, None] + 0.5
+    steps = np.rint(_STEPS * shares).clip(0, _STEPS).astype(np.uint16)
+    frames = np.column_stack([middle, np.where(known, half, _UNKNOWN)])
+    return steps, frames.astype(np.float32)
+
+
+def restore(steps: NDArray[np.uint16], frames: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The points that :func:`quantise` gave these of, in the plane: (head, point, 2)."""
+    middle, half = frames[:, None, :2], frames[:, None, 2:]
+    points: NDArray[np.float32] = middle + half * (2 / _STEPS * steps.astype(np.float32) - 1)
+    return points
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """One arrow of every plane: its label, its colour, and its name on hover."""
+
+    label: str
+    colour: str
+    name: str
+
+
+def show_planes(
+    coordinates: NDArray[np.float64],
+    arrows: Sequence[Arrow],
+    titles: Sequence[str],
+    notes: Sequence[str],
+    *,
+    key: str,
+    held: Sequence[int] = (),
+    right_angle: bool = False,
+    legend: bool = False,
+    on_pick: Callable[[list[int]], None] | None = None,
+    picture: Mapping[str, Any] | None = None,
+) -> None:
+    """Draw the planes in a grid that fits the width; axes are equal, arrows start at the origin.
+
+    Parameters
+    ----------
+    coordinates : (plane, arrow, 2).
+    arrows : one for each entry of the second axis.
+    titles, notes : one per plane.
+    held : arrows that are coloured while the others are grey; if none is held, all are coloured.
+    right_angle : mark that the last arrow is the projection of the one before it on the first.
+    legend : name every arrow beside its colour, below the planes.
+    on_pick : called with the arrows to hold when one is clicked; without it, clicks do nothing.
+    picture : the name and the facts of a saved picture.
+    """
+    count = len(arrows)  # the callback keeps no labels
+
+    def take_pick() -> None:
+        if on_pick is not None:
+            on_pick(as_indices(reported(key, "pick").get("arrows"), count))
+
+    settings = {
+        "kind": "arrows",
+        "titles": list(titles),
+        "captions": list(notes),
+        "notes": [],
+        "count": count,
+        "labels": [arrow.label for arrow in arrows],
+        "names": [arrow.name for arrow in arrows],
+        "colours": [arrow.colour for arrow in arrows],
+        "held": list(held),
+        "rightAngle": right_angle,
+        "legend": legend,
+        "canPick": on_pick is not None,
+        "picture": picture,
+    }
+    _points(key=key, data=pack(settings, places=coordinates), on_pick_change=take_pick)
+
+
+def show_clouds(
+    clouds: Clouds, *, key: str, pinned: str | None, on_pin: Callable[[str | None], None]
+) -> None:
+    """Draw the panels; hovering never asks the server.
+
+    Parameters
+    ----------
+    pinned : the only point whose lines are shown, "q" or "k" and its position from 1.
+    on_pin : called with the new one (a name, unchecked), or None, when a point is clicked.
+    """
+
+    def take_pin() -> None:
+        point = reported(key, "pin").get("point")
+        on_pin(point if isinstance(point, str) else None)
+
+    _points(key=key, data=clouds.packed(pinned), on_pin_change=take_pin)
+
+
+def show_cloud(
+    cloud: AtlasCloud,
+    *,
+    key: str,
+    on_open: Callable[[int, int], None] | None = None,
+    on_pick: Callable[[int | None], None] | None = None,
+) -> None:
+    """Draw the cloud; pointing, moving and zooming never ask the server.
+
+    Parameters
+    ----------
+    on_open : called with the numbers of layer and head each time a head is opened.
+    on_pick : called with a token when one of its points is clicked, with None when it is released.
+    """
+
+    def opened() -> None:
+        head = reported(key, "open")
+        layer, number = as_index(head.get("layer")), as_index(head.get("head"))
+        if on_open is not None and layer is not None and number is not None:
+            on_open(layer, number)
+
+    def picked() -> None:
+        token = reported(key, "pick").get("token")
+        if on_pick is not None:
+            on_pick(as_index(token, len(cloud.labels)))
+
+    _points(key=key, data=cloud.packed(), on_open_change=opened, on_pick_change=picked)
+
+
+def points_page(
+    cloud: Clouds | AtlasCloud,
+    title: str,
+    note: str,
+    body: str = "",
+    facts: Mapping[str, Any] | None = None,
+) -> str:
+    """The view as one HTML file that opens without internet; `body` is HTML above it."""
+    return standalone_page("points", cloud.packed(), title, note, body, facts)

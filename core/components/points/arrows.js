@@ -1,0 +1,284 @@
+// Small planes, each with the same arrows from its origin.
+
+import { clamp, strokeLine } from "../shared/dom.js"
+import { makeRoom, paintLabels, placeLabels } from "./labels.js"
+import { PanelsView } from "./panels.js"
+import { nearestItem, squareAround } from "./placing.js"
+import { legendEntry, legendMark } from "./shades.js"
+import { freeGrid } from "./viewport.js"
+
+/** @import { Pen } from "../shared/dom.js" */
+/** @import { Hover, Panel, Panelled } from "./panels.js" */
+/** @import { Placement, Square } from "./placing.js" */
+/** @typedef {Panelled & {places: Float32Array, labels: string[], names: string[], colours: string[], held: number[], rightAngle: boolean, legend: boolean, canPick: boolean}} Data */
+
+const TILE = { minWidth: 210, maxWidth: 420, height: 212, share: 0.65, gap: 12 } // pixels, without the title; share of the width that is the height at least
+const LARGE = 470 // pixels: the height of a plane that is alone
+const MARGIN = { x: 46, y: 20 } // pixels: room for labels beyond the longest arrow
+const HEAD = { length: 8, width: 3.4 }
+const WIDTH = { plain: 2, quiet: 1.2, reached: 3.2 } // pixels
+const QUIET = 0.3 // opacity of arrows that have no label and are not held
+const COUNT = { width: 116, height: 20 } // pixels of the words in the corner
+const FEW = 3 // arrows that all get their label
+const MANY = 24 // arrows of which a tile has no room to name all
+const NAMED = 12 // of many: the longest, which have a label where one fits
+const SQUARE = 8 // pixels: the side of the right angle's mark, and the shortest dashed line that has one, times 1.5
+
+/** @extends {PanelsView<Data>} */
+export class Arrows extends PanelsView {
+  /** @type {Square & {wide: number, high: number}} */ square
+  reach = { mouse: 5.5, touch: 11 }
+
+  /** @param {Data} data */
+  update(data) {
+    const isSame = String(this.data?.labels) === String(data.labels)
+    const most = [0, 1].map((axis) =>
+      data.places.reduce(
+        (max, value, i) => (i % 2 === axis ? Math.max(max, Math.abs(value)) : max),
+        0,
+      ),
+    )
+    this.square = squareAround([...most, -most[0], -most[1]], [0, 1]) // of all planes: their origin is in the middle
+    this.root.classList.add("arrows")
+    this.take(data, isSame, false)
+  }
+
+  sizePanels() {
+    // As many columns as fit, in two rows at least; then as few as keep the number of rows: no ragged last row.
+    const count = this.data.titles.length
+    const fitting = this.fitting(this.width, TILE.minWidth, TILE.gap)
+    const rows = Math.max(Math.ceil(count / fitting), count > 4 ? 2 : 1)
+    const columns = Math.ceil(count / rows)
+    const room = Math.floor((this.width - TILE.gap * (columns - 1)) / columns) - 2
+    if (count === 1) return { columns, width: this.width - 2, height: LARGE }
+    const width = clamp(room, 0, TILE.maxWidth)
+    return { columns, width, height: Math.round(Math.max(TILE.height, TILE.share * width)) }
+  }
+
+  /** @param {number} _index @param {number} width @param {number} height */
+  makeGrid(_index, width, height) {
+    return freeGrid(this.square, { width, height }, MARGIN)
+  }
+
+  squareOf() {
+    return this.square
+  }
+
+  /** @param {number} index */
+  labelOf(index) {
+    const keys = `arrow keys read them${this.data.canPick ? ", Enter holds one" : ""}`
+    return `${this.data.titles[index]}: ${this.data.count} arrows; ${keys}`
+  }
+
+  style() {
+    const { legend, names, colours } = this.data
+    const entries = names.map((name, i) => legendEntry([legendMark("dash", colours[i])], name))
+    this.legend.replaceChildren(...(legend ? entries : []))
+  }
+
+  /** The arrow whose shaft is nearest. @param {Panel} panel @param {number} tile @param {number} x @param {number} y @param {number} reach */
+  nearest(panel, tile, x, y, reach) {
+    const place = this.placed(panel, tile)
+    if (!place) return -1
+    /** @type {(item: number) => number} */
+    const along = (item) => {
+      const [across, down] = [place.xOf(item) - place.x, place.yOf(item) - place.y]
+      const length = Math.max(across ** 2 + down ** 2, 1e-9)
+      return clamp(((x - place.x) * across + (y - place.y) * down) / length, 0, 1)
+    }
+    return nearestItem(
+      byLength(place, this.data.count).reverse(), // of two that share their beginning the shorter one
+      (item) => place.x + along(item) * (place.xOf(item) - place.x),
+      (item) => place.y + along(item) * (place.yOf(item) - place.y),
+      x,
+      y,
+      reach,
+    )
+  }
+
+  /** The arrows that are coloured while the others are grey; if there are none, all. */
+  get lit() {
+    const { canPick, held } = this.data
+    return canPick && this.hover && this.hover.item >= 0 ? [this.hover.item] : held
+  }
+
+  /** The name of an arrow, and where it ends. @param {Hover} hover */
+  noteOf({ tile, item }) {
+    const { names, titles, places, count } = this.data
+    if (item < 0) return null
+    const start = 2 * (tile * count + item)
+    const ends = [0, 1].map((axis) => places[start + axis].toFixed(3))
+    return { title: `${names[item]} · ${titles[tile]}`, lines: [[`(${ends.join(", ")})`]] }
+  }
+
+  say() {
+    const note = this.hover && this.noteOf(this.hover)
+    const isHeld = this.hover && this.data.held.includes(this.hover.item) ? ", held" : ""
+    this.reading.textContent = note ? `${note.title}: ${note.lines[0][0]}${isHeld}` : ""
+  }
+
+  /** @param {Hover | null} hover @param {MouseEvent} event */
+  press(hover, event) {
+    const adds = event.shiftKey || event.ctrlKey || event.metaKey
+    if (hover && hover.item >= 0) this.pick(hover.item, adds)
+  }
+
+  pressEnter() {
+    if (this.hover) this.pick(this.hover.item)
+  }
+
+  release() {
+    this.point(null)
+    if (this.data.canPick) this.tell("pick", { arrows: [] })
+  }
+
+  /** Hold an arrow, or add it to those held, or let go of one that is. @param {number} index @param {boolean} [adds] */
+  pick(index, adds = false) {
+    const { held, canPick } = this.data
+    if (!canPick) return
+    const others = held.filter((each) => each !== index)
+    const isHeld = others.length < held.length && (adds || held.length === 1)
+    this.tell("pick", { arrows: isHeld ? others : [...(adds ? others : []), index] })
+  }
+
+  /** The arrows that may have a label, the first in the first place: those held, then the longest. @param {Placement} place */
+  namedIn(place) {
+    const { held, count } = this.data
+    return new Set([...held, ...byLength(place, count).slice(0, count > MANY ? NAMED : MANY)])
+  }
+
+  /** Labels beside the tips, the longest arrows first; one that would overlap another is left out. @param {Panel} panel */
+  placeTexts(panel) {
+    const { labels, colours, count } = this.data
+    const { width, height } = panel.grid.box
+    const place = /** @type {Placement} */ (this.placed(panel, panel.index))
+    const room = makeRoom(width, height)
+    if (count > MANY)
+      room.take(width - COUNT.width, height - COUNT.height, COUNT.width, COUNT.height)
+    const wanted = [...this.namedIn(place)].map((item) => ({
+      item,
+      x: place.xOf(item),
+      y: place.yOf(item),
+      radius: 0,
+      text: labels[item],
+      colour: colours[item],
+      spots: spotsBeside(place.xOf(item) - place.x, place.yOf(item) - place.y, count <= FEW),
+    }))
+    panel.labels = placeLabels(room, wanted, count, panel.pen, this.theme)
+  }
+
+  /** @param {Pen} pen @param {Panel} panel */
+  drawPicture(pen, panel) {
+    const { data, theme, lit, hover } = this
+    const { width, height } = panel.grid.box
+    const place = /** @type {Placement} */ (this.placed(panel, panel.index))
+    const named = this.namedIn(place)
+    Object.assign(pen, { strokeStyle: theme.edge, lineWidth: 1, globalAlpha: 1 })
+    strokeLine(pen, 0, place.y, width, place.y)
+    strokeLine(pen, place.x, 0, place.x, height)
+    /** @type {(item: number) => boolean} */
+    const isLit = (item) => !lit.length || lit.includes(item)
+    /** @type {(item: number) => number} */
+    const rank = (item) => Number(named.has(item)) + 2 * Number(lit.includes(item))
+    for (const item of [...this.items].sort((a, b) => rank(a) - rank(b))) {
+      const isQuiet = !named.has(item) && !(isLit(item) && lit.length)
+      const isReached = hover?.item === item && hover.panel === panel
+      const colour = isLit(item) ? data.colours[item] : theme.edge
+      const lineWidth = isReached ? WIDTH.reached : isQuiet ? WIDTH.quiet : WIDTH.plain
+      Object.assign(pen, { strokeStyle: colour, fillStyle: colour, lineWidth })
+      pen.globalAlpha = isQuiet ? QUIET : 1
+      drawArrow(pen, place.x, place.y, place.xOf(item) - place.x, place.yOf(item) - place.y)
+    }
+    pen.globalAlpha = 1
+    if (data.rightAngle) drawFoot(pen, place, theme.ink)
+    const dull = panel.labels.filter(({ item = -1 }) => !isLit(item))
+    paintLabels(
+      pen,
+      dull.map((label) => ({ ...label, colour: theme.ink })),
+      theme,
+      0.7,
+    )
+    paintLabels(
+      pen,
+      panel.labels.filter(({ item = -1 }) => isLit(item)),
+      theme,
+    )
+    if (data.count <= MANY) return
+    Object.assign(pen, { fillStyle: theme.ink, font: `12px ${theme.font}`, textAlign: "right" })
+    pen.fillText(`${panel.labels.length} of ${data.count} named`, width - 7, height - 7)
+  }
+
+  report() {
+    super.report()
+    this.panels.forEach(({ figure, labels }) => {
+      figure.dataset.labels = labels.map(({ item }) => item).join(" ")
+      figure.dataset.lit = this.lit.join(" ")
+    })
+  }
+}
+
+/** The longest arrow first. @param {Placement} place @param {number} count */
+function byLength({ x, y, xOf, yOf }, count) {
+  const lengths = Array.from({ length: count }, (_, i) => Math.hypot(xOf(i) - x, yOf(i) - y))
+  return [...lengths.keys()].sort((a, b) => lengths[b] - lengths[a])
+}
+
+/** A label stands beside the tip, from the middle on; among few arrows also farther away, where it cannot be mistaken for another's. @param {number} x @param {number} y @param {boolean} isFew @returns {number[][]} */
+function spotsBeside(x, y, isFew) {
+  const turns = isFew ? [0, 0.6, -0.6, 1.2, -1.2, 1.9, -1.9, 2.6, -2.6] : [0, 0.6, -0.6, 1.2, -1.2]
+  return (isFew ? [4, 12, 24] : [4, 12]).flatMap((away) =>
+    turns.map((turn) => {
+      const angle = Math.atan2(y, x) + turn
+      return [Math.cos(angle), Math.sin(angle), away]
+    }),
+  )
+}
+
+/** From (x, y) so far across and down; a dot where that is nowhere. @param {Pen} pen @param {number} x @param {number} y @param {number} across @param {number} down */
+function drawArrow(pen, x, y, across, down) {
+  const length = Math.hypot(across, down)
+  pen.beginPath()
+  if (length < 0.5) {
+    pen.arc(x, y, 2.6, 0, 7)
+    return pen.fill()
+  }
+  const [ux, uy, size] = [across / length, down / length, Math.min(HEAD.length, length)]
+  const [endX, endY] = [x + across - ux * size, y + down - uy * size] // of the shaft
+  const width = (HEAD.width * size) / HEAD.length
+  strokeLine(pen, x, y, endX, endY)
+  pen.beginPath()
+  pen.moveTo(x + across, y + down)
+  pen.lineTo(endX - uy * width, endY + ux * width)
+  pen.lineTo(endX + uy * width, endY - ux * width)
+  pen.fill()
+}
+
+/** The dashed line from the tip of A (1) to its foot (2) on B (0), and the small square of the right angle. @param {Pen} pen @param {Placement} place @param {string} ink */
+function drawFoot(pen, { x, y, xOf, yOf }, ink) {
+  const [b, a, foot] = [0, 1, 2].map((item) => [xOf(item) - x, yOf(item) - y])
+  const up = [a[0] - foot[0], a[1] - foot[1]]
+  const [height, length] = [Math.hypot(...up), Math.hypot(...b)]
+  Object.assign(pen, { strokeStyle: ink, lineWidth: 1, globalAlpha: 0.7 })
+  pen.setLineDash([3, 3])
+  strokeLine(pen, x + a[0], y + a[1], x + foot[0], y + foot[1])
+  pen.setLineDash([])
+  if (length > 1e-9 && height >= 1.5 * SQUARE) {
+    const side = (foot[0] * b[0] + foot[1] * b[1] > 0 ? -SQUARE : SQUARE) / length
+    const [right, along] = [
+      up.map((each) => (SQUARE * each) / height),
+      b.map((each) => each * side),
+    ]
+    pen.beginPath()
+    for (const [alongs, ups] of [
+      [1, 0],
+      [1, 1],
+      [0, 1],
+    ])
+      pen.lineTo(
+        x + foot[0] + alongs * along[0] + ups * right[0],
+        y + foot[1] + alongs * along[1] + ups * right[1],
+      )
+    pen.stroke()
+  }
+  pen.globalAlpha = 1
+}

@@ -1,0 +1,17 @@
+// Points and arrows in panels: each kind of data has its view, all of which are panels.
+
+import { unpack } from "../shared/packed.js"
+import { mount } from "../shared/view.js"
+import { AllHeads } from "./all_heads.js"
+import { Arrows } from "./arrows.js"
+import { Clouds } from "./clouds.js"
+import { OneHead } from "./one_head.js"
+
+/** @import { Component } from "../shared/view.js" */
+/** @type {Record<string, new (component: Component) => import("../shared/view.js").View>} */
+const KINDS = { arrows: Arrows, clouds: Clouds, head: OneHead, heads: AllHeads }
+
+/** @param {Component} component */
+export default function (component) {
+  return mount(component, KINDS[unpack(component.data).kind])
+}
