@@ -24,7 +24,7 @@ from core.atlas.sources import InMemory
 from core.components.points import restore
 from core.model import Chosen, Trace
 from core.model.bundled.first import TEXT
-from core.model.trace.stored import read_record
+from core.records import read_record
 from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.corpus.making import is_waiting, make_atlas
 from core.screens.atlas.corpus.source import DEFAULT_TOKENS, Corpus, corpus_of, max_tokens
