@@ -24,6 +24,7 @@ from typing import (
     NamedTuple,
     TypeVar,
     Union,
+    cast,
     get_args,
     get_origin,
     get_type_hints,
@@ -134,6 +135,17 @@ def read_field(kind: type, path: Path, field: str) -> Any:  # noqa: ANN401 - wha
     return _read(kind, path, field, math.inf, MAX_HEADER)
 
 
+def is_record(path: Path) -> bool:
+    """Whether a file describes itself as a record of any kind."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as file:
+            return _META in (file.metadata() or {})
+    except (OSError, SafetensorError):
+        return False
+
+
 def _read(kind: Any, path: Path, field: str, max_bytes: float, max_header: int) -> Any:  # noqa: ANN401
     from safetensors import safe_open
 
@@ -234,9 +246,9 @@ class _Writer:
         if isinstance(value, Mapping):
             hints, own = dict.fromkeys(value, get_args(kind)[1]), dict(value)
         else:
-            hints = get_type_hints(type(value), include_extras=True)
-            own = {each.name: getattr(value, each.name) for each in fields(value)}
-            own = {k: v for k, v in own.items() if v is not _fields(value)[k].default}
+            hints = get_type_hints(kind, include_extras=True)
+            own = {each.name: getattr(value, each.name) for each in fields(kind)}
+            own = {k: v for k, v in own.items() if v is not _fields(kind)[k].default}
         return {k: self.encoded(hints[k], each, _below(name, k)) for k, each in own.items()}
 
     def _array(self, array: NDArray[Any], shape: Shape | None, name: str) -> str:
@@ -295,8 +307,8 @@ class _Reader:
         for each, field in _fields(kind).items():
             if each not in value and field.default is field.default_factory is MISSING:
                 raise _refusal(_below(name, each))
-        hints = get_type_hints(kind, include_extras=True)
-        return kind(**{k: self.decoded(hints[k], v, _below(name, k)) for k, v in value.items()})
+        hints, made = get_type_hints(kind, include_extras=True), cast("Any", kind)
+        return made(**{k: self.decoded(hints[k], v, _below(name, k)) for k, v in value.items()})
 
     def _array(self, value: Any, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:  # noqa: ANN401
         """The array that `value` names, if it has this type; half precision becomes single."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from core.atlas.command_line.options import FOLDER
 from core.atlas.command_line.plan import Plan, vector_bytes
 from core.atlas.command_line.words import BuildError, count_of, say, size_of
-from core.atlas.engine.shard_file import Dtype
+from core.atlas.engine.folder import Dtype
 from core.model import LoadedModel
 
 _ROW_BYTES = 85  # on disk, per head and token: 20 numbers that hardly compress, and names

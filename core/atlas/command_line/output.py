@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-from core.atlas.engine.constants import HeadConstants, facts_of_sums, find_constants
+from core.atlas.data import join_texts
+from core.atlas.engine.constants import HeadConstants, assemble, find_constants, project_part
 from core.atlas.engine.folder import FolderStore, remove_own
-from core.atlas.engine.project import project_part
 from core.atlas.engine.sample import sampled_numbers, shown_numbers
 from core.atlas.engine.sums import Sums
-from core.atlas.files import finish_folder, write_part
-from core.atlas.files.description import FORMAT
-from core.atlas.files.folder import DESCRIPTION
-from core.atlas.whole_file import UNFINISHED
+from core.atlas.saved import ATLAS, POINTS, write_atlas
+from core.records import UNFINISHED, is_record, write_record
 
 Settings = Mapping[str, str | int]
 Draw = Callable[[FolderStore, HeadConstants, Path], Iterator[object]]  # one after each part
 
 _OWN = re.compile(  # all that is written into the folder of an atlas
-    r"((points|tokens|sentences)-\d{5,}\.parquet|search-\d{5,}\.safetensors"
-    r"|atlas\.safetensors|atlas\.json)((\.[0-9a-f]{8})?\.writing)?"
+    r"(points-\d{5,}\.safetensors|(tokens|sentences)\.parquet|atlas\.safetensors)"
+    r"(\.[0-9a-f]{8}\.writing)?"
 )
 
 
@@ -35,8 +35,8 @@ def draw_here(
     """Write the points of all parts, or of these, into the folder of an atlas."""
     for index in store.indices if indices is None else indices:
         if (part := store.part(index)) is not None:
-            numbers = part.sums.layer_numbers
-            write_part(folder, project_part(part, part.vectors.of_head, constants, numbers, index))
+            points = project_part(part.texts.tokens, part.vectors.of_head, constants)
+            write_record(points, folder / POINTS.format(index), math.inf)
         yield
 
 
@@ -51,7 +51,7 @@ def write_folder(
     """Write the atlas of all parts of a store as a folder.
 
     It has its name once it is whole; an atlas of that name is replaced. `draw` goes through the
-    parts here, or on many machines; `on_progress` is called after each. Raises `AtlasFileError`
+    parts here, or on many machines; `on_progress` is called after each. Raises `RecordError`
     when points are not finite, `ForeignFileError` when something else has the name, `OSError` when
     it cannot be written.
     """
@@ -60,10 +60,11 @@ def write_folder(
         for _ in draw(store, constants, folder.resolve()):
             on_progress(1)
         numbers = shown_numbers(sums.candidates)
-        texts, vectors = store.texts(numbers), store.sample(numbers).of_head
-        sample = project_part(texts, vectors, constants, sums.layer_numbers)
-        facts = facts_of_sums(sums, constants, settings, labelled=bool(texts.labels))
-        finish_folder(folder, facts, store.all_texts(), sample)
+        texts = join_texts(list(store.texts(numbers)))
+        sample = project_part(texts.tokens, store.sample(numbers).of_head, constants)
+        atlas = assemble(sums, constants, texts, sample)
+        atlas = replace(atlas, settings={**atlas.settings, **settings})
+        write_atlas(folder, atlas, store.texts())
 
 
 @contextmanager
@@ -79,4 +80,4 @@ def replaced(out: Path) -> Iterator[Path]:
 
 def _remove(folder: Path) -> None:
     """Remove the folder of an atlas; `ForeignFileError` where anything else is in it."""
-    remove_own(folder, _OWN, "an atlas", DESCRIPTION, lambda own: own.get("format") == FORMAT)
+    remove_own(folder, _OWN, "an atlas", ATLAS, is_record)

@@ -19,11 +19,10 @@ from core.atlas.command_line.tracing import traces_of
 from core.atlas.distributed.session import Workers
 from core.atlas.engine import Chunk, walk
 from core.atlas.engine.constants import HeadConstants
-from core.atlas.engine.folder import FolderStore
-from core.atlas.engine.shard_file import Dtype
+from core.atlas.engine.folder import Dtype, FolderStore
 from core.atlas.engine.sums import Sums, merge
-from core.atlas.whole_file import write_whole
 from core.model import Trace, load
+from core.records import write_whole
 
 _TOGETHER = 16  # parts whose sums, of some megabytes each, are added at once
 _MAX_BLOCKS = 4_096  # of parts; each block is a task
@@ -91,7 +90,7 @@ def write_chunk(folder: Path, chunk: Chunk) -> None:
         "labels": list(chunk.labels.values()),
     }
     path = folder / _CHUNK.format(chunk.index)
-    write_whole(path, json.dumps(content).encode("ascii"), shared=True)
+    write_whole(path, json.dumps(content).encode("ascii"))
 
 
 def read_chunk(folder: Path, index: int) -> Chunk:

@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from core.atlas.data import (
-    ONE_HEAD_TOKENS,
-    Atlas,
-    Ints,
-    Measures,
-    SampledVectors,
-    values_of,
-)
-from core.atlas.engine.constants import facts_of_sums, find_constants
-from core.atlas.engine.project import project_part
+from core.atlas.data import ONE_HEAD_TOKENS, Atlas, Ints, SampledVectors
+from core.atlas.engine.constants import assemble, find_constants, project_part
 from core.atlas.engine.sample import sample_of, sampled_numbers
 from core.atlas.engine.shard import Shard, ShardBuilder, join_shards
 from core.atlas.engine.sums import Sums
@@ -70,22 +60,17 @@ def atlas_of(store: MemoryStore) -> Atlas:
     """
     part = _join(store)
     images = join_images(list(part.patches.values())) if part.patches else None
-    sample = sample_of(part, sampled_numbers(part.sums.candidates))
-    constants = find_constants(part.sums, sample)
-    projected = project_part(part, part.vectors.of_head, constants, part.sums.layer_numbers)
-    numbers = part.numbers
-    places = np.searchsorted(numbers, part.tokens.sentence).astype(np.int32)
-    facts = facts_of_sums(part.sums, constants, {}, labelled=bool(part.labels))
-    return Atlas(
-        **(values_of(Measures, facts) | {"images": images}),
-        sentences=part.sentences,
-        labels=part.labels,
-        tokens=replace(part.tokens, sentence=places),
-        masks={place: part.masks[n] for place, n in enumerate(numbers) if n in part.masks},
+    constants = find_constants(part.sums, sample_of(part, sampled_numbers(part.sums.candidates)))
+    projected = project_part(part.texts.tokens, part.vectors.of_head, constants)
+    atlas = assemble(part.sums, constants, part.texts, projected)
+    return replace(
+        atlas,
+        images=images,
+        masks={
+            place: part.masks[n] for place, n in enumerate(part.texts.numbers) if n in part.masks
+        },
         rules=part.sums.rules,
-        vectors=_sampled(part, places),
-        points=projected.points,
-        norms=projected.norms,
+        vectors=_sampled(part, atlas.tokens.sentence),
     )
 
 

@@ -53,15 +53,15 @@ def shown_numbers(candidates: Candidates) -> NDArray[np.int64]:
 
 def sample_of(part: Shard, numbers: NDArray[np.int64]) -> Sample:
     """Those of these sentences that a part has; nothing is copied where these are all."""
-    counts = np.bincount(np.searchsorted(part.numbers, part.tokens.sentence))
-    inside = np.isin(part.numbers, numbers)
-    own, vectors = part.numbers[inside], part.vectors
+    own, sentence = part.texts.numbers, part.texts.tokens.sentence
+    counts = np.bincount(np.searchsorted(own, sentence))
+    inside, vectors = np.isin(own, numbers), part.vectors
     if inside.all():
         return Sample(own, counts, part.masks, vectors.of_head)
-    tokens = np.flatnonzero(np.isin(part.tokens.sentence, own))
+    tokens = np.flatnonzero(np.isin(sentence, numbers))
 
     def of_head(layer: int, head: int) -> tuple[Floats, Floats]:
         queries, keys = vectors.of_head(layer, head)
         return queries[tokens], keys[tokens]
 
-    return Sample(own, counts[inside], part.masks, of_head)
+    return Sample(own[inside], counts[inside], part.masks, of_head)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,8 @@ class Moments:
     scatter: Floats
 
 
-class Candidates(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Candidates:
     """The sentences that come first in the fixed random order: numbers and lengths (sentence,)."""
 
     numbers: NDArray[np.int64]
@@ -120,6 +120,7 @@ def _merge_two(one: Sums, other: Sums) -> Sums:
         queries=add_moments(one.queries, other.queries),
         keys=add_moments(one.keys, other.keys),
         candidates=first_candidates(
-            *(np.concatenate(both) for both in zip(one.candidates, other.candidates, strict=True))
+            np.concatenate([one.candidates.numbers, other.candidates.numbers]),
+            np.concatenate([one.candidates.lengths, other.candidates.lengths]),
         ),
     )

@@ -20,7 +20,7 @@ from core.atlas.data import (
     ModelFaithfulness,
     SampledVectors,
 )
-from core.atlas.sources import InMemory
+from core.atlas.source import Source
 from core.components.points import restore
 from core.model import Chosen, Trace
 from core.model.bundled.first import TEXT
@@ -85,7 +85,7 @@ def first_entry(picked: str, budget: int) -> AtlasEntry | None:
     trace = begin_corpus(TEXT)
     if trace is None:
         return None
-    source = InMemory(_atlas(first, corpus, trace))
+    source = Source(_atlas(first, corpus, trace))
     return AtlasEntry(source, plan=first.plan)
 
 

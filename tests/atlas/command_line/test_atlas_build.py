@@ -18,10 +18,13 @@ from core import atlas_build
 from core.atlas import build_atlas, open_large
 from core.atlas.command_line.checks import locked
 from core.atlas.command_line.plan import plan_corpus
+from core.atlas.data import ProjectedPart
 from core.atlas.engine.folder import FolderStore
+from core.atlas.saved import ATLAS
 from core.corpus.decoding import MAX_BYTES
 from core.corpus.files import open_corpus
 from core.model import load, trace_by_length, trace_text
+from core.records import read_record
 from tests.atlas.files import as_stored, assert_same
 from tests.model.families import SENTENCES
 from tests.model.sweep.tiny import build
@@ -38,7 +41,6 @@ if TYPE_CHECKING:
 CUT = ["--batch-tokens", "60", "--part-tokens", "90"]
 TEXTS = (*SENTENCES, "a b c d e f g", *SENTENCES[:2], "Where?")
 LABELS = tuple("good" if len(text) % 2 else "bad" for text in TEXTS)
-TABLES = ("points", "sentences")
 LINES = [f"Line {n} has {'many ' * (n % 7)}words, naïve ones too." for n in range(300)]
 
 
@@ -110,17 +112,18 @@ def test_it_is_the_atlas_that_is_built_in_memory(
 
 
 def check_parts(out: Path, atlas: Atlas) -> None:
-    """The tables have the points and the texts of the sample, which is of all tokens here."""
-    tables = [pd.concat(map(pd.read_parquet, sorted(out.glob(f"{name}-*")))) for name in TABLES]
-    points, sentences = tables
-    assert len(list(out.glob("points-*.parquet"))) > 2
-    layers, heads, size = atlas.shape
-    assert len(points) == layers * heads * size
-    for layer, head in np.ndindex(layers, heads):
-        own = points[(points["layer"] == layer + 1) & (points["head"] == head + 1)]
-        columns = [f"{side}_raw_{axis}" for side in ("query", "key") for axis in "xyz"]
-        expected = np.hstack(np.split(atlas.points["raw"][layer, head], 2))
-        np.testing.assert_array_equal(own[columns].to_numpy(), expected)
+    """Points and texts of the parts are those of the sample, which is of all tokens here."""
+    parts = [read_record(ProjectedPart, path) for path in sorted(out.glob("points-*.safetensors"))]
+    assert len(parts) > 2
+    sizes = [len(part.sentence) for part in parts]
+    assert sum(sizes) == len(atlas.tokens)
+    for stage, points in atlas.points.items():
+        queries, keys = np.split(points, 2, axis=2)
+        for part, end in zip(parts, np.cumsum(sizes), strict=True):
+            own = slice(end - len(part.sentence), end)
+            expected = np.concatenate([queries[:, :, own], keys[:, :, own]], axis=2)
+            np.testing.assert_array_equal(part.points[stage], expected)
+    sentences = pd.read_parquet(out / "sentences.parquet")
     assert tuple(sentences["text"]) == atlas.sentences
     assert tuple(sentences["label"]) == LABELS
 
@@ -167,7 +170,7 @@ def test_after_ctrl_c_the_same_command_goes_on_and_writes_the_bytes_of_a_single_
     assert "the same command resumes" in capsys.readouterr().err
     with pytest.MonkeyPatch.context() as patch:
         interrupted(patch, 1)  # which is not written again
-        patch.setattr("core.atlas.files.tables._table_of", failing(KeyboardInterrupt()))
+        patch.setattr("core.atlas.command_line.output.write_record", failing(KeyboardInterrupt()))
         assert atlas_build.main(given) == 130
     assert "Resuming after 2 parts" in capsys.readouterr().err
     assert atlas_build.main(given) == 0
@@ -263,12 +266,14 @@ def test_a_corpus_of_special_tokens_alone_is_refused(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("where", ["engine.folder.write_whole", "files.tables._table_of"])
+@pytest.mark.parametrize(
+    "where", ["engine.folder.write_record", "command_line.output.write_record"]
+)
 def test_a_full_disk_is_reported_and_what_is_finished_stays(
     where: str, given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"core.atlas.{where}", failing(OSError(28, "No space left")))
+        patch.setattr(f"core.atlas.{where}.write_record", failing(OSError(28, "No space left")))
         assert atlas_build.main(given) == 2
     assert "The disk is full" in last_line(capsys)
     assert not out.exists()
@@ -382,7 +387,7 @@ def test_a_folder_whose_files_only_have_our_names_is_never_removed(
     given = command(folder_of("bert"), corpus, out, "--restart")
     for folder, part, said in (
         (partial(out), "part-00000.safetensors", "run.json"),
-        (out, "points-00000.parquet", "atlas.json"),
+        (out, "points-00000.safetensors", ATLAS),
     ):
         folder.mkdir()
         (folder / said).write_text(manifest)
@@ -426,11 +431,11 @@ def test_an_atlas_is_replaced_by_restart_and_nothing_else_is(
 ) -> None:
     given = command(folder_of("bert"), corpus, out)
     assert atlas_build.main(given) == 0
-    before = (out / "atlas.json").stat().st_ino
+    before = (out / ATLAS).stat().st_ino
     assert atlas_build.main(given) == 2
     assert "exists already" in last_line(capsys)
     assert atlas_build.main([*given, "--restart"]) == 0
-    assert (out / "atlas.json").stat().st_ino != before
+    assert (out / ATLAS).stat().st_ino != before
     capsys.readouterr()
     for name in (".env", "thesis.txt", "points-of-view.md", "atlas.notes", "sample.txt"):
         (out / name).write_text("mine")
@@ -438,7 +443,7 @@ def test_an_atlas_is_replaced_by_restart_and_nothing_else_is(
         assert f"something other than an atlas ({name})" in last_line(capsys)
         assert (out / name).read_text() == "mine"
         (out / name).unlink()
-    assert (out / "atlas.json").exists()
+    assert (out / ATLAS).exists()
 
 
 def test_wrong_arguments_exit_as_command_lines_do(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import pickle
 import signal
@@ -15,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import psutil
 import pytest
 from safetensors.numpy import load_file
@@ -144,25 +142,14 @@ def test_two_workers_write_what_one_process_writes(
     with_ray = command(folder_of, corpus, outs[1], "--ray", LOCAL, "--workers", "2")
     assert atlas_build.main(with_ray) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["corpus", "one.atlas", "two.atlas"]
-    for name in ("sentences", "tokens"):
-        pd.testing.assert_frame_equal(rows_of(outs[0], name), rows_of(outs[1], name))
-    points = [rows_of(out, "points") for out in outs]
-    assert len(points[0]) > 1_000
-    pd.testing.assert_frame_equal(points[0], points[1], check_exact=False, rtol=1e-6, atol=1e-6)
-    check_arrays(load_file(outs[0] / "atlas.safetensors"), load_file(outs[1] / "atlas.safetensors"))
-    one, two = (json.loads((out / "atlas.json").read_text()) for out in outs)
-    assert two == one
-    names = [sorted(path.name for path in out.glob("search-*")) for out in outs]
-    assert names[0] == names[1] != []
+    names = [sorted(path.name for path in out.iterdir()) for out in outs]
+    assert names[0] == names[1]
     for name in names[0]:
-        assert (outs[0] / name).read_bytes() == (outs[1] / name).read_bytes()
-
-
-def rows_of(out: Path, name: str) -> pd.DataFrame:
-    """All rows of one kind in the folder of an atlas, in their one order."""
-    rows = pd.concat(map(pd.read_parquet, sorted(out.glob(f"{name}-*.parquet"))))
-    order = [key for key in ("layer", "head", "sentence", "position") if key in rows]
-    return rows.sort_values(order).reset_index(drop=True)
+        one, two = (out / name for out in outs)
+        if name.endswith(".parquet"):
+            assert one.read_bytes() == two.read_bytes()
+        else:
+            check_arrays(load_file(one), load_file(two))
 
 
 def check_arrays(one: dict[str, NDArray[Any]], two: dict[str, NDArray[Any]]) -> None:

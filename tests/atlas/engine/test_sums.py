@@ -72,7 +72,8 @@ def by_priority(sentence: tuple[int, int]) -> int:
 
 
 def joined_candidates(one: Candidates, other: Candidates) -> Candidates:
-    return first_candidates(*(np.concatenate(both) for both in zip(one, other, strict=True)))
+    numbers = np.concatenate([one.numbers, other.numbers])
+    return first_candidates(numbers, np.concatenate([one.lengths, other.lengths]))
 
 
 def test_moments_of_parts_are_those_of_all_however_far_from_the_origin_they_are() -> None:
@@ -131,11 +132,12 @@ def test_numbers_of_sentences_stay_and_come_in_order() -> None:
         {9: "a", 40: "b"},
     )
     assert part is not None
-    assert part.tokens.sentence.tolist() == [9] * 3 + [40] * 4
-    assert part.sentences == ("w0x0 w0x1", "w2x0 w2x1 w2x2")
-    assert part.labels == ("a", "b")
-    assert part.numbers.tolist() == [9, 40]
+    texts = part.texts
+    assert texts.tokens.sentence.tolist() == [9] * 3 + [40] * 4
+    assert texts.sentences == ("w0x0 w0x1", "w2x0 w2x1 w2x2")
+    assert texts.labels == ("a", "b")
+    assert texts.numbers.tolist() == [9, 40]
     tokens = [token.text for trace in (traces[0], traces[2]) for token in trace.tokens]
-    assert part.tokens.texts == tuple(tokens)
+    assert texts.tokens.texts == tuple(tokens)
     queries = np.vstack([trace.queries[1, 2] for trace in (traces[0], traces[2])])
     np.testing.assert_array_equal(part.vectors.queries[1, 2], queries)

@@ -16,7 +16,7 @@ from core.model import Chosen
 from core.vocabulary import Stage
 
 if TYPE_CHECKING:
-    from core.atlas.sources import Source  # plainly, it would lengthen the longest chain of imports
+    from core.atlas.source import Source  # plainly, it would lengthen the longest chain of imports
 
 # One of 5,000 tokens of the bundled model takes 76 MB: 46 of vectors, 30 of points. The server
 # takes 0.65 GB without any and should stay under 1 GB.

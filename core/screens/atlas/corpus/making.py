@@ -10,7 +10,7 @@ from functools import partial
 import streamlit as st
 
 from core.atlas.engine import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
-from core.atlas.sources import InMemory
+from core.atlas.source import Source
 from core.model import (
     Chosen,
     LoadedModel,
@@ -123,7 +123,7 @@ def _make(model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, s
             store = _trace(plan, model, corpus, bar)
             bar.show(1.0, _PROJECTING)
             size = cost_of(model, plan.tokens)
-            return keep_atlas(request, AtlasEntry(InMemory(atlas_of(store)), plan, size))
+            return keep_atlas(request, AtlasEntry(Source(atlas_of(store)), plan, size))
         finally:
             _building.release()
 
