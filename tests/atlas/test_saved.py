@@ -168,7 +168,7 @@ def test_what_no_atlas_is_is_refused(name: str, data: Files) -> None:
 
 def test_too_many_heads_are_refused() -> None:
     atlas = an_atlas()
-    norms, c = (np.repeat(each, 700, axis=1) for each in (atlas.norms, atlas.c))
+    norms, c = np.repeat(atlas.norms, 700, axis=1), np.repeat(atlas.c, 700, axis=1)
     with pytest.raises(RecordError, match="too large to open: it has 4,200 heads"):
         written(replace(atlas, norms=norms, c=c))
 
