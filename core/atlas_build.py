@@ -17,13 +17,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from core.atlas.command_line.checks import check_disk, check_out, locked, parts_folder
 from core.atlas.command_line.images import atlas_of_images, files_of
-from core.atlas.command_line.options import parser
-from core.atlas.command_line.output import replaced, write_folder
-from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan_corpus
-from core.atlas.command_line.tracing import traces_of
-from core.atlas.command_line.words import BuildError, count_of, progress, say, size_of
+from core.atlas.command_line.output import (
+    check_disk,
+    check_out,
+    locked,
+    parts_folder,
+    replaced,
+    write_folder,
+)
+from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan_corpus, traces_of
+from core.atlas.command_line.terminal import BuildError, count_of, parser, progress, say, size_of
 from core.atlas.distributed.session import ClusterError, Workers, joined
 from core.atlas.distributed.workers import Work, draw_parts, trace_chunks
 from core.atlas.engine import chunks_of, walk

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from core.atlas.command_line.output import draw_here
-from core.atlas.command_line.tracing import traces_of
+from core.atlas.command_line.plan import traces_of
 from core.atlas.distributed.session import Workers
 from core.atlas.engine import Chunk, walk
 from core.atlas.engine.constants import HeadConstants

@@ -16,7 +16,7 @@ import pytest
 
 from core import atlas_build
 from core.atlas import build_atlas, open_large
-from core.atlas.command_line.checks import locked
+from core.atlas.command_line.output import locked
 from core.atlas.command_line.plan import plan_corpus
 from core.atlas.data import ProjectedPart
 from core.atlas.engine.folder import FolderStore

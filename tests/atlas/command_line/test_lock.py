@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from core.atlas.command_line.checks import locked
-from core.atlas.command_line.words import BuildError
+from core.atlas.command_line.output import locked
+from core.atlas.command_line.terminal import BuildError
 
 ROOT = Path(__file__).parents[3]
 HOLD = """
 import sys
 from pathlib import Path
-from core.atlas.command_line.checks import locked
+from core.atlas.command_line.output import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -17,7 +17,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from core import atlas_build
-from core.atlas.command_line.tracing import traces_of
+from core.atlas.command_line.plan import traces_of
 from core.atlas.distributed.session import LOCAL
 from core.atlas.distributed.workers import (
     Work,

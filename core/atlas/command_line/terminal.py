@@ -1,9 +1,12 @@
-"""The arguments of ``python -m core.atlas_build``."""
+"""What ``python -m core.atlas_build`` takes and says."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+
+from tqdm import tqdm
 
 from core.model.running.tracing import BATCH_TOKENS
 
@@ -57,3 +60,28 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{number} is not positive")
     return number
+
+
+class BuildError(Exception):
+    """The atlas cannot be built; the message says why in one line."""
+
+
+def say(text: str) -> None:
+    """Write a line."""
+    sys.stderr.write(text + "\n")
+
+
+def progress(total: int, unit: str) -> tqdm:
+    """A progress bar, updated less often in a log than in a terminal."""
+    interval = 0.5 if sys.stderr.isatty() else 5
+    return tqdm(total=total, unit=unit, unit_scale=True, mininterval=interval)
+
+
+def size_of(count: float) -> str:
+    """Bytes in words."""
+    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{max(1, count / 1e6):,.0f} MB"
+
+
+def count_of(number: int, noun: str) -> str:
+    """A number with its noun, in the singular or the plural."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
