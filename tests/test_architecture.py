@@ -31,7 +31,7 @@ ORDER = {
         proof running weights language interventions loading bundled
     """,
     "analysis": ". projections head_patterns anomalies query_key images effect",
-    "atlas": ". one_head engine command_line distributed",
+    "atlas": ". engine command_line distributed",
     "figures": ". images query_key",
     "ui": "words serve address cache controls frame .",
     "screens/atlas": "corpus . head",

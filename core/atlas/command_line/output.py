@@ -15,8 +15,7 @@ from core.atlas.command_line.terminal import FOLDER, BuildError, count_of, say, 
 from core.atlas.data import join_texts
 from core.atlas.engine.constants import HeadConstants, assemble, find_constants, project_part
 from core.atlas.engine.folder import Dtype, FolderStore, remove_own
-from core.atlas.engine.sample import sampled_numbers, shown_numbers
-from core.atlas.engine.sums import Sums
+from core.atlas.engine.sums import Sums, sampled_numbers, shown_numbers
 from core.atlas.saved import ATLAS, POINTS, write_atlas
 from core.model import LoadedModel
 from core.records import UNFINISHED, is_record, write_record

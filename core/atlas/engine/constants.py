@@ -24,8 +24,7 @@ from core.atlas.data import (
     ModelFaithfulness,
     ProjectedPart,
 )
-from core.atlas.engine.sample import Sample
-from core.atlas.engine.sums import Sums
+from core.atlas.engine.sums import Sample, Sums
 from core.atlas.points import Plane, find_planes, place
 from core.vocabulary import STAGES, Stage
 

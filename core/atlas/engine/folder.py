@@ -21,9 +21,8 @@ from safetensors import SafetensorError, safe_open
 
 from core.analysis.arrays import Floats
 from core.atlas.data import CorpusTexts, CorpusVectors, Masks
-from core.atlas.engine.sample import Sample
 from core.atlas.engine.shard import Shard
-from core.atlas.engine.sums import Sums
+from core.atlas.engine.sums import Sample, Sums
 from core.model.trace import Array
 from core.records import UNFINISHED, RecordError, read_field, write_record, write_whole
 
@@ -54,7 +53,7 @@ class PartFile:
 
 
 class FolderStore:
-    """The parts in a folder, as :class:`core.atlas.engine.atlas.MemoryStore` has them in memory.
+    """The parts in a folder, as :class:`core.atlas.engine.build.MemoryStore` has them in memory.
 
     `dtype` is that of the vectors on disk: "float16" takes half the room and keeps three digits.
     """

@@ -407,7 +407,7 @@ def test_the_sample_is_an_atlas_of_whole_sentences_with_the_figures_of_all(
     out: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("core.atlas.engine.sample.SAMPLE_TOKENS", 100)
+    monkeypatch.setattr("core.atlas.engine.sums.SAMPLE_TOKENS", 100)
     assert atlas_build.main(command(folder_of("bert"), corpus, out)) == 0
     atlas, sample = in_memory(model_of, "bert"), open_large(out).sample
     assert 50 < len(sample.tokens) <= 100

@@ -22,8 +22,7 @@ from core.atlas.engine.folder import (
     open_folder,
     remove_folder,
 )
-from core.atlas.engine.sample import sampled_numbers
-from core.atlas.engine.sums import Sums
+from core.atlas.engine.sums import Sums, sampled_numbers
 from core.vocabulary import STAGES
 from tests.atlas.corpora import corpus_of
 from tests.atlas.engine.parts import trace_part

@@ -11,7 +11,6 @@ import pytest
 
 from core.atlas.blocks import MAX_PAIRS
 from core.atlas.engine import sums
-from core.atlas.engine.sample import sampled_numbers
 from core.atlas.engine.sums import (
     SAMPLE_TOKENS,
     Candidates,
@@ -20,6 +19,7 @@ from core.atlas.engine.sums import (
     first_candidates,
     merge,
     moments_of,
+    sampled_numbers,
 )
 from core.atlas.priority import first_within, priorities
 from tests.atlas.corpora import corpus_of

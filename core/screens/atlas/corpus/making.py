@@ -20,12 +20,14 @@ from core.model import (
     estimate_texts,
     trace_by_length,
 )
-from core.screens.atlas.corpus.cost import (
+from core.screens.atlas.corpus.entry import (
+    AtlasEntry,
     cost_of,
+    find_atlas,
+    keep_atlas,
     take_memory,
     too_large,
 )
-from core.screens.atlas.corpus.entry import AtlasEntry, find_atlas, keep_atlas
 from core.screens.atlas.corpus.images import plan_images, traced
 from core.screens.atlas.corpus.source import Corpus
 from core.ui import cache, controls

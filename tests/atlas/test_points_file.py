@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.atlas import Atlas, build_atlas
-from core.atlas.one_head.table import (
+from core.atlas.one_head import (
     ABOUT,
     EMBEDDING_ATLAS,
     embedding_atlas_file,

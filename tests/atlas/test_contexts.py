@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.atlas import Atlas, build_atlas
-from core.atlas.one_head.contexts import (
+from core.atlas.one_head import (
     MAX_TOKENS,
     contexts_of,
     draw_deciles,

@@ -1,8 +1,9 @@
-"""The sentence of a token of the atlas, and what the head on screen attends to in it."""
+"""The sentence or image of a token of the atlas, and what the head on screen attends to in it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from weakref import ref
 
 import numpy as np
 import streamlit as st
@@ -11,15 +12,20 @@ from numpy.typing import NDArray
 from core.analysis.layer_payload import LayerPayload
 from core.analysis.query_key.clouds import strongest_lines
 from core.atlas import Atlas
+from core.atlas.pixels import CorpusImages
 from core.components.head_view import show_one_head
-from core.figures.palette import token_colours
-from core.model import LoadedModel, ModelError, Trace, trace_by_length
+from core.figures.images.patch_heat import heat_pixels
+from core.figures.palette import palette, token_colours
+from core.model import LoadedModel, ModelError, Trace, trace_by_length, trace_patches
 from core.model.catalog import Modality
 from core.model.errors import NotOfferedError
 from core.screens.atlas.screen import Screen, contents_of
 from core.ui import cache
+from core.ui.cache.session import remembered
 from core.ui.serve.access import resolve
 from core.ui.words.messages import quote, show_model_error
+from core.ui.words.prose import Prose
+from core.vocabulary import percent
 
 KEYS_PER_QUERY = 2  # as AttentionViz draws them
 OTHER_TOKENS = "The model now splits these sentences into different tokens than this atlas."
@@ -125,3 +131,48 @@ def traces_of(
 def same_tokens(atlas: Atlas, sentence: int, trace: Trace) -> bool:
     """Whether the model splits a sentence into as many tokens as the atlas has for it."""
     return len(trace.tokens) == len(atlas.tokens.of_sentence(sentence))
+
+
+_SEEN = "_atlas_image_seen"  # the last image that the model saw again, and its trace
+_words = Prose(__file__)
+
+
+def show_image(screen: Screen, images: CorpusImages, token: int) -> Trace | None:
+    """The image under the attention of the token as a query, if the model is available.
+
+    Returns the model's trace of the image; None, with a message, if it is not available.
+    """
+    atlas, columns = screen.atlas, screen.atlas.tokens
+    image, position = int(columns.sentence[token]), int(columns.position[token])
+    st.markdown(f"**{quote(columns.displays[token])}** of {quote(atlas.sentences[image])}:")
+    model = model_of(atlas)
+    trace = None if model is None else _trace(atlas, images, model, image)
+    patches = images.of_image(image)
+    place = int(images.places(np.array([position]))[0])
+    if trace is None:
+        weights = np.ones(patches.count, dtype=np.float32)
+    else:
+        weights = trace.attention(screen.layer, screen.head)[position, patches.tokens]
+    theme = st.context.theme.type or "light"
+    frames = {place: palette(theme).query} if place >= 0 else {}
+    st.image(heat_pixels(patches, weights, theme, frames), width="stretch")
+    if trace is not None:
+        share = float(weights.sum())
+        shares = percent(share), percent(1 - share)
+        st.caption(_words("attention_of_a_patch", name=screen.name, shares=shares))
+    return trace
+
+
+def _trace(atlas: Atlas, images: CorpusImages, model: LoadedModel, image: int) -> Trace | None:
+    """What the model makes of the very pixels it had, kept until another image is chosen."""
+    try:
+        trace = remembered(
+            _SEEN, (ref(atlas), image), lambda: trace_patches(model, images.of_image(image))
+        )
+    except ModelError as error:
+        show_model_error(error)
+        return None
+    if not same_tokens(atlas, image, trace):
+        st.caption("The model cuts this image into other patches than this atlas has.")
+        return None
+    return trace
