@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
@@ -18,6 +17,7 @@ from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.pairs import permitted_somewhere
 from core.atlas.data import Atlas
 from core.model.trace import Array, Trace
+from core.records import well_formed
 
 DECILES = 10
 MAX_TOKENS = 2000  # run again: a few seconds with the bundled model
@@ -142,27 +142,20 @@ def embedding_atlas_file(
     own = np.tile(tokens, 2)
     sentence = atlas.tokens.sentence[own]
     columns: dict[str, Any] = {
-        "text": [_encodable(_marked(atlas, int(token))) for token in own],
+        "text": [well_formed(_marked(atlas, int(token))) for token in own],
         "category": np.repeat(["query", "key"], tokens.size),
-        "token": [_encodable(atlas.tokens.displays[i]) for i in own],
+        "token": [well_formed(atlas.tokens.displays[i]) for i in own],
         "position": atlas.tokens.position[own] + 1,
         "sentence_number": sentence + 1,
-        "sentence": [_encodable(atlas.sentences[i]) for i in sentence],
+        "sentence": [well_formed(atlas.sentences[i]) for i in sentence],
     }
     if atlas.labels:
-        columns["label"] = [_encodable(atlas.labels[i]) for i in sentence]
+        columns["label"] = [well_formed(atlas.labels[i]) for i in sentence]
     axes = {axis: points[:, i] for i, axis in enumerate("xy")}
-    table = pa.Table.from_pandas(pd.DataFrame(columns | axes), preserve_index=False)
-    known = table.schema.metadata or {}
-    table = table.replace_schema_metadata({**known, ABOUT: json.dumps(about).encode()})
+    table = pa.table(columns | axes, metadata={ABOUT: json.dumps(about)})
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     return buffer.getvalue()
-
-
-def _encodable(text: str) -> str:
-    """Halves of surrogate pairs, which no file can hold, become question marks."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _marked(atlas: Atlas, token: int) -> str:

@@ -50,13 +50,13 @@ def test_embedding_atlas_finds_the_columns_that_its_options_name(atlas: Atlas) -
         "[the] cat sat",
         "the [cat] sat",
         "the cat [sat]",
-        "[CLS] =1+1 ?",
-        "[=1+1] ?",
+        "[CLS] =1+1 \ufffd",
+        "[=1+1] \ufffd",
     ]
-    assert frame["token"].tolist()[2:7] == ["cat", "sat", "[CLS]", "=1+1", "?"]
+    assert frame["token"].tolist()[2:7] == ["cat", "sat", "[CLS]", "=1+1", "\ufffd"]
     assert frame["position"].tolist()[:7] == [1, 2, 3, 4, 1, 2, 3]
     assert frame["sentence_number"].tolist()[:7] == [1] * 4 + [2] * 3
-    assert frame["sentence"].tolist()[6] == "=1+1 ?"
+    assert frame["sentence"].tolist()[6] == "=1+1 \ufffd"
     assert frame["category"].tolist() == ["query"] * 7 + ["key"] * 7
     assert frame["label"].tolist() == (["a"] * 4 + ["b"] * 3) * 2
     assert not {"__row_index__", "FILE_NAME"} & set(frame)  # the names that it adds itself

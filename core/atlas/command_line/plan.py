@@ -119,11 +119,10 @@ def traces_of(
     """What traces the sentences of a part, each with its number, in batches of so many tokens."""
 
     def traces(chunk: Chunk) -> Iterator[tuple[int, Trace]]:
-        numbers, texts = list(chunk.lengths), [chunk.texts[number] for number in chunk.lengths]
-        lengths = list(chunk.lengths.values())
+        texts, lengths = zip(*((row.text, row.tokens) for row in chunk.rows), strict=True)
         traced = trace_by_length(
             model, texts, batch_tokens=batch_tokens, lengths=lengths, whole=False
         )
-        return ((numbers[place], trace) for place, trace in traced)
+        return ((chunk.rows[place].number, trace) for place, trace in traced)
 
     return traces

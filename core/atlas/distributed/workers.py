@@ -15,7 +15,7 @@ from pathlib import Path
 from core.atlas.command_line.output import draw_here
 from core.atlas.command_line.plan import traces_of
 from core.atlas.distributed.session import Workers
-from core.atlas.engine import Chunk, walk
+from core.atlas.engine import Chunk, Row, walk
 from core.atlas.engine.constants import HeadConstants
 from core.atlas.engine.folder import Dtype, FolderStore
 from core.atlas.engine.sums import Sums, merge
@@ -71,24 +71,14 @@ class Tracer:
 
 def write_chunk(folder: Path, chunk: Chunk) -> None:
     """Put the texts of a part where its worker finds them."""
-    content = {
-        "index": chunk.index,
-        "lengths": list(chunk.lengths.items()),
-        "texts": list(chunk.texts.values()),
-        "labels": list(chunk.labels.values()),
-    }
-    path = folder / _CHUNK.format(chunk.index)
-    write_whole(path, json.dumps(content).encode("ascii"))
+    content = json.dumps([chunk.index, chunk.rows])
+    write_whole(folder / _CHUNK.format(chunk.index), content.encode("ascii"))
 
 
 def read_chunk(folder: Path, index: int) -> Chunk:
-    """The texts of a part, by their numbers."""
-    content = json.loads((folder / _CHUNK.format(index)).read_bytes())
-    lengths = {int(number): int(tokens) for number, tokens in content["lengths"]}
-    texts, labels = (
-        dict(zip(lengths, content[name], strict=False)) for name in ("texts", "labels")
-    )
-    return Chunk(index, lengths, texts, labels)
+    """The texts of a part."""
+    index, rows = json.loads((folder / _CHUNK.format(index)).read_bytes())
+    return Chunk(index, tuple(Row(*row) for row in rows))
 
 
 def trace_chunks(
@@ -102,7 +92,7 @@ def trace_chunks(
     for chunk in chunks:
         indices.append(chunk.index)
         if store.finished(chunk.index):
-            on_progress(sum(chunk.lengths.values()))
+            on_progress(sum(row.tokens for row in chunk.rows))
         else:
             write_chunk(work.folder, chunk)
             unfinished.append(chunk.index)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -113,23 +113,6 @@ def sample_of(part: Shard, numbers: NDArray[np.int64]) -> Sample:
     return Sample(own[inside], counts[inside], part.masks, of_head)
 
 
-@dataclass(frozen=True, eq=False)
-class Chunk:
-    """What a part is made of: consecutive sentences of a corpus.
-
-    Attributes
-    ----------
-    index : the part's own number.
-    lengths : tokens of each sentence, by its number.
-    texts, labels : by number; labels may be none.
-    """
-
-    index: int
-    lengths: Mapping[int, int]
-    texts: Mapping[int, str]
-    labels: Mapping[int, str]
-
-
 class Row(NamedTuple):
     """A sentence of a corpus: its number, how many tokens it has, its text and its label."""
 
@@ -137,6 +120,14 @@ class Row(NamedTuple):
     tokens: int
     text: str
     label: str | None = None
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What a part is made of: its own number, and consecutive sentences of a corpus."""
+
+    index: int
+    rows: tuple[Row, ...]
 
 
 def walk(
@@ -149,8 +140,7 @@ def walk(
 
     Parameters
     ----------
-    traces_of : the traces of the sentences in ``chunk.lengths``, in any order, each with its
-        number.
+    traces_of : the traces of the chunk's sentences, in any order, each with its number.
     on_progress : called after each sentence, or finished part, with how many tokens it has. It may
         raise an exception to stop: the store keeps the finished parts.
     """
@@ -177,7 +167,9 @@ def _trace(
     for number, trace in traces_of(chunk):
         builder.add(number, trace)
         on_progress(len(trace.tokens))
-    part = builder.finish(chunk.texts, chunk.labels)
+    texts = {row.number: row.text for row in chunk.rows}
+    labels = {row.number: row.label for row in chunk.rows if row.label is not None}
+    part = builder.finish(texts, labels)
     store.put(chunk.index, part)
     return None if part is None else part.sums
 
@@ -191,18 +183,9 @@ def chunks_of(rows: Iterable[Row], part_tokens: int) -> Iterator[Chunk]:
     index, own, size = 0, list[Row](), 0
     for row in rows:
         if own and size + row.tokens > part_tokens:
-            yield _chunk(index, own)
+            yield Chunk(index, tuple(own))
             index, own, size = index + 1, [], 0
         own.append(row)
         size += row.tokens
     if own:
-        yield _chunk(index, own)
-
-
-def _chunk(index: int, rows: list[Row]) -> Chunk:
-    return Chunk(
-        index,
-        {row.number: row.tokens for row in rows},
-        {row.number: row.text for row in rows},
-        {row.number: row.label for row in rows if row.label is not None},
-    )
+        yield Chunk(index, tuple(own))

@@ -69,9 +69,7 @@ class FolderStore:
     @property
     def indices(self) -> list[int]:
         """Of the parts that are there, ascending."""
-        stem = _PART.partition("{")[0]
-        names = (path.name for path in self.folder.glob(f"{stem}*.safetensors"))
-        return sorted(int(name.removeprefix(stem).removesuffix(".safetensors")) for name in names)
+        return sorted(int(path.stem[5:]) for path in self.folder.glob("part-*.safetensors"))
 
     def finished(self, index: int) -> bool:
         """Whether the part is there, whole: a file that was cut short is none."""

@@ -172,7 +172,7 @@ def _trace(plan: Chosen, model: LoadedModel, corpus: Corpus, bar: Bar) -> Memory
 
 def _traces(model: LoadedModel, corpus: Corpus, chunk: Chunk) -> Iterator[tuple[int, Trace]]:
     """The traces of the texts or images of a piece, each with its place in the corpus."""
-    places = tuple(chunk.lengths)
+    places = [row.number for row in chunk.rows]
     if corpus.images:
         traces = traced(model, corpus, places)
     else:

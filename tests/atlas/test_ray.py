@@ -1,9 +1,10 @@
-"""Many workers make the atlas that one makes, whatever happens to one of them."""
+"""Ray: many workers make the atlas that one makes, and the command says what stops it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from safetensors.numpy import load_file
 
 from core import atlas_build
 from core.atlas.command_line.plan import traces_of
-from core.atlas.distributed.session import LOCAL
+from core.atlas.distributed.session import LOCAL, ClusterError, Workers, joined
 from core.atlas.distributed.workers import (
     Work,
     read_chunk,
@@ -29,16 +30,88 @@ from core.atlas.engine import Row, chunks_of, walk
 from core.corpus.sample import sample_sentences
 from core.model import load, trace_corpus
 from core.model.errors import UnknownModelError
-from tests.atlas.distributed.test_command import command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from core.atlas.distributed.session import Workers
     from core.atlas.engine.sums import Sums
     from tests.conftest import FolderOf
+
+
+# Ray makes a token in the home folder where there is none; of two processes that do so at the same
+# time, one would be left with the other's.
+os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+
+
+@pytest.fixture(scope="module")
+def two_workers() -> Iterator[Workers]:
+    """Ray on this machine, with room for two workers of one core."""
+    pytest.importorskip("ray", reason="Ray is optional, and not installed here")
+    with joined(LOCAL, workers=2) as workers:
+        yield workers
+
+
+def command(folder_of: FolderOf, corpus: Path, out: Path, *more: str) -> list[str]:
+    given = ["--model", str(folder_of("bert")), "--corpus", str(corpus), "--out", str(out)]
+    return [*given, "--part-tokens", "100", *more]
+
+
+def test_without_ray_the_command_says_what_to_install(
+    folder_of: FolderOf,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    (tmp_path / "a.txt").write_text("It rains.")
+    given = command(folder_of, tmp_path / "a.txt", tmp_path / "a.atlas", "--ray", "local")
+    assert atlas_build.main(given) == 2
+    assert "pip install -r core/atlas/distributed/requirements.txt" in capsys.readouterr().err
+
+
+@pytest.mark.nightly
+def test_a_cluster_that_is_not_there_is_told_in_one_line(
+    folder_of: FolderOf,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("ray", reason="Ray is optional, and not installed here")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))  # where a running cluster leaves its address
+    (tmp_path / "a.txt").write_text("It rains.")
+    for address, words in (
+        ("auto", "`ray start` has not been given"),
+        ("127.0.0.1:9", "No Ray at 127.0.0.1:9"),
+        ("ray://head:10001", "ray job submit"),
+    ):
+        given = command(folder_of, tmp_path / "a.txt", tmp_path / "a.atlas", "--ray", address)
+        assert atlas_build.main(given) == 2
+        (line,) = [one for one in capsys.readouterr().err.splitlines() if one.startswith("error")]
+        assert words in line
+
+
+@pytest.mark.nightly
+def test_a_cluster_that_ended_without_a_word_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray", reason="Ray is optional, and not installed here")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "ray_current_cluster").write_text("127.0.0.1:9\n")
+    with pytest.raises(ClusterError, match=r"No Ray at auto: .*refused"), joined("auto"):
+        pass
+
+
+@pytest.mark.nightly
+def test_a_worker_that_asks_for_more_cores_than_there_are_does_not_wait_for_ever() -> None:
+    pytest.importorskip("ray", reason="Ray is optional, and not installed here")
+    with joined(LOCAL, cores=1_000) as workers:
+        assert workers == Workers(1, 1_000, 0)
+
 
 TEXTS = sample_sentences()[:160]
 LINES = [f"It rains {'again and ' * (number % 5)}again." for number in range(60)]
@@ -71,10 +144,10 @@ def test_texts_travel_to_a_worker_as_they_are(tmp_path: Path) -> None:
     rows = [Row(7, 3, "naïve \N{CAT}\n\u2028", "good"), Row(9, 1, "", "—")]
     (chunk,) = chunks_of(rows, 100)
     write_chunk(tmp_path, chunk)
-    assert vars(read_chunk(tmp_path, 0)) == vars(chunk)
+    assert read_chunk(tmp_path, 0) == chunk
     (unlabelled,) = chunks_of([Row(7, 3, "It rains.")], 100)
     write_chunk(tmp_path, unlabelled)
-    assert vars(read_chunk(tmp_path, 0)) == vars(unlabelled)
+    assert read_chunk(tmp_path, 0) == unlabelled
 
 
 @pytest.mark.nightly
@@ -181,7 +254,7 @@ def test_auto_is_no_cluster_that_another_program_has_for_itself(
     environment = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
     done = subprocess.run(
         [sys.executable, "-c", code],
-        cwd=Path(__file__).parents[3],
+        cwd=Path(__file__).parents[2],
         env=environment | {"RAY_TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,

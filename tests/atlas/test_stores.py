@@ -24,8 +24,7 @@ from core.atlas.engine.folder import (
 )
 from core.atlas.engine.sums import Sums, sampled_numbers
 from core.vocabulary import STAGES
-from tests.atlas.corpora import corpus_of
-from tests.atlas.engine.parts import trace_part
+from tests.atlas.corpora import corpus_of, trace_part
 from tests.atlas.files import assert_same
 from tests.server import ROOT
 
@@ -63,11 +62,15 @@ def tracer(traces: list[Trace], ran: list[int]) -> Callable[[Chunk], Iterable[tu
     """The longest sentence of a piece first, as no walk has to keep their order."""
 
     def traces_of(chunk: Chunk) -> Iterator[tuple[int, Trace]]:
-        for number in sorted(chunk.lengths, key=lambda n: -chunk.lengths[n]):
-            ran.append(number)
-            yield number, traces[number]
+        for row in sorted(chunk.rows, key=lambda row: -row.tokens):
+            ran.append(row.number)
+            yield row.number, traces[row.number]
 
     return traces_of
+
+
+def numbers_of(chunk: Chunk) -> list[int]:
+    return [row.number for row in chunk.rows]
 
 
 def store_all(store: FolderStore | MemoryStore, traces: list[Trace]) -> Sums:
@@ -90,12 +93,11 @@ def test_pieces_are_consecutive_and_known_before_what_follows_is_read(traces: li
 
     chunks = chunks_of(reading(), PART_TOKENS)
     first = next(chunks)
-    assert (list(first.lengths), read) == ([0, 1], [0, 1, 2])
+    assert (numbers_of(first), read) == ([0, 1], [0, 1, 2])
     rest = list(chunks)
-    assert [list(chunk.lengths) for chunk in rest] == [[2], [3, 4], [5, 6], [7], [8], [9]]
+    assert [numbers_of(chunk) for chunk in rest] == [[2], [3, 4], [5, 6], [7], [8], [9]]
     assert [chunk.index for chunk in rest] == [1, 2, 3, 4, 5, 6]
-    assert first.texts == {0: text_of(traces[0]), 1: text_of(traces[1])}
-    assert first.labels == {0: "a", 1: "b"}
+    assert first.rows == tuple(rows_of(traces[:2]))
 
 
 def test_an_atlas_of_many_parts_is_that_of_one(traces: list[Trace]) -> None:
@@ -133,7 +135,8 @@ def test_parts_written_in_any_order_by_anyone_give_the_same_constants(
         folder.mkdir()
         for index in order:  # each by a writer of its own, some twice
             chunk = chunks[index]
-            part = trace_part(index, tracer(traces, [])(chunk), chunk.texts, chunk.labels)
+            texts = {row.number: row.text for row in chunk.rows}
+            part = trace_part(index, tracer(traces, [])(chunk), texts)
             FolderStore(folder).put(index, part)
         store = FolderStore(folder)
         ran: list[int] = []
@@ -173,16 +176,15 @@ def test_a_part_comes_back_from_the_disk_as_it_was(traces: list[Trace], tmp_path
 def test_a_part_without_a_sentence_is_finished_too(traces: list[Trace], tmp_path: Path) -> None:
     """As where a text has nothing but special tokens."""
     store = FolderStore(tmp_path)
-    empty = Chunk(0, {0: 3}, {0: "[SEP]"}, {})
-    (full,) = chunks_of([Row(1, 3, text_of(traces[1]))], 8)
+    empty = Chunk(0, (Row(0, 3, "[SEP]"),))
+    full = Chunk(1, (Row(1, 3, text_of(traces[1])),))
 
     def traces_of(chunk: Chunk) -> Iterator[tuple[int, Trace]]:
-        return iter([(1, traces[1])] if 1 in chunk.lengths else [])
+        return iter([(1, traces[1])] if 1 in numbers_of(chunk) else [])
 
     assert walk([empty], traces_of, store) is None
     assert store.finished(0)
     assert store.part(0) is None
-    full = Chunk(1, full.lengths, full.texts, full.labels)
     sums = walk([empty, full], traces_of, store)
     assert sums is not None
     assert sums.tokens == 3

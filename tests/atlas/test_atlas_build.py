@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from argparse import Namespace
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,6 +20,7 @@ from core import atlas_build
 from core.atlas import build_atlas, open_large
 from core.atlas.command_line.output import locked
 from core.atlas.command_line.plan import plan_corpus
+from core.atlas.command_line.terminal import BuildError
 from core.atlas.data import ProjectedPart
 from core.atlas.engine.folder import FolderStore
 from core.atlas.saved import ATLAS
@@ -29,6 +32,7 @@ from tests.atlas.files import as_stored, assert_same
 from tests.model.families import SENTENCES
 from tests.model.sweep.tiny import build
 from tests.model.test_refusal import failing
+from tests.server import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -488,3 +492,50 @@ def test_repeated_texts_are_told_and_another_label_or_text_is_another_digest(
         assert plan.corpus_size == 3
     assert len(digests) == 3
     assert said == ["2 texts repeat earlier ones, and are kept."] * 4
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from core.atlas.command_line.output import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_process_is_refused_until_the_first_is_done_or_dead(tmp_path: Path) -> None:
+    folder = tmp_path / "atlas.partial"
+    for kill in (False, True):
+        with subprocess.Popen(
+            [sys.executable, "-c", HOLD, str(folder)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        ) as other:
+            assert other.stdout is not None
+            assert other.stdin is not None
+            assert other.stdout.readline() == b"held\n"
+            with pytest.raises(BuildError, match="Another command is writing"), locked(folder):
+                pass
+            if kill:
+                other.kill()
+            else:
+                other.stdin.close()
+            other.wait(30)
+        with locked(folder):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_only_has_the_name_of_a_lock_stays(tmp_path: Path) -> None:
+    folder, own = tmp_path / "atlas.partial", tmp_path / "atlas.partial.lock"
+    own.write_text("mine")
+    with pytest.raises(BuildError, match="is not a lock of this command"), locked(folder):
+        pass
+    assert own.read_text() == "mine"
+    link = tmp_path / "other.partial.lock"
+    link.symlink_to(own)
+    with pytest.raises(BuildError, match="move it away"), locked(tmp_path / "other.partial"):
+        pass
+    assert link.is_symlink()

@@ -22,8 +22,7 @@ from core.atlas.engine.sums import (
     sampled_numbers,
 )
 from core.atlas.priority import first_within, priorities
-from tests.atlas.corpora import corpus_of
-from tests.atlas.engine.parts import trace_part
+from tests.atlas.corpora import corpus_of, trace_part
 
 # The first numbers of SplitMix64 seeded with 0, as its authors' C code prints them.
 SPLITMIX = (
