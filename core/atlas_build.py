@@ -21,6 +21,7 @@ from core.atlas.command_line.images import atlas_of_images, files_of
 from core.atlas.command_line.output import (
     check_disk,
     check_out,
+    draw_here,
     locked,
     parts_folder,
     replaced,
@@ -160,10 +161,8 @@ def _build_parts(
     if sums is None:
         raise BuildError("No text in the corpus has a token of its own.")
     with progress(len(store.indices), "part") as bar:
-        if workers is None:
-            write_folder(store, sums, out, settings, bar.update)
-        else:
-            write_folder(work.store, sums, out, settings, bar.update, draw_parts)
+        draw = draw_here if workers is None else draw_parts
+        write_folder(work.store, sums, out, settings, bar.update, draw)
     remove_folder(folder)
     say(f"{out}: {sums.tokens:,} tokens, {model.layers * model.heads:,} heads, {_size_of(out)}.")
 

@@ -36,6 +36,7 @@ from core.atlas.tables import (
 from core.records import UNFINISHED, RecordError, read_record, write_record
 from core.vocabulary import STAGES
 
+FOLDER = ".atlas"  # the end of its name
 ATLAS, POINTS = "atlas.safetensors", "points-{:05}.safetensors"
 MAX_BYTES = 2**31  # of the sample and the figures
 MAX_HEADER = 2**20  # bytes of the JSON: a hundred settings, numbers of layers

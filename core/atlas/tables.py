@@ -141,8 +141,9 @@ class FileTables:
     def _checked(self, name: str, column: str, values: pa.Array) -> Any:  # noqa: ANN401
         """An array of numbers, or texts that fit so many tokens: a dictionary may repeat one."""
         if pa.types.is_dictionary(values.type):
-            sizes = pc.binary_length(values.dictionary).take(values.indices)
-            is_wrong = pc.sum(sizes).as_py() > 4 * max_lengths(self.count)  # bytes of UTF-8
+            sizes, most = pc.binary_length(values.dictionary), 4 * max_lengths(self.count)  # UTF-8
+            is_long = (pc.max(sizes).as_py() or 0) * len(values) > most  # almost never
+            is_wrong = is_long and pc.sum(sizes.take(values.indices)).as_py() > most
             array = values
         else:
             array = values.to_numpy(zero_copy_only=False)

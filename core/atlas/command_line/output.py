@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.atlas.command_line.plan import Plan, vector_bytes
-from core.atlas.command_line.terminal import FOLDER, BuildError, count_of, say, size_of
+from core.atlas.command_line.terminal import BuildError, count_of, say, size_of
 from core.atlas.data import join_texts
 from core.atlas.engine.constants import HeadConstants, assemble, find_constants, project_part
 from core.atlas.engine.folder import Dtype, FolderStore, remove_own
 from core.atlas.engine.sums import Sums, sampled_numbers, shown_numbers
-from core.atlas.saved import ATLAS, POINTS, write_atlas
+from core.atlas.saved import ATLAS, FOLDER, POINTS, write_atlas
 from core.model import LoadedModel
 from core.records import UNFINISHED, is_record, write_record
 
@@ -49,7 +49,7 @@ def write_folder(
     out: Path,
     settings: Settings,
     on_progress: Callable[[int], object],
-    draw: Draw = draw_here,
+    draw: Draw,
 ) -> None:
     """Write the atlas of all parts of a store as a folder.
 

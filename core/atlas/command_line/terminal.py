@@ -8,9 +8,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from core.atlas.saved import FOLDER
 from core.model.running.tracing import BATCH_TOKENS
-
-FOLDER = ".atlas"  # what --out ends with
 
 
 def parser() -> argparse.ArgumentParser:
