@@ -17,29 +17,34 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from core.atlas.command_line.checks import check_disk, check_out, locked, parts_folder
 from core.atlas.command_line.images import atlas_of_images, files_of
-from core.atlas.command_line.options import parser
-from core.atlas.command_line.output import replaced, write_folder
-from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan_corpus
-from core.atlas.command_line.tracing import traces_of
-from core.atlas.command_line.words import BuildError, count_of, progress, say, size_of
-from core.atlas.data import facts_of
+from core.atlas.command_line.output import (
+    check_disk,
+    check_out,
+    draw_here,
+    locked,
+    parts_folder,
+    replaced,
+    write_folder,
+)
+from core.atlas.command_line.plan import Plan, fingerprint, part_tokens_of, plan_corpus, traces_of
+from core.atlas.command_line.terminal import BuildError, count_of, parser, progress, say, size_of
 from core.atlas.distributed.session import ClusterError, Workers, joined
 from core.atlas.distributed.workers import Work, draw_parts, trace_chunks
 from core.atlas.engine import chunks_of, walk
 from core.atlas.engine.folder import (
+    Dtype,
     FolderStore,
     ForeignFileError,
     ShardsError,
     open_folder,
     remove_folder,
 )
-from core.atlas.engine.shard_file import Dtype, VectorsError
-from core.atlas.files import AtlasFileError, finish_folder
+from core.atlas.saved import write_atlas
 from core.corpus.decoding import CorpusFileError
 from core.corpus.files import Corpus, open_corpus
 from core.model import LoadedModel, ModelError, load
+from core.records import RecordError
 
 STOPPED, FAILED = 130, 2  # exit codes
 _TOLD = (
@@ -48,8 +53,7 @@ _TOLD = (
     ForeignFileError,
     ModelError,
     CorpusFileError,
-    AtlasFileError,
-    VectorsError,
+    RecordError,
 )
 
 
@@ -157,10 +161,8 @@ def _build_parts(
     if sums is None:
         raise BuildError("No text in the corpus has a token of its own.")
     with progress(len(store.indices), "part") as bar:
-        if workers is None:
-            write_folder(store, sums, out, settings, bar.update)
-        else:
-            write_folder(work.store, sums, out, settings, bar.update, draw_parts)
+        draw = draw_here if workers is None else draw_parts
+        write_folder(work.store, sums, out, settings, bar.update, draw)
     remove_folder(folder)
     say(f"{out}: {sums.tokens:,} tokens, {model.layers * model.heads:,} heads, {_size_of(out)}.")
 
@@ -185,7 +187,7 @@ def build_images(options: argparse.Namespace) -> None:
         atlas = atlas_of_images(model, files, say)
         settings = {**atlas.settings, "corpus": options.images.name}
         with replaced(out) as folder:
-            finish_folder(folder, replace(facts_of(atlas), settings=settings), (), atlas)
+            write_atlas(folder, replace(atlas, settings=settings))
     say(
         f"{out}: {count_of(len(atlas.sentences), 'image')}, {len(atlas.tokens):,} tokens,"
         f" {model.layers * model.heads:,} heads, {_size_of(out)}."

@@ -9,7 +9,7 @@ open_page("atlas")
 from core.screens.atlas.first import first_entry, show_until_made
 from core.screens.atlas.corpus.opening import open_entry, show_about
 from core.screens.atlas.corpus.source import pick_source, shows_images
-from core.screens.atlas.examples import examples_for
+from core.screens.atlas.wording import examples_for
 from core.screens.atlas.find import draw_search, find, show_result
 from core.screens.atlas.matrix import show_all_heads
 from core.screens.atlas.screen import (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from unittest import mock
 
 from core.ui.words.pages import PAGES, Part
-from tests.atlas.folders import write_folder
+from tests.atlas.files import write_folder
 from tests.pages.atlases import small
 
 if TYPE_CHECKING:

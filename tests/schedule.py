@@ -16,11 +16,8 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.workermanage import WorkerController
 
-# They share Ray, or a server that is visited without a browser.
-TOGETHER = (
-    ("tests/atlas/distributed/",),
-    ("tests/hostile/test_uploads.py", "tests/test_visitor.py", "tests/ui/test_server.py"),
-)
+# They share a server that is visited without a browser.
+TOGETHER = (("tests/hostile/test_uploads.py", "tests/test_visitor.py", "tests/ui/test_server.py"),)
 
 
 class WholeFiles(LoadScopeScheduling):

@@ -31,7 +31,7 @@ ORDER = {
         proof running weights language interventions loading bundled
     """,
     "analysis": ". projections head_patterns anomalies query_key images effect",
-    "atlas": ". one_head search engine files sources command_line distributed",
+    "atlas": ". engine command_line distributed",
     "ui": "words serve address cache controls frame .",
     "screens/atlas": "corpus . head",
 }
@@ -40,6 +40,7 @@ ORDER = {
 _BELOW = {"ui", "components", "figures", "atlas", "analysis", "model", "trace", "corpus"}
 MAY_IMPORT: dict[str, set[str]] = {
     "vocabulary": set(),
+    "records": set(),
     "corpus": {"corpus"},
     "model": {"model", "corpus"},
     "analysis": {"analysis", "trace"},
@@ -67,8 +68,8 @@ LIBRARIES = {
 def floor_of(path: Path) -> str:
     parts = path.relative_to(ROOT).parts
     if parts[0] == "core":
-        if parts[1] == "vocabulary.py":
-            return "vocabulary"
+        if parts[1] in ("vocabulary.py", "records.py"):
+            return parts[1].removesuffix(".py")
         if parts[1:3] in (("atlas", "command_line"), ("atlas", "distributed")):
             return "command_line"
         return parts[1] if len(parts) > 2 else "core"
@@ -97,6 +98,8 @@ def is_permitted(path: Path, name: str) -> bool:
         return floor in LIBRARIES.get(root, {floor})
     if name in {"core.VERSION", "core.imported_late"} or name.startswith("core.vocabulary."):
         return floor != "vocabulary"
+    if name.startswith("core.records."):
+        return floor not in {"vocabulary", "records"}
     is_trace = name.startswith("core.model.trace.") and floor != "model"
     return ("trace" if is_trace else rest[0]) in MAY_IMPORT[floor]
 

@@ -12,7 +12,8 @@ from core import imported_late
 if TYPE_CHECKING:
     from core.atlas.data import Atlas
     from core.atlas.engine import build_atlas
-    from core.atlas.sources import open_large, search_tokens
+    from core.atlas.saved import open_large
+    from core.atlas.source import search_tokens
 
 __all__ = ["Atlas", "build_atlas", "open_large", "search_tokens"]
 
@@ -21,6 +22,7 @@ __getattr__ = imported_late(
     {
         "data": "Atlas",
         "engine": "build_atlas",
-        "sources": "open_large search_tokens",
+        "saved": "open_large",
+        "source": "search_tokens",
     },
 )

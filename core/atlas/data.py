@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools, Floats, Indices
+from core.atlas.pixels import CorpusImages
 from core.model.trace import Array, Layer, Token
+from core.records import Shape
 from core.vocabulary import Stage
-
-if TYPE_CHECKING:
-    from core.atlas.pixels import CorpusImages
 
 Ints = NDArray[np.int32]
 Masks = tuple[Bools, ...]  # a layer: (1 or head, token, token)
@@ -25,18 +24,26 @@ TOKEN_COLUMNS = ("sentence", "position", "word", "special", "spans")  # of numbe
 ONE_HEAD_TOKENS = 2_500  # most of a layout, and kept with vectors: UMAP takes about ten seconds
 DIMENSIONS = 3  # components stored; a plane uses the first two
 
+Sentences = Annotated[tuple[str, ...], Shape("sentence")]
+TokenTexts = Annotated[tuple[str, ...], Shape("token")]
+TokenNumbers = Annotated[Ints, Shape("token", 0)]
+# Principal components of queries and keys together, queries first
+Points = Annotated[Array, Shape("layer head 2*token 3")]
+Norms = Annotated[Array, Shape("layer head 2*token", 0)]  # of vectors before projection
+Share = Annotated[Floats, Shape("layer head", -1e-9, 1 + 1e-9, nan=True)]
+
 
 @dataclass(frozen=True, eq=False)
 class CorpusTokens:
     """The tokens of an atlas in columns, sentence after sentence, one entry per token."""
 
-    texts: tuple[str, ...]  # as the tokenizer gives them, e.g. ``"##y"``
-    displays: tuple[str, ...]  # what people read
-    sentence: Ints  # index into the atlas's sentences, ascending
-    position: Ints  # as in :class:`core.model.trace.Token`
-    word: Ints  # as in :class:`core.model.trace.Token`
-    special: Bools  # added by the tokenizer's template
-    spans: Ints  # first character in the sentence, and last + 1, (token, 2)
+    texts: TokenTexts  # as the tokenizer gives them, e.g. ``"##y"``
+    displays: TokenTexts  # what people read
+    sentence: TokenNumbers  # index into the atlas's sentences, ascending
+    position: TokenNumbers  # as in :class:`core.model.trace.Token`
+    word: Annotated[Ints, Shape("token", -1)]  # as in :class:`core.model.trace.Token`
+    special: Annotated[Bools, Shape("token")]  # added by the tokenizer's template
+    spans: Annotated[Ints, Shape("token 2", 0)]  # first character in the sentence, and last + 1
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -51,6 +58,14 @@ class CorpusTokens:
         first, last = np.searchsorted(self.sentence, [sentence, sentence + 1])
         return np.arange(first, last)
 
+    def which(self, chosen: Bools) -> CorpusTokens:
+        """Some of them, (token,)."""
+        return CorpusTokens(
+            tuple(compress(self.texts, chosen)),
+            tuple(compress(self.displays, chosen)),
+            *(getattr(self, name)[chosen] for name in TOKEN_COLUMNS),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class CorpusTexts:
@@ -63,13 +78,22 @@ class CorpusTexts:
     """
 
     tokens: CorpusTokens
-    sentences: tuple[str, ...]
-    labels: tuple[str, ...]
+    sentences: Sentences
+    labels: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> NDArray[np.int64]:
         """The number in the corpus of each sentence, ascending, (sentence,)."""
         return np.unique(self.tokens.sentence).astype(np.int64)
+
+    def which(self, numbers: NDArray[np.integer]) -> CorpusTexts:
+        """Those of these sentences that are here, perhaps none."""
+        wanted = np.isin(self.numbers, numbers)
+        return CorpusTexts(
+            self.tokens.which(np.isin(self.tokens.sentence, numbers)),
+            tuple(compress(self.sentences, wanted)),
+            tuple(compress(self.labels, wanted)),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,8 +139,9 @@ class ModelFaithfulness:
     As in :class:`core.analysis.query_key.faithfulness.Faithfulness`; NaN where it is not defined.
     """
 
-    correlation: Floats  # within rows, over the permitted pairs of all sentences
-    top1: Floats  # among the keys of the query's sentence
+    # Within rows, over the permitted pairs of all sentences
+    correlation: Annotated[Floats, Shape("layer head", -1 - 1e-9, 1 + 1e-9, nan=True)]
+    top1: Share  # among the keys of the query's sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,49 +149,39 @@ class Measured:
     """What faithfulness was measured on."""
 
     tokens: int  # how many of the corpus
-    top1: Floats  # the uniform baseline, (layer, head): what random points keep
+    top1: Share  # the uniform baseline, (layer, head): what random points keep
+
+
+@dataclass(frozen=True, eq=False)
+class ProjectedPart:
+    """Where every head puts the tokens of some whole sentences of an atlas."""
+
+    sentence: TokenNumbers  # in the corpus
+    position: TokenNumbers
+    points: Mapping[Stage, Points]
+    norms: Norms
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HeadFigures:
-    """What is chosen and measured of every head over all tokens of a corpus."""
-
-    shares: Mapping[Stage, Floats]  # of the variance, by component, (layer, head, 3)
-    c: Floats  # what scales queries and keys when they are normalized, (layer, head)
-    faithfulness: Mapping[Stage, ModelFaithfulness]
-    measured: Measured
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Measures(HeadFigures):
-    """What an atlas knows of a model and of its heads over all tokens of a corpus."""
+class Atlas:
+    """Every head's queries and keys over a corpus, or over a sample of one, numbered anew."""
 
     model: str  # the name it was loaded by
     causal: bool  # whether no token attends to a later one
+    tokens: CorpusTokens
+    sentences: Sentences
+    labels: tuple[str, ...] = ()
+    points: Mapping[Stage, Points]
+    norms: Norms
+    # Of the variance, by component
+    shares: Mapping[Stage, Annotated[Floats, Shape("layer head 3", -1e-4, 1 + 1e-4)]]
+    c: Annotated[Floats, Shape("layer head", 1e-300)]  # scales queries and keys when normalized
+    faithfulness: Mapping[Stage, ModelFaithfulness]
+    measured: Measured
     settings: Mapping[str, str | int] = field(default_factory=dict)  # how it was built, to show
     layer_numbers: tuple[int, ...] = ()  # the model's own, from 1, where some do not attend
     depth: int | None = None  # layers of the model, those that do not attend included
     images: CorpusImages | None = None  # of an atlas of images; their names are its sentences
-
-    @property
-    def layer_labels(self) -> tuple[int, ...]:
-        """The number of each layer, as people read it."""
-        return self.layer_numbers or tuple(range(1, self.heads[0] + 1))
-
-    @property
-    def heads(self) -> tuple[int, int]:
-        """(layers, heads of each)."""
-        layers, heads = self.c.shape
-        return layers, heads
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Atlas(CorpusTexts, Measures):
-    """Every head's queries and keys over a corpus; its sentences are numbered without gaps."""
-
-    # Principal components of queries and keys together, queries first, (layer, head, 2 token, 3)
-    points: Mapping[Stage, Array]
-    norms: Array  # lengths of the vectors before projection, (layer, head, 2 token)
     masks: Mapping[int, Masks] = field(default_factory=dict)  # of sentences with unusual ones
     rules: tuple[Layer, ...] = ()  # without masks; empty for an atlas opened from a file
     vectors: SampledVectors | None = None  # None for an atlas opened from a file
@@ -177,53 +192,22 @@ class Atlas(CorpusTexts, Measures):
         layers, heads, points, _ = self.points["raw"].shape
         return layers, heads, points // 2
 
+    @property
+    def layer_labels(self) -> tuple[int, ...]:
+        """The number of each layer, as people read it."""
+        return self.layer_numbers or tuple(range(1, len(self.c) + 1))
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AtlasFacts(Measures):
-    """All of an atlas that does not grow with its tokens; `images` only of one in one file.
+    @property
+    def texts(self) -> CorpusTexts:
+        """Its tokens and sentences."""
+        return CorpusTexts(self.tokens, self.sentences, self.labels)
 
-    Attributes
-    ----------
-    tokens, sentences : how many the corpus has.
-    labelled : whether its sentences have labels.
-    """
-
-    tokens: int
-    sentences: int
-    labelled: bool
-
-
-@dataclass(frozen=True, eq=False)
-class ProjectedPart(CorpusTexts):
-    """Some whole sentences of an atlas, with where every head puts their tokens.
-
-    Attributes
-    ----------
-    index : of the part; parts in order of their index have sentences in order of their numbers.
-    points : by stage, float32 (layer, head, 2 token, 3), queries first.
-    norms : float32 (layer, head, 2 token).
-    layer_labels : as of :class:`Atlas`.
-    """
-
-    index: int
-    points: Mapping[Stage, Array]
-    norms: Array
-    layer_labels: tuple[int, ...]
-
-
-def values_of(kind: type[HeadFigures], record: HeadFigures) -> dict[str, Any]:
-    """The fields that a record shares with others of this kind, by name."""
-    return {each.name: getattr(record, each.name) for each in fields(kind)}
-
-
-def facts_of(atlas: Atlas) -> AtlasFacts:
-    """What of an atlas does not grow with its tokens."""
-    return AtlasFacts(
-        tokens=len(atlas.tokens),
-        sentences=len(atlas.sentences),
-        labelled=bool(atlas.labels),
-        **values_of(Measures, atlas),
-    )
+    @property
+    def corpus_size(self) -> tuple[int, int]:
+        """How many tokens and sentences the corpus has, which the settings of a sample say."""
+        own = len(self.tokens), len(self.sentences)
+        tokens, sentences = (self.settings.get(*each) for each in zip(SAMPLED, own, strict=True))
+        return int(tokens), int(sentences)
 
 
 def token_columns(parts: Sequence[tuple[Token, ...]]) -> CorpusTokens:
@@ -242,27 +226,16 @@ def token_columns(parts: Sequence[tuple[Token, ...]]) -> CorpusTokens:
 
 def join_texts(parts: Sequence[CorpusTexts]) -> CorpusTexts:
     """The sentences of all parts, one after the other."""
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(part.tokens, name) for part in parts])
-        for name in TOKEN_COLUMNS
-    }
-    for name in ("texts", "displays"):
-        columns[name] = tuple(text for part in parts for text in getattr(part.tokens, name))
+    tokens = [part.tokens for part in parts]
+    numbers: list[Any] = [
+        np.concatenate([getattr(each, name) for each in tokens]) for name in TOKEN_COLUMNS
+    ]
     return CorpusTexts(
-        CorpusTokens(**columns),
+        CorpusTokens(
+            tuple(text for each in tokens for text in each.texts),
+            tuple(text for each in tokens for text in each.displays),
+            *numbers,
+        ),
         tuple(text for part in parts for text in part.sentences),
         tuple(label for part in parts for label in part.labels),
-    )
-
-
-def pick_texts(part: CorpusTexts, numbers: NDArray[np.integer]) -> CorpusTexts:
-    """Those of these sentences that are in a part, perhaps none."""
-    inside, wanted = np.isin(part.tokens.sentence, numbers), np.isin(part.numbers, numbers)
-    columns: dict[str, Any] = {name: getattr(part.tokens, name)[inside] for name in TOKEN_COLUMNS}
-    for name in ("texts", "displays"):
-        columns[name] = tuple(compress(getattr(part.tokens, name), inside))
-    return CorpusTexts(
-        CorpusTokens(**columns),
-        tuple(compress(part.sentences, wanted)),
-        tuple(compress(part.labels, wanted)),
     )

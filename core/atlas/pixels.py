@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from core.analysis.arrays import Indices
 from core.analysis.images.colour import PatchLooks, looks_of
 from core.model.trace import Array, Patches
+from core.records import Shape
 
 Pixels = NDArray[np.uint8]
 MAX_SPRITE = 8  # pixels: 192 bytes a patch, 2 MB of the 10,000 tokens that a cloud draws
@@ -28,7 +30,7 @@ class CorpusImages:
     first : a first patch's place among the tokens of its image.
     """
 
-    pixels: Pixels
+    pixels: Annotated[Pixels, Shape("sentence height width 3")]
     size: int
     first: int
 

@@ -40,8 +40,9 @@ def decode(data: bytes, name: str, codec: str = "") -> Decoded:
     """The text of `data`, without byte order marks; `name` is for messages.
 
     Line ends stay as they are. The text has no surrogates: it can be written as UTF-8. What is not
-    is read by the `codec` that was guessed for what stands before. Raises `CorpusFileError` when
-    the file is empty, larger than `MAX_BYTES`, or not text in a known encoding.
+    UTF-8, but for a few letters, is read by the `codec` that was guessed for what stands before.
+    Raises `CorpusFileError` when the file is empty, larger than `MAX_BYTES`, or not text in a known
+    encoding.
     """
     if not data:
         raise CorpusFileError(
@@ -54,7 +55,7 @@ def decode(data: bytes, name: str, codec: str = "") -> Decoded:
     except UnicodeDecodeError:
         if marked or b"\0" in data:
             raise not_text(name) from None
-        decoded = (codec and _by(codec, data, name)) or _broken_utf8(data) or _guess(data, name)
+        decoded = _broken_utf8(data) or (_by(codec, data, name) if codec else _guess(data, name))
     return _checked(decoded, name)
 
 

@@ -145,6 +145,7 @@ def _tables(file: NativeFile, name: str, add: Callable[[str], object]) -> Iterat
 
 
 def _of_parquet(file: NativeFile, name: str) -> Iterator[CorpusTable]:
+    """Some rows at a time, so that memory is bounded; `CorpusFileError` for a damaged file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -170,6 +171,10 @@ def _portions(file: NativeFile, name: str) -> Iterator[bytes]:
 
 
 def _recoded(file: NativeFile, name: str) -> Iterator[bytes]:
+    """The bytes of a file, in UTF-8 where its mark says UTF-16; letters may be cut in two else.
+
+    Raises `CorpusFileError` where they are not what the mark says.
+    """
     data = file.read(_PORTION)
     decoder = codecs.getincrementaldecoder("utf-16")()
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

@@ -85,10 +85,6 @@ class WrongInputError(ModelError):
     """A text was given to a model of images, or an image to a model of texts."""
 
 
-class TraceFileError(ValueError):
-    """A file is not a trace that can be opened; the message says why in a sentence."""
-
-
 def first_line(error: Exception) -> str:
     """What an exception says, short enough for a message."""
     text = str(error).strip().split("\n")[0][:160]

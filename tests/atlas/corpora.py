@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.atlas.engine.shard import ShardBuilder
 from core.model.trace import Layer, Token, Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from core.atlas.engine.shard import Shard
+
+    Texts = Sequence[str] | Mapping[int, str]
 
 SCALING = 0.5
 
@@ -72,3 +77,16 @@ def corpus_of(lengths: Sequence[int], **options: Any) -> list[Trace]:
         )
         for number, length in enumerate(lengths)
     ]
+
+
+def trace_part(
+    index: int,
+    traces: Iterable[tuple[int, Trace]],
+    texts: Texts = (),
+    labels: Texts = (),
+) -> Shard | None:
+    """The part of these traces, each with its sentence's number; None where there is none."""
+    builder = ShardBuilder(index)
+    for number, trace in traces:
+        builder.add(number, trace)
+    return builder.finish(texts, labels)

@@ -1,4 +1,4 @@
-"""Atlases' files made by hand and forged ones, for tests of reading them."""
+"""Atlases made by hand, their folders, and forged ones, for tests of reading them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import numpy as np
 from safetensors.numpy import load, save
 
 from core.atlas import Atlas, build_atlas, open_large
-from core.vocabulary import Stage
+from core.atlas.data import CorpusTexts, ProjectedPart
+from core.atlas.saved import ATLAS, POINTS, write_atlas
+from core.records import write_record
+from core.vocabulary import STAGES
 from tests.atlas.corpora import read_words, trace_of
-from tests.atlas.folders import save_atlas
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     Files = Mapping[str, bytes]
 
 LAYERS, HEADS, DIM = 2, 3, 4
-STAGES: tuple[Stage, ...] = ("raw", "translated", "normalized")
 SENTENCES = (
     "Oh, this book?",
     "</script><img src=x onerror=alert(1)> $x$ :red[x]",
@@ -34,7 +35,6 @@ SENTENCES = (
     "a",
 )
 LABELS = ("good", "bad", "good", "\ud83d “—”")
-JSON, ARRAYS = "atlas.json", "atlas.safetensors"
 
 
 def trace(text: str, seed: int, *, causal: bool) -> Trace:
@@ -91,6 +91,57 @@ def assert_same(found: Any, expected: Any, where: str = "atlas", tolerance: floa
         assert type(found) is type(expected), where
 
 
+def part_of(atlas: Atlas, sentences: Sequence[int]) -> tuple[CorpusTexts, ProjectedPart]:
+    """Some sentences of an atlas in memory."""
+    texts = atlas.texts.which(np.array(sentences))
+    own = np.flatnonzero(np.isin(atlas.tokens.sentence, sentences))
+    both = np.concatenate([own, own + len(atlas.tokens)])
+    points = {stage: atlas.points[stage][:, :, both] for stage in STAGES}
+    tokens = texts.tokens
+    return texts, ProjectedPart(tokens.sentence, tokens.position, points, atlas.norms[:, :, both])
+
+
+def sample_of(atlas: Atlas, sentences: Sequence[int]) -> Atlas:
+    """An atlas of these alone, with the figures of all."""
+    texts, part = part_of(atlas, sentences)
+    own = np.searchsorted(texts.numbers, texts.tokens.sentence).astype(np.int32)
+    whole = {"corpus_tokens": len(atlas.tokens), "corpus_sentences": len(atlas.sentences)}
+    return replace(
+        atlas,
+        tokens=replace(texts.tokens, sentence=own),
+        sentences=texts.sentences,
+        labels=texts.labels,
+        points=part.points,
+        norms=part.norms,
+        settings={**atlas.settings, **whole},
+    )
+
+
+def write_folder(
+    atlas: Atlas, folder: Path, parts: Sequence[Sequence[int]], sample: Sequence[int]
+) -> Path:
+    """A folder with parts of these sentences, and a sample of some."""
+    folder.mkdir()
+    for index in reversed(range(len(parts))):  # in any order
+        write_record(part_of(atlas, parts[index])[1], folder / POINTS.format(index))
+    finish(atlas, folder, parts, sample)
+    return folder
+
+
+def finish(
+    atlas: Atlas, folder: Path, parts: Sequence[Sequence[int]], sample: Sequence[int] = (0,)
+) -> None:
+    """Write what a folder has beside its points."""
+    write_atlas(folder, sample_of(atlas, sample), [part_of(atlas, own)[0] for own in parts])
+
+
+def save_atlas(atlas: Atlas, folder: Path) -> Path:
+    """A folder whose sample is all of it, as that of images; without the points."""
+    folder.mkdir()
+    write_atlas(folder, atlas, () if atlas.images else (atlas.texts,))
+    return folder
+
+
 def written(atlas: Atlas) -> dict[str, bytes]:
     """The files of its folder, by name."""
     with TemporaryDirectory() as place:
@@ -105,25 +156,19 @@ def opened(files: Files) -> Atlas:
         return open_large(Path(folder)).sample
 
 
-def description_of(files: Files) -> dict[str, Any]:
-    return json.loads(files[JSON])
+def unpacked(raw: bytes) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Arrays that may be changed, and the description of a record."""
+    size = int.from_bytes(raw[:8], "little")
+    about = json.loads(json.loads(raw[8 : 8 + size])["__metadata__"]["record"])
+    return {name: array.copy() for name, array in load(raw).items()}, about
 
 
-def arrays_of(files: Files) -> dict[str, NDArray[Any]]:
-    """Copies that may be changed."""
-    return {name: array.copy() for name, array in load(files[ARRAYS]).items()}
+def packed(arrays: dict[str, NDArray[Any]], about: Mapping[str, Any] | str) -> bytes:
+    return save(arrays, {"record": about if isinstance(about, str) else json.dumps(about)})
 
 
-def forged(
-    files: Files,
-    description: dict[str, Any] | bytes | None = None,
-    arrays: dict[str, NDArray[Any]] | bytes | None = None,
-) -> dict[str, bytes]:
-    """The same with another description, or other arrays."""
-    changed = dict(files)
-    if description is not None:
-        raw = description if isinstance(description, bytes) else json.dumps(description).encode()
-        changed[JSON] = raw
-    if arrays is not None:
-        changed[ARRAYS] = arrays if isinstance(arrays, bytes) else save(arrays)
-    return changed
+def forged(files: Files, change: Callable[[dict[str, Any], dict[str, Any]], object]) -> Files:
+    """The same once arrays, or the fields that describe the atlas, are changed."""
+    arrays, about = unpacked(files[ATLAS])
+    change(arrays, about["content"])
+    return {**files, ATLAS: packed(arrays, about)}

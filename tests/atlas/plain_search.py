@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from core.atlas.search import MAX_QUERY, SearchError
+from core.atlas.source import MAX_QUERY, SearchError
 
 if TYPE_CHECKING:
     from core.atlas import Atlas
-    from core.atlas.search import Kind
+    from core.atlas.source import Kind
 
 
 def search_plainly(atlas: Atlas, query: str, kind: Kind) -> tuple[list[int], int, int]:

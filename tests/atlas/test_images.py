@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import colorsys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -12,11 +12,10 @@ import pytest
 from core.analysis.images.colour import HUES, oklab
 from core.atlas import Atlas, build_atlas
 from core.atlas.colours import offered_colourings, point_tones
-from core.atlas.files import AtlasFileError
-from core.atlas.search import SearchError
-from core.atlas.search.patches import search_patches
+from core.atlas.source import SearchError, search_patches
+from core.records import RecordError
 from tests.analysis.images.pictures import confetti, image_trace
-from tests.atlas.files import description_of, forged, opened, written
+from tests.atlas.files import forged, opened, written
 
 if TYPE_CHECKING:
     from core.model.trace import Patches, Trace
@@ -127,12 +126,10 @@ def test_a_saved_atlas_of_images_opens_with_its_pixels(atlas: Atlas) -> None:
         )
 
 
-@pytest.mark.parametrize(
-    "grid", [[12, 16, 4], [12, 16, 0, 2], [12, 16, 4, 1], [16, 16, 4, 2], ["12", 16, 4, 2], "grid"]
-)
+@pytest.mark.parametrize("grid", [{"size": 0}, {"size": 5}, {"first": 1}, {"size": "4"}, "grid"])
 def test_a_grid_that_the_tokens_do_not_fill_is_refused(atlas: Atlas, grid: object) -> None:
-    data = written(atlas)
-    description = description_of(data)
-    assert description["images"] == [12, 16, 4, 2]
-    with pytest.raises(AtlasFileError, match="images"):
-        opened(forged(data, description | {"images": grid}))
+    def change(_: object, content: dict[str, Any]) -> None:
+        content["images"] = content["images"] | grid if isinstance(grid, dict) else grid
+
+    with pytest.raises(RecordError, match="images"):
+        opened(forged(written(atlas), change))

@@ -149,7 +149,7 @@ def test_a_layout_is_of_the_vectors_as_the_whole_corpus_moves_them(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of which the atlas keeps those of as many tokens as a layout takes at most."""
-    monkeypatch.setattr("core.atlas.engine.atlas.ONE_HEAD_TOKENS", 15)
+    monkeypatch.setattr("core.atlas.engine.build.ONE_HEAD_TOKENS", 15)
     traces = corpus_of(LENGTHS, causal=True, window=3)
     atlas = build_atlas(traces)
     assert atlas.vectors is not None

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.atlas import Atlas, build_atlas, search_tokens
-from core.atlas.search import KINDS, MAX_QUERY, Kind, SearchError
+from core.atlas.source import KINDS, MAX_QUERY, Kind, SearchError
 from core.model import load, trace_by_length
 from tests.atlas.corpora import read_words, trace_of
 

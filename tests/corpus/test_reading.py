@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.corpus.decoding import MAX_BYTES, CorpusFileError
+from core.corpus.decoding import MAX_BYTES, CorpusFileError, decode
 from core.corpus.reading import CorpusTable, Texts, choose, read_lines, read_table
 from core.corpus.rows import MAX_COLUMNS, MAX_ROWS
 
@@ -75,6 +75,15 @@ def test_older_encodings_are_guessed_and_the_guess_is_told(
     table = read_table(text.encode(codec), "a.txt")
     assert "\n".join(table.cells[0]) == text
     assert [f"{named} is a guess" in note and "UTF-8" in note for note in table.notes] == [True]
+
+
+def test_a_broken_letter_among_many_of_utf8_is_no_other_encoding() -> None:
+    """Though what stands before it in a large file was one."""
+    data = UMLAUTS.encode() + b"\xfc"
+    for codec in ("", "cp1252"):
+        found = decode(data, "a.txt", codec)
+        assert found.text == f"{UMLAUTS}\ufffd"
+        assert found.notes == ("1 character could not be read and shows as �.",)
 
 
 def test_marks_inside_a_text_and_few_nuls_are_left_out() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.atlas import Atlas, build_atlas, search_tokens
-from core.atlas.search import MAX_QUERY
+from core.atlas.source import MAX_QUERY
 from core.corpus.sample import sample_sentences
 from tests.atlas.corpora import read_words, trace_of
 

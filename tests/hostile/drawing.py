@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from core.analysis.layers import rows_of
 from core.atlas import search_tokens
 from core.atlas.colours import offered_colourings, point_tones
-from core.atlas.search import KINDS
-from core.atlas.sources import InMemory
+from core.atlas.source import KINDS, Source
 from core.components.points import AtlasCloud, points_page
 from core.figures.heads import head_map
 from core.figures.palette import palette
@@ -37,7 +36,7 @@ def draw_clouds(atlas: Atlas) -> None:
     tokens = tile_tokens(atlas, None)
     for colour in offered_colourings(atlas):
         for stage in atlas.points:
-            screen = Screen(AtlasEntry(InMemory(atlas)), atlas, 0, 0, "PCA", stage, colour)
+            screen = Screen(AtlasEntry(Source(atlas)), atlas, 0, 0, "PCA", stage, colour)
             tones = point_tones(atlas, colour).numbers
             of_heads = tones.reshape(-1, 2 * size) if tones.ndim > 1 else tones
             points = tile_points(atlas, stage, tokens)
@@ -63,7 +62,7 @@ def search(atlas: Atlas) -> None:
 
 
 def say(atlas: Atlas) -> None:
-    entry = AtlasEntry(InMemory(atlas))
+    entry = AtlasEntry(Source(atlas))
     kept = atlas.faithfulness["raw"]
     said = [
         wording.faithfulness_note(float(kept.correlation[0, 0]), float(kept.top1[0, 0])),

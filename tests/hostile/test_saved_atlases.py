@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
-from core.atlas.files import AtlasFileError
-from tests.atlas.files import an_atlas, arrays_of, description_of, forged, opened, written
+from core.atlas.saved import ATLAS
+from core.records import RecordError
+from tests.atlas.files import an_atlas, forged, opened, packed, unpacked, written
 from tests.hostile import attacks_on_saved_atlases as attacks
 from tests.hostile.child import run_attacks
 from tests.hostile.drawing import draw_all
@@ -72,14 +72,14 @@ def test_whatever_opens_is_drawn() -> None:
     for seed in range(MUTATIONS):
         data = files[seed // 2 % 2]
         draw = random.Random(seed)  # noqa: S311 - no secret
-        description, arrays = description_of(data), arrays_of(data)
+        arrays, about = unpacked(data[ATLAS])
         if seed % 2:
-            description = mutated(description, draw)
+            about["content"] = mutated(about["content"], draw)
         else:
             with_odd_numbers(arrays, draw)
         try:
-            atlas = opened(forged(data, json.dumps(description).encode(), arrays))
-        except AtlasFileError as error:
+            atlas = opened({**data, ATLAS: packed(arrays, about)})
+        except RecordError as error:
             refused += 1
             assert len(str(error)) < 300  # noqa: PT017 - what is refused is not known before
         else:
@@ -101,23 +101,26 @@ EXTREMES: dict[str, tuple[str, float]] = {
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", EXTREMES)
 def test_arrays_of_extremes_are_drawn(name: str) -> None:
-    data = written(an_atlas())
-    arrays = arrays_of(data)
     array, value = EXTREMES[name]
-    arrays[array].reshape(-1)[:: 1 if array == "tokens.special" else 10**6] = value
-    draw_all(opened(forged(data, arrays=arrays)))
+
+    def change(arrays: dict[str, NDArray[Any]], _: object) -> None:
+        arrays[array].reshape(-1)[:: 1 if array == "tokens.special" else 10**6] = value
+
+    draw_all(opened(forged(written(an_atlas()), change)))
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("text", ["", "\0", "<b>", "$x$ :red[x]"])
 def test_texts_of_nothing_or_of_marks_are_drawn(text: str) -> None:
     """All tokens alike."""
-    data = written(an_atlas())
-    arrays = arrays_of(data)
-    arrays["texts.vocabulary"] = np.frombuffer(text.encode(), np.uint8)
-    arrays["texts.vocabulary.ends"] = np.array([len(text)], np.int64)
-    for name in ("tokens.text", "tokens.display"):
-        arrays[name][:] = 0
-    atlas = opened(forged(data, arrays=arrays))
+    size = len(text.encode())
+
+    def change(arrays: dict[str, NDArray[Any]], _: object) -> None:
+        for name in ("tokens.texts", "tokens.displays"):
+            ends = arrays[f"{name}.ends"]
+            ends[:] = size * np.arange(1, 1 + len(ends))
+            arrays[name] = np.frombuffer(text.encode() * len(ends), np.uint8)
+
+    atlas = opened(forged(written(an_atlas()), change))
     assert set(atlas.tokens.displays) == {text}
     draw_all(atlas)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from core.atlas import Atlas, build_atlas
 from core.model import load, trace_corpus
-from tests.atlas.folders import save_atlas
+from tests.atlas.files import save_atlas
 from tests.opening import open_app
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from core.atlas.data import Measured, ModelFaithfulness
 from core.corpus.reading import CorpusTable, read_table
 from core.corpus.sample import sample_sentences
 from core.model.catalog import bundled_folder
-from core.screens.atlas.corpus import cost, making, source
+from core.screens.atlas.corpus import entry, making, source
 from core.ui import cache
 from core.vocabulary import percent
 from tests.opening import open_app
@@ -123,7 +123,7 @@ def test_an_atlas_that_proves_too_large_once_it_is_tokenized_is_refused_before_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     app = paste(open_app("atlas", corpus="lines"), [*LINES, "Far too large."])
-    monkeypatch.setattr(cost, "available_bytes", lambda: -(10**12))
+    monkeypatch.setattr(entry, "available_bytes", lambda: -(10**12))
     monkeypatch.setattr(making, "trace_by_length", None)
     app.button(key="atlas_build")
     app.session_state["_atlas_pressed"] = True

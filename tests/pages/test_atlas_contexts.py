@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.atlas.one_head.contexts import draw_sentences
+from core.atlas.one_head import draw_sentences
 from core.model import load, trace_text
 from core.screens.atlas.head import contexts
 from tests.pages.atlases import LINES, opened, small

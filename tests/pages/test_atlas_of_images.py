@@ -10,7 +10,7 @@ import pytest
 from core.atlas import build_atlas
 from core.model import load, trace_images
 from core.model.box import BOX, open_box
-from tests.atlas.folders import save_atlas
+from tests.atlas.files import save_atlas
 from tests.model.image.families import FAMILIES, build, image
 from tests.opening import open_app
 from tests.pages.conftest import said

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from core.atlas.saved import ATLAS
 from core.screens.atlas.corpus.source import prepared_atlases
-from tests.atlas.folders import save_atlas, write_folder
+from tests.atlas.files import save_atlas, write_folder
 from tests.opening import open_app
 from tests.pages.atlases import LINES, small
 from tests.pages.conftest import alerts, said, sent
@@ -75,13 +76,13 @@ def test_a_large_one_opens_with_its_sample_in_every_part(site: Path) -> None:
 def test_one_that_is_replaced_is_opened_again_and_a_damaged_one_is_told(site: Path) -> None:
     parameters = {"corpus": "prepared", "prepared": "small one", "find": "she"}
     assert "**2** matches" in said(open_app("atlas", **parameters))
-    (site / "small one.atlas" / "atlas.json").write_bytes(b"damaged")
+    (site / "small one.atlas" / ATLAS).write_bytes(b"damaged")
     app = open_app("atlas", **parameters)
-    assert "`small one`: The file's description of itself is damaged" in app.error[0].value
-    (site / "large.atlas" / "search-00000.safetensors").unlink()
-    (site / "large.atlas" / "atlas.json").touch()
+    assert "`small one`: The file" in app.error[0].value
+    (site / "large.atlas" / "tokens.parquet").unlink()
+    (site / "large.atlas" / ATLAS).touch()
     app = open_app("atlas", corpus="prepared", prepared="large")
-    assert "`large`: The folder lacks “search" in app.error[0].value
+    assert "`large`: The folder lacks “tokens" in app.error[0].value
     assert str(site) not in alerts(app) + said(app)
     assert LINES[0] not in said(app)
 

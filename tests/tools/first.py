@@ -25,9 +25,9 @@ from core.model import (
 from core.model.box import open_box
 from core.model.bundled.first import FILES, IMAGE, PICTURE, SENTENCE, TEXT, FirstInput
 from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
-from core.model.trace.stored import write_record
 from core.model.weights.output_projection import transformed_norms
 from core.model.weights.query_key import weight_similarity
+from core.records import write_record
 from core.screens.atlas.corpus.making import BATCH_TOKENS
 from core.screens.atlas.corpus.source import DEFAULT_TOKENS, corpus_of
 from core.screens.atlas.first import FILE, FirstAtlas

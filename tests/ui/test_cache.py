@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.model import ModelError
 from core.model.bundled.first import TEXT
-from core.screens.atlas.corpus import cost, entry
+from core.screens.atlas.corpus import entry
 from core.screens.atlas.corpus.entry import AtlasEntry, atlas_entries, find_atlas, keep_atlas
 from core.ui import cache
 from core.ui.cache import remembered
@@ -177,9 +177,9 @@ def test_the_least_recently_used_goes_first() -> None:
 def test_where_memory_is_short_older_ones_go_and_more_than_all_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cost, "available_bytes", lambda: 30 - 10 * len(kept()))
+    monkeypatch.setattr(entry, "available_bytes", lambda: 30 - 10 * len(kept()))
     keep("abc", size=10)
-    assert cost.too_large(16) == cost.take_memory(16) == ""
+    assert entry.too_large(16) == entry.take_memory(16) == ""
     assert kept() == "c"
-    assert "are free" in cost.take_memory(25)
+    assert "are free" in entry.take_memory(25)
     assert kept() == "c"

@@ -8,7 +8,7 @@ from pathlib import Path
 from PIL.Image import Image
 
 from core.atlas import Atlas, build_atlas
-from core.atlas.command_line.words import BuildError
+from core.atlas.command_line.terminal import BuildError
 from core.model import LoadedModel, ModelError, trace_images
 from core.model.image.opening import open_image
 from core.model.memory import available_bytes

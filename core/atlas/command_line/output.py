@@ -1,28 +1,31 @@
-"""From the parts of a corpus to its atlas, a folder of as many parts."""
+"""From the parts of a corpus to its atlas, a folder of as many parts that one command writes."""
 
 from __future__ import annotations
 
+import math
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
-from core.atlas.engine.constants import HeadConstants, facts_of_sums, find_constants
-from core.atlas.engine.folder import FolderStore, remove_own
-from core.atlas.engine.project import project_part
-from core.atlas.engine.sample import sampled_numbers, shown_numbers
-from core.atlas.engine.sums import Sums
-from core.atlas.files import finish_folder, write_part
-from core.atlas.files.description import FORMAT
-from core.atlas.files.folder import DESCRIPTION
-from core.atlas.whole_file import UNFINISHED
+from core.atlas.command_line.plan import Plan, vector_bytes
+from core.atlas.command_line.terminal import BuildError, count_of, say, size_of
+from core.atlas.data import join_texts
+from core.atlas.engine.constants import HeadConstants, assemble, find_constants, project_part
+from core.atlas.engine.folder import Dtype, FolderStore, remove_own
+from core.atlas.engine.sums import Sums, sampled_numbers, shown_numbers
+from core.atlas.saved import ATLAS, FOLDER, POINTS, write_atlas
+from core.model import LoadedModel
+from core.records import UNFINISHED, is_record, write_record
 
 Settings = Mapping[str, str | int]
 Draw = Callable[[FolderStore, HeadConstants, Path], Iterator[object]]  # one after each part
 
 _OWN = re.compile(  # all that is written into the folder of an atlas
-    r"((points|tokens|sentences)-\d{5,}\.parquet|search-\d{5,}\.safetensors"
-    r"|atlas\.safetensors|atlas\.json)((\.[0-9a-f]{8})?\.writing)?"
+    r"(points-\d{5,}\.safetensors|(tokens|sentences)\.parquet|atlas\.safetensors)"
+    r"(\.[0-9a-f]{8}\.writing)?"
 )
 
 
@@ -35,8 +38,8 @@ def draw_here(
     """Write the points of all parts, or of these, into the folder of an atlas."""
     for index in store.indices if indices is None else indices:
         if (part := store.part(index)) is not None:
-            numbers = part.sums.layer_numbers
-            write_part(folder, project_part(part, part.vectors.of_head, constants, numbers, index))
+            points = project_part(part.texts.tokens, part.vectors.of_head, constants)
+            write_record(points, folder / POINTS.format(index), math.inf)
         yield
 
 
@@ -46,12 +49,12 @@ def write_folder(
     out: Path,
     settings: Settings,
     on_progress: Callable[[int], object],
-    draw: Draw = draw_here,
+    draw: Draw,
 ) -> None:
     """Write the atlas of all parts of a store as a folder.
 
     It has its name once it is whole; an atlas of that name is replaced. `draw` goes through the
-    parts here, or on many machines; `on_progress` is called after each. Raises `AtlasFileError`
+    parts here, or on many machines; `on_progress` is called after each. Raises `RecordError`
     when points are not finite, `ForeignFileError` when something else has the name, `OSError` when
     it cannot be written.
     """
@@ -60,10 +63,11 @@ def write_folder(
         for _ in draw(store, constants, folder.resolve()):
             on_progress(1)
         numbers = shown_numbers(sums.candidates)
-        texts, vectors = store.texts(numbers), store.sample(numbers).of_head
-        sample = project_part(texts, vectors, constants, sums.layer_numbers)
-        facts = facts_of_sums(sums, constants, settings, labelled=bool(texts.labels))
-        finish_folder(folder, facts, store.all_texts(), sample)
+        texts = join_texts(list(store.texts(numbers)))
+        sample = project_part(texts.tokens, store.sample(numbers).of_head, constants)
+        atlas = assemble(sums, constants, texts, sample)
+        atlas = replace(atlas, settings={**atlas.settings, **settings})
+        write_atlas(folder, atlas, store.texts())
 
 
 @contextmanager
@@ -79,4 +83,73 @@ def replaced(out: Path) -> Iterator[Path]:
 
 def _remove(folder: Path) -> None:
     """Remove the folder of an atlas; `ForeignFileError` where anything else is in it."""
-    remove_own(folder, _OWN, "an atlas", DESCRIPTION, lambda own: own.get("format") == FORMAT)
+    remove_own(folder, _OWN, "an atlas", ATLAS, is_record)
+
+
+_ROW_BYTES = 85  # on disk, per head and token: 20 numbers that hardly compress, and names
+
+
+def check_out(out: Path, *, restart: bool) -> None:
+    """Refuse what cannot be written, or would be overwritten."""
+    if not out.name.endswith(FOLDER):
+        raise BuildError(f"{out}: an atlas is a folder whose name ends with {FOLDER}.")
+    if not out.parent.is_dir():
+        raise BuildError(f"{out} cannot be written: its folder does not exist.")
+    if out.exists() and not out.is_dir():
+        raise BuildError(f"{out} cannot be written: something else has this name.")
+    if out.exists() and not restart and not parts_folder(out).exists():
+        raise BuildError(f"{out} exists already: choose another name, or replace it by --restart.")
+
+
+def check_disk(model: LoadedModel, plan: Plan, folder: Path, dtype: Dtype) -> None:
+    """Say how much disk space it takes, and refuse if there is less."""
+    tokens, size, chosen = plan.tokens, plan.corpus_size, plan.numbers.size
+    file = tokens * model.layers * model.heads * _ROW_BYTES
+    total = file + tokens * vector_bytes(model) // (2 if dtype == "float16" else 1)
+    sample = f" (a random sample of {size:,})" if chosen < size else ""
+    say(
+        f"{count_of(tokens, 'token')} of {count_of(chosen, 'text')}{sample}, on {model.device}. It"
+        f" takes up to {size_of(total)} of disk space while it runs, and {size_of(file)} for the"
+        " atlas."
+    )
+    on_disk = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    free = shutil.disk_usage(folder.parent).free
+    if total - on_disk > free:
+        raise BuildError(
+            f"The disk has {size_of(free)} free, and about {size_of(total - on_disk)} more are"
+            " needed: make room, or take fewer --tokens."
+        )
+
+
+def parts_folder(out: Path) -> Path:
+    """Where the parts of an atlas are until it is whole."""
+    return out.with_name(out.name + ".partial")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from writing to a folder; the system drops the lock of a killed one.
+
+    Raises
+    ------
+    BuildError
+        When another process has it, or a file of the lock's name is not one: locks are empty.
+    """
+    from filelock import FileLock, Timeout
+
+    path = folder.with_name(f"{folder.name}.lock")
+    if path.is_symlink() or (path.exists() and not (path.is_file() and path.stat().st_size == 0)):
+        raise BuildError(f"{path} is not a lock of this command: move it away first.")
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise BuildError(
+            f"Another command is writing {folder}: wait until it is done, or choose another --out."
+        ) from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # where an open file cannot be removed
+            path.unlink()
+        lock.release()

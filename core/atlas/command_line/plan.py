@@ -1,4 +1,4 @@
-"""What a command line is going to run: which sentences, and what marks the run as this one."""
+"""What a command line is going to run: which sentences, in what room, and what marks the run."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from core.atlas.engine import Row
+from core.atlas.engine import Chunk, Row
 from core.atlas.priority import first_within
 from core.corpus.files import Corpus
 from core.corpus.reading import repeats_note
-from core.model import LoadedModel
+from core.model import LoadedModel, Trace, trace_by_length
 from core.model.text.inputs import token_lengths
 
 PART_TOKENS = 8_192
@@ -111,3 +111,18 @@ def fingerprint(model: LoadedModel, plan: Plan, **settings: str | float) -> dict
         "device": model.device,
         "torch": version("torch"),
     }
+
+
+def traces_of(
+    model: LoadedModel, batch_tokens: int
+) -> Callable[[Chunk], Iterator[tuple[int, Trace]]]:
+    """What traces the sentences of a part, each with its number, in batches of so many tokens."""
+
+    def traces(chunk: Chunk) -> Iterator[tuple[int, Trace]]:
+        texts, lengths = zip(*((row.text, row.tokens) for row in chunk.rows), strict=True)
+        traced = trace_by_length(
+            model, texts, batch_tokens=batch_tokens, lengths=lengths, whole=False
+        )
+        return ((chunk.rows[place].number, trace) for place, trace in traced)
+
+    return traces

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 from collections.abc import Iterator
@@ -52,7 +51,6 @@ def joined(address: str, workers: int | None = None, cores: int = 1) -> Iterator
     os.environ |= {name: os.environ.get(name, value) for name, value in _SETTINGS.items()}
     try:
         import ray
-        import ray.data
     except ImportError as error:
         raise ClusterError(
             "Ray is not installed: pip install -r core/atlas/distributed/requirements.txt"
@@ -63,7 +61,6 @@ def joined(address: str, workers: int | None = None, cores: int = 1) -> Iterator
             "Give this command on a machine of the cluster with --ray auto, or with `ray job"
             " submit`: by ray:// the corpus could not be read in order."
         )
-    _quiet()
     try:
         _knock(there)
         ray.init(**_options(address, workers, cores))  # "auto" finds the cluster's token too
@@ -123,16 +120,6 @@ def _cpus(workers: int | None, cores: int) -> int | None:
     if workers:
         return workers * cores
     return None if cores == 1 else max(cores, os.cpu_count() or 1)
-
-
-def _quiet() -> None:
-    """No progress bars and no log of Ray Data on the screen."""
-    from ray.data import DataContext
-
-    context = DataContext.get_current()
-    context.enable_progress_bars = False
-    context.print_on_execution_start = False
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
 
 
 def _workers(count: int | None, cores: int) -> Workers:

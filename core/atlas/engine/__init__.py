@@ -3,7 +3,14 @@
 In memory, on disk and on many machines the same functions run, over different stores of parts.
 """
 
-from core.atlas.engine.atlas import MemoryStore, atlas_of, build_atlas
-from core.atlas.engine.walk import Chunk, Row, chunks_of, walk
+from core.atlas.engine.build import (
+    Chunk,
+    MemoryStore,
+    Row,
+    atlas_of,
+    build_atlas,
+    chunks_of,
+    walk,
+)
 
 __all__ = ["Chunk", "MemoryStore", "Row", "atlas_of", "build_atlas", "chunks_of", "walk"]

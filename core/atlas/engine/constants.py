@@ -1,22 +1,30 @@
-"""What is chosen and measured of every head once all parts are summed: all but the points."""
+"""What is chosen and measured of every head once all parts are summed, and the points by it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.analysis.arrays import in_threads, sample_indices
+from core.analysis.arrays import Floats, in_threads, sample_indices
 from core.analysis.query_key.correlation import correlations, pair_table
 from core.analysis.query_key.faithfulness import Faithfulness, uniform_baseline
 from core.analysis.query_key.scaling import C_VALUES, best_c
 from core.atlas.blocks import CorpusPairs
-from core.atlas.data import AtlasFacts, HeadFigures, Measured, ModelFaithfulness, values_of
-from core.atlas.engine.sample import Sample
-from core.atlas.engine.sums import Sums
+from core.atlas.data import (
+    DIMENSIONS,
+    SAMPLED,
+    Atlas,
+    CorpusTexts,
+    CorpusTokens,
+    Measured,
+    ModelFaithfulness,
+    ProjectedPart,
+)
+from core.atlas.engine.sums import Sample, Sums
 from core.atlas.points import Plane, find_planes, place
 from core.vocabulary import STAGES, Stage
 
@@ -24,33 +32,69 @@ SCALING_PAIRS = 16_384  # of a head, to choose its c: r within 0.015
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HeadConstants(HeadFigures):
-    """Of every head: where its vectors are put, and what is measured on the sample of pairs."""
+class HeadConstants:
+    """Of every head: where its vectors are put, and what is measured on the sample of pairs.
 
-    all_planes: tuple[Mapping[Stage, Plane], ...]  # layer after layer
+    But for `all_planes`, layer after layer, as in :class:`core.atlas.data.Atlas`.
+    """
+
+    all_planes: tuple[Mapping[Stage, Plane], ...]
+    shares: Mapping[Stage, Floats]
+    c: Floats
+    faithfulness: Mapping[Stage, ModelFaithfulness]
+    measured: Measured
 
     def planes(self, layer: int, head: int) -> Mapping[Stage, Plane]:
         """Where the vectors of one head are put at each stage."""
         return self.all_planes[layer * self.c.shape[1] + head]
 
 
-def facts_of_sums(
-    sums: Sums, constants: HeadConstants, settings: Mapping[str, str | int], *, labelled: bool
-) -> AtlasFacts:
-    """The facts of the atlas of a corpus; `settings` are stored beside what was cut."""
-    # Characters are said only where some were cut.
+def assemble(
+    sums: Sums, constants: HeadConstants, texts: CorpusTexts, part: ProjectedPart
+) -> Atlas:
+    """The atlas of these sentences of a corpus, numbered anew, with the figures of all of it."""
+    places = np.searchsorted(texts.numbers, texts.tokens.sentence).astype(np.int32)
+    # Characters are said only where some were cut, sizes of the corpus where this is a sample.
     characters = {"characters_cut": sums.cut_characters} if sums.cut_characters else {}
-    return AtlasFacts(
-        **values_of(HeadFigures, constants),
+    whole = dict(zip(SAMPLED, (sums.tokens, sums.sentences), strict=True))
+    sampled = whole if sums.sentences > len(texts.sentences) else {}
+    return Atlas(
         model=sums.model,
         causal=sums.causal,
-        tokens=sums.tokens,
-        sentences=sums.sentences,
-        labelled=labelled,
-        settings={"tokens_cut": sums.dropped, **characters, **settings},
+        tokens=replace(texts.tokens, sentence=places),
+        sentences=texts.sentences,
+        labels=texts.labels,
+        points=part.points,
+        norms=part.norms,
+        shares=constants.shares,
+        c=constants.c,
+        faithfulness=constants.faithfulness,
+        measured=constants.measured,
+        settings={"tokens_cut": sums.dropped, **characters, **sampled},
         layer_numbers=sums.layer_numbers,
         depth=sums.depth,
     )
+
+
+def project_part(
+    tokens: CorpusTokens,
+    vectors_of: Callable[[int, int], tuple[Floats, Floats]],
+    constants: HeadConstants,
+) -> ProjectedPart:
+    """Where queries and keys of some sentences lie in the pictures of all heads.
+
+    `vectors_of` gives those of a (layer, head), float64 (token, dim) each; heads are asked for one
+    by one.
+    """
+    shape = (*constants.c.shape, 2 * len(tokens))
+    points = {stage: np.empty((*shape, DIMENSIONS), dtype=np.float32) for stage in STAGES}
+    norms = np.empty(shape, dtype=np.float32)
+    for layer, head in np.ndindex(*constants.c.shape):
+        queries, keys = vectors_of(layer, head)
+        norms[layer, head] = np.linalg.norm(np.vstack([queries, keys]), axis=1)
+        for stage, placed in place(queries, keys, constants.planes(layer, head)).items():
+            points[stage][layer, head] = placed
+    return ProjectedPart(tokens.sentence, tokens.position, points, norms)
 
 
 class _Head(NamedTuple):

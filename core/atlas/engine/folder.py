@@ -8,33 +8,27 @@ same file. A manifest says which run the parts belong to.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
 from core.analysis.arrays import Floats
-from core.atlas.data import CorpusTexts, Masks, join_texts, pick_texts
-from core.atlas.engine.sample import Sample
+from core.atlas.data import CorpusTexts, CorpusVectors, Masks
 from core.atlas.engine.shard import Shard
-from core.atlas.engine.shard_file import (
-    Dtype,
-    pack_shard,
-    read_masks,
-    read_sums,
-    read_tokens,
-    read_tokens_of,
-    read_vectors_of,
-    unpack_shard,
-)
-from core.atlas.engine.sums import Sums
-from core.atlas.whole_file import UNFINISHED, write_whole
+from core.atlas.engine.sums import Sample, Sums
+from core.model.trace import Array
+from core.records import UNFINISHED, RecordError, read_field, write_record, write_whole
 
 Run = Mapping[str, str | int]
-FORMAT = 4  # of the parts; 4: without attention
+Dtype = Literal["float32", "float16"]
+FORMAT = 5  # of the parts; 5: records
 _MANIFEST = "run.json"
 _PART = "part-{:05}.safetensors"
 _OWN = re.compile(  # what this project writes there: parts, and a cluster's texts of them
@@ -51,8 +45,15 @@ class ForeignFileError(ValueError):
     """A folder to be filled or removed has a file that is not ours; the message names it."""
 
 
+@dataclass(frozen=True, eq=False)
+class PartFile:
+    """What a part's file holds: nothing where it has no sentence."""
+
+    shard: Shard | None = None
+
+
 class FolderStore:
-    """The parts in a folder, as :class:`core.atlas.engine.atlas.MemoryStore` has them in memory.
+    """The parts in a folder, as :class:`core.atlas.engine.build.MemoryStore` has them in memory.
 
     `dtype` is that of the vectors on disk: "float16" takes half the room and keeps three digits.
     """
@@ -68,9 +69,7 @@ class FolderStore:
     @property
     def indices(self) -> list[int]:
         """Of the parts that are there, ascending."""
-        stem = _PART.partition("{")[0]
-        names = (path.name for path in self.folder.glob(f"{stem}*.safetensors"))
-        return sorted(int(name.removeprefix(stem).removesuffix(".safetensors")) for name in names)
+        return sorted(int(path.stem[5:]) for path in self.folder.glob("part-*.safetensors"))
 
     def finished(self, index: int) -> bool:
         """Whether the part is there, whole: a file that was cut short is none."""
@@ -81,50 +80,80 @@ class FolderStore:
             return False
 
     def put(self, index: int, part: Shard | None) -> None:
-        """Write a part, whole or not at all (`OSError`), in the place of any other of its index."""
-        write_whole(self.path(index), pack_shard(part, self.dtype), shared=True)
+        """Write a part, whole or not at all (`OSError`), in the place of any other of its index.
+
+        Raises `RecordError` for vectors beyond float16, `ValueError` for images.
+        """
+        if part is not None and part.patches:
+            raise ValueError("an atlas of images is made in memory")
+        if part is not None and self.dtype == "float16":
+            part = replace(part, vectors=_halved(part.vectors))
+        write_record(PartFile(part), self.path(index), math.inf)
 
     def sums(self, index: int) -> Sums | None:
         """Those of a finished part; None where it has no sentence."""
-        return read_sums(self.path(index))
+        sums: Sums | None = self._field(index, "sums")
+        return sums
 
-    def texts(self, numbers: NDArray[np.int64]) -> CorpusTexts:
-        """Tokens and texts of these sentences (ascending), without vectors."""
-        paths = [path for path in map(self.path, self.indices) if read_tokens_of(path, numbers)]
-        parts = (read_tokens(path) for path in paths)
-        return join_texts([pick_texts(part, numbers) for part in parts if part is not None])
-
-    def all_texts(self) -> Iterator[CorpusTexts]:
-        """Tokens and texts of every part that has a sentence, one part in memory at a time."""
-        for path in map(self.path, self.indices):
-            if (part := read_tokens(path)) is not None:
-                yield part
+    def texts(self, numbers: NDArray[np.int64] | None = None) -> Iterator[CorpusTexts]:
+        """Tokens and texts of the parts, or of these sentences alone, one part after the other."""
+        for index in self.indices:
+            own = self._field(index, "texts.tokens.sentence")
+            if own is not None and (numbers is None or np.isin(own, numbers).any()):
+                texts: CorpusTexts = self._field(index, "texts")
+                yield texts if numbers is None else texts.which(numbers)
 
     def part(self, index: int) -> Shard | None:
         """A finished part, in memory; None where it has no sentence."""
-        return unpack_shard(self.path(index), index)
+        part: Shard | None = read_field(PartFile, self.path(index), "shard")
+        return part
 
     def sample(self, numbers: NDArray[np.int64]) -> Sample:
         """Those of these sentences (ascending) that are here; vectors stay on disk till asked."""
-        lengths: list[int] = []
-        found: list[int] = []
+        found: list[NDArray[np.int64]] = []
+        lengths: list[NDArray[np.int64]] = []
         masks: dict[int, Masks] = {}
-        ranges: list[tuple[Path, list[slice]]] = []
+        places: list[tuple[Path, NDArray[np.intp]]] = []
         for index in self.indices:
-            path = self.path(index)
-            own = read_tokens_of(path, numbers)
-            if own:
-                ranges.append((path, [tokens for _, tokens in own]))
-                found += [number for number, _ in own]
-                lengths += [tokens.stop - tokens.start for _, tokens in own]
-                masks |= read_masks(path, {number for number, _ in own})
+            sentence = self._field(index, "texts.tokens.sentence")
+            if sentence is None or not (inside := np.isin(sentence, numbers)).any():
+                continue
+            places.append((self.path(index), np.flatnonzero(inside)))
+            own, counts = np.unique(sentence[inside], return_counts=True)
+            found.append(own.astype(np.int64))
+            lengths.append(counts)
+            unusual = self._field(index, "masks")
+            masks |= {number: unusual[number] for number in own.tolist() if number in unusual}
 
         def of_head(layer: int, head: int) -> tuple[Floats, Floats]:
-            parts = [read_vectors_of(path, layer, head, tokens) for path, tokens in ranges]
+            parts = [_vectors_of(path, layer, head, tokens) for path, tokens in places]
             queries, keys = (np.concatenate([part[side] for part in parts]) for side in (0, 1))
             return queries, keys
 
-        return Sample(np.array(found), np.array(lengths), masks, of_head)
+        return Sample(np.concatenate(found), np.concatenate(lengths), masks, of_head)
+
+    def _field(self, index: int, name: str) -> Any:  # noqa: ANN401
+        return read_field(PartFile, self.path(index), f"shard.{name}")
+
+
+def _halved(vectors: CorpusVectors) -> CorpusVectors:
+    with np.errstate(over="ignore"):
+        halves = [each.astype(np.float16) for each in (vectors.queries, vectors.kv_keys)]
+    if not all(np.isfinite(each).all() for each in halves):
+        raise RecordError("The vectors of this model are too long for float16.")
+    return CorpusVectors(*cast("list[Array]", halves))
+
+
+def _vectors_of(
+    path: Path, layer: int, head: int, tokens: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
+    """Queries and keys of one head at these places in a part, float64 (token, dim) each."""
+    with safe_open(path, "np") as file:
+        queries, keys = (file.get_slice(f"shard.vectors.{name}") for name in ("queries", "kv_keys"))
+        kv_head = head * keys.get_shape()[1] // queries.get_shape()[1]
+        first, end = int(tokens[0]), int(tokens[-1]) + 1
+        own = queries[layer, head, first:end], keys[layer, kv_head, first:end]
+    return own[0][tokens - first].astype(np.float64), own[1][tokens - first].astype(np.float64)
 
 
 def open_folder(folder: Path, run: Run) -> None:
@@ -141,7 +170,7 @@ def open_folder(folder: Path, run: Run) -> None:
     if not manifest.exists():
         if any(not path.name.startswith(_MANIFEST) for path in own):
             raise ShardsError(f"{folder} holds parts of an unknown run.")
-        write_whole(manifest, json.dumps(wanted).encode(), shared=True)
+        write_whole(manifest, json.dumps(wanted).encode())
         return
     stored = _read_manifest(manifest)
     differing = next((key for key in wanted if stored.get(key) != wanted[key]), None)
@@ -156,7 +185,11 @@ def open_folder(folder: Path, run: Run) -> None:
 
 def remove_folder(folder: Path) -> None:
     """Remove the parts of any run; `ForeignFileError` for what is no folder of them."""
-    remove_own(folder, _OWN, "parts of an atlas", _MANIFEST, {"format", "model"}.issubset)
+
+    def is_ours(manifest: Path) -> bool:
+        return {"format", "model"}.issubset(_read_manifest(manifest))
+
+    remove_own(folder, _OWN, "parts of an atlas", _MANIFEST, is_ours)
 
 
 def remove_own(
@@ -164,19 +197,19 @@ def remove_own(
     own: re.Pattern[str],
     what: str,
     manifest: str,
-    is_ours: Callable[[Mapping[str, object]], bool],
+    is_ours: Callable[[Path], bool],
 ) -> None:
     """Remove a folder in which all files have names of our `own`; `what` they are, in words.
 
-    Raises `ForeignFileError`, and removes nothing, where there is anything else, or the fields of
-    the `manifest` are not ours. An unfinished folder, or one of unfinished files, has none.
+    Raises `ForeignFileError`, and removes nothing, where there is anything else, or the `manifest`
+    is not ours. An unfinished folder, or one of unfinished files, has none.
     """
     if not folder.exists():
         return
     paths = _own_files(folder, own, what)
     finished = any(not path.name.endswith(UNFINISHED) for path in paths)
     whole = finished and not folder.name.endswith(UNFINISHED)
-    if whole and not is_ours(_read_manifest(folder / manifest)):
+    if whole and not is_ours(folder / manifest):
         raise ForeignFileError(
             f"{folder} has the names of {what}, but no {manifest} of one: move it away first."
         )

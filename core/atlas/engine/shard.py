@@ -32,12 +32,13 @@ _FREE_EVERY = 2**24  # bytes of sentences' vectors, after which memory goes back
 
 
 @dataclass(frozen=True, eq=False)
-class Shard(CorpusTexts):
+class Shard:
     """Some sentences of a corpus; their texts end where the model stopped to read.
 
     Attributes
     ----------
     index : the part's own number.
+    texts : its sentences and their tokens.
     vectors : queries and keys of the tokens.
     masks : of the sentences with unusual ones, by number.
     patches : of images, by number.
@@ -45,6 +46,7 @@ class Shard(CorpusTexts):
     """
 
     index: int
+    texts: CorpusTexts
     vectors: CorpusVectors
     masks: Mapping[int, Masks]
     patches: Mapping[int, Patches]
@@ -110,9 +112,11 @@ class ShardBuilder:
         )
         return Shard(
             index=self.index,
-            tokens=replace(tokens, sentence=np.array(numbers, dtype=np.int32)[tokens.sentence]),
-            sentences=read,
-            labels=tuple(labels[number] for number in numbers) if labels else (),
+            texts=CorpusTexts(
+                replace(tokens, sentence=np.array(numbers, dtype=np.int32)[tokens.sentence]),
+                read,
+                tuple(labels[number] for number in numbers) if labels else (),
+            ),
             vectors=vectors,
             masks={n: each.masks for n, each in kept.items() if each.masks is not None},
             patches=patches,
@@ -170,7 +174,7 @@ def _from_tokens(tokens: CorpusTokens) -> tuple[tuple[str, ...], CorpusTokens]:
 
 def join_shards(parts: list[Shard]) -> Shard:
     """Several parts as one, in order; the list is emptied, so that no vector is held twice."""
-    texts = join_texts(parts)
+    texts = join_texts([part.texts for part in parts])
     masks: dict[int, Masks] = {}
     patches: dict[int, Patches] = {}
     for part in parts:
@@ -180,8 +184,8 @@ def join_shards(parts: list[Shard]) -> Shard:
     vectors = [part.vectors for part in parts]
     parts.clear()
     return Shard(
-        **vars(texts),
         index=0,
+        texts=texts,
         vectors=join_vectors(vectors),
         masks=masks,
         patches=patches,

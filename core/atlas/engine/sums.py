@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats, in_threads
-from core.atlas.blocks import MAX_PAIRS
+from core.atlas.blocks import MAX_PAIRS, CorpusPairs, blocks_of
+from core.atlas.data import Masks
 from core.atlas.priority import first_within
 from core.model.trace import Array, Layer
 
@@ -30,7 +30,8 @@ class Moments:
     scatter: Floats
 
 
-class Candidates(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Candidates:
     """The sentences that come first in the fixed random order: numbers and lengths (sentence,)."""
 
     numbers: NDArray[np.int64]
@@ -120,6 +121,42 @@ def _merge_two(one: Sums, other: Sums) -> Sums:
         queries=add_moments(one.queries, other.queries),
         keys=add_moments(one.keys, other.keys),
         candidates=first_candidates(
-            *(np.concatenate(both) for both in zip(one.candidates, other.candidates, strict=True))
+            np.concatenate([one.candidates.numbers, other.candidates.numbers]),
+            np.concatenate([one.candidates.lengths, other.candidates.lengths]),
         ),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Some sentences of a corpus, and the vectors of their tokens.
+
+    Attributes
+    ----------
+    numbers, lengths : of the sentences, ascending by number, (sentence,).
+    masks : the unusual ones, by the sentence's number.
+    of_head : queries and keys of a (layer, head), float64 (token of the sample, dim) each.
+    """
+
+    numbers: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    masks: Mapping[int, Masks]
+    of_head: Callable[[int, int], tuple[Floats, Floats]]
+
+    def pairs(self, *, causal: bool) -> CorpusPairs:
+        """The pairs that count; tokens are those of the sample."""
+        of_place = {place: self.masks.get(int(n)) for place, n in enumerate(self.numbers)}
+        places = np.arange(self.numbers.size)
+        return CorpusPairs(blocks_of(self.lengths, places, of_place.get, causal))
+
+
+def sampled_numbers(candidates: Candidates) -> NDArray[np.int64]:
+    """The sentences with up to `MAX_PAIRS` pairs that come first in the fixed order, ascending."""
+    chosen = first_within(candidates.numbers, candidates.lengths**2, MAX_PAIRS)
+    return np.sort(candidates.numbers[chosen])
+
+
+def shown_numbers(candidates: Candidates) -> NDArray[np.int64]:
+    """The sentences of about `SAMPLE_TOKENS` tokens that come first, ascending."""
+    chosen = first_within(candidates.numbers, candidates.lengths, SAMPLE_TOKENS)
+    return np.sort(candidates.numbers[chosen])

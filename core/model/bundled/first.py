@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.model.trace import Array, Trace
-from core.model.trace.stored import read_record
+from core.records import read_record
 
 TEXT, IMAGE = "bundled/minilm", "bundled/vit-scenes"  # the models
 SENTENCE, PICTURE = "Oh, this book? I've enjoyed it.", "three-shapes"  # what they are given

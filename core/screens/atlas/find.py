@@ -6,9 +6,8 @@ from weakref import ref
 
 import streamlit as st
 
-from core.atlas.files import AtlasFileError
-from core.atlas.search import KINDS, MAX_QUERY, Kind, SearchError
-from core.atlas.sources import InMemory, LargeAtlas, Source
+from core.atlas.source import KINDS, MAX_QUERY, Kind, SearchError, Source
+from core.records import RecordError
 from core.screens.atlas.screen import Search
 from core.screens.atlas.wording import whole
 from core.ui import controls
@@ -66,9 +65,9 @@ def _search(source: Source, query: str, kind: Kind) -> Search | str:
     """What is found, or why nothing can be."""
     try:
         everywhere = matches = source.search(query, kind)
-        if source.facts.tokens > len(source.sample.tokens):
-            matches = InMemory(source.sample).search(query, kind)
-    except (SearchError, AtlasFileError) as error:
+        if everywhere.size > len(source.sample.tokens):
+            matches = Source(source.sample).search(query, kind)
+    except (SearchError, RecordError) as error:
         return str(error)
     return Search(query, matches, everywhere)
 
@@ -80,17 +79,17 @@ def show_result(search: Search | str | None, source: Source) -> None:
     if isinstance(search, str):
         st.warning(escape(search))
         return
-    found, facts = search.everywhere, source.facts
+    found = search.everywhere
     query = quote(search.query)
     if not found.count:
-        st.info(f"{query} is not among the {facts.tokens:,} tokens of this corpus.")
+        st.info(f"{query} is not among the {found.size:,} tokens of this corpus.")
         return
-    where = f"in {found.sentences:,} of {facts.sentences:,} {whole(source.sample)}"
+    where = f"in {found.sentences:,} of {source.sample.corpus_size[1]:,} {whole(source.sample)}"
     st.markdown(
         f"{query}: **{found.count:,}** match{'es' * (found.count != 1)} {where}; drawn large:"
         f" {search.matches.indices.size:,} tokens."
     )
-    if isinstance(source, LargeAtlas):
+    if source.groups:
         shown = min(_ROWS, found.indices.size)
         with st.expander(f"The first {shown:,} matches in their sentences"):
             table = source.table(found, _ROWS)

@@ -20,11 +20,11 @@ from core.atlas.data import (
     ModelFaithfulness,
     SampledVectors,
 )
-from core.atlas.sources import InMemory
+from core.atlas.source import Source
 from core.components.points import restore
 from core.model import Chosen, Trace
 from core.model.bundled.first import TEXT
-from core.model.trace.stored import read_record
+from core.records import read_record
 from core.screens.atlas.corpus.entry import AtlasEntry
 from core.screens.atlas.corpus.making import is_waiting, make_atlas
 from core.screens.atlas.corpus.source import DEFAULT_TOKENS, Corpus, corpus_of, max_tokens
@@ -85,7 +85,7 @@ def first_entry(picked: str, budget: int) -> AtlasEntry | None:
     trace = begin_corpus(TEXT)
     if trace is None:
         return None
-    source = InMemory(_atlas(first, corpus, trace))
+    source = Source(_atlas(first, corpus, trace))
     return AtlasEntry(source, plan=first.plan)
 
 

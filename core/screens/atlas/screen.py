@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.atlas.colours import COLOURINGS, offered_colourings, point_tones
-from core.atlas.search import Matches
+from core.atlas.source import Matches
 from core.components.points import AtlasCloud, points_page
 from core.figures.shades import shades
 from core.screens.atlas.corpus.entry import AtlasEntry

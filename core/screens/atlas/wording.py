@@ -1,13 +1,18 @@
-"""Words of the atlas page: projections and stages, numbers, the mathematics."""
+"""Words of the atlas page, and what to try on it."""
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
 from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
+from core.screens.atlas.corpus.entry import AtlasEntry
+from core.ui.presets import Preset
 from core.ui.words import numbers
 from core.ui.words.prose import Prose
 from core.vocabulary import Stage, head_name, percent
@@ -44,3 +49,17 @@ def headline(atlas: Atlas, stage: Stage, head: tuple[int, int] | None) -> str:
 def faithfulness_note(correlation: float, top1: float) -> str:
     """What the picture keeps of a head's attention, in a sentence."""
     return _words("faithfulness_of_head", r=number(correlation), top1=percent(top1, "—"))
+
+
+_EXAMPLES = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))["example"]
+
+
+def examples_for(entry: AtlasEntry) -> Sequence[Preset]:
+    """Those of the file that make sense for the atlas."""
+    atlas = entry.atlas
+    places = {"", "text" if atlas.images is None else "image", *["labels"] * bool(atlas.labels)}
+    return [
+        Preset(each["title"], each["sentence"], each["state"])
+        for each in _EXAMPLES
+        if each.get("where", "") in places
+    ]

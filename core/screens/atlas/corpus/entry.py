@@ -1,4 +1,4 @@
-"""The atlases of all visitors."""
+"""The atlases of all visitors, and what one will cost before it is made."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import streamlit as st
 from core.analysis.projections.joint_embedding import Projection
 from core.atlas import Atlas
 from core.atlas.layouts import Layout
-from core.model import Chosen
+from core.model import Chosen, LoadedModel
+from core.model.memory import available_bytes
 from core.vocabulary import Stage
 
 if TYPE_CHECKING:
-    from core.atlas.sources import Source  # plainly, it would lengthen the longest chain of imports
+    from core.atlas.source import Source  # plainly, it would lengthen the longest chain of imports
+
 
 # One of 5,000 tokens of the bundled model takes 76 MB: 46 of vectors, 30 of points. The server
 # takes 0.65 GB without any and should stay under 1 GB.
@@ -90,3 +92,30 @@ def keep_atlas(key: tuple[str, str], entry: AtlasEntry) -> AtlasEntry:
         while len(entries) > MAX_ATLASES:
             entries.popitem(last=False)
     return entry
+
+
+_USABLE_SHARE = 0.8  # of the free memory
+_POINT_BYTES = 3 * 3 * 4 + 4  # three stages of three components, and the norm
+
+
+def cost_of(model: LoadedModel, tokens: int) -> int:
+    """The bytes of memory that an atlas of this many tokens takes."""
+    vectors = 4 * model.layers * (model.heads + model.kv_heads) * model.dim
+    return tokens * (vectors + 2 * model.layers * model.heads * _POINT_BYTES)
+
+
+def too_large(cost: int) -> str:
+    """A sentence if that much memory is not available, else an empty text. Drops no atlas."""
+    free = available_bytes()
+    others = sum(entry.size for entry in [*atlas_entries().values()])  # which may have to go
+    if cost <= _USABLE_SHARE * (free + others):
+        return ""
+    return f"Only {free / 1e6:,.0f} MB are free: take fewer tokens."
+
+
+def take_memory(cost: int) -> str:
+    """As `too_large`; if there is room, drops as many older atlases as it takes."""
+    refusal, entries = too_large(cost), atlas_entries()
+    while not refusal and entries and cost > _USABLE_SHARE * available_bytes():
+        entries.popitem(last=False)
+    return refusal

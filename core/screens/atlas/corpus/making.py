@@ -10,7 +10,7 @@ from functools import partial
 import streamlit as st
 
 from core.atlas.engine import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
-from core.atlas.sources import InMemory
+from core.atlas.source import Source
 from core.model import (
     Chosen,
     LoadedModel,
@@ -20,12 +20,14 @@ from core.model import (
     estimate_texts,
     trace_by_length,
 )
-from core.screens.atlas.corpus.cost import (
+from core.screens.atlas.corpus.entry import (
+    AtlasEntry,
     cost_of,
+    find_atlas,
+    keep_atlas,
     take_memory,
     too_large,
 )
-from core.screens.atlas.corpus.entry import AtlasEntry, find_atlas, keep_atlas
 from core.screens.atlas.corpus.images import plan_images, traced
 from core.screens.atlas.corpus.source import Corpus
 from core.ui import cache, controls
@@ -122,7 +124,7 @@ def _make(model: LoadedModel, corpus: Corpus, budget: int, request: tuple[str, s
             store = _trace(plan, model, corpus, bar)
             bar.show(1.0, _PROJECTING)
             size = cost_of(model, plan.tokens)
-            return keep_atlas(request, AtlasEntry(InMemory(atlas_of(store)), plan, size))
+            return keep_atlas(request, AtlasEntry(Source(atlas_of(store)), plan, size))
         finally:
             _building.release()
 
@@ -169,7 +171,7 @@ def _trace(plan: Chosen, model: LoadedModel, corpus: Corpus, bar: Bar) -> Memory
 
 def _traces(model: LoadedModel, corpus: Corpus, chunk: Chunk) -> Iterator[tuple[int, Trace]]:
     """The traces of the texts or images of a piece, each with its place in the corpus."""
-    places = tuple(chunk.lengths)
+    places = [row.number for row in chunk.rows]
     if corpus.images:
         traces = traced(model, corpus, places)
     else:

@@ -8,9 +8,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.atlas import Atlas
-from core.atlas.files import AtlasFileError
-from core.atlas.sources import open_large
+from core.atlas.saved import ATLAS, open_large
 from core.model.catalog import Modality
+from core.records import RecordError
 from core.screens.atlas.corpus.entry import AtlasEntry, find_atlas, keep_atlas
 from core.screens.atlas.corpus.images import images_of
 from core.screens.atlas.corpus.making import atlas_of_corpus
@@ -45,14 +45,14 @@ def _open(folder: Path, title: str) -> AtlasEntry:
     """The atlas in a folder; ends the page with a message where that cannot be opened."""
     try:
         # Opened once for all, until it changes on the disk.
-        known = (folder / "atlas.json").lstat()
+        known = (folder / ATLAS).lstat()
         key = "", f"prepared {title} {known.st_mtime_ns} {known.st_size}"
         entry = find_atlas(key)
         if entry is None:
             with st.spinner("Opening the atlas …"):
                 entry = keep_atlas(key, AtlasEntry(open_large(folder)))
-    except (AtlasFileError, OSError) as error:
-        reason = str(error) if isinstance(error, AtlasFileError) else "It cannot be read."
+    except (RecordError, OSError) as error:
+        reason = str(error) if isinstance(error, RecordError) else "It cannot be read."
         st.error(f"{quote(title)}: {escape(reason)}")
         controls.end_page()
     _end_unless_shown(entry.atlas)
@@ -76,7 +76,7 @@ def describe(entry: AtlasEntry) -> str:
         tokens=tokens,
         texts=len(atlas.sentences),
         whole="texts" if atlas.images is None else "images",
-        corpus=entry.source.facts.sentences if plan is None else plan.corpus_size,
+        corpus=atlas.corpus_size[1] if plan is None else plan.corpus_size,
         cut=_count(atlas, "tokens_cut"),
         unread=_count(atlas, "characters_cut"),
     )

@@ -15,6 +15,7 @@ import streamlit as st
 from PIL.Image import Image
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from core.atlas.saved import FOLDER
 from core.corpus.decoding import MAX_BYTES, CorpusFileError
 from core.corpus.reading import (
     ENDINGS,
@@ -35,7 +36,6 @@ from core.ui.words.messages import escape, quote
 from core.ui.words.prose import Prose
 
 PREPARED = "prepared"  # among the corpora, and the parameter of links
-FOLDER = ".atlas"  # what the name of a prepared atlas ends with
 _MAX_NAMES = 500  # of them in the menu
 CORPORA = {
     "sample": "Sample corpus",

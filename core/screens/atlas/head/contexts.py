@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from core.atlas import Atlas
-from core.atlas.one_head.contexts import (
+from core.atlas.one_head import (
     Contexts,
     Decile,
     contexts_of,
@@ -20,8 +20,8 @@ from core.atlas.one_head.contexts import (
 )
 from core.components.contexts import Context, ContextGroup, show_contexts
 from core.model import LoadedModel, ModelError
+from core.screens.atlas.head.sentence import OTHER_TOKENS, model_of, traces_of
 from core.screens.atlas.screen import Screen
-from core.screens.atlas.sentence import OTHER_TOKENS, model_of, traces_of
 from core.screens.atlas.wording import number
 from core.ui.cache import remembered
 from core.ui.serve.long_work import Bar

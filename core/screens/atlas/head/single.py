@@ -1,4 +1,4 @@
-"""One head over the corpus: its cloud, what is chosen in it, and the sentence of a token."""
+"""One head over the corpus: its cloud, what is chosen in it, and its files."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from core.components.points import AtlasCloud, show_cloud
 from core.model import Trace
 from core.model.trace import Array
 from core.screens.atlas.head.contexts import show_contexts_of_head
-from core.screens.atlas.head.image import show_image
-from core.screens.atlas.head.points_file import offer_points
+from core.screens.atlas.head.sentence import sentence_lines, show_image, show_sentence
 from core.screens.atlas.layouts import layout_alone, show_failed
 from core.screens.atlas.screen import (
     Screen,
@@ -24,12 +23,23 @@ from core.screens.atlas.screen import (
     offer_page,
     token_data,
 )
-from core.screens.atlas.sentence import sentence_lines, show_sentence
 from core.screens.atlas.wording import PRESS, faithfulness_note
 from core.ui import controls
 
 if TYPE_CHECKING:
     Indices = NDArray[np.intp]
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from weakref import ref
+
+import numpy as np
+
+from core.analysis.arrays import Indices
+from core.atlas import Atlas
+from core.atlas.one_head import EMBEDDING_ATLAS, embedding_atlas_file
+from core.ui.downloads import Contents, offer_file
 
 MAX_DRAWN = 10_000  # tokens in the single view: twice as many points
 _SEED = 0
@@ -121,3 +131,29 @@ def _sample(screen: Screen, picked: int) -> Indices:
     if screen.search:
         wanted.append(screen.search.matches.indices[: MAX_DRAWN // 4])
     return np.unique(np.concatenate(wanted))[: 2 * MAX_DRAWN]
+
+
+def offer_points(screen: Screen, tokens: Indices, points: Array, held: Contents) -> None:
+    """A button for the points of the picture, of all tokens where all have a place in it."""
+    atlas = screen.atlas
+    if screen.projection == "PCA":
+        tokens = np.arange(len(atlas.tokens))
+        components = atlas.points[screen.stage][screen.layer, screen.head]
+        points = components[:, :2].copy()  # not a view that keeps all heads
+    offer_file(
+        "Save as Parquet",
+        partial(_file, ref(atlas), tokens, points, held.facts),
+        held,
+        ".parquet",
+        width="stretch",
+        help=f"The {2 * tokens.size:,} points of {tokens.size:,} tokens with their words and"
+        f" sentences. Embedding Atlas opens it with `embedding-atlas FILE {EMBEDDING_ATLAS}`.",
+    )
+
+
+def _file(reference: ref[Atlas], tokens: Indices, points: Array, facts: Mapping[str, Any]) -> bytes:
+    """Made when the button is pressed, which must not keep an atlas that has been dropped."""
+    atlas = reference()
+    if atlas is None:
+        raise LookupError("This atlas is no longer in memory: open the page again, then save it.")
+    return embedding_atlas_file(atlas, tokens, points, facts)

@@ -1,1 +1,0 @@
-"""One head of an atlas: its points as a table, and its report."""

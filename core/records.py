@@ -1,0 +1,400 @@
+"""Records: frozen dataclasses of arrays and plain values, each one safetensors file.
+
+Arrays are the file's tensors, and so are lists of texts (their bytes, and where each ends);
+everything else is JSON in its metadata. A file is untrusted: what is read has the types, shapes
+and ranges that the dataclass declares, and holds nothing else. It gets its name once it is whole.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import MISSING, Field, fields, is_dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    NamedTuple,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core import VERSION
+
+Record = TypeVar("Record")
+Tensors = dict[str, NDArray[Any]]
+FORMAT, FORMAT_VERSION = "headscope", 4
+UNFINISHED = ".writing"  # the end of the name of a file that is being written
+MAX_HEADER = 8_000_000  # bytes of names, shapes and JSON: a trace of 40,000 tokens
+MAX_BYTES = 2**32  # of a file, unless its reader says otherwise
+_MAX_TEXTS = 2**22  # in a list: each takes 60 bytes, and may be of one in the file
+_LENGTH_BYTES = 8  # in front of a safetensors header, little-endian
+_MAX_INTEGER = 2**53  # what JSON carries exactly
+_LONE_HALVES = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+_META = "record"  # one entry alone: safetensors writes several in no fixed order
+
+
+class RecordError(ValueError):
+    """A file is no record that can be read, or written; the message says why in a sentence."""
+
+
+class Shape(NamedTuple):
+    """What an annotated array, or list of texts, must be.
+
+    Attributes
+    ----------
+    axes : their sizes, by name or as numbers, such as ``"layer head 2*token 3"``; a name has one
+        size in a file.
+    low, high : the bounds of its numbers; those of an array of floats are finite, too.
+    nan : whether NaN stands for what is not defined.
+    """
+
+    axes: str
+    low: float | None = None
+    high: float | None = None
+    nan: bool = False
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A path to write to, which becomes `path` once complete, and is removed on failure.
+
+    Other processes may write the same file meanwhile. What one that was killed leaves ends in
+    `UNFINISHED`.
+    """
+    unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
+    try:
+        yield unfinished
+        _sync(unfinished)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    with suppress(OSError):  # the name too, on systems that can
+        _sync(path.parent)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; as :func:`whole_file`."""
+    with whole_file(path) as unfinished:
+        unfinished.write_bytes(content)
+
+
+def well_formed(text: str) -> str:
+    """With � for each lone surrogate, which no file and no browser can hold."""
+    return text if text.isascii() else text.translate(_LONE_HALVES)
+
+
+def write_record(record: object, path: Path, max_bytes: float = MAX_BYTES) -> None:
+    """Write a record, whole or not at all.
+
+    Raises `RecordError` where a reader would, `OSError` when it cannot be written.
+    """
+    from safetensors.numpy import save_file
+
+    writer = _Writer()
+    content = writer.encoded(type(record), record, "")
+    about = {"format": FORMAT, "version": FORMAT_VERSION, "made_by": f"Headscope {VERSION}"}
+    described = json.dumps(about | {"content": content}, allow_nan=False)
+    if len(described) > MAX_HEADER // 2:  # safetensors writes it as JSON within JSON
+        raise RecordError("The record has too much text for one file.")
+    _check_size(sum(array.nbytes for array in writer.tensors.values()), max_bytes)
+    with whole_file(path) as unfinished:
+        save_file(writer.tensors, unfinished, {_META: described})
+
+
+def read_record(
+    kind: type[Record], path: Path, max_bytes: float = MAX_BYTES, max_header: int = MAX_HEADER
+) -> Record:
+    """The record that :func:`write_record` wrote: of this class, with fields of their types.
+
+    Raises `RecordError` for any other file, `OSError` when it cannot be read.
+    """
+    record: Record = _read(kind, path, "", max_bytes, max_header)
+    return record
+
+
+def read_field(kind: type, path: Path, field: str) -> Any:  # noqa: ANN401 - whatever it holds
+    """One field of a record, by its dotted path; None where it, or what it is in, is None.
+
+    No other array of the file is read; errors as above.
+    """
+    return _read(kind, path, field, math.inf, MAX_HEADER)
+
+
+def is_record(path: Path) -> bool:
+    """Whether a file describes itself as a record of any kind."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np") as file:
+            return _META in (file.metadata() or {})
+    except (OSError, SafetensorError):
+        return False
+
+
+def _read(kind: Any, path: Path, field: str, max_bytes: float, max_header: int) -> Any:  # noqa: ANN401
+    from safetensors import safe_open
+
+    _check_file(path, max_bytes, max_header)
+    try:
+        with safe_open(path, framework="np") as file:
+            content = _content_of(file.metadata() or {})
+            names = set(file.keys())
+            reader = _Reader(file.get_tensor, names)
+            for step in field.split(".") if field else ():
+                kind, _ = _declared(get_type_hints(kind, include_extras=True)[step])
+                if (content := content.get(step)) is None:
+                    return None
+            value = reader.decoded(kind, content, field)
+    except (RecordError, OSError):
+        raise
+    except Exception as error:  # of the library, which has no class of its own for all of them
+        raise RecordError(f"The file is damaged, or no record ({type(error).__name__}).") from error
+    if not field and (unknown := sorted(names - reader.arrays.keys())):
+        raise RecordError(f"The file has an array “{unknown[0][:60]}” that no such record has.")
+    return value
+
+
+def _check_file(path: Path, max_bytes: float, max_header: int) -> None:
+    """Devices and pipes have no end, a header may claim any length, and holes take no disk."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise RecordError("This is not a regular file.")
+    _check_size(status.st_size, max_bytes)
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(_LENGTH_BYTES), "little")
+    if length > max_header:
+        raise RecordError(
+            f"The file's header claims {length:,} bytes; the limit is {max_header:,}."
+        )
+
+
+def _check_size(size: float, max_bytes: float) -> None:
+    if size > max_bytes:
+        raise RecordError(
+            f"It is too large: {size / 1e6:,.0f} MB, and the limit is {max_bytes / 1e6:,.0f} MB."
+        )
+
+
+def _content_of(metadata: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON
+    about = json.loads(metadata.get(_META, "{}"))
+    if not isinstance(about, dict) or about.get("format") != FORMAT:
+        raise RecordError("The file does not describe itself as one of Headscope's.")
+    if (version := about.get("version")) != FORMAT_VERSION or isinstance(version, bool):
+        raise RecordError(
+            f"The file has version {str(version)[:20]!r} of the format; this program opens version"
+            f" {FORMAT_VERSION}: build it again."
+        )
+    return about.get("content")
+
+
+class _Sizes(dict[str, int]):
+    """The sizes of axes by name, which all arrays of a file share."""
+
+    def check(self, shape: Shape | None, name: str, sizes: tuple[int, ...]) -> None:
+        """`RecordError` where axes have other sizes than those of their names have elsewhere."""
+        axes = shape.axes.split() if shape else ["_"] * len(sizes)
+        fits = len(axes) == len(sizes)
+        for axis, size in zip(axes, sizes, strict=False):
+            factor, _, symbol = axis.rpartition("*")
+            own, rest = divmod(size, int(factor or 1))
+            known = int(symbol) if symbol.isdigit() else self.setdefault(symbol, own)
+            fits = fits and not rest and (own == known or symbol == "_")
+        if not fits:
+            raise RecordError(f"“{name}” has another shape than the file's other arrays imply.")
+
+
+class _Writer:
+    """Encodes a record, and collects its `tensors`."""
+
+    def __init__(self) -> None:
+        self.tensors: Tensors = {}
+        self._sizes = _Sizes()
+        self._names: dict[object, str] = {}
+
+    def encoded(self, kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
+        """JSON for a value declared as `kind`; arrays are named in their places, each once."""
+        kind, shape = _declared(kind)
+        if isinstance(value, np.ndarray):
+            return self._array(value, shape, name)
+        if is_dataclass(value) or isinstance(value, Mapping):
+            return self._object(kind, value, name)
+        if kind == tuple[str, ...]:
+            return self._texts(value, shape, name)
+        if isinstance(value, tuple):
+            own = enumerate(zip(_kinds(kind, len(value)), value, strict=True))
+            return [self.encoded(*each, _below(name, place)) for place, each in own]
+        if isinstance(value, str):
+            return well_formed(value)
+        return value.item() if isinstance(value, np.generic) else value
+
+    def _object(self, kind: Any, value: Any, name: str) -> dict[str, Any]:  # noqa: ANN401
+        if isinstance(value, Mapping):
+            hints, own = dict.fromkeys(value, get_args(kind)[1]), dict(value)
+        else:
+            hints = get_type_hints(kind, include_extras=True)
+            own = {each.name: getattr(value, each.name) for each in fields(kind)}
+            own = {k: v for k, v in own.items() if v is not _fields(kind)[k].default}
+        return {k: self.encoded(hints[k], each, _below(name, k)) for k, each in own.items()}
+
+    def _array(self, array: NDArray[Any], shape: Shape | None, name: str) -> str:
+        self._sizes.check(shape, name, array.shape)
+        _check_numbers(array, shape, name)
+        # Masks are small, and those of sentences of one length mostly alike.
+        key = (array.shape, array.tobytes()) if array.dtype == bool else id(array)
+        if (known := self._names.setdefault(key, name)) == name:
+            self.tensors[name] = np.ascontiguousarray(array)
+        return known
+
+    def _texts(self, texts: tuple[str, ...], shape: Shape | None, name: str) -> str:
+        self._sizes.check(shape, name, (len(texts),))
+        chunks = [well_formed(text).encode() for text in texts]
+        self.tensors[name] = np.frombuffer(b"".join(chunks), dtype=np.uint8)
+        self.tensors[f"{name}.ends"] = np.cumsum([*map(len, chunks)], dtype=np.int64)
+        return name
+
+
+class _Reader:
+    """Decodes a record; `arrays` are those of the file that it has read."""
+
+    def __init__(self, read: Callable[[str], NDArray[Any]], names: set[str]) -> None:
+        self.arrays: Tensors = {}
+        self._read, self._names, self._sizes = read, names, _Sizes()
+
+    def decoded(self, kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
+        """A value declared as `kind`, from what was encoded."""
+        if value is None and NoneType in get_args(kind):
+            return None
+        kind, shape = _declared(kind)
+        origin, arguments = get_origin(kind), get_args(kind)
+        if origin is np.ndarray:
+            array = self._array(value, name, np.dtype(get_args(arguments[1])[0]))
+            self._sizes.check(shape, name, array.shape)
+            _check_numbers(array, shape, name)
+            return array
+        if kind == tuple[str, ...]:
+            return self._texts(value, shape, name)
+        if origin is tuple and isinstance(value, list):
+            if len(kinds := _kinds(kind, len(value))) != len(value):
+                raise _refusal(name)
+            own = enumerate(zip(kinds, value, strict=True))
+            return tuple(self.decoded(*each, _below(name, place)) for place, each in own)
+        if isinstance(value, dict):
+            return self._object(kind, value, name)
+        return _plain(kind, value, name)
+
+    def _object(self, kind: Any, value: dict[str, Any], name: str) -> Any:  # noqa: ANN401
+        if get_origin(kind) is Mapping:
+            keys, own = get_args(kind)
+            items = ((_key(keys, key, name), key, each) for key, each in value.items())
+            return {key: self.decoded(own, each, _below(name, k)) for key, k, each in items}
+        if not is_dataclass(kind) or value.keys() - _fields(kind).keys():
+            raise _refusal(name)
+        for each, field in _fields(kind).items():
+            if each not in value and field.default is field.default_factory is MISSING:
+                raise _refusal(_below(name, each))
+        hints, made = get_type_hints(kind, include_extras=True), cast("Any", kind)
+        return made(**{k: self.decoded(hints[k], v, _below(name, k)) for k, v in value.items()})
+
+    def _array(self, value: Any, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:  # noqa: ANN401
+        """The array that `value` names, if it has this type; half precision becomes single."""
+        if not isinstance(value, str) or value not in self._names:
+            raise _refusal(name)
+        if value not in self.arrays:
+            self.arrays[value] = self._read(value)
+        array = self.arrays[value]
+        if array.dtype == np.float16 and dtype == np.float32:
+            array = array.astype(np.float32)
+        if array.dtype != dtype or (dtype.kind == "b" and (array.view(np.uint8) > 1).any()):
+            raise _refusal(name)
+        return array
+
+    def _texts(self, value: Any, shape: Shape | None, name: str) -> tuple[str, ...]:  # noqa: ANN401
+        raw = self._array(value, name, np.dtype(np.uint8))
+        ends = self._array(f"{value}.ends", name, np.dtype(np.int64))
+        self._sizes.check(shape or Shape("_"), name, ends.shape)
+        if ends.size > _MAX_TEXTS:
+            raise _refusal(name)
+        places = [0, *ends.tolist()]
+        if (np.diff(ends, prepend=0) < 0).any() or places[-1] != raw.size:
+            raise RecordError(f"“{name}” has texts that end before they begin.")
+        try:
+            return tuple(raw[a:b].tobytes().decode() for a, b in pairwise(places))
+        except UnicodeDecodeError as error:
+            raise RecordError(f"“{name}” has bytes that are not text.") from error
+
+
+def _declared(kind: Any) -> tuple[Any, Shape | None]:  # noqa: ANN401
+    """A type that is not None, and the shape that it is annotated with."""
+    if get_origin(kind) in (Union, UnionType) and NoneType in get_args(kind):
+        (kind,) = (each for each in get_args(kind) if each is not NoneType)
+    return get_args(kind) if get_origin(kind) is Annotated else (kind, None)
+
+
+def _fields(kind: Any) -> dict[str, Field[Any]]:  # noqa: ANN401
+    return {field.name: field for field in fields(kind)}
+
+
+def _kinds(kind: Any, count: int) -> tuple[Any, ...]:  # noqa: ANN401
+    """The types of a tuple of so many."""
+    arguments = get_args(kind)
+    return (arguments[0],) * count if arguments[-1] is Ellipsis else arguments
+
+
+def _key(kind: Any, key: str, name: str) -> Any:  # noqa: ANN401 - JSON has texts for numbers
+    return _plain(kind, int(key) if kind is int and key.isdecimal() else key, name)
+
+
+def _plain(kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
+    """A number that people count in, a text of whole characters, or one of a few values."""
+    if kind is float and type(value) is int:
+        value = float(value)
+    options = get_args(kind) or (kind,)
+    if isinstance(value, str):
+        is_sound = value == well_formed(value)
+    else:
+        is_sound = isinstance(value, int | float) and abs(value) <= _MAX_INTEGER
+    if not is_sound or (value not in options and type(value) not in options):
+        raise _refusal(name)
+    return value
+
+
+def _check_numbers(array: NDArray[Any], shape: Shape | None, name: str) -> None:
+    if shape is None or array.dtype == bool:
+        return
+    numbers = array[~np.isnan(array)] if shape.nan else array
+    if array.dtype.kind == "f" and not np.isfinite(numbers).all():
+        raise RecordError(f"“{name}” has numbers that are not finite.")
+    for bound, is_beyond in ((shape.low, np.less), (shape.high, np.greater)):
+        if bound is not None and is_beyond(numbers, bound).any():
+            raise RecordError(f"“{name}” has numbers that are out of bounds, such as {bound}.")
+
+
+def _below(name: str, part: object) -> str:
+    return f"{name}.{part}" if name else str(part)
+
+
+def _refusal(name: str) -> RecordError:
+    return RecordError(f"The file lacks “{name[:60] or 'a record'}”, or it is of the wrong kind.")
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,288 @@
+"""The folder of an atlas: exact to the bit, and read as if a stranger wrote it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.atlas import build_atlas, open_large
+from core.atlas.data import ProjectedPart
+from core.atlas.saved import ATLAS, POINTS
+from core.atlas.tables import MAX_TEXT
+from core.records import RecordError, read_field, read_record, write_record
+from tests.atlas.files import (
+    HEADS,
+    LAYERS,
+    an_atlas,
+    as_stored,
+    assert_same,
+    finish,
+    forged,
+    opened,
+    part_of,
+    save_atlas,
+    trace,
+    unpacked,
+    write_folder,
+    written,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.atlas import Atlas
+    from tests.atlas.files import Files
+
+SENTENCES = (
+    "the cat sat on the mat",
+    "a dog, the Cat and two mats",
+    "Ünïcode  straße and ΣΊΣΥΦΟΣ",
+    "the cat\u00a0sat there",
+    "<b> $x$ :red[x] a+b (c)",
+    "thecat sat",
+    "nothing else",
+)
+PARTS = ((0, 1), (2, 3, 4), (5, 6))  # sentences of each
+SAMPLE = (1, 4)
+Fields = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def data() -> Files:
+    return written(an_atlas())
+
+
+@pytest.fixture(scope="module")
+def atlas() -> Atlas:
+    traces = [trace(text, seed, causal=False) for seed, text in enumerate(SENTENCES)]
+    return build_atlas(traces, SENTENCES, [f"label {i % 2}" for i in range(len(SENTENCES))])
+
+
+@pytest.fixture
+def folder(atlas: Atlas, tmp_path: Path) -> Path:
+    return write_folder(atlas, tmp_path / "large.atlas", PARTS, SAMPLE)
+
+
+@pytest.mark.parametrize(("labelled", "causal"), [(True, False), (False, True)])
+def test_an_atlas_comes_back_exact_to_the_bit(labelled: bool, causal: bool) -> None:
+    atlas = an_atlas(labelled=labelled, causal=causal)
+    odd = atlas.faithfulness["raw"].correlation
+    odd[0, 0], odd[0, 1], odd[1, 2] = np.nan, -0.0, 5e-324
+    atlas.points["raw"][0, 0, 0] = np.array([-0.0, 1e-45, 3e38], dtype=np.float32)
+    found = opened(written(atlas))
+    assert found.vectors is None
+    assert_same(found, as_stored(atlas))
+    assert written(atlas) == written(atlas)
+
+
+def test_a_hybrid_s_layers_keep_their_numbers() -> None:
+    hybrid = replace(an_atlas(), layer_numbers=(3, 6), depth=8)
+    assert_same(opened(written(hybrid)), as_stored(hybrid))
+
+
+def test_points_that_are_no_numbers_are_not_written(tmp_path: Path) -> None:
+    atlas = an_atlas()
+    atlas.points["raw"][1, 2, 0, 0] = np.nan
+    with pytest.raises(RecordError, match=r"“points\.raw” has numbers that are not finite"):
+        save_atlas(atlas, tmp_path / "x.atlas")
+    assert not (tmp_path / "x.atlas" / ATLAS).exists()
+    with pytest.raises(RecordError, match="not finite"):
+        write_record(part_of(atlas, (0,))[1], tmp_path / "points")
+
+
+def numbers(content: Fields, layers: list[Any], depth: int | None = 8) -> None:
+    """Say which layers these are."""
+    content.update(layer_numbers=layers, depth=depth)
+
+
+def text_of(arrays: Fields, name: str, first: bytes) -> None:
+    """The first of a list of texts is another."""
+    ends = arrays[f"{name}.ends"]
+    rest = arrays[name][ends[0] :].tobytes()
+    arrays[name] = np.frombuffer(first + rest, np.uint8)
+    arrays[f"{name}.ends"] = ends - ends[0] + len(first)
+
+
+def filled(name: str, number: float) -> Callable[[Fields, Fields], object]:
+    return lambda arrays, _: arrays[name].__setitem__(..., number)
+
+
+CHANGES: dict[str, tuple[Callable[[Fields, Fields], object], str]] = {
+    "no model": (lambda _, c: c.pop("model"), "“model”"),
+    "no name": (lambda _, c: c.update(model=""), "does not name a model"),
+    "causal as a number": (lambda _, c: c.update(causal=1), "“causal”"),
+    "no stage": (lambda _, c: c["points"].pop("translated"), "no such record|stage"),
+    "a stage that there is not": (lambda _, c: c["points"].update(cooked="points.raw"), "points"),
+    "tokens cut below zero": (lambda _, c: c["settings"].update(tokens_cut=-1), "tokens_cut"),
+    "tokens cut in words": (lambda _, c: c["settings"].update(tokens_cut="1"), "tokens_cut"),
+    "a corpus of less": (lambda _, c: c["settings"].update(corpus_tokens=3), "more tokens"),
+    "many settings": (lambda _, c: c["settings"].update({str(i): i for i in range(200)}), "202"),
+    "a long setting": (lambda _, c: c["settings"].update(a="x" * 2000), "too long"),
+    "measured on more than all": (lambda _, c: c["measured"].update(tokens=10**6), "measured"),
+    "numbers of other layers": (lambda _, c: numbers(c, [2, 4, 6]), "layer_numbers"),
+    "layers that go back": (lambda _, c: numbers(c, [4, 2]), "layer_numbers"),
+    "layers before the first": (lambda _, c: numbers(c, [0, 1]), "layer_numbers"),
+    "layers beyond the last": (lambda _, c: numbers(c, [3, 9]), "layer_numbers"),
+    "a model of a million layers": (lambda _, c: numbers(c, [1, 2], 10**6), "layer_numbers"),
+    "numbers without a depth": (lambda _, c: numbers(c, [3, 6], None), "layer_numbers"),
+    "rules, which no file has": (lambda _, c: c.update(rules=[{"scaling": 1, "mask": None}]), "no"),
+    "fewer labels": (lambda _, c: c.update(labels="sentences"), "labels|no such record"),
+    "a share of two": (filled("shares.raw", 2), "shares.raw"),
+    "a correlation of seven": (filled("faithfulness.raw.correlation", 7), "correlation"),
+    "a baseline of two": (filled("measured.top1", 2), "measured.top1"),
+    "no constant": (filled("c", 0), "“c”"),
+    "a point that is no number": (filled("points.raw", np.nan), "not finite"),
+    "an endless length": (filled("norms", np.inf), "not finite"),
+    "a length below zero": (filled("norms", -1), "“norms”"),
+    "sentences without the first": (filled("tokens.sentence", 2), "order"),
+    "sentences below zero": (filled("tokens.sentence", -1), "tokens.sentence"),
+    "sentences with a gap": (lambda a, _: a["tokens.sentence"].__setitem__(-1, 9), "order"),
+    "positions of nowhere": (filled("tokens.position", 7), "order"),
+    "words of nowhere": (filled("tokens.word", 99), "“word”"),
+    "words below none": (filled("tokens.word", -2), "tokens.word"),
+    "spans below zero": (filled("tokens.spans", -1), "tokens.spans"),
+    "spans beyond the end": (filled("tokens.spans", 1000), "beyond their sentence"),
+    "spans backwards": (lambda a, _: a["tokens.spans"][1].__setitem__(0, 99), "end before"),
+    "a token of a page": (lambda a, _: text_of(a, "tokens.texts", b"x" * 999), "longer than any"),
+    "a sentence of pages": (lambda a, _: text_of(a, "sentences", b"x" * 9999), "than its tokens"),
+    "a sentence too short": (lambda a, _: text_of(a, "sentences", b"Oh,"), "beyond their sent"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_no_atlas_is_is_refused(name: str, data: Files) -> None:
+    change, message = CHANGES[name]
+    opened(forged(data, lambda *_: None))  # as it was, it opens
+    with pytest.raises(RecordError, match=message) as refused:
+        opened(forged(data, change))
+    assert len(str(refused.value)) < 300
+
+
+def test_too_many_heads_are_refused() -> None:
+    atlas = an_atlas()
+    norms, c = np.repeat(atlas.norms, 700, axis=1), np.repeat(atlas.c, 700, axis=1)
+    with pytest.raises(RecordError, match="too large to open: it has 4,200 heads"):
+        written(replace(atlas, norms=norms, c=c))
+
+
+def test_the_sample_is_an_atlas_of_its_own_with_the_figures_of_all(
+    atlas: Atlas, folder: Path
+) -> None:
+    sample = open_large(folder).sample
+    assert sample.sentences == (SENTENCES[1], SENTENCES[4])
+    assert set(sample.tokens.sentence) == {0, 1}
+    own = np.flatnonzero(np.isin(atlas.tokens.sentence, SAMPLE))
+    both = np.concatenate([own, own + len(atlas.tokens)])
+    assert (sample.points["translated"] == atlas.points["translated"][:, :, both]).all()
+    assert (sample.faithfulness["raw"].top1 == atlas.faithfulness["raw"].top1).all()
+    assert sample.corpus_size == (len(atlas.tokens), len(SENTENCES))
+
+
+def test_pandas_reads_the_texts_and_one_head_is_read_alone(atlas: Atlas, folder: Path) -> None:
+    sentences = pd.read_parquet(folder / "sentences.parquet")
+    assert tuple(sentences["text"]) == SENTENCES
+    assert sentences["sentence"].tolist() == list(range(len(SENTENCES)))
+    assert tuple(sentences["label"]) == atlas.labels
+    tokens = pd.read_parquet(folder / "tokens.parquet")
+    assert tuple(tokens["token"]) == atlas.tokens.texts
+    assert tokens["position"].tolist() == atlas.tokens.position.tolist()
+    assert tokens["special"].tolist() == [text == "[CLS]" for text in tokens["display"]]
+    for row in tokens[~tokens["special"]].to_dict("records"):
+        assert SENTENCES[row["sentence"]][row["start"] : row["end"]] == row["display"]
+    for index, own in enumerate(PARTS):
+        path = folder / POINTS.format(index)
+        part = read_record(ProjectedPart, path)
+        assert_same(part, part_of(atlas, own)[1])
+        raw = read_field(ProjectedPart, path, "points")["raw"]
+        assert raw.shape == (LAYERS, HEADS, 2 * len(part.sentence), 3)
+
+
+def test_a_folder_whose_parts_are_not_all_there_is_not_finished(
+    atlas: Atlas, tmp_path: Path
+) -> None:
+    with pytest.raises(RecordError, match="not of all tokens"):
+        finish(atlas, tmp_path, PARTS[:2])
+    with pytest.raises(RecordError, match=r"lacks “atlas\.safetensors”"):
+        open_large(tmp_path)
+
+
+def test_an_atlas_of_an_earlier_version_is_to_be_built_again(folder: Path) -> None:
+    (folder / "atlas.json").write_text(json.dumps({"format": "headscope-atlas", "version": 3}))
+    with pytest.raises(RecordError, match="build it again"):
+        open_large(folder)
+
+
+@pytest.mark.parametrize("name", [ATLAS, "tokens.parquet", "sentences.parquet"])
+def test_files_that_are_missing_empty_or_links_are_refused(
+    name: str, folder: Path, tmp_path: Path
+) -> None:
+    """Links could show what is elsewhere on the server; a pipe would never end."""
+    path, secret = folder / name, tmp_path / "secret"
+    open_large(folder)  # as it was, it opens
+    shutil.copy(path, secret)
+    path.write_bytes(b"")
+    with pytest.raises(RecordError, match="damaged"):
+        open_large(folder)
+    path.unlink()
+    with pytest.raises(RecordError, match=f"lacks “{name}”"):
+        open_large(folder)
+    path.symlink_to(secret)
+    with pytest.raises(RecordError, match=name):
+        open_large(folder)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(RecordError, match=name):
+        open_large(folder)
+
+
+def test_a_link_in_the_place_of_the_folder_is_refused(folder: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.atlas"
+    link.symlink_to(folder, target_is_directory=True)
+    with pytest.raises(RecordError, match="folder of its own"):
+        open_large(link)
+    file = tmp_path / "file.atlas"
+    file.write_bytes(b"")
+    with pytest.raises(RecordError, match="folder of its own"):
+        open_large(file)
+
+
+WORD = "ก" * 900  # as Thai has it: no blank in a whole line, and no entry in a vocabulary
+
+
+def test_long_tokens_labels_and_sentences_are_cut_and_open_again() -> None:
+    """A sentence of n tokens has at most 400 n characters, and no span ends beyond it."""
+    texts = (f"from {WORD} to", "short and sweet", WORD * 2)
+    labels = ("x" * 300, "y" * 200, "")
+    traces = [trace(text, seed, causal=False) for seed, text in enumerate(texts)]
+    found = opened(written(build_atlas(traces, texts, labels)))
+    lengths = [len(shown) for shown in (*found.tokens.texts, *found.tokens.displays)]
+    assert max(lengths) == MAX_TEXT == 200
+    assert found.tokens.displays[:3] == ("[CLS]", "from", WORD[:199] + "…")
+    assert found.labels == ("x" * 199 + "…", "y" * 200, "")
+    assert found.sentences == (texts[0], texts[1], WORD[:800])
+    assert found.tokens.spans[-1].tolist() == [0, 800]
+
+
+@pytest.mark.slow
+def test_what_is_cut_opens_though_tokens_of_four_bytes_fill_the_file() -> None:
+    """Every token different and as long as it may be: no other text takes as many bytes."""
+    texts = [" ".join(chr(0x20000 + 40 * i + j) * 300 for j in range(40)) for i in range(100)]
+    atlas = build_atlas([trace(t, seed, causal=False) for seed, t in enumerate(texts)], texts)
+    found = opened(written(atlas))
+    assert len(found.tokens) == 4100
+    assert sum(len(set(shown)) == 2 for shown in found.tokens.displays) == 4000
+
+
+def test_the_file_says_what_it_is(data: Files) -> None:
+    arrays, about = unpacked(data[ATLAS])
+    assert (about["format"], about["version"]) == ("headscope", 4)
+    assert about["content"]["settings"] == {"tokens_cut": 3, "corpus": "a “file”.csv"}
+    assert (arrays["c"] == an_atlas().c).all()
