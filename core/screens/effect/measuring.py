@@ -90,8 +90,7 @@ def effects_of_head(
     key: TraceKey, replace: Replace, measure: Measure, layer: int, head: int
 ) -> tuple[float, float]:
     """Effect and control of one head, from 0: the first of its fresh random directions."""
-    drawn: dict[str, Any] = {"draws": SINGLE_DRAWS, "seed": FRESH_SEED}
-    found = _run(key, replace, measure, heads=[(layer, head)], **drawn)
+    found = _run(key, replace, measure, heads=[(layer, head)], draws=SINGLE_DRAWS, seed=FRESH_SEED)
     effect = found.values[layer, head]  # noqa: PD011 - of no data frame
     return float(effect), float(found.control[layer, head])
 

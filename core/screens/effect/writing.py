@@ -14,8 +14,8 @@ from core.ui.cache import TraceKey
 
 if TYPE_CHECKING:
     from core.model.interventions.direct import DirectParts, WrittenWords
-    from core.model.interventions.heads import Doubles
     from core.model.interventions.lens import Lens
+    from core.model.interventions.reference import Doubles
 
 _MAX_KEPT = 64  # of a few dozen numbers a head
 _SHOWN = 3  # words that a head makes likelier, and less likely
