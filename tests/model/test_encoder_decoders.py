@@ -15,7 +15,7 @@ import transformers
 from transformers import AutoModelForSeq2SeqLM
 
 from core.model import LoadedModel, load, trace_corpus, trace_text
-from core.model.encoder_decoder.targets import MAX_ANSWER, greedy_ids
+from core.model.encoder_decoder import MAX_ANSWER, greedy_ids
 from core.model.weights.output_projection import output_projections, transformed_norms
 from tests.model.families import SENTENCES
 from tests.model.language.checkpoints import ANSWERING, build_with_head

@@ -11,7 +11,7 @@ import torch
 from transformers import AutoTokenizer, PreTrainedModel
 
 from core.model import LoadedModel, load, trace_text
-from core.model.encoder_decoder.targets import MAX_ANSWER
+from core.model.encoder_decoder import MAX_ANSWER
 from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.text.languages import codes, own_languages
 from tests.model.translators import TRANSLATORS, build_translator

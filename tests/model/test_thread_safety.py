@@ -13,7 +13,7 @@ import pytest
 from core.model import load, trace_corpus, trace_text
 from core.model.trace import Trace
 from tests.model.families import PAIR, SENTENCES
-from tests.model.test_trace_by_length import assert_same
+from tests.model.test_corpora import assert_same
 
 if TYPE_CHECKING:
     from tests.conftest import FolderOf, ModelOf

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from core.analysis.arrays import Floats, Indices, one_thread, sample_indices
 from core.analysis.images.colour import PatchLooks, oklab, patch_looks
 from core.analysis.images.patch_scores import patches_of, scores_between
+from core.analysis.statistics import pooled_p
 from core.model.trace import Array, Trace
 
 if TYPE_CHECKING:
@@ -139,11 +140,9 @@ def edge_strengths(cells: NDArray[np.uint8]) -> Floats:
 
 
 def _columns(part: Selectivity, prefix: str) -> dict[str, object]:
-    count = len(part.chance)
     observed = part.observed.reshape(len(FEATURES), -1)
-    largest = np.nan_to_num(part.chance, nan=-1.0).reshape(count, -1).max(axis=1)
-    reached = (largest[:, None, None] >= observed - _TIE).sum(axis=0)
-    p = np.where(np.isnan(observed), np.nan, (1 + reached) / (1 + count))
+    largest = np.nan_to_num(part.chance, nan=-1.0).reshape(len(part.chance), -1).max(axis=1)
+    p = pooled_p(observed - _TIE, largest)
     strength = np.where((p <= LEVEL) & (observed >= MIN_CORRELATION), observed, -np.inf)
     names = np.array(FEATURES)[strength.argmax(axis=0)]
     columns: dict[str, object] = {}

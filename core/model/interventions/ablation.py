@@ -13,17 +13,10 @@ from numpy.typing import NDArray
 
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.changing import UNCHANGED, Intervention, Replacement
-from core.model.interventions.heads import Doubles, Replace, replacements, rows_of
-from core.model.interventions.measures import (
-    Measure,
-    Measurement,
-    Probe,
-    as_input,
-    measures_of,
-    probe_of,
-    run,
-    whole_probe,
-)
+from core.model.interventions.heads import Replace, replacements, rows_of
+from core.model.interventions.measures import Measure, Measurement, measures_of
+from core.model.interventions.probe import Probe, as_input, probe_of, run, whole_probe
+from core.model.interventions.reference import Doubles
 from core.model.language import display_names
 from core.model.refusal import refusing_to
 from core.model.running.tracing import trace_inputs
@@ -32,7 +25,7 @@ from core.model.trace import Trace
 if TYPE_CHECKING:
     import torch
 
-    from core.model.interventions.measures import Source
+    from core.model.interventions.probe import Source
     from core.model.running.loaded import LoadedModel
 
 DRAWS = 4  # controls, at most: of an edge, the keys whose weights are nearest

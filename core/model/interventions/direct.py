@@ -11,22 +11,17 @@ import numpy as np
 
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.changing import UNCHANGED, Intervention, Replacement
-from core.model.interventions.heads import Doubles, Replace, head_table, replacements
-from core.model.interventions.measures import (
-    Measure,
-    Measurement,
-    Probe,
-    measures_of,
-    probe_of,
-    run,
-)
+from core.model.interventions.heads import Replace, head_table, replacements
+from core.model.interventions.measures import Measure, Measurement, measures_of
+from core.model.interventions.probe import Probe, probe_of, run
+from core.model.interventions.reference import Doubles
 from core.model.language import display_names, first_words
 from core.model.refusal import refusing_to
 
 if TYPE_CHECKING:
     import torch
 
-    from core.model.interventions.measures import Source
+    from core.model.interventions.probe import Source
     from core.model.interventions.stream import LinearReplay
     from core.model.running.loaded import LoadedModel
 

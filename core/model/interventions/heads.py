@@ -12,7 +12,8 @@ import numpy as np
 
 from core.model import box
 from core.model.interventions.changing import Intervention, Replacement
-from core.model.interventions.measures import Measure, Measurement, Probe, probe_of, run
+from core.model.interventions.measures import Measure, Measurement
+from core.model.interventions.probe import Probe, probe_of, run
 from core.model.interventions.reference import (
     Doubles,
     aligned_outputs,
@@ -27,9 +28,9 @@ from core.model.refusal import refusing_to
 if TYPE_CHECKING:
     import torch
 
-    from core.model.interventions.following import Follower
-    from core.model.interventions.measures import Source
+    from core.model.interventions.probe import Source
     from core.model.interventions.reference import Outputs
+    from core.model.interventions.stream import Follower
     from core.model.running.loaded import LoadedModel
 
 Replace = Literal["mean", "zero", "resample"]
@@ -109,13 +110,13 @@ def effects(
     WrongInputError
         When `words` do not belong to the measure, or one of them is not one token.
     """
-    from core.model.interventions.following import SharedPrefix
+    from core.model.interventions.stream import SharedPrefix
 
     probe = probe_of(model, text, measure, pair=pair, max_tokens=max_tokens, words=words)
     before, table = head_table(
         probe,
         replacements(probe, text, replace, reference),
-        SharedPrefix(),
+        SharedPrefix(probe.network, model.network),
         heads=heads,
         draws=draws,
         seed=seed,

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.model.interventions.direct import followed_probe
-from core.model.interventions.measures import measures_of, run
+from core.model.interventions.measures import measures_of
+from core.model.interventions.probe import run
 from core.model.language import Guess, first_words, guesses_of
 from core.model.refusal import refusing_to
 

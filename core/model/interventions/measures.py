@@ -1,35 +1,16 @@
-"""What is measured before and after a change, words, a sentence vector or a class; its passes."""
+"""What can be measured of a model before and after a change: words, a sentence vector, a class."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, cast, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
 
-from core.model.capture.forward import inputs_of, recorded
-from core.model.checks.vocabulary import check_ids
-from core.model.errors import UnsupportedModelError, WrongInputError
-from core.model.image.forward import image_inputs
-from core.model.interventions.changing import UNCHANGED, Intervention
-from core.model.language import display_names, length_to_continue, narrowed
-from core.model.running.classes import classifier_of
-from core.model.running.images import image_input
-from core.model.text.inputs import encode
+from core.model.errors import WrongInputError
 
 if TYPE_CHECKING:
-    import torch
-    from PIL import Image
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedTokenizerFast
 
-    from core.model.image.pixels import Pixels
-    from core.model.interventions.following import Follower
     from core.model.running.loaded import LoadedModel
-    from core.model.text.inputs import Input
-
-    Source = str | Image.Image | Pixels
-    Value = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 Measure = Literal["kl", "logit_difference", "loss", "sentence", "class"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
@@ -44,8 +25,6 @@ _OF_TASK: dict[str | None, tuple[Measure, ...]] = {
     "next": ("kl", "logit_difference", "loss"),
     "masked": ("kl", "logit_difference"),
 }
-COPIED_TOKENS = 512  # of the copies that run together
-MAX_READ = 16_000_000  # float64 numbers of logits at once: 128 MB
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,147 +46,6 @@ class Measurement:
     is_masked: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class Probe:
-    """An input of a model, and what is read of its passes and compared.
-
-    Attributes
-    ----------
-    item : the input, with one token hidden where that is measured.
-    network : what runs; its modules are those of the model's.
-    read : of its output, what is compared: (copy, number).
-    numbers : floats a copy that are read, all positions together.
-    value : where the change is the fall of one number, that number, (copy,), from what was read
-        before and what is read.
-    words : tokens of the two words that are compared; None for the two likeliest.
-    position, is_masked : as of a :class:`Measurement`.
-    """
-
-    model: LoadedModel
-    item: Input
-    measure: Measure
-    network: PreTrainedModel
-    read: Callable[[Any], torch.Tensor]
-    numbers: int = 0
-    value: Value | None = None
-    words: tuple[int, int] | None = None
-    position: int | None = None
-    is_masked: bool = False
-
-    @property
-    def tokens(self) -> int:
-        """Of the input."""
-        return len(self.item.tokens)
-
-    @property
-    def copies(self) -> int:
-        """How many copies of the input run together."""
-        if not self.model.batches:
-            return 1
-        return max(1, min(COPIED_TOKENS // self.tokens, MAX_READ // max(1, self.numbers)))
-
-    @property
-    def is_vector(self) -> bool:
-        """Whether a vector is read, whose direction is compared."""
-        return self.value is None and self.measure != "kl"
-
-    @property
-    def unit(self) -> str:
-        """Of the change."""
-        of_cls = self.is_vector and self.measure == "class"
-        return "1 − cosine of the CLS vector" if of_cls else UNITS[self.measure]
-
-    def inputs(self, copies: int) -> dict[str, Any]:
-        """What the network takes, for so many copies of the input."""
-        model, item = self.model, self.item
-        if model.vision is None or item.patches is None:
-            check_ids(model.network, item.ids, item.segments)
-            ids, segments = [item.ids] * copies, [item.segments] * copies
-            return inputs_of(base_of(model), model.tokenizer, ids, segments)
-        one = image_inputs(self.network, model.vision, [item.patches.pixels])
-        tensors = {name: each for name, each in one.items() if hasattr(each, "expand")}
-        copied = {name: each.expand(copies, *each.shape[1:]) for name, each in tensors.items()}
-        return one | copied | {"return_dict": True}
-
-    def compare(self, before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-        """The change, (copy,), from what was read before, (1, number), to after.
-
-        It is positive where the change makes the model's own answer less likely, or moves the
-        vector away.
-        """
-        if self.value is not None:
-            return self.value(before, before) - self.value(before, after)
-        return (_divergence if self.measure == "kl" else _cosine_distance)(before, after)
-
-    def of(self, before: torch.Tensor) -> dict[str, Any]:
-        """The fields of a :class:`Measurement`, from what was read before."""
-        words: list[str] = []
-        if self.measure in {"kl", "logit_difference"}:
-            ids = self.words or before[0].topk(2).indices.tolist()
-            words = display_names(self.model.tokenizer, ids)
-        elif self.measure == "class" and self.model.labels:
-            words = [self.model.labels[int(before[0].argmax())]]
-        return {
-            "measure": self.measure,
-            "unit": self.unit,
-            "words": tuple(words),
-            "position": self.position,
-            "is_masked": self.is_masked,
-        }
-
-
-def run(
-    probe: Probe,
-    change: Intervention = UNCHANGED,
-    copies: int = 1,
-    follower: Follower | None = None,
-    *,
-    grad: bool = False,
-) -> torch.Tensor:
-    """What is read under a change, (copy, number), of so many copies of the input.
-
-    A `follower` is one object for all passes over this input, the first of them of one copy
-    without a change; with `grad`, gradients of what it follows can be taken. Raises
-    `UnsupportedModelError` when the model attends in a way that cannot be followed on this input.
-    """
-    import torch
-
-    model, network = probe.model, probe.network
-    # The fast function takes no mask of its own making.
-    way = "exact" if model.way == "fast" and change.cells else model.way
-    options: dict[str, Any] = {"change": change, "keeps": False}
-    if follower is not None:
-        network = follower.begin(network, change, copies)
-        options["change"] = follower
-    with (
-        torch.inference_mode(mode=not grad),
-        follower or nullcontext(),  # outside of what watches attention, which must see its outputs
-        recorded(way, copies, {probe.tokens}, **options) as recorder,
-    ):
-        read = probe.read(network(**probe.inputs(copies)))
-    if recorder.missed or recorder.count != model.layers:
-        raise UnsupportedModelError(
-            "{name} cannot be intervened on: its attention cannot be followed on this input.",
-            "Use a shorter text, or another model.",
-        )
-    return read
-
-
-def base_of(model: LoadedModel) -> PreTrainedModel:
-    """The network without a head; of an encoder-decoder, its encoder."""
-    network: PreTrainedModel = model.network
-    return network.get_encoder() if model.is_encoder_decoder else network
-
-
-def as_input(
-    model: LoadedModel, source: Source, pair: str | None = None, max_tokens: int | None = None
-) -> Input:
-    """A text or an image as the model gets it."""
-    if isinstance(source, str):
-        return encode(model, source, pair, max_tokens)
-    return image_input(model, source)
-
-
 def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
     """What can be measured of this model, its default first."""
     if model.sees_images:
@@ -217,146 +55,6 @@ def measures_of(model: LoadedModel) -> tuple[Measure, ...]:
     if model.language_model is None or model.is_encoder_decoder:
         return ("sentence",)
     return (*_OF_TASK[model.task], "sentence")
-
-
-def probe_of(
-    model: LoadedModel,
-    source: Source,
-    measure: Measure | None = None,
-    *,
-    pair: str | None = None,
-    max_tokens: int | None = None,
-    words: tuple[str, str] | None = None,
-) -> Probe:
-    """How an input is measured, parameters as for :func:`core.model.effects`.
-
-    Raises
-    ------
-    UnsupportedModelError
-        When the model cannot be measured so.
-    WrongInputError
-        When `words` belong to another measure, or one of them is no token of the vocabulary.
-    """
-    offered = measures_of(model)
-    chosen = offered[0] if measure is None else measure
-    if chosen not in offered:
-        raise UnsupportedModelError(
-            f"{{name}} cannot be measured by {measure!r}.",
-            f"Measure it by {' or '.join(map(repr, offered))}.",
-        )
-    if words is not None and chosen != "logit_difference":
-        raise WrongInputError("Two words have a lead.", "Measure by 'logit_difference'.")
-    item = as_input(model, source, pair, max_tokens)
-    if chosen == "class":
-        return _of_class(model, item)
-    if chosen == "sentence":
-        return whole_probe(model, item)
-    named = None if words is None else tokens_of(model.tokenizer, words)
-    return _of_words(model, item, chosen, named)
-
-
-def whole_probe(model: LoadedModel, item: Input) -> Probe:
-    """Of a text, the mean of all tokens, as encoders of sentences are read."""
-    return Probe(model, item, "sentence", base_of(model), lambda out: out[0].double().mean(1))
-
-
-def _of_class(model: LoadedModel, item: Input) -> Probe:
-    """The logit of the likeliest class; of images without a head for classes, the vector of CLS."""
-    if model.classifier is not None:
-        whole = model.classifier if model.sees_images else classifier_of(model)
-        options: Any = {"numbers": len(model.labels), "value": _likeliest}
-        return Probe(model, item, "class", whole, lambda out: out.logits.double(), **options)
-    vision = model.vision
-    if vision is None:
-        raise AssertionError  # measures_of has said so
-
-    def read(output: Any) -> torch.Tensor:  # noqa: ANN401 - transformers' own
-        states: torch.Tensor = output.last_hidden_state
-        return (states[:, 0] if vision.has_cls else states[:, vision.first :].mean(1)).double()
-
-    return Probe(model, item, "class", model.network, read)
-
-
-def _of_words(
-    model: LoadedModel, item: Input, measure: Measure, words: tuple[int, int] | None
-) -> Probe:
-    whole = model.language_model
-    if whole is None:
-        raise AssertionError  # measures_of has said so
-    ids, is_masked = list(item.ids), False
-    if model.task == "masked":
-        position, is_masked = _masked_position(model, item)
-        ids[position] = cast("int", model.tokenizer.mask_token_id)
-    else:
-        ids = ids[: length_to_continue(item.tokens)]
-        position = len(ids) - 1
-    rows = list(range(len(ids) - 1)) if measure == "loss" else [position]
-    if not rows:
-        raise UnsupportedModelError("There is no next word to lose in a text of one token.", "")
-    targets, count = ids[1:], len(ids)
-
-    def read(output: Any) -> torch.Tensor:  # noqa: ANN401 - transformers' own
-        logits: torch.Tensor = output.logits
-        logits = (logits if logits.shape[1] == len(rows) else logits[:, rows]).double()
-        if measure != "loss":
-            return logits[:, 0]
-        chances = logits.log_softmax(-1)
-        wanted = chances.new_tensor(targets).long().expand(len(chances), -1)
-        return chances.gather(-1, wanted[..., None])[..., 0].mean(-1, keepdim=True)
-
-    values: dict[Measure, Value] = {
-        "logit_difference": partial(_lead, words),
-        "loss": lambda _before, read: read[:, 0],
-    }
-    return Probe(
-        model,
-        replace(item, ids=ids, segments=item.segments[:count], tokens=item.tokens[:count]),
-        measure,
-        narrowed(whole, model.network, rows),
-        read,
-        len(rows) * int(model.network.config.vocab_size),
-        values.get(measure),
-        words,
-        position,
-        is_masked,
-    )
-
-
-def _masked_position(model: LoadedModel, item: Input) -> tuple[int, bool]:
-    """The first mask that was typed; else the last word, and that it must be hidden."""
-    mask = model.tokenizer.mask_token_id
-    if mask in item.ids:
-        return item.ids.index(mask), False
-    words = [
-        place
-        for place, token in enumerate(item.tokens)
-        if not token.special and any(map(str.isalnum, token.display))
-    ]
-    return (words or [len(item.ids) - 1])[-1], True
-
-
-def _likeliest(before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
-    """The logit of the class that was likeliest before."""
-    return read[:, before[0].argmax()]
-
-
-def _lead(words: tuple[int, int] | None, before: torch.Tensor, read: torch.Tensor) -> torch.Tensor:
-    """How far the logit of the first word, or of the likeliest before, is above the second's."""
-    first, second = words or before[0].topk(2).indices
-    return read[:, first] - read[:, second]
-
-
-def _cosine_distance(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    """1 - cosine, exact also where the two are nearly the same."""
-    units = (vectors / vectors.norm(dim=-1, keepdim=True) for vectors in (before, after))
-    first, second = units
-    return (first - second).square().sum(-1) / 2
-
-
-def _divergence(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
-    """KL(before, after) of the distributions, in nats."""
-    first, second = before.log_softmax(-1), after.log_softmax(-1)
-    return (first.exp() * (first - second)).sum(-1).clamp(min=0)
 
 
 def tokens_of(tokenizer: PreTrainedTokenizerFast, words: tuple[str, str]) -> tuple[int, int]:

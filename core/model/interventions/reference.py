@@ -14,7 +14,7 @@ from core.corpus.sample import sample_sentences
 from core.model import box
 from core.model.capture.forward import recorded
 from core.model.image.pixels import as_rgb
-from core.model.interventions.measures import Probe, as_input, whole_probe
+from core.model.interventions.probe import Probe, as_input, whole_probe
 from core.model.refusal import refusing_to
 from core.model.weights.output_projection import output_projections
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedModel
 
-    from core.model.interventions.measures import Source
+    from core.model.interventions.probe import Source
     from core.model.running.loaded import LoadedModel
     from core.model.text.inputs import Input
 

@@ -11,16 +11,16 @@ output over its input stays.
 from __future__ import annotations
 
 import copy
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import torch
 from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
-from core.model.interventions.changing import Intervention
-from core.model.interventions.following import Follower
+from core.model.interventions.changing import UNCHANGED, Intervention
 from core.model.language import Wrapped, rewired
 
 _NORMS = {functional.layer_norm, functional.rms_norm}
@@ -43,8 +43,11 @@ class Leaf(NamedTuple):
     values: torch.Tensor
 
 
-class _Writers(Follower):
-    """Runs the modules that write to the stream by :meth:`write`.
+class Follower(ABC):
+    """A :class:`core.model.capture.Change` for passes of one network over copies of one input.
+
+    The first pass, of one copy in which nothing is changed, is recorded; those that follow use it.
+    Modules that write to the stream are run by :meth:`write`.
 
     Parameters
     ----------
@@ -53,26 +56,53 @@ class _Writers(Follower):
 
     def __init__(self, network: Any, base: torch.nn.Module) -> None:  # noqa: ANN401 - a network
         super().__init__()
+        self.change = UNCHANGED
+        self.copies = 0
+        self.records = True
         self._layer = -1  # the last attention call
         self._joins = False  # whether the next matrix is W_O
         self._reads = False  # whether the network is done, and its head at work
+        self._kept: list[tuple[torch.Tensor, torch.Size]] = []  # and its input
+        self._beside: dict[int, list[Any]] = {}  # what experts gave besides, at the same places
+        self._at = 0
         own = self._copied(network, base)
         self._network = own if network is base else rewired(own, base, self._end)  # type: ignore[arg-type]
 
-    def begin(self, network: Any, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
-        """A copy of the network, which shares its weights."""
-        super().begin(network, change, copies)
-        self._layer, self._joins, self._reads = -1, False, False
+    def begin(self, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
+        """Before each pass: a copy of the network to run, which shares its weights."""
+        self.records, self.change, self.copies = self.copies == 0, change, copies
+        self._layer, self._joins, self._reads, self._at = -1, False, False, 0
         return self._network
 
+    def forbidden(self, number: int) -> torch.Tensor | None:
+        """The cells of a layer."""
+        return self.change.forbidden(number)
+
     def output(self, number: int, output: torch.Tensor) -> torch.Tensor:
-        """The outputs of a layer's heads; what multiplies them next is W_O."""
+        """The outputs of a layer's heads, as changed; what multiplies them next is W_O."""
         self._layer, self._joins = number, True
-        return super().output(number, output)
+        return self.change.output(number, output)
 
     @abstractmethod
     def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401 - what it gives
         """What a module writes, a tensor or it first; W_O and the head for words are `linear`."""
+
+    def replay(self, run: partial[Any]) -> Any:  # noqa: ANN401 - what a module gives
+        """What a module gave in the recorded pass, once a copy; now, where that is not known."""
+        states, place = _states(run), len(self._kept) if self.records else self._at
+        if self.records:
+            made = run()
+            first, *self._beside[place] = made if isinstance(made, tuple) else (made,)
+            self._kept[place:] = [(first.detach().clone(), states.shape)]  # not what its parts gave
+        else:
+            first = self._again(states)
+        return (first, *self._beside[place]) if self._beside[place] else first
+
+    def _again(self, states: torch.Tensor) -> torch.Tensor:
+        made, shape = self._kept[self._at]
+        self._at += 1
+        copies = len(states) // shape[0]  # 1 where the batch is not in the first axis
+        return made.repeat(copies, *[1] * (made.dim() - 1))  # networks add to them in place
 
     def _copied(self, module: Any, base: torch.nn.Module) -> Any:  # noqa: ANN401 - a module
         """The module with its writers wrapped, for this object alone.
@@ -102,7 +132,28 @@ class _Writers(Follower):
         return output
 
 
-class TruncateAfter(_Writers):
+class SharedPrefix(Follower):
+    """What all copies share before the heads of the first layer that is changed is made once."""
+
+    def begin(self, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
+        """As of any follower."""
+        self._first = min((*(each.layer for each in change.replaced), *change.cells), default=0)
+        return super().begin(change, copies)
+
+    def write(self, module: torch.nn.Module, run: partial[Any], *, linear: bool) -> Any:  # noqa: ANN401, ARG002 - as of any
+        """What the module gave, or gives."""
+        if self.records:
+            return self.replay(run)
+        if self._layer >= self._first:
+            return run()
+        length, *rest = self._kept[self._at][1]
+        if _states(run).shape == (self.copies * length, *rest):
+            return self.replay(run)
+        self._at += 1  # its batch is not in the first axis, as of tables of distances
+        return run()
+
+
+class TruncateAfter(Follower):
     """What comes after a layer writes nothing: no head, no MLP, no bias of theirs.
 
     The final norm and the head for words read what stands there then. `last` is the last layer that
@@ -123,7 +174,7 @@ class TruncateAfter(_Writers):
         return torch.zeros_like(made)
 
 
-class LinearReplay(_Writers):
+class LinearReplay(Follower, TorchFunctionMode):
     """Records one pass, and repeats it with other outputs of heads.
 
     Attributes
@@ -136,14 +187,10 @@ class LinearReplay(_Writers):
         super().__init__(network, base)
         self.leaves: list[Leaf] = []
         self.start = torch.empty(0)
-        self._kept: list[tuple[torch.Tensor, int]] = []  # and the length of what it is made of
-        self._beside: dict[int, list[Any]] = {}  # what experts gave besides, at the same places
-        self._at = 0
 
-    def begin(self, network: Any, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
+    def begin(self, change: Intervention, copies: int) -> Any:  # noqa: ANN401 - a network
         """The linear network."""
-        linear, self._at = super().begin(network, change, copies), 0
-        return partial(self._run, linear)
+        return partial(self._run, super().begin(change, copies))
 
     def _run(self, network: Any, **inputs: Any) -> Any:  # noqa: ANN401 - what it gives
         output = network(**inputs, output_hidden_states=True)
@@ -183,16 +230,12 @@ class LinearReplay(_Writers):
         if linear:
             bias = getattr(module, "bias", None)
             return run() if bias is None else run() + (self._leaf("bias", bias) - bias)
-        states = next(iter((*run.args, *run.keywords.values())))
-        place = len(self._kept) if self.records else self._at
-        if self.records:
-            made = run()
-            written, *self._beside[place] = made if isinstance(made, tuple) else (made,)
-            self._kept[place:] = [(written.detach(), len(states))]  # not what its own parts gave
-            written = self._leaf("layer", written.detach().clone())
-        else:
-            written = self._again(states)
-        return (written, *self._beside[place]) if self._beside[place] else written
+        made = self.replay(run)
+        if not self.records:
+            return made
+        first, *rest = made if isinstance(made, tuple) else (made,)
+        written = self._leaf("layer", first.detach().clone())
+        return (written, *rest) if rest else written
 
     def _norm(
         self,
@@ -220,14 +263,8 @@ class LinearReplay(_Writers):
         if not self.records:
             return self._again(states)
         made = compute().detach()
-        self._kept.append((made, len(states)))
+        self._kept.append((made, states.shape))
         return made.clone()
-
-    def _again(self, states: torch.Tensor) -> torch.Tensor:
-        made, length = self._kept[self._at]
-        self._at += 1
-        copies = len(states) // length  # 1 where the batch is not in the first axis
-        return made.repeat(copies, *[1] * (made.dim() - 1))  # networks add to them in place
 
     def _leaf(self, kind: str, values: torch.Tensor) -> torch.Tensor:
         if not (self.records and torch.is_grad_enabled()):
@@ -235,6 +272,12 @@ class LinearReplay(_Writers):
         leaf = values.detach().clone().requires_grad_()
         self.leaves.append(Leaf(kind, self._layer, leaf))
         return leaf.clone()  # networks add to it in place
+
+
+def _states(run: partial[Any]) -> torch.Tensor:
+    """What a module is given first."""
+    states: torch.Tensor = next(iter((*run.args, *run.keywords.values())))
+    return states
 
 
 def _is_matrix(module: torch.nn.Module) -> bool:

@@ -12,7 +12,7 @@ from core.model.capture.forward import inputs_of
 from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError
 from core.model.refusal import refusing_to
-from core.model.running.classes import classifier_of, likeliest_classes
+from core.model.running.loaded import classifier_of, likeliest_classes
 from core.model.text.inputs import Input, encode
 from core.model.text.tokens import display_name, marks_starts, spelling_of, visible
 from core.model.trace import Token
@@ -130,7 +130,7 @@ def text_classes(
 ) -> list[tuple[str, float]]:
     """The likeliest classes of a text, or of two, with their probabilities, the likeliest first.
 
-    As :func:`core.model.running.classes.likeliest_classes`. Raises `UnsupportedModelError` when the
+    As :func:`core.model.running.loaded.likeliest_classes`. Raises `UnsupportedModelError` when the
     checkpoint has no head for classes.
     """
     import torch

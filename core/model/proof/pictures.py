@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from core.model.capture import IMPLEMENTATION, Check, Recorder
 from core.model.capture.forward import Way
-from core.model.encoder_decoder.calls import Lengths
+from core.model.encoder_decoder import Lengths
 from core.model.errors import PICK_VISION, ModelError, UnsupportedModelError
 from core.model.image.facts import MAX_PATCHES, Size, Vision
 from core.model.image.forward import run_images, size_of

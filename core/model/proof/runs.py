@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from core.model.capture import IMPLEMENTATION, Call, Check, Recorder
 from core.model.capture.forward import Way, hidden_states
-from core.model.encoder_decoder.calls import Lengths, of_type
+from core.model.encoder_decoder import Lengths, of_type
 from core.model.errors import ModelError, UnsupportedModelError, first_line
 from core.model.left_alone import ModuleStates
 from core.model.memory import is_out_of_memory

@@ -12,8 +12,7 @@ from core.model.image.facts import Size, Vision, image_tokens
 from core.model.image.forward import image_inputs, size_of
 from core.model.image.pixels import Pixels, as_rgb, middle, process, seen_of
 from core.model.refusal import refusing, refusing_to
-from core.model.running.classes import likeliest_classes
-from core.model.running.loaded import LoadedModel
+from core.model.running.loaded import LoadedModel, likeliest_classes
 from core.model.running.tracing import trace_inputs
 from core.model.text.inputs import Input
 from core.model.trace import Patches, Trace

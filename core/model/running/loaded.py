@@ -1,18 +1,20 @@
-"""A loaded and checked model, from which every trace is made."""
+"""A loaded and checked model, from which every trace is made, and the classes it tells."""
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from core.model.capture.forward import Way
-from core.model.errors import WrongInputError
+from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.image.facts import Vision
 from core.model.trace import AttentionType
 
 if TYPE_CHECKING:
+    import torch
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 
@@ -39,6 +41,7 @@ class Heads:
     outputs: tuple[str, ...] | None = None
 
 
+TOP_CLASSES = 5  # that are named
 _MAX_LABEL = 100  # characters of a class's name
 # What a language-model head was trained for: the next word, words behind a mask, or an answer.
 Task = Literal["next", "masked", "answer"]
@@ -183,3 +186,40 @@ def labels_of(config: PreTrainedConfig) -> tuple[str, ...]:
     """The names of the classes by their number, shortened where they are very long."""
     names = config.id2label or {}
     return tuple(str(names.get(number, number))[:_MAX_LABEL] for number in range(config.num_labels))
+
+
+def classifier_of(model: LoadedModel) -> PreTrainedModel:
+    """The network with its head for classes, for texts without padding, one or several alike.
+
+    Decoders read the last token that is no padding. Where no token is padding, transformers refuses
+    several texts; here an id that no token has stands for it.
+
+    Raises
+    ------
+    UnsupportedModelError
+        When the model has no such head.
+    """
+    if model.classifier is None:
+        raise UnsupportedModelError("{name} has no head that tells classes.")
+    whole = copy.copy(model.classifier)
+    if whole.config.pad_token_id is None:
+        whole.config = copy.copy(whole.config)
+        whole.config.pad_token_id = -1
+    return whole
+
+
+def likeliest_classes(model: LoadedModel, logits: torch.Tensor) -> list[tuple[str, float]]:
+    """Names and probabilities of the likeliest classes from all logits: at most `TOP_CLASSES`.
+
+    By the softmax over all; by each one's sigmoid where a text may be of several classes. A head of
+    one number tells no class: that number.
+    """
+    logits = logits.double()
+    chances = logits.softmax(-1)
+    if len(logits) == 1:
+        chances = logits
+    elif model.network.config.problem_type == "multi_label_classification":
+        chances = logits.sigmoid()
+    values, numbers = chances.topk(min(TOP_CLASSES, len(chances)))
+    ranked = zip(numbers.tolist(), values.tolist(), strict=True)
+    return [(model.labels[number], chance) for number, chance in ranked]

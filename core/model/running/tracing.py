@@ -12,13 +12,14 @@ from core.model import memory
 from core.model.capture import Call, Change, reader_of
 from core.model.capture.forward import hidden_states, run_batch
 from core.model.checks.vocabulary import check_ids
-from core.model.encoder_decoder.calls import Lengths, of_type
-from core.model.encoder_decoder.targets import (
+from core.model.encoder_decoder import (
     MAX_ANSWER,
+    Lengths,
     Target,
     answered,
     first_words,
     greedy_ids,
+    of_type,
     read_target,
     start_of,
 )
@@ -309,6 +310,8 @@ def _stack_states(
 
     None where states differ in width, or cannot be told apart by layer.
     """
+    import torch
+
     if not hidden:
         return None
     own = [rule.number for rule in rules if rule.number is not None]
@@ -316,11 +319,5 @@ def _stack_states(
         hidden = (*(hidden[number] for number in own), hidden[-1])
     states = [state[row, :length].float().cpu() for state in hidden]
     alike = len(states) == len(rules) + 1 and len({state.shape for state in states}) == 1
-    return _stacked(states) if alike else None
-
-
-def _stacked(states: list[torch.Tensor]) -> Array:
-    import torch
-
-    stacked: Array = torch.stack(states).numpy()
+    stacked: Array | None = torch.stack(states).numpy() if alike else None
     return stacked

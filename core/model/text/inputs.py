@@ -15,7 +15,7 @@ from core.model.trace import Patches, Token
 if TYPE_CHECKING:
     from tokenizers import Encoding
 
-    from core.model.encoder_decoder.targets import Target
+    from core.model.encoder_decoder import Target
     from core.model.running.loaded import LoadedModel
 
 # Tokenizers need 250 bytes of memory per byte of text, so they get at most this many characters for

@@ -86,7 +86,7 @@ def chosen() -> tuple[str | None, AttentionType, Languages | None]:
 
 def explain(trace: Trace) -> None:
     """Say in one line who attends to whom, and whose words the decoder reads."""
-    from core.model.encoder_decoder.targets import MAX_ANSWER
+    from core.model.encoder_decoder import MAX_ANSWER
 
     read = [token.display for token in trace.tokens[1:] if not token.special]
     more = " …" if len(read) > _MAX_SHOWN else ""

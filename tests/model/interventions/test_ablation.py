@@ -17,7 +17,8 @@ from core.model.errors import UnsupportedModelError
 from core.model.interventions.ablation import Cell, ablate
 from core.model.interventions.changing import Intervention, Replacement
 from core.model.interventions.heads import effects
-from core.model.interventions.measures import as_input, measures_of, probe_of, run
+from core.model.interventions.measures import measures_of
+from core.model.interventions.probe import as_input, probe_of, run
 from core.model.interventions.reference import outputs_of
 from core.model.language import next_words
 from tests.model.bundled import loaded

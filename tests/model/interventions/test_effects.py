@@ -21,7 +21,8 @@ from core.model.interventions.heads import (
     sample_effects,
     samples_of,
 )
-from core.model.interventions.measures import as_input, measures_of, probe_of
+from core.model.interventions.measures import measures_of
+from core.model.interventions.probe import as_input, probe_of
 from core.model.interventions.reference import (
     head_outputs,
     reference_samples,

@@ -16,7 +16,7 @@ import pytest
 from core.analysis.head_patterns import pattern_table
 from core.model import LoadedModel, effects, trace_text
 from core.model.interventions.direct import DirectParts, parts_of
-from core.model.interventions.measures import probe_of
+from core.model.interventions.probe import probe_of
 from tests.model.test_bundled_model import published
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from torch.overrides import TorchFunctionMode
 
 from core.model import effects, load
 from core.model.interventions.changing import Intervention
-from core.model.interventions.following import SharedPrefix
 from core.model.interventions.heads import replacements, rows_of
-from core.model.interventions.measures import probe_of, run
+from core.model.interventions.probe import probe_of, run
+from core.model.interventions.stream import SharedPrefix
 from tests.model.bundled import loaded
 from tests.model.families import nightly
 from tests.model.sweep.tiny import build
@@ -90,7 +90,7 @@ def test_forbidden_cells_are_forbidden_behind_a_shared_prefix_too(
     assert probe.model.way == "fast"
     mask = torch.zeros(probe.model.heads, probe.tokens, probe.tokens, dtype=torch.bool)
     mask[1, 3, 2] = True
-    change, prefix = Intervention(cells={1: mask}), SharedPrefix()
+    change, prefix = Intervention(cells={1: mask}), SharedPrefix(probe.network, probe.model.network)
     before = run(probe, follower=prefix)
     after = run(probe, change)
     assert_same_pass(run(probe, change, 2, prefix), after.expand(2, -1))
