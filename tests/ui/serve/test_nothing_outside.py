@@ -7,8 +7,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from tests.tools.visitors.running import run_visit
-from tests.tools.visitors.visitor import Visitor
+from tests.tools.visitor import Visitor, run_visit
 
 pytestmark = pytest.mark.slow
 

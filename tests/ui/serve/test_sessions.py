@@ -15,8 +15,7 @@ from core.ui.serve import sessions
 from core.ui.serve.sessions import LONG_TEXT, MOST_BYTES, is_possible, possible
 from tests.server import process_at
 from tests.test_visitor import table
-from tests.tools.visitors import ConnectionLostError, Visitor
-from tests.tools.visitors.running import run_visit
+from tests.tools.visitor import ConnectionLostError, Visitor, run_visit
 
 pytestmark = pytest.mark.slow
 

@@ -1,34 +1,49 @@
-"""One visitor: a connection, what is on the screen, and what a person can do there."""
+"""A visitor of the app without a browser: the project's own client of Streamlit's protocol.
+
+    async with Visitor("http://127.0.0.1:8501") as visitor:
+        await visitor.open("heatmap", text="leaves fall in autumn")
+        answer = await visitor.set("place", {"view": {"head": "3"}})
+        print(answer.seconds, visitor.errors())
+
+A visitor does what Streamlit's page does between the server and the screen: it keeps the elements
+that it is sent, holds the values that were set, and asks for a run of the script with all of them.
+It draws nothing, fetches no media, fonts or scripts, and leaves fragments that run by the clock
+alone.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http.cookies import SimpleCookie
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode, urlsplit
 
+from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
-from tests.tools.visitors.elements import Screen
-from tests.tools.visitors.widgets import is_trigger, options, state_of, value_sent
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Coroutine, Iterator, Mapping
 
     from streamlit.proto.ClientState_pb2 import ClientState
-    from streamlit.proto.WidgetStates_pb2 import WidgetState
+    from streamlit.proto.Delta_pb2 import Delta
 
+    Place = tuple[int, ...]  # the root (main, sidebar, ...), then the index in each container
 
-PATIENCE_S = 120.0
+_PATIENCE_S = 120.0
 _OPENING_S = 60.0  # a server that loads its first model answers no handshake for seconds
 _RUNS_KEPT = 2  # for which a message is remembered, as ``global.maxCachedMessageAge`` has it
 _DONE = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
+_FRAME = {"window", "present"}  # their reports last; those of other components are triggers
 
 
 class ConnectionLostError(Exception):
@@ -44,6 +59,71 @@ class Answer:
     arrived: Mapping[str, float]  # seconds until the first element of each key was here
 
 
+@dataclass(frozen=True)
+class Element:
+    """One element of the page."""
+
+    kind: str  # as the message's field is called: "markdown", "selectbox", "bidi_component", ...
+    body: Any  # the message of that kind
+    fragment: str  # that it was drawn in, "" outside of all
+    run: str  # of the script that sent it
+
+    @property
+    def key(self) -> str:
+        """The key that the script gave it; "" where it gave none."""
+        # "$$ID-<hash>-<key>", with "None" for no key
+        parts = getattr(self.body, "id", "").split("-", 2)
+        return parts[2] if len(parts) == 3 and parts[2] != "None" else ""
+
+    @property
+    def error(self) -> str:
+        """What it says when it is an exception or a red box, else ""."""
+        if self.kind == "exception":
+            return f"{self.body.type}: {self.body.message}"
+        is_red = self.kind == "alert" and self.body.format == Alert.ERROR
+        return str(self.body.body) if is_red else ""
+
+    @property
+    def options(self) -> list[str]:
+        """What can be picked, in the words of the page; empty for a widget without options."""
+        found = getattr(self.body, "options", ())
+        return [each if isinstance(each, str) else each.content for each in found]
+
+    @property
+    def is_trigger(self) -> bool:
+        """Whether a value is sent once and then forgotten."""
+        return self.kind == "bidi_component" and self.key not in _FRAME
+
+    def state(self, value: Any) -> WidgetState:
+        """The message that tells the server this value; see :meth:`Visitor.set`."""
+        if getattr(self.body, "disabled", False):
+            raise ValueError(f"{self.key} is switched off")
+        state = WidgetState(id=self.body.id)
+        if self.is_trigger:
+            state.id = trigger_id(state.id)
+            events = [{"event": name, "value": each} for name, each in value.items()]
+            state.json_trigger_value = json.dumps(events)
+        elif self.kind == "bidi_component":
+            state.json_value = json.dumps(value)
+        elif self.kind == "button_group":
+            many = [value] if isinstance(value, str) else value
+            state.string_array_value.data[:] = map(self._known, many)
+        elif self.kind == "checkbox":
+            state.bool_value = value
+        elif self.kind in {"text_area", "text_input"}:
+            state.string_value = value
+        elif self.kind == "selectbox":
+            state.string_value = self._known(value)
+        else:
+            raise ValueError(f"{self.key} is a {self.kind}, which visitors cannot use")
+        return state
+
+    def _known(self, option: str) -> str:
+        if option not in self.options and not getattr(self.body, "accept_new_options", False):
+            raise ValueError(f"{self.key} has no option {option!r} of {self.options}")
+        return option
+
+
 class Visitor:
     """A visitor with a session of its own. Use it in ``async with``, one action at a time.
 
@@ -52,22 +132,26 @@ class Visitor:
     address : of the app on this machine, e.g. "http://127.0.0.1:8501".
     patience : seconds to wait for an answer before TimeoutError.
     on_message : gets every message as it came, before it is read.
+    name : what the address bar calls the server.
+    headers : sent with the first request, as a proxy adds them.
     """
 
     def __init__(
         self,
         address: str,
         *,
-        patience: float = PATIENCE_S,
+        patience: float = _PATIENCE_S,
         on_message: Callable[[bytes], object] | None = None,
+        name: str = "",
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         self.address = address.rstrip("/")
         self.patience = patience
-        self.screen = Screen()
         self.query = ""  # what stands behind the ? of the address now
         self.page = ""  # hash of the page's script
         self.failures: list[str] = []  # of the protocol: a page not found, a script with no syntax
-        self._on_message = on_message
+        self._on_message, self._name, self._headers = on_message, name, headers or {}
+        self._elements: dict[Place, Element] = {}
         self._states: dict[str, WidgetState] = {}
         self._remembered: dict[str, tuple[ForwardMsg, int]] = {}  # by hash, with the run's number
         self._run, self._runs = "", 0
@@ -78,18 +162,21 @@ class Visitor:
         self._reader: asyncio.Task[None] | None = None
         self._answered: asyncio.Future[None] | None = None
         self._in_fragment = False  # whether a fragment's run is the answer
-        self._clocks: dict[str, asyncio.Task[None]] = {}  # of fragments that run again by time
 
     async def __aenter__(self) -> Self:
         """Connect as Streamlit's page does: a token in a cookie and in the protocol's header."""
         parts = urlsplit(self.address)
+        host = f"{self._name or parts.hostname}:{parts.port}"
         try:
             token = await asyncio.to_thread(xsrf_token, self.address)
+            cookie = {"Cookie": f"_streamlit_xsrf={token}"} if token else {}
             self._connection = await connect(
-                f"ws://{parts.netloc}{parts.path}/_stcore/stream",
+                f"ws://{host}{parts.path}/_stcore/stream",
+                host=parts.hostname,
+                port=parts.port,
                 subprotocols=["streamlit", token] if token else ["streamlit"],  # type: ignore[list-item]
-                origin=f"{parts.scheme}://{parts.netloc}",  # type: ignore[arg-type]
-                additional_headers={"Cookie": f"_streamlit_xsrf={token}"} if token else None,
+                origin=f"{parts.scheme}://{host}",  # type: ignore[arg-type]
+                additional_headers={**cookie, **self._headers},
                 open_timeout=_OPENING_S,
                 ping_interval=None,  # browsers send none
                 max_size=None,
@@ -101,8 +188,6 @@ class Visitor:
 
     async def __aexit__(self, *_: object) -> None:
         """Leave: the server keeps the session for two minutes, as for a page that was closed."""
-        for clock in self._clocks.values():
-            clock.cancel()
         if self._reader is not None:
             self._reader.cancel()
         if self._connection is not None:
@@ -123,18 +208,20 @@ class Visitor:
     async def set(self, key: str, value: Any) -> Answer:
         """Give the widget of that key a value, and wait for the answer.
 
-        See :func:`tests.tools.visitors.widgets.state_of` for values. Raises KeyError, ValueError
-        where the page has no such widget or option, TimeoutError and ConnectionLostError.
+        A picker takes one of its options as the page writes it ("own"), a segmented control one or
+        a list of them, a switch a bool. What a component reports is a dict: its reports by name.
+        Raises KeyError, ValueError where the page has no such widget or option or it is switched
+        off (a person could not do it either), TimeoutError and ConnectionLostError.
         """
-        element = self.screen.find(key)
-        state = state_of(element, value)
+        element = self.find(key)
+        state = element.state(value)
         self._states[state.id] = state
         request = BackMsg()
         request.rerun_script.fragment_id = element.fragment
         try:
             return await self._ask(request)
         finally:
-            if is_trigger(element):
+            if element.is_trigger:
                 self._states.pop(state.id, None)
 
     async def go_back(self) -> None:
@@ -145,22 +232,21 @@ class Visitor:
         self._describe(request.rerun_script)
         await self._connection.send(request.SerializeToString())
 
+    @property
+    def screen(self) -> list[Element]:
+        """The elements in the order of the page."""
+        return [self._elements[place] for place in sorted(self._elements)]
+
+    def find(self, key: str) -> Element:
+        """The widget or component of that key. Raises KeyError where there is none."""
+        here = {element.key: element for element in reversed(self.screen)}
+        if key in here:
+            return here[key]
+        raise KeyError(f"nothing on this page has the key {key!r}; there are: {sorted(here)}")
+
     def errors(self) -> list[str]:
         """Exceptions and red boxes on the screen, and failures of the script as a whole."""
         return [*self.failures, *(error for element in self.screen if (error := element.error))]
-
-    def options(self, key: str) -> list[str]:
-        """What a picker offers, in the words of the page."""
-        return options(self.screen.find(key))
-
-    def value(self, key: str) -> Any:
-        """The value a widget has now."""
-        element = self.screen.find(key)
-        state = self._states.get(element.body.id)
-        if state is None:
-            return value_sent(element)
-        value: Any = getattr(state, state.WhichOneof("value") or "")
-        return list(value.data) if hasattr(value, "data") else value
 
     async def _ask(self, request: BackMsg) -> Answer:
         """Ask for a run of the script with all that was set; until its end is here."""
@@ -213,13 +299,16 @@ class Visitor:
         if kind == "ref_hash":
             known, _ = self._remembered[message.ref_hash]
             self._remembered[message.ref_hash] = known, self._runs
-            self._draw(message, known)
+            self._draw(tuple(message.metadata.delta_path), known.delta)
         elif kind == "delta":
             if message.metadata.cacheable:
                 self._remembered[message.hash] = message, self._runs
-            self._draw(message, message)
+            self._draw(tuple(message.metadata.delta_path), message.delta)
         elif kind == "new_session":
-            self._begin_run(message)
+            run = message.metadata.run
+            self._run, self._fragments = run.script_run_id, frozenset(run.fragment_ids)
+            if not self._fragments:
+                self.page = message.new_session.page_script_hash
         elif kind == "navigation":
             self.page = message.navigation.page_script_hash
         elif kind == "page_info_changed":
@@ -230,32 +319,40 @@ class Visitor:
             event = message.session_event
             if event.WhichOneof("type") == "script_compilation_exception":
                 self.failures.append(event.script_compilation_exception.message)
-        elif kind == "auto_rerun":
-            self._start_clock(message.auto_rerun.fragment_id, message.auto_rerun.interval)
-        elif kind == "stop_auto_rerun":
-            self._stop_clocks(message.stop_auto_rerun.fragment_ids)
         elif kind == "script_finished":
-            self._end_run(message)
+            self._end_run(message.script_finished)
 
-    def _draw(self, message: ForwardMsg, known: ForwardMsg) -> None:
-        """Put an element where the message says; its content may be known from before."""
-        key = self.screen.take(tuple(message.metadata.delta_path), known.delta, self._run)
-        self._arrived.setdefault(key, time.perf_counter() - self._asked)
+    def _draw(self, place: Place, delta: Delta) -> None:
+        """Put an element in its place; a new one ends what was inside of it, a container it."""
+        if delta.WhichOneof("type") == "new_element":
+            for inside in [each for each in self._elements if each[: len(place)] == place]:
+                del self._elements[inside]
+            kind = delta.new_element.WhichOneof("type") or "empty"
+            element = Element(kind, getattr(delta.new_element, kind), delta.fragment_id, self._run)
+            self._elements[place] = element
+            self._arrived.setdefault(element.key, time.perf_counter() - self._asked)
+        elif delta.WhichOneof("type") == "add_block":
+            self._elements.pop(place, None)
 
-    def _begin_run(self, message: ForwardMsg) -> None:
-        run = message.metadata.run
-        self._run, self._fragments = run.script_run_id, frozenset(run.fragment_ids)
-        if not self._fragments:
-            self.page = message.new_session.page_script_hash
-            self._stop_clocks(list(self._clocks))
+    def _end_run(self, status: int) -> None:
+        """What this run has not drawn again goes: of its fragments, or of the whole page.
 
-    def _end_run(self, message: ForwardMsg) -> None:
-        """At the end of a run, what it has not drawn again goes, and so do its widgets' values."""
-        status = message.script_finished
+        What the visitor set lasts until the script sets another value, or drops the widget.
+        """
         if status == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
             return
-        self.screen.end_run(self._run, self._fragments)
-        self._keep_values()
+        self._elements = {
+            place: element
+            for place, element in self._elements.items()
+            if element.run == self._run
+            or (self._fragments and element.fragment not in self._fragments)
+        }
+        bodies = {getattr(each.body, "id", ""): each.body for each in self._elements.values()}
+        self._states = {
+            name: state
+            for name, state in self._states.items()
+            if name in bodies and not getattr(bodies[name], "set_value", False)
+        }
         if not self._fragments:
             self._runs += 1
             oldest = self._runs - _RUNS_KEPT
@@ -267,34 +364,16 @@ class Visitor:
             assert self._answered is not None
             self._answered.set_result(None)
 
-    def _keep_values(self) -> None:
-        """What the visitor set lasts until the script sets another value, or drops the widget."""
-        bodies = {getattr(element.body, "id", ""): element.body for element in self.screen}
-        self._states = {
-            name: state
-            for name, state in self._states.items()
-            if name in bodies and not getattr(bodies[name], "set_value", False)
-        }
 
-    def _start_clock(self, fragment: str, seconds: float) -> None:
-        self._stop_clocks([fragment])
-        self._clocks[fragment] = asyncio.create_task(self._run_again(fragment, seconds))
+def run_visit(visit: Coroutine[Any, Any, None]) -> None:
+    """Run a visit to its end, in a thread of its own: Playwright keeps a loop in the main one."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        thread.submit(asyncio.run, visit).result()
 
-    def _stop_clocks(self, fragments: list[str] | Any) -> None:
-        for fragment in fragments:
-            if (clock := self._clocks.pop(fragment, None)) is not None:
-                clock.cancel()
 
-    async def _run_again(self, fragment: str, seconds: float) -> None:
-        """Ask for the fragment every so often, but not while the visitor waits for an answer."""
-        while True:
-            await asyncio.sleep(seconds)
-            if self._answered is None and self._connection is not None:
-                request = BackMsg()
-                request.rerun_script.fragment_id = fragment
-                request.rerun_script.is_auto_rerun = True
-                self._describe(request.rerun_script)
-                await self._connection.send(request.SerializeToString())
+def trigger_id(component: str) -> str:
+    """The id of what a component reports once, from its own."""
+    return f"{STREAMLIT_INTERNAL_KEY_PREFIX}_{component}__events"
 
 
 def xsrf_token(address: str) -> str:
