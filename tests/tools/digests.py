@@ -16,6 +16,7 @@ import base64
 import hashlib
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
@@ -66,9 +67,10 @@ def build_missing() -> None:
 def digests(page: str, link: dict[str, str]) -> list[str]:
     """The digests of the arrays that a page shows for a link, sorted."""
     app = open_app(page, **link)
-    charts = [each.proto for each in app.get("plotly_chart")]
-    shown: list[Any] = [json.loads(each.spec or each.figure.spec) for each in charts]
-    shown += [received(each.proto.bytes) for each in app.get("bidi_component") if each.proto.bytes]
+    shown: list[Any] = [json.loads(each.proto.spec) for each in app.get("plotly_chart")]
+    for component in app.get("bidi_component"):
+        with suppress(ValueError, AssertionError):  # what is not packed has no arrays
+            shown.append(received(component.proto.bytes))
     for kind in ("arrow_data_frame", "arrow_table"):
         frames = [read_frame(each.proto.data) for each in app.get(kind)]
         shown += [frame.iloc[:, at].tolist() for frame in frames for at in range(frame.shape[1])]
