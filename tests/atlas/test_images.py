@@ -15,7 +15,7 @@ from core.atlas.colours import offered_colourings, point_tones
 from core.atlas.files import AtlasFileError
 from core.atlas.search import SearchError
 from core.atlas.search.patches import search_patches
-from tests.analysis.images.pictures import confetti, image_trace
+from tests.analysis.pictures import confetti, image_trace
 from tests.atlas.files import description_of, forged, opened, written
 
 if TYPE_CHECKING:

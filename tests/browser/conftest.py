@@ -118,7 +118,7 @@ def downloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("hub")
 
 
-# In UMAP's place, which compiles for half a minute; tests/analysis/projections has the real one.
+# In UMAP's place, which compiles for half a minute; tests/analysis has the real one.
 UMAP = """
 import time
 from pathlib import Path

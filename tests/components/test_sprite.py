@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from core.components.sprite import patch_sprite
-from tests.analysis.images.pictures import picture, with_attention
+from tests.analysis.pictures import picture, with_attention
 
 COLOURS = np.array([[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 1, 0], [0, 0, 0], [1, 1, 1]]], float)
 

@@ -10,7 +10,7 @@ from core.screens.head_view import state as head_view_state
 from tests.opening import open_app
 from tests.pages import conftest
 from tests.pages.conftest import said
-from tests.tools.bench.measuring import sentence_of
+from tests.tools.bench.models import sentence_of
 
 if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest

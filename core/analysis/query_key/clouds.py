@@ -12,10 +12,14 @@ from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.normalization import GridSearch, normalize
 from core.analysis.pairs import head_vectors
 from core.analysis.projections.joint_embedding import Embedding, Metric, Projection, embed
-from core.analysis.query_key.distance import Distance, distances_between
-from core.analysis.query_key.faithfulness import MIN_CHANGE, Faithfulness, compare_matrix
+from core.analysis.query_key.correlation import Distance, distances_between
+from core.analysis.query_key.faithfulness import (
+    MIN_CHANGE,
+    Faithfulness,
+    compare_matrix,
+    head_target,
+)
 from core.analysis.query_key.scaling import HeadScaling
-from core.analysis.query_key.target import head_target
 from core.analysis.vectors import align_planes
 from core.model.trace import Trace
 from core.vocabulary import STAGES, HeadStage, Stage

@@ -22,8 +22,8 @@ import numpy as np
 from core.ui.frame.text_row import EXAMPLES
 from core.ui.words.pages import TEXT_PAGES
 from tests.components.received import received
-from tests.tools.bench.app import running_app
-from tests.tools.bench.measuring import MB, few, sentence_of
+from tests.tools.bench.models import MB, few, sentence_of
+from tests.tools.bench.pages import running_app
 from tests.tools.visitor import ConnectionLostError, Visitor, run_visit
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from core.analysis.images.selectivity import (
     selectivity,
     selectivity_table,
 )
-from tests.analysis.images.pictures import (
+from tests.analysis.pictures import (
     confetti,
     image_trace,
     of_hue,

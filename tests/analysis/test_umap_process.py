@@ -20,7 +20,7 @@ import pytest
 from core.analysis.projections import umap_process
 from core.analysis.projections.joint_embedding import embed
 from core.analysis.projections.umap_process import ATTEMPTS, CACHE, ProjectionError, fit_umap
-from tests.analysis.projections.test_joint_embedding import (
+from tests.analysis.test_joint_embedding import (
     DEGENERATE,
     DIMENSIONS,
     METRICS,

@@ -8,8 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.analysis.query_key.faithfulness import compare_matrix, uniform_baseline
-from core.analysis.query_key.target import matrix_target, rows_of
+from core.analysis.query_key.faithfulness import (
+    compare_matrix,
+    matrix_target,
+    rows_of,
+    uniform_baseline,
+)
 
 Floats = NDArray[np.float64]
 Pairs = NDArray[np.bool_]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from core.analysis.query_key.correlation import MAX_PAIRS, Measure, pair_table
-from core.analysis.query_key.distance import Distance, distances_between
+from core.analysis.query_key.correlation import (
+    MAX_PAIRS,
+    Distance,
+    Measure,
+    distances_between,
+)
 from core.analysis.query_key.scaling import (
     C_VALUES,
     MIN_RELIABLE,
@@ -21,14 +25,10 @@ from core.analysis.query_key.scaling import (
     scale_head,
     scale_model,
 )
-from core.analysis.query_key.target import matrix_target
 from core.model import load, trace_text
 from core.model.trace import Layer, Trace
-from tests.analysis.projections.test_joint_embedding import DEGENERATE
+from tests.analysis.test_joint_embedding import DEGENERATE
 from tests.analysis.traces import additive, made_trace
-
-if TYPE_CHECKING:
-    from core.analysis.query_key.target import TargetKind
 
 Floats = NDArray[np.float64]
 DISTANCES: tuple[Distance, ...] = get_args(Distance)
@@ -73,15 +73,13 @@ def distance_by_hand(queries: Floats, keys: Floats, distance: Distance) -> Float
     return np.asarray(cdist(queries, keys, metric))
 
 
-def target_by_hand(trace: Trace, layer: int, head: int, kind: TargetKind = "centred") -> Floats:
-    """Scores of the vectors as they are, less the mean of their row or of all of them."""
+def target_by_hand(trace: Trace, layer: int, head: int) -> Floats:
+    """Scores of the vectors as they are, less the mean of their row."""
     queries, keys, seen = head_by_hand(trace, layer, head)
     rule = trace.layers[layer]
     scores = np.array([[rule.scaling * float(q @ k) for k in keys] for q in queries])
     if rule.softcap is not None:
         scores = rule.softcap * np.tanh(scores / rule.softcap)
-    if kind == "raw":
-        return np.asarray(scores - scores[seen].mean())
     means = [
         row[mine].mean() if mine.any() else 0.0 for row, mine in zip(scores, seen, strict=True)
     ]
@@ -111,11 +109,10 @@ def at_constants(
     c: float,
     distance: Distance,
     by: Measure,
-    kind: TargetKind = "centred",
 ) -> float:
     """The criterion of vectors really translated and scaled, one pair after another."""
     queries, keys, seen = head_by_hand(trace, layer, head)
-    target = target_by_hand(trace, layer, head, kind)
+    target = target_by_hand(trace, layer, head)
     apart = distance_by_hand(queries * c, (keys + a) / c, distance)
     pairs = [(i, j) for i in range(len(seen)) for j in range(len(seen)) if seen[i, j]]
     x, d = (np.array([each[i, j] for i, j in pairs]) for each in (target, apart))
@@ -209,18 +206,6 @@ def test_a_masked_key_has_no_part_but_in_the_translation(criterion: Measure) -> 
     assert first.pairs == second.pairs == (32 * 30, 32 * 30)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_raw_scores_stay_where_they_are_while_keys_are_translated(distance: Distance) -> None:
-    trace = random_trace(4, 7, causal=True)
-    scaling = scale_head(trace, 0, 0, distance, "pearson", "raw")
-    a = translation_by_hand(trace, 0, 0)
-    expected = [
-        at_constants(trace, 0, 0, shift, c, distance, "pearson", "raw")
-        for shift, c in ((np.zeros_like(a), 1.0), (a, 1.0), (a, scaling.c))
-    ]
-    assert correlations(scaling) == pytest.approx(expected, abs=1e-6)
-
-
 def test_the_target_is_the_score_before_softmax_soft_cap_and_all() -> None:
     trace = random_trace(9)
     capped = replace(trace, layers=(Layer(0.5, None, 1.5),))
@@ -298,17 +283,6 @@ def test_a_correlation_of_fewer_than_three_weighted_pairs_is_none() -> None:
     scaling = scale_head(random_trace(3, 15), 0, 0, criterion="weighted")
     assert scaling.weighted_pairs == 2
     assert np.isnan(scaling.curve).all()
-
-
-@pytest.mark.parametrize("pairs", [[0, 35, 2], [0, 7, 35, 12, 5, 3, 9]])
-def test_the_table_holds_the_product_and_both_squared_norms_of_each_pair(pairs: list[int]) -> None:
-    (queries,), (keys,) = clouds(0, 6)
-    goal = matrix_target(queries @ keys.T, np.ones((6, 6), bool))
-    table = pair_table(queries, keys, goal, np.array(pairs))
-    i, j = np.divmod(pairs, 6)
-    np.testing.assert_allclose(table.products, (queries[i] * keys[j]).sum(axis=1))
-    np.testing.assert_allclose(table.query_squares, (queries[i] ** 2).sum(axis=1))
-    np.testing.assert_allclose(table.key_squares, (keys[j] ** 2).sum(axis=1))
 
 
 def test_cosine_distances_without_length_are_one_and_equal_ones_have_no_correlation() -> None:
