@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.analysis.images.cls_rollout import cls_rollout
 from core.analysis.images.distance import (
     attention_distance,
     distance_table,
     mean_of_distances,
 )
-from core.analysis.images.patch_attention import attention_of_patch, attention_to_patch
+from core.analysis.images.patch_attention import attention_of_patch, attention_to_patch, cls_rollout
 from core.analysis.rollout import overall_attention
 from core.model.trace import Layer
 from tests.analysis.pictures import image_trace, picture, with_attention

@@ -10,8 +10,14 @@ import pytest
 
 from core.analysis.head_patterns.evidence import evidence
 from core.analysis.head_patterns.measure import measure_text
-from core.analysis.paths import as_many_paths, follow_paths, paths_table, uniform_mixing
-from core.analysis.rollout import overall_attention, uniform_overall
+from core.analysis.rollout import (
+    as_many_paths,
+    follow_paths,
+    overall_attention,
+    paths_table,
+    uniform_mixing,
+    uniform_overall,
+)
 from tests.analysis.traces import causal, plain_tokens, random_weights, trace_with_attention
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from core.analysis.pair_projection import default_pair, project_pair
+from core.analysis.pair_projection import project_pair
 from core.analysis.strongest_link import find_link, strongest_link, strongest_links
 from core.model import LoadedModel, load, trace_text
 from tests.analysis.pictures import confetti, with_attention
@@ -244,15 +243,6 @@ def test_a_token_at_the_mean_of_all_has_no_direction_but_the_others_have(size: i
         assert np.isnan([projection.in_plane, projection.in_full]).all()
         drawn = np.linalg.norm(projection.vectors, axis=-1)
         np.testing.assert_allclose(drawn, [lengths] * 2, atol=1e-12)
-
-
-def test_the_pair_that_home_names_comes_first_where_it_joins_words(minilm: LoadedModel) -> None:
-    trace = trace_text(minilm, CHAPTER)
-    link = find_link(trace)
-    assert link is not None
-    assert default_pair(trace, link) == (link.query, link.key)
-    beside = replace(link, query=3, key=2, joins_words=False)
-    assert default_pair(trace, beside) == default_pair(trace, None) != (3, 2)
 
 
 @pytest.mark.parametrize("position", [0, 5, 6, -1])

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.images.cls_rollout import cls_rollout
 from core.analysis.images.distance import attention_distance
+from core.analysis.images.patch_attention import cls_rollout
 from core.analysis.images.patch_scores import patches_of
 from core.model import load
 from core.model.box import BOX
