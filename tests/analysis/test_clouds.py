@@ -9,21 +9,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from core.analysis.query_key.clouds import (
-    best_stage,
-    head_clouds,
-    stage_vectors,
-    strongest_lines,
-    with_chosen,
-)
-from core.analysis.query_key.faithfulness import Faithfulness
-from core.analysis.query_key.layer_search import (
+from core.analysis.normalization import (
     FittedLine,
     SearchRange,
     fit_line,
     regression_of,
     search_layer,
 )
+from core.analysis.query_key.clouds import (
+    best_stage,
+    head_clouds,
+    stage_vectors,
+    strongest_lines,
+)
+from core.analysis.query_key.faithfulness import Faithfulness
 from core.analysis.query_key.scaling import Stages, scale_head
 from core.model import load, trace_text
 from core.vocabulary import STAGES
@@ -62,7 +61,7 @@ def test_two_keys_a_query_are_its_strongest_and_none_without_attention() -> None
 
 def test_chosen_pairs_get_a_line_however_weak_but_none_that_may_not_attend() -> None:
     attention = np.array([[1.0, 0.0, 0.0], [0.9, 0.1, 0.0], [0.2, 0.1, 0.7]])
-    lines = with_chosen(strongest_lines(attention), attention, [0, 1], [0, 1, 2])
+    lines = strongest_lines(attention, 1, [0, 1], [0, 1, 2])
     assert list(zip(lines.queries, lines.keys, lines.weights, strict=True)) == [
         (1, 1, 0.1),
         (2, 2, 0.7),
@@ -81,16 +80,10 @@ def test_of_brown_and_the_pieces_of_capybara_one_head_of_layer_1_alone_is_red() 
     found = {}
     for head in range(trace.shape[1]):
         attention = trace.attention(0, head).astype(np.float64)
-        lines = with_chosen(strongest_lines(attention), attention, brown, pieces)
+        lines = strongest_lines(attention, 1, brown, pieces)
         for i, j, weight in lines.table[lines.red(brown, pieces)][:, :3]:
             found[head + 1] = (texts[int(i)], texts[int(j)], round(weight, 3))
     assert found == {4: ("brown", "##bara", 0.264)}
-
-
-def test_no_line_is_added_where_no_target_is_chosen() -> None:
-    attention = np.array([[0.9, 0.1], [0.2, 0.8]])
-    lines = with_chosen(strongest_lines(attention), attention, [0], [])
-    assert lines.table.tolist() == [[1, 1, 0.8, 1], [0, 0, 0.9, 1]]
 
 
 def test_stages_translate_then_scale() -> None:

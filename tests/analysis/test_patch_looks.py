@@ -144,7 +144,6 @@ def test_a_patch_hardly_longer_than_others_that_are_all_alike_is_not_odd() -> No
     assert result.z[-1, 3] > 100
     assert np.flatnonzero(result.odd).tolist() == [7]
     np.testing.assert_allclose(result.times[-1, [3, 7]], [1.2, 2.05], atol=0.01)
-    assert result.odd_by_layer.sum(axis=1).tolist() == [0, 1]
 
 
 def test_the_unit_of_length_does_not_matter() -> None:

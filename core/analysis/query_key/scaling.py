@@ -113,7 +113,8 @@ def scale_model(
     """:func:`scale_head` for every head of the model, on all processors."""
 
     def figures(place: tuple[int, ...]) -> tuple[float, ...]:
-        found = scale_head(trace, *place, distance, criterion)
+        layer, head = place
+        found = scale_head(trace, layer, head, distance, criterion)
         raw, translated, normalized = found.faithfulness
         correlations = raw.correlation, translated.correlation, normalized.correlation
         flags = found.on_edge, few_pairs(found, criterion)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from core.analysis.arrays import Floats
-from core.analysis.query_key.layer_search import Regression
+from core.analysis.normalization import Regression
 
 _WIDTH, _HEIGHT = 620, 360  # pixels
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 16, 34, 48  # pixels around the points

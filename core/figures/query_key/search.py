@@ -9,8 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from core.analysis.arrays import Floats
-from core.analysis.normalization import GridSearch
-from core.analysis.query_key.layer_search import Regression
+from core.analysis.normalization import GridSearch, Regression
 from core.analysis.query_key.scaling import HeadScaling
 from core.figures.labels import literal
 from core.figures.layout import BARE, axis, lay_out
