@@ -15,8 +15,7 @@ from core.screens.anomalies import source
 from core.screens.patterns import corpus as corpus_source
 from core.screens.query_key import selectivity
 from core.ui.serve.sessions import LONG_TEXT
-from tests.every_part import prepared_site, visits
-from tests.opening import ROOT, open_app
+from tests.opening import ROOT, open_app, prepared_site, visits
 from tests.page_tables import LINKS, README, rows_of, to_markdown, with_pages
 from tests.pages.conftest import alerts
 

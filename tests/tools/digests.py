@@ -26,10 +26,9 @@ from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df as read_fr
 
 from core.ui.words.pages import PAGES
 from tests.components.received import received
-from tests.every_part import prepared_site, visits
 from tests.model.language.checkpoints import build_with_head
 from tests.model.sweep.tiny import build
-from tests.opening import open_app
+from tests.opening import open_app, prepared_site, visits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

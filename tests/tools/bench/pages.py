@@ -22,8 +22,7 @@ from playwright.sync_api import sync_playwright
 from core.model.catalog import bundled_folder
 from core.model.loading import _quiet
 from core.ui.words.pages import PAGES
-from tests.chromium import ARGUMENTS, find_chromium
-from tests.server import running_process
+from tests.server import ARGUMENTS, find_chromium, running_process
 from tests.tools.bench.models import MB, few, sentence_of
 
 if TYPE_CHECKING:

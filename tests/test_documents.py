@@ -1,8 +1,11 @@
-"""The examples of the README and of the page for notebooks run, and show what they say."""
+"""Examples run and show what they say; links and lists of the documents are of this version."""
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from core.corpus import sample
+from tests.model.sweep.sizes import all_kinds
+from tests.model.test_types_used_most import DECODERS, ENCODERS, WITH_IMAGES
+from tests.tools.families_table import FAMILIES, table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / ".github").glob("*.md"))]
@@ -29,12 +34,13 @@ def names() -> Iterator[dict[str, Any]]:
     whole = sample.sample_sentences()
     variables: dict[str, Any] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sample, "sample_sentences", lambda: list(islice(whole, 20)))
+        patch.setattr(sample, "sample_sentences", lambda: list(islice(whole, 48)))
         for block in re.findall(r"```python\n(.*?)```", EXAMPLES, re.DOTALL):
             exec(block, variables)  # noqa: S102 - our own page
         yield variables
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
@@ -55,6 +61,7 @@ def test_an_example_shows_what_its_comment_says(
     assert eval(line, names) == shown  # noqa: S307 - our own page
 
 
+@pytest.mark.slow
 def test_an_atlas_of_the_examples_has_queries_first_then_keys(names: dict[str, Any]) -> None:
     atlas = names["atlas"]
     assert atlas.points["raw"].shape == (6, 12, 2 * len(atlas.tokens), 3)
@@ -77,3 +84,37 @@ def test_the_readme_is_short_and_names_every_page() -> None:
     assert len(readme.splitlines()) <= MAX_LINES
     named = re.findall(r"`/(\w+)`", readme)
     assert sorted(named) == sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
+
+
+WITH_EXAMPLES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in sorted(ROOT.glob("core/**/*.py"))
+    if ">>> " in path.read_text("utf-8")
+]
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_the_examples_of_a_module_are_true(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name))
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_the_list_names_each_type_of_this_version_once_and_those_used_most_as_open() -> None:
+    text = FAMILIES.read_text("utf-8")
+    assert f"transformers {version('transformers')}:" in " ".join(text.split())
+    opens, refused = (re.findall(r"`([\w.-]+)`[,.]", part) for part in text.split("## Refused"))
+    names = opens + refused
+    assert len(set(names)) == len(names)
+    assert set(names) <= set(all_kinds())
+    assert {*ENCODERS, *DECODERS, *WITH_IMAGES} <= set(opens)
+    assert f"## Open: {len(opens)} of {len(names)}" in text
+
+
+def test_a_refusal_stands_under_its_reason() -> None:
+    verdicts = [
+        {"kind": "bert", "outcome": "opens", "reason": ""},
+        {"kind": "udop", "outcome": "refused", "reason": "cannot be run on a text alone"},
+        {"kind": "odd", "outcome": "crash", "reason": "never heard of it"},
+    ]
+    assert re.findall(r"\((\d)\):\n(`\w+`)\.", table(verdicts)) == [("1", "`udop`"), ("1", "`odd`")]

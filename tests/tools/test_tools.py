@@ -1,10 +1,16 @@
-"""What made the bundled models still makes models that open; its weights are another run's."""
+"""Tools still run: what made the bundled models, whose weights are another run's, and benches."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from core.model import load
+from tests.server import ROOT
 from tests.tools.making import novels, scenes
 
 if TYPE_CHECKING:
@@ -40,3 +46,18 @@ def test_a_network_of_scenes_is_trained_and_opens(tmp_path: Path) -> None:
     assert model.sees_images
     assert (model.layers, model.heads, model.max_tokens) == (2, 2, 145)
     assert model.network.config.id2label[0] == "red circle"
+
+
+@pytest.mark.browser
+@pytest.mark.nightly
+def test_every_benchmark_runs_to_its_end_and_counts_no_error() -> None:
+    command = [sys.executable, "-m", "tests.tools.bench", "--smoke"]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
