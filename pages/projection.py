@@ -8,7 +8,7 @@ from core.ui.navigation import open_page
 words = open_page("projection")
 
 from core.vocabulary import labels_of
-from core.analysis.pair_projection import SAME_WAY, default_pair, project_pair
+from core.analysis.pair_projection import SAME_WAY, project_pair
 from core.figures.palette import palette
 from core.figures.projection import layers_figure
 from core.ui import controls, presets
@@ -28,16 +28,16 @@ from core.ui.place import pick_token
 
 trace = current_trace()
 colours = palette(st.context.theme.type)
-pair = default_pair(trace, found_head(trace))
-if pair is None:
+link = found_head(trace)
+if link is None:
     st.info("This page compares two tokens: type a sentence with two different words.")
     controls.end_page()
 
 labels = labels_of(trace.tokens)
 with control_row():
-    a = pick_token("Does …", "a", trace, labels, pair[0])
+    a = pick_token("Does …", "a", trace, labels, link.query)
     part = pick_part()
-    b = pick_token("… this token?", "b", trace, labels, pair[1])
+    b = pick_token("… this token?", "b", trace, labels, link.key)
 names = labels[a], labels[b]
 quoted = quote(names[0]), quote(names[1])
 presets.show_for(trace)

@@ -15,8 +15,7 @@ from core.screens.heads import effect
 from core.ui.controls import SHARED
 from core.ui.serve import visitor
 from core.ui.words.pages import PAGES
-from tests.every_part import prepared_site, visits
-from tests.opening import ROOT, open_app
+from tests.opening import ROOT, open_app, prepared_site, visits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

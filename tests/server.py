@@ -1,8 +1,9 @@
-"""The real app as a process of its own, for tests that need a browser."""
+"""The real app as a process of its own, and the Chromium that visits it."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -117,3 +118,32 @@ def wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
     raise TimeoutError(f"no answer from {address}")
+
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-quic",
+    "--disable-gpu-rasterization",
+    "--disable-gpu-compositing",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--use-gl=angle",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+]
+_NAMES = (
+    "chromium-headless-shell",  # the same engine, an eighth less work
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+)
+
+
+def find_chromium() -> str | None:
+    """The executable that HEADSCOPE_CHROMIUM names, else one on the path, else None."""
+    return os.environ.get("HEADSCOPE_CHROMIUM") or next(
+        filter(None, map(shutil.which, _NAMES)), None
+    )

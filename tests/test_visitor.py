@@ -11,8 +11,7 @@ import pytest
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.tools.bench.classroom import WORDS, foreign_words, text_of
-from tests.tools.visitors import Visitor
-from tests.tools.visitors.running import run_visit
+from tests.tools.visitor import Visitor, run_visit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 def table(visitor: Visitor) -> tuple[dict[str, Any], NDArray[np.float32]]:
     """The heatmap's settings and values, as its component is sent them."""
-    data = visitor.screen.find("heatmap_table").body.bytes
+    data = visitor.find("heatmap_table").body.bytes
     start = 4 + int.from_bytes(data[:4], "little")
     settings = json.loads(data[4:start])
     assert next(iter(settings["arrays"])) == "values"
@@ -50,13 +49,13 @@ def test_what_was_chosen_in_a_picture_does_not_send_the_picture_again(quiet_app:
     async def visit() -> None:
         async with Visitor(quiet_app) as visitor:
             await visitor.open("neuron_view", text=text_of("trout"), query="2")
-            first = visitor.screen.find("neuron_view").body.bytes
+            first = visitor.find("neuron_view").body.bytes
             chosen = {"query": 3, "pairKey": 1, "byContribution": True, "serial": 1}
             await visitor.set("neuron_view", {"view": chosen})
             assert "query=4&key_token=2&sort=contribution" in visitor.query
-            assert visitor.screen.find("neuron_view").body.bytes == first
+            assert visitor.find("neuron_view").body.bytes == first
             await visitor.set("query", "book")  # by the menu: that the picture must be told
-            assert visitor.screen.find("neuron_view").body.bytes != first
+            assert visitor.find("neuron_view").body.bytes != first
 
     run_visit(visit())
 

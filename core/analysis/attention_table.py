@@ -10,7 +10,7 @@ import numpy as np
 
 from core.analysis.arrays import Bools
 from core.analysis.pairs import permitted, permitted_pairs
-from core.vocabulary import head_name, join_pieces, labels_of, unique_labels
+from core.vocabulary import head_name, join_pieces, unique_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,13 +88,18 @@ def attention_table(
     """
     if values == "scores" and words:
         raise ValueError("scores cannot be merged into words")
-    groups = [_groups(tokens, words) for tokens in (trace.tokens, trace.key_tokens)]
+    sides = (trace.tokens, trace.key_tokens)
+    groups = [
+        word_groups(each) if words else [[token.position] for token in each] for each in sides
+    ]
     layers = range(trace.shape[0]) if layer == "mean" else (layer,)
     total = sum(_summarise_heads(trace, each, head, values, groups) for each in layers)
     matrix = np.asarray(total / len(layers), dtype=np.float32)
 
-    down, rows = _side(trace.tokens, groups[0], hide_special)
-    across, columns = _side(trace.key_tokens, groups[1], hide_special)
+    down, across = (
+        [i for i, group in enumerate(own) if not (hide_special and side[group[0]].special)]
+        for side, own in zip(sides, groups, strict=True)
+    )
     hidden = len(groups[0]) - len(down), len(groups[1]) - len(across)
     allowed = (np.isfinite(matrix) & _permitted(trace, layers, head, groups))[np.ix_(down, across)]
     matrix = matrix[np.ix_(down, across)]
@@ -102,8 +107,8 @@ def attention_table(
     return AttentionTable(
         values=matrix,
         permitted=allowed,
-        rows=rows,
-        columns=columns,
+        rows=side_of(trace.tokens, down, groups[0]),
+        columns=side_of(trace.key_tokens, across, groups[1]),
         where=_describe(trace, layer, head),
         kind=values,
         rows_sum_to_one=sums_to_one,
@@ -111,31 +116,17 @@ def attention_table(
     )
 
 
-def side_of(tokens: Sequence[Token], shown: Sequence[int] | None = None) -> Side:
-    """All tokens, or those at the positions `shown`, each by itself."""
-    labels = labels_of(tokens)
-    shown = range(len(tokens)) if shown is None else shown
-    return Side(
-        labels=tuple(labels[i] for i in shown),
-        special=tuple(tokens[i].special for i in shown),
-        segments=tuple(tokens[i].segment for i in shown),
-        positions=tuple((i,) for i in shown),
-    )
-
-
-def _groups(tokens: tuple[Token, ...], words: bool) -> list[list[int]]:
-    return word_groups(tokens) if words else [[token.position] for token in tokens]
-
-
-def _side(
-    tokens: tuple[Token, ...], groups: list[list[int]], hide_special: bool
-) -> tuple[list[int], Side]:
-    """Which groups of tokens are shown, and what is said of them."""
-    displays = tuple(join_pieces([tokens[i] for i in group]) for group in groups)
-    labels = unique_labels(displays)
+def side_of(
+    tokens: Sequence[Token],
+    shown: Sequence[int] | None = None,
+    groups: Sequence[Sequence[int]] | None = None,
+) -> Side:
+    """The `groups` of tokens at the places `shown`; all of them, and each token by itself."""
+    groups = [(place,) for place in range(len(tokens))] if groups is None else groups
+    shown = range(len(groups)) if shown is None else shown
+    labels = unique_labels(tuple(join_pieces([tokens[i] for i in group]) for group in groups))
     first = [tokens[group[0]] for group in groups]
-    shown = [i for i, token in enumerate(first) if not (hide_special and token.special)]
-    return shown, Side(
+    return Side(
         labels=tuple(labels[i] for i in shown),
         special=tuple(first[i].special for i in shown),
         segments=tuple(first[i].segment for i in shown),

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from core.analysis.arrays import Bools, Floats
+    from core.model.trace import Trace
 
 NOTEBOOK_A = (-0.5, 0.5, 10)  # first, last, steps: the notebook's grid
 NOTEBOOK_C = (-2.0, 2.0, 10)
@@ -56,6 +57,32 @@ class GridSearch:
         """Largest difference of r between two values of c at the same a."""
         defined = self.surface[:, np.isfinite(self.surface).any(axis=0)]
         return float(np.ptp(defined, axis=1).max(initial=0.0)) if defined.size else 0.0
+
+
+class SearchRange(NamedTuple):
+    """What the search tries: a and c from minus to plus these values, in so many steps each."""
+
+    a: float = NOTEBOOK_A[1]
+    c: float = NOTEBOOK_C[1]
+    steps: int = NOTEBOOK_A[2]
+
+
+NOTEBOOK_RANGE = SearchRange()
+
+
+class FittedLine(NamedTuple):
+    """y = intercept + slope x."""
+
+    slope: float
+    intercept: float
+
+
+class Regression(NamedTuple):
+    """The pairs that the search looks at, at its best a and c, and the line through them."""
+
+    distances: Floats  # cosine distances of each query to its own token's key, all heads, (pair,)
+    products: Floats  # their dot products
+    line: FittedLine | None  # None where distances do not vary
 
 
 def key_translation(queries: ArrayLike, keys: ArrayLike) -> Floats:
@@ -114,17 +141,37 @@ def grid_search(
     return GridSearch(*found, surface, tuple(history), a, c)
 
 
-def same_token_pairs(
-    queries: ArrayLike, keys: ArrayLike, a: float, c: float
-) -> tuple[Floats, Floats]:
-    """Dot products and cosine distances of the same-token pairs after ``normalize``, (pair,) each.
+def search_layer(trace: Trace, layer: int, ranges: SearchRange = NOTEBOOK_RANGE) -> GridSearch:
+    """:func:`grid_search` over all heads of one layer.
 
-    From the scaled vectors themselves, (head, token, dim). A zero vector has cosine distance 1.
+    It compares the query and the key of one token: in cross attention no token has both, and
+    nothing is found.
     """
-    scaled, shifted = normalize(*_vectors(queries, keys, same_tokens=True), a, c)
-    products = np.einsum("htd,htd->ht", scaled, shifted).ravel()
-    lengths = (np.linalg.norm(scaled, axis=-1) * np.linalg.norm(shifted, axis=-1)).ravel()
-    return products, 1 - _divide(products, lengths)
+    a_values, c_values = (
+        np.linspace(-limit, limit, ranges.steps) for limit in (ranges.a, ranges.c)
+    )
+    if trace.source is not None:
+        nothing = np.full((ranges.steps, ranges.steps), np.nan)
+        return GridSearch(np.nan, np.nan, np.nan, nothing, (), a_values, c_values)
+    return grid_search(trace.queries[layer], trace.keys[layer], a_values, c_values)
+
+
+def regression_of(trace: Trace, layer: int, search: GridSearch) -> Regression:
+    """The regression at the best a and c of a search that is defined."""
+    queries, keys = normalize(trace.queries[layer], trace.keys[layer], search.a, search.c)
+    products = np.einsum("htd,htd->ht", queries, keys).ravel()
+    lengths = (np.linalg.norm(queries, axis=-1) * np.linalg.norm(keys, axis=-1)).ravel()
+    distances = 1 - _divide(products, lengths)
+    return Regression(distances, products, fit_line(distances, products))
+
+
+def fit_line(x: Floats, y: Floats) -> FittedLine | None:
+    """The least-squares line of y by x, (point,) each; None where x varies by rounding alone."""
+    if x.size < 2 or np.ptp(x) <= ROUNDING * np.abs(x).max():
+        return None
+    across = x - x.mean()
+    slope = float(across @ y / (across @ across))
+    return FittedLine(slope, float(y.mean() - slope * x.mean()))
 
 
 def is_constant(values: Floats) -> Bools:

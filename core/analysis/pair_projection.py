@@ -15,8 +15,6 @@ from core.model.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.analysis.strongest_link import FoundLink
-
 SAME_WAY = 0.7071  # cosine of 45 degrees: from here on two vectors "point the same way"
 
 
@@ -111,33 +109,3 @@ def _unit(vector: Floats) -> Floats:
 def signed_length(a: Floats, b: Floats) -> float:
     """Length of the projection of `a` on `b`, negative where they point apart; NaN for zeros."""
     return float(a @ b / np.linalg.norm(b)) if a.any() and b.any() else float("nan")
-
-
-def default_pair(trace: Trace, link: FoundLink | None) -> tuple[int, int] | None:
-    """Which two tokens to begin with, as (A, B); None when the text has no two different words.
-
-    Query and key of `link` where it joins words; else the two different ordinary words that attend
-    to each other most, both ways together, in any one head; A attends more.
-    """
-    if link is not None and link.joins_words:
-        return link.query, link.key
-    ordinary = [token for token in trace.tokens if not token.special]
-    wordlike = [token for token in ordinary if any(map(str.isalnum, token.display))]
-    candidates = wordlike if len(wordlike) > 1 else ordinary
-    if len(candidates) < 2:
-        return None
-    positions = [token.position for token in candidates]
-    names = np.array([token.display.casefold() for token in candidates])
-    words = np.array([token.word for token in candidates])  # pieces of one word are no pair
-    different = (names[:, None] != names[None, :]) & (words[:, None] != words[None, :])
-    best, pair = -1.0, None
-    shown = np.ix_(range(trace.shape[1]), positions, positions)
-    for layer in range(trace.shape[0]):
-        weights = trace.attention(layer)[shown]
-        mutual = np.where(different, weights + weights.swapaxes(1, 2), -1.0)
-        head, i, j = (int(n) for n in np.unravel_index(int(mutual.argmax()), mutual.shape))
-        if mutual[head, i, j] > best:
-            best = float(mutual[head, i, j])
-            first, second = (i, j) if weights[head, i, j] >= weights[head, j, i] else (j, i)
-            pair = (positions[first], positions[second])
-    return pair

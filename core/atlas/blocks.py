@@ -10,9 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.analysis.arrays import Bools, Floats, Indices
-from core.analysis.query_key.distance import pair_distances
-from core.analysis.query_key.faithfulness import Faithfulness, compare
-from core.analysis.query_key.target import MIN_KEYS, Rows, Target, target_of
+from core.analysis.query_key.correlation import pair_distances
+from core.analysis.query_key.faithfulness import (
+    MIN_KEYS,
+    Faithfulness,
+    Rows,
+    Target,
+    compare,
+    target_of,
+)
 from core.model.trace import Layer, Trace
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ import plotly.graph_objects as go
 
 from core.analysis.arrays import Floats
 from core.analysis.images.points import Tints
-from core.analysis.normalization import GridSearch
+from core.analysis.normalization import GridSearch, Regression
 from core.analysis.projections.joint_embedding import Embedding
 from core.analysis.query_key.clouds import Lines
-from core.analysis.query_key.layer_search import Regression
 from core.analysis.query_key.scaling import HeadScaling
 from core.figures.layout import BARE, axis, lay_out, literal
 from core.figures.palette import Palette, scale

@@ -22,7 +22,7 @@ from core.analysis.vectors import (
     to_xy_coords,
     vector_projection,
 )
-from tests.analysis.test_pair_projection import framed
+from tests.analysis.test_strongest_link import framed
 from tests.analysis.traces import made_trace, random_weights, spelled, trace_with_attention
 
 if TYPE_CHECKING:

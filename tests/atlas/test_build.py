@@ -12,10 +12,9 @@ from scipy.linalg import block_diag
 from sklearn.decomposition import PCA
 
 from core.analysis.normalization import key_translation, normalize
-from core.analysis.query_key.distance import distances_between
-from core.analysis.query_key.faithfulness import compare_matrix
+from core.analysis.query_key.correlation import distances_between
+from core.analysis.query_key.faithfulness import compare_matrix, matrix_target
 from core.analysis.query_key.scaling import C_VALUES
-from core.analysis.query_key.target import matrix_target
 from core.atlas import Atlas, build_atlas
 from core.atlas.blocks import blocks_of
 from core.atlas.points import find_planes, place

@@ -14,7 +14,7 @@ from core.atlas import Atlas, build_atlas
 from core.atlas.colours import offered_colourings, point_tones
 from core.atlas.source import SearchError, search_patches
 from core.records import RecordError
-from tests.analysis.images.pictures import confetti, image_trace
+from tests.analysis.pictures import confetti, image_trace
 from tests.atlas.files import forged, opened, written
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from playwright.sync_api import Error as PlaywrightError
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from tests.chromium import ARGUMENTS, find_chromium
-from tests.server import running_app
+from tests.server import ARGUMENTS, find_chromium, running_app
 from tests.stand_in_hub import StandInHub, running_hub
 
 if TYPE_CHECKING:
@@ -118,7 +117,7 @@ def downloaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("hub")
 
 
-# In UMAP's place, which compiles for half a minute; tests/analysis/projections has the real one.
+# In UMAP's place, which compiles for half a minute; tests/analysis has the real one.
 UMAP = """
 import time
 from pathlib import Path

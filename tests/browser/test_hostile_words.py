@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from playwright.sync_api import expect
 
-from core.analysis.paths import follow_paths
+from core.analysis.rollout import follow_paths
 from core.components.contexts import Context, ContextGroup, show_contexts
 from core.components.paths import PathsView, show_paths
 from tests.analysis.traces import plain_tokens, random_weights

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from tests.analysis.images.pictures import image_trace, picture
+from tests.analysis.pictures import image_trace, picture
 from tests.browser.conftest import Open, box_of, follow, reload, undo_by_back
 from tests.browser.views import await_report, patches_file, told
 

@@ -11,7 +11,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.conftest import Open, arrive, choose, follow, watch
 from tests.looks.visit import wait_until_drawn
-from tests.tools.bench.measuring import sentence_of
+from tests.tools.bench.models import sentence_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, WebSocketRoute

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from core.components.packing import pack, patch_sprite
-from tests.analysis.images.pictures import picture, with_attention
+from tests.analysis.pictures import picture, with_attention
 from tests.components.received import received
 
 COLOURS = np.array([[[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 1, 0], [0, 0, 0], [1, 1, 1]]], float)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from core.analysis.images.points import Tints
+from core.analysis.normalization import FittedLine, Regression
 from core.analysis.projections.joint_embedding import Embedding
 from core.analysis.query_key.clouds import strongest_lines
-from core.analysis.query_key.layer_search import FittedLine, Regression
 from core.figures.palette import palette
 from core.figures.query_key import regression_figure, regression_svg, space_figure
 

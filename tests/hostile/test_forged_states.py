@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import streamlit as st
 
-from tests.every_part import prepared_site, visits
-from tests.opening import open_app
+from tests.opening import open_app, prepared_site, visits
 from tests.pages.conftest import _no_hub, _what_is_slow_is_made_once, few_effects  # noqa: F401
-from tests.tools.visitors.widgets import trigger_id
+from tests.tools.visitor import trigger_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

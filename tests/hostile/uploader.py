@@ -13,7 +13,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
-from tests.tools.visitors.visitor import xsrf_token
+from tests.tools.visitor import xsrf_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.model.trace import Patches, Trace
-from tests.analysis.images.pictures import image_trace, picture
+from tests.analysis.pictures import image_trace, picture
 from tests.analysis.traces import plain_tokens, random_trace, spelled
 
 INF = np.inf

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-import core.analysis.paths
-from core.analysis.paths import as_many_paths, follow_paths, uniform_mixing
+import core.analysis.rollout
+from core.analysis.rollout import as_many_paths, follow_paths, uniform_mixing
 from core.model import load, trace_text
 from core.model.weights.mixing import token_mixing
 from tests.opening import open_app
@@ -47,7 +47,7 @@ def test_the_answer_and_the_lines_are_those_of_the_analysis() -> None:
 
 
 def test_where_no_line_can_be_drawn_no_share_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core.analysis.paths, "LINES", 0)
+    monkeypatch.setattr(core.analysis.rollout, "LINES", 0)
     app = open_app("effect", text=BOOK, part="paths", token="10")
     assert sent(app, "paths")["edges"].size == 0
     assert "strongest flows form no whole path" in said(app)

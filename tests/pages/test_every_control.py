@@ -13,8 +13,7 @@ from core.analysis.projections.umap_process import ProjectionError
 from core.corpus.sample import sample_sentences
 from core.screens.heads import measured
 from core.screens.query_key import selectivity
-from tests.every_part import prepared_site, visits
-from tests.opening import ROOT, open_app
+from tests.opening import ROOT, open_app, prepared_site, visits
 from tests.page_tables import LINKS, README, rows_of, to_markdown, with_pages
 from tests.pages.conftest import alerts
 

@@ -13,8 +13,7 @@ from core.ui.controls import SHARED
 from core.ui.words.glossary import SOURCES
 from core.ui.words.pages import PAGES as ALL
 from core.ui.words.pages import TEXT_PAGES as PAGES  # of images alone: their own tests
-from tests.every_part import visits
-from tests.opening import ROOT, open_app
+from tests.opening import ROOT, open_app, visits
 from tests.pages.conftest import BOOK, alerts, said
 from tests.pages.test_every_control import another
 

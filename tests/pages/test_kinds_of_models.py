@@ -20,9 +20,8 @@ from core.ui.words.messages import quote
 from core.ui.words.pages import TEXT_PAGES
 from core.ui.words.pages import find as page_of
 from core.vocabulary import labels_of
-from tests.every_part import parts
 from tests.model.translators import build_translator
-from tests.opening import open_app
+from tests.opening import open_app, parts
 from tests.pages.conftest import (
     ATTEND,
     SENTENCES,

@@ -9,7 +9,7 @@ import pytest
 
 from core.analysis.images.colour import HUES
 from core.analysis.images.points import tints_of
-from tests.analysis.images.pictures import image_trace, picture
+from tests.analysis.pictures import image_trace, picture
 from tests.opening import open_app
 from tests.pages.conftest import alerts, press_example, said, sent, table_of
 from tests.pages.vision import model_folder, open_image

@@ -13,7 +13,7 @@ from tests.model.families import FAMILIES, build
 from tests.opening import open_app
 from tests.pages import conftest
 from tests.pages.conftest import BOOK, PAIR, alerts, hints, pick, press_example, said
-from tests.tools.bench.measuring import sentence_of
+from tests.tools.bench.models import sentence_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 from core.analysis.layer_payload import LayerPayload
 from core.components.patches import PatchesView, pack_patches
 from core.model.trace import Layer
-from tests.analysis.images.pictures import image_trace, picture
+from tests.analysis.pictures import image_trace, picture
 from tests.scripts.conftest import Run, RunWith
 
 if TYPE_CHECKING:

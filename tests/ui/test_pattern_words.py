@@ -17,7 +17,7 @@ from core.ui.words.pattern_words import (
     score_names,
     words_for,
 )
-from tests.analysis.images.pictures import confetti, with_attention
+from tests.analysis.pictures import confetti, with_attention
 from tests.analysis.traces import plain_tokens, trace_with_attention
 
 if TYPE_CHECKING:

@@ -12,10 +12,8 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 from core.model import catalog
-from tests.raw_visit import visit
 from tests.server import process_at
-from tests.tools.visitors import ConnectionLostError, Visitor
-from tests.tools.visitors.running import run_visit
+from tests.tools.visitor import ConnectionLostError, Visitor, run_visit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,6 +48,24 @@ STRANGE = {"X-Forwarded-For": "192.0.2.7"}
 
 EVERYTHING = f"box: {len(catalog.reading('text'))} and more"
 IN_THE_BOX = "box: 2\n"
+
+
+def visit(app: str, name: str = "", headers: dict[str, str] | None = None, **link: str) -> str:
+    """What Home says to a visitor who calls the server so; first of all how full its box is."""
+    shown = []
+
+    async def look() -> None:
+        async with Visitor(app, name=name, headers=headers) as visitor:
+            await visitor.open("home", **link)
+            for each in visitor.screen:
+                if each.kind == "selectbox" and each.body.label == "Model":
+                    more = " and more" if each.body.accept_new_options else ""
+                    shown.append(f"box: {len(each.options)}{more}")
+                elif each.kind in {"alert", "markdown"}:
+                    shown.append(each.body.body.replace("\\", ""))
+
+    run_visit(look())
+    return "\n".join(shown)
 
 
 def test_at_the_machine_itself_every_model_may_be_named(quiet_app: str) -> None:

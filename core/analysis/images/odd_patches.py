@@ -39,14 +39,9 @@ class OddPatches:
     uniform: float  # what uniform attention gives the high-norm patches together
 
     @property
-    def odd_by_layer(self) -> Bools:
-        """Where z is above `OUTLIER` and the length `MIN_TIMES_MEDIAN`, (layer + 1, patch)."""
-        return np.asarray(_is_odd(self.z, self.times))
-
-    @property
     def odd(self) -> Bools:
         """Which patches are odd after the last layer, (patch,)."""
-        return np.asarray(self.odd_by_layer[-1])
+        return _is_odd(self.z[-1], self.times[-1])
 
     @property
     def count(self) -> int:

@@ -15,11 +15,10 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-import io
 import logging
 import os
+import pickle
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -27,7 +26,6 @@ import threading
 import time
 import traceback
 import types
-import zipfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -38,12 +36,9 @@ from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
 
-Arrays = dict[str, NDArray[np.generic]]
-
 IDLE_SECONDS = 10  # meanwhile it keeps 240 MB
 LIMIT_SECONDS = 600  # of one request, and of the wait for those of others
 ATTEMPTS = 3  # per request: the process may have just gone idle, and be killed once
-MAX_LINE = 500  # characters of the process's output per line of the log
 CACHE = "NUMBA_CACHE_DIR"  # of what is compiled, for the next process
 _PROBLEMS = {
     "start": "UMAP cannot be started on this server.",
@@ -58,7 +53,6 @@ _LATE = ("decomposition", "manifold", "metrics", "neighbors", "preprocessing")  
 _CURVE = {"a": 1.5769435, "b": 0.8950609}  # as UMAP fits it to its default distances, 0.1 and 1
 _ROWS_AT_ONCE = 64
 _ROOT = Path(__file__).parents[3]
-_LENGTH = struct.Struct("<Q")
 _lock = threading.Lock()
 _process: subprocess.Popen[bytes] | None = None
 _ending = threading.Event()  # the server is ending: nothing is started any more
@@ -81,61 +75,59 @@ def fit_umap(
     Raises `ProjectionError` when the process cannot be started, is killed every time, takes too
     long or is busy for too long, or UMAP refuses the points. The next call starts it again.
     """
-    settings = np.array([dimensions, neighbours, seed])
-    request = _pack(rows=rows, settings=settings, metric=np.array(metric))
     if not _lock.acquire(timeout=LIMIT_SECONDS):
         raise ProjectionError(_PROBLEMS["busy"])
     try:
-        answer = _ask_until_answered(request)
+        answer = _ask(rows, dimensions, neighbours, seed, metric)
     finally:
         _lock.release()
-    if "error" in answer:
-        raise ProjectionError(_PROBLEMS[str(answer["error"])])
-    return np.asarray(answer["points"], dtype=np.float64)
+    if isinstance(answer, str):
+        raise ProjectionError(_PROBLEMS[answer])
+    return answer.astype(np.float64)
 
 
-def _ask_until_answered(request: bytes) -> Arrays:
+def _ask(*request: object) -> Floats | str:
+    """The points, or a key of `_PROBLEMS`."""
     global _process  # noqa: PLW0603 - one process for all visitors
     for attempt in range(1, ATTEMPTS + 1):
         if _process is None or _process.poll() is not None:
-            _process = _start()
+            try:
+                _process = _start()
+            except OSError as error:
+                _log.warning("UMAP cannot be started: %s", error)
+                return "start"
         late = time.monotonic() + LIMIT_SECONDS
         limit = threading.Timer(LIMIT_SECONDS, _process.kill)
         limit.daemon = True
         limit.start()
         try:
-            return _ask(_process, request)
-        except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+            asked, answered = cast("IO[bytes]", _process.stdin), cast("IO[bytes]", _process.stdout)
+            pickle.dump(request, asked)
+            asked.flush()
+            return cast("Floats | str", pickle.load(answered))  # noqa: S301 - of our own process
+        except (OSError, EOFError, pickle.UnpicklingError) as error:
             _process.kill()
             status = _process.wait()
-            _process = None
             if _ending.is_set():
-                raise ProjectionError(_PROBLEMS["start"]) from None
+                return "start"
             if time.monotonic() >= late:
-                raise ProjectionError(_PROBLEMS["late"]) from None
+                return "late"
             if status:  # else it has just ended by itself
                 _log.warning("UMAP ended, status %d, attempt %d: %s", status, attempt, error)
         finally:
             limit.cancel()
-    raise ProjectionError(_PROBLEMS["killed"])
+    return "killed"
 
 
 def _start() -> subprocess.Popen[bytes]:
-    try:
-        environment = {CACHE: _cache_folder(), **os.environ}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "core.analysis.projections.umap_process"],
-            cwd=_ROOT,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-    except OSError as error:
-        _log.warning("UMAP cannot be started: %s", error)
-        raise ProjectionError(_PROBLEMS["start"]) from None
-    threading.Thread(target=_log_lines, args=(process.stderr,), daemon=True).start()
-    return process
+    """The process; what its libraries print is in the server's log, and has numbers alone."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "core.analysis.projections.umap_process"],
+        cwd=_ROOT,
+        env={CACHE: _cache_folder(), **os.environ},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
 
 
 @functools.cache
@@ -157,41 +149,6 @@ def _end(folder: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _log_lines(stream: IO[bytes]) -> None:
-    """Log the process's output: warnings and tracebacks of libraries, which only see numbers."""
-    with stream:
-        for line in stream:
-            _log.warning("UMAP: %s", line.decode("utf-8", "replace").rstrip()[:MAX_LINE])
-
-
-def _ask(process: subprocess.Popen[bytes], request: bytes) -> Arrays:
-    if process.stdin is None or process.stdout is None:
-        raise EOFError("no pipes")
-    process.stdin.write(request)
-    process.stdin.flush()
-    return _unpack(process.stdout)
-
-
-def _pack(**arrays: NDArray[np.generic]) -> bytes:
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)  # type: ignore[arg-type]
-    data = buffer.getvalue()
-    return _LENGTH.pack(len(data)) + data
-
-
-def _unpack(stream: IO[bytes]) -> Arrays:
-    (length,) = _LENGTH.unpack(_read(stream, _LENGTH.size))
-    with np.load(io.BytesIO(_read(stream, length)), allow_pickle=False) as arrays:
-        return dict(arrays)
-
-
-def _read(stream: IO[bytes], size: int) -> bytes:
-    data = stream.read(size)
-    if len(data) < size:
-        raise EOFError("the other side has ended")
-    return data
-
-
 def serve() -> None:
     """Answer requests from standard input on standard output until there are no more."""
     answers = os.fdopen(os.dup(1), "wb")
@@ -202,10 +159,10 @@ def serve() -> None:
             idle = threading.Timer(IDLE_SECONDS, os._exit, [0])
             idle.daemon = True
             idle.start()
-            request = _unpack(sys.stdin.buffer)
+            request = pickle.load(sys.stdin.buffer)  # noqa: S301 - the server's
             idle.cancel()
             compiled = _count_compiled()
-            answers.write(_answer(request))
+            pickle.dump(_answer(*request), answers)
             answers.flush()
             if _count_compiled() > compiled:
                 break
@@ -216,17 +173,21 @@ def _count_compiled() -> int:
     return sum(1 for _ in Path(os.environ[CACHE]).rglob("*.nbc"))
 
 
-def _answer(request: Arrays) -> bytes:
+def _answer(
+    rows: Floats, dimensions: int, neighbours: int, seed: int, metric: str
+) -> NDArray[np.generic] | str:
     """The points, or a key of `_PROBLEMS`; the log has the details."""
     problem = "start"
     try:
         umap = lean_umap()
         problem = "points"
-        return _pack(points=_fit(umap, request))
-    except Exception as error:  # noqa: BLE001 - nothing may end the process
+        return _fit(umap, rows.astype(np.float32), dimensions, neighbours, seed, metric)
+    except MemoryError:
         traceback.print_exc()
-        out_of_memory = problem == "points" and isinstance(error, MemoryError)
-        return _pack(error=np.array("memory" if out_of_memory else problem))
+        return "memory" if problem == "points" else problem
+    except Exception:  # noqa: BLE001 - nothing may end the process
+        traceback.print_exc()
+        return problem
 
 
 @functools.cache
@@ -271,10 +232,14 @@ def _when_called(module: str, name: str) -> Callable[..., object]:
     return call
 
 
-def _fit(umap: type, request: Arrays) -> NDArray[np.generic]:
-    dimensions, neighbours, seed = (int(value) for value in request["settings"])
-    rows = np.asarray(request["rows"], dtype=np.float32)
-    metric = str(request["metric"])
+def _fit(
+    umap: type,
+    rows: NDArray[np.float32],
+    dimensions: int,
+    neighbours: int,
+    seed: int,
+    metric: str,
+) -> NDArray[np.generic]:
     spectral = len(rows) >= 4 * (dimensions + 1)  # it needs more points than dimensions
     fitted = umap(
         n_components=dimensions,

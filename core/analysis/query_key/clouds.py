@@ -12,10 +12,14 @@ from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.normalization import GridSearch, normalize
 from core.analysis.pairs import head_vectors
 from core.analysis.projections.joint_embedding import Embedding, Metric, Projection, embed
-from core.analysis.query_key.distance import Distance, distances_between
-from core.analysis.query_key.faithfulness import MIN_CHANGE, Faithfulness, compare_matrix
+from core.analysis.query_key.correlation import Distance, distances_between
+from core.analysis.query_key.faithfulness import (
+    MIN_CHANGE,
+    Faithfulness,
+    compare_matrix,
+    head_target,
+)
 from core.analysis.query_key.scaling import HeadScaling
-from core.analysis.query_key.target import head_target
 from core.analysis.vectors import align_planes
 from core.model.trace import Trace
 from core.vocabulary import STAGES, HeadStage, Stage
@@ -140,37 +144,22 @@ def head_clouds(
     return clouds
 
 
-def strongest_lines(attention: Floats, count: int = 1) -> Lines:
-    """Each query to the `count` keys it attends to most; `attention` is (token, token).
-
-    Of keys with equal attention the first is taken; keys without any get no line.
-    """
-    ranked = np.argsort(-attention, axis=1, kind="stable")[:, :count]
-    keys, queries = ranked.ravel(), np.repeat(np.arange(len(attention)), ranked.shape[1])
-    attended = attention[queries, keys] > 0
-    return _sorted_lines(queries[attended], keys[attended], attention)
-
-
-def with_chosen(
-    lines: Lines, attention: Floats, sources: Sequence[int], targets: Sequence[int]
+def strongest_lines(
+    attention: Floats,
+    count: int = 1,
+    sources: Sequence[int] = (),
+    targets: Sequence[int] = (),
 ) -> Lines:
-    """`lines` and those still missing from the sources to the targets (positions), however weak.
+    """Each query to the `count` keys it attends to most, and the sources to the targets.
 
-    `attention` is (token, token); pairs without any get no line.
+    `attention` is (token, token). Of keys with equal attention the first is taken; chosen pairs
+    (positions) get a line however weak, but those without any attention none.
     """
-    missing = np.zeros(attention.shape, dtype=np.bool_)
-    missing[np.ix_(list(sources), list(targets))] = True
-    missing &= attention > 0
-    missing[lines.queries, lines.keys] = False
-    queries, keys = np.nonzero(missing)
-    if not queries.size:
-        return lines
-    return _sorted_lines(
-        np.concatenate([lines.queries, queries]), np.concatenate([lines.keys, keys]), attention
-    )
-
-
-def _sorted_lines(queries: Indices, keys: Indices, attention: Floats) -> Lines:
+    drawn = np.zeros(attention.shape, dtype=np.bool_)
+    ranked = np.argsort(-attention, axis=1, kind="stable")[:, :count]
+    np.put_along_axis(drawn, ranked, values=True, axis=1)
+    drawn[np.ix_(list(sources), list(targets))] = True
+    queries, keys = np.nonzero(drawn & (attention > 0))
     order = np.argsort(attention[queries, keys], kind="stable")
     queries, keys = queries[order], keys[order]
     strongest = keys == attention.argmax(axis=1)[queries]

@@ -1,8 +1,9 @@
 """How much of a head's attention a picture of its queries and keys preserves.
 
 A picture is faithful where near means attended: its distances, less the mean of their row, are
-compared with the row-centred scores. This is the correlation within subjects, each query a subject
-(Bland and Altman 1995, BMJ 310:446).
+compared with the row-centred scores of the permitted pairs. All stages, distances and pictures
+share that target: softmax ignores a constant added to a row of scores. This is the correlation
+within subjects, each query a subject (Bland and Altman 1995, BMJ 310:446).
 
 Pairs of one query depend on each other, so the sampling error comes from a jackknife that leaves
 out one query at a time, on Fisher's z (Efron and Tibshirani 1993, chapter 11). All queries share
@@ -11,17 +12,102 @@ their keys: the interval is a little narrow.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.analysis.arrays import Floats
+from core.analysis.arrays import Bools, Floats, Indices
 from core.analysis.normalization import ROUNDING
-from core.analysis.query_key.target import Rows, Target, less_mean
+from core.analysis.pairs import exact_scores, permitted
+
+if TYPE_CHECKING:
+    from core.model.trace import Trace
 
 MIN_CHANGE = 0.02  # of a correlation; less is called the same
 _MIN_QUERIES = 3  # for a jackknife
 _TAIL = 0.975  # of Student's distribution, for an interval of 95 %
+MIN_KEYS = 2  # a query with one permitted key must attend to it, which says nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The pairs that count, query by query: permitted, of queries with ``MIN_KEYS`` or more."""
+
+    queries: Indices  # (row,)
+    keys: Indices  # (pair,)
+    starts: Indices  # (row,), its first pair
+    counts: Indices  # (row,), how many it has
+
+    def select(self, matrix: Floats) -> Floats:
+        """The pairs of one text's (token, token), (pair,)."""
+        if self.keys.size == matrix.size:
+            return matrix.ravel()
+        return np.asarray(matrix[self.spread(self.queries), self.keys])
+
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """One value a row, repeated for each of its pairs, (pair,)."""
+        return np.repeat(values, self.counts)
+
+    def sums(self, values: Floats) -> Floats:
+        """The sum over the pairs of each row, (row,)."""
+        return np.asarray(np.add.reduceat(values, self.starts, dtype=np.float64))
+
+    def centred(self, values: Floats) -> Floats:
+        """`values` (pair,) less the mean of their row."""
+        return np.asarray(values - self.spread(self.sums(values) / self.counts))
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What pictures of one head are compared with."""
+
+    rows: Rows  # the pairs that count
+    values: Floats  # (pair,), scores less the mean of their row
+    strongest: Indices  # the pair with the highest score of each row, of equals the first, (row,)
+
+
+def head_target(trace: Trace, layer: int, head: int) -> Target:
+    """The target of one head of a text."""
+    return matrix_target(exact_scores(trace, layer, head), permitted(trace, layer, head))
+
+
+def matrix_target(scores: Floats, allowed: Bools) -> Target:
+    """The target of one text's scores before softmax; both arguments are (token, token)."""
+    rows = rows_of(allowed)
+    return target_of(rows.select(scores), rows)
+
+
+def rows_of(allowed: Bools) -> Rows:
+    """The pairs that count among one text's permitted pairs (token, token)."""
+    counted = allowed & (allowed.sum(axis=1, keepdims=True) >= MIN_KEYS)
+    counts = counted.sum(axis=1)
+    queries = np.flatnonzero(counts)
+    counts = counts[queries]
+    return Rows(
+        queries=queries,
+        keys=np.nonzero(counted)[1],
+        starts=np.cumsum(counts) - counts,
+        counts=counts,
+    )
+
+
+def target_of(scores: Floats, rows: Rows) -> Target:
+    """The target of the scores (pair,) of these rows; what varies only by rounding becomes 0."""
+    values = rows.centred(scores)
+    if values.size:
+        largest = np.maximum.reduceat(np.abs(values), rows.starts)
+        values[rows.spread(largest <= ROUNDING * np.abs(scores).max())] = 0.0
+    return Target(rows, values, _strongest(scores, rows))
+
+
+def _strongest(scores: Floats, rows: Rows) -> Indices:
+    """The pair with the highest score of each row, of equals the first."""
+    if not scores.size:
+        return np.zeros(0, dtype=np.intp)
+    highest = np.flatnonzero(scores == rows.spread(np.maximum.reduceat(scores, rows.starts)))
+    return highest[np.searchsorted(highest, rows.starts)]
 
 
 class Faithfulness(NamedTuple):
@@ -44,7 +130,7 @@ def compare(target: Target, distances: Floats) -> Faithfulness:
     rows = target.rows
     if not distances.size:
         return Faithfulness(*(float("nan"),) * 4, pairs=0)
-    x, y = less_mean(distances, rows, target.kind), target.values
+    x, y = rows.centred(distances), target.values
     sums = np.stack([rows.sums(product) for product in (x * x, x * y, y * y)])
     xx, xy, yy = sums.sum(axis=1)
     rounding = ROUNDING * float(np.abs(distances).max())

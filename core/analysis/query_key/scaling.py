@@ -7,7 +7,6 @@ constant). Here the distance is correlated with the head's target, which transla
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,14 +17,14 @@ from core.analysis.normalization import key_translation, normalize
 from core.analysis.pairs import head_vectors
 from core.analysis.query_key.correlation import (
     MAX_PAIRS,
+    Distance,
     Measure,
     PairTable,
     correlations,
+    distances_between,
     pair_table,
 )
-from core.analysis.query_key.distance import Distance, distances_between
-from core.analysis.query_key.faithfulness import Faithfulness, compare_matrix
-from core.analysis.query_key.target import TargetKind, head_target
+from core.analysis.query_key.faithfulness import Faithfulness, compare_matrix, head_target
 
 if TYPE_CHECKING:
     from core.model.trace import Trace
@@ -60,8 +59,7 @@ class HeadScaling:
     pairs: tuple[int, int]  # how many pairs the curve is made of, and how many count
 
 
-@dataclass(frozen=True, eq=False)
-class ModelScaling:
+class ModelScaling(NamedTuple):
     """The same figures for every head, (layer, head) each."""
 
     raw: Floats  # correlations
@@ -79,14 +77,13 @@ def scale_head(
     head: int,
     distance: Distance = "euclidean",
     criterion: Measure = "pearson",
-    target: TargetKind = "centred",
 ) -> HeadScaling:
     """Translate the keys of one head, then choose its c.
 
-    The `criterion` is the correlation of `distance` and `target` that is brought nearest to -1,
+    The `criterion` is the correlation of `distance` and the target that is brought nearest to -1,
     over the counted pairs. Cosine distance does not depend on c.
     """
-    goal = head_target(trace, layer, head, target)
+    goal = head_target(trace, layer, head)
     queries, keys = head_vectors(trace, layer, head)
     a = key_translation(queries, keys)
     pairs = sample_indices(goal.values.size, MAX_PAIRS)
@@ -114,25 +111,18 @@ def scale_model(
     trace: Trace, distance: Distance = "euclidean", criterion: Measure = "pearson"
 ) -> ModelScaling:
     """:func:`scale_head` for every head of the model, on all processors."""
-    heads = np.ndindex(trace.shape[:2])
-    scalings = in_threads(
-        lambda head: scale_head(trace, head[0], head[1], distance, criterion), heads
-    )
 
-    def collect(value: Callable[[HeadScaling], float]) -> Floats:
-        return np.array([value(each) for each in scalings], dtype=np.float64).reshape(
-            len(trace.layers), -1
-        )
+    def figures(place: tuple[int, ...]) -> tuple[float, ...]:
+        layer, head = place
+        found = scale_head(trace, layer, head, distance, criterion)
+        raw, translated, normalized = found.faithfulness
+        correlations = raw.correlation, translated.correlation, normalized.correlation
+        flags = found.on_edge, few_pairs(found, criterion)
+        return *correlations, *flags, raw.top1, normalized.top1
 
-    return ModelScaling(
-        raw=collect(lambda each: each.faithfulness.raw.correlation),
-        translated=collect(lambda each: each.faithfulness.translated.correlation),
-        normalized=collect(lambda each: each.faithfulness.normalized.correlation),
-        on_edge=collect(lambda each: each.on_edge).astype(bool),
-        few=collect(lambda each: few_pairs(each, criterion)).astype(bool),
-        raw_top1=collect(lambda each: each.faithfulness.raw.top1),
-        normalized_top1=collect(lambda each: each.faithfulness.normalized.top1),
-    )
+    rows = np.array(in_threads(figures, np.ndindex(trace.shape[:2])), dtype=np.float64)
+    maps = ModelScaling(*rows.T.reshape(-1, *trace.shape[:2]))
+    return maps._replace(on_edge=maps.on_edge > 0, few=maps.few > 0)
 
 
 def few_pairs(scaling: HeadScaling, criterion: Measure) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.paths import Paths
+from core.analysis.rollout import Paths
 from core.components.packing import pack, sides_of, stamp_of
 from core.components.reported_state import as_index, reported
 from core.components.scripts import register

@@ -136,44 +136,6 @@ def shipped_effects(
     return Effects(values=values, draws=draws, replace=replace, measure=measure, unit=unit)
 
 
-<<<<<<< HEAD:core/screens/heads/effects.py
-=======
-@st.cache_resource(max_entries=_MAX_KEPT, show_spinner="Replacing the head in every way …")
-def effects_of_head(
-    key: TraceKey, replace: Replace, measure: Measure, layer: int, head: int
-) -> tuple[float, float]:
-    """Effect and control of one head, from 0: the first of its fresh random directions."""
-    found = _run(key, replace, measure, heads=[(layer, head)], draws=SINGLE_DRAWS, seed=FRESH_SEED)
-    effect = found.values[layer, head]  # noqa: PD011 - of no data frame
-    return float(effect), float(found.control[layer, head])
-
-
-@st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _written(key: TraceKey) -> Any:  # noqa: ANN401 - an array, or None
-    from core.model.interventions.reference import written_norms
-
-    return written_norms(model_of(key), text_of(key), **limits(key))
-
-
-@st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _patterns(key: TraceKey) -> list[str]:
-    trace = cache.trace(*key)
-    table = pattern_table(trace)
-    return list((withhold_names(table) if too_short(len(trace.tokens)) else table)["class"])
-
-
-def _run(
-    key: TraceKey,
-    replace: Replace,
-    measure: Measure,
-    **options: Any,  # noqa: ANN401
-) -> Effects:
-    from core.model import effects
-
-    return effects(model_of(key), text_of(key), replace, measure, **limits(key), **options)
-
-
->>>>>>> w-effects:core/screens/effect/measuring.py
 def measured_effects(
     key: TraceKey, replace: Replace, measure: Measure, step: Step = "map"
 ) -> Effects:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.paths import (
+from core.analysis.rollout import (
     LINES,
     Paths,
     as_many_paths,

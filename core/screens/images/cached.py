@@ -5,11 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.analysis.images.distance import AttentionDistances, attention_distance
-from core.analysis.images.patch_attention import (
-    attention_of_patch,
-    attention_to_patch,
-    cls_rollout,
-)
+from core.analysis.images.patch_attention import attention_of_patch, attention_to_patch, cls_rollout
 from core.analysis.layer_payload import log_sums
 from core.model import classify
 from core.model.trace import Array

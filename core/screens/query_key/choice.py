@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.analysis.normalization import GridSearch
+from core.analysis.normalization import NOTEBOOK_RANGE, GridSearch, SearchRange, search_layer
 from core.analysis.projections.joint_embedding import Projection
 from core.analysis.query_key.clouds import Cloud, head_clouds
-from core.analysis.query_key.correlation import Measure
-from core.analysis.query_key.distance import Distance
-from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange, search_layer
+from core.analysis.query_key.correlation import Distance, Measure
 from core.analysis.query_key.scaling import HeadScaling, ModelScaling, scale_head, scale_model
 from core.ui import cache
 from core.ui.cache import TraceKey

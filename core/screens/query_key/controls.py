@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import streamlit as st
 
 from core.analysis.images.points import COLOURINGS, OF_PATCHES
-from core.analysis.query_key.correlation import Measure
-from core.analysis.query_key.distance import Distance
-from core.analysis.query_key.layer_search import NOTEBOOK_RANGE, SearchRange
+from core.analysis.normalization import NOTEBOOK_RANGE, SearchRange
+from core.analysis.query_key.correlation import Distance, Measure
 from core.screens.query_key.choice import has_looks
 from core.screens.query_key.wording import CRITERIA, DASHED, DISTANCES, RED_RULE
 from core.ui import address, controls

@@ -11,7 +11,7 @@ from core.analysis.images.patch_scores import patches_of
 from core.analysis.images.points import Tints, partners, places_table, thumbnails, tints_of
 from core.analysis.projections.joint_embedding import Projection
 from core.analysis.projections.umap_process import ProjectionError
-from core.analysis.query_key.clouds import Cloud, Lines, strongest_lines, with_chosen
+from core.analysis.query_key.clouds import Cloud, Lines, strongest_lines
 from core.components.points import Clouds, Image, Panel, show_clouds
 from core.figures.palette import Palette
 from core.figures.shades import shades
@@ -82,7 +82,7 @@ def show_picture(trace: Trace, choice: Choice, options: PictureOptions, colours:
 def head_lines(trace: Trace, choice: Choice, head: int) -> Lines:
     """Lines from each query to its strongest key, and the chosen ones."""
     weights = trace.attention(choice.layer, head).astype(np.float64)
-    return with_chosen(strongest_lines(weights), weights, choice.sources, choice.targets)
+    return strongest_lines(weights, 1, choice.sources, choice.targets)
 
 
 def _drawing(

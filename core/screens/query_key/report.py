@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.analysis.query_key.layer_search import regression_of
+from core.analysis.normalization import regression_of
 from core.analysis.query_key.scaling import Stages
 from core.components.points import Clouds, Panel, points_page
 from core.figures.query_key import regression_svg

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from core.analysis.normalization import GridSearch
-from core.analysis.query_key.layer_search import regression_of
+from core.analysis.normalization import GridSearch, regression_of
 from core.analysis.query_key.scaling import C_VALUES, PUBLISHED_GRID
 from core.figures.palette import Palette
 from core.figures.query_key import curve_figure, regression_figure, surface_figure

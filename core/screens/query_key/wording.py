@@ -8,11 +8,14 @@ import numpy as np
 
 from core.analysis.normalization import GridSearch
 from core.analysis.query_key.clouds import Cloud, Lines, best_stage
-from core.analysis.query_key.correlation import Measure
-from core.analysis.query_key.distance import Distance
-from core.analysis.query_key.faithfulness import MIN_CHANGE, Faithfulness, uniform_baseline
+from core.analysis.query_key.correlation import Distance, Measure
+from core.analysis.query_key.faithfulness import (
+    MIN_CHANGE,
+    Faithfulness,
+    head_target,
+    uniform_baseline,
+)
 from core.analysis.query_key.scaling import MIN_RELIABLE, HeadScaling, few_pairs
-from core.analysis.query_key.target import head_target
 from core.screens.query_key.choice import Choice
 from core.ui.words.messages import quote
 from core.ui.words.numbers import number

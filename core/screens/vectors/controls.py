@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from core.analysis.pair_projection import default_pair
 from core.analysis.vectors import Source, Summary
 from core.ui import controls
 from core.ui.current import found_head
@@ -79,5 +78,5 @@ def pick_held(trace: Trace, *, special: bool, pair: bool = True) -> list[int]:
         names=names.__getitem__,
         placeholder="As on Home; or press arrows",
     )
-    named = default_pair(trace, found_head(trace)) if pair else None
-    return [each - 1 for each in picks] or list(named or ())
+    link = found_head(trace) if pair else None
+    return [each - 1 for each in picks] or ([] if link is None else [link.query, link.key])

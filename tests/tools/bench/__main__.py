@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import psutil
 
-from tests.tools.bench.measuring import SMOKE_SETTING
+from tests.tools.bench.models import SMOKE_SETTING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +37,8 @@ class Bench(NamedTuple):
 
 def table() -> list[Bench]:
     """All benchmarks; imported late, since ``--smoke`` sets their constants."""
-    from tests.tools.bench import atlas, classroom, first, models, views
-    from tests.tools.bench.measuring import few
+    from tests.tools.bench import atlas, classroom, models, pages
+    from tests.tools.bench.models import few
 
     phones = classroom.lesson
     rows: list[Row] = [
@@ -46,10 +46,10 @@ def table() -> list[Bench]:
         ("forward: traced / plain, 512 tokens", lambda: models.capture(512, 40), "x", 1.1),
         ("effect: all heads / plain, 16 tokens", lambda: models.all_effects(16, 20), "x", 1.5),
         ("effect: all heads / plain, 128 tokens", lambda: models.all_effects(128, 3), "x", 1.5),
-        ("first: Home of a cold server", first.starts, "s", 2.0),
-        ("change: layer, 16 tokens", lambda: first.screen_changes(16), "s", 0.6),
-        ("change: layer, 512 tokens", lambda: first.screen_changes(512), "s", 2.0),
-        ("memory: a visitor of every page", first.memory_of_every_page, "MB", 1000.0),
+        ("first: Home of a cold server", pages.starts, "s", 2.0),
+        ("change: layer, 16 tokens", lambda: pages.screen_changes(16), "s", 0.6),
+        ("change: layer, 512 tokens", lambda: pages.screen_changes(512), "s", 2.0),
+        ("memory: a visitor of every page", pages.memory_of_every_page, "MB", 1000.0),
         ("atlas: built", lambda: [atlas.built(atlas.LARGE).seconds], "s", None),
         ("atlas: peak", lambda: [atlas.built(atlas.LARGE).peak_mb], "MB", 1500.0),
         ("atlas: ratio of times / ratio of tokens", atlas.growth, "x", 1.15),
@@ -73,9 +73,9 @@ def table() -> list[Bench]:
     rows += of_class(f"{classroom.PHONES} phones", phones)
     rows += of_class(f"{classroom.CROWD} without a pause", classroom.crowd)
     rows += of_class(f"{classroom.VISITS} visits", classroom.coming_and_going)
-    for view, tokens, limit in few(views.SHOWN, views.SHOWN[:1]):
+    for view, tokens, limit in few(pages.SHOWN, pages.SHOWN[:1]):
         name = f"view: {view}, {tokens} tokens"
-        rows.append((name, partial(views.painted, view, tokens), "s", limit))
+        rows.append((name, partial(pages.painted, view, tokens), "s", limit))
     return [Bench(*row) for row in rows]
 
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from core.corpus.sample import sample_sentences
 from core.model import DEFAULT_MODEL
 from tests.server import ROOT
-from tests.tools.bench.app import link, running_app, visit_home, wait_for_picture, wait_until_idle
-from tests.tools.bench.measuring import MB, few
+from tests.tools.bench.models import MB, few
+from tests.tools.bench.pages import link, running_app, visit_home, wait_for_picture, wait_until_idle
 
 SMALL, LARGE = few((50_000, 1_000_000), (500, 1_000))  # tokens
 WORDS = ("she", "he", "the", "was", "and")[: few(None, 1)]

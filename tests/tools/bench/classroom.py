@@ -22,10 +22,9 @@ import numpy as np
 from core.ui.frame.first_row import EXAMPLES
 from core.ui.words.pages import TEXT_PAGES
 from tests.components.received import received
-from tests.tools.bench.app import running_app
-from tests.tools.bench.measuring import MB, few, sentence_of
-from tests.tools.visitors import ConnectionLostError, Visitor
-from tests.tools.visitors.running import run_visit
+from tests.tools.bench.models import MB, few, sentence_of
+from tests.tools.bench.pages import running_app
+from tests.tools.visitor import ConnectionLostError, Visitor, run_visit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,28 +185,21 @@ def _change(visitor: Visitor, page: str, word: str, turn: int) -> tuple[str, Any
     kind = CHANGES[turn % len(CHANGES)]
     if page == "head_view" and kind in {"layer", "head"}:
         return "head_view", {"view": _head_view(visitor, kind, turn)}
-    usable = [
-        each
+    usable = {
+        each.key: each
         for each in visitor.screen
         if each.key and each.key not in _LEFT_ALONE and not getattr(each.body, "disabled", False)
-    ]
-    switches = [each.key for each in usable if each.kind == "checkbox" and each.key != "two"]
+    }
+    switches = [key for key, each in usable.items() if each.kind == "checkbox" and key != "two"]
     if kind == "switch" and switches:
-        key = switches[turn % len(switches)]
-        return key, not visitor.value(key)
-    pickers = [each.key for each in usable if each.kind in _PICKERS]
+        return switches[turn % len(switches)], turn % 4 < 2
+    pickers = [key for key, each in usable.items() if each.kind in _PICKERS and each.options]
     pickers = [key for key in pickers if key == kind] or pickers
-    if pickers and (kind in {"layer", "head"} or all(each.key != "text" for each in usable)):
+    if pickers and (kind in {"layer", "head"} or "text" not in usable):
         key = pickers[turn % len(pickers)]
-        return key, _next_option(visitor, key)
+        options = usable[key].options
+        return key, options[turn % len(options)]
     return "text", text_of(word, 1 + turn)
-
-
-def _next_option(visitor: Visitor, key: str) -> str:
-    options, now = visitor.options(key), visitor.value(key)
-    now = now[0] if isinstance(now, list) and now else now
-    place = options.index(now) if now in options else -1
-    return options[(place + 1) % len(options)]
 
 
 def _head_view(visitor: Visitor, kind: str, turn: int) -> dict[str, Any]:
@@ -220,5 +212,5 @@ def _head_view(visitor: Visitor, kind: str, turn: int) -> dict[str, Any]:
         view["layer"] = str(int(view["layer"]) % _LAYERS + 1)
     else:
         view["heads"] = [1 + turn]
-    sent = received(visitor.screen.find("head_view").body.bytes)
+    sent = received(visitor.find("head_view").body.bytes)
     return view | {"serial": sent["serial"]}

@@ -1,9 +1,11 @@
-"""What it costs to look inside a model, beside the same network left alone."""
+"""What it costs to look inside a model, and what all benchmarks share: extents, sentences."""
 
 from __future__ import annotations
 
+import os
+import time
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 
@@ -14,10 +16,61 @@ from core.model.interventions.reference import reference_samples
 from core.model.loading import _quiet
 from core.model.running.tracing import trace_inputs
 from core.model.text.inputs import encode
-from tests.tools.bench.measuring import few, loaded, ratios, sentence_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from transformers import PreTrainedModel
+
+    from core.model import LoadedModel
+
+# Set by ``--smoke``, before the benchmarks are imported: of everything the least, for CI. It shows
+# that a benchmark still runs, and its figures mean nothing.
+SMOKE_SETTING = "HEADSCOPE_BENCH_SMOKE"
+SPECIAL_TOKENS = 2  # [CLS] and [SEP]
+MB = 1e6
+Extent = TypeVar("Extent")
+# Each is one entry of the vocabulary of bert-base-uncased.
+_TEXT = (
+    "my friend told me about this class and i love it so far she was right the brown book is "
+    "sleeping now while leaves fall in autumn near old houses where a small dog found another "
+    "planet behind some trees"
+)
+WORDS = _TEXT.split()
+
+
+def few(usual: Extent, least: Extent) -> Extent:
+    """The `usual` extent, or the `least` that shows whether a benchmark runs."""
+    return least if os.environ.get(SMOKE_SETTING) else usual
+
+
+def sentence_of(tokens: int, start: int = 0) -> str:
+    """A text of exactly `tokens` tokens, special ones counted; another one for each `start`."""
+    return " ".join(WORDS[(start + i) % len(WORDS)] for i in range(tokens - SPECIAL_TOKENS))
+
+
+@cache
+def loaded(name: str) -> LoadedModel:
+    """A model, loaded once."""
+    from core.model import load
+
+    return load(name)
+
+
+def ratios(task: Callable[[], object], plain: Callable[[], object], times: int) -> list[float]:
+    """Times of the task in times of the plain one, run by turns.
+
+    Whatever else the machine does falls on both alike. One round before does not count: first calls
+    allocate and choose algorithms.
+    """
+    taken = [(_seconds(task), _seconds(plain)) for _ in range(1 + times)]
+    return [own / other for own, other in taken[1:]]
+
+
+def _seconds(task: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    task()
+    return time.perf_counter() - start
 
 
 @cache

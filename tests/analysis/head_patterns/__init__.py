@@ -1,1 +1,0 @@
-"""Tests of core.analysis.head_patterns."""
