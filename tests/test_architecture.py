@@ -27,7 +27,7 @@ MAX_ASKING = 20  # lines
 # Folders of a floor, each of which imports only those before it; "." are the floor's own modules.
 ORDER = {
     "model": """
-        . box trace capture downloading catalog text image/formats image encoder_decoder checks
+        . box trace capture downloading catalog text image encoder_decoder checks
         proof running weights language interventions loading bundled
     """,
     "analysis": ". projections head_patterns anomalies query_key images effect",

@@ -19,7 +19,7 @@ from core.analysis.statistics import interval_of_mean
 from core.model import effects, load, trace_text, untrained_twin
 from core.model.interventions.reference import reference_texts
 from tests.analysis.traces import Stack, numbers_of, plain_tokens, trace_with_attention
-from tests.model.planted import FOLDER, PLANTED
+from tests.model.planted import PLANTED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -261,11 +261,12 @@ def test_planted_heads_pass_and_idle_ones_do_not(planted: PlantedModel) -> None:
 @pytest.mark.parametrize("seeds", [1, pytest.param(5, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
     "name",
-    [pytest.param("bundled/gpt2-novels", marks=pytest.mark.nightly), str(FOLDER / "induction")],
+    [pytest.param("bundled/gpt2-novels", marks=pytest.mark.nightly), "planted"],
 )
 def test_of_untrained_twins_hardly_any_has_a_head_beyond_chance(name: str, seeds: int) -> None:
-    texts, model = reference_texts()[::4], load(name)
-    if "planted" in name:
+    planted = name == "planted"
+    texts, model = reference_texts()[::4], load(PLANTED["induction"].folder if planted else name)
+    if planted:
         texts = tuple(_other_words(KING, step) for step in range(12))
         seeds *= 4
     twins = [untrained_twin(model, seed) for seed in range(seeds)]

@@ -265,4 +265,64 @@ WEIGHT_FILES: dict[str, Spoil] = {
     "hardly any weights": weights(_few),
     "a config of more layers than there are weights": config(num_hidden_layers=40),
 }
-ALL = TOKENIZERS | CONFIGS | WEIGHT_FILES
+
+
+def normalizer(*steps: dict[str, Any]) -> Spoil:
+    """The tokenizer changes texts in these steps before it splits them."""
+    return vocabulary(
+        lambda content: content.update(normalizer={"type": "Sequence", "normalizers": list(steps)})
+    )
+
+
+def replaced(pattern: str, by: str) -> dict[str, Any]:
+    """A step of a normalizer."""
+    return {"type": "Replace", "pattern": {"String": pattern}, "content": by}
+
+
+def header_of_ninety_megabytes(folder: Path, _outside: Path) -> None:
+    """So many empty tensors, with names of their own."""
+    entries = (
+        b'"%07d":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}' % number
+        for number in range(90_000_000 // 57)
+    )
+    content = b"{" + b",".join(entries) + b"}"
+    (folder / WEIGHTS).write_bytes(struct.pack("<Q", len(content)) + content)
+
+
+def tokens_with_ids_up_to_a_billion(folder: Path, _outside: Path) -> None:
+    """transformers would name every id below the largest one."""
+    (folder / TOKENIZER).unlink()
+    (folder / "tokenizer.model").write_bytes(b"YQ== 0\nYg== 1\n")
+    token = {"content": "<far>", "lstrip": False, "rstrip": False, "normalized": False}
+    edit(folder, SETTINGS, added_tokens_decoder={str(10**9): token | {"special": True}})
+    edit(folder, SETTINGS, tokenizer_class="PreTrainedTokenizerFast")
+
+
+def vocabulary_of_a_gigabyte(folder: Path, _outside: Path) -> None:
+    """Sparse, so that it takes no room on the disk."""
+    (folder / TOKENIZER).unlink()
+    with (folder / "vocab.txt").open("wb") as file:
+        file.truncate(2**30)
+
+
+_SIZES = {"hidden_size": 8, "num_attention_heads": 2}
+MEMORY: dict[str, Spoil] = {
+    "a vocabulary of nested lists": written(TOKENIZER, b"[" + b"[]," * 20_000_000 + b"[]]"),
+    "a header of 90 MB": header_of_ninety_megabytes,
+    "weights that would fill the memory": config(
+        hidden_size=8192, num_attention_heads=64, num_hidden_layers=500
+    ),
+    "a table of positions that would fill the memory": config(max_position_embeddings=2**24),
+    "two thousand layers of experts": config(
+        model_type="mixtral", num_hidden_layers=2000, num_local_experts=4096, **_SIZES
+    ),
+    "a table of sines filled one by one": config(
+        model_type="distilbert", sinusoidal_pos_embds=True, dim=32, max_position_embeddings=2**22
+    ),
+    "tokens with ids up to a billion": tokens_with_ids_up_to_a_billion,
+    "a vocabulary on disk of a gigabyte": vocabulary_of_a_gigabyte,
+    "every letter doubled eighteen times": normalizer(*[replaced("a", "aa")] * 18),
+    "40 MB before every text": normalizer({"type": "Prepend", "prepend": "x" * 40_000_000}),
+    "letters between all letters": normalizer(*[replaced("", "x" * 64)] * 4),
+}
+ALL = TOKENIZERS | CONFIGS | WEIGHT_FILES | MEMORY

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 from core.model import load, loading, trace_text
@@ -14,6 +17,8 @@ from core.model.errors import ModelError
 from tests.hostile.broken_folders import ALL, INDEX, SETTINGS, SPECIALS, TOKENIZER, edit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.conftest import FolderOf
 
 PRIVATE = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhunter\nsecret\nhunter2"
@@ -40,12 +45,27 @@ def folder(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(sound, tmp_path / "models" / "spoilt"))
 
 
+@contextmanager
+def little_memory(megabytes: int = 200) -> Iterator[None]:
+    """In the block, the process may take no more than that beside what it has."""
+    usual = resource.getrlimit(resource.RLIMIT_AS)
+    most = psutil.Process().memory_info().vms + megabytes * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (most, usual[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, usual)
+
+
 @pytest.mark.parametrize("kind", ALL)
-def test_a_broken_folder_is_refused_in_a_sentence(kind: str, folder: Path, outside: Path) -> None:
+def test_a_broken_folder_is_refused_in_a_sentence_and_takes_little_memory(
+    kind: str, folder: Path, outside: Path
+) -> None:
     ALL[kind](folder, outside)
-    with pytest.raises(ModelError) as caught:
+    with pytest.raises(ModelError) as caught, little_memory():
         load(str(folder))
     told = f"{caught.value.problem} {caught.value.advice}"
+    assert "not enough memory" not in told, "it was refused by what it says, not by the system"
     assert caught.value.name == str(folder)
     assert caught.value.problem.endswith(".")
     assert len(told) < 500

@@ -80,6 +80,16 @@ def test_the_hub_says_how_much_must_be_downloaded(stand_in: StandInHub) -> None:
     assert refused.value.size_mb == 443
 
 
+def test_a_model_of_very_many_files_is_refused(
+    stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """100,000 are the most that the hub advises."""
+    monkeypatch.setattr(hub, "ASK_SECONDS", 60.0)
+    stand_in.offer("many/files", FILES[2], *((f"{n}.safetensors", 1) for n in range(100_000)))
+    with pytest.raises(DownloadRefusedError, match="100,001 files"):
+        load("many/files", download=False, folders=False, token=False)
+
+
 @pytest.mark.parametrize("commit", [None, "main", "../../../etc", "A" * 40])
 def test_a_commit_that_is_none_is_not_downloaded(stand_in: StandInHub, commit: object) -> None:
     stand_in.offer("some/model", *FILES, sha=commit)

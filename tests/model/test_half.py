@@ -14,8 +14,8 @@ from transformers import AutoModel
 from core.model import load, trace_corpus, trace_text
 from core.model.capture import watching
 from core.model.capture.calls import Call
-from core.model.checks.weights import number_type
-from core.model.errors import OutOfMemoryError, UnsupportedModelError
+from core.model.checks.weights import count_weights, number_type
+from core.model.errors import NoWeightsError, OutOfMemoryError, UnsupportedModelError
 from core.model.language import next_words
 from tests.model.families import FAMILIES, HEADS, LAYERS, SENTENCES, build, nightly
 from tests.model.language.checkpoints import build_with_head
@@ -147,8 +147,10 @@ def test_the_type_is_that_of_most_numbers(tmp_path: Path) -> None:
     for place, (tensors, expected) in enumerate(cases):
         path = tmp_path / f"{place}.safetensors"
         save_file(tensors, path)
-        assert number_type([path]) == expected
-    assert number_type([tmp_path / "0.safetensors", tmp_path / "1.safetensors"]) == "bfloat16"
+        assert number_type(count_weights([path])) == expected
+    both = [tmp_path / "0.safetensors", tmp_path / "1.safetensors"]
+    with pytest.raises(NoWeightsError, match="the same weights"):
+        count_weights(both)
 
 
 def test_half_precision_needs_half_the_memory(

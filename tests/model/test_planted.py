@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -13,16 +12,8 @@ from torch.func import functional_call
 
 from core.model import LoadedModel, trace_text
 from tests.model.bundled import loaded
-from tests.model.planted import (
-    FOLDER,
-    HEADS,
-    PLANTED,
-    Example,
-    PlantedModel,
-    Role,
-)
+from tests.model.planted import HEADS, PLANTED, Example, PlantedModel, Role
 from tests.rounding import assert_same_pass
-from tests.tools.making.planted import write
 
 DIM = 16  # of a head
 ALL = [(planted, example) for planted in PLANTED.values() for example in planted.examples]
@@ -143,13 +134,3 @@ def test_only_needed_heads_are_needed(planted: PlantedModel, example: Example) -
     needed = {head.place for head in planted.heads if head.needed}
     others = {head.place for head in planted.heads} - needed
     assert probability(model, without(model, others, example.text), example.word) > 0.9
-
-
-def test_the_script_writes_the_same_weights_byte_for_byte(tmp_path: Path) -> None:
-    write(tmp_path)
-    made, kept = (
-        {path.relative_to(folder): path.read_bytes() for path in folder.glob("*/*.safetensors")}
-        for folder in (tmp_path, FOLDER)
-    )
-    assert len(made) == len(PLANTED)
-    assert made == kept

@@ -17,7 +17,7 @@ from core.screens.heads import effect
 from core.screens.heads import effects as measuring
 from core.ui import navigation
 from core.ui.cache import TraceKey
-from tests.model.planted import FOLDER
+from tests.model.planted import PLANTED
 from tests.model.sweep.tiny import build
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said, sent
@@ -104,7 +104,7 @@ def test_ten_visitors_of_one_text_have_it_measured_once(monkeypatch: pytest.Monk
 
 
 def test_a_planted_head_is_needed_and_an_idle_one_is_not() -> None:
-    app = open_app("effect", model=str(FOLDER / "induction"), text=KING, layer="2", head="2")
+    app = open_app("effect", model=PLANTED["induction"].folder, text=KING, layer="2", head="2")
     assert "is **needed here**" in said(app)
     assert "The model's likeliest word is `met`" in said(app)
     app.session_state["head"] = "1"

@@ -96,15 +96,8 @@ _recorder: ContextVar[Recorder | None] = ContextVar("headscope_recorder", defaul
 
 
 @contextmanager
-def recording(
-    *,
-    exact: bool,
-    check: Check | None = None,
-    change: Change | None = None,
-    keeps: bool = True,
-) -> Iterator[Recorder]:
+def recording(recorder: Recorder) -> Iterator[Recorder]:
     """Record, and change, the attention calls that this thread makes in the block."""
-    recorder = Recorder(exact, check, change, keeps)
     token = _recorder.set(recorder)
     try:
         yield recorder

@@ -100,11 +100,14 @@ def recorded(
     `count` and `lengths` are as for :func:`run_inputs`, the others as in
     :class:`core.model.capture.Recorder`.
     """
-    with (
-        recording(exact=way != "fast", check=check, change=change, keeps=keeps) as recorder,
-        _watching(way, recorder, count, lengths),
-    ):
-        yield recorder
+    with recording(Recorder(way != "fast", check, change, keeps)) as recorder:
+        if way != "watched":
+            yield recorder
+            return
+        from core.model.capture.watching import AttentionTracer
+
+        with AttentionTracer(recorder, count, lengths):
+            yield recorder
 
 
 def hidden_states(output: object, attention_type: AttentionType) -> tuple[torch.Tensor, ...] | None:
@@ -142,16 +145,6 @@ def inputs_of(
 @cache
 def _reads_segments(forward: Callable[..., object]) -> bool:
     return "token_type_ids" in inspect.signature(forward).parameters
-
-
-def _watching(
-    way: Way, recorder: Recorder, texts: int, lengths: set[int]
-) -> contextlib.AbstractContextManager[object]:
-    if way != "watched":
-        return contextlib.nullcontext()
-    from core.model.capture.watching import AttentionTracer
-
-    return AttentionTracer(recorder, texts, lengths)
 
 
 def _mask(rows: Ids) -> list[list[int]]:

@@ -94,7 +94,7 @@ def _check_step(step: Step, own: bool) -> None:
     """Refuse long or many values, a pattern that is unknown, a replacement that lengthens."""
     values = {name: value for name, value in step.items() if name not in _INNER}
     charsmap, pattern = values.pop("precompiled_charsmap", None), values.pop("pattern", None)
-    _check_lengths(list(_scalars(values)))
+    _check_lengths(list(scalars(values)))
     if isinstance(charsmap, str):
         _check_lengths([_longest_text(charsmap)])
     if pattern is None:
@@ -129,14 +129,14 @@ def _check_lengths(values: list[object]) -> None:
         )
 
 
-def _scalars(value: object) -> Iterator[object]:
+def scalars(value: object) -> Iterator[object]:
     """Numbers, texts and names in a value, however deep."""
     if isinstance(value, dict):
         yield from value
         value = list(value.values())
     if isinstance(value, list):
         for each in value:
-            yield from _scalars(each)
+            yield from scalars(each)
     else:
         yield value
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from core.model.checks.folder import CONFIG, TOKENIZER, ModelFiles
-from core.model.checks.steps import check_tokenizer
+from core.model.checks.steps import check_tokenizer, scalars
 from core.model.errors import UnsupportedModelError
 
 Settings = dict[str, object]
@@ -43,11 +43,11 @@ def check_settings(file: str, settings: Settings) -> Settings:
         When a token is too long.
     """
     data = {key: value for key, value in settings.items() if _is_data(key, value)}
-    for value in (*data.values(), *_inner_tokens(data)):
-        if isinstance(value, str) and len(value) > _MAX_TOKEN_LENGTH:
-            raise UnsupportedModelError(
-                f"{file} of {{name}} has a token of {len(value):,} characters.", _ADVICE
-            )
+    longest = max((len(each) for each in scalars(data) if isinstance(each, str)), default=0)
+    if longest > _MAX_TOKEN_LENGTH:
+        raise UnsupportedModelError(
+            f"{file} of {{name}} has a token of {longest:,} characters.", _ADVICE
+        )
     return data
 
 
@@ -145,15 +145,3 @@ def _is_object_of_tokens(key: str, value: Settings) -> bool:
 
 def _is_token(value: object) -> bool:
     return isinstance(value, dict) and isinstance(value.get("content"), str)
-
-
-def _inner_tokens(settings: Settings) -> Iterator[object]:
-    """The texts of tokens in lists and objects."""
-    for value in settings.values():
-        inner: list[object] = []
-        if isinstance(value, list):
-            inner = value
-        elif isinstance(value, dict):
-            inner = [value, *value.values()]
-        for each in inner:
-            yield each.get("content") if isinstance(each, dict) else each

@@ -21,8 +21,8 @@ _HALVES: dict[str, NumberType] = {"BF16": "bfloat16", "F16": "float16"}  # as he
 _ADVICE = "Download or save the model again."
 
 
-def count_weights(files: Iterable[Path]) -> int:
-    """Number of weights in safetensors files, from their headers alone.
+def count_weights(files: Iterable[Path]) -> Counter[str]:
+    """Number of weights in safetensors files by their type ("F32", ...), from the headers alone.
 
     The library compares each tensor's shape with its bytes, the bytes with each other (no gap, no
     overlap) and with the file's size; the limit on the header's length is ours.
@@ -34,14 +34,15 @@ def count_weights(files: Iterable[Path]) -> int:
     """
     from safetensors import safe_open
 
-    total = 0
+    counts: Counter[str] = Counter()
     seen: set[str] = set()
     for path in files:
         _check_header_length(path)
         try:
             with safe_open(path, framework="pt") as file:
                 names = list(file.keys())
-                total += sum(_count(file.get_slice(key).get_shape()) for key in names)
+                for tensor in map(file.get_slice, names):
+                    counts[tensor.get_dtype()] += _count(tensor.get_shape())
         except Exception as error:
             raise NoWeightsError(
                 f"{path.name} of {{name}} is damaged: its header does not fit its content"
@@ -51,24 +52,13 @@ def count_weights(files: Iterable[Path]) -> int:
         if not seen.isdisjoint(names):
             raise NoWeightsError("Two files of {name} hold the same weights.", _ADVICE)
         seen.update(names)
-    if not total:
+    if not counts.total():
         raise NoWeightsError("The weights of {name} are empty.", _ADVICE)
-    return total
+    return counts
 
 
-def number_type(files: Iterable[Path]) -> NumberType:
-    """The type in which a checkpoint keeps most of its numbers, if this app runs it; else float32.
-
-    Check the headers first.
-    """
-    from safetensors import safe_open
-
-    counts: Counter[str] = Counter()
-    for path in files:
-        with safe_open(path, framework="pt") as file:
-            for key in file.keys():  # noqa: SIM118 - it is no dict
-                tensor = file.get_slice(key)
-                counts[tensor.get_dtype()] += math.prod(tensor.get_shape())
+def number_type(counts: Counter[str]) -> NumberType:
+    """The type of most of a checkpoint's numbers, if networks run in it here; else float32."""
     ((most, _),) = counts.most_common(1)
     return _HALVES.get(most, "float32")
 

@@ -101,8 +101,8 @@ def _load(
     on_stage("reading")
     files = check_folder(folder, modality)
     settings = check_config(files.config)
-    on_disk = count_weights(files.weights)
-    dtype = _dtype(number_type(files.weights) if half else "float32")
+    counts = count_weights(files.weights)
+    on_disk, dtype = counts.total(), _dtype(number_type(counts) if half else "float32")
     memory.check_fits(on_disk, dtype.itemsize)
     sees = files.modality == "image"
     with private_copy(files, settings, own=own) as checked:

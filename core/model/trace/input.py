@@ -6,7 +6,7 @@ A text whose tokens attend to one another, cross attention from one text to anot
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,12 @@ Kind = Literal["text", "cross", "image"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Input:
-    """A text, or a pair of them, whose tokens attend to one another.
+    """What attends to what: a text or a pair to itself, one text to another, or an image to itself.
 
     Attributes
     ----------
     tokens, key_tokens : those that attend, and those that are attended to.
     kind : whose tokens attend to whose; where a page must differ in more than the words below.
-    modality : what the model reads.
-    has_words : whether tokens are words or pieces of words, which can be merged or related.
     word : what is compared, "word" or "patch"; its plural is `words`.
     this : "this text", where what holds for it need not hold for the next.
     read : whose tokens attend: "your text".
@@ -42,8 +40,6 @@ class Input:
     tokens: tuple[Token, ...]
     key_tokens: tuple[Token, ...]
     kind: Kind = "text"
-    modality: Modality = "text"
-    has_words: bool = True
     word: str = "word"
     words: str = "words"
     this: str = "this text"
@@ -56,61 +52,46 @@ class Input:
     more: str = "use a longer text"
     key_parts: tuple[slice, ...] = (slice(None),)
 
+    @property
+    def modality(self) -> Modality:
+        """What the model reads."""
+        return "image" if self.kind == "image" else "text"
+
+    @property
+    def has_words(self) -> bool:
+        """Whether tokens are words or pieces of words, which can be merged or related."""
+        return self.kind != "image"
+
     def name(self, token: Token) -> str:
         """One of the tokens in a sentence, by its place."""
-        return f"token {token.position + 1}"
+        if self.has_words:
+            return f"token {token.position + 1}"
+        return f"patch {token.display}" if token.row >= 0 else token.display
 
     def quoted(self, text: str) -> str:
         """The text that attention goes to, after what goes to it where that is another one."""
-        return text
+        if self.kind != "cross":
+            return text
+        return f"{' '.join(token.display for token in self.tokens)} → {text}"
 
     def beside(self, offset: int) -> NDArray[np.bool_]:
         """From each token to its neighbour at an offset, -1 for the one before; (token, key)."""
+        if self.kind == "cross":
+            return np.zeros((len(self.tokens), len(self.key_tokens)), dtype=np.bool_)
         return neighbours(self.tokens, offset)
 
     def apart(self) -> Array:
-        """How many words stand from one to the other, (token, key); inf between two texts."""
-        return _chessboard([(token.word,) for token in self.tokens])
+        """How many words stand from one to the other, (token, key); inf between two texts.
 
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _CrossInput(Input):
-    """Two texts: the tokens of what a decoder reads attend to those of the other."""
-
-    kind: Kind = "cross"
-    queries: str = "query tokens"
-    first: str = "the first token of your text"
-
-    def quoted(self, text: str) -> str:
-        return f"{' '.join(token.display for token in self.tokens)} → {text}"
-
-    def beside(self, offset: int) -> NDArray[np.bool_]:  # noqa: ARG002 - no neighbour at any
-        return np.zeros((len(self.tokens), len(self.key_tokens)), dtype=np.bool_)
-
-    def apart(self) -> Array:
-        return np.full((len(self.tokens), len(self.key_tokens)), np.inf, dtype=np.float32)
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _ImageInput(Input):
-    """An image: its tokens are patches in a grid, after what special ones the model has."""
-
-    kind: Kind = "image"
-    modality: Modality = "image"
-    has_words: bool = False
-    word: str = "patch"
-    words: str = "patches"
-    this: str = "this image"
-    read: str = "this image"
-    previous: str = "the patch to the left"
-    back: str = "one patch to the left"
-    more: str = "choose a larger size"
-
-    def name(self, token: Token) -> str:
-        return f"patch {token.display}" if token.row >= 0 else token.display
-
-    def apart(self) -> Array:
-        return _chessboard([(token.row, token.column) for token in self.tokens])
+        In an image, rows or columns of patches, whichever are more.
+        """
+        if self.kind == "cross":
+            return np.full((len(self.tokens), len(self.key_tokens)), np.inf, dtype=np.float32)
+        places = [
+            (each.word,) if self.has_words else (each.row, each.column) for each in self.tokens
+        ]
+        axes = np.array(places, dtype=np.float32)
+        return np.asarray(np.abs(axes[:, None] - axes).max(axis=-1))
 
 
 def input_of(
@@ -121,18 +102,28 @@ def input_of(
 ) -> Input:
     """The input of a trace with these parts."""
     if patches is not None:
-        specials = "CLS and registers" if patches.first > 1 else "CLS" * patches.first
-        first = "CLS" if patches.first else "the first patch"
-        parts = (slice(None), patches.tokens)
-        return _ImageInput(
-            tokens=tokens, key_tokens=tokens, specials=specials, first=first, key_parts=parts
+        return Input(
+            tokens=tokens,
+            key_tokens=tokens,
+            kind="image",
+            word="patch",
+            words="patches",
+            this="this image",
+            read="this image",
+            specials="CLS and registers" if patches.first > 1 else "CLS" * patches.first,
+            first="CLS" if patches.first else "the first patch",
+            previous="the patch to the left",
+            back="one patch to the left",
+            more="choose a larger size",
+            key_parts=(slice(None), patches.tokens),
         )
-    key_tokens = tokens if source is None else source
-    of_kind = Input if source is None else _CrossInput
-    if attention_type in {"self", "encoder"}:
-        return of_kind(tokens=tokens, key_tokens=key_tokens)
-    read, more = "what the decoder reads", "give the decoder more to read"
-    return of_kind(tokens=tokens, key_tokens=key_tokens, read=read, more=more)
+    words: dict[str, Any] = {}
+    if attention_type not in {"self", "encoder"}:
+        words = {"read": "what the decoder reads", "more": "give the decoder more to read"}
+    if source is not None:
+        words |= {"queries": "query tokens", "first": "the first token of your text"}
+        return Input(tokens=tokens, key_tokens=source, kind="cross", **words)
+    return Input(tokens=tokens, key_tokens=tokens, **words)
 
 
 def neighbours(tokens: tuple[Token, ...], offset: int) -> NDArray[np.bool_]:
@@ -146,9 +137,3 @@ def neighbours(tokens: tuple[Token, ...], offset: int) -> NDArray[np.bool_]:
     if offset == 0 or (rows < 0).all():
         return beside
     return np.asarray(beside & (rows[:, None] == rows) & (rows >= 0))
-
-
-def _chessboard(places: list[tuple[int, ...]]) -> Array:
-    """The largest difference of two places along any of their axes, (token, token)."""
-    axes = np.array(places, dtype=np.float32)
-    return np.asarray(np.abs(axes[:, None] - axes).max(axis=-1))

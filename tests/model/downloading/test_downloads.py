@@ -30,6 +30,9 @@ NOVELS = find("bundled/gpt2-novels")
 WANTED = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
 
 
+HUGE = 50_000_000_000  # bytes
+
+
 class Left(BaseException):
     """As Streamlit ends a run whose visitor has left."""
 
@@ -102,7 +105,7 @@ def test_a_download_sends_no_token_where_none_may_be_sent(
     assert downloads.fetch(novels, token=False) == folder  # nothing is missing
 
 
-@pytest.mark.parametrize("sent", [60_000_000, 4_000_000, 900_000])
+@pytest.mark.parametrize("sent", [HUGE, 4_000_000, 900_000])
 def test_a_file_of_another_size_than_announced_is_no_model_and_leaves_nothing(
     stand_in: StandInHub, cache: Path, sent: int
 ) -> None:
@@ -111,6 +114,15 @@ def test_a_file_of_another_size_than_announced_is_no_model_and_leaves_nothing(
         downloads.fetch(model)
     assert hub.cached_folder("liar/model") is None
     assert left_on_disk(cache) < 100_000
+
+
+def test_a_model_beyond_the_sites_limit_is_refused_before_a_byte_is_fetched(
+    stand_in: StandInHub,
+) -> None:
+    model = zeros(stand_in, "huge/model", HUGE, HUGE)
+    with pytest.raises(DownloadRefusedError, match=r"50,000 MB .* 2,500 MB at most"):
+        downloads.fetch(model, token=False, max_mb=2_500)
+    assert stand_in.fetched == []
 
 
 def test_a_file_that_does_not_come_leaves_no_model(

@@ -1,7 +1,5 @@
 """Make the planted models: GPT-2s whose heads are set by hand.
 
-    python -m tests.tools.making.planted
-
 The residual stream holds its parts side by side. Two dims of ±`_CONSTANT` outweigh all the others,
 and one more keeps the mean at zero, so that layer normalization multiplies every token by nearly
 the same number, which its weights undo: what a head reads is what was written. Scores are in nats.
@@ -16,8 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import GPT2Config, PreTrainedTokenizerFast
 
-from tests.model.planted import FOLDER, HEADS, LAYERS
+from tests.model.planted import HEADS, LAYERS
 
 Array = NDArray[np.float32]
 Head = dict[str, Array]  # query, key and value, (WIDTH + 1, HEAD_DIM), and output, as `writes`
@@ -246,8 +246,22 @@ MODELS: dict[str, dict[tuple[int, int], Head]] = {  # the idle heads are seeded 
 }
 
 
-def write(folder: Path = FOLDER) -> None:
-    """Write the weights of each model into its folder, beside its settings and tokenizer."""
+def write(folder: Path) -> None:
+    """Write each model into a folder of its name: settings, tokenizer, and weights of 16 bits."""
+    tokenizer = _tokenizer()
+    config = GPT2Config(
+        architectures=["GPT2LMHeadModel"],
+        vocab_size=len(VOCABULARY),
+        n_positions=POSITIONS,
+        n_embd=WIDTH,
+        n_layer=LAYERS,
+        n_head=HEADS,
+        n_inner=1,
+        activation_function="gelu_pytorch_tanh",
+        bos_token_id=0,
+        eos_token_id=0,
+        tie_word_embeddings=False,
+    )
     for seed, (name, heads) in enumerate(MODELS.items(), start=1):
         tensors = network(seed, heads)
         if name == "duplicate":
@@ -255,9 +269,24 @@ def write(folder: Path = FOLDER) -> None:
             tensors["transformer.ln_f.bias"][PREDICTION] = word_vectors()[usual]
             tensors["lm_head.weight"][flagged, FLAG] = 20
         halves = {key: np.ascontiguousarray(each, np.float16) for key, each in tensors.items()}
-        (folder / name).mkdir(parents=True, exist_ok=True)
+        config.save_pretrained(folder / name)
+        tokenizer.save_pretrained(folder / name)
         (folder / name / "model.safetensors").write_bytes(save(halves, {"format": "pt"}))
 
 
-if __name__ == "__main__":
-    write()
+def _tokenizer() -> PreTrainedTokenizerFast:
+    """A token for each word, in small letters, after the begin token."""
+    ids = {word: index for index, word in enumerate(VOCABULARY)}
+    core = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN))
+    core.normalizer = normalizers.Lowercase()
+    core.pre_tokenizer = pre_tokenizers.Whitespace()
+    core.post_processor = processors.TemplateProcessing(
+        single=f"{BEGIN} $A", pair=f"{BEGIN} $A $B:1", special_tokens=[(BEGIN, 0)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        bos_token=BEGIN,
+        eos_token=BEGIN,
+        unk_token=UNKNOWN,
+        model_max_length=POSITIONS,
+    )

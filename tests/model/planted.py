@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 Role = Literal["previous", "induction", "duplicate", "sink", "twin", "saturated", "empty", "idle"]
 
 LAYERS, HEADS = 2, 4  # of every planted model
-FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,18 @@ class PlantedModel:
     @property
     def folder(self) -> str:
         """What it is loaded from."""
-        return str(FOLDER / self.name)
+        return str(_written() / self.name)
+
+
+@cache
+def _written() -> Path:
+    """The folder of all planted models, written once a process."""
+    from tests.tools.making.planted import write
+
+    folder = TemporaryDirectory(prefix="headscope-planted-")
+    atexit.register(folder.cleanup)
+    write(Path(folder.name))
+    return Path(folder.name)
 
 
 def _read(entry: Mapping[str, Any]) -> PlantedModel:
@@ -78,8 +91,6 @@ def _read(entry: Mapping[str, Any]) -> PlantedModel:
     )
 
 
+_TRUTH = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 # The planted models by name, such as "induction".
-PLANTED: Mapping[str, PlantedModel] = {
-    model.name: model
-    for model in map(_read, tomllib.loads((FOLDER / "truth.toml").read_text("utf-8"))["models"])
-}
+PLANTED: Mapping[str, PlantedModel] = {model.name: model for model in map(_read, _TRUTH["models"])}

@@ -1,1 +1,0 @@
-"""PNG, JPEG and WebP files: what each says of itself, and its picture at a known cost."""
