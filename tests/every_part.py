@@ -16,8 +16,8 @@ from tests.pages.atlases import small
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from core.model.catalog import Modality
     from core.ui.words.pages import Page
+    from core.vocabulary import Modality
 
     Place = tuple[str, dict[str, str]]  # a page, and the parameters of a link to it
 

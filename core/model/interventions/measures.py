@@ -8,12 +8,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from core.model.capture.forward import inputs_of
-from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.image.forward import image_inputs
 from core.model.interventions.words import tokens_of
 from core.model.language import display_names, length_to_continue, narrowed
 from core.model.running.classes import classifier_of
+from core.model.text.vocabulary import check_ids
 
 if TYPE_CHECKING:
     import torch

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from core.corpus.sample import sample_sentences
-from core.model import box
+from core.model import sample_images
 from core.model.capture.forward import inputs_of, recorded
 from core.model.image.forward import image_inputs
 from core.model.image.pixels import as_rgb
@@ -59,7 +59,7 @@ def reference_samples(model: LoadedModel, texts: Sequence[str] | None = None) ->
         return _kept[model.network]
     sources: Sequence[Source] = texts or reference_texts()
     if model.sees_images:
-        sources = [box.open_box(name) for name in box.BOX]
+        sources = [sample_images.open_box(name) for name in sample_images.BOX]
     samples = tuple(
         Sample(identity_of(model, each), head_outputs(model, _as_input(model, each)))
         for each in sources

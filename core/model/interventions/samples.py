@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from core.model import box
+from core.model import sample_images
 from core.model.interventions.heads import Effects, Replace, effects
 from core.model.interventions.measures import Measure
 from core.model.interventions.reference import reference_texts
@@ -20,7 +20,7 @@ DRAWS, COMPARED = 10, 16
 
 def samples_of(model: LoadedModel) -> tuple[str, ...]:
     """The sentences of the reference, or the names of all sample images."""
-    return tuple(box.BOX) if model.sees_images else reference_texts()
+    return tuple(sample_images.BOX) if model.sees_images else reference_texts()
 
 
 def compared_with_chance(model: LoadedModel) -> range:
@@ -45,5 +45,5 @@ def sample_effects(
     comes from the default reference, of which the samples are a part.
     """
     name = samples_of(model)[place]
-    given = box.open_box(name) if model.sees_images else name
+    given = sample_images.open_box(name) if model.sees_images else name
     return effects(model, given, replace, measure, draws=draws, progress=progress)

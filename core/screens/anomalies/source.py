@@ -12,13 +12,13 @@ from core.analysis.anomalies import anomaly_table, corpus_table, measure_heads
 from core.analysis.anomalies.flags import Measures
 from core.corpus.sample import sample_sentences
 from core.model import Trace
-from core.model.catalog import Modality
 from core.model.trace import Array
 from core.model.weights import output_projection
 from core.model.weights.query_key import weight_similarity
 from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measured_on
+from core.vocabulary import Modality
 
 if TYPE_CHECKING:
     import pandas as pd

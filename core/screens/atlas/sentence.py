@@ -14,12 +14,12 @@ from core.atlas import Atlas
 from core.components.head_view import show_one_head
 from core.figures.palette import token_colours
 from core.model import LoadedModel, ModelError, Trace, trace_by_length
-from core.model.catalog import Modality
 from core.model.errors import NotOfferedError
 from core.screens.atlas.screen import Screen, contents_of
 from core.ui import cache
 from core.ui.serve.access import resolve
 from core.ui.words.messages import quote, show_model_error
+from core.vocabulary import Modality
 
 KEYS_PER_QUERY = 2  # as AttentionViz draws them
 OTHER_TOKENS = "The model now splits these sentences into different tokens than this atlas."

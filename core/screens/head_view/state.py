@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.components.reported_state import as_indices, changes
-from core.model import catalog
+from core.model.opening import catalog
 from core.ui import address, controls, place
 from core.ui.current import found_head
 from core.ui.selectors import pick_pairs

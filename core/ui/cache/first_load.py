@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
-    from core.model.loading import Stage
+    from core.model.opening.load import Stage
 
 Loaded = TypeVar("Loaded")
 

@@ -14,10 +14,10 @@ from sklearn.metrics import roc_auc_score
 
 from core.analysis.effect import LEVEL, effect_table, leading_heads, leading_table
 from core.model import effects, load, trace_text, untrained_twin
-from core.model.box import BOX, open_box
 from core.model.interventions.direct import direct_parts
 from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
 from core.model.interventions.written import written_norms
+from core.model.sample_images import BOX, open_box
 from core.screens.effect.methods import METHODS
 from tests.model.families import FAMILIES, SENTENCES, build
 from tests.model.image import families as vision

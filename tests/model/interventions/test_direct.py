@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from core.model import effects, load
-from core.model.box import BOX, open_box
 from core.model.errors import UnsupportedModelError
 from core.model.interventions import direct
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.heads import as_input
 from core.model.interventions.reference import head_outputs
+from core.model.sample_images import BOX, open_box
 from core.model.weights.output_projection import output_projections
 from tests.model.bundled import loaded
 from tests.model.families import CAPTURED, SENTENCES, nightly

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import torch
 
-from core.model.catalog import bundled_folder
-from core.model.loading import _quiet
+from core.model.opening.catalog import bundled_folder
+from core.model.opening.load import _quiet
 from tests.tools.bench.app import follow, shared_app, visit_home
 from tests.tools.bench.measuring import few, sentence_of
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 import streamlit as st
 
-from core.model import catalog
-from core.model.downloading import hub
+from core.model.opening import catalog, hub
 from core.ui.serve import access
 from core.ui.serve.access import read_offer
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from core.model import catalog
+from core.model.opening import catalog
 from tests.raw_visit import visit
 from tests.server import process_at
 from tests.tools.visitors import ConnectionLostError, Visitor

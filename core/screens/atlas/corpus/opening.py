@@ -10,7 +10,6 @@ from streamlit.delta_generator import DeltaGenerator
 from core.atlas import Atlas
 from core.atlas.files import AtlasFileError
 from core.atlas.sources import open_large
-from core.model.catalog import Modality
 from core.screens.atlas.corpus.entry import AtlasEntry, find_atlas, keep_atlas
 from core.screens.atlas.corpus.images import images_of
 from core.screens.atlas.corpus.making import atlas_of_corpus
@@ -24,6 +23,7 @@ from core.ui import controls
 from core.ui.frame import switch
 from core.ui.words.messages import escape, quote
 from core.ui.words.prose import Prose
+from core.vocabulary import Modality
 
 _words = Prose(__file__)
 
