@@ -20,8 +20,8 @@ from core.ui.words.pages import PAGES, Part
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from core.model.catalog import Modality
     from core.ui.words.pages import Page
+    from core.vocabulary import Modality
 
     Place = tuple[str, dict[str, str]]  # a page, and the parameters of a link to it
 

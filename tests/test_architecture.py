@@ -27,8 +27,8 @@ MAX_ASKING = 20  # lines
 # Folders of a floor, each of which imports only those before it; "." are the floor's own modules.
 ORDER = {
     "model": """
-        . box trace capture downloading catalog text image encoder_decoder checks
-        proof running weights language interventions loading bundled
+        . sample_images trace capture text image encoder_decoder proof running weights
+        language interventions opening bundled
     """,
     "analysis": ". projections head_patterns anomalies query_key images effect",
     "atlas": ". engine command_line distributed",

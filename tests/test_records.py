@@ -17,7 +17,7 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from core.model import Trace, load, trace_image, trace_text
-from core.model.box import open_box
+from core.model.sample_images import open_box
 from core.records import RecordError, Shape, read_field, read_record, write_record
 from tests.atlas.files import assert_same
 from tests.model.bundled import loaded

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from core import imported_late
 
 if TYPE_CHECKING:
-    from core.model.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
     from core.model.errors import ModelError
     from core.model.image.opening import OpenedImage, open_image
     from core.model.interventions.heads import Effects, effects
-    from core.model.loading import load
+    from core.model.opening.catalog import CATALOG, DEFAULT_MODEL, ModelSpec
+    from core.model.opening.load import load
     from core.model.running.budget import Chosen, Estimate, choose_texts, estimate_texts
     from core.model.running.images import classify, trace_image, trace_images, trace_patches
     from core.model.running.loaded import LoadedModel
@@ -53,13 +53,13 @@ __all__ = [
 __getattr__ = imported_late(
     __name__,
     {
-        "catalog": "CATALOG DEFAULT_MODEL ModelSpec",
+        "opening.catalog": "CATALOG DEFAULT_MODEL ModelSpec",
         "errors": "ModelError",
         "image.opening": "OpenedImage open_image",
         "interventions.heads": "Effects effects",
         "running.images": "classify trace_image trace_images trace_patches",
         "running.twin": "untrained_twin",
-        "loading": "load",
+        "opening.load": "load",
         "running.budget": "Chosen Estimate choose_texts estimate_texts",
         "running.loaded": "LoadedModel",
         "running.repeated": "trace_repeated",

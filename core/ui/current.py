@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from core.analysis.strongest_link import FoundLink, find_link
-from core.model import catalog
 from core.model.errors import (
     HubUnreachableError,
     ModelError,
     NotDownloadedError,
     OutOfMemoryError,
 )
+from core.model.opening import catalog
 from core.model.trace import AttentionType, Trace
 from core.ui import cache, controls, navigation
 from core.ui.cache import first_model
@@ -268,7 +268,7 @@ def _load(name: str) -> LoadedModel:
         first_model.wait(resolved, switch.modality())
         return cache.model(resolved, switch.modality())
     except NotDownloadedError as missing:
-        from core.model.downloading.downloads import check_size
+        from core.model.opening.downloads import check_size
 
         check_size(name, missing.size_mb, max_download_mb())  # no button that would only refuse
         raise

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
-from core.model.interventions.heads import SAMPLE_DRAWS
 from scipy.stats import chi2, gmean
 
 from core.analysis.effect import effect_table, leading_table, parts_table
@@ -231,7 +230,7 @@ def test_few_texts_have_no_interval_and_none_no_table() -> None:
 
 def _table(model: LoadedModel, texts: Sequence[str], measure: str) -> pd.DataFrame:
     found = [
-        effects(model, text, "mean", measure, reference=texts, draws=DIRECTIONS)  # type: ignore[arg-type]
+        effects(model, text, "mean", measure, reference=texts, draws=SAMPLE_DRAWS)  # type: ignore[arg-type]
         for text in texts
     ]
     return corpus_table(trace_text(model, texts[0]), found, found)

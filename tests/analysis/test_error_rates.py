@@ -20,10 +20,10 @@ from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
 from core.corpus.sample import sample_sentences
 from core.model import effects, load, trace_text, untrained_twin
-from core.model.box import BOX, open_box
 from core.model.interventions.direct import direct_parts
 from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
 from core.model.interventions.reference import written_norms
+from core.model.sample_images import BOX, open_box
 from core.model.weights import output_projection, query_key
 from core.screens.heads.effect import METHODS
 from tests.model.families import FAMILIES, SENTENCES, build

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.model import CATALOG
-from core.model.catalog import bundled_folder
+from core.model.opening.catalog import bundled_folder
 from tests.browser.conftest import follow, open_model_chip, step_to
 
 if TYPE_CHECKING:

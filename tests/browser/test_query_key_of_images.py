@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from core.analysis.query_key.clouds import head_clouds
 from core.analysis.query_key.scaling import scale_head
 from core.model import load, trace_image
-from core.model.box import open_box
+from core.model.sample_images import open_box
 from tests.browser.conftest import Open, box_of, click_head, follow, place, reload
 from tests.browser.test_query_key import painted
 from tests.looks.visit import wait_until_drawn

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from core.model import load, loading, trace_text
+from core.model import load, trace_text
 from core.model.errors import ModelError
+from core.model.opening.load import _LOAD_LOCK
 from tests.hostile.broken_folders import ALL, INDEX, SETTINGS, SPECIALS, TOKENIZER, edit
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def test_a_refusal_leaves_the_way_free_for_others(folder: Path, sound: Path) -> 
     edit(folder, "config.json", num_attention_heads=5)
     with pytest.raises(ModelError):
         load(str(folder))
-    assert not loading._LOAD_LOCK.locked()
+    assert not _LOAD_LOCK.locked()
     assert load(str(sound)).layers == 3
 
 

@@ -10,7 +10,7 @@ from core.analysis.head_patterns import pattern_table
 from core.analysis.normalization import grid_search
 from core.corpus.sample import sample_sentences
 from core.model import LoadedModel, load, trace_by_length, trace_text
-from core.model.catalog import find, is_local
+from core.model.opening.catalog import find, is_local
 
 CLASS = "My friend told me about this class and I love it so far! She was right."
 # Mean over the heads of the last layer of bert-base-uncased, row [CLS] of CLASS; published.

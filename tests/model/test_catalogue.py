@@ -10,7 +10,7 @@ import pytest
 import transformers
 from transformers import AutoConfig
 
-from core.model import catalog
+from core.model.opening import catalog
 from core.model.running.network import build_with, count_numbers
 
 _TINY = {"hidden_size": 192, "num_attention_heads": 3, "intermediate_size": 768}

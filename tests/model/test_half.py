@@ -14,9 +14,9 @@ from transformers import AutoModel
 from core.model import load, trace_corpus, trace_text
 from core.model.capture import watching
 from core.model.capture.calls import Call
-from core.model.checks.weights import count_weights, number_type
 from core.model.errors import NoWeightsError, OutOfMemoryError, UnsupportedModelError
 from core.model.language import next_words
+from core.model.opening.weights import count_weights, number_type
 from tests.model.families import FAMILIES, HEADS, LAYERS, SENTENCES, build, nightly
 from tests.model.language.checkpoints import build_with_head
 from tests.model.test_proof import _rewritten, _spoil, _with_longer_window

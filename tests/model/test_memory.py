@@ -10,9 +10,9 @@ import pytest
 from safetensors.numpy import save_file
 
 from core.model import load, memory
-from core.model.checks.weights import count_weights
 from core.model.errors import OutOfMemoryError
 from core.model.memory import container_bytes
+from core.model.opening.weights import count_weights
 from tests.model.test_refusal import failing
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1.element_tree import Block
 
-from core.model import loading
-from core.model.downloading import hub
 from core.model.interventions import heads as effects_of_heads
+from core.model.opening import hub
+from core.model.opening import load as loading
 from core.screens.atlas import matrix
 from core.screens.atlas.corpus import making
 from core.screens.atlas.corpus.entry import keep_atlas

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from core.model import CATALOG, catalog
-from core.model.catalog import bundled_folder
-from core.model.downloading import hub
+from core.model import CATALOG
+from core.model.opening import catalog, hub
+from core.model.opening.catalog import bundled_folder
 from core.ui import cache
 from core.ui.serve import access, fetching
 from core.ui.serve.long_work import Shared

@@ -12,7 +12,7 @@ import pytest
 from core.atlas.data import Measured, ModelFaithfulness
 from core.corpus.reading import CorpusTable, read_table
 from core.corpus.sample import sample_sentences
-from core.model.catalog import bundled_folder
+from core.model.opening.catalog import bundled_folder
 from core.screens.atlas.corpus import entry, making, source
 from core.ui import cache
 from core.vocabulary import percent

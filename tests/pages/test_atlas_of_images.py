@@ -9,7 +9,7 @@ import pytest
 
 from core.atlas import build_atlas
 from core.model import load, trace_images
-from core.model.box import BOX, open_box
+from core.model.sample_images import BOX, open_box
 from tests.atlas.files import save_atlas
 from tests.model.image.families import FAMILIES, build, image
 from tests.opening import open_app

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from PIL import Image
 
-from core.model.box import BOX
+from core.model.sample_images import BOX
 from core.ui import cache
 from core.ui.serve import images
 from core.ui.words.pages import PAGES

@@ -11,7 +11,7 @@ from core.analysis.images.distance import attention_distance
 from core.analysis.images.patch_attention import cls_rollout
 from core.analysis.images.patch_scores import patches_of
 from core.model import load
-from core.model.box import BOX
+from core.model.sample_images import BOX
 from core.model.weights.output_projection import transformed_norms
 from core.screens.images import view as images_view
 from core.screens.images.view import take_report

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.model import catalog, load, trace_text
-from core.model.catalog import bundled_folder, find
+from core.model import load, trace_text
+from core.model.opening import catalog
+from core.model.opening.catalog import bundled_folder, find
 from core.screens.heads import measured as heads_measured
 from core.ui import cache
 from core.ui.words.messages import quote
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from streamlit.testing.v1 import AppTest
 
     from core.model import Trace
-    from core.model.catalog.models import ModelSpec
+    from core.model.opening.catalog import ModelSpec
 
     Links = dict[str, dict[str, str]]
 

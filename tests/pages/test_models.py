@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import torch
 
-from core.model import loading
 from core.model.errors import NotDownloadedError
+from core.model.opening import load as loading
 from core.ui import cache
 from tests.model.families import FAMILIES, build
 from tests.opening import open_app
@@ -28,7 +28,7 @@ def test_half_precision_needs_the_switch_and_a_card_and_is_said(
     folder = str(build(replace(FAMILIES["llama"], dtype=torch.bfloat16), tmp_path))
     monkeypatch.setenv("HEADSCOPE_HALF", switch)
     devices = chain([device], repeat("cpu"))  # for the decision, and for the load itself
-    monkeypatch.setattr("core.model.loading.pick_device", lambda: next(devices))
+    monkeypatch.setattr("core.model.opening.load.pick_device", lambda: next(devices))
     facts = model_facts(open_app(model=folder))
     half = (switch, device) == ("1", "cuda")
     assert ("**Numbers checked in bfloat16**" in facts) == half

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from core.model import load, trace_image
-from core.model.box import open_box
+from core.model.sample_images import open_box
 from tests.model.image.families import FAMILIES, build, write_processor
 from tests.opening import open_app
 

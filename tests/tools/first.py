@@ -22,9 +22,9 @@ from core.model import (
     trace_repeated,
     trace_text,
 )
-from core.model.box import open_box
 from core.model.bundled.first import FILES, IMAGE, PICTURE, SENTENCE, TEXT, FirstInput
 from core.model.interventions.heads import FRESH_DRAWS, FRESH_SEED
+from core.model.sample_images import open_box
 from core.model.weights.output_projection import transformed_norms
 from core.model.weights.query_key import weight_similarity
 from core.records import write_record

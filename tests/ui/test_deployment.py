@@ -10,8 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.runtime import RuntimeState
 
-from core.model import catalog
-from core.model.downloading import hub
+from core.model.opening import catalog, hub
 from core.ui.serve import access, deployment
 from core.ui.serve.access import read_offer
 

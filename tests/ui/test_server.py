@@ -11,7 +11,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from core.model import catalog
+from core.model.opening import catalog
 from tests.server import process_at
 from tests.tools.visitor import ConnectionLostError, Visitor, run_visit
 

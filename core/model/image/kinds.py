@@ -6,9 +6,9 @@ import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from core.model.catalog import Modality
 from core.model.errors import PICK_VISION, UnsupportedModelError, WrongInputError
 from core.model.image.facts import image_geometry
+from core.vocabulary import Modality
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig

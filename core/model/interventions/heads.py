@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.model import box
+from core.model import sample_images
 from core.model.interventions.changing import Intervention, Replacement
 from core.model.interventions.measures import Measure, Measurement
 from core.model.interventions.probe import Probe, probe_of, run
@@ -209,7 +209,7 @@ def rotations_of(dim: int, draws: int, seed: int) -> Doubles:
 
 def samples_of(model: LoadedModel) -> tuple[str, ...]:
     """The sentences of the reference, or the names of all sample images."""
-    return tuple(box.BOX) if model.sees_images else reference_texts()
+    return tuple(sample_images.BOX) if model.sees_images else reference_texts()
 
 
 def compared_with_chance(model: LoadedModel) -> range:
@@ -234,5 +234,5 @@ def sample_effects(
     comes from the default reference, of which the samples are a part.
     """
     name = samples_of(model)[place]
-    given = box.open_box(name) if model.sees_images else name
+    given = sample_images.open_box(name) if model.sees_images else name
     return effects(model, given, replace, measure, draws=draws, progress=progress)

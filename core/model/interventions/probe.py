@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from core.model.capture.forward import inputs_of, recorded
-from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError, WrongInputError
 from core.model.image.forward import image_inputs
 from core.model.interventions.changing import UNCHANGED, Intervention
@@ -18,6 +17,7 @@ from core.model.language import display_names, length_to_continue, narrowed
 from core.model.running.images import image_input
 from core.model.running.loaded import classifier_of
 from core.model.text.inputs import encode
+from core.model.text.vocabulary import check_ids
 
 if TYPE_CHECKING:
     import torch

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.corpus.sample import sample_sentences
-from core.model import box
+from core.model import sample_images
 from core.model.capture.forward import recorded
 from core.model.image.pixels import as_rgb
 from core.model.interventions.probe import Probe, as_input, whole_probe
@@ -60,7 +60,7 @@ def reference_samples(model: LoadedModel, texts: Sequence[str] | None = None) ->
         return _kept[model.network]
     sources: Sequence[Source] = texts or reference_texts()
     if model.sees_images:
-        sources = [box.open_box(name) for name in box.BOX]
+        sources = [sample_images.open_box(name) for name in sample_images.BOX]
     samples = tuple(
         Sample(identity_of(model, each), head_outputs(model, as_input(model, each)))
         for each in sources

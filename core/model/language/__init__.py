@@ -9,12 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core.model.capture.forward import inputs_of
-from core.model.checks.vocabulary import check_ids
 from core.model.errors import UnsupportedModelError
 from core.model.refusal import refusing_to
 from core.model.running.loaded import classifier_of, likeliest_classes
 from core.model.text.inputs import Input, encode
 from core.model.text.tokens import display_name, marks_starts, spelling_of, visible
+from core.model.text.vocabulary import check_ids
 from core.model.trace import Token
 from core.vocabulary import RING
 

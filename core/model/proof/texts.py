@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from core.model.capture import Check, Recorder
 from core.model.capture.forward import Way, run_batch
-from core.model.checks.vocabulary import check_ids
 from core.model.encoder_decoder import Lengths, start_id
 from core.model.errors import PICK_ANOTHER, UnsupportedModelError
 from core.model.proof.runs import Samples
+from core.model.text.vocabulary import check_ids
 
 if TYPE_CHECKING:
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast

@@ -70,7 +70,7 @@ class LoadedModel:
     number_type : "float32", "bfloat16" or "float16": the type in which the network computes.
     checked_tokens : of the longest text that the check at load ran.
     language_model : the network with the language-model head of the checkpoint, around the very
-        weights of `network`; None without one, see :mod:`core.model.loading.head`.
+        weights of `network`; None without one, see :mod:`core.model.opening.head`.
     task : what that head was trained for.
     text_tokenizer : transformers' own; None for a model of images.
     vision : how a model of images sees; None for a model of texts.

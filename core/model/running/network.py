@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.model import memory
-from core.model.checks.folder import CONFIG
 from core.model.errors import SAVE_AGAIN, NoWeightsError, UnsupportedModelError, first_line
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def _why_not(folder: Path, error: Exception) -> str:
     """Why transformers cannot read the checked config.json."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
-    kind = json.loads((folder / CONFIG).read_text("utf-8"))["model_type"]
+    kind = json.loads((folder / "config.json").read_text("utf-8"))["model_type"]
     if kind not in CONFIG_MAPPING:
         return (
             f"{{name}} is a kind of network ({kind[:60]}) that needs code from its folder, and this"

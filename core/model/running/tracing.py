@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from core.model import memory
 from core.model.capture import Call, Change, reader_of
 from core.model.capture.forward import hidden_states, run_batch
-from core.model.checks.vocabulary import check_ids
 from core.model.encoder_decoder import (
     MAX_ANSWER,
     Lengths,
@@ -30,6 +29,7 @@ from core.model.left_alone import left_alone
 from core.model.refusal import Action, refusing, refusing_to
 from core.model.text.inputs import Input, cut_characters, encode, token_lengths, usable_tokens
 from core.model.text.languages import Languages, checked
+from core.model.text.vocabulary import check_ids
 from core.model.trace import Array, AttentionType, Layer, Trace
 
 if TYPE_CHECKING:

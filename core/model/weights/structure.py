@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from core.model.checks.vocabulary import input_table
 from core.model.refusal import refusing_to
 from core.model.running.loaded import LoadedModel
+from core.model.text.vocabulary import input_table
 from core.model.trace import AttentionType
 from core.model.weights.projections import ROLES, Role, named_weights, weights_beside_output
 

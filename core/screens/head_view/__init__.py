@@ -19,7 +19,7 @@ from core.components.head_view import (
 )
 from core.components.reported_state import as_indices, changes, state_to_send
 from core.figures.palette import token_colours
-from core.model import catalog
+from core.model.opening import catalog
 from core.model.trace import Array
 from core.model.weights.output_projection import output_projections
 from core.ui import address, cache, controls, place

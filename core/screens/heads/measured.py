@@ -33,7 +33,6 @@ from core.analysis.head_patterns.similarity import (
 from core.analysis.head_patterns.table import add_induction, withhold_names
 from core.corpus.sample import sample_sentences
 from core.model import Trace, trace_repeated
-from core.model.catalog import Modality
 from core.model.trace import Array
 from core.model.weights import output_projection
 from core.model.weights.query_key import weight_similarity
@@ -42,6 +41,7 @@ from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measured_on, reads_corpora
 from core.ui.heads import HeadTable
 from core.ui.words.pattern_words import has_meaning, score_names
+from core.vocabulary import Modality
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,7 @@ from core.analysis.images.distance import (
 from core.analysis.layers import rows_of
 from core.figures.heads import dots_by_layer
 from core.figures.palette import palette
-from core.model.box import BOX
+from core.model.sample_images import BOX
 from core.screens.images import cached
 from core.ui import controls
 from core.ui.cache import TraceKey

@@ -23,7 +23,7 @@ model = load({model})
 trace = trace_text(model, {text}{pair})
 """
 _OF_IMAGE = """from core.model import load, open_image, trace_image
-from core.model.box import open_box
+from core.model.sample_images import open_box
 
 model = load({model}, modality="image")
 trace = trace_image(model, {text})
@@ -62,7 +62,7 @@ def fill(parameters: Mapping[str, str]) -> None:
 
 def snippet(page: str) -> str:
     """Python that begins with the model and the text or image on screen, as the page does."""
-    from core.model.box import BOX
+    from core.model.sample_images import BOX
 
     state = st.session_state
     numbers = (str(state.get(key)) for key in ("layer", "head"))

@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import streamlit as st
 
 from core.model.bundled import first
-from core.model.catalog import Modality, bundled_problem, find
 from core.model.memory import return_freed_memory
+from core.model.opening.catalog import bundled_problem, find
 from core.model.trace import Array, AttentionType, Trace
 from core.ui.serve import access, deployment
 from core.ui.serve.long_work import FirstLoad
+from core.vocabulary import Modality
 
 if TYPE_CHECKING:
     from core.model import LoadedModel
-    from core.model.loading import Stage
+    from core.model.opening.load import Stage
     from core.model.text.languages import Languages
 
 Answer = TypeVar("Answer")
@@ -100,7 +101,7 @@ def _load(
     on_stage: Callable[[Stage], None] = lambda _: None,
 ) -> LoadedModel:
     from core.model import load
-    from core.model.loading import pick_device
+    from core.model.opening.load import pick_device
 
     return_freed_memory()
     return load(

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.model.catalog import Modality
 from core.model.errors import ModelError
 from core.ui import cache
 from core.ui.serve.long_work import long_work
 from core.ui.words.messages import above_page
+from core.vocabulary import Modality
 
 if TYPE_CHECKING:
-    from core.model.loading import Stage
+    from core.model.opening.load import Stage
 
 # Time for the browser to fetch what draws the first page, which it asks this very process for,
 # before imports take the interpreter's lock.

@@ -7,9 +7,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.images.patch_scores import patches_of
 from core.model import Trace
-from core.model.box import BOX
 from core.model.bundled.first import PICTURE
 from core.model.errors import ModelError
+from core.model.sample_images import BOX
 from core.model.trace import Patches
 from core.ui import address, controls
 from core.ui.serve import images

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.model.catalog import CATALOG, Group, bundled_problem, find, fits, is_local
 from core.model.memory import available_bytes
+from core.model.opening.catalog import CATALOG, Group, bundled_problem, find, fits, is_local
 from core.ui import controls
 from core.ui.cache import first_model
 from core.ui.frame import switch

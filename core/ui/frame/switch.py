@@ -11,10 +11,10 @@ from typing import cast
 
 import streamlit as st
 
-from core.model.catalog import Modality
 from core.ui import controls
 from core.ui.serve.access import access, default_model
 from core.ui.words.pages import PAGES, Page, find
+from core.vocabulary import Modality
 
 KEY = "input"
 _READS: tuple[Modality, ...] = ("text", "image")

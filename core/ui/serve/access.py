@@ -13,12 +13,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.model import catalog
-from core.model.catalog import Modality, as_folder, find
-from core.model.downloading import hub
 from core.model.errors import NotOfferedError
+from core.model.opening import catalog, hub
+from core.model.opening.catalog import as_folder, find
 from core.ui.serve import visitor
 from core.ui.serve.deployment import is_on, megabytes, setting
+from core.vocabulary import Modality
 
 DOWNLOAD_MB = 2_500.0  # the largest download for a visitor; Qwen2.5-0.5B takes 1,000
 PUBLIC_SECONDS = 600.0  # for which a model that was public counts as such

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.model.catalog import find
-from core.model.downloading import downloads, hub
 from core.model.errors import ModelError
+from core.model.opening import downloads, hub
+from core.model.opening.catalog import find
 from core.ui.serve.access import hub_token, max_download_mb, resolve
 from core.ui.serve.long_work import Shared, bar_with_cancel, long_work
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core.model.box import BOX, open_box
+from core.model.sample_images import BOX, open_box
 
 if TYPE_CHECKING:
     from PIL.Image import Image

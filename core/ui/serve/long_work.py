@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import streamlit as st
 
 if TYPE_CHECKING:
-    from core.model.loading import Stage
+    from core.model.opening.load import Stage
 
 MAX_INSIDE = 4  # page runs; more would only wait for each other, and take memory meanwhile
 MAX_WAIT_SECONDS = 2.0  # after this a run goes on, however many are inside

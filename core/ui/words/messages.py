@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.model.catalog import find
 from core.model.errors import ModelError
+from core.model.opening.catalog import find
 from core.model.trace import Token, Trace
 from core.ui.words.numbers import in_a_row
 from core.ui.words.prose import Prose

@@ -11,8 +11,8 @@ from typing import Any
 
 import streamlit as st
 
-from core.model.catalog import Modality
 from core.ui.words.prose import Prose
+from core.vocabulary import Modality
 
 _SCREENS = Path(__file__).parents[2] / "screens"
 OPENED = "_opened_page"  # in the session: the name of the page of this run

@@ -8,7 +8,7 @@ import torch
 from transformers import GPT2LMHeadModel
 
 from core.model import LoadedModel, ModelSpec, trace_text
-from core.model.catalog import bundled_folder, find
+from core.model.opening.catalog import bundled_folder, find
 from tests.model.bundled import loaded
 
 NAME = "bundled/gpt2-novels"

@@ -13,8 +13,8 @@ import torch
 from core.analysis.images.colour import looks_of
 from core.analysis.images.selectivity import selectivity
 from core.model import LoadedModel, classify, trace_image, untrained_twin
-from core.model.box import BOX
-from core.model.catalog import bundled_folder, find
+from core.model.opening.catalog import bundled_folder, find
+from core.model.sample_images import BOX
 from tests.model.bundled import loaded
 from tests.tools.making.drawing import Scene, draw_mosaic, random_scene
 from tests.tools.making.scenes import HELD_BACK

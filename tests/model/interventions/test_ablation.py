@@ -11,7 +11,6 @@ import torch
 from PIL import Image
 
 from core.model import load, trace_image, trace_text
-from core.model.box import open_box
 from core.model.capture.forward import inputs_of, recorded
 from core.model.errors import UnsupportedModelError
 from core.model.interventions.ablation import Cell, ablate
@@ -21,6 +20,7 @@ from core.model.interventions.measures import measures_of
 from core.model.interventions.probe import as_input, probe_of, run
 from core.model.interventions.reference import outputs_of
 from core.model.language import next_words
+from core.model.sample_images import open_box
 from tests.model.bundled import loaded
 from tests.model.families import CAPTURED, SENTENCES
 from tests.model.interventions.surgery import without_heads

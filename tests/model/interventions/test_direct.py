@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from core.model import effects, load
-from core.model.box import BOX, open_box
 from core.model.errors import UnsupportedModelError
 from core.model.interventions import direct
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
@@ -18,6 +17,7 @@ from core.model.interventions.lens import logit_lens
 from core.model.interventions.probe import as_input, probe_of
 from core.model.interventions.reference import head_outputs
 from core.model.language import next_words
+from core.model.sample_images import BOX, open_box
 from core.model.weights.output_projection import output_projections
 from tests.model.bundled import loaded
 from tests.model.families import CAPTURED, SENTENCES, nightly

@@ -11,7 +11,6 @@ import torch
 
 from core.corpus.sample import sample_sentences
 from core.model import effects, load
-from core.model.box import BOX, open_box
 from core.model.errors import WrongInputError
 from core.model.image.forward import image_inputs
 from core.model.interventions.direct import direct_effects
@@ -28,6 +27,7 @@ from core.model.interventions.reference import (
     reference_samples,
     reference_texts,
 )
+from core.model.sample_images import BOX, open_box
 from tests.model.bundled import loaded
 from tests.model.families import SENTENCES
 from tests.model.interventions.surgery import without_heads

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 import torch
 
 from core.model import DEFAULT_MODEL, effects
-from core.model.catalog import bundled_folder
 from core.model.interventions.probe import probe_of
 from core.model.interventions.reference import reference_samples
-from core.model.loading import _quiet
+from core.model.opening.catalog import bundled_folder
+from core.model.opening.load import _quiet
 from core.model.running.tracing import trace_inputs
 from core.model.text.inputs import encode
 

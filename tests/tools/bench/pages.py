@@ -19,8 +19,8 @@ import psutil
 import torch
 from playwright.sync_api import sync_playwright
 
-from core.model.catalog import bundled_folder
-from core.model.loading import _quiet
+from core.model.opening.catalog import bundled_folder
+from core.model.opening.load import _quiet
 from core.ui.words.pages import PAGES
 from tests.server import ARGUMENTS, find_chromium, running_process
 from tests.tools.bench.models import MB, few, sentence_of

@@ -24,7 +24,7 @@ from torch.nn import functional
 from transformers import ViTConfig, ViTForImageClassification
 
 from core.analysis.images.colour import oklab
-from core.model.box import BOX, open_box
+from core.model.sample_images import BOX, open_box
 from tests.model.image.families import write_processor
 from tests.tools.making import HowToLearn, arguments, fit
 from tests.tools.making.drawing import GREY, HUES, SHAPES, draw_mosaic, random_scene

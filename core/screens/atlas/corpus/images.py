@@ -13,8 +13,8 @@ from PIL.Image import Image
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.model import Chosen, LoadedModel, ModelError, Trace, trace_images
-from core.model.box import BOX, open_box
 from core.model.image.opening import open_image
+from core.model.sample_images import BOX, open_box
 from core.screens.atlas.corpus.source import Corpus
 from core.ui import controls
 from core.ui.cache import remembered

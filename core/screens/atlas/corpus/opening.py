@@ -9,7 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.atlas import Atlas
 from core.atlas.saved import ATLAS, open_large
-from core.model.catalog import Modality
 from core.records import RecordError
 from core.screens.atlas.corpus.entry import AtlasEntry, find_atlas, keep_atlas
 from core.screens.atlas.corpus.images import images_of
@@ -24,6 +23,7 @@ from core.ui import controls
 from core.ui.frame import switch
 from core.ui.words.messages import escape, quote
 from core.ui.words.prose import Prose
+from core.vocabulary import Modality
 
 _words = Prose(__file__)
 

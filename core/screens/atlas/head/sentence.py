@@ -17,7 +17,6 @@ from core.components.head_view import show_one_head
 from core.figures.palette import palette, token_colours
 from core.figures.patch_heat import heat_pixels
 from core.model import LoadedModel, ModelError, Trace, trace_by_length, trace_patches
-from core.model.catalog import Modality
 from core.model.errors import NotOfferedError
 from core.screens.atlas.screen import Screen, contents_of
 from core.ui import cache
@@ -25,7 +24,7 @@ from core.ui.cache import remembered
 from core.ui.serve.access import resolve
 from core.ui.words.messages import quote, show_model_error
 from core.ui.words.prose import Prose
-from core.vocabulary import percent
+from core.vocabulary import Modality, percent
 
 KEYS_PER_QUERY = 2  # as AttentionViz draws them
 OTHER_TOKENS = "The model now splits these sentences into different tokens than this atlas."

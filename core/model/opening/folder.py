@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 
 from core.model import memory
-from core.model.catalog import Modality
 from core.model.errors import (
     FREE_MEMORY,
     SAVE_AGAIN,
@@ -25,6 +24,7 @@ from core.model.errors import (
     UnsupportedModelError,
 )
 from core.model.image.kinds import what_it_reads
+from core.vocabulary import Modality
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
 GENERATION_CONFIG = "generation_config.json"

@@ -1,4 +1,4 @@
-"""The box of images: pictures that come with the app, by name. No torch, no network.
+"""Sample images: pictures that come with the app, by name. No torch, no network.
 
 >>> open_box("three-shapes").size
 (480, 480)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.model import load
-from core.model.catalog import bundled_folder, find
-from core.model.downloading import downloads, hub
 from core.model.errors import DownloadRefusedError, HubUnreachableError
+from core.model.opening import downloads, hub
+from core.model.opening.catalog import bundled_folder, find
 from tests.server import ROOT
 from tests.stand_in_hub import StandInHub, running_hub
 
@@ -232,8 +232,8 @@ def test_a_server_that_is_killed_takes_its_download_along(
 _SERVER = """
 import json, sys
 from huggingface_hub import constants
-from core.model.downloading import downloads
-from core.model.downloading import hub
+from core.model.opening import downloads
+from core.model.opening import hub
 _, constants.HF_HUB_CACHE, files = sys.argv[1:]
 files = tuple(tuple(each) for each in json.loads(files))
 downloads.fetch(hub.HubModel("slow/model", "a" * 40, files))

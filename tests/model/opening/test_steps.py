@@ -14,9 +14,9 @@ import transformers
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES
 
 from core.model import load
-from core.model.checks.steps import check_tokenizer
-from core.model.downloading import hub
 from core.model.errors import ModelError, UnsupportedModelError
+from core.model.opening import hub
+from core.model.opening.steps import check_tokenizer
 
 if TYPE_CHECKING:
     from tests.conftest import FolderOf

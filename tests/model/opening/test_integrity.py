@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from safetensors import safe_open
 
-from core.model import DEFAULT_MODEL, catalog, load
-from core.model.catalog import CATALOG, bundled_folder, find, integrity, is_local
-from core.model.catalog.integrity import first_difference
+from core.model import DEFAULT_MODEL, load
 from core.model.errors import BundledModelError
+from core.model.opening import catalog
+from core.model.opening.catalog import CATALOG, bundled_folder, find, first_difference, is_local
 
 BUNDLED = [spec.name for spec in CATALOG if spec.bundled]
 
@@ -69,13 +69,13 @@ def test_a_package_that_is_not_installed_is_said(monkeypatch: pytest.MonkeyPatch
 
 def test_files_are_read_once_a_process(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    working = integrity._sha256
+    working = catalog._sha256
 
     def noted(path: Path) -> str | None:
         read.append(path.name)
         return working(path)
 
-    monkeypatch.setattr(integrity, "_sha256", noted)
+    monkeypatch.setattr(catalog, "_sha256", noted)
     for _ in range(3):
         assert first_difference(copy, CATALOG[0].pins) is None
     assert sorted(read) == sorted(CATALOG[0].pins)

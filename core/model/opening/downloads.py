@@ -1,6 +1,6 @@
 """Model downloads: as large as announced, measured as they run, and stopped at any moment.
 
-The hub client works in a process of its own (`process.py`); this side watches the disk.
+The hub client works in a process of its own (`download_process.py`); this side watches the disk.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.model.downloading.hub import LOCAL_ADVICE, HubModel
 from core.model.errors import DownloadRefusedError, HubUnreachableError
+from core.model.opening.hub import LOCAL_ADVICE, HubModel
 
 STALL_SECONDS = 60.0  # a download has failed after this long without a byte
 LOOK_SECONDS = 0.2  # between two looks at the disk
@@ -106,7 +106,7 @@ def _fetch(model: HubModel, token: bool | None, on_look: Callable[[int], object]
 def _run(request: dict[str, Any], watch: Callable[[subprocess.Popen[str]], None]) -> str:
     """Run the process while it is watched; what went wrong, in a few words."""
     with subprocess.Popen(  # leaving closes the input, and waits for the end
-        [sys.executable, str(Path(__file__).with_name("process.py"))],
+        [sys.executable, str(Path(__file__).with_name("download_process.py"))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.model.box import BOX, open_box
+from core.model.sample_images import BOX, open_box
 
-FOLDER = Path(__file__).parents[3] / "core" / "model" / "box"
+FOLDER = Path(__file__).parents[2] / "core" / "model" / "sample_images"
 
 
 @pytest.mark.parametrize("name", BOX)

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from core.model.checks.folder import CONFIG, TOKENIZER, ModelFiles
-from core.model.checks.steps import check_tokenizer, scalars
 from core.model.errors import UnsupportedModelError
+from core.model.opening.folder import CONFIG, TOKENIZER, ModelFiles
+from core.model.opening.steps import check_tokenizer, scalars
 
 Settings = dict[str, object]
 

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.model import CATALOG, load, memory
-from core.model.catalog import find, fits
-from core.model.downloading import hub
 from core.model.errors import (
     DownloadRefusedError,
     HubUnreachableError,
@@ -21,6 +19,8 @@ from core.model.errors import (
     UnknownModelError,
     UnsupportedModelError,
 )
+from core.model.opening import hub
+from core.model.opening.catalog import find, fits
 from tests.stand_in_hub import COMMIT, StandInHub, running_hub
 
 if TYPE_CHECKING:

@@ -1,1 +1,0 @@
-"""Checks before a model is loaded: folder, config, tokenizer, weights."""
