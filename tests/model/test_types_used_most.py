@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core.model import load, trace_corpus, trace_text
-from core.model.proof import texts
+from core.model.proof import samples
 from tests.model.families import SENTENCES, nightly
 from tests.model.sweep.eager import Eager
 from tests.model.sweep.sizes import all_kinds
@@ -111,7 +111,7 @@ def test_a_network_that_computes_something_else_for_functions_it_does_not_know_i
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found by comparing its outputs, without the setting that gives it away."""
-    monkeypatch.setattr(texts, "_CHOSEN", re.compile("no setting"))
+    monkeypatch.setattr(samples, "_CHOSEN", re.compile("no setting"))
     build("deepseek_v32", tmp_path)
     assert load(str(tmp_path)).way == "watched"
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from core.model import memory
 from core.model.errors import NotDownloadedError, UnknownModelError, UnsupportedModelError
-from core.model.image.facts import describe_vision, image_geometry
-from core.model.image.kinds import vision_config
+from core.model.image.facts import describe_vision, image_geometry, vision_config
 from core.model.image.settings import read_processing
 from core.model.opening import catalog, downloads, hub
 from core.model.opening.config import check_config
@@ -23,9 +22,8 @@ from core.model.opening.folder import ModelFiles, check_folder
 from core.model.opening.head import Whole, describe_answers, fits_task, read_whole
 from core.model.opening.tokenizer import NOT_FAST, private_copy
 from core.model.opening.weights import NumberType, count_weights, number_type, read_weights
-from core.model.proof.pictures import Pictures, pictures_for, usual_size
 from core.model.proof.runs import Samples
-from core.model.proof.texts import Texts, texts_for
+from core.model.proof.samples import Pictures, Texts, pictures_for, texts_for, usual_size
 from core.model.refusal import refusing
 from core.model.running import network
 from core.model.running.loaded import Heads, LoadedModel, labels_of
