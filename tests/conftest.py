@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xdist.remote import Producer
 
     from core.model.running.loaded import LoadedModel
-    from tests.model.families import Oracle
+    from tests.model.oracle import Oracle
     from tests.schedule import WholeFiles
 
 FolderOf: TypeAlias = Callable[[str], Path]
@@ -80,9 +80,9 @@ def answering_bart(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def oracle_of(folder_of: FolderOf) -> OracleOf:
     """Name of a family -> an instance of its own, with eager attention."""
-    from tests.model.families import oracle
+    from tests.model.oracle import Oracle
 
-    return cache(lambda name: oracle(folder_of(name)))
+    return cache(lambda name: Oracle(folder_of(name)))
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from core.analysis.effect.moved import moved_table
 from core.analysis.effect.table import FALSE_DISCOVERY, discovery_rates
 from core.analysis.statistics import interval_of_mean
 from core.model import effects, load, trace_text, untrained_twin
+from core.model.interventions.heads import SAMPLE_DRAWS
 from core.model.interventions.reference import reference_texts
 from tests.analysis.traces import Stack, numbers_of, plain_tokens, trace_with_attention
 from tests.model.planted import PLANTED

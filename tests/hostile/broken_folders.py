@@ -325,4 +325,64 @@ MEMORY: dict[str, Spoil] = {
     "40 MB before every text": normalizer({"type": "Prepend", "prepend": "x" * 40_000_000}),
     "letters between all letters": normalizer(*[replaced("", "x" * 64)] * 4),
 }
-ALL = TOKENIZERS | CONFIGS | WEIGHT_FILES | MEMORY
+
+
+def pickled_alone(folder: Path, _outside: Path) -> None:
+    """As older checkpoints are published."""
+    torch.save(load_file(folder / WEIGHTS), folder / "pytorch_model.bin")
+    (folder / WEIGHTS).unlink()
+
+
+def with_code_of_its_own(folder: Path, outside: Path) -> None:
+    """A kind of network that only the folder's code knows; running it would change the file."""
+    (folder / "own.py").write_text(
+        f"import pathlib\npathlib.Path({str(outside)!r}).write_text('ran')\n"
+        "from transformers import BertConfig as Config, BertModel as Network\n",
+        encoding="utf-8",
+    )
+    own = {"AutoConfig": "own.Config", "AutoModel": "own.Network"}
+    edit(folder, "config.json", model_type="own", auto_map=own)
+
+
+def holding(*files: str) -> Spoil:
+    """The folder holds these files, each an empty JSON object, and nothing else."""
+
+    def spoil(folder: Path, _outside: Path) -> None:
+        for path in folder.iterdir():
+            path.unlink()
+        for file in files:
+            (folder / file).parent.mkdir(exist_ok=True)
+            (folder / file).write_text("{}")
+
+    return spoil
+
+
+_QUERIES = "layer.1.attention.self.query"
+_PART = {"model_type": "bert"}
+BY_ACCIDENT: dict[str, Spoil] = {
+    "weights in pickle form alone": pickled_alone,
+    "weights that lack a layer's queries": weights(  # random numbers would pass for them
+        lambda tensors: {key: each for key, each in tensors.items() if _QUERIES not in key}
+    ),
+    "a kind of network that needs code of its own": with_code_of_its_own,
+    "an adapter alone": holding("adapter_config.json"),
+    "a trainer's folder": holding("checkpoint-500/config.json", "checkpoint-1000/config.json"),
+    "a folder of old sentence-transformers": holding("0_Transformer/config.json"),
+    "two networks": config(model_type="encoder-decoder", encoder=_PART, decoder=_PART),
+    "letters": holding("letter.txt"),
+    "nothing": holding(),
+}
+SAID = {  # of some, in their refusal
+    "weights in pickle form alone": "writes safetensors",
+    "weights that lack a layer's queries": "2 tensors are missing",
+    "a kind of network that needs code of its own": "never runs such code",
+    "an adapter alone": r"adapter \(such as LoRA\) without the model.* merge_and_unload\(\)",
+    "a trainer's folder": "Open the folder checkpoint-1000 inside it",
+    "a folder of old sentence-transformers": "Open the folder 0_Transformer inside it",
+    "two networks": "joins two networks of their own",
+    "letters": "holds no model",
+    "nothing": "holds no model",
+    "a package that is not installed": "needs the Python package timm, which is not installed",
+    "weights that are no numbers": r"not finite \(NaN or infinity\), for example in \w+\.",
+}
+ALL = TOKENIZERS | CONFIGS | WEIGHT_FILES | MEMORY | BY_ACCIDENT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import shutil
 from contextlib import contextmanager
@@ -15,12 +16,22 @@ import pytest
 from core.model import load, trace_text
 from core.model.errors import ModelError
 from core.model.opening.load import _LOAD_LOCK
-from tests.hostile.broken_folders import ALL, INDEX, SETTINGS, SPECIALS, TOKENIZER, edit
+from tests.hostile.broken_folders import (
+    ALL,
+    INDEX,
+    SAID,
+    SETTINGS,
+    SPECIALS,
+    TOKENIZER,
+    WEIGHTS,
+    edit,
+)
+from tests.model.families import SENTENCES, rewrite, without
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.conftest import FolderOf
+    from tests.conftest import FolderOf, OracleOf
 
 PRIVATE = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhunter\nsecret\nhunter2"
 
@@ -69,6 +80,7 @@ def test_a_broken_folder_is_refused_in_a_sentence_and_takes_little_memory(
     assert "not enough memory" not in told, "it was refused by what it says, not by the system"
     assert caught.value.name == str(folder)
     assert caught.value.problem.endswith(".")
+    assert re.search(SAID.get(kind, ""), told)
     assert len(told) < 500
     assert "\n" not in told
     assert str(folder.parent.parent) not in told
@@ -187,3 +199,38 @@ def test_a_folder_of_blobs_that_is_a_link_itself_gives_nothing_away(
     blobs.symlink_to(tmp_path / "private")
     with pytest.raises(ModelError, match="leads somewhere else"):
         load(str(snapshot))
+
+
+def test_weights_in_several_files_are_read_and_a_missing_file_is_refused(
+    folder: Path, oracle_of: OracleOf
+) -> None:
+    (folder / WEIGHTS).unlink()
+    oracle_of("bert").network.save_pretrained(folder, max_shard_size="20KB")
+    shards = sorted(folder.glob("model-*.safetensors"))
+    assert len(shards) > 1
+    attention = trace_text(load(str(folder)), SENTENCES[0]).attention()
+    assert abs(attention - oracle_of("bert").attention(SENTENCES[0])).max() < 1e-5
+    shards[0].unlink()
+    with pytest.raises(ModelError, match=f"1 of {len(shards)} files are missing"):
+        load(str(folder))
+
+
+def test_weights_that_lack_only_the_pooler_are_taken(folder: Path) -> None:
+    """Masked language models are published without it, and attention does not need it."""
+    assert load(str(rewrite(folder, without("pooler")))).probe_error < 1e-5
+
+
+def test_a_path_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear all, the weather is fine.", encoding="utf-8")
+    for name in ("letter.txt", "missing"):
+        with pytest.raises(ModelError, match=f"no folder '.*{name}'"):
+            load(str(tmp_path / name))
+
+
+def test_code_of_its_own_and_an_adapter_are_said_and_not_used(folder: Path) -> None:
+    assert load(str(folder)).notes == ()
+    edit(folder, "config.json", auto_map={"AutoModel": "own.Network"})
+    (folder / "adapter_config.json").write_text("{}")
+    own_code, adapter = load(str(folder)).notes
+    assert "never runs: what you see is the bert of transformers" in own_code
+    assert "is not applied: merge it" in adapter

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from pathlib import Path
 
-    import numpy as np
     from _pytest.mark import ParameterSet
 
 SENTENCES = (
@@ -56,8 +55,12 @@ QWEN_SPLIT = (
 # ---- tokenizers -------------------------------------------------------------------------------
 
 
-def wordpiece() -> PreTrainedTokenizerFast:
-    """A BERT-style tokenizer: [CLS] A [SEP] B [SEP], with segment ids 0 and 1."""
+def wordpiece(segments: bool = True, padded: bool = False) -> PreTrainedTokenizerFast:
+    """A BERT-style tokenizer: [CLS] A [SEP] B [SEP], with segment ids 0 and 1.
+
+    Some networks take no segment ids. Sentence-transformers publish tokenizers that pad every text
+    unless told not to.
+    """
     specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     normalizer, splitter = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
     text = normalizer.normalize_str(" ".join((*SENTENCES, *PAIR)))
@@ -75,6 +78,8 @@ def wordpiece() -> PreTrainedTokenizerFast:
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[(name, core.token_to_id(name)) for name in ("[CLS]", "[SEP]")],
     )
+    if padded:
+        core.enable_padding(pad_id=0, pad_token="[PAD]", length=40)
     return PreTrainedTokenizerFast(
         tokenizer_object=core,
         pad_token="[PAD]",
@@ -82,38 +87,36 @@ def wordpiece() -> PreTrainedTokenizerFast:
         cls_token="[CLS]",
         sep_token="[SEP]",
         mask_token="[MASK]",
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
+        model_input_names=["input_ids", *["token_type_ids"] * segments, "attention_mask"],
     )
 
 
-def wordpiece_without_segments() -> PreTrainedTokenizerFast:
-    """The same template for networks that take no segment ids."""
-    tokenizer = wordpiece()
-    tokenizer.model_input_names = ["input_ids", "attention_mask"]
-    return tokenizer
+def byte_level(
+    padding_side: str = "right",
+    pad: bool = True,
+    start: bool = False,
+    limit: int | None = None,
+) -> PreTrainedTokenizerFast:
+    """A GPT-2-style byte-level BPE; `start` puts a token first, as LLaMA 3 and OPT do.
 
-
-def byte_level(padding_side: str = "right", pad: bool = True) -> PreTrainedTokenizerFast:
-    """A GPT-2-style byte-level BPE that adds no special token of its own.
-
-    The published GPT-2 names no padding token; decoders are often published with it on the left.
+    The published GPT-2 names no padding token; decoders are often published with it on the left. Of
+    a network that takes any length, the tokenizer says where to stop.
     """
-    core = _byte_level_core(["<|endoftext|>", "<pad>"])
+    end = "<|endoftext|>"
+    core = _byte_level_core([end, "<pad>"])
+    if start:
+        core.post_processor = processors.TemplateProcessing(
+            single=f"{end} $A", pair=f"{end} $A {end} $B", special_tokens=[(end, 0)]
+        )
     return PreTrainedTokenizerFast(
         tokenizer_object=core,
-        bos_token="<|endoftext|>",
-        eos_token="<|endoftext|>",
+        bos_token=end,
+        eos_token=end,
         pad_token="<pad>" if pad else None,
         padding_side=padding_side,
+        model_max_length=limit,
         model_input_names=["input_ids", "attention_mask"],
     )
-
-
-def byte_level_with_limit() -> PreTrainedTokenizerFast:
-    """Of a network that takes any length, the tokenizer says where to stop."""
-    tokenizer = byte_level()
-    tokenizer.model_max_length = 64
-    return tokenizer
 
 
 def qwen_bytes() -> PreTrainedTokenizerFast:
@@ -127,25 +130,6 @@ def qwen_bytes() -> PreTrainedTokenizerFast:
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
-    return tokenizer
-
-
-def byte_level_with_start() -> PreTrainedTokenizerFast:
-    """A byte-level BPE that puts a start token first, as LLaMA 3 and OPT do."""
-    tokenizer = byte_level()
-    start = "<|endoftext|>"
-    tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{start} $A",
-        pair=f"{start} $A {start} $B",
-        special_tokens=[(start, tokenizer.convert_tokens_to_ids(start))],
-    )
-    return tokenizer
-
-
-def wordpiece_with_saved_padding() -> PreTrainedTokenizerFast:
-    """Sentence-transformers publish tokenizers that pad every text unless told not to."""
-    tokenizer = wordpiece()
-    tokenizer.backend_tokenizer.enable_padding(pad_id=0, pad_token="[PAD]", length=40)
     return tokenizer
 
 
@@ -235,6 +219,8 @@ def _common(**more: object) -> dict[str, Any]:
 
 
 _WITHOUT_PAD, _PADDED_LEFT = partial(byte_level, pad=False), partial(byte_level, "left")
+_STARTING, _LIMITED = partial(byte_level, start=True), partial(byte_level, limit=64)
+_UNSEGMENTED, _SAVED_PADDING = partial(wordpiece, segments=False), partial(wordpiece, padded=True)
 _START_AND_END = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 1}
 _DECODER = _common(num_key_value_heads=HEADS, **_START_AND_END)
 _GROUPED = _common(num_key_value_heads=2, **_START_AND_END)
@@ -317,22 +303,22 @@ def _grouped(
 CAPTURED = (
     Family("bert", "BertConfig", _common(), wordpiece, pairs=True),
     Family("roberta", "RobertaConfig", _ROBERTA, roberta_bytes, pairs=True),
-    Family("distilbert", "DistilBertConfig", _DISTILBERT, wordpiece_without_segments, pairs=True),
+    Family("distilbert", "DistilBertConfig", _DISTILBERT, _UNSEGMENTED, pairs=True),
     Family("electra", "ElectraConfig", _common(embedding_size=16), wordpiece, pairs=True),
     Family("albert", "AlbertConfig", _common(embedding_size=16), wordpiece, pairs=True),
-    Family("modernbert", "ModernBertConfig", _MODERNBERT, wordpiece_without_segments, pairs=True),
+    Family("modernbert", "ModernBertConfig", _MODERNBERT, _UNSEGMENTED, pairs=True),
     Family("xlm-roberta", "XLMRobertaConfig", _ROBERTA, unigram, pairs=True),
     Family("gpt2", "GPT2Config", _GPT2, byte_level, causal=True),
     Family("gpt_neox", "GPTNeoXConfig", _common(**_START_AND_END), byte_level, causal=True),
-    Family("opt", "OPTConfig", _OPT, byte_level_with_start, causal=True),
-    _grouped("llama", "LlamaConfig", byte_level_with_start),
+    Family("opt", "OPTConfig", _OPT, _STARTING, causal=True),
+    _grouped("llama", "LlamaConfig", _STARTING),
     _grouped("qwen2", "Qwen2Config", qwen_bytes),
     _grouped("qwen3", "Qwen3Config", qwen_bytes, {"head_dim": 16}, dim=16),
-    _grouped("mistral", "MistralConfig", byte_level_with_start, _WINDOWED),
+    _grouped("mistral", "MistralConfig", _STARTING, _WINDOWED),
     _grouped("gemma2", "Gemma2Config", byte_level, _GEMMA2),
     Family("phi", "PhiConfig", _DECODER, byte_level, causal=True),
     # They compute attention themselves, and add terms for positions to its scores.
-    Family("bloom", "BloomConfig", _BLOOM, byte_level_with_limit, causal=True),
+    Family("bloom", "BloomConfig", _BLOOM, _LIMITED, causal=True),
     Family("deberta-v2", "DebertaV2Config", _DEBERTA, wordpiece, pairs=True),
     # Its softmax holds a learned sink beside the keys, so its rows sum to less than one.
     _grouped("gpt_oss", "GptOssConfig", byte_level, _GPT_OSS),
@@ -341,7 +327,7 @@ CAPTURED = (
     Family("gpt2 padded left", "GPT2Config", _GPT2, _PADDED_LEFT, causal=True),
     Family("gpt2 scaled by layer", "GPT2Config", _GPT2_SCALED, byte_level, causal=True),
     _grouped("mistral padded left", "MistralConfig", _PADDED_LEFT, _WINDOWED),
-    Family("bert with saved padding", "BertConfig", _common(), wordpiece_with_saved_padding),
+    Family("bert with saved padding", "BertConfig", _common(), _SAVED_PADDING),
     Family("distilbert with segment ids", "DistilBertConfig", _DISTILBERT, wordpiece, pairs=True),
     _grouped("llama in half precision", "LlamaConfig", byte_level, dtype=torch.bfloat16),
 )
@@ -423,44 +409,3 @@ def rewrite(folder: Path, change: Callable[[Weights], Weights]) -> Path:
 def without(part: str) -> Callable[[Weights], Weights]:
     """The change that leaves out tensors with this part in their names."""
     return lambda weights: {name: each for name, each in weights.items() if part not in name}
-
-
-# ---- the oracle -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Oracle:
-    """A second instance of a saved model, run by transformers' own eager attention."""
-
-    network: PreTrainedModel
-    tokenizer: Tokenizer
-    sends_segments: bool
-
-    def inputs(self, text: str, pair: str | None = None) -> dict[str, torch.Tensor]:
-        """One unpadded row for the network, with segment ids where it reads them."""
-        encoding = self.tokenizer.encode(text, pair)
-        inputs = {"input_ids": torch.tensor([encoding.ids])}
-        inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
-        if self.sends_segments:
-            inputs["token_type_ids"] = torch.tensor([encoding.type_ids])
-        return inputs
-
-    def attention(self, text: str, pair: str | None = None) -> np.ndarray:
-        """Eager attention of one text, (layer, head, token, token)."""
-        return self.attention_of(self.inputs(text, pair))
-
-    def attention_of(self, inputs: dict[str, torch.Tensor]) -> np.ndarray:
-        """Eager attention of prepared inputs, (layer, head, token, token)."""
-        with torch.no_grad():
-            outputs = self.network(**inputs, output_attentions=True)
-        return torch.cat(outputs.attentions).numpy()
-
-
-def oracle(folder: Path) -> Oracle:
-    """Load the saved folder a second time, with eager attention, in float32, on the CPU."""
-    network = AutoModel.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32)
-    reads_segments = getattr(network.config, "type_vocab_size", 0) > 1
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return Oracle(network.eval(), tokenizer, reads_segments)

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModel
 
 from core.model import load, trace_corpus, trace_text
-from core.model.capture import watching
+from core.model.capture import interface, watching
 from core.model.capture.calls import Call
 from core.model.errors import NoWeightsError, OutOfMemoryError, UnsupportedModelError
 from core.model.language import next_words
@@ -90,11 +90,18 @@ def test_scores_of_order_hundred_pass_in_half_precision(tmp_path: Path) -> None:
     assert np.abs(scores[np.isfinite(scores)]).max() > 100
 
 
+def _without_bias(call: Call) -> Call:
+    """BLOOM without its ALiBi."""
+    assert call.mask is not None
+    return replace(call, mask=torch.where(call.mask.isfinite(), 0.0, call.mask))
+
+
 WRONG: dict[str, Callable[[Call], Call]] = {
     "scaling": lambda call: replace(call, scaling=call.scaling * 1.1),
     "mask": _with_longer_window,
     "values": lambda call: replace(call, value=call.value.roll(1, dims=1)),
     "keys": lambda call: replace(call, key=call.key.roll(1, dims=2)),
+    "bias": _without_bias,
 }
 
 
@@ -103,24 +110,9 @@ WRONG: dict[str, Callable[[Call], Call]] = {
 def test_a_wrong_rule_is_refused_in_half_precision_too(
     what: str, dtype: torch.dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = str(_half("mistral", dtype, tmp_path))
-    _spoil(monkeypatch, WRONG[what])
-    with pytest.raises(UnsupportedModelError, match="differs from the model's own"):
-        load(folder, half=True)
-
-
-@pytest.mark.parametrize("dtype", TYPES, ids=str)
-def test_a_wrong_bias_of_a_watched_network_is_refused_in_half_precision_too(
-    dtype: torch.dtype, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """BLOOM without its ALiBi."""
-    folder = str(_half("bloom", dtype, tmp_path))
-
-    def flat(call: Call) -> Call:
-        assert call.mask is not None
-        return replace(call, mask=torch.where(call.mask.isfinite(), 0.0, call.mask))
-
-    _spoil(monkeypatch, flat, watching)
+    name, module = ("bloom", watching) if what == "bias" else ("mistral", interface)
+    folder = str(_half(name, dtype, tmp_path))
+    _spoil(monkeypatch, WRONG[what], module)
     with pytest.raises(UnsupportedModelError, match="differs from the model's own"):
         load(folder, half=True)
 

@@ -14,7 +14,8 @@ from core.model.capture import interface
 from core.model.capture.calls import Call
 from core.model.errors import UnsupportedModelError
 from core.model.trace import Layer
-from tests.model.families import FAMILIES, SENTENCES, build, oracle, rewrite
+from tests.model.families import FAMILIES, SENTENCES, build, rewrite
+from tests.model.oracle import Oracle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +73,7 @@ def test_key_biases_of_order_ten_only_cost_rounding(tmp_path: Path) -> None:
     folder = build(FAMILIES["qwen2"], tmp_path)
     _rewritten(folder, "k_proj.bias", lambda bias: 10 * torch.randn_like(bias))
     trace = trace_text(load(str(folder)), SENTENCES[1])
-    expected = oracle(folder).attention(SENTENCES[1])
+    expected = Oracle(folder).attention(SENTENCES[1])
     np.testing.assert_allclose(trace.attention(), expected, rtol=0, atol=1e-4)
 
 
@@ -81,7 +82,7 @@ def test_scores_of_order_hundred_pass(tmp_path: Path) -> None:
     trace = trace_text(load(str(folder)), SENTENCES[1])
     scores = np.stack([trace.scores(layer) for layer in range(3)])
     assert np.abs(scores[np.isfinite(scores)]).max() > 100
-    expected = oracle(folder).attention(SENTENCES[1])
+    expected = Oracle(folder).attention(SENTENCES[1])
     np.testing.assert_allclose(trace.attention(), expected, rtol=0, atol=1e-3)
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from core.model import load, trace_corpus, trace_text
-from core.model.proof import texts
+from core.model.proof import samples
 from tests.model.families import SENTENCES, nightly
-from tests.model.sweep.eager import Eager
+from tests.model.oracle import Oracle
 from tests.model.sweep.sizes import all_kinds
 from tests.model.sweep.tiny import build
 from tests.model.sweep.verdict import judge_all, judge_kind
@@ -111,7 +111,7 @@ def test_a_network_that_computes_something_else_for_functions_it_does_not_know_i
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found by comparing its outputs, without the setting that gives it away."""
-    monkeypatch.setattr(texts, "_CHOSEN", re.compile("no setting"))
+    monkeypatch.setattr(samples, "_CHOSEN", re.compile("no setting"))
     build("deepseek_v32", tmp_path)
     assert load(str(tmp_path)).way == "watched"
 
@@ -130,11 +130,11 @@ def test_a_network_that_mixes_neighbours_before_attention_runs_its_texts_one_by_
 
 def test_layers_of_few_dims_are_filled_with_zeros_which_keeps_their_scores(tmp_path: Path) -> None:
     build("gemma4_text", tmp_path)
-    trace, eager = trace_text(load(str(tmp_path)), SENTENCES[0]), Eager(tmp_path)
+    trace, eager = trace_text(load(str(tmp_path)), SENTENCES[0]), Oracle(tmp_path)
     dims = [int(layer.any(axis=(0, 1)).sum()) for layer in trace.keys]
     assert sorted(set(dims)) == [8, 16]
     assert trace.keys.shape[-1] == 16
     for ours, own in zip(
-        trace.attention(), eager.attention(len(trace.tokens), SENTENCES[0]), strict=True
+        trace.attention(), eager.layers(len(trace.tokens), SENTENCES[0]), strict=True
     ):
         np.testing.assert_allclose(ours, own, atol=1e-5)

@@ -12,7 +12,8 @@ from core.analysis.layer_payload import LayerPayload, value_norms
 from core.components.head_view import HeadView, pack_head_view
 from core.model import load, trace_text
 from tests.analysis.traces import crossing, numbered, random_weights, trace_with_attention
-from tests.model.families import FAMILIES, SENTENCES, build, oracle
+from tests.model.families import FAMILIES, SENTENCES, build
+from tests.model.oracle import Oracle
 from tests.scripts.conftest import Run, RunWith
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def test_the_number_on_hover_is_the_models_own_attention(
     folder = build(FAMILIES[name], tmp_path)
     for text in (SENTENCES[2], SENTENCES[1]):  # short, long
         trace = trace_text(load(str(folder)), text)
-        for layer, expected in enumerate(oracle(folder).attention(text)):
+        for layer, expected in enumerate(Oracle(folder).attention(text)):
             data = packed(trace, {layer: LayerPayload.drawn(trace, layer)})
             weights = np.reshape(run(EVERY_WEIGHT, layer=layer, data=data), expected.shape)
             assert np.abs(weights - expected).max() < 1e-5

@@ -6,10 +6,13 @@ the same model at once, each with its own recorder or none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import pairwise
+from types import FrameType
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ class Call:
     `query` is (batch, head, token, dim), `key` and `value` (batch, key-value head, token, dim),
     `mask` broadcasts to (batch, head, token, token), boolean (True is permitted) or additive, like
     `bias`. `sink` is (head,), see :class:`core.model.trace.Layer`. `number` is that of the
-    layer, see :mod:`core.model.capture.numbers`.
+    layer, see :func:`number_of_layer`.
     """
 
     query: torch.Tensor
@@ -108,3 +111,46 @@ def recording(recorder: Recorder) -> Iterator[Recorder]:
 def current_recorder() -> Recorder | None:
     """The recorder of this thread, None outside of :func:`recording`."""
     return _recorder.get()
+
+
+# What networks call the number of a layer, for their caches: in the module that attends or, where
+# layers share one module (Zamba), in an argument or a variable of the modules that called it.
+_NAME = "layer_idx"
+
+
+def number_of_layer() -> int | None:
+    """The number, from 0, of the layer that this thread computes; None where no module says one.
+
+    The innermost module decides, and what it was told before what it was built with.
+    """
+    from torch.nn import Module
+
+    for frame in _callers():
+        code = frame.f_code
+        if code.co_varnames[:1] != ("self",):
+            continue
+        module = frame.f_locals.get("self")
+        if not isinstance(module, Module):
+            continue
+        told = frame.f_locals.get(_NAME) if _NAME in code.co_varnames else None
+        for number in (told, getattr(module, _NAME, None)):
+            if isinstance(number, int) and number >= 0:
+                return number
+    return None
+
+
+def _callers() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the only way to the caller
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def own_numbers(numbers: Sequence[int | None]) -> Sequence[int | None]:
+    """The numbers of a network's attention calls, if they can be those of its layers.
+
+    All are None where one is missing or they do not ascend: then a number counts something else.
+    """
+    known = [number for number in numbers if number is not None]
+    ascend = all(before < after for before, after in pairwise(known))
+    return known if len(known) == len(numbers) and ascend else [None] * len(numbers)

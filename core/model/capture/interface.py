@@ -11,8 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from core.model.capture.calls import Call, current_recorder
-from core.model.capture.numbers import number_of_layer
+from core.model.capture.calls import Call, current_recorder, number_of_layer
 from core.model.trace import default_scaling
 
 if TYPE_CHECKING:

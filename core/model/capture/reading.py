@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.model.capture.calls import Call
-from core.model.capture.numbers import own_numbers
+from core.model.capture.calls import Call, own_numbers
 from core.model.trace import Array, Layer
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from core.model.capture.calls import Call, Recorder
-from core.model.capture.numbers import number_of_layer
+from core.model.capture.calls import Call, Recorder, number_of_layer
 
 _PRODUCTS = {"matmul", "__matmul__", "bmm"}
 _TIMES = {"mul", "__mul__", "__rmul__", "mul_", "__imul__"}

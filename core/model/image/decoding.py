@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 from PIL import Image, ImageOps
 
 FORMATS = ("PNG", "JPEG", "WEBP")
-_OWN_BYTES = 50_000_000  # of address space, before a picture
 _WEBP_BYTES = 20  # a pixel: the decoder's two canvases, what it hands over, and the copies of PIL
 _BIT_DEPTH_AT = 24  # in a PNG file (PNG specification, 11.2.1)
 _NUMBER_OF_FRAME = b"fcTL"  # in front of each picture of an animated PNG
@@ -59,7 +60,9 @@ def _limit(memory: int, seconds: int) -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        resource.setrlimit(resource.RLIMIT_AS, (_OWN_BYTES + memory,) * 2)
+        pages = int(Path("/proc/self/statm").read_text().split()[0])  # that are its own already
+        most = pages * resource.getpagesize() + memory
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
@@ -144,6 +147,7 @@ def _with_8_bits(image: Image.Image) -> tuple[Image.Image, bool]:
 
 def _of_16_bits(image: Image.Image) -> tuple[Image.Image, bool]:
     """The same of 16-bit grey, whose clear value is one of 65,536."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # each would take address space of its own
     import numpy as np
 
     wide = np.asarray(image)

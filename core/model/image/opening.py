@@ -29,6 +29,7 @@ MAX_DECODING_SECONDS = 10  # of processor time; progressive JPEG files may ask f
 # stays in memory (8 MB at most).
 MAX_KEPT_SIDE = 1_600
 _PATIENCE_SECONDS = 60.0  # for that, on a busy machine
+_BY_LIMIT = {-9, -24}  # SIGKILL, SIGXCPU: how the system ends a process that has had its time
 _SAVE_AGAIN = "Save it again as PNG, JPEG or WebP, and upload that."
 _SHRINK = "Make it smaller first."
 _decoding = threading.Lock()  # one at a time: decoding needs the most memory
@@ -106,7 +107,7 @@ def _run(data: bytes, memory: int) -> tuple[dict[str, Any], bytes]:
             timeout=_PATIENCE_SECONDS,
             check=False,
         )
-        is_late = ended.returncode < 0  # ended by a signal
+        is_late = ended.returncode in _BY_LIMIT
     except subprocess.TimeoutExpired:
         is_late = True
     if is_late:

@@ -23,7 +23,7 @@ from core.model.errors import (
     UnknownModelError,
     UnsupportedModelError,
 )
-from core.model.image.kinds import what_it_reads
+from core.model.image.facts import detect_modality
 from core.vocabulary import Modality
 
 CONFIG, TOKENIZER_CONFIG = "config.json", "tokenizer_config.json"
@@ -90,7 +90,7 @@ def check_folder(folder: Path, modality: Modality | None = None) -> ModelFiles:
             "Open the encoder's or the decoder's own model.",
         )
     weights = _find_weights(folder)
-    if (modality := what_it_reads(config, modality)) == "image":
+    if (modality := detect_modality(config, modality)) == "image":
         processor = _read_processor(folder)
         return ModelFiles(config, {}, None, weights, modality, processor, _notes(folder, config))
     if not _exists(folder, TOKENIZER):

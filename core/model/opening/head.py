@@ -33,7 +33,7 @@ _LISTS = ("suppress_tokens", "begin_suppress_tokens")
 _log = logging.getLogger(__name__)
 
 
-class Whole(NamedTuple):
+class ModelWithHead(NamedTuple):
     """A network with its head; `base` is the part that attends, and shares all its weights.
 
     `task` is what a language-model head was trained for; None for a head that tells classes.
@@ -44,7 +44,7 @@ class Whole(NamedTuple):
     task: Task | None
 
 
-def read_whole(
+def read_with_head(
     config: PreTrainedConfig,
     empty: PreTrainedModel,
     on_disk: int,
@@ -52,7 +52,7 @@ def read_whole(
     dtype: torch.dtype,
     *,
     sees: bool,
-) -> Whole | None:
+) -> ModelWithHead | None:
     """The network with its head and its weights; None without a head, whatever the reason.
 
     Parameters
@@ -70,7 +70,7 @@ def read_whole(
             base = None if whole is None else base_of(whole, empty)
             if whole is None or base is None or (task is None and _lacks_pooler(whole, weights)):
                 continue
-            return Whole(finish(base), finish(whole), task)
+            return ModelWithHead(finish(base), finish(whole), task)
     except Exception as error:  # noqa: BLE001 - a model whose head cannot be used is still a model
         _log.info("A head cannot be used (%s).", type(error).__name__)
     return None

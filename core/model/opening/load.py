@@ -14,18 +14,16 @@ import numpy as np
 
 from core.model import memory
 from core.model.errors import NotDownloadedError, UnknownModelError, UnsupportedModelError
-from core.model.image.facts import describe_vision, image_geometry
-from core.model.image.kinds import vision_config
+from core.model.image.facts import describe_vision, image_geometry, vision_config
 from core.model.image.settings import read_processing
 from core.model.opening import catalog, downloads, hub
 from core.model.opening.config import check_config
 from core.model.opening.folder import ModelFiles, check_folder
-from core.model.opening.head import Whole, describe_answers, fits_task, read_whole
+from core.model.opening.head import ModelWithHead, describe_answers, fits_task, read_with_head
 from core.model.opening.tokenizer import NOT_FAST, private_copy
 from core.model.opening.weights import NumberType, count_weights, number_type, read_weights
-from core.model.proof.pictures import Pictures, pictures_for, usual_size
 from core.model.proof.runs import Samples
-from core.model.proof.texts import Texts, texts_for
+from core.model.proof.samples import Pictures, Texts, pictures_for, texts_for, usual_size
 from core.model.refusal import refusing
 from core.model.running import network
 from core.model.running.loaded import Heads, LoadedModel, labels_of
@@ -113,7 +111,7 @@ def _load(
     network.check_share(on_disk, empty)
     memory.check_fits(max(on_disk, network.count_numbers(empty)), dtype.itemsize)
     weights = read_weights(files.weights)
-    whole = read_whole(config, empty, on_disk, weights, dtype, sees=sees)
+    whole = read_with_head(config, empty, on_disk, weights, dtype, sees=sees)
     base = network.fill(empty, part, weights, dtype) if whole is None else whole.base
     del weights
     if whole is not None and not sees:
@@ -199,7 +197,7 @@ def _texts(base: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> Texts:
     return texts_for(base, tokenizer, max_tokens)
 
 
-def _pictures(base: PreTrainedModel, whole: Whole | None, files: ModelFiles) -> Pictures:
+def _pictures(base: PreTrainedModel, whole: ModelWithHead | None, files: ModelFiles) -> Pictures:
     """The pictures that a network is checked on."""
     _, size = image_geometry(base.config)
     processing = read_processing(files.processor, base.config.model_type, size)
@@ -207,7 +205,9 @@ def _pictures(base: PreTrainedModel, whole: Whole | None, files: ModelFiles) -> 
     return pictures_for(base, usual_size(base, describe_vision(base, processing, labels)))
 
 
-def _prove(name: str, samples: Texts | Pictures, whole: Whole | None, device: str) -> LoadedModel:
+def _prove(
+    name: str, samples: Texts | Pictures, whole: ModelWithHead | None, device: str
+) -> LoadedModel:
     """Check the network on its samples, and describe it."""
     checked: Samples[Any] = samples
     base = samples.network

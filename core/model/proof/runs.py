@@ -51,16 +51,16 @@ class Samples(ABC, Generic[Item]):
     Attributes
     ----------
     all : the samples; what one of them alone gives comes first in a check.
-    telling : of all, the one that best shows whether the network is left alone.
-    misfit : what follows the name of a network that attends to other tokens than the samples have.
+    canary : of all, the one that best shows whether the network is left alone.
+    mismatch : what follows the name of a network that attends to other tokens than these.
     failed : what follows the name of a network that stops, before the error.
     advice : what to do instead of opening such a network.
     """
 
     network: PreTrainedModel
     all: Sequence[Item]
-    telling: Item
-    misfit: ClassVar[str]
+    canary: Item
+    mismatch: ClassVar[str]
     failed: ClassVar[str]
     advice: ClassVar[str]
 
@@ -72,7 +72,7 @@ class Samples(ABC, Generic[Item]):
     def lengths(self, items: Sequence[Item]) -> Lengths:
         """The tokens of each item."""
 
-    def look_further(self, runs: Runs[Item], first: Trace) -> Passes[Item]:  # noqa: ARG002
+    def extra_passes(self, runs: Runs[Item], first: Trace) -> Passes[Item]:  # noqa: ARG002
         """Passes beyond those of the samples, once these passed; `first` is the first's trace."""
         return []
 
@@ -124,7 +124,7 @@ class Runs(Generic[Item]):
         attention_types = [kind for call in calls if (kind := lengths.type_of(call)) is not None]
         if len(attention_types) < len(calls):
             raise UnsupportedModelError(
-                f"{{name}} ({self.network.config.model_type}) {self.samples.misfit}",
+                f"{{name}} ({self.network.config.model_type}) {self.samples.mismatch}",
                 self.samples.advice,
             )
         if lengths.targets is not None and set(attention_types) != {"encoder", "decoder", "cross"}:
@@ -179,7 +179,7 @@ class Runs(Generic[Item]):
         self.network.set_attn_implementation("eager")
         self.way, self.error = "watched", 0.0
 
-    def is_left_alone(self, item: Item) -> bool:
+    def matches_eager(self, item: Item) -> bool:
         """Whether the network computes what it does without this app.
 
         Some build other masks for attention functions whose name they do not know.

@@ -14,7 +14,7 @@ from core.model.capture.forward import Way
 from core.model.errors import UnsupportedModelError
 from core.model.proof.agreement import DiffersError
 from core.model.proof.runs import Item, Passes, Runs, Samples
-from core.model.proof.texts import chooses_keys
+from core.model.proof.samples import chooses_keys
 from core.model.trace import AttentionType, Trace
 
 
@@ -62,7 +62,7 @@ def probe(samples: Samples[Item]) -> LoadCheck:
     try:
         alone = run.first(first)
         if run.way == "exact" and (
-            chooses_keys(network.config) or not run.is_left_alone(samples.telling)
+            chooses_keys(network.config) or not run.matches_eager(samples.canary)
         ):
             run.watch()
             alone = run.traces([first])
@@ -74,7 +74,7 @@ def probe(samples: Samples[Item]) -> LoadCheck:
             f" and keys differs from the model's own: {error}.",
             samples.advice,
         ) from error
-    further = samples.look_further(run, alone[0])
+    further = samples.extra_passes(run, alone[0])
     attention_types = tuple(dict.fromkeys(run.order))
     kinds = len(attention_types)
     passes: Passes[Item] = [

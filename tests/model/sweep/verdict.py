@@ -24,7 +24,7 @@ import numpy as np
 from core.model import load, trace_corpus, trace_text
 from core.model.errors import ModelError
 from tests.model.families import PAIR, SENTENCES
-from tests.model.sweep.eager import Eager
+from tests.model.oracle import Oracle
 from tests.model.sweep.sizes import is_text
 
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ def judge(kind: str, folder: Path) -> Verdict:
     else:
         verdict.way = model.way
         before = _plain_state(model)
-        _run_checks(verdict, model, Eager(folder))
+        _run_checks(verdict, model, Oracle(folder))
         if verdict.outcome == "opens" and (changed := _changed(before, _plain_state(model))):
             verdict.outcome, verdict.reason = "wrong", f"left in its modules: {changed}"
     return verdict
 
 
-def _run_checks(verdict: Verdict, model: LoadedModel, eager: Eager) -> None:
+def _run_checks(verdict: Verdict, model: LoadedModel, eager: Oracle) -> None:
     checks: dict[str, Callable[[], float]] = {
         "text": lambda: _error(verdict, trace_text(model, SHORT, target=TARGET), eager, SHORT),
         "pair": lambda: _error(verdict, trace_text(model, *PAIR, target=TARGET), eager, *PAIR),
@@ -134,7 +134,7 @@ def _changed(before: dict[str, object], after: dict[str, object]) -> str:
     return ", ".join(sorted(name for name in names if before.get(name) != after.get(name))[:3])
 
 
-def _batch_error(verdict: Verdict, model: LoadedModel, eager: Eager) -> float:
+def _batch_error(verdict: Verdict, model: LoadedModel, eager: Oracle) -> float:
     """Each text of a padded batch against itself alone, run by the model itself."""
     traces = list(trace_corpus(model, BATCH))
     errors = [
@@ -144,7 +144,7 @@ def _batch_error(verdict: Verdict, model: LoadedModel, eager: Eager) -> float:
 
 
 def _error(
-    verdict: Verdict, trace: Trace, eager: Eager, text: str, pair: str | None = None
+    verdict: Verdict, trace: Trace, eager: Oracle, text: str, pair: str | None = None
 ) -> float:
     """The largest difference of an attention weight of any kind; infinite where shapes differ."""
     target = [token.id for token in trace.of_type("decoder").tokens] if trace.others else None
@@ -155,7 +155,7 @@ def _error(
             verdict,
             each,
             eager,
-            eager.attention(limit, text, pair, each.attention_type, target),
+            eager.layers(limit, text, pair, each.attention_type, target),
             text,
             pair,
         )
@@ -167,7 +167,7 @@ def _error(
 def _error_of_kind(
     verdict: Verdict,
     trace: Trace,
-    eager: Eager,
+    eager: Oracle,
     expected: list[np.ndarray],
     text: str,
     pair: str | None,
@@ -192,7 +192,7 @@ def _error_of_kind(
     return float(np.max(differences))
 
 
-def _output_error(trace: Trace, eager: Eager, text: str, pair: str | None) -> float:
+def _output_error(trace: Trace, eager: Oracle, text: str, pair: str | None) -> float:
     """The largest difference of a hidden state, in units of the tolerance of weights."""
     actual = trace.hidden_states
     expected = eager.hidden_states(len(trace.tokens), text, pair)

@@ -1,19 +1,32 @@
-"""The models in the box are the files that were looked at, or they are not used."""
+"""The catalogue: what it says of each model, and that bundled ones are the files looked at."""
 
 from __future__ import annotations
 
 import hashlib
 import importlib.util
+import itertools
+import json
+import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+import transformers
 from safetensors import safe_open
+from transformers import AutoConfig
 
 from core.model import DEFAULT_MODEL, load
 from core.model.errors import BundledModelError
 from core.model.opening import catalog
-from core.model.opening.catalog import CATALOG, bundled_folder, find, first_difference, is_local
+from core.model.opening.catalog import (
+    CATALOG,
+    bundled_folder,
+    find,
+    first_difference,
+    is_local,
+)
+from core.model.running.network import build_with, count_numbers
 
 BUNDLED = [spec.name for spec in CATALOG if spec.bundled]
 
@@ -90,3 +103,60 @@ def test_our_own_weights_are_a_small_file_of_half_precision(name: str, most_mb: 
     assert round(path.stat().st_size / 1e6) == spec.size_mb
     with safe_open(path, framework="np") as file:
         assert {file.get_slice(each).get_dtype() for each in file.keys()} == {"F16"}  # noqa: SIM118
+
+
+def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> None:
+    kinds = [(spec.bundled, spec.group) for spec in CATALOG]
+    assert len(dict.fromkeys(kinds)) == len(list(itertools.groupby(kinds)))  # side by side
+    for spec in CATALOG:
+        assert spec.title
+        assert spec.good_for.endswith((".", "?", "”"))
+        assert spec.bundled or re.fullmatch(r"[\w-]+/[\w.-]+", spec.repos[0])
+    assert [spec.name for spec in CATALOG if spec.gated] == ["gemma-3-270m", "Llama-3.2-1B"]
+
+
+_TINY = {"hidden_size": 192, "num_attention_heads": 3, "intermediate_size": 768}
+_SMALL = {"hidden_size": 384, "num_attention_heads": 6}
+_DINO = _SMALL | {"image_size": 518, "patch_size": 14}
+_VIT = {"model_type": "vit", "architectures": ["ViTForImageClassification"], "num_labels": 1000}
+# Of models of images: what the published config.json sets; the rest is transformers' default.
+IMAGES: dict[str, dict[str, Any]] = {
+    "vit-base-patch16-224": _VIT,
+    "deit-tiny-patch16-224": _VIT | _TINY,
+    "deit-small-patch16-224": _VIT | _SMALL | {"intermediate_size": 1536},
+    "dinov2-small": _DINO | {"model_type": "dinov2", "architectures": ["Dinov2Model"]},
+    "dinov2-with-registers-small": _DINO
+    | {"model_type": "dinov2_with_registers", "architectures": ["Dinov2WithRegistersModel"]},
+    "clip-vit-base-patch32": {"model_type": "clip", "architectures": ["CLIPModel"]},
+}
+TEXTS: dict[str, dict[str, Any]] = json.loads(
+    (Path(__file__).parent / "catalogue_configs.json").read_text("utf-8")
+)
+CONFIGS = TEXTS | IMAGES
+SPECS = {spec.name: spec for spec in catalog.CATALOG if not spec.bundled}
+
+
+def test_every_model_has_its_published_config() -> None:
+    assert set(CONFIGS) == set(SPECS)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_the_size_is_that_of_the_weights_that_the_config_describes(name: str) -> None:
+    """Some files hold a little more: masks (GPT-2, Pythia), or tied weights twice (Qwen3)."""
+    config: Any = AutoConfig.for_model(**CONFIGS[name])
+    network: Any = getattr(transformers, config.architectures[0])
+    numbers = count_numbers(build_with(network._from_config, config, "eager"))
+    assert (0.99 if name in IMAGES else 0.78) < numbers / SPECS[name].weights < 1.01
+
+
+def test_texts_and_images_share_the_catalogue_between_them() -> None:
+    texts, images = catalog.reading("text"), catalog.reading("image")
+    names = [spec.name for spec in (*texts, *images)]
+    assert sorted(names) == sorted(spec.name for spec in catalog.CATALOG)
+    assert {spec.group for spec in images} == {"vision"}
+
+
+def test_a_hub_id_finds_its_entry() -> None:
+    spec = catalog.find("openai/clip-vit-base-patch32")
+    assert spec is not None
+    assert (spec.name, spec.modality) == ("clip-vit-base-patch32", "image")

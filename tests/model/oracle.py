@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import torch
+from tokenizers import Tokenizer
 from transformers import AutoModel, AutoTokenizer
 
 if TYPE_CHECKING:
@@ -18,17 +19,39 @@ if TYPE_CHECKING:
 _TEXT_PARTS = ("text_model", "text_encoder", "language_model")  # of networks that also read images
 
 
-class Eager:
-    """A saved model and its tokenizer as transformers loads them."""
+class Oracle:
+    """A saved model and its tokenizer as transformers loads them, in float32, on the processor."""
 
     def __init__(self, folder: Path) -> None:
         network = AutoModel.from_pretrained(
             folder, attn_implementation="eager", dtype=torch.float32
         )
-        self._network = network.eval()
+        self.network = network.eval()
         self._tokenizer = AutoTokenizer.from_pretrained(folder)
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.no_padding()
+        self.tokenizer.no_truncation()
 
-    def attention(
+    def attention(self, text: str, pair: str | None = None) -> np.ndarray:
+        """Attention of one text, (layer, head, token, token), by ids straight from the file."""
+        return self.attention_of(self.inputs(text, pair))
+
+    def attention_of(self, inputs: dict[str, torch.Tensor]) -> np.ndarray:
+        """The same of prepared inputs."""
+        with torch.no_grad():
+            outputs = self.network(**inputs, output_attentions=True)
+        return torch.cat(outputs.attentions).numpy()
+
+    def inputs(self, text: str, pair: str | None = None) -> dict[str, torch.Tensor]:
+        """One unpadded row for the network, with segment ids where it reads them."""
+        encoding = self.tokenizer.encode(text, pair)
+        inputs = {"input_ids": torch.tensor([encoding.ids])}
+        inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
+        if getattr(self.network.config, "type_vocab_size", 0) > 1:
+            inputs["token_type_ids"] = torch.tensor([encoding.type_ids])
+        return inputs
+
+    def layers(
         self,
         limit: int,
         text: str,
@@ -59,18 +82,18 @@ class Eager:
     def _reader(self) -> PreTrainedModel:
         """The network, or its part for text if the whole wants an image or hides its attention."""
         try:
-            whole = self._run(self._network, 8, "text")
-            if self._network.config.is_encoder_decoder:
-                return self._network
+            whole = self._run(self.network, 8, "text")
+            if self.network.config.is_encoder_decoder:
+                return self.network
         except Exception:  # noqa: BLE001 - whatever it misses without an image
             whole = None
         if getattr(whole, "attentions", None) is None:
-            settings = getattr(self._network.config, "text_config", None)
+            settings = getattr(self.network.config, "text_config", None)
             for name in _TEXT_PARTS:
-                part = getattr(self._network, name, None)
+                part = getattr(self.network, name, None)
                 if part is not None and type(part.config) is type(settings):
                     return part  # type: ignore[no-any-return]
-        return self._network
+        return self.network
 
     def _run(
         self,
