@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from core.analysis.anomalies import FLAGS, Row
-from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
-from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
+from core.analysis.head_patterns.naming import MIN_TOKENS, NAMING, NONE, TOO_SHORT
+from core.screens.heads.effects import MEASURED, replacements_of
 from core.screens.heads.measured import Heads
-from core.ui.words.effects import MEASURED
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names, words_for
 from core.ui.words.prose import Prose
@@ -20,12 +19,16 @@ from core.ui.words.prose import Prose
 _words = Prose(__file__)
 
 
-def describe(heads: Heads, *, effect: bool = True) -> str:
+def describe(heads: Heads, *, odd: bool = True, effect: bool = True) -> str:
     """All that is known of the chosen head, a paragraph each (Markdown)."""
-    odd = odd_sentences(heads.row)
-    known = not (heads.short and odd)  # else the page says that its pattern is not
-    parts = [pattern_sentence(heads) if known else "", odd]
-    return "\n\n".join(filter(None, [*parts, effect_sentence(heads) if effect else ""]))
+    oddities = odd_sentences(heads.row)
+    known = not (heads.short and oddities)  # else the page says that its pattern is not
+    parts = [
+        pattern_sentence(heads) if known else "",
+        oddities if odd else "",
+        effect_sentence(heads) if effect else "",
+    ]
+    return "\n\n".join(filter(None, parts))
 
 
 def pattern_sentence(heads: Heads) -> str:
@@ -105,6 +108,7 @@ def effect_sentence(heads: Heads) -> str:
         return ""
     return _words(
         "effect",
+        replaced=replacements_of(heads.key.modality)[facts["replace"]],
         effect=number(row["effect"], ".3g"),
         measured=MEASURED[facts["measure"]],
         unit=facts["unit"],

@@ -17,12 +17,14 @@ from core.model.interventions.heads import SINGLE_DRAWS
 from core.screens.heads import effects
 from core.screens.heads.card import describe
 from core.screens.heads.effects import (
+    MEASURED,
     Step,
     effects_of_head,
     followed,
     leaders_of,
     measured_effects,
     notes,
+    replacements_of,
     shipped_effects,
 )
 from core.screens.heads.measured import Heads
@@ -35,7 +37,6 @@ from core.ui.heads import HeadTable, names_of, show_head_map
 from core.ui.navigation import ask
 from core.ui.place import choose_head
 from core.ui.presets import Preset
-from core.ui.words.effects import MEASURED, replacements_of
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
 
@@ -202,12 +203,11 @@ def _show_card(heads: Heads, found: Effects) -> None:
         )
     others = number(row["others"], ".3g", missing="–")
     facts = {"measured": MEASURED[measure], "unit": found.unit, "draws": SINGLE_DRAWS}
-    with st.container(border=True):
-        st.markdown(verdict, help=_words("rule", draws=SINGLE_DRAWS))
-        st.markdown("\n".join(rows))
-        st.caption(_words("ways", others=others, replaced=replaced[found.replace], facts=facts))
-        st.markdown(describe(heads, effect=False))
-        show_numbers(heads)
+    st.markdown(verdict, help=_words("rule", draws=SINGLE_DRAWS))
+    st.markdown("\n".join(rows))
+    st.caption(_words("ways", others=others, replaced=replaced[found.replace], facts=facts))
+    st.markdown(describe(heads, effect=False))
+    show_numbers(heads)
 
 
 def _marked(effect: float, control: float) -> str:

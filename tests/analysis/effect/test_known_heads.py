@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
-from core.analysis.effect import LEVEL, effect_table, leading_heads, leading_table
+from core.analysis.effect.table import LEVEL, effect_table, leading_heads, leading_table
 from core.model import effects, load, trace_text, untrained_twin
 from core.model.box import BOX, open_box
 from core.model.interventions.direct import direct_parts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.effect.moved import moved_table
+from core.analysis.effect.table import moved_table
 from tests.analysis.traces import Stack, numbers_of, plain_tokens, trace_with_attention
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import torch
 
 from core.analysis.anomalies import anomaly_table, flags
 from core.analysis.head_patterns import pattern_table
-from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
+from core.analysis.head_patterns.naming import MIN_TOKENS, too_short
 from core.corpus.sample import sample_sentences
 from core.model import load, trace_text, untrained_twin
 from core.model.weights import output_projection, query_key
