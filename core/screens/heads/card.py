@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import streamlit as st
 
 from core.analysis.anomalies import FLAGS, Row
 from core.analysis.head_patterns.naming import MIN_TOKENS, NAMING, NONE, TOO_SHORT
+from core.analysis.statistics import OUTLIER
 from core.screens.heads.effects import MEASURED, replacements_of
 from core.screens.heads.measured import Heads
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names, words_for
 from core.ui.words.prose import Prose
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.model import Trace
 
 _words = Prose(__file__)
 
@@ -114,3 +121,23 @@ def effect_sentence(heads: Heads) -> str:
         unit=facts["unit"],
         exceeds=bool(row["exceeds"]),
     )
+
+
+def show_definition(parts: str) -> None:
+    """A link to the definition, source and threshold of a view, a paragraph each (Markdown)."""
+    with st.popover("Definition", type="tertiary", width="content"):
+        st.markdown(parts)
+
+
+def show_flag_definition(name: str, trace: Trace, subject: str = "") -> None:
+    """The same for a flag; the `subject` is said where the page is about something else too."""
+    least = f"{MIN_TOKENS} {trace.input.queries}"
+    flag, limits = FLAGS[name], FLAGS[name].limits
+    show_definition(
+        _words("definition", subject=subject, flag=flag, limits=limits, z=OUTLIER, least=least)
+    )
+
+
+def values_note(table: pd.DataFrame) -> str:
+    """How values count, for captions."""
+    return _words("values" if table.attrs["values"] == "|f(v)|" else "values_alone")

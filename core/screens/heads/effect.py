@@ -28,14 +28,13 @@ from core.screens.heads.effects import (
     shipped_effects,
 )
 from core.screens.heads.measured import Heads
-from core.screens.heads.screen import show_numbers, show_overview
+from core.screens.heads.screen import show_effect_map, show_numbers, show_overview
 from core.ui import controls
 from core.ui.cache import TraceKey, first_model
 from core.ui.current import awaited_text
 from core.ui.downloads import contents
-from core.ui.heads import HeadTable, names_of, show_head_map
+from core.ui.heads import HeadTable, names_of
 from core.ui.navigation import ask
-from core.ui.place import choose_head
 from core.ui.presets import Preset
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
@@ -86,32 +85,6 @@ def show_effects(heads: Heads, found: Effects, colours: Palette) -> DeltaGenerat
         st.markdown("\n".join(table_of_methods()))
         st.caption(_words("traps"))
     return place
-
-
-def show_effect_map(
-    heads: HeadTable,
-    colours: Palette,
-    caption: str,
-    *,
-    compared: bool,
-    chosen: bool = True,
-    key: str = "effect_map",
-) -> None:
-    """The map of effects, with a dot for heads beyond chance if that is known."""
-    show_head_map(
-        heads.trace,
-        heads.grid("effect"),
-        f"effect on the {MEASURED[heads.table.attrs['measure']]}",
-        colours,
-        key=key,
-        on_open=choose_head,
-        chosen=(heads.layer, heads.head) if chosen else None,
-        title=heads.table.attrs["unit"],
-        large=True,
-        beyond=heads.grid("exceeds") if compared else None,
-    )
-    if caption:
-        st.caption(caption)
 
 
 def show_first() -> DeltaGenerator:

@@ -21,8 +21,8 @@ from core.model.interventions.samples import (
     sample_effects,
     samples_of,
 )
-from core.screens.heads.effect import show_effect_map
 from core.screens.heads.effects import MEASURED
+from core.screens.heads.screen import show_effect_map
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measure_once

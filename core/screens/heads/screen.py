@@ -12,11 +12,12 @@ import streamlit as st
 from core.figures.heads import head_scatter
 from core.figures.palette import Palette
 from core.figures.patterns import pattern_looks
+from core.screens.heads.effects import MEASURED
 from core.screens.heads.measured import Heads
 from core.ui import address, controls
 from core.ui.cache import first_model
 from core.ui.downloads import Contents
-from core.ui.heads import show_heads, show_table
+from core.ui.heads import HeadTable, show_head_map, show_heads, show_table
 from core.ui.heads import show_overview as show_beside
 from core.ui.place import choose_head
 from core.ui.words.numbers import number
@@ -55,6 +56,32 @@ def show_overview(
     with st.expander("Any two measures", expanded=picked):
         _show_scatter(heads, colours)
     return place
+
+
+def show_effect_map(
+    heads: HeadTable,
+    colours: Palette,
+    caption: str,
+    *,
+    compared: bool,
+    chosen: bool = True,
+    key: str = "effect_map",
+) -> None:
+    """The map of effects, with a dot for heads beyond chance if that is known."""
+    show_head_map(
+        heads.trace,
+        heads.grid("effect"),
+        f"effect on the {MEASURED[heads.table.attrs['measure']]}",
+        colours,
+        key=key,
+        on_open=choose_head,
+        chosen=(heads.layer, heads.head) if chosen else None,
+        title=heads.table.attrs["unit"],
+        large=True,
+        beyond=heads.grid("exceeds") if compared else None,
+    )
+    if caption:
+        st.caption(caption)
 
 
 def show_numbers(heads: Heads, words: str = "") -> None:

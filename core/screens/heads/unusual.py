@@ -18,8 +18,14 @@ from core.analysis.layer_payload import LayerPayload, drawn_size
 from core.analysis.statistics import OUTLIER
 from core.components.head_view import show_one_head
 from core.figures.palette import Palette, token_colours
-from core.model import Trace
-from core.screens.heads.card import describe, distance, odd_sentences
+from core.screens.heads.card import (
+    describe,
+    distance,
+    odd_sentences,
+    show_definition,
+    show_flag_definition,
+    values_note,
+)
 from core.screens.heads.measured import Heads
 from core.screens.heads.screen import show_numbers, show_overview
 from core.ui import controls
@@ -200,23 +206,3 @@ def examples(heads: Heads) -> list[Preset]:
     if given.kind != "cross":
         presets.append(Preset("Massive activations", _words("massive"), {"anomaly": "states"}))
     return presets
-
-
-def show_definition(parts: str) -> None:
-    """A link to the definition, source and threshold of a view, a paragraph each (Markdown)."""
-    with st.popover("Definition", type="tertiary", width="content"):
-        st.markdown(parts)
-
-
-def show_flag_definition(name: str, trace: Trace, subject: str = "") -> None:
-    """The same for a flag; the `subject` is said where the page is about something else too."""
-    least = f"{MIN_TOKENS} {trace.input.queries}"
-    flag, limits = FLAGS[name], FLAGS[name].limits
-    show_definition(
-        _words("definition", subject=subject, flag=flag, limits=limits, z=OUTLIER, least=least)
-    )
-
-
-def values_note(table: pd.DataFrame) -> str:
-    """How values count, for captions."""
-    return _words("values" if table.attrs["values"] == "|f(v)|" else "values_alone")
