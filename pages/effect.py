@@ -13,14 +13,9 @@ from core.ui import presets
 from core.ui.corpus_walk import show_unread
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, more, pick_part, show_end
+from core.screens.heads import effects
 from core.screens.heads.away import pick_away, show_away
 from core.screens.heads.effect import MATHEMATICS, compare, examples, show_effects, show_first
-from core.screens.heads.effects import (
-    measured_trace,
-    pick_measure,
-    pick_replacement,
-    with_effects,
-)
 from core.screens.heads.effects_corpus import Corpus, measure_corpus, pick_over, show_corpus
 from core.screens.heads.measured import measure as measure_heads
 from core.screens.heads.paths import show_origin
@@ -30,6 +25,7 @@ from core.ui.place import pick_head
 row = control_row()
 first = show_first()
 trace = current_trace()
+key, colours = current_key(trace.model), palette(st.context.theme.type)
 first.empty()
 measure_next = None  # once the page stands
 with row:
@@ -39,26 +35,22 @@ if part == "paths":
 elif show_unread(trace, "A sentence whose heads are replaced"):
     pass
 elif part == "away":
-    key = current_key(trace.model)
     with row:
-        picked = pick_away(measured_trace(trace, key), key)
-    show_away(trace, picked, key, palette(st.context.theme.type))
+        picked = pick_away(effects.measured_trace(trace, key), key)
+    show_away(trace, picked, key, colours)
 elif part == "writes":
-    key = current_key(trace.model)
     with row:
         layer, head = pick_head(trace)
         with more():
             measure = pick_sum(key)
-    show_writes(trace, key, measure, layer, head, palette(st.context.theme.type))
+    show_writes(trace, key, measure, layer, head, colours)
 else:
-    key = current_key(trace.model)
     with row:
         layer, head = pick_head(trace)
         over_corpus = pick_over(key)
         with more():
-            replace = pick_replacement(key)
-            measure = pick_measure(key)
-    colours = palette(st.context.theme.type)
+            replace = effects.pick_replacement(key)
+            measure = effects.pick_measure(key)
     if over_corpus:
         corpus = Corpus(key, replace, measure)
         table = measure_corpus(trace, corpus, layer, head)
@@ -66,7 +58,7 @@ else:
         measure_next = show_corpus(table, corpus, colours)
     else:
         measured = measure_heads(trace, key, "text", layer, head)
-        heads, found = with_effects(measured, replace, measure)
+        heads, found = effects.with_effects(measured, replace, measure)
         presets.show(partial(examples, heads))
         measure_next = partial(compare, show_effects(heads, found, colours), heads, found)
 show_end(MATHEMATICS)

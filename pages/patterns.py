@@ -13,24 +13,16 @@ from core.figures.palette import palette
 from core.ui import presets
 from core.ui.current import current_key, current_trace
 from core.ui.frame.layout import control_row, pick_part, show_end
+from core.screens.heads import one_head, patterns
 from core.screens.heads.effects import with_known_effects
 from core.screens.heads.measured import measure
-from core.screens.heads.one_head import pick_whole, show_one
-from core.screens.heads.patterns import (
-    examples,
-    mathematics,
-    pick_colouring,
-    show_limits,
-    show_patterns,
-    show_similar,
-)
 from core.ui.corpus_walk import pick_source
 from core.ui.place import pick_head
 
 PARTS: dict[str, Callable[..., None]] = {
-    "heads": show_patterns,
-    "one": show_one,
-    "alike": show_similar,
+    "heads": patterns.show_patterns,
+    "one": one_head.show_one,
+    "alike": patterns.show_similar,
 }
 
 trace = current_trace()
@@ -44,10 +36,10 @@ with row:
 heads = with_known_effects(measure(trace, current_key(trace.model), source, layer, head))
 with row:
     if part == "heads":
-        options = (pick_colouring(heads),)
+        options = (patterns.pick_colouring(heads),)
     elif part == "one":
-        options = (pick_whole(trace),)
-presets.show(partial(examples, heads))
+        options = (one_head.pick_whole(trace),)
+presets.show(partial(patterns.examples, heads))
 PARTS[part](heads, colours, *options)
-show_limits(trace)
-show_end(mathematics(trace))
+patterns.show_limits(trace)
+show_end(patterns.mathematics(trace))

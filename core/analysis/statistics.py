@@ -16,9 +16,9 @@ _MEAN_TO_SD = 1.253314  # its sd over its mean absolute deviation
 
 
 def robust_z(values: Floats) -> Floats:
-    """(x - median) / MAD over all heads, in units of a normal distribution's sd; same shape.
+    """(x - median) / MAD over all values, in units of a normal distribution's sd; same shape.
 
-    Where more than half of the heads are equal the MAD is 0, and the mean absolute deviation takes
+    Where more than half of them are equal the MAD is 0, and the mean absolute deviation takes
     its place (Iglewicz and Hoaglin 1993); where all are equal, z is 0. nan is ignored and stays.
     """
     finite = values[np.isfinite(values)]

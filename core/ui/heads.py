@@ -60,16 +60,18 @@ def names_of(table: pd.DataFrame) -> pd.Series[str]:
 
 
 def show_overview(
-    heads: HeadTable, held: Contents, draw_map: Callable[[], object], card: Callable[[], object]
+    heads: HeadTable,
+    held: Contents,
+    draw_map: Callable[[], object],
+    card: Callable[[], object],
+    *,
+    border: bool = True,
 ) -> DeltaGenerator:
-    """The map beside the card of the chosen head; then the file of the table.
-
-    Gives an empty place between.
-    """
+    """The map beside the card, which may have a `border`; a place, which this gives; the file."""
     left, right = st.columns([5, 4], gap="medium")
     with left:
         draw_map()
-    with right:
+    with right, st.container(border=border):
         card()
     place = st.empty()
     with st.container(horizontal=True):
@@ -83,19 +85,16 @@ def show_table(
     *,
     key: str,
     on_open: Callable[[int, int], None],
-    notes: Mapping[str, str] | None = None,
 ) -> None:
-    """The columns of the table that have `titles`, a row per head.
-
-    A click on a row calls `on_open` with its layer and head. `notes` explain columns, by name.
-    """
+    """The columns that have `titles`; a click on a row calls `on_open` with its layer and head."""
     shown = heads.table[[name for name in titles if name in heads.table]]
     columns: dict[str, Any] = {}
     for name in map(str, shown):
-        kind = shown[name].dtype.kind
-        column = st.column_config.NumberColumn if kind == "f" else st.column_config.Column
-        form: dict[str, Any] = {"format": "%.3f"} if kind == "f" else {}
-        columns[name] = column(titles[name], help=(notes or {}).get(name), **form)
+        columns[name] = (
+            st.column_config.NumberColumn(titles[name], format="%.3f")
+            if shown[name].dtype.kind == "f"
+            else st.column_config.Column(titles[name])
+        )
     shown.insert(0, "head", names_of(heads.table))
     labels = tuple(heads.trace.layer_labels)
     st.dataframe(

@@ -16,7 +16,7 @@ from core.analysis.anomalies.contribution import (
     without_first,
 )
 from core.analysis.anomalies.massive import hidden_states
-from core.analysis.anomalies.norms import norm_disparity
+from core.analysis.anomalies.measures import norm_disparity
 from tests.analysis.pictures import picture, with_attention
 from tests.analysis.traces import (
     causal,

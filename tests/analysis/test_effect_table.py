@@ -12,8 +12,7 @@ from scipy.stats import chi2, gmean
 
 from core.analysis.effect import effect_table, leading_table, parts_table
 from core.analysis.effect.corpus import corpus_table
-from core.analysis.effect.moved import moved_table
-from core.analysis.effect.table import FALSE_DISCOVERY, discovery_rates
+from core.analysis.effect.table import FALSE_DISCOVERY, discovery_rates, moved_table
 from core.analysis.statistics import interval_of_mean
 from core.model import effects, load, trace_text, untrained_twin
 from core.model.interventions.heads import SAMPLE_DRAWS

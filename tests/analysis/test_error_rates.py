@@ -15,9 +15,10 @@ from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
 from core.analysis.anomalies import anomaly_table, flags
-from core.analysis.effect import LEVEL, effect_table, leading_heads, leading_table
+from core.analysis.effect import effect_table, leading_heads, leading_table
+from core.analysis.effect.table import LEVEL
 from core.analysis.head_patterns import pattern_table
-from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS, too_short
+from core.analysis.head_patterns.naming import MIN_TOKENS, too_short
 from core.corpus.sample import sample_sentences
 from core.model import effects, load, trace_text, untrained_twin
 from core.model.interventions.direct import direct_parts

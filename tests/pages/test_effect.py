@@ -1,4 +1,4 @@
-"""The effect page: what replacing heads changes, and how far that can be trusted."""
+"""The effect page: what replacing heads changes, on a text and over samples; its other parts."""
 
 from __future__ import annotations
 
@@ -9,27 +9,42 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+import core.analysis.rollout
 from core.analysis.effect import effect_table, leading_table
+from core.analysis.effect.corpus import corpus_table
+from core.analysis.effect.table import moved_table
+from core.analysis.rollout import as_many_paths, follow_paths, uniform_mixing
 from core.model import effects, load, trace_text
+from core.model.errors import ModelError, UnsupportedModelError
+from core.model.interventions import heads
+from core.model.interventions.ablation import Cell, ablate
 from core.model.interventions.direct import direct_effects, direct_parts, written_words
 from core.model.interventions.lens import logit_lens
-from core.screens.heads import effect
+from core.model.weights.mixing import token_mixing
+from core.screens.heads import away, effect
 from core.screens.heads import effects as measuring
+from core.screens.heads import effects_corpus as corpus
 from core.ui import navigation
 from core.ui.cache import TraceKey
 from tests.model.planted import PLANTED
 from tests.model.sweep.tiny import build
 from tests.opening import open_app
-from tests.pages.conftest import BOOK, alerts, said, sent
+from tests.pages.conftest import BOOK, alerts, charts, numbers, said, sent
 from tests.pages.vision import open_image
+from tests.rounding import assert_same_shares
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
+    import pandas as pd
     from streamlit.testing.v1 import AppTest
 
-NOVELS = "bundled/gpt2-novels"
+    from tests.conftest import FolderOf
+
+MINILM, NOVELS = "bundled/minilm", "bundled/gpt2-novels"
 KING = "the king met a dog , and then the king"
+NOVEL = "The young lady was very happy to see her"
 
 
 def _answer(app: AppTest) -> str:
@@ -51,8 +66,8 @@ def test_the_answer_the_map_and_the_card_say_what_is_measured() -> None:
     assert ("is beyond chance on this text" in _answer(app)) == (len(passing) == 0)
     assert f"({table['exceeds'].sum()} of 16 heads; 8 directions each" in said(app)
     found = effects(model, KING, "zero", heads=[(0, 1)], draws=19, seed=1)
-    effect, control = found.values[0, 1], found.control[0, 1]
-    shown = f"**{effect:.3g}**" if abs(effect) > control else f"{effect:.3g}"
+    change, control = found.values[0, 1], found.control[0, 1]  # noqa: PD011 - of no data frame
+    shown = f"**{change:.3g}**" if abs(change) > control else f"{change:.3g}"
     assert f"| zero | {shown} | ≤ {control:.3g} |" in said(app)
     assert "**L1 H2: first token.**" in said(app)
 
@@ -113,15 +128,6 @@ def test_a_planted_head_is_needed_and_an_idle_one_is_not() -> None:
     assert "is **not shown to be needed here**" in said(app)
 
 
-@pytest.mark.usefixtures("few_effects")
-def test_beside_an_effect_stands_what_the_head_changes_alone() -> None:
-    link = {"text": BOOK, "layer": "2", "head": "3", "measure": "logit_difference"}
-    app = open_app("effect", model=NOVELS, **link)
-    alone = direct_effects(load(NOVELS), BOOK, "mean", "logit_difference")[1, 2]
-    (row,) = [line for line in said(app).splitlines() if line.startswith("| its mean")]
-    assert row.endswith(f"| {alone:.3g} |".replace("-", "−"))
-
-
 def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> None:
     app = open_app("effect", model=NOVELS, text=BOOK, part="writes", layer="2", head="3")
     parts = direct_parts(load(NOVELS), BOOK)
@@ -141,6 +147,236 @@ def test_all_that_is_written_adds_up_and_words_are_said_after_each_layer() -> No
     app = open_app("effect", text=BOOK, part="writes")
     assert "% of the length of the sentence vector" in said(app)
     assert "After each layer:" not in said(app)
+
+
+def _table() -> pd.DataFrame:
+    key = NOVELS, "text", "mean", "kl"
+    found, compared = (corpus._place(*key, draws).kept[0] for draws in (0, heads.SAMPLE_DRAWS))
+    return corpus_table(trace_text(load(NOVELS), BOOK), found, compared)
+
+
+@pytest.fixture
+def few_samples(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Five sentences or images in place of all."""
+    original = heads.samples_of
+    for module in (heads, corpus):
+        monkeypatch.setattr(module, "samples_of", lambda model: original(model)[:5])
+    corpus._place.clear()
+    yield
+    corpus._place.clear()
+
+
+@pytest.mark.usefixtures("few_samples")
+def test_the_map_over_the_corpus_says_what_is_typical_and_which_heads_exceed_chance() -> None:
+    app = open_app("effect", model=NOVELS, text=BOOK, over="corpus", layer="2", head="3")
+    table = _table()
+    passing = int(table["exceeds"].sum())
+    assert passing >= 5
+    assert f"**{passing} of 16 heads (dot) matter more than chance,**" in said(app)
+    assert "10 random directions on 5 of the sentences" in said(app)
+    first = table[table["exceeds"]].nlargest(1, "effect").iloc[0]
+    assert f"**Over 5 sentences, L{first['layer']} H{first['head']} matters most:**" in said(app)
+    assert f"95 % interval {first['low']:.3g} to {first['high']:.3g}" in said(app)
+    assert f"{first['times']:.3g} times as much as in random directions" in said(app)
+    row = table[(table["layer"] == 2) & (table["head"] == 3)].iloc[0]
+    matters = "matters" if row["exceeds"] else "not shown to matter"
+    assert f"**{matters}** more than chance" in said(app)
+    effect, low, high = (f"{row[each]:.3g}" for each in ("effect", "low", "high"))
+    assert f"by **{effect}** (nats; 95 % interval {low} to {high})" in said(app)
+    np.testing.assert_allclose(_drawn_values(app), table["effect"], rtol=1e-4)
+
+
+def _drawn_values(app: AppTest) -> list[float]:
+    bars = [each for each in charts(app)[0]["data"] if each["type"] == "bar"]
+    coloured = [each for each in bars if "cmin" in each["marker"]]
+    return [value for each in coloured for value in numbers(each["customdata"])[:, 2]]
+
+
+@pytest.mark.usefixtures("few_samples")
+def test_images_are_measured_over_the_sample_images() -> None:
+    app = open_image("effect", over="corpus")
+    assert "Over 5 images, " in said(app)
+    assert "on 5 of the images" in said(app)
+    assert alerts(app) == ""
+
+
+@pytest.mark.usefixtures("few_samples")
+def test_values_are_drawn_before_they_are_compared_and_what_was_measured_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    measured: list[tuple[int, int]] = []
+    headlines: list[str] = []
+    original, headline = heads.sample_effects, corpus._headline
+
+    def noted(model: object, place: int, *given: object, draws: int, **more: object) -> object:
+        measured.append((draws, place))
+        if len(measured) == 7:
+            raise ModelError("Stopped here.")
+        return original(model, place, *given, draws=draws, **more)  # type: ignore[arg-type]
+
+    def shown(*given: object) -> str:
+        headlines.append(headline(*given))  # type: ignore[arg-type]
+        return headlines[-1]
+
+    monkeypatch.setattr(corpus, "sample_effects", noted)
+    monkeypatch.setattr(corpus, "_headline", shown)
+    app = open_app("effect", model=NOVELS, text=BOOK, over="corpus", replace="zero")
+    assert "Stopped here." in alerts(app)
+    assert "changes most" in headlines[0]
+    assert measured == [*((0, place) for place in range(5)), (10, 0), (10, 1)]
+    app.run()
+    assert measured[7:] == [(10, place) for place in range(5)]
+    assert "matters most" in headlines[-1] or "no head" in headlines[-1]
+    app.run()
+    assert len(measured) == 12
+
+
+def _open(**link: str) -> AppTest:
+    return open_app("effect", **{"text": BOOK, "part": "away", "layer": "4", "head": "2"} | link)
+
+
+def _drawn(app: AppTest, chart: int) -> np.ndarray:
+    """The numbers of one of the three heatmaps."""
+    return numbers(charts(app)[chart]["data"][0]["z"])
+
+
+def test_without_a_head_the_head_that_moved_most_stands_before_and_after() -> None:
+    app = _open(replace="zero")
+    result = ablate(load("bundled/minilm"), BOOK, heads=[(3, 1)], replace="zero")
+    table = moved_table(result.before, result.after)
+    most = divmod(int(table["moved"].argmax()), 12)
+    assert most[0] > 3
+    shown = f"{result.change:.3g}".replace("-", "−")
+    assert f"**Without L4 H2 the sentence vector changes by {shown} (1 − cosine)" in said(app)
+    assert f"in random directions by {result.control:.3g} at most." in said(app)
+    assert f"L{most[0] + 1} H{most[1] + 1} is the head that moved most" in said(app)
+    before, after = (each.attention(*most) for each in (result.before, result.after))
+    drawn = [_drawn(app, chart) for chart in range(3)]
+    assert drawn[0] == pytest.approx(before, abs=1e-6)
+    assert drawn[1] == pytest.approx(after, abs=1e-6)
+    assert drawn[2] == pytest.approx(after - before, abs=1e-6)
+    tops = [charts(app)[chart]["data"][0]["zmax"] for chart in range(2)]
+    assert tops[0] == tops[1]
+
+
+def test_a_whole_layer_is_taken_away_together() -> None:
+    app = _open(take="layer", layer="2")
+    result = ablate(load("bundled/minilm"), BOOK, heads=[(1, head) for head in range(12)])
+    assert f"Without the heads of layer 2 the sentence vector changes by {result.change:.3g}" in (
+        said(app)
+    )
+
+
+def test_the_pair_that_is_held_on_the_heatmap_is_taken_away() -> None:
+    app = open_app("heatmap", text=BOOK, layer="4", head="2", cell="11,5")
+    app.button(key="open_pair_effect").click().run()
+    assert "**Without `it` → `book` in L4 H2 the sentence vector changes by" in said(app)
+    weight = trace_text(load("bundled/minilm"), BOOK).attention(3, 1)[10, 4]
+    assert f"The edge had a weight of {weight:.2g};" in said(app)
+    app = _open(take="edge", cell="11,5", shown="L4H2", scope="all")
+    assert "asks for an edge in all heads, which" in alerts(app)
+    cut = ablate(load("bundled/minilm"), BOOK, cells=[Cell(10, 4, 3, 1)])
+    assert f"changes by {cut.change:.3g}".replace("-", "−") in said(app)
+    assert np.isnan(_drawn(app, 1)[10, 4])
+    assert np.isfinite(_drawn(app, 1)).sum() == 13 * 13 - 1
+    app.selectbox(key="cut_key").set_value("4").run()
+    assert "**Without `it` → `this` in L4 H2" in said(app)
+    assert app.session_state["cell"] == [11, 4]
+    app.switch_page("pages/heatmap.py").run()
+    assert app.query_params["cell"] == "11,4"
+
+
+def test_an_edge_that_a_causal_model_forbids_was_never_there() -> None:
+    app = _open(take="edge", cell="2,4", model="bundled/gpt2-novels", text=NOVEL)
+    assert "The edge had a weight of 0;" in said(app)
+    assert "changes by 0 (nats), no more than by chance" in said(app)
+
+
+def test_a_query_that_would_keep_no_key_is_refused_in_a_sentence() -> None:
+    app = _open(take="edge", cell="1,1", model="bundled/gpt2-novels", text=NOVEL)
+    assert "A query would be left without any key to attend to." in alerts(app)
+
+
+def test_an_image_loses_heads_and_edges() -> None:
+    assert "**Without L" in said(open_image("effect", part="away"))
+    assert "→ `r" in said(open_image("effect", part="away", take="edge"))
+
+
+def test_a_model_that_cannot_be_intervened_on_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise UnsupportedModelError("{name} cannot be intervened on.", "Use another.", "tiny")
+
+    monkeypatch.setattr(away, "_ablated", refuse)
+    assert "`tiny` cannot be intervened on" in alerts(_open())
+
+
+def test_the_answer_and_the_lines_are_those_of_the_analysis() -> None:
+    token = 11
+    app = open_app("effect", text=BOOK, part="paths", token=str(token))
+    model = load(MINILM)
+    trace = trace_text(model, BOOK)
+    mixing = token_mixing(model, trace)
+    assert mixing is not None
+    paths = follow_paths(mixing, token - 1)
+    control = as_many_paths(uniform_mixing(trace, mixing), token - 1, paths.count)
+    assert control.count >= paths.count > 0
+    assert f"the {paths.count} lines drawn account for {100 * paths.accounted:.0f} %" in said(app)
+    beside = f"under uniform attention {control.count} lines: {100 * control.accounted:.0f} %"
+    assert beside in said(app)
+    first = int(np.argmax(paths.relevance[0]))
+    name = "itself" if first == token - 1 else f"`{trace.tokens[first].display}`"
+    shown = f"comes from {name} ({100 * paths.relevance[0, first]:.0f} %)"
+    assert f"**`{trace.tokens[token - 1].display}` {shown}" in said(app)
+    data = sent(app, "paths")
+    assert data["target"] == token - 1
+    edges = np.reshape(data["edges"], (-1, 3)).astype(int)
+    assert [tuple(each) for each in edges] == [tuple(each) for each in np.argwhere(paths.kept)]
+    assert_same_shares(data["flows"], paths.flows[paths.kept], trace)
+    assert_same_shares(data["relevance"], paths.relevance.ravel(), trace)
+
+
+def test_where_no_line_can_be_drawn_no_share_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core.analysis.rollout, "LINES", 0)
+    app = open_app("effect", text=BOOK, part="paths", token="10")
+    assert sent(app, "paths")["edges"].size == 0
+    assert "strongest flows form no whole path" in said(app)
+    assert "lines drawn account for" not in said(app)
+
+
+def test_it_follows_the_held_query_then_the_word_that_home_names() -> None:
+    assert sent(open_app("effect", text=BOOK, part="paths"), "paths")["target"] == 10  # it
+    app = open_app("effect", text=BOOK, part="paths", cell="10,5")
+    assert sent(app, "paths")["target"] == 9
+    app = open_app("effect", text=BOOK, part="paths", cell="10,5", token="3")
+    assert sent(app, "paths")["target"] == 2
+    app.session_state["text"] = "It rains in the north."
+    app.run()
+    assert app.session_state["token"] == []
+    assert alerts(app) == ""
+
+
+def test_a_link_to_a_token_that_is_not_there_is_reported() -> None:
+    app = open_app("effect", text=BOOK, part="paths", token="99")
+    assert "some of it is not in this text" in alerts(app)
+    assert sent(app, "paths")["target"] == 10
+
+
+def test_what_cannot_be_followed_is_said(folder_of: FolderOf) -> None:
+    app = open_app("effect", model=str(folder_of("gemma2")), text="it rains", part="paths")
+    assert "Where a token comes from cannot be said for this model" in said(app)
+    assert alerts(app) == ""
+
+
+# ---- with few directions, which stay until all of this file has run ---------------------------
+
+
+@pytest.mark.usefixtures("few_effects")
+def test_beside_an_effect_stands_what_the_head_changes_alone() -> None:
+    link = {"text": BOOK, "layer": "2", "head": "3", "measure": "logit_difference"}
+    app = open_app("effect", model=NOVELS, **link)
+    alone = direct_effects(load(NOVELS), BOOK, "mean", "logit_difference")[1, 2]
+    (row,) = [line for line in said(app).splitlines() if line.startswith("| its mean")]
+    assert row.endswith(f"| {alone:.3g} |".replace("-", "−"))
 
 
 @pytest.mark.usefixtures("few_effects")

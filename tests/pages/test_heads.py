@@ -39,9 +39,6 @@ def listed(app: AppTest) -> list[str]:
     return re.findall(r"^\*\*(L\d+ H\d+)\*\* · z = ", said(app), re.MULTILINE)
 
 
-# ---- the screen of all entries ------------------------------------------------------------------
-
-
 @pytest.fixture
 def steepness(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A measure that somebody adds: one record with its function."""
@@ -99,9 +96,6 @@ def test_all_entries_say_the_same_of_a_head() -> None:
         assert "**Effect:** replaced by its mean, the sentence vector changes by" in said(effect)
 
 
-# ---- every part -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("score", "caption"),
     [
@@ -114,9 +108,6 @@ def test_all_entries_say_the_same_of_a_head() -> None:
 )
 def test_the_map_is_coloured_by_pattern_or_by_a_score(score: str, caption: str) -> None:
     assert caption in said(open_app("patterns", score=score))
-
-
-# ---- one text ---------------------------------------------------------------------------------
 
 
 def test_minilms_previous_token_head_is_named_with_its_score_and_baseline() -> None:
@@ -188,9 +179,6 @@ def test_a_pattern_with_too_few_query_tokens_names_no_head() -> None:
     assert "same token elsewhere" not in set(table(app)["class"])
 
 
-# ---- the sample corpus ------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 def test_the_corpus_is_measured_once_sentence_by_sentence_with_intervals(
     monkeypatch: pytest.MonkeyPatch,
@@ -238,9 +226,6 @@ def counting(
             yield index, trace_text(model, text)
 
     return run
-
-
-# ---- unusual heads ---
 
 
 def test_the_title_answers_and_unusual_means_one_thing() -> None:

@@ -16,7 +16,7 @@ from core.model import load, trace_text
 from core.screens.query_key import picture
 from core.screens.query_key import search as search_module
 from core.screens.query_key.choice import Choice
-from core.screens.query_key.report import make_report
+from core.screens.query_key.heads import make_report
 from core.ui.cache import TraceKey
 from tests.opening import open_app
 from tests.pages.conftest import BOOK, alerts, said

@@ -4,11 +4,8 @@ from core.analysis.anomalies.flags import FLAGS, Row
 from core.analysis.anomalies.measures import MEASURES, HeadMeasure, measure_heads
 from core.analysis.anomalies.table import (
     anomaly_table,
-    as_map,
     corpus_table,
     flagged,
-    head_row,
-    max_row,
     with_flag,
 )
 
@@ -18,11 +15,8 @@ __all__ = [
     "HeadMeasure",
     "Row",
     "anomaly_table",
-    "as_map",
     "corpus_table",
     "flagged",
-    "head_row",
-    "max_row",
     "measure_heads",
     "with_flag",
 ]

@@ -28,8 +28,7 @@ import numpy as np
 
 from core.analysis.anomalies.measures import MEASURES, HeadMeasure, Measures
 from core.analysis.arrays import Bools, Floats
-from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
-from core.analysis.head_patterns.naming import THRESHOLDS
+from core.analysis.head_patterns.naming import MIN_TOKENS, THRESHOLDS
 from core.analysis.statistics import OUTLIER, robust_z
 from core.vocabulary import percent
 

@@ -1,26 +1,22 @@
 """Measures of heads: one record each, and one function from a trace to (layer, head).
 
-A new measure is a record in ``measures.toml``, or one added to `MEASURES`, and its function. The
-map, the card, the scatter, the table, its file and the run over a corpus take it from there.
+A new measure is a record of `MEASURES` and its function. The map, the card, the scatter, the table,
+its file and the run over a corpus take it from there.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from core.analysis.anomalies.contribution import Columns, columns, null_attention, over_median
-from core.analysis.anomalies.norms import norm_disparity
 from core.analysis.arrays import Floats, Indices
 from core.model.trace import Array, Trace
 
 Measures = Mapping[str, Floats]  # (layer, head) by name
-Need = Literal["text", "W_O", "control"]
 _PARTS = ("attention", "uniform", "contribution", "value")  # of the first token and of the sink
 
 
@@ -41,25 +37,34 @@ class HeadMeasure:
     """
 
     title: str
-    unit: str
+    unit: str = "attention"
     bounds: tuple[float, float] | None = (0.0, 1.0)
     side: Literal["above", "below", "both"] = "above"
-    needs: tuple[Need, ...] = ()
+    needs: tuple[Literal["text", "W_O", "control"], ...] = ()
     function: Callable[[Trace], Floats] | None = None
 
     @property
     def look(self) -> dict[str, Any]:
         """How a map shows it: arguments of :func:`core.figures.heads.head_map`."""
-        look: dict[str, Any] = {"title": self.unit, "reverse": self.side == "below"}
-        if self.bounds is not None:
-            look["bounds"] = self.bounds
-        return look | ({"signed": True} if self.side == "both" else {})
+        given = {"bounds": self.bounds, "signed": self.side == "both" or None}
+        look = {name: value for name, value in given.items() if value is not None}
+        return {"title": self.unit, "reverse": self.side == "below"} | look
 
 
-_RECORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+# In the order in which pages list them; the scores of patterns come first there.
 MEASURES: dict[str, HeadMeasure] = {
-    name: HeadMeasure(**{**each, "bounds": tuple(each.get("bounds", (0.0, 1.0))) or None})
-    for name, each in _RECORDS.items()
+    "first_attention": HeadMeasure("attention to the first token"),
+    "first_value": HeadMeasure("the first token's value over the median", "× median", side="below"),
+    "sink_attention": HeadMeasure("attention to the strongest column", needs=("text",)),
+    "null_attention": HeadMeasure("null attention"),
+    "entropy": HeadMeasure("relative entropy", "H / ln n", side="below"),
+    "offset_attention": HeadMeasure("attention to the previous, own or next token"),
+    "norm_log_ratio": HeadMeasure("log2 of |q| over |k|", "log2", None, "both"),
+    "weight_similarity": HeadMeasure("correlation of W_Q and W_K", "r", (-1.0, 1.0), "both"),
+    "unusual": HeadMeasure("robust z", "robust z", None),
+    "effect": HeadMeasure("effect", "effect", None, needs=("control",)),
+    "share": HeadMeasure("what it writes", "× layer's mean", None, needs=("control", "W_O")),
+    "direct": HeadMeasure("effect alone", "effect", None, "both", needs=("control", "W_O")),
 }
 
 
@@ -68,7 +73,7 @@ def measure_heads(
 ) -> dict[str, Floats]:
     """Every measure of every head, float64 (layer, head) by name; only permitted pairs count.
 
-    - those of `norms.norm_disparity`.
+    - those of :func:`norm_disparity`.
     - ``first_attention``, ``first_uniform``: mean attention to the first key token, and its uniform
       baseline (1 / n, or the mean of 1 / (i + 1) in a causal model).
     - ``first_contribution``: the first token's share of what the head moves, the sum over i of
@@ -105,4 +110,28 @@ def _column(name: str, totals: Columns, position: Indices) -> dict[str, Floats]:
     return {
         f"{name}_{part}": np.take_along_axis(value, position[..., None], axis=-1)[..., 0]
         for part, value in zip(_PARTS, values, strict=True)
+    }
+
+
+def norm_disparity(trace: Trace) -> dict[str, Floats]:
+    """Lengths of queries and keys of every head, (layer, head) each, in the model's own units.
+
+    ``query_norm``, ``key_norm``: mean length; ``norm_difference``: mean |q| - mean |k|
+    (AttentionViz, Yeh et al. 2023, section 5.1.1); ``norm_log_ratio``: log2 of median |q| over
+    median |k|, nan where either is 0.
+    """
+    query, key = (
+        np.linalg.norm(vectors, axis=-1).astype(np.float64)
+        for vectors in (trace.queries, trace.kv_keys)
+    )
+    key = np.repeat(key, trace.group, axis=1)
+    query_median, key_median = np.median(query, axis=-1), np.median(key, axis=-1)
+    ratio = np.full(query_median.shape, np.nan)
+    defined = (query_median > 0) & (key_median > 0)
+    ratio[defined] = np.log2(query_median[defined] / key_median[defined])
+    return {
+        "query_norm": query.mean(axis=-1),
+        "key_norm": key.mean(axis=-1),
+        "norm_difference": query.mean(axis=-1) - key.mean(axis=-1),
+        "norm_log_ratio": ratio,
     }

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.analysis.anomalies.flags import FLAGS, Row, distances
+from core.analysis.anomalies.flags import FLAGS, distances
 from core.analysis.anomalies.measures import Measures, measure_heads
-from core.analysis.arrays import Floats, mean_of_finite
-from core.analysis.head_patterns.minimum_evidence import too_short
+from core.analysis.arrays import mean_of_finite
+from core.analysis.head_patterns.naming import too_short
 from core.analysis.statistics import OUTLIER, robust_z
 from core.model.trace import Array, Trace
 
@@ -109,21 +109,3 @@ def flagged(table: pd.DataFrame) -> pd.DataFrame:
 def with_flag(table: pd.DataFrame, name: str) -> pd.DataFrame:
     """The heads with this flag, in the table's order."""
     return table[[name in names.split(", ") for names in table["flags"]]]
-
-
-def head_row(table: pd.DataFrame, layer: int, head: int) -> Row:
-    """The row of one head, as people number it, as a dictionary by column."""
-    chosen = (table["layer"] == layer) & (table["head"] == head)
-    return table[chosen].to_dict("records")[0]
-
-
-def max_row(table: pd.DataFrame, column: str) -> Row:
-    """The row of the head with the largest magnitude in a column; some must not be nan."""
-    index = int(np.nanargmax(table[column].abs().to_numpy()))
-    return table.iloc[[index]].to_dict("records")[0]
-
-
-def as_map(table: pd.DataFrame, column: str) -> Floats:
-    """One column of the table as float64 (layer, head)."""
-    shape = table["layer"].nunique(), table["head"].nunique()
-    return table[column].to_numpy(dtype=np.float64).reshape(shape)

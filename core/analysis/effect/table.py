@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from core.analysis.arrays import Floats
 from core.analysis.statistics import false_discovery, gamma_p, holm, pooled_p, rank_p
-from core.vocabulary import Layered
+from core.vocabulary import Layered, labels_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# What a head writes, as a share of the mean head of its layer: below the first it is inactive,
-# whatever its lines look like; below the second it writes little. Ours: sink mass alone misses
-# heads that write nothing (Sandoval-Segura et al. 2025), and their norms tell them.
-INACTIVE, LITTLE = 0.1, 0.5
+    from core.model.trace import Trace
+
+# Of what the mean head of its layer writes: a head below it is inactive, whatever its lines look
+# like. Ours; sink mass alone misses heads that write nothing (Sandoval-Segura et al. 2025).
+INACTIVE = 0.1
 FALSE_DISCOVERY = 0.1  # of the heads that exceed chance on the map, the share that may not
 LEADERS, LEVEL = 5, 0.05  # heads of largest effect, and the chance that any is wrongly claimed
 NEGLIGIBLE = 0.01  # of the largest effect: what is smaller is taken for nothing
@@ -215,6 +216,27 @@ def parts_table(
     return table
 
 
+def moved_table(before: Trace, after: Trace) -> pd.DataFrame:
+    """How much of its attention each head moved, a row per head, in the order of layers and heads.
+
+    Columns ``layer`` and ``head`` (from 1); ``moved``, half the sum of absolute changes of a row,
+    which is the share of the query's attention that went elsewhere, its mean over tokens;
+    ``largest``, the largest change of one weight by size, with its sign, and its ``query`` and
+    ``key``, as :func:`core.vocabulary.labels_of` calls them.
+    """
+    import pandas as pd
+
+    labels, rows = labels_of(before.tokens), []
+    for layer, label in enumerate(before.layer_labels):
+        for head, change in enumerate(after.attention(layer) - before.attention(layer)):
+            sizes = np.abs(change, dtype=np.float64)
+            query, key = (int(each) for each in np.unravel_index(sizes.argmax(), sizes.shape))
+            moved = float(sizes.sum(axis=-1).mean() / 2)
+            largest = float(change[query, key])
+            rows.append((label, head + 1, moved, largest, labels[query], labels[key]))
+    return pd.DataFrame(rows, columns=["layer", "head", "moved", "largest", "query", "key"])
+
+
 def largest_effect(table: pd.DataFrame) -> dict[str, Any] | None:
     """The row whose effect is largest by size; None where there is none."""
     sizes = table["effect"].abs()
@@ -227,9 +249,8 @@ def largest_effect(table: pd.DataFrame) -> dict[str, Any] | None:
 def _median_of_others(sizes: Floats) -> Floats:
     """The median of the other heads of the layer; nan where there are none."""
     others = np.full_like(sizes, np.nan)
-    for layer, own in enumerate(sizes):
-        for head in range(len(own)):
-            rest = np.delete(own, head)
-            if np.isfinite(rest).any():
-                others[layer, head] = np.nanmedian(rest)
+    for layer, head in np.ndindex(sizes.shape):
+        rest = np.delete(sizes[layer], head)
+        if np.isfinite(rest).any():
+            others[layer, head] = np.nanmedian(rest)
     return others

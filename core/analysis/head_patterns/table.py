@@ -53,7 +53,7 @@ def pattern_table(
     above the threshold and above the uniform baseline, over enough query tokens. ``confidence`` is
     how far the score is on the way from there (0) to all attention (1), nan for "none"; several
     texts add ``stability``, the share of resamples with the same pattern. Below
-    `minimum_evidence.MIN_TOKENS` tokens most names are accidents; the pages give none there.
+    `naming.MIN_TOKENS` tokens most names are accidents; the pages give none there.
     """
     import pandas as pd
 

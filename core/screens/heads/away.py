@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import streamlit as st
 
-from core.analysis.effect.moved import moved_table
+from core.analysis.effect.table import moved_table
 from core.analysis.pairs import permitted
 from core.analysis.strongest_link import strongest_links
 from core.figures.heatmap import colour_limit, heatmap_figure
@@ -17,6 +17,7 @@ from core.model.interventions.ablation import Cell
 from core.model.interventions.heads import Replace
 from core.model.interventions.measures import Measure
 from core.screens.heads.effects import (
+    MEASURED,
     limits,
     model_of,
     notes,
@@ -34,7 +35,6 @@ from core.ui.navigation import ask
 from core.ui.place import CELL, draw_stepper, held_cell, pick_head
 from core.ui.place import head as declare_head
 from core.ui.place import layer as pick_layer
-from core.ui.words.labels import MEASURED
 from core.ui.words.messages import quote, show_model_error
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose

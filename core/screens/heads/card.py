@@ -4,28 +4,38 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import streamlit as st
 
 from core.analysis.anomalies import FLAGS, Row
-from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
-from core.analysis.head_patterns.naming import NAMING, NONE, TOO_SHORT
+from core.analysis.head_patterns.naming import MIN_TOKENS, NAMING, NONE, TOO_SHORT
+from core.analysis.statistics import OUTLIER
+from core.screens.heads.effects import MEASURED, replacements_of
 from core.screens.heads.measured import Heads
-from core.ui.words.labels import MEASURED
 from core.ui.words.numbers import number
 from core.ui.words.pattern_words import pattern_names, words_for
 from core.ui.words.prose import Prose
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from core.model import Trace
+
 _words = Prose(__file__)
 
 
-def describe(heads: Heads, *, effect: bool = True) -> str:
+def describe(heads: Heads, *, odd: bool = True, effect: bool = True) -> str:
     """All that is known of the chosen head, a paragraph each (Markdown)."""
-    odd = odd_sentences(heads.row)
-    known = not (heads.short and odd)  # else the page says that its pattern is not
-    parts = [pattern_sentence(heads) if known else "", odd]
-    return "\n\n".join(filter(None, [*parts, effect_sentence(heads) if effect else ""]))
+    oddities = odd_sentences(heads.row)
+    known = not (heads.short and oddities)  # else the page says that its pattern is not
+    parts = [
+        pattern_sentence(heads) if known else "",
+        oddities if odd else "",
+        effect_sentence(heads) if effect else "",
+    ]
+    return "\n\n".join(filter(None, parts))
 
 
 def pattern_sentence(heads: Heads) -> str:
@@ -105,8 +115,29 @@ def effect_sentence(heads: Heads) -> str:
         return ""
     return _words(
         "effect",
+        replaced=replacements_of(heads.key.modality)[facts["replace"]],
         effect=number(row["effect"], ".3g"),
         measured=MEASURED[facts["measure"]],
         unit=facts["unit"],
         exceeds=bool(row["exceeds"]),
     )
+
+
+def show_definition(parts: str) -> None:
+    """A link to the definition, source and threshold of a view, a paragraph each (Markdown)."""
+    with st.popover("Definition", type="tertiary", width="content"):
+        st.markdown(parts)
+
+
+def show_flag_definition(name: str, trace: Trace, subject: str = "") -> None:
+    """The same for a flag; the `subject` is said where the page is about something else too."""
+    least = f"{MIN_TOKENS} {trace.input.queries}"
+    flag, limits = FLAGS[name], FLAGS[name].limits
+    show_definition(
+        _words("definition", subject=subject, flag=flag, limits=limits, z=OUTLIER, least=least)
+    )
+
+
+def values_note(table: pd.DataFrame) -> str:
+    """How values count, for captions."""
+    return _words("values" if table.attrs["values"] == "|f(v)|" else "values_alone")

@@ -17,25 +17,25 @@ from core.model.interventions.heads import SINGLE_DRAWS
 from core.screens.heads import effects
 from core.screens.heads.card import describe
 from core.screens.heads.effects import (
+    MEASURED,
     Step,
     effects_of_head,
     followed,
     leaders_of,
     measured_effects,
     notes,
+    replacements_of,
     shipped_effects,
 )
 from core.screens.heads.measured import Heads
-from core.screens.heads.screen import show_numbers, show_overview
+from core.screens.heads.screen import show_effect_map, show_numbers, show_overview
 from core.ui import controls
 from core.ui.cache import TraceKey, first_model
 from core.ui.current import awaited_text
 from core.ui.downloads import contents
-from core.ui.heads import HeadTable, names_of, show_head_map
+from core.ui.heads import HeadTable, names_of
 from core.ui.navigation import ask
-from core.ui.place import choose_head
 from core.ui.presets import Preset
-from core.ui.words.labels import MEASURED, replacements_of
 from core.ui.words.numbers import in_a_row, number
 from core.ui.words.prose import Prose
 
@@ -85,32 +85,6 @@ def show_effects(heads: Heads, found: Effects, colours: Palette) -> DeltaGenerat
         st.markdown("\n".join(table_of_methods()))
         st.caption(_words("traps"))
     return place
-
-
-def show_effect_map(
-    heads: HeadTable,
-    colours: Palette,
-    caption: str,
-    *,
-    compared: bool,
-    chosen: bool = True,
-    key: str = "effect_map",
-) -> None:
-    """The map of effects, with a dot for heads beyond chance if that is known."""
-    show_head_map(
-        heads.trace,
-        heads.grid("effect"),
-        f"effect on the {MEASURED[heads.table.attrs['measure']]}",
-        colours,
-        key=key,
-        on_open=choose_head,
-        chosen=(heads.layer, heads.head) if chosen else None,
-        title=heads.table.attrs["unit"],
-        large=True,
-        beyond=heads.grid("exceeds") if compared else None,
-    )
-    if caption:
-        st.caption(caption)
 
 
 def show_first() -> DeltaGenerator:
@@ -202,12 +176,11 @@ def _show_card(heads: Heads, found: Effects) -> None:
         )
     others = number(row["others"], ".3g", missing="–")
     facts = {"measured": MEASURED[measure], "unit": found.unit, "draws": SINGLE_DRAWS}
-    with st.container(border=True):
-        st.markdown(verdict, help=_words("rule", draws=SINGLE_DRAWS))
-        st.markdown("\n".join(rows))
-        st.caption(_words("ways", others=others, replaced=replaced[found.replace], facts=facts))
-        st.markdown(describe(heads, effect=False))
-        show_numbers(heads)
+    st.markdown(verdict, help=_words("rule", draws=SINGLE_DRAWS))
+    st.markdown("\n".join(rows))
+    st.caption(_words("ways", others=others, replaced=replaced[found.replace], facts=facts))
+    st.markdown(describe(heads, effect=False))
+    show_numbers(heads)
 
 
 def _marked(effect: float, control: float) -> str:

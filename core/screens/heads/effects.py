@@ -31,7 +31,6 @@ from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measure_once
 from core.ui.serve import images
 from core.ui.serve.long_work import Bar, Shared
-from core.ui.words.labels import MEASURED, replacements_of
 from core.ui.words.messages import quote
 from core.ui.words.prose import Prose
 
@@ -53,6 +52,13 @@ _DOES: dict[Step, str] = {
     "map": "Random directions of every head",
 }
 _words = Prose(__file__, "words_effect.md")
+MEASURED: dict[Measure, str] = {  # as pages call it
+    "kl": "next-word distribution",
+    "logit_difference": "lead of the likeliest word",
+    "loss": "loss",
+    "sentence": "sentence vector",
+    "class": "class",
+}
 
 
 def model_of(key: TraceKey) -> LoadedModel:
@@ -80,6 +86,11 @@ def _cut(key: TraceKey) -> Trace:
 def measured_trace(trace: Trace, key: TraceKey) -> Trace:
     """The trace of as much of a text as is measured."""
     return _cut(key) if key.image is None and len(trace.tokens) > MAX_TOKENS else trace
+
+
+def replacements_of(modality: str) -> dict[Replace, str]:
+    """What a head can be replaced by, in words: of a text or of an image."""
+    return {"mean": "its mean", "zero": "zero", "resample": f"another {modality}'s"}
 
 
 def pick_replacement(key: TraceKey) -> Replace:
@@ -249,7 +260,8 @@ def with_effects(heads: Heads, replace: Replace, measure: Measure) -> tuple[Head
 def with_known_effects(heads: Heads) -> Heads:
     """The same where this visitor has seen them, or they come with the app; else the heads."""
     known = st.session_state.get(_KNOWN, ())
-    replace, measure = known[1:] if known[:1] == (heads.key,) else ("mean", "sentence")
+    shipped: tuple[Replace, Measure] = ("mean", "sentence")
+    replace, measure = known[1:] if known[:1] == (heads.key,) else shipped
     kept = _place(heads.key, replace, measure, "map").kept
     if heads.over_corpus or not kept:
         return heads

@@ -21,7 +21,8 @@ from core.model.interventions.heads import (
     samples_of,
 )
 from core.model.interventions.measures import Measure
-from core.screens.heads.effect import show_effect_map
+from core.screens.heads.effects import MEASURED
+from core.screens.heads.screen import show_effect_map
 from core.ui import cache, controls
 from core.ui.cache import TraceKey
 from core.ui.corpus_walk import measure_once
@@ -30,7 +31,6 @@ from core.ui.heads import HeadTable, show_overview, show_table
 from core.ui.navigation import ask
 from core.ui.place import choose_head
 from core.ui.serve.long_work import Bar, Shared
-from core.ui.words.labels import MEASURED
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
 
@@ -60,14 +60,11 @@ def pick_over(key: TraceKey) -> bool:
 
 
 @st.cache_resource(max_entries=_MAX_KEPT, show_spinner=False)
-def _place(
-    model: str,  # noqa: ARG001 - the key, as all of these
-    modality: str,  # noqa: ARG001
-    replace: str,  # noqa: ARG001
-    measure: str,  # noqa: ARG001
-    draws: int,  # noqa: ARG001
-) -> Shared[list[list[Effects]]]:
-    """A place for what was measured, shared by all visitors; empty until a run has finished."""
+def _place(*key: str | int) -> Shared[list[list[Effects]]]:  # noqa: ARG001
+    """A place for what was measured, shared by all visitors; empty until a run has finished.
+
+    Its key is the model, its modality, the replacement, the measure and the number of directions.
+    """
     return Shared([])
 
 
@@ -131,16 +128,11 @@ def show_corpus(heads: HeadTable, corpus: Corpus, colours: Palette) -> Callable[
     over_head = _words("over_head", head=heads.name, passes=passes, facts=facts)
     held = contents("effect", heads.trace.model, "corpus", text=False)
     draw_map = partial(show_effect_map, heads, colours, caption, compared=compared > 0)
-    place = show_overview(heads, held, draw_map, partial(_show_card, over_head))
+    place = show_overview(heads, held, draw_map, partial(st.markdown, over_head))
     with st.expander("Every measure of every head"):
         titles = {name: name for name in map(str, heads.table) if name not in ("layer", "head")}
         show_table(heads, titles, key="heads_table", on_open=choose_head)
     return partial(_go_on, place, corpus)
-
-
-def _show_card(words: str) -> None:
-    with st.container(border=True):
-        st.markdown(words)
 
 
 def _go_on(place: DeltaGenerator, corpus: Corpus) -> None:

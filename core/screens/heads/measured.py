@@ -21,8 +21,7 @@ from core.analysis.anomalies.measures import Measures
 from core.analysis.head_patterns import pattern_table
 from core.analysis.head_patterns.induction import Induction, induction_scores
 from core.analysis.head_patterns.measure import Measured, mean_scores, measure_text
-from core.analysis.head_patterns.minimum_evidence import too_short
-from core.analysis.head_patterns.naming import NAMING, score_limits
+from core.analysis.head_patterns.naming import NAMING, score_limits, too_short
 from core.analysis.head_patterns.registry import PATTERNS
 from core.analysis.head_patterns.similarity import (
     MAX_LOGARITHMS,
@@ -117,7 +116,11 @@ class Heads(HeadTable):
         own = {score: HeadMeasure(name, name) for name, score in reversed(titles.items())}
         if "distance" in own:  # in tokens
             own["distance"] = HeadMeasure(names["distance"], names["distance"], None)
-        there = {name: each for name, each in MEASURES.items() if name in self.table}
+        there = {
+            name: each
+            for name, each in MEASURES.items()
+            if name in self.table and not (self.over_corpus and "text" in each.needs)
+        }
         return own | {name: each for name, each in there.items() if name not in own}
 
 

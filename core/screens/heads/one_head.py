@@ -19,9 +19,13 @@ from core.figures.heatmap import colour_limit, heatmap_figure
 from core.figures.palette import Palette
 from core.model import Trace
 from core.model.trace import Array
-from core.screens.heads.card import describe, nearest_pattern
+from core.screens.heads.card import (
+    describe,
+    nearest_pattern,
+    show_flag_definition,
+    values_note,
+)
 from core.screens.heads.measured import Heads
-from core.screens.heads.unusual import show_flag_definition, values_note
 from core.ui import cache, controls
 from core.ui.charts import show_chart
 from core.ui.words.messages import quote

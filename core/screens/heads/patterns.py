@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
-from core.analysis.head_patterns.naming import NAMING, NONE
+from core.analysis.head_patterns.naming import MIN_TOKENS, NAMING, NONE
 from core.analysis.head_patterns.registry import MIN_QUERY_TOKENS, PATTERNS
 from core.analysis.head_patterns.similarity import (
     Distances,
@@ -62,9 +61,11 @@ def show_patterns(heads: Heads, colours: Palette, score: str) -> None:
 
 def pick_colouring(heads: Heads) -> str:
     """What the map's colours show: the pattern, or any measure."""
+    scores = score_names(heads.trace)  # short ones: the row has no room for titles
+    names = {name: scores.get(name, name.replace("_", " ")) for name in heads.measures}
     return controls.choice(
         "score",
-        {"class": "head pattern"} | {name: each.title for name, each in heads.measures.items()},
+        {"class": scores["class"]} | names,
         "Colour by",
         subject="Heads can be coloured by",
         menu=True,

@@ -12,11 +12,12 @@ import streamlit as st
 from core.figures.heads import head_scatter
 from core.figures.palette import Palette
 from core.figures.patterns import pattern_looks
+from core.screens.heads.effects import MEASURED
 from core.screens.heads.measured import Heads
-from core.ui import controls
+from core.ui import address, controls
 from core.ui.cache import first_model
 from core.ui.downloads import Contents
-from core.ui.heads import show_heads, show_table
+from core.ui.heads import HeadTable, show_head_map, show_heads, show_table
 from core.ui.heads import show_overview as show_beside
 from core.ui.place import choose_head
 from core.ui.words.numbers import number
@@ -34,6 +35,7 @@ _REASONS = {
     "reasons": "reasons",
     "sink_token": "sink",
 }
+_IN_FILE = ("layer", "head", "_uniform", "_low", "_high")  # ends of columns of the file alone
 _NOT_PICKED = "–"
 
 
@@ -43,24 +45,52 @@ def show_overview(
     held: Contents,
     draw_map: Callable[[], object],
     card: Callable[[], object],
+    *,
+    border: bool = True,
 ) -> DeltaGenerator:
     """Gives the place below the map and the card."""
-    place = show_beside(heads, held, draw_map, card)
+    place = show_beside(heads, held, draw_map, card, border=border)
     with st.expander("Every measure of every head"):
         first_model.when_loaded(partial(_show_table, heads))
-    picked = [st.session_state.get(key, "") for key in ("x", "y")]
-    with st.expander("Any two measures", expanded=any(picked)):
+    picked = bool(address.asks_for("x") or st.session_state.get("x"))
+    with st.expander("Any two measures", expanded=picked):
         _show_scatter(heads, colours)
     return place
 
 
-def show_numbers(heads: Heads) -> None:
-    """All measures of the chosen head, behind a button of its card."""
+def show_effect_map(
+    heads: HeadTable,
+    colours: Palette,
+    caption: str,
+    *,
+    compared: bool,
+    chosen: bool = True,
+    key: str = "effect_map",
+) -> None:
+    """The map of effects, with a dot for heads beyond chance if that is known."""
+    show_head_map(
+        heads.trace,
+        heads.grid("effect"),
+        f"effect on the {MEASURED[heads.table.attrs['measure']]}",
+        colours,
+        key=key,
+        on_open=choose_head,
+        chosen=(heads.layer, heads.head) if chosen else None,
+        title=heads.table.attrs["unit"],
+        large=True,
+        beyond=heads.grid("exceeds") if compared else None,
+    )
+    if caption:
+        st.caption(caption)
+
+
+def show_numbers(heads: Heads, words: str = "") -> None:
+    """All measures of the chosen head below `words` (Markdown), behind a button of its card."""
     rows = ["| measure | value |", "|:--|--:|"]
     for name, each in heads.measures.items():
         rows.append(f"| {each.title} | {number(heads.row[name], '.3g', missing='–')} |")
-    with st.popover("All measures", type="tertiary", width="content"):
-        st.markdown("\n".join(rows))
+    with st.popover(f"More of {heads.name}", type="tertiary", width="content"):
+        st.markdown(f"{words}\n\n" + "\n".join(rows))
 
 
 def _show_table(heads: Heads) -> None:
@@ -69,7 +99,8 @@ def _show_table(heads: Heads) -> None:
     short = {name: each.short for name, each in score_words(heads.trace).items()}
     measured = {name: short.get(name, each.title) for name, each in heads.measures.items()}
     titles = _COLUMNS | measured | _REASONS
-    titles |= {name: name.replace("_", " ") for name in map(str, shown) if name.startswith("z_")}
+    others = [each for each in map(str, shown) if not each.endswith(_IN_FILE)]
+    titles |= {name: name.replace("_", " ") for name in others if name not in titles}
     rows = Heads(**{**vars(heads), "table": shown})
     show_table(rows, titles, key="heads_table", on_open=choose_head)
     st.caption(_words("table", stability="stability" in shown))

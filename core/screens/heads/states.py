@@ -13,8 +13,8 @@ from core.figures.palette import Palette
 from core.figures.patch_heat import heat_pixels
 from core.model import Trace
 from core.model.trace import Patches
+from core.screens.heads.card import show_definition
 from core.screens.heads.measured import Heads
-from core.screens.heads.unusual import show_definition
 from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.charts import show_chart

@@ -10,16 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from core.analysis.anomalies import FLAGS, Row, flagged, max_row, with_flag
+from core.analysis.anomalies import FLAGS, Row, flagged, with_flag
 from core.analysis.anomalies.flags import KINDS, RANDOM_SHARE
 from core.analysis.anomalies.measures import MEASURES
-from core.analysis.head_patterns.minimum_evidence import MIN_TOKENS
+from core.analysis.head_patterns.naming import MIN_TOKENS
 from core.analysis.layer_payload import LayerPayload, drawn_size
 from core.analysis.statistics import OUTLIER
 from core.components.head_view import show_one_head
 from core.figures.palette import Palette, token_colours
-from core.model import Trace
-from core.screens.heads.card import describe, distance
+from core.screens.heads.card import (
+    describe,
+    distance,
+    odd_sentences,
+    show_definition,
+    show_flag_definition,
+    values_note,
+)
 from core.screens.heads.measured import Heads
 from core.screens.heads.screen import show_numbers, show_overview
 from core.ui import controls
@@ -64,7 +70,7 @@ def show_unusual(heads: Heads, colours: Palette, flag: str | None) -> None:
     listed = [_at(heads, row) for row in _listed(odd, flag)]
 
     def draw_map() -> None:
-        _show_map(trace, heads, flag, colours)
+        _show_map(heads, flag, colours)
         if flag is None:
             st.caption(_words("squares"), help=_words("unusual"))
         else:
@@ -85,7 +91,8 @@ def show_unusual(heads: Heads, colours: Palette, flag: str | None) -> None:
 
     where = table.attrs["where"]
     held = contents("anomalies", trace.model, "", text=not heads.over_corpus, on=where)
-    show_overview(listed[0] if listed else heads, colours, held, draw_map, draw_cards)
+    chosen = listed[0] if listed else heads
+    show_overview(chosen, colours, held, draw_map, draw_cards, border=False)
     show_definition(_words("every_measure", values=values_note(table)))
 
 
@@ -109,9 +116,9 @@ def _show_card(heads: Heads, flag: str | None) -> None:
             key = f"open_{layer}_{head}_head_view"
             place = layer, head
             st.button("Open in Head view", key=key, type="tertiary", on_click=_open, args=place)
-        st.caption(describe(heads))
+        st.caption(odd_sentences(heads.row))
         _show_lines(heads)
-        show_numbers(heads)
+        show_numbers(heads, describe(heads, odd=False))
 
 
 def _open(layer: int, head: int) -> None:
@@ -164,7 +171,7 @@ def _of_flag(table: pd.DataFrame, odd: pd.DataFrame, name: str) -> str:
     )
 
 
-def _show_map(trace: Trace, heads: Heads, name: str | None, colours: Palette) -> None:
+def _show_map(heads: Heads, name: str | None, colours: Palette) -> None:
     """How far heads are from the others, or one measure; a clicked head shows what it moves."""
     measure = "unusual" if name is None else FLAGS[name].measure
     record, values = MEASURES[measure], heads.grid(measure).astype(np.float64)
@@ -176,7 +183,7 @@ def _show_map(trace: Trace, heads: Heads, name: str | None, colours: Palette) ->
     below = name is not None and FLAGS[name].limits.side == "below"
     look["reverse"] = below and not look.get("signed", False)
     show_head_map(
-        trace,
+        heads.trace,
         values,
         record.title,
         colours,
@@ -190,7 +197,7 @@ def _show_map(trace: Trace, heads: Heads, name: str | None, colours: Palette) ->
 def examples(heads: Heads) -> list[Preset]:
     """Views worth seeing; only patches can have high norms, and cross attention has no states."""
     given = heads.trace.input
-    resting = max_row(heads.table, "first_attention")
+    resting = heads.table.nlargest(1, "first_attention").iloc[0]
     place = {name: str(resting[name]) for name in ("layer", "head")}
     first = f"Why heads rest on {given.first}"
     presets = [Preset(first, _words("beneath"), {"anomaly": "moved", "latent": True, **place})]
@@ -199,23 +206,3 @@ def examples(heads: Heads) -> list[Preset]:
     if given.kind != "cross":
         presets.append(Preset("Massive activations", _words("massive"), {"anomaly": "states"}))
     return presets
-
-
-def show_definition(parts: str) -> None:
-    """A link to the definition, source and threshold of a view, a paragraph each (Markdown)."""
-    with st.popover("Definition", type="tertiary", width="content"):
-        st.markdown(parts)
-
-
-def show_flag_definition(name: str, trace: Trace, subject: str = "") -> None:
-    """The same for a flag; the `subject` is said where the page is about something else too."""
-    least = f"{MIN_TOKENS} {trace.input.queries}"
-    flag, limits = FLAGS[name], FLAGS[name].limits
-    show_definition(
-        _words("definition", subject=subject, flag=flag, limits=limits, z=OUTLIER, least=least)
-    )
-
-
-def values_note(table: pd.DataFrame) -> str:
-    """How values count, for captions."""
-    return _words("values" if table.attrs["values"] == "|f(v)|" else "values_alone")

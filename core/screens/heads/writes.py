@@ -57,7 +57,20 @@ def show_writes(
     ask(_words("writes_most", head=most, part=part, whole=_whole(parts)))
     held = contents("effect", trace.model, "writes")
     card = partial(_show_card, heads, parts, key)
-    place = show_overview(heads, held, partial(_show_map, heads, parts, colours), card)
+    draw_map = partial(
+        show_head_map,
+        trace,
+        parts.heads,
+        "what it writes",
+        colours,
+        key="effect_written",
+        on_open=choose_head,
+        chosen=(layer, head),
+        signed=True,
+        title=parts.unit,
+        large=True,
+    )
+    place = show_overview(heads, held, draw_map, card)
     name = "What each layer writes"
     written = np.nansum(parts.heads, axis=1)
     figure = parts_by_layer(trace.layer_labels, written, parts.layers, rest, parts.unit, colours)
@@ -107,21 +120,6 @@ def _whole(parts: DirectParts) -> str:
 def _listed(words: Sequence[WrittenWord]) -> str:
     """Words with what is added to their logits (Markdown)."""
     return in_a_row([f"{quote(each.display)} {number(each.logit, '+.2g')}" for each in words])
-
-
-def _show_map(heads: HeadTable, parts: DirectParts, colours: Palette) -> None:
-    show_head_map(
-        heads.trace,
-        parts.heads,
-        "what it writes",
-        colours,
-        key="effect_written",
-        on_open=choose_head,
-        chosen=(heads.layer, heads.head),
-        signed=True,
-        title=parts.unit,
-        large=True,
-    )
 
 
 def _show_lens(trace: Trace, key: TraceKey) -> None:

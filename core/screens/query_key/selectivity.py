@@ -24,13 +24,11 @@ from core.figures.palette import Palette
 from core.figures.patterns import feature_looks
 from core.model import trace_patches, untrained_twin
 from core.model.memory import return_freed_memory
-from core.screens.query_key.controls import ALL_THREE
 from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.downloads import contents
-from core.ui.heads import HeadTable, offer_table, show_gaps, show_heads, show_table
+from core.ui.heads import HeadTable, show_gaps, show_heads, show_overview, show_table
 from core.ui.place import choose_head
-from core.ui.presets import Preset
 from core.ui.serve.long_work import room_for_twin
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
@@ -101,21 +99,10 @@ def known_table(key: TraceKey) -> pd.DataFrame | None:
 
 def show_selectivity(follows: Follows, colours: Palette) -> None:
     """The map beside the chosen head, then the table."""
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        _show_map(follows, colours)
-        st.markdown(_words("counts", total=len(follows.table)))
-        st.table(follower_counts(follows.table).rename(columns={"twin": "untrained twin"}))
-    with right:
-        st.markdown(follows.sentence)
-        st.table(_head_table(follows.row))
-        st.button(
-            "Show its points",
-            key="query_key_open",
-            on_click=_open_points,
-            args=(follows.trace.layer_labels[follows.layer], follows.head + 1),
-        )
     known = follows.table.attrs
+    held = contents("what-heads-follow", follows.trace.model, "", permutations=known["moves"])
+    card = partial(_show_card, follows)
+    place = show_overview(follows, held, partial(_show_map, follows, colours), card)
     caption = _words(
         "follow_caption",
         patches=known["patches"],
@@ -124,8 +111,13 @@ def show_selectivity(follows: Follows, colours: Palette) -> None:
         min_r=MIN_CORRELATION,
         max_p=LEVEL,
     )
-    st.caption(caption)
-    _show_table(follows)
+    place.caption(caption)
+    titles = {"follows": "follows"}
+    for each in FEATURES:
+        titles |= {each: each, f"{each}_p": f"p {each}"}
+    with st.expander("Every head"):
+        show_table(follows, titles, key="query_key_followers", on_open=choose_head)
+        st.caption(_words("table"))
 
 
 def _show_map(follows: Follows, colours: Palette) -> None:
@@ -141,6 +133,15 @@ def _show_map(follows: Follows, colours: Palette) -> None:
         on_open=_open_points,
     )
     show_gaps(trace)
+    st.markdown(_words("counts", total=len(follows.table)))
+    st.table(follower_counts(follows.table).rename(columns={"twin": "untrained twin"}))
+
+
+def _show_card(follows: Follows) -> None:
+    st.markdown(follows.sentence)
+    st.table(_head_table(follows.row))
+    place = follows.trace.layer_labels[follows.layer], follows.head + 1
+    st.button("Show its points", key="query_key_open", on_click=_open_points, args=place)
 
 
 def _head_table(row: dict[str, Any]) -> pd.DataFrame:
@@ -153,24 +154,6 @@ def _head_table(row: dict[str, Any]) -> pd.DataFrame:
         "untrained twin": [number(row[f"twin_{each}"]) for each in FEATURES],
     }
     return pd.DataFrame(columns, index=list(FEATURES))
-
-
-def _show_table(follows: Follows) -> None:
-
-    st.header("Every head", anchor=False)
-    titles = {"follows": "follows"}
-    for each in FEATURES:
-        titles |= {each: each, f"{each}_p": f"p {each}"}
-    show_table(follows, titles, key="query_key_followers", on_open=choose_head)
-    held = contents(
-        "what-heads-follow",
-        follows.trace.model,
-        "",
-        permutations=follows.table.attrs["moves"],
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_words("table"), width="stretch")
-        offer_table(follows, held)
 
 
 def examples(followed: pd.DataFrame) -> list[Preset]:

@@ -1,14 +1,8 @@
-"""What pages call things that are not theirs alone: tokens, scores, effects of heads."""
+"""What pages call things that are not theirs alone: tokens and scores."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.model.trace import Trace
-
-if TYPE_CHECKING:
-    from core.model.interventions.heads import Replace
-    from core.model.interventions.measures import Measure
 
 
 def hide_special(trace: Trace) -> str:
@@ -34,17 +28,3 @@ def rule_notes(trace: Trace) -> str:
             " adds up to less than 1."
         )
     return " ".join(notes)
-
-
-MEASURED: dict[Measure, str] = {
-    "kl": "next-word distribution",
-    "logit_difference": "lead of the likeliest word",
-    "loss": "loss",
-    "sentence": "sentence vector",
-    "class": "class",
-}
-
-
-def replacements_of(modality: str) -> dict[Replace, str]:
-    """What a head can be replaced by, in words: of a text or of an image."""
-    return {"mean": "its mean", "zero": "zero", "resample": f"another {modality}'s"}
