@@ -11,7 +11,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from core.analysis.strongest_link import FoundLink
 from core.screens.head_view import take_report
-from tests.analysis.traces import causal
 from tests.browser.conftest import TEXT, Open, box_of, follow, reload, undo_by_back
 from tests.browser.views import await_report, first_trace, head_view_file, told, trace_of
 
@@ -216,13 +215,6 @@ def test_two_sentences_have_filters_in_sight_and_a_boundary(
     assert picked["pairs"] == "ab"
     filters.get_by_text("All").click()
     expect(queries).to_have_count(10)
-
-
-def test_a_causal_model_shows_no_lines_to_later_tokens(open_file: Open) -> None:
-    page = open_file(head_view_file(causal(trace_of("it was what it was")), pinned=[1]))
-    token(page, "keys", 3).hover()
-    expect(page.locator(".tip")).to_contain_text("no attention to later tokens")
-    expect(page.locator(".count")).to_contain_text(f"of {7 * 8 // 2 * 3} lines")
 
 
 def test_lines_follow_the_width_and_a_phone_shows_both_columns(open_file: Open) -> None:

@@ -45,25 +45,16 @@ def test_every_weight_arrives_as_one_byte_and_the_strongest_as_floats() -> None:
     assert (view["layers"], view["heads"], view["shape"]) == (2, 3, {"rows": 7, "columns": 7})
 
 
-def test_the_start_of_the_second_sentence_arrives() -> None:
+def test_marks_travel_with_the_tiles_and_with_where_the_second_sentence_begins() -> None:
     tokens = (token("a", 0, 0), token("b", 1, 1), token("c", 2, 2, segment=1))
-    view = sent(trace_with_attention(random_weights(3, 1, 1, 3), tokens))
-    assert [view[side]["segments"] for side in ("rows", "columns")] == [[0, 0, 1]] * 2
-
-
-def test_marks_travel_with_the_tiles() -> None:
-    trace = trace_with_attention(random_weights(4, 2, 2, 3))
+    trace = trace_with_attention(random_weights(4, 2, 2, 3), tokens)
     lit = np.array([[False, True], [False, False]])
     marks = Marks("previous token", np.array([[0.1, 0.9], [0.2, np.nan]]), lit, (0, 1))
-    look = Look("tiles", (1, 1))
-    view = sent(trace, look, marks)
+    view = sent(trace, Look("tiles", (1, 1)), marks)
+    assert [view[side]["segments"] for side in ("rows", "columns")] == [[0, 0, 1]] * 2
     assert view["lit"].tolist() == [0, 1, 0, 0]
     assert view["held"] == 3
     np.testing.assert_allclose(view["score"], [0.1, 0.9, 0.2, np.nan], atol=1e-7)
-
-
-def test_where_no_head_stands_out_none_is_dimmed_and_the_closest_is_named() -> None:
-    trace = trace_with_attention(random_weights(5, 2, 2, 3))
-    marks = Marks("next token", np.full((2, 2), 0.3), np.zeros((2, 2), bool), (1, 0))
-    view = sent(trace, None, marks)
-    assert (view["lit"].size, view["closest"]) == (0, 2)
+    none = Marks("next token", np.full((2, 2), 0.3), np.zeros((2, 2), bool), (1, 0))
+    view = sent(trace, None, none)
+    assert (view["lit"].size, view["closest"]) == (0, 2)  # none is dimmed, the closest is named

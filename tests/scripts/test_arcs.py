@@ -148,11 +148,6 @@ def test_the_score_is_divided_by_a_root_only_where_the_model_does(run: Run) -> N
     assert run(body, steps={**steps, "isPlain": True}, scaling=1.0)[1:] == [["times 1", "−2.00"]]
 
 
-def test_the_card_names_the_word_whose_scores_become_shares(run: Run) -> None:
-    cards = run('return cardWords("L4 H2", 32, 13, "it")')
-    assert cards[3][1].startswith("Softmax turns the scores of “it” into shares that add up to 1")
-
-
 def test_what_is_attended_to_by_itself_is_called_so(run: Run) -> None:
     parts = run('return pairWords(4, 1, 0.5, "it", "it")')
     said = "".join(text for text, _ in parts)

@@ -269,16 +269,18 @@ def test_the_sentence_names_the_strongest_pairs_over_heads(run: Run) -> None:
     assert parts == "it₂ attends to book 0.932 in H2 · it 0.500 in H5 · it₂ 0.300 in H5"
 
 
-def test_a_pair_the_model_does_not_permit_is_called_so(run: Run) -> None:
+def test_a_pair_the_model_does_not_permit_is_called_so_and_is_no_possible_line(run: Run) -> None:
     trace = trace_with_attention(np.tril(np.full((1, 1, 3, 3), 0.5, dtype=np.float32)))
     bits = np.packbits(np.tril(np.ones((3, 3), dtype=bool)))
     sent = replace(LayerPayload.drawn(trace, 0), permitted=bits)
-    note = run(
+    note, count = run(
         """const layer = readLayer(data, 0)
-        return pairNote(0, 2, {
+        const shown = { queries: [0, 1, 2], keys: [0, 1, 2] }
+        return [pairNote(0, 2, {
           tokens: bothSides(data.sides), layer, on: [0],
           top: 1, colours: ["#000"], causal: true,
-        }, -1)""",
+        }, -1), countSentence({ cells: [1, 3], layer, on: [0, 0], shown })]""",
         data=packed(trace, {0: sent}),
     )
+    assert count == "2 of 12 lines"
     assert note == ["t0 → t2", [["no attention to later tokens", None]]]

@@ -13,7 +13,7 @@ const SCALE = 4 // pixels of the file for one of the page
 const MAX = { side: 16_000, pixels: 64e6 } // of a canvas: browsers refuse larger ones
 const MARGIN = 16 // pixels
 const LINE = { height: 24, look: "overflow: hidden; white-space: pre; text-overflow: ellipsis" } // pixels of one
-const OUT = ".save, .tip, .hint, .plain, .press, .buttons, .choice, .control:not(.heads)" // what only a page has
+const OUT = ".save, .tip, .hint, .plain, .control:not(.heads)" // what only a page has
 const INHERITED =
   "color direction font-family font-size font-style font-weight letter-spacing line-height".split(
     " ",

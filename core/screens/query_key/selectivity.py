@@ -24,11 +24,13 @@ from core.figures.palette import Palette
 from core.figures.patterns import feature_looks
 from core.model import trace_patches, untrained_twin
 from core.model.memory import return_freed_memory
+from core.screens.query_key.controls import ALL_THREE
 from core.ui import cache
 from core.ui.cache import TraceKey
 from core.ui.downloads import contents
 from core.ui.heads import HeadTable, show_gaps, show_heads, show_overview, show_table
 from core.ui.place import choose_head
+from core.ui.presets import Preset
 from core.ui.serve.long_work import room_for_twin
 from core.ui.words.numbers import number
 from core.ui.words.prose import Prose
