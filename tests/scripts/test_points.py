@@ -162,13 +162,15 @@ def test_a_sentence_is_cut_at_words_around_its_token(
 
 
 def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
-    points = run("""const xs = [50, 54.4] // of the queries of "a" and "b"
-        return [false, true].map((searching) => {
-          const { of } = markPoints({ queries: 2, sentence: [0, 0], matches: [0, 1], searching })
-          const clear = [0, 1].filter((point) => of[point] > MARK.faded)
-          const items = clear.length ? clear : [0, 1]
-          return nearestItem(items, (point) => xs[point], () => 50, 52, 50, 12)
-        })""")
+    """The queries of "a" and "b" at 50 and 54.4 pixels; found is "b"."""
+    marks, points = run("""const xs = [50, 54.4]
+        const tokens = { queries: 2, sentence: [0, 0], matches: [0, 1], searching: true }
+        const view = { placed: () => ({ xOf: (i) => xs[i], yOf: () => 50 }), items: [0, 1] }
+        const nearest = (clear) => (
+          AllHeads.prototype.nearest.call({ ...view, clear }, null, 0, 52, 50, 12)
+        )
+        return [markPoints(tokens).of, [[], [1]].map(nearest)]""")
+    assert marks == [1, 2, 1, 2]  # faded, found
     assert points == [0, 1]
 
 
