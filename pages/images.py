@@ -16,14 +16,7 @@ from core.ui.frame.layout import control_row, pick_part, show_end
 from core.ui.navigation import ask
 from core.ui.place import pick_head
 from core.screens.images.help import MATHEMATICS, examples, explain, headline
-from core.screens.images.view import (
-    KEY,
-    file_later,
-    head_summaries,
-    pack_for_page,
-    restore_view,
-    take_report,
-)
+from core.screens.images import view as patches
 
 trace = current_trace()
 with control_row():
@@ -33,20 +26,21 @@ with control_row():
 
         over = pick_over()
     else:
-        layer, head = pick_head(trace, heads=head_summaries(trace))
+        layer, head = pick_head(trace, heads=patches.head_summaries(trace))
 presets.show(partial(examples, trace), measured_on=current_key(trace.model))
 if part == "distance":
     show_distance(trace, over)
 else:
     held = contents("patches", trace.model, "")  # the picture adds what is chosen in it
-    view = restore_view(trace)
+    view = patches.restore_view(trace)
     ask(headline(trace, int(layer), head), "Press a patch to see where it looks.")
-    show_patches(pack_for_page(trace, view, held), key=KEY, on_view=take_report)
+    data = patches.pack_for_page(trace, view, held)
+    show_patches(data, key=patches.KEY, on_view=patches.take_report)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(explain(trace, view), width="stretch")
         offer_file(
             "Save as HTML",
-            file_later(trace, view, held),
+            patches.file_later(trace, view, held),
             contents("patches", trace.model),
             ".html",
             help="One file that opens offline and works like this page.",
