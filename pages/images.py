@@ -12,17 +12,7 @@ from core.ui.downloads import contents, offer_page
 from core.ui.frame.layout import caption_row, control_row, pick_part, show_end
 from core.ui.navigation import ask
 from core.ui.place import pick_head
-from core.screens.images.view import (
-    KEY,
-    ROLLOUTS,
-    file_later,
-    head_summaries,
-    headline,
-    pack_for_page,
-    restore_view,
-    sends_all,
-    take_report,
-)
+from core.screens.images import view as patches
 
 trace = current_trace()
 with control_row():
@@ -32,23 +22,25 @@ with control_row():
 
         over = pick_over()
     else:
-        layer, head = pick_head(trace, heads=head_summaries(trace))
+        layer, head = pick_head(trace, heads=patches.head_summaries(trace))
 presets.show_for(trace)
 if part == "distance":
     show_distance(trace, over)
 else:
     held = contents("patches", trace.model, "")  # the picture adds what is chosen in it
-    view = restore_view(trace)
-    ask(headline(trace, int(layer), head), "Press a patch to see where it looks.")
-    show_patches(pack_for_page(trace, view, held), key=KEY, on_view=take_report)
-    rolls = view["head"] in ROLLOUTS
+    view = patches.restore_view(trace)
+    ask(patches.headline(trace, int(layer), head), "Press a patch to see where it looks.")
+    show_patches(
+        patches.pack_for_page(trace, view, held), key=patches.KEY, on_view=patches.take_report
+    )
+    rolls = view["head"] in patches.ROLLOUTS
     reading = words(
         "reading",
         from_query=view["direction"] == "from",
         inexact=rolls and cache.transformed_norms(current_key(trace.model)) is None,
-        few=not sends_all(trace),
+        few=not patches.sends_all(trace),
         layer=view["layer"],
     )
     with caption_row(reading):
-        offer_page(file_later(trace, view, held), contents("patches", trace.model))
+        offer_page(patches.file_later(trace, view, held), contents("patches", trace.model))
 show_end()

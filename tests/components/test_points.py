@@ -116,8 +116,7 @@ def test_tones_are_steps_of_a_scale_or_categories(kind: Any) -> None:
     categories = kind(
         colouring="category", legend=("a", "b"), tones=tones, shades=shades("category", 2)
     )
-    expected = np.resize([1, 2, 2, 0], count)
-    assert received(categories.packed())["tones"].tolist() == expected.tolist()
+    assert received(categories.packed())["tones"].tolist() == [*np.resize([1, 2, 2, 0], count)]
     assert not received(kind(tones=tones).packed())["tones"].any()  # queries against keys
 
 

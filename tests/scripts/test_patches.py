@@ -89,16 +89,6 @@ def test_a_rollout_is_shared_out_over_patches_where_only_they_count(run: Run) ->
     np.testing.assert_allclose(only, [0, 0, *(np.array(rollout[2:]) / 0.5)], atol=1e-6)
 
 
-def test_names_of_tokens_in_links_lead_back_to_them(run: Run) -> None:
-    data = packed(TRACE, 0)
-    names = run("return namesOf(data.sides.queries.labels)", data=data)
-    assert names[:4] == ["CLS", "REG1", "r1c1", "r1c2"]
-    assert names[-1] == "r3c4"
-    links = ["cls", "reg1", "r1c1", "r3c4", "none"]
-    found = run("return links.map((link) => tokenOf(link, names))", links=links, names=names)
-    assert found == [0, 1, 2, TOKENS - 1, None]
-
-
 def test_a_sentence_says_where_attention_goes(run: Run) -> None:
     body = """
       const weights = Float64Array.from([0.5, 0.3, 0.15, 0.05])

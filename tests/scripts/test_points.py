@@ -9,25 +9,16 @@ import pytest
 
 from tests.scripts.conftest import Run, RunWith
 
-SCRIPTS = (
-    *("points/texts", "points/labels", "points/lines", "points/marks", "points/placing"),
-    *("points/viewport", "points/one_head", "points/all_heads", "points/raster"),
-)
+NAMES = "texts labels lines marks viewport one_head all_heads raster"
 # "a b" and "c": b attends to a and to itself, a only to itself.
-LINES = [0, 0, 0.25, 0, 1, 1, 0.3, 0, 1, 0, 0.7, 0]
-TWO_TEXTS = {
-    "names": ["a", "b", "c"] * 2,
-    "queries": 3,
-    "sentence": [0, 0, 1],
-    "lines": LINES,
-    "lineCounts": [3],
-}
+LINES = {"lines": [0, 0, 0.25, 0, 1, 1, 0.3, 0, 1, 0, 0.7, 0], "lineCounts": [3]}
+TWO_TEXTS = {"names": ["a", "b", "c"] * 2, "queries": 3, "sentence": [0, 0, 1], **LINES}
 READ = "const [lines] = readLines({ ...texts, lines: Float32Array.from(texts.lines) })"
 
 
 @pytest.fixture(scope="module")
 def run(run_with: RunWith) -> Run:
-    return run_with(*SCRIPTS)
+    return run_with(*(f"points/{name}" for name in NAMES.split()))
 
 
 @pytest.fixture(scope="module")
@@ -90,30 +81,15 @@ def test_a_line_is_red_where_a_chosen_sources_strongest_key_is_a_chosen_target(r
     assert run(body, table=table, chosen=chosen, shown=[0, 1, 3]) == [every[1], every[3]]
 
 
-def test_points_are_placed_with_equal_axes_in_the_square_around_them(run: Run) -> None:
-    square, places = run("""const places = [2, 1, 10, 1, 10, 3, 2, 3] // 8 across, 2 up
-        const square = squareAround(places, [0, 1, 2, 3])
-        const grid = freeGrid(square, { width: 100, height: 100 }, { x: 10, y: 10 })
-        const place = placeTile(wholeView(grid), grid, { row: 0, column: 0 }, square, places, 0)
-        return [square, [0, 2].map((i) => [place.xOf(i), place.yOf(i)])]""")
-    assert square == {"x": 2, "y": -2, "size": 8, "wide": 1, "high": 0.25}
-    np.testing.assert_allclose(places, [[10, 60], [90, 40]])
-
-
-@pytest.mark.parametrize("radius", [1, 2, 3, 5, 8])
-@pytest.mark.parametrize("is_key", [False, True])
-def test_a_disc_and_a_diamond_cover_their_area(run: Run, radius: int, is_key: bool) -> None:
-    """Within half a pixel of a radius; both are symmetric."""
-    shape = np.array(run("return [...pixelsOf(isKey, radius)]", isKey=is_key, radius=radius))
-    x, y, cover = shape.reshape(-1, 3).T
-    assert cover.min() > 0
-    assert cover.max() == 255
+@pytest.mark.parametrize(("is_key", "reach"), [(False, 2), (False, 5), (True, 3), (True, 7)])
+def test_a_disc_and_a_diamond_cover_their_area(run: Run, is_key: bool, reach: int) -> None:
+    """Within half a pixel of a radius, of which 1.35 is the reach of a diamond."""
+    radius = reach / 1.35 if is_key else reach
+    shape = run("return [...pixelsOf(isKey, radius)]", isKey=is_key, radius=round(radius))
+    x, y, cover = np.array(shape).reshape(-1, 3).T
     assert abs(x @ cover) == abs(y @ cover) == 0
-    reach = round(radius * 1.35)
-    least, most = (
-        2 * (reach + each) ** 2 if is_key else np.pi * (radius + each) ** 2 for each in (-0.2, 0.6)
-    )
-    assert least <= cover.sum() / 255 <= most
+    least, most = (2 if is_key else np.pi) * np.square(reach + np.array([-0.2, 0.6]))
+    assert least <= cover.sum() / cover.max() <= most
 
 
 def test_rare_labels_come_first_and_none_covers_another(run: Run) -> None:
@@ -162,13 +138,15 @@ def test_a_sentence_is_cut_at_words_around_its_token(
 
 
 def test_what_a_search_found_is_taken_before_a_nearer_point(run: Run) -> None:
-    points = run("""const xs = [50, 54.4] // of the queries of "a" and "b"
-        return [false, true].map((searching) => {
-          const { of } = markPoints({ queries: 2, sentence: [0, 0], matches: [0, 1], searching })
-          const clear = [0, 1].filter((point) => of[point] > MARK.faded)
-          const items = clear.length ? clear : [0, 1]
-          return nearestItem(items, (point) => xs[point], () => 50, 52, 50, 12)
-        })""")
+    """The queries of "a" and "b" at 50 and 54.4 pixels; found is "b"."""
+    marks, points = run("""const xs = [50, 54.4]
+        const tokens = { queries: 2, sentence: [0, 0], matches: [0, 1], searching: true }
+        const view = { placed: () => ({ xOf: (i) => xs[i], yOf: () => 50 }), items: [0, 1] }
+        const nearest = (clear) => (
+          AllHeads.prototype.nearest.call({ ...view, clear }, null, 0, 52, 50, 12)
+        )
+        return [markPoints(tokens).of, [[], [1]].map(nearest)]""")
+    assert marks == [1, 2, 1, 2]  # faded, found
     assert points == [0, 1]
 
 

@@ -166,26 +166,27 @@ export class OneHead extends AtlasPanels {
     const { xOf, yOf } = /** @type {Placement} */ (this.placed(panel, 0))
     const room = makeRoom(width, height)
     const radius = this.radiusIn(panel)
-    const isMarked = (/** @type {number} */ point) => this.marks.of[point] >= MARK.match
     for (const point of [...this.marked[MARK.sentence], ...this.marked[MARK.picked]])
       room.take(xOf(point) - radius, yOf(point) - radius, 2 * radius, 2 * radius) // labels cover no point of a picked sentence
     const shown = this.rank.filter((point) => {
       const [x, y] = [xOf(point), yOf(point)]
       return x >= 0 && y >= 0 && x <= width && y <= height
     })
-    const labels = shown.map((point) => ({
-      x: xOf(point),
-      y: yOf(point),
-      radius: radius + GROWTH[this.marks.of[point]],
-      text: shortened(this.data.names[point]),
-      colour: point < this.data.queries ? this.theme.query : this.theme.key,
-    }))
-    const marked = shown.filter(isMarked).length
+    const marked = shown.filter((point) => this.marks.of[point] >= MARK.match).length
+    const labels = shown
+      .slice(0, marked + LABELS.maxTries)
+      .map((point) => ({
+        x: xOf(point),
+        y: yOf(point),
+        radius: radius + GROWTH[this.marks.of[point]],
+        text: shortened(this.data.names[point]),
+        colour: point < this.data.queries ? this.theme.query : this.theme.key,
+      }))
     const some = ((width * height) / LABELS.pixels) * Math.max(1, view.zoom) ** 0.7 // few over the whole cloud, more on the way in
-    const plain = labels.slice(marked, marked + LABELS.maxTries)
+    const plain = Math.min(LABELS.maxPlain, Math.round(some))
     panel.labels = [
       ...placeLabels(room, labels.slice(0, marked), LABELS.maxMarked, pen, this.theme),
-      ...placeLabels(room, plain, Math.min(LABELS.maxPlain, Math.round(some)), pen, this.theme),
+      ...placeLabels(room, labels.slice(marked), plain, pen, this.theme),
     ]
   }
 
