@@ -88,7 +88,7 @@ class Follower(ABC):
         """What a module writes, a tensor or it first; W_O and the head for words are `linear`."""
 
     def replay(self, run: partial[Any]) -> Any:  # noqa: ANN401 - what a module gives
-        """What a module gave in the recorded pass, once a copy; now, where that is not known."""
+        """What a module gave in the recorded pass, once a copy; in that pass, what it gives."""
         states, place = _states(run), len(self._kept) if self.records else self._at
         if self.records:
             made = run()
