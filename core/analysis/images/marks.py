@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.arrays import Floats, Indices, one_thread, sample_indices
+from core.analysis.arrays import Floats, one_thread, sample_indices
 from core.analysis.images.colour import oklab
 from core.analysis.images.distance import centre_distances
 from core.analysis.images.patch_scores import cls_position, patches_of, scores_between
@@ -35,7 +35,9 @@ def head_marks(trace: Trace) -> HeadMarks:
     """The marks of every head, from at most `MAX_QUERIES` patches; `ValueError` for a text."""
     patches = patches_of(trace)
     chosen = sample_indices(patches.count, MAX_QUERIES)
-    apart, far = _colour_distances(trace, chosen), _is_far(trace, chosen)
+    lab = oklab(patches.colours)
+    apart = np.linalg.norm(lab[chosen, None] - lab, axis=-1)  # in colour, (query, patch)
+    far = (centre_distances(patches)[chosen] >= FAR * patches.size).astype(np.float64)
     uniform = (apart * far).sum(axis=1) / np.maximum(far.sum(axis=1), 1)
     counted = uniform > 0
     cls, everything = cls_position(trace), np.arange(len(trace.key_tokens))
@@ -59,15 +61,3 @@ def head_marks(trace: Trace) -> HeadMarks:
             if counted.any():
                 colour[layer] = 1 - (means[:, counted] / uniform[counted]).mean(axis=1)
     return HeadMarks(itself, on_cls if cls is not None else None, colour)
-
-
-def _colour_distances(trace: Trace, chosen: Indices) -> Floats:
-    """Distances in OKLab of these patches from all patches, (query, patch)."""
-    lab = oklab(patches_of(trace).colours).T  # (3, patch)
-    return np.asarray(np.linalg.norm(lab[:, chosen, None] - lab[:, None, :], axis=0))
-
-
-def _is_far(trace: Trace, chosen: Indices) -> Floats:
-    """1 for patches at least `FAR` patches away, else 0, (query, patch)."""
-    patches = patches_of(trace)
-    return (centre_distances(patches)[chosen] >= FAR * patches.size).astype(np.float64)
