@@ -40,6 +40,7 @@ Tensors = dict[str, NDArray[Any]]
 FORMAT, FORMAT_VERSION = "headscope", 4
 UNFINISHED = ".writing"  # the end of the name of a file that is being written
 MAX_HEADER = 8_000_000  # bytes of names, shapes and JSON: a trace of 40,000 tokens
+OWN_HEADER = 100_000_000  # of files that no stranger wrote: the library takes no more
 MAX_BYTES = 2**32  # of a file, unless its reader says otherwise
 _MAX_TEXTS = 2**22  # in a list: each takes 60 bytes, and may be of one in the file
 _LENGTH_BYTES = 8  # in front of a safetensors header, little-endian
@@ -98,7 +99,9 @@ def well_formed(text: str) -> str:
     return text if text.isascii() else text.translate(_LONE_HALVES)
 
 
-def write_record(record: object, path: Path, max_bytes: float = MAX_BYTES) -> None:
+def write_record(
+    record: object, path: Path, max_bytes: float = MAX_BYTES, max_header: int = MAX_HEADER
+) -> None:
     """Write a record, whole or not at all.
 
     Raises `RecordError` where a reader would, `OSError` when it cannot be written.
@@ -109,7 +112,7 @@ def write_record(record: object, path: Path, max_bytes: float = MAX_BYTES) -> No
     content = writer.encoded(type(record), record, "")
     about = {"format": FORMAT, "version": FORMAT_VERSION, "made_by": f"Headscope {VERSION}"}
     described = json.dumps(about | {"content": content}, allow_nan=False)
-    if len(described) > MAX_HEADER // 2:  # safetensors writes it as JSON within JSON
+    if len(described) > max_header // 2:  # safetensors writes it as JSON within JSON
         raise RecordError("The record has too much text for one file.")
     _check_size(sum(array.nbytes for array in writer.tensors.values()), max_bytes)
     with whole_file(path) as unfinished:
@@ -132,7 +135,7 @@ def read_field(kind: type, path: Path, field: str) -> Any:  # noqa: ANN401 - wha
 
     No other array of the file is read; errors as above.
     """
-    return _read(kind, path, field, math.inf, MAX_HEADER)
+    return _read(kind, path, field, math.inf, OWN_HEADER)
 
 
 def is_record(path: Path) -> bool:

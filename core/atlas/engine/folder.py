@@ -24,7 +24,7 @@ from core.atlas.data import CorpusTexts, CorpusVectors, Masks
 from core.atlas.engine.shard import Shard
 from core.atlas.engine.sums import Sample, Sums
 from core.model.trace import Array
-from core.records import UNFINISHED, RecordError, read_field, write_record, write_whole
+from core.records import OWN_HEADER, UNFINISHED, RecordError, read_field, write_record, write_whole
 
 Run = Mapping[str, str | int]
 Dtype = Literal["float32", "float16"]
@@ -88,7 +88,7 @@ class FolderStore:
             raise ValueError("an atlas of images is made in memory")
         if part is not None and self.dtype == "float16":
             part = replace(part, vectors=_halved(part.vectors))
-        write_record(PartFile(part), self.path(index), math.inf)
+        write_record(PartFile(part), self.path(index), math.inf, OWN_HEADER)
 
     def sums(self, index: int) -> Sums | None:
         """Those of a finished part; None where it has no sentence."""
