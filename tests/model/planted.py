@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import atexit
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
+
+from safetensors.numpy import save_file
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import GPT2Config, PreTrainedTokenizerFast
 
 Role = Literal["previous", "induction", "duplicate", "sink", "twin", "saturated", "empty", "idle"]
 
@@ -72,12 +76,49 @@ class PlantedModel:
 @cache
 def _written() -> Path:
     """The folder of all planted models, written once a process."""
-    from tests.tools.making.planted import write
+    from tests.tools.making.planted import MODELS, POSITIONS, VOCABULARY, WIDTH, weights
 
     folder = TemporaryDirectory(prefix="headscope-planted-")
     atexit.register(folder.cleanup)
-    write(Path(folder.name))
+    tokenizer = _tokenizer(VOCABULARY, POSITIONS)
+    config = GPT2Config(
+        architectures=["GPT2LMHeadModel"],
+        vocab_size=len(VOCABULARY),
+        n_positions=POSITIONS,
+        n_embd=WIDTH,
+        n_layer=LAYERS,
+        n_head=HEADS,
+        n_inner=1,
+        activation_function="gelu_pytorch_tanh",
+        bos_token_id=0,
+        eos_token_id=0,
+        tie_word_embeddings=False,
+    )
+    for name in MODELS:
+        place = Path(folder.name) / name
+        config.save_pretrained(place)
+        tokenizer.save_pretrained(place)
+        save_file(weights(name), place / "model.safetensors", {"format": "pt"})
     return Path(folder.name)
+
+
+def _tokenizer(vocabulary: Sequence[str], positions: int) -> PreTrainedTokenizerFast:
+    """A token for each word, in small letters, after the begin token."""
+    begin, unknown, *_ = vocabulary
+    ids = {word: index for index, word in enumerate(vocabulary)}
+    core = Tokenizer(models.WordLevel(ids, unk_token=unknown))
+    core.normalizer = normalizers.Lowercase()
+    core.pre_tokenizer = pre_tokenizers.Whitespace()
+    core.post_processor = processors.TemplateProcessing(
+        single=f"{begin} $A", pair=f"{begin} $A $B:1", special_tokens=[(begin, 0)]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=core,
+        bos_token=begin,
+        eos_token=begin,
+        unk_token=unknown,
+        model_max_length=positions,
+    )
 
 
 def _read(entry: Mapping[str, Any]) -> PlantedModel:

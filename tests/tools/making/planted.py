@@ -9,13 +9,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import GPT2Config, PreTrainedTokenizerFast
 
 from tests.model.planted import HEADS, LAYERS
 
@@ -246,47 +242,11 @@ MODELS: dict[str, dict[tuple[int, int], Head]] = {  # the idle heads are seeded 
 }
 
 
-def write(folder: Path) -> None:
-    """Write each model into a folder of its name: settings, tokenizer, and weights of 16 bits."""
-    tokenizer = _tokenizer()
-    config = GPT2Config(
-        architectures=["GPT2LMHeadModel"],
-        vocab_size=len(VOCABULARY),
-        n_positions=POSITIONS,
-        n_embd=WIDTH,
-        n_layer=LAYERS,
-        n_head=HEADS,
-        n_inner=1,
-        activation_function="gelu_pytorch_tanh",
-        bos_token_id=0,
-        eos_token_id=0,
-        tie_word_embeddings=False,
-    )
-    for seed, (name, heads) in enumerate(MODELS.items(), start=1):
-        tensors = network(seed, heads)
-        if name == "duplicate":
-            usual, flagged = VOCABULARY.index("."), VOCABULARY.index("again")
-            tensors["transformer.ln_f.bias"][PREDICTION] = word_vectors()[usual]
-            tensors["lm_head.weight"][flagged, FLAG] = 20
-        halves = {key: np.ascontiguousarray(each, np.float16) for key, each in tensors.items()}
-        config.save_pretrained(folder / name)
-        tokenizer.save_pretrained(folder / name)
-        (folder / name / "model.safetensors").write_bytes(save(halves, {"format": "pt"}))
-
-
-def _tokenizer() -> PreTrainedTokenizerFast:
-    """A token for each word, in small letters, after the begin token."""
-    ids = {word: index for index, word in enumerate(VOCABULARY)}
-    core = Tokenizer(models.WordLevel(ids, unk_token=UNKNOWN))
-    core.normalizer = normalizers.Lowercase()
-    core.pre_tokenizer = pre_tokenizers.Whitespace()
-    core.post_processor = processors.TemplateProcessing(
-        single=f"{BEGIN} $A", pair=f"{BEGIN} $A $B:1", special_tokens=[(BEGIN, 0)]
-    )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=core,
-        bos_token=BEGIN,
-        eos_token=BEGIN,
-        unk_token=UNKNOWN,
-        model_max_length=POSITIONS,
-    )
+def weights(name: str) -> dict[str, NDArray[np.float16]]:
+    """All tensors of a model, by their names in GPT-2."""
+    tensors = network(1 + list(MODELS).index(name), MODELS[name])
+    if name == "duplicate":
+        usual, flagged = VOCABULARY.index("."), VOCABULARY.index("again")
+        tensors["transformer.ln_f.bias"][PREDICTION] = word_vectors()[usual]
+        tensors["lm_head.weight"][flagged, FLAG] = 20
+    return {key: np.ascontiguousarray(each, np.float16) for key, each in tensors.items()}
