@@ -14,7 +14,7 @@ EFFECT = "/effect?model=bundled/gpt2-novels&text=the%20king%20met%20a%20dog&laye
 PATHS = ".st-key-effect_paths"
 # What pointing changes before the script that made it goes on: no server can have had a part in it.
 AT_ONCE = """(node) => {
-  node.dispatchEvent(new PointerEvent("pointerover", { bubbles: true, clientX: 9, clientY: 9 }))
+  node.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: 9, clientY: 9 }))
   const root = node.getRootNode()
   const dim = [...root.querySelectorAll(".source.dim .label")].map((each) => each.innerText)
   return { dim, tip: root.querySelector(".tip").innerText }

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from core.model import Trace
 
 KEY = "head_view"  # of the component
-MAX_VIEW_LAYERS = 6
+MAX_VIEW_LAYERS = 6  # kept; of one: 3 MB at 512 tokens, 17 MB at 1,024 tokens and 16 heads
 # The saved file holds all layers below it; in base64 it grows by a third.
 ALL_LAYERS_IN_FILE = 12_000_000
 _MAX_QUOTE = 300  # characters of the text in the saved file's note
@@ -64,18 +64,16 @@ def restore_view(trace: Trace, weightings: Sequence[str]) -> dict[str, Any]:
     hide = controls.flag("hide")
     queries, keys = (range(1, len(side) + 1) for side in (trace.tokens, trace.key_tokens))
     allowed = {"heads": range(heads + 1), "from": queries, "to": keys}
-    layer_labels = {key: sorted(set(controls.tokens(key, each))) for key, each in allowed.items()}
-    on = [number for number in layer_labels["heads"] if number > 0]
+    numbers = {key: sorted(set(controls.tokens(key, each))) for key, each in allowed.items()}
+    on = [number for number in numbers["heads"] if number > 0]
     if on:
-        layer_labels["heads"] = [] if len(on) == heads else on
-    layer_labels["from"] = layer_labels["from"][:1]
-    layer_labels["to"] = (
-        [] if layer_labels["from"] else layer_labels["to"][:1]
-    )  # at most one token is pinned
-    st.session_state.update(layer_labels)
+        numbers["heads"] = [] if len(on) == heads else on
+    numbers["from"] = numbers["from"][:1]
+    numbers["to"] = [] if numbers["from"] else numbers["to"][:1]  # at most one token is pinned
+    st.session_state.update(numbers)
     if len(on) == 1:
         st.session_state["head"] = st.session_state[_SEEN] = str(on[0])
-    return {**choices, "hide": hide, **layer_labels}
+    return {**choices, "hide": hide, **numbers}
 
 
 def _show_one_head(trace: Trace, layer: int) -> None:
@@ -123,10 +121,6 @@ def take_report(view: Mapping[str, Any]) -> None:
     controls.pick(**changes(KEY, report))
 
 
-# How many; sizes are of one, for the bundled model.
-# 3 MB at 512 tokens, 17 MB at 1,024 tokens and 16 heads; five times that where weights are sent.
-
-
 @st.cache_resource(max_entries=MAX_VIEW_LAYERS, show_spinner=False)
 def _view_layer(key: TraceKey, layer: int, weigh: layer_payload.Weighting) -> LayerPayload:
     """A layer as the head view gets it, from :meth:`LayerPayload.drawn`."""
@@ -162,7 +156,8 @@ def pack_for_page(
     sent, serial = state_to_send(KEY, view)
     wanted = range(trace.shape[0]) if whole else (_shown_layer(trace, view),)
     layers = {layer: _view_layer(key, layer, view["weigh"]) for layer in wanted}
-    return _pack(trace, sent, serial, offered, held, link_to_name(trace), layers)
+    link = link_to_name(trace)
+    return _pack(trace, sent, serial, offered, held, link, view["weigh"], layers)
 
 
 def file_later(
@@ -174,7 +169,7 @@ def file_later(
     """
     key = current_key(trace.model)
     norms = cache.transformed_norms(key) if view["weigh"] == "transformed" else None
-    pack = partial(_pack, trace, view, 0, offered, held, link_to_name(trace))
+    pack = partial(_pack, trace, view, 0, offered, held, link_to_name(trace), view["weigh"])
     return partial(_write_file, trace, view, key, norms, held, pack)
 
 
@@ -220,8 +215,9 @@ def _pack(
     offered: Sequence[Weighting],
     held: Contents,
     found: Mapping[str, int] | None,
+    weigh: layer_payload.Weighting,
     layers: Mapping[int, LayerPayload],
 ) -> bytes:
     colours = {theme: token_colours(trace.shape[1], theme) for theme in ("light", "dark")}
     facts = HeadView(view, serial, offered, colours, found, held.titled("Attention"))
-    return pack_head_view(trace, layers, view["weigh"], facts)
+    return pack_head_view(trace, layers, weigh, facts)
