@@ -1,11 +1,11 @@
-"""What is made once a session: each tiny model, its oracle, and an app to visit."""
+"""What is made once a session: each tiny model, and its oracle."""
 
 from __future__ import annotations
 
 import gc
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy  # noqa: F401, ICN001 - so that Hypothesis finds it below
 import pytest
 from hypothesis import settings
-
-from tests.server import listening_proxy, running_process
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
@@ -99,29 +97,3 @@ def node() -> str:
     path = shutil.which("node", path=Path(sys.executable).parent) or shutil.which("node")
     assert path is not None, "no Node on this machine (tests/requirements.txt has one)"
     return path
-
-
-@pytest.fixture(scope="session")
-def _proxy() -> Iterator[tuple[str, list[bytes]]]:
-    with listening_proxy() as proxy:
-        yield proxy
-
-
-@pytest.fixture(scope="session")
-def asked_outside(_proxy: tuple[str, list[bytes]]) -> list[bytes]:
-    """What the app of `quiet_app` has asked for outside of this machine, by now."""
-    return _proxy[1]
-
-
-@pytest.fixture(scope="session")
-def quiet_app(
-    _proxy: tuple[str, list[bytes]], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    """Address of an app as it starts without a browser."""
-    proxies = ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")
-    environment = dict.fromkeys(proxies, _proxy[0]) | dict.fromkeys(("no_proxy", "NO_PROXY"), "")
-    environment["HEADSCOPE_MODELS"] = ""
-    path = tmp_path_factory.mktemp("quiet") / "log.txt"
-    with path.open("wb") as log, running_process(log, **environment) as (address, _):
-        yield address
-    assert "Traceback" not in path.read_text()

@@ -7,15 +7,12 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
-
-import psutil
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,25 +51,6 @@ def running_process(
         end(process)
 
 
-@contextmanager
-def listening_proxy() -> Iterator[tuple[str, list[bytes]]]:
-    """An address that stands in for the way out of this machine, and what was asked of it."""
-    asked: list[bytes] = []
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def listen() -> None:
-            while True:
-                try:
-                    connection, _ = server.accept()
-                except OSError:
-                    return
-                with connection:
-                    asked.append(connection.recv(200))
-
-        threading.Thread(target=listen, daemon=True).start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}", asked
-
-
 def end(process: subprocess.Popen[bytes]) -> None:
     """Ask the server to end; after a while make it: a thread may be waiting for another process."""
     process.terminate()
@@ -81,22 +59,6 @@ def end(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-
-
-def process_at(address: str) -> psutil.Process:
-    """The process of ours that listens there."""
-    option = f"--server.port={address.rpartition(':')[2]}"
-    children = psutil.Process().children(recursive=True)
-    (found,) = (child for child in children if option in _command(child))
-    return found
-
-
-def _command(process: psutil.Process) -> list[str]:
-    """Nothing for one that has ended, which other tests may have left unasked."""
-    try:
-        return list(process.cmdline())
-    except psutil.NoSuchProcess:  # a zombie too
-        return []
 
 
 def free_port() -> int:

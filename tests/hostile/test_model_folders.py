@@ -2,35 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import re
-import resource
 import shutil
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 import pytest
 
 from core.model import load, trace_text
 from core.model.errors import ModelError
 from core.model.opening.load import _LOAD_LOCK
+from tests.hostile import little_memory
 from tests.hostile.broken_folders import (
     ALL,
+    CONFIG,
     INDEX,
-    SAID,
     SETTINGS,
     SPECIALS,
     TOKENIZER,
     WEIGHTS,
     edit,
+    linked,
 )
 from tests.model.families import SENTENCES, rewrite, without
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.conftest import FolderOf, OracleOf
 
 PRIVATE = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhunter\nsecret\nhunter2"
@@ -57,30 +53,19 @@ def folder(sound: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(sound, tmp_path / "models" / "spoilt"))
 
 
-@contextmanager
-def little_memory(megabytes: int = 200) -> Iterator[None]:
-    """In the block, the process may take no more than that beside what it has."""
-    usual = resource.getrlimit(resource.RLIMIT_AS)
-    most = psutil.Process().memory_info().vms + megabytes * 2**20
-    resource.setrlimit(resource.RLIMIT_AS, (most, usual[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, usual)
-
-
 @pytest.mark.parametrize("kind", ALL)
 def test_a_broken_folder_is_refused_in_a_sentence_and_takes_little_memory(
     kind: str, folder: Path, outside: Path
 ) -> None:
-    ALL[kind](folder, outside)
+    spoil, said = ALL[kind]
+    spoil(folder, outside)
     with pytest.raises(ModelError) as caught, little_memory():
         load(str(folder))
     told = f"{caught.value.problem} {caught.value.advice}"
     assert "not enough memory" not in told, "it was refused by what it says, not by the system"
     assert caught.value.name == str(folder)
     assert caught.value.problem.endswith(".")
-    assert re.search(SAID.get(kind, ""), told)
+    assert re.search(said, told)
     assert len(told) < 500
     assert "\n" not in told
     assert str(folder.parent.parent) not in told
@@ -88,27 +73,22 @@ def test_a_broken_folder_is_refused_in_a_sentence_and_takes_little_memory(
     assert outside.read_text("utf-8") == PRIVATE
 
 
-def test_a_refusal_leaves_the_way_free_for_others(folder: Path, sound: Path) -> None:
-    edit(folder, "config.json", num_attention_heads=5)
-    with pytest.raises(ModelError):
-        load(str(folder))
-    assert not _LOAD_LOCK.locked()
-    assert load(str(sound)).layers == 3
-
-
-def test_a_refusal_holds_on_to_nothing(folder: Path) -> None:
+def test_a_refusal_leaves_the_way_free_for_others_and_holds_on_to_nothing(
+    folder: Path, sound: Path
+) -> None:
     """Its frames would keep a network in memory as long as a visitor looks at the message."""
-    edit(folder, "config.json", hidden_act="no-such")
+    edit(folder, CONFIG, hidden_act="no-such")
     with pytest.raises(ModelError) as caught:
         load(str(folder))
     origin = caught.value.__context__
     assert origin is None or origin.__traceback__ is None
-    frames = [entry.frame.code.name for entry in caught.traceback]
-    assert frames == ["test_a_refusal_holds_on_to_nothing", "load", "__exit__"]
+    assert [entry.frame.code.name for entry in caught.traceback][1:] == ["load", "__exit__"]
+    assert not _LOAD_LOCK.locked()
+    assert load(str(sound)).layers == 3
 
 
 PATHS = (
-    *("vocab_file", "merges_file", "tokenizer_file", "special_tokens_map_file"),
+    *("vocab", "merges", "vocab_file", "merges_file", "tokenizer_file", "special_tokens_map_file"),
     *("added_tokens_file", "name_or_path", "chat_template_file", "gguf_file"),
 )
 
@@ -126,6 +106,7 @@ def test_paths_of_the_authors_machine_are_passed_over(
         "fast_tokenizer_files": ["../private/tokenizer.4.0.0.json"],
         "auto_map": {"AutoTokenizer": ["own.Own", "own.Own"]},
         "sp_model_kwargs": {"model_file": "/etc/passwd"},
+        "init_inputs": [str(outside)],
     }
     edit(folder, file, **others, **dict.fromkeys(PATHS, str(outside)))
     model = load(str(folder))
@@ -146,22 +127,19 @@ SWITCHES: dict[str, object] = {
 }
 
 
-def test_switches_of_a_config_that_choose_code_or_files_are_left_out(folder: Path) -> None:
-    edit(folder, "config.json", **SWITCHES)
-    assert load(str(folder)).probe_error < 1e-5
-
-
-def test_weights_in_pickle_form_beside_safetensors_are_never_opened(folder: Path) -> None:
+def test_switches_of_a_config_and_weights_of_other_forms_are_left_out(folder: Path) -> None:
+    """A pickle and an adapter beside safetensors; an index beside one file of weights."""
+    assert load(str(folder)).notes == ()
+    edit(folder, CONFIG, **SWITCHES)
     (folder / "pytorch_model.bin").write_bytes(b"no pickle")
-    (folder / "adapter_config.json").write_text(
-        json.dumps({"base_model_name_or_path": "/etc", "peft_type": "LORA"}), "utf-8"
-    )
-    assert load(str(folder)).layers == 3
-
-
-def test_one_file_of_weights_counts_before_an_index(folder: Path) -> None:
-    (folder / INDEX).write_text('{"weight_map": {"a": "../../private/x.safetensors"}}', "utf-8")
-    assert load(str(folder)).layers == 3
+    edit(folder, "adapter_config.json", base_model_name_or_path="/etc", peft_type="LORA")
+    edit(folder, INDEX, weight_map={"a": "../../private/x.safetensors"})
+    model = load(str(folder))
+    assert model.layers == 3
+    assert model.probe_error < 1e-5
+    own_code, adapter = model.notes
+    assert "never runs: what you see is the bert of transformers" in own_code
+    assert "is not applied: merge it" in adapter
 
 
 def _as_cached(sound: Path, cache: Path) -> Path:
@@ -175,28 +153,19 @@ def _as_cached(sound: Path, cache: Path) -> Path:
     return snapshot
 
 
-def test_links_of_the_hub_cache_are_followed(sound: Path, tmp_path: Path) -> None:
-    assert load(str(_as_cached(sound, tmp_path / "models--a--b"))).layers == 3
-
-
-@pytest.mark.parametrize("file", ["vocab.txt", TOKENIZER, "config.json", "model.safetensors"])
-def test_links_of_the_hub_cache_that_leave_it_are_not(
-    sound: Path, tmp_path: Path, outside: Path, file: str
+def test_links_of_the_hub_cache_are_followed_where_they_stay_in_it(
+    sound: Path, tmp_path: Path, outside: Path
 ) -> None:
     snapshot = _as_cached(sound, tmp_path / "models--a--b")
-    (snapshot / file).unlink(missing_ok=True)
-    (snapshot / file).symlink_to(outside)
-    with pytest.raises(ModelError, match="leads somewhere else"):
-        load(str(snapshot))
-
-
-def test_a_folder_of_blobs_that_is_a_link_itself_gives_nothing_away(
-    sound: Path, tmp_path: Path
-) -> None:
-    snapshot = _as_cached(sound, tmp_path / "models--a--b")
+    assert load(str(snapshot)).layers == 3
+    for file in ("vocab.txt", TOKENIZER, CONFIG, WEIGHTS):
+        spoilt = _as_cached(sound, tmp_path / file)
+        linked(file)(spoilt, outside)
+        with pytest.raises(ModelError, match="leads somewhere else"):
+            load(str(spoilt))
     blobs = tmp_path / "models--a--b" / "blobs"
-    blobs.rename(tmp_path / "private")
-    blobs.symlink_to(tmp_path / "private")
+    blobs.rename(tmp_path / "elsewhere")
+    blobs.symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ModelError, match="leads somewhere else"):
         load(str(snapshot))
 
@@ -225,12 +194,3 @@ def test_a_path_that_is_no_folder_is_refused(tmp_path: Path) -> None:
     for name in ("letter.txt", "missing"):
         with pytest.raises(ModelError, match=f"no folder '.*{name}'"):
             load(str(tmp_path / name))
-
-
-def test_code_of_its_own_and_an_adapter_are_said_and_not_used(folder: Path) -> None:
-    assert load(str(folder)).notes == ()
-    edit(folder, "config.json", auto_map={"AutoModel": "own.Network"})
-    (folder / "adapter_config.json").write_text("{}")
-    own_code, adapter = load(str(folder)).notes
-    assert "never runs: what you see is the bert of transformers" in own_code
-    assert "is not applied: merge it" in adapter

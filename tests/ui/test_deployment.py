@@ -1,14 +1,9 @@
-"""Settings of a deployment; a server has files enough, and ends well."""
+"""Settings of a deployment; a server has files enough."""
 
 from __future__ import annotations
 
-import threading
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 import streamlit as st
-from streamlit.runtime import RuntimeState
 
 from core.model.opening import catalog, hub
 from core.ui.serve import access, deployment
@@ -21,12 +16,10 @@ CATALOGUE = tuple(spec.name for spec in catalog.reading("text"))
     ("setting", "names", "any_hub_id"),
     [
         ("", (), False),
-        (" , ", (), False),
         (" gpt2, bundled/minilm ,gpt2", ("gpt2", "bundled/minilm"), False),
         (" Catalogue ", CATALOGUE, False),
         ("ANY", CATALOGUE, True),
         ("my/model, catalogue", ("my/model", *CATALOGUE), False),
-        ("my/model,any", ("my/model", *CATALOGUE), True),
         ("anything", ("anything",), False),
     ],
 )
@@ -44,18 +37,6 @@ def test_a_model_that_becomes_private_is_found_out(monkeypatch: pytest.MonkeyPat
         access._check_public("some/model")
     st.cache_resource.clear()
     assert asked == ["some/model"] * 2
-
-
-def test_a_server_ends_well_while_its_first_model_loads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The thread that loads belongs to no visitor's run."""
-    loaded, statuses = threading.Event(), list[int]()
-    thread = threading.Thread(target=loaded.wait, name="first load", daemon=True)
-    thread.start()
-    monkeypatch.setattr("os._exit", statuses.append)
-    server: Any = SimpleNamespace(state=RuntimeState.STOPPED)
-    deployment._end_at_once(server)
-    loaded.set()
-    assert statuses == [0]
 
 
 def test_as_many_files_may_be_open_as_visits_need() -> None:
