@@ -19,12 +19,6 @@ if TYPE_CHECKING:
 LONG = 20.0  # seconds after which a test has failed
 
 
-def started(function: Callable[[], object]) -> threading.Thread:
-    thread = threading.Thread(target=function, daemon=True)
-    thread.start()
-    return thread
-
-
 def wait_until(true: Callable[[], bool]) -> None:
     end = time.monotonic() + LONG
     while not true():
@@ -37,25 +31,23 @@ def test_few_are_inside_at_once_long_work_makes_room_and_nobody_waits_long(
 ) -> None:
     inside, leave = list[str](), threading.Event()
 
-    def run(name: str, *, works: bool = False) -> None:
-        with long_work.page_run(), long_work.long_work() if works else nullcontext():
+    def run(name: str) -> None:
+        with long_work.page_run(), long_work.long_work() if name == "work" else nullcontext():
             inside.append(name)
             leave.wait(LONG)
 
     monkeypatch.setattr(long_work, "MAX_WAIT_SECONDS", LONG)
-    runs = [started(lambda: run("work", works=True)) for _ in range(MAX_INSIDE)]
-    wait_until(lambda: inside.count("work") == MAX_INSIDE)
-    runs += [started(lambda: run("short")) for _ in range(MAX_INSIDE)]
-    wait_until(lambda: inside.count("short") == MAX_INSIDE)
-    runs.append(started(lambda: run("waits")))
-    time.sleep(0.05)
-    assert "waits" not in inside
-    monkeypatch.setattr(long_work, "MAX_WAIT_SECONDS", 0.01)
-    runs.append(started(lambda: run("late")))
-    wait_until(lambda: "late" in inside)
-    leave.set()
-    for each in runs:
-        each.join(LONG)
+    with ThreadPoolExecutor(20) as pool:
+        for name in ("work", "short"):
+            runs = [pool.submit(run, name) for _ in range(MAX_INSIDE)]
+            wait_until(lambda name=name: inside.count(name) == MAX_INSIDE)  # type: ignore[misc]
+        runs.append(pool.submit(run, "waits"))
+        time.sleep(0.05)
+        assert "waits" not in inside
+        monkeypatch.setattr(long_work, "MAX_WAIT_SECONDS", 0.01)
+        runs.append(pool.submit(run, "late"))
+        wait_until(lambda: "late" in inside)
+        leave.set()
     assert "waits" in inside
     assert long_work._door._value == MAX_INSIDE
 
@@ -69,48 +61,28 @@ class Left(BaseException):
 
 @pytest.mark.parametrize("error", [Left, ValueError])
 def test_one_of_the_waiting_takes_over(error: type[BaseException]) -> None:
-    """The first leaves or fails while nine wait: one of them runs, for all."""
-    shared, runs, some_wait = Shared[list[int]]([]), [], threading.Event()
-    first_runs, found = threading.Event(), []
-
-    def leave() -> None:
-        with suppress(error), shared.turn(lambda: None):
-            first_runs.set()
-            assert some_wait.wait(10)
-            raise error
-
-    def visit() -> None:
-        assert first_runs.wait(10)
-        with shared.turn(some_wait.set):
-            if not shared.kept:
-                runs.append(1)
-                shared.kept.append(7)
-        found.append(shared.kept[0])
-
-    threads = [threading.Thread(target=each) for each in [leave, *[visit] * (VISITORS - 1)]]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(20)
-    assert found == [7] * (VISITORS - 1)
-    assert len(runs) == 1
-
-
-def test_who_waits_may_leave() -> None:
-    """Its error passes, and the one who runs keeps the turn."""
-    shared = Shared[list[int]]([])
+    """The first leaves or fails while nine wait: one of them runs, for all; who waits may leave."""
+    shared, runs, some_wait = Shared[list[int]]([]), list[int](), threading.Event()
 
     def gone() -> None:
         raise Left
 
-    def wait() -> None:
-        with pytest.raises(Left), shared.turn(gone):
-            pass
+    def visit(_: int) -> int:
+        with shared.turn(some_wait.set):
+            if not shared.kept:
+                runs.append(1)
+                shared.kept.append(7)
+        return shared.kept[0]
 
-    with shared.turn(gone), ThreadPoolExecutor(1) as pool:
-        pool.submit(wait).result(10)
-    with shared.turn(gone):
-        shared.kept.append(1)
+    with ThreadPoolExecutor(VISITORS) as pool:
+        with suppress(error), shared.turn(lambda: None):
+            answers = pool.map(visit, range(VISITORS - 2))
+            with pytest.raises(Left), shared.turn(gone):
+                pass
+            assert some_wait.wait(10)
+            raise error
+        assert list(answers) == [7] * (VISITORS - 2)
+    assert len(runs) == 1
 
 
 def test_two_twins_are_alive_at_most() -> None:
@@ -129,8 +101,7 @@ def test_two_twins_are_alive_at_most() -> None:
                 alive -= 1
 
     with ThreadPoolExecutor(VISITORS) as pool:
-        for each in [pool.submit(visit) for _ in range(VISITORS)]:
-            each.result(20)
+        list(pool.map(lambda _: visit(), range(VISITORS)))
     assert most == MAX_TWINS
 
 

@@ -20,17 +20,15 @@ def test_every_page_has_a_script_a_folder_and_a_record() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_for_texts_or_images_alone_names_one_that_shows_the_other(page: Page) -> None:
+def test_a_page_has_a_part_for_all_that_it_shows_and_names_one_that_shows_the_other(
+    page: Page,
+) -> None:
     assert bool(page.instead) == (len(page.modalities) == 1)
     if page.instead:
         assert set(find(page.instead).modalities) - set(page.modalities)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_has_a_part_for_all_that_it_shows(page: Page) -> None:
-    for modality in page.modalities if page.parts else ():
-        assert page.parts_of(modality)
-    assert not page.parts or page.visits == ({},)  # its parts have their own
+    if page.parts:
+        assert all(map(page.parts_of, page.modalities))
+        assert page.visits == ({},)  # its parts have their own
 
 
 WHERE = re.compile(
@@ -38,14 +36,8 @@ WHERE = re.compile(
 )
 
 
-def test_every_page_has_sources_and_every_source_says_where_it_is() -> None:
-    assert all(page.references for page in PAGES)
+def test_every_page_has_terms_that_are_explained_and_sources_that_say_where_they_are() -> None:
+    assert all(page.references and page.terms for page in PAGES)
     assert {name for page in PAGES for name in page.references} == set(SOURCES)
-    for source in SOURCES.values():
-        assert WHERE.match(source.where), source
-
-
-def test_every_term_of_a_page_is_explained() -> None:
-    shown = {term for page in PAGES for term in page.terms}
-    assert all(page.terms for page in PAGES)
-    assert shown <= set(TERMS)
+    assert all(WHERE.match(source.where) for source in SOURCES.values())
+    assert {term for page in PAGES for term in page.terms} <= set(TERMS)

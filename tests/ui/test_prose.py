@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 CORE = Path(__file__).parents[2] / "core"
 FILES = sorted(CORE.glob("[su]*/**/words*.md"))
+assert len(FILES) > 5
 
 
 @cache
