@@ -22,12 +22,8 @@ def test_weights_of_all_contexts_arrive_one_after_the_other() -> None:
         {"tokens": ["c", "d", "e"], "shown": [0, 1, 2], "query": 0, "key": 2, "number": 4}
     ]
     assert received(_packed([]))["weights"].size == 0
-
-
-def test_weights_that_are_not_one_a_token_are_refused() -> None:
-    bad = ContextGroup("t", [Context(["a", "b"], np.zeros(3), 0, 1, 1)])
     with pytest.raises(ValueError, match="2 tokens have 3 weights"):
-        _packed([bad])
+        _packed([ContextGroup("t", [Context(["a", "b"], np.zeros(3), 0, 1, 1)])])
 
 
 @pytest.mark.parametrize(

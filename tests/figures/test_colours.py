@@ -21,7 +21,7 @@ KINDS = ("protan", "deutan", "tritan")
 METHODS = ("machado", "vienot")
 PICTURES = Path(__file__).parents[2] / "core/ui/pictures"
 DIFFERENT = 20.0  # CIEDE2000; 1 is just visible side by side
-COLOURINGS = {"sequential": 0, "category": 6, "hue": 9}
+COLOURINGS = {"type": 0, "sequential": 0, "category": 6, "hue": 9}
 in_both_themes = pytest.mark.parametrize("theme", THEMES)
 
 
@@ -44,76 +44,51 @@ def contrast(one: str, other: str) -> float:
     return Color(one).contrast(other, method="wcag21")
 
 
-def papers(theme: str) -> tuple[str, str]:
-    """What texts stand on: the page, and boxes and the sidebar."""
-    return palette(theme).paper, palette(theme).panel
-
-
 def luminance(colour: str) -> float:
     return Color(colour).luminance()
 
 
 @in_both_themes
-def test_queries_are_green_and_keys_pink(theme: str) -> None:
-    red, green, blue = Color(palette(theme).query).coords()
-    assert green > max(red, blue)
-    red, green, blue = Color(palette(theme).key).coords()
-    assert red > blue > green
-
-
-@in_both_themes
-def test_queries_and_keys_differ_to_everyone_and_queries_are_the_darker(theme: str) -> None:
+def test_queries_are_green_and_keys_pink_apart_to_everyone_as_signs_of_scores_are(
+    theme: str,
+) -> None:
     query, key = palette(theme).query, palette(theme).key
+    red, green, blue = Color(query).coords()
+    assert green > max(red, blue)
+    red, green, blue = Color(key).coords()
+    assert red > blue > green
     assert least_difference(query, key) >= DIFFERENT
-    assert (
-        Color(key).convert("lab-d65")["lightness"] - 14
-        > (Color(query).convert("lab-d65")["lightness"])
-    )
-
-
-@in_both_themes
-def test_negative_and_positive_scores_differ_to_everyone(theme: str) -> None:
+    lightness = [Color(each).convert("lab-d65")["lightness"] for each in (query, key)]
+    assert lightness[1] - 14 > lightness[0]
     scores = palette(theme).diverging
-    half = len(scores) // 2
-    for step in range(half - 2):  # the two in the middle are nearly zero
+    for step in range(len(scores) // 2 - 2):  # the two in the middle are nearly zero
         assert least_difference(scores[step], scores[-1 - step]) >= DIFFERENT
 
 
 @in_both_themes
-def test_texts_read_on_the_page_and_in_its_boxes(theme: str) -> None:
+def test_texts_read_on_the_page_and_in_its_boxes_and_attention_is_one_scale(theme: str) -> None:
     colours = palette(theme)
     texts = (colours.query, colours.key, colours.alert, colours.ink, colours.link)
-    for text, paper in product(texts, papers(theme)):
+    for text, paper in product(texts, (colours.paper, colours.panel)):
         assert contrast(text, paper) >= 4.5, (text, paper)
-
-
-@in_both_themes
-def test_the_attention_scale_is_one_sequence_of_rising_contrast(theme: str) -> None:
-    steps = [luminance(colour) for colour in palette(theme).sequential]
+    steps = [luminance(colour) for colour in colours.sequential]
     assert steps in (sorted(steps), sorted(steps, reverse=True))
-    assert abs(steps[0] - luminance(palette(theme).paper)) < 0.06
-
-
-@in_both_themes
-@pytest.mark.parametrize("colouring", [*COLOURINGS, "type"])
-def test_every_point_has_three_to_one_with_its_paper_in_every_colouring(
-    theme: str, colouring: str
-) -> None:
-    paper = palette(theme).paper
-    queries, keys = shades(colouring, COLOURINGS.get(colouring, 0))[theme]
-    assert min(contrast(each, paper) for each in (*queries, *keys)) >= 3
-    stronger = queries if theme == "light" else keys
-    if colouring != "type":
-        assert min(contrast(each, paper) for each in stronger) > 5
+    assert abs(steps[0] - luminance(colours.paper)) < 0.06
 
 
 @in_both_themes
 @pytest.mark.parametrize("colouring", COLOURINGS)
-def test_queries_are_darker_than_all_keys_and_those_of_one_meaning_have_one_hue(
+def test_points_show_on_their_paper_queries_darker_than_keys_and_one_meaning_has_one_hue(
     theme: str, colouring: str
 ) -> None:
-    queries, keys = shades(colouring, COLOURINGS[colouring])[theme]
-    assert len(queries) == len(keys) == (COLOURINGS[colouring] or STEPS)
+    paper, count = palette(theme).paper, COLOURINGS[colouring]
+    queries, keys = shades(colouring, count)[theme]
+    assert min(contrast(each, paper) for each in (*queries, *keys)) >= 3
+    if colouring == "type":
+        return
+    stronger = queries if theme == "light" else keys
+    assert min(contrast(each, paper) for each in stronger) > 5
+    assert len(queries) == len(keys) == (count or STEPS)
     assert max(map(luminance, queries)) < min(map(luminance, keys))
     for query, key in zip(queries, keys, strict=True):
         assert contrast(query, key) > 1.7
@@ -128,5 +103,7 @@ def test_the_logo_shows_in_both_themes_and_to_everyone(picture: Path) -> None:
     query, key = (colour for colour in dict.fromkeys(drawn) if colour != drawn[0])
     assert least_difference(query, key) >= DIFFERENT
     for colour, theme in product(set(drawn), THEMES):
-        assert min(contrast(colour, paper) for paper in papers(theme)) >= 3 or theme == "dark"
-        assert contrast(colour, palette(theme).sidebar) >= 3
+        colours = palette(theme)
+        assert contrast(colour, colours.sidebar) >= 3
+        on_page = min(contrast(colour, paper) for paper in (colours.paper, colours.panel))
+        assert on_page >= 3 or theme == "dark"

@@ -36,14 +36,10 @@ def test_scores_are_coloured_around_zero_and_masked_pairs_are_hatched_with_a_das
     assert len(heatmap_figure(VALUES, ["a", "b"], "L1 H1", LIGHT).data) == 1
 
 
-def test_the_middle_colour_of_attention_is_at_a_quarter_of_the_scale() -> None:
-    shares = [share for share, _ in root_scale(("#000000", "#777777", "#ffffff"))]
-    assert shares == [0, 0.25, 1]
-
-
-@pytest.mark.parametrize(("values", "limit"), [([[0.2]], 0.2), ([[0.0]], 1.0), ([[-np.inf]], 1.0)])
-def test_the_colour_scale_ends_where_it_says(values: list[list[float]], limit: float) -> None:
-    assert colour_limit(np.array(values, dtype=np.float32)) == pytest.approx(limit)
+def test_the_colour_scale_ends_where_it_says_and_has_its_middle_at_a_quarter() -> None:
+    assert [share for share, _ in root_scale(("#000000", "#777777", "#ffffff"))] == [0, 0.25, 1]
+    for value, limit in ((0.2, 0.2), (0.0, 1.0), (-np.inf, 1.0)):
+        assert colour_limit(np.array([[value]], np.float32)) == pytest.approx(limit)
 
 
 @pytest.mark.parametrize("text", ["<b>x</b>", "a & b", "&lt;", "<a href='x'>y</a>", "$x$"])

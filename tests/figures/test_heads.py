@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -84,15 +85,10 @@ def test_layers_that_do_not_attend_are_thin_rows_and_those_that_do_keep_their_nu
 
 
 def test_a_score_that_is_not_defined_is_a_dash_and_no_bar() -> None:
-    bars = [
-        Bar("one", 0.25, 0.1, 0.5, low=0.2, high=0.35),
-        Bar("two", float("nan"), float("nan"), float("nan")),
-    ]
-    figure = score_bars(bars, LIGHT)
-    bar, numbers, baseline, limit = figure.data
+    bars = [Bar("one", 0.25, 0.1, 0.5, low=0.2, high=0.35), Bar("two", np.nan, np.nan, np.nan)]
+    bar, numbers, baseline, limit = score_bars(bars, LIGHT).data
     assert [text.strip() for text in numbers.text] == ["0.25", "–"]
-    assert np.isnan(bar.x[1])
-    assert np.isnan(baseline.x[1])
+    assert np.isnan([bar.x[1], baseline.x[1]]).all()
     assert (baseline.x[0], limit.x[0]) == (0.1, 0.5)
     assert list(bar.error_x.array) == pytest.approx([0.1, 0])
     assert list(bar.error_x.arrayminus) == pytest.approx([0.05, 0])
@@ -113,23 +109,20 @@ def test_a_point_carries_its_layer_and_head_and_the_chosen_one_is_ringed() -> No
     figure = head_scatter(points, [4], classes, 1, LOOKS, LIGHT, ("<a>", "b"))
     assert [list(trace.y) for trace in figure.data] == [[0.0, 0.9]]
     assert not figure.layout.annotations
-    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.scaleanchor) == (
-        "&lt;a&gt;",
-        None,
-    )
+    assert figure.layout.xaxis.title.text == "&lt;a&gt;"
+    assert figure.layout.yaxis.scaleanchor is None
 
 
 def test_every_head_has_a_dot_in_its_layer_that_names_it() -> None:
-    dots, means, baseline = dots_by_layer(PIXELS, 37.5, ROWS, "distance", "px", LIGHT).data
-    assert [list(each) for each in dots.customdata] == [
-        [number, head] for number in (3, 5) for head in (1, 2, 3)
-    ]
+    figure = dots_by_layer(PIXELS, 62.5, ROWS, "distance", "px", LIGHT)
+    dots, means, baseline = figure.data
+    assert [(*each,) for each in dots.customdata] == [*product((3, 5), (1, 2, 3))]
     np.testing.assert_allclose(dots.y, PIXELS.ravel())
     assert list(np.round(dots.x)) == [1, 1, 1, 2, 2, 2]
     assert list(dots.x[:3]) == sorted(dots.x[:3])
     np.testing.assert_allclose(means.y, [20, 42])
-    assert list(baseline.y) == [37.5, 37.5]
-    assert "37.5 px" in baseline.name
-    low, high = dots_by_layer(PIXELS, 60, ROWS, "distance", "px", LIGHT).layout.yaxis.range
+    assert list(baseline.y) == [62.5, 62.5]
+    assert "62.5 px" in baseline.name
+    low, high = figure.layout.yaxis.range
     assert low == 0
-    assert high > 60
+    assert high > 62.5

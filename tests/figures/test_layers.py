@@ -36,12 +36,11 @@ def test_lengths_by_layer_have_a_line_for_the_median_each_odd_patch_and_the_othe
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_weight_is_pink_and_the_rest_is_dark(theme: str) -> None:
+def test_weight_is_pink_and_the_rest_or_no_weight_at_all_is_dark(theme: str) -> None:
     grey = np.full((8, 12, 3), 200, dtype=np.uint8)
     patches = Patches(grey, rows=2, columns=3, size=4, first=1, given=(8, 12))
     weights = np.array([0, 0, 0, 0, 0.25, 1.0], dtype=np.float32)
-    drawn = heat_pixels(patches, weights, theme, {2: palette(theme).query})
-    scale = SIDE // 8
+    drawn, scale = heat_pixels(patches, weights, theme, {2: palette(theme).query}), SIDE // 8
     assert drawn.shape == (8 * scale, 12 * scale, 3)
     cells = drawn.reshape(2, 4 * scale, 3, 4 * scale, 3).swapaxes(1, 2).reshape(6, -1, 3)
     assert np.unique(cells[0], axis=0).tolist() == [[round(200 * DIMMED)] * 3]
@@ -53,9 +52,5 @@ def test_weight_is_pink_and_the_rest_is_dark(theme: str) -> None:
     query = [int(palette(theme).query[i : i + 2], 16) for i in (1, 3, 5)]
     assert cells[2][0].tolist() == query  # the frame
     assert cells[2][len(cells[2]) // 2 + 2 * scale].tolist() == [round(200 * DIMMED)] * 3
-
-
-def test_no_weight_at_all_is_a_dark_image() -> None:
-    patches = Patches(np.full((4, 4, 3), 100, np.uint8), 1, 1, 4, 0, (4, 4))
-    drawn = heat_pixels(patches, np.zeros(1, np.float32), "light")
-    assert np.unique(drawn).tolist() == [round(100 * DIMMED)]
+    dark = heat_pixels(patches, np.zeros(6, np.float32), theme)
+    assert np.unique(dark).tolist() == [round(200 * DIMMED)]

@@ -19,36 +19,23 @@ TITLE = "Layer 1: a = −0.5, c = −2, |r| = 0.68453"
 REGRESSION = Regression(np.array([0.2, 0.6, 1.0]), np.array([9.0, 5.0, 1.0]), FittedLine(-10, 11))
 
 
-def test_cosine_distance_runs_across_and_dot_product_up() -> None:
-    figure = regression_figure(REGRESSION, TITLE, LIGHT)
-    points, line = figure.data
-    assert list(points.x) == [0.2, 0.6, 1.0]
-    assert list(points.y) == [9.0, 5.0, 1.0]
-    assert list(line.x) == [0.2, 1.0]
-    assert list(line.y) == pytest.approx([9.0, 1.0])
-    assert figure.layout.xaxis.title.text.startswith("cosine distance")
-    assert figure.layout.yaxis.title.text == "dot product"
-    assert figure.layout.title.text == TITLE
-
-
-def test_the_svg_draws_every_pair_and_its_line_through_them() -> None:
+def test_cosine_distance_runs_across_and_dot_product_up_in_the_chart_and_the_svg() -> None:
     """Points on the line: the ends of the line are the first and the last of them."""
-    svg = regression_svg(REGRESSION, TITLE)
-    (points,) = re.findall(r'class="points" d="([^"]*)"', svg)
-    (line,) = re.findall(r'class="line" d="M([\d. ]+)L([\d. ]+)"', svg)
-    places = re.findall(r"M([\d. ]+)h0", points)
-    assert len(places) == 3
-    assert (places[0], places[-1]) == line
-    (left, top), (right, bottom) = ([float(each) for each in place.split()] for place in line)
+    figure, svg = regression_figure(REGRESSION, TITLE, LIGHT), regression_svg(REGRESSION, TITLE)
+    points, line = figure.data
+    assert (list(points.x), list(points.y)) == ([0.2, 0.6, 1.0], [9.0, 5.0, 1.0])
+    assert [*line.x, *line.y] == pytest.approx([0.2, 1.0, 9.0, 1.0])
+    assert figure.layout.xaxis.title.text.startswith("cosine distance")
+    assert (figure.layout.yaxis.title.text, figure.layout.title.text) == ("dot product", TITLE)
+    (drawn,) = re.findall(r'class="points" d="([^"]*)"', svg)
+    (ends,) = re.findall(r'class="line" d="M([\d. ]+)L([\d. ]+)"', svg)
+    places = re.findall(r"M([\d. ]+)h0", drawn)
+    assert (len(places), (places[0], places[-1])) == (3, ends)
+    (left, top), (right, bottom) = ([float(each) for each in place.split()] for place in ends)
     assert left < right
     assert top < bottom  # down the screen: fewer products at a larger distance
-    assert TITLE in svg
-    assert ">cosine distance<" in svg
-    assert ">dot product<" in svg
-
-
-def test_what_does_not_vary_has_no_line() -> None:
-    still = Regression(np.array([0.5, 0.5]), np.array([1.0, 2.0]), None)
+    assert all(text in svg for text in (TITLE, ">cosine distance<", ">dot product<"))
+    still = Regression(np.array([0.5, 0.5]), np.array([1.0, 2.0]), None)  # no line
     assert len(regression_figure(still, TITLE, LIGHT).data) == 1
     assert 'class="line"' not in regression_svg(still, TITLE)
 
