@@ -67,6 +67,11 @@ def an_index_of_an_absolute_path(folder: Path, outside: Path) -> None:
     indexed(str(folder.parent / "x.safetensors"))(folder, outside)
 
 
+def an_index_without_a_map(folder: Path, _: Path) -> None:
+    (folder / WEIGHTS).unlink()
+    edit(folder, INDEX, weight_map=[])
+
+
 def an_index_of_a_pickle(folder: Path, outside: Path) -> None:
     """It writes into the file outside when it is opened."""
 
@@ -89,17 +94,13 @@ def weights(change: Callable[[str, torch.Tensor], torch.Tensor | None]) -> Spoil
     return spoil
 
 
-def header(length: int | None = None, **shapes: tuple[list[int], int, int]) -> Spoil:
-    """The weights have a header of these shapes, and where their bytes begin and end."""
-    content = {
-        name: {"dtype": "F32", "shape": shape, "data_offsets": [start, end]}
-        for name, (shape, start, end) in shapes.items()
-    }
+def header(*shapes: list[int], length: int | None = None) -> Spoil:
+    """The weights have this header: tensors of these shapes, in the same eight bytes."""
+    entry = {"dtype": "F32", "data_offsets": [0, 8]}
+    content = {str(number): entry | {"shape": shape} for number, shape in enumerate(shapes)}
     raw = json.dumps(content).encode()
     size = struct.pack("<Q", len(raw) if length is None else length)
-    return written(
-        WEIGHTS, size + raw + b"0" * max((end for _, _, end in shapes.values()), default=0)
-    )
+    return written(WEIGHTS, size + raw + b"0" * 8 * bool(shapes))
 
 
 def a_header_of_90_mb(folder: Path, _: Path) -> None:
@@ -126,22 +127,6 @@ def vocabulary(model: dict[str, Any] | None = None, **changes: Any) -> Spoil:
         edit(folder, TOKENIZER, model=content["model"] | (model or {}), **changes)
 
     return spoil
-
-
-def tokens_with_ids_up_to_a_billion(folder: Path, _: Path) -> None:
-    """transformers would name every id below the largest one."""
-    (folder / TOKENIZER).unlink()
-    (folder / "tokenizer.model").write_bytes(b"YQ== 0\nYg== 1\n")
-    token = {"content": "<far>", "lstrip": False, "rstrip": False, "normalized": False}
-    far = {str(10**9): token | {"special": True}}
-    edit(folder, SETTINGS, added_tokens_decoder=far, tokenizer_class="PreTrainedTokenizerFast")
-
-
-def a_vocabulary_of_a_gigabyte(folder: Path, _: Path) -> None:
-    """Sparse, so that it takes no room on the disk."""
-    (folder / TOKENIZER).unlink()
-    with (folder / "vocab.txt").open("wb") as file:
-        file.truncate(2**30)
 
 
 def weights_in_pickle_form_alone(folder: Path, _: Path) -> None:
@@ -234,16 +219,13 @@ ATTACKS: dict[str, Spoil] = {
     "an index that leaves the folder": indexed("../x.safetensors"),
     "an index that names a folder within": indexed("in/x.safetensors"),
     "an index that names an absolute path": an_index_of_an_absolute_path,
-    "an index without a map": lambda folder, _: (
-        (folder / WEIGHTS).unlink(),
-        edit(folder, INDEX, weight_map=[]),
-    ),
+    "an index without a map": an_index_without_a_map,
     "weights that lead outside": linked(WEIGHTS),
     "an empty file of weights": written(WEIGHTS, b""),
     "a header longer than its file": header(length=2**60),
-    "a shape beyond all numbers": header(a=([2**40, 2**40], 0, 8)),
-    "a shape of 100,000 axes": header(a=([1] * 100_000 + [2], 0, 8)),
-    "tensors that overlap": header(a=([2], 0, 8), b=([2], 4, 12)),
+    "a shape beyond all numbers": header([2**40, 2**40]),
+    "a shape of 100,000 axes": header([1] * 100_000 + [2]),
+    "tensors that overlap": header([2], [2]),
     "no tensor at all": header(),
     "weights of other shapes": weights(lambda _, each: torch.cat([each, each])),
     "hardly any weights": weights(lambda name, each: each if name.startswith("emb") else None),
@@ -260,8 +242,6 @@ ATTACKS: dict[str, Spoil] = {
     "a table of sines filled one by one": config(
         model_type="distilbert", sinusoidal_pos_embds=True, dim=32, max_position_embeddings=2**22
     ),
-    "tokens with ids up to a billion": tokens_with_ids_up_to_a_billion,
-    "a vocabulary on disk of a gigabyte": a_vocabulary_of_a_gigabyte,
 }
 TOLD: dict[str, tuple[Spoil, str]] = {  # with what the refusal says
     "a package that is not installed": (

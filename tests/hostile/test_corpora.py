@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -30,15 +30,11 @@ WORDS = b"word and "
 BUDGET, MAX_TOKENS = 5_000, 1_024
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _served_before() -> None:
-    """What a server has in memory: the model, a first run of it, and all that decodes."""
+@pytest.fixture
+def _little_memory() -> Iterator[None]:
+    """Beside what a server has: the model, a first run of it, and all that decodes."""
     trace_text(loaded("bundled/minilm"), "word and " * 400)
     read_table("Grüße an alle".encode("latin-1"), "a.txt")
-
-
-@pytest.fixture
-def _little_memory(_served_before: None) -> Iterator[None]:
     with little_memory():
         yield
 
@@ -112,7 +108,7 @@ def test_nobody_waits_for_a_large_file() -> None:
 def test_phrases_that_almost_match_over_and_over_in_an_atlas_of_the_sample() -> None:
     # Thirty characters a token: the longest texts
     texts = [*sample_sentences(), "wordwordwordwordwordwordword " * 1_000]
-    shape = {"layers": 1, "heads": 1, "kv_heads": 1, "dim": 1}
+    shape: dict[str, Any] = {"layers": 1, "heads": 1, "kv_heads": 1, "dim": 1}
     atlas = build_atlas([trace_of(read_words(text), 0, **shape) for text in texts], texts)
     search_tokens(atlas, "she", "phrase")
     with little_memory(60):

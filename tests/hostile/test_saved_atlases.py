@@ -124,11 +124,9 @@ MUTATIONS = 60
 def mutated(value: Any, draw: random.Random) -> Any:
     """One entry of a JSON value, somewhere within it, is another, or is gone."""
     if not isinstance(value, dict | list) or not value or draw.random() < 0.15:
-        if isinstance(value, int) and draw.random() < 0.5:
-            return value + draw.choice([-1, 1, 10**6])
-        if isinstance(value, str) and draw.random() < 0.3:
-            return draw.choice([value[:-1], value + "x", value * 50, value[1:]])
-        return draw.choice(ODD)
+        near: list[Any] = [value - 1, value + 1, 10**6] if isinstance(value, int) else []
+        near += [value[:-1], value + "x", value * 50, value[1:]] if isinstance(value, str) else []
+        return draw.choice(near if near and draw.random() < 0.4 else ODD)
     changed = dict(value) if isinstance(value, dict) else list(value)
     key = draw.choice(list(value) if isinstance(value, dict) else range(len(value)))
     if draw.random() < 0.1:
@@ -171,37 +169,34 @@ def test_whatever_opens_is_drawn() -> None:
     assert refused > MUTATIONS / 4
 
 
-@pytest.mark.parametrize(
-    ("array", "value", "step"),
-    [
-        ("points.raw", 3.4e38, 10**6),
-        ("points.normalized", -3.4e38, 10**6),
-        ("points.translated", 1e-45, 10**6),
-        ("norms", 3.4e38, 10**6),  # beyond sums
-        ("tokens.special", True, 1),
-    ],
-)
-def test_arrays_of_extremes_are_drawn(array: str, value: float, step: int) -> None:
-    def change(arrays: dict[str, NDArray[Any]], _: object) -> None:
-        arrays[array].reshape(-1)[::step] = value
-
-    draw_all(opened(forged(written(an_atlas()), change)))
+def filled(array: str, value: float, step: int = 10**6) -> Callable[[dict[str, Any], Any], None]:
+    return lambda arrays, _: arrays[array].reshape(-1).__setitem__(slice(None, None, step), value)
 
 
-@pytest.mark.parametrize("text", ["", "\0", "<b>", "$x$ :red[x]"])
-def test_texts_of_nothing_or_of_marks_are_drawn(text: str) -> None:
-    """All tokens alike."""
-    size = len(text.encode())
+def alike(text: str) -> Callable[[dict[str, Any], Any], None]:
+    """Of nothing or of marks, in all tokens."""
 
-    def change(arrays: dict[str, NDArray[Any]], _: object) -> None:
+    def change(arrays: dict[str, Any], _: object) -> None:
         for name in ("tokens.texts", "tokens.displays"):
-            ends = arrays[f"{name}.ends"]
-            ends[:] = size * np.arange(1, 1 + len(ends))
-            arrays[name] = np.frombuffer(text.encode() * len(ends), np.uint8)
+            count = len(arrays[f"{name}.ends"])
+            arrays[f"{name}.ends"][:] = len(text.encode()) * np.arange(1, 1 + count)
+            arrays[name] = np.frombuffer(text.encode() * count, np.uint8)
 
-    atlas = opened(forged(written(an_atlas()), change))
-    assert set(atlas.tokens.displays) == {text}
-    draw_all(atlas)
+    return change
+
+
+EXTREMES = {
+    "a point as far as numbers go": filled("points.raw", 3.4e38),
+    "a point on the other side": filled("points.normalized", -3.4e38),
+    "the smallest point": filled("points.translated", 1e-45),
+    "a length beyond sums": filled("norms", 3.4e38),
+    "everything is special": filled("tokens.special", 1, 1),
+} | {text: alike(text) for text in ("", "\0", "<b>", "$x$ :red[x]")}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+def test_extremes_are_drawn(name: str) -> None:
+    draw_all(opened(forged(written(an_atlas()), EXTREMES[name])))
 
 
 def draw_all(atlas: Atlas) -> None:

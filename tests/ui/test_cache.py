@@ -51,7 +51,7 @@ def test_forty_visitors_at_once_wait_for_one_load(monkeypatch: pytest.MonkeyPatc
     cache.loaded_model.clear()
 
 
-def test_whoever_waits_learns_each_stage() -> None:
+def test_a_load_that_may_wait_begins_when_it_is_needed_and_each_stage_is_told() -> None:
     reached, go_on = threading.Barrier(2, timeout=PATIENCE), threading.Barrier(2, timeout=PATIENCE)
     first: FirstLoad[Model] = FirstLoad()
     stages: tuple[Stage, ...] = ("importing", "reading", "checking")
@@ -63,6 +63,9 @@ def test_whoever_waits_learns_each_stage() -> None:
             go_on.wait()
         return Model()
 
+    first.begin(load, delay=PATIENCE)
+    assert not first.wait(0.1)
+    assert first.stage is None
     first.begin(load)
     for stage in stages:
         reached.wait()
@@ -75,21 +78,6 @@ def test_whoever_waits_learns_each_stage() -> None:
     assert first.is_ready
     del model  # dropped from the cache: the next visitor has to wait again
     assert not first.is_ready
-
-
-def test_a_load_that_may_wait_begins_at_once_when_somebody_needs_it() -> None:
-    begun = threading.Event()
-    first: FirstLoad[Model] = FirstLoad()
-
-    def load(_: object) -> Model:
-        begun.set()
-        return Model()
-
-    first.begin(load, delay=PATIENCE)
-    assert not begun.wait(0.1)
-    first.begin(load)
-    assert begun.wait(PATIENCE / 2)
-    assert isinstance(first.take(), Model)
 
 
 def test_a_question_is_answered_once_until_as_many_others_were_asked_or_it_failed(

@@ -12,19 +12,18 @@ from core.ui.serve.access import read_offer
 CATALOGUE = tuple(spec.name for spec in catalog.reading("text"))
 
 
-@pytest.mark.parametrize(
-    ("setting", "names", "any_hub_id"),
-    [
-        ("", (), False),
-        (" gpt2, bundled/minilm ,gpt2", ("gpt2", "bundled/minilm"), False),
-        (" Catalogue ", CATALOGUE, False),
-        ("ANY", CATALOGUE, True),
-        ("my/model, catalogue", ("my/model", *CATALOGUE), False),
-        ("anything", ("anything",), False),
-    ],
-)
-def test_an_operator_lists_models(setting: str, names: tuple[str, ...], any_hub_id: bool) -> None:
-    assert read_offer(setting) == (names, any_hub_id)
+OFFERS: dict[str, tuple[tuple[str, ...], bool]] = {  # names, and whether any id of the hub
+    "": ((), False),
+    " gpt2, bundled/minilm ,gpt2": (("gpt2", "bundled/minilm"), False),
+    " Catalogue ": (CATALOGUE, False),
+    "ANY": (CATALOGUE, True),
+    "my/model, catalogue": (("my/model", *CATALOGUE), False),
+    "anything": (("anything",), False),
+}
+
+
+def test_an_operator_lists_models() -> None:
+    assert {setting: read_offer(setting) for setting in OFFERS} == OFFERS
 
 
 def test_a_model_that_becomes_private_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from core.ui.serve import long_work
-from core.ui.serve.long_work import MAX_INSIDE, MAX_TWINS, Shared, room_for_twin
+from core.ui.serve.long_work import MAX_INSIDE, Shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,26 +83,6 @@ def test_one_of_the_waiting_takes_over(error: type[BaseException]) -> None:
             raise error
         assert list(answers) == [7] * (VISITORS - 2)
     assert len(runs) == 1
-
-
-def test_two_twins_are_alive_at_most() -> None:
-    """However many ask."""
-    alive, most, lock = 0, 0, threading.Lock()
-    together = threading.Barrier(MAX_TWINS)
-
-    def visit() -> None:
-        nonlocal alive, most
-        with room_for_twin:
-            with lock:
-                alive += 1
-                most = max(most, alive)
-            together.wait(10)
-            with lock:
-                alive -= 1
-
-    with ThreadPoolExecutor(VISITORS) as pool:
-        list(pool.map(lambda _: visit(), range(VISITORS)))
-    assert most == MAX_TWINS
 
 
 def test_a_bar_moves_between_steps_once_enough_time_has_passed(

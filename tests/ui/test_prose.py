@@ -53,7 +53,7 @@ def names_in(expression: ast.expr) -> Iterator[str]:
         raise TypeError(f"line {expression.lineno}: a block's name must be written out")
 
 
-def calls(module: Path) -> Iterator[tuple[Path, str, set[str | None]]]:
+def calls(module: Path) -> Iterator[tuple[Path, str, set[str]]]:
     """Of each call in a module: the file, the block, the fields it fills."""
     files: dict[str, Path] = {}
     for node in ast.walk(tree_of(module)):
@@ -65,19 +65,19 @@ def calls(module: Path) -> Iterator[tuple[Path, str, set[str | None]]]:
                 files[target] = module.with_name(file)
     for node in ast.walk(tree_of(module)):
         match node:
-            case ast.Call(ast.Name(name), [block, *_], keywords) if name in files:
+            case ast.Call(ast.Name(called), [block, *_], keywords) if called in files:
                 for each in names_in(block):
-                    yield files[name], each, {keyword.arg for keyword in keywords}
+                    yield files[called], each, {str(keyword.arg) for keyword in keywords}
 
 
 @cache
-def all_calls() -> list[tuple[Path, str, set[str | None]]]:
+def all_calls() -> list[tuple[Path, str, set[str]]]:
     return [call for module in SOURCES for call in calls(module)]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.parent.name)
 def test_every_text_is_shown_somewhere_with_all_its_fields_and_no_other(path: Path) -> None:
-    filled = defaultdict[str, list[set[str | None]]](list)
+    filled = defaultdict[str, list[set[str]]](list)
     for file, block, fields in all_calls():
         if file == path:
             filled[block].append(fields)
