@@ -16,10 +16,10 @@ from hypothesis import settings
 
 if TYPE_CHECKING:
     from xdist.remote import Producer
+    from xdist.workermanage import WorkerController
 
     from core.model.running.loaded import LoadedModel
     from tests.model.oracle import Oracle
-    from tests.schedule import WholeFiles
 
 FolderOf: TypeAlias = Callable[[str], Path]
 OracleOf: TypeAlias = "Callable[[str], Oracle]"
@@ -50,9 +50,21 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.hookimpl(optionalhook=True)  # of xdist
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WholeFiles:
-    from tests.schedule import WholeFiles
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> object:
+    """Workers take whole files, so that what a file sets up is set up once.
 
+    Files of the browser come first, and share the server and the Chromium of their worker: the
+    first worker begins with them, the others at the end of the list, until they meet.
+    """
+    from xdist.scheduler.loadscope import LoadScopeScheduling
+
+    class WholeFiles(LoadScopeScheduling):
+        def _assign_work_unit(self, node: WorkerController) -> None:
+            if node is not self.nodes[0]:
+                self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+            super()._assign_work_unit(node)
+
+    config.option.loadscopereorder = False
     return WholeFiles(config, log)
 
 

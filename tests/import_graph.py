@@ -88,17 +88,3 @@ def folders(graph: Graph) -> dict[str, set[str]]:
             end.as_posix() for end in ends - {start} if end.parts[:2] == start.parts[:2]
         )
     return arrows
-
-
-def reached(arrows: Graph, start: str) -> set[str]:
-    found, waiting = set[str](), [start]
-    while waiting:
-        new = arrows.get(waiting.pop(), set()) - found
-        found |= new
-        waiting += new
-    return found
-
-
-def tangled(arrows: Graph) -> set[str]:
-    """Folders that import themselves by way of others."""
-    return {folder for folder in arrows if folder in reached(arrows, folder)}

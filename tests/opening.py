@@ -68,17 +68,15 @@ def visits(modality: Modality | None = None) -> list[Place]:
     for page in PAGES:
         for name, part in _parts(page).items():
             shown = [each for each in page.modalities if each in part.modalities]
-            if modality in (None, *shown):
-                first = modality or shown[0]
-                given = {**page.quick, **({page.part_key: name} if name else {})}
-                if first != page.modalities[0]:
-                    given["input"] = first
-                    given.pop("model", None)
-                places += [
-                    (page.name, {**given, **link})
-                    for link in part.visits
-                    if link.get("input", first) == first or modality is None
-                ]
+            if modality not in (None, *shown):
+                continue
+            first = modality or shown[0]
+            start = {**page.quick, **({page.part_key: name} if name else {})}
+            if first != page.modalities[0]:
+                start = {key: value for key, value in start.items() if key != "model"}
+                start["input"] = first
+            links = [link for link in part.visits if modality in (None, link.get("input", first))]
+            places += [(page.name, {**start, **link}) for link in links]
     return places
 
 

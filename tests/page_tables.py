@@ -55,17 +55,14 @@ def with_pages(readme: str) -> str:
 
 def rows_of(declared: Iterable[tuple[str, dict[str, Control]]]) -> Rows:
     """The parameters of every page over all its parts, in the order they are declared."""
-    pages: Rows = {}
+    pages: Rows = {"every page": {}}
     for page, controls in declared:
-        rows = pages.setdefault(page, {})
-        for key, value in ((key, _values_of(control)) for key, control in controls.items()):
-            rows[key] = max(rows.get(key, ""), value, key=len)
-    every = {key: value for rows in pages.values() for key, value in rows.items() if key in SHARED}
-    own = {
-        page: {key: value for key, value in rows.items() if key not in SHARED}
-        for page, rows in pages.items()
-    }
-    return {"every page": dict(sorted(every.items())), **own}
+        own = pages.setdefault(page, {})
+        for key, control in controls.items():
+            rows = pages["every page"] if key in SHARED else own
+            rows[key] = max(rows.get(key, ""), _values_of(control), key=len)
+    pages["every page"] = dict(sorted(pages["every page"].items()))
+    return pages
 
 
 def to_markdown(pages: Rows) -> str:
@@ -74,11 +71,8 @@ def to_markdown(pages: Rows) -> str:
     for page, rows in pages.items():
         if rows:
             title = "Every page" if page == "every page" else f"`/{page}`"
-            lines = (f"| `{key}` | {value} |" for key, value in rows.items())
-            parts.append(
-                "\n".join([f"## {title}\n", "| parameter | values |", "|---|---|", *lines])
-            )
-            parts[-1] += "\n"
+            lines = (f"| `{key}` | {value} |\n" for key, value in rows.items())
+            parts.append(f"## {title}\n\n| parameter | values |\n|---|---|\n{''.join(lines)}")
     return "\n".join(parts)
 
 

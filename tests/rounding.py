@@ -38,12 +38,6 @@ def assert_same_pass(ours: Any, theirs: Any, *added: Any, where: str = "") -> No
 
 def assert_same_shares(ours: Any, theirs: Any, trace: Trace, where: str = "") -> None:
     """The same shares of attention: softmax passes on what scores of their size round off."""
-    assert_same_pass(ours, theirs, 1 + largest_score(trace), where=where)
-
-
-def largest_score(trace: Trace) -> float:
-    """The largest score of any layer and head by size, the masked ones left out."""
-    return max(
-        float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
-        for scores in (trace.scores(layer) for layer in range(trace.shape[0]))
-    )
+    scores = [np.abs(trace.scores(layer)) for layer in range(trace.shape[0])]
+    largest = max(float(each[np.isfinite(each)].max(initial=0.0)) for each in scores)
+    assert_same_pass(ours, theirs, 1 + largest, where=where)

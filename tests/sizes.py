@@ -15,26 +15,23 @@ CODE = {".py", ".js", ".css"}
 PROSE = {".md", ".toml"}
 
 
-def folder_of(path: Path) -> str:
-    """The folder of the table that a file counts in: core/model, tests/pages, pages, ..."""
-    folder = path.parent.parts
-    return "/".join(folder[:2]) or "."
-
-
 def measure() -> dict[str, dict[str, int]]:
-    """Lines of code in each folder, and words of prose in each folder of core, of files in Git."""
-    lines: Counter[str] = Counter()
-    words: Counter[str] = Counter()
+    """Lines of code in each folder, and words of prose in each folder of core, of files in Git.
+
+    Folders are core/model, tests/pages, pages, ...: at most two names.
+    """
+    lines, words = Counter[str](), Counter[str]()
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
     for path in map(Path, filter(None, listed.split("\0"))):
+        folder = "/".join(path.parent.parts[:2]) or "."
         if not (ROOT / path).is_file() or "vendor" in path.parts:
             continue
         if path.suffix in CODE:
-            lines[folder_of(path)] += (ROOT / path).read_bytes().count(b"\n")
+            lines[folder] += (ROOT / path).read_bytes().count(b"\n")
         elif path.suffix in PROSE and path.parts[0] == "core":
-            words[folder_of(path)] += len((ROOT / path).read_text("utf-8").split())
+            words[folder] += len((ROOT / path).read_text("utf-8").split())
     return {"lines": dict(sorted(lines.items())), "words": dict(sorted(words.items()))}
 
 
@@ -42,19 +39,15 @@ def recorded() -> dict[str, dict[str, int]]:
     return tomllib.loads(NUMBERS.read_text("utf-8"))
 
 
-def lower() -> dict[str, dict[str, int]]:
-    """Today's sizes where they are below those recorded; folders that are gone lose their row."""
-    before, now = recorded(), measure()
-    return {
-        kind: {folder: min(size, before[kind].get(folder, size)) for folder, size in sizes.items()}
-        for kind, sizes in now.items()
-    }
-
-
 def main() -> None:
+    """Write today's sizes where they are below those recorded; a folder that is gone has none."""
+    before = recorded()
     text = "# Written by python -m tests.sizes; the numbers may only fall.\n"
-    for kind, sizes in lower().items():
-        rows = "".join(f'"{folder}" = {size}\n' for folder, size in sizes.items())
+    for kind, sizes in measure().items():
+        lowest = {
+            folder: min(size, before[kind].get(folder, size)) for folder, size in sizes.items()
+        }
+        rows = "".join(f'"{folder}" = {size}\n' for folder, size in lowest.items())
         text += f"\n[{kind}]\n{rows}"
     NUMBERS.write_text(text, "utf-8")
 

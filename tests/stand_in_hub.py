@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
@@ -64,7 +64,6 @@ def running_hub() -> Iterator[StandInHub]:
         hub = known
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
     known.address = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     with pytest.MonkeyPatch.context() as patch:
@@ -80,55 +79,38 @@ class _Handler(BaseHTTPRequestHandler):
     hub: StandInHub
 
     def do_HEAD(self) -> None:
-        self._note()
-        self._start_file()
+        self._answer()
 
     def do_GET(self) -> None:
-        self._note()
-        time.sleep(self.hub.seconds)
-        if "/resolve/" not in self.path:
-            self._send_record()
-            return
-        for part in _parts(self._start_file() or b""):
-            try:
-                self.wfile.write(part)
-            except OSError:  # the other side has ended
-                return
-            time.sleep(self.hub.pause)
+        content, size = self._answer()
+        with suppress(OSError):  # the other side has ended
+            for start in range(0, size, _CHUNK):
+                zeros = bytes(min(_CHUNK, size - start))
+                self.wfile.write(content[start : start + _CHUNK] or zeros)
+                time.sleep(self.hub.pause)
 
-    def _note(self) -> None:
+    def _answer(self) -> tuple[bytes, int]:
+        """Send the head for a record or a file; gives its content, empty for zeros, and size."""
         self.hub.asked.append((self.command, self.path, self.headers.get("Authorization")))
-
-    def _send_record(self) -> None:
-        repo = self.path.split("?")[0].removeprefix("/api/models/")
-        status, record = self.hub.records.get(repo, (404, {"error": "Repository not found"}))
-        body = json.dumps(record).encode()
+        repo, _, name = self.path.lstrip("/").partition(f"/resolve/{COMMIT}/")
+        known = self.hub.files.get(f"{repo}/{name}")
+        if name:
+            content = known if isinstance(known, bytes) else b""
+            status, missing = 404 if known is None else 200, "EntryNotFound"
+        else:
+            time.sleep(self.hub.seconds)
+            repo = self.path.split("?")[0].removeprefix("/api/models/")
+            status, record = self.hub.records.get(repo, (404, {"error": "Repository not found"}))
+            content, missing = json.dumps(record).encode(), "RepoNotFound"
+        size = known if isinstance(known, int) else len(content)
         self.send_response(status)
-        if status == 404:
-            self.send_header("X-Error-Code", "RepoNotFound")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def _start_file(self) -> bytes | int | None:
-        repo, _, name = self.path.lstrip("/").replace(f"/resolve/{COMMIT}/", "\0").partition("\0")
-        content = self.hub.files.get(f"{repo}/{name}")
-        self.send_response(404 if content is None else 200)
-        size = content if isinstance(content, int) else len(content or b"")
         self.send_header("Content-Length", str(size))
         self.send_header("X-Repo-Commit", COMMIT)
         self.send_header("ETag", f'"{abs(hash((repo, name))):040x}"')
-        if content is None:
-            self.send_header("X-Error-Code", "EntryNotFound")
+        if status == 404:
+            self.send_header("X-Error-Code", missing)
         self.end_headers()
-        return content
+        return content, size
 
     def log_message(self, *_: object) -> None:
         pass
-
-
-def _parts(content: bytes | int) -> Iterator[bytes]:
-    size = content if isinstance(content, int) else len(content)
-    for start in range(0, size, _CHUNK):
-        end = min(size, start + _CHUNK)
-        yield bytes(end - start) if isinstance(content, int) else content[start:end]

@@ -11,16 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.import_graph import (
-    MODULES,
-    ROOT,
-    SOURCES,
-    folders,
-    import_graph,
-    longest_chain,
-    tangled,
-    tree_of,
-)
+from tests.import_graph import MODULES, ROOT, SOURCES, folders, import_graph, longest_chain, tree_of
 
 MAX_CHAIN = 18  # imports, one after the other
 MAX_ASKING = 20  # lines
@@ -57,10 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 LIBRARIES = {
     "streamlit": {"components", "ui", "screens", "pages", "app"},
     "plotly": {"figures"},
-    "torch": {"model"},
-    "transformers": {"model"},
-    "tokenizers": {"model"},
-    "huggingface_hub": {"model"},
+    **{key: {"model"} for key in ("torch", "transformers", "tokenizers", "huggingface_hub")},
     "ray": {"command_line"},
 }
 
@@ -87,6 +75,12 @@ def imported(tree: ast.AST) -> list[str]:
     return names
 
 
+def imported_with(path: Path) -> list[str]:
+    """What a module imports as it is imported itself."""
+    plain = (node for node in tree_of(path).body if isinstance(node, ast.Import | ast.ImportFrom))
+    return [name for node in plain for name in imported(node)]
+
+
 @cache
 def imports() -> list[tuple[Path, str]]:
     return [(path, name) for path in SOURCES for name in imported(tree_of(path))]
@@ -104,16 +98,11 @@ def is_permitted(path: Path, name: str) -> bool:
     return ("trace" if is_trace else rest[0]) in MAY_IMPORT[floor]
 
 
-def test_a_floor_imports_only_floors_below_it() -> None:
-    assert [(path, name) for path, name in imports() if not is_permitted(path, name)] == []
-
-
-def test_the_vocabulary_imports_only_the_standard_library() -> None:
+def test_a_floor_imports_only_floors_below_it_and_a_screen_no_other_screen() -> None:
+    """The vocabulary imports only the standard library."""
     names = {name.split(".")[0] for name in imported(tree_of(ROOT / "core" / "vocabulary.py"))}
     assert names <= sys.stdlib_module_names
-
-
-def test_a_screen_imports_no_other_screen() -> None:
+    assert [(path, name) for path, name in imports() if not is_permitted(path, name)] == []
     screens = ROOT / "core" / "screens"
     assert [
         (path, name)
@@ -124,9 +113,9 @@ def test_a_screen_imports_no_other_screen() -> None:
     ] == []
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
+def test_nothing_imports_itself_by_way_of_others_and_no_chain_is_longer_than_one_follows() -> None:
     """Imports for types count: who needs the other's types cannot be read without it."""
-    arrows = {
+    modules = {
         name: {
             target
             for full in imported(tree_of(path))
@@ -135,19 +124,13 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
         }
         for name, path in MODULES.items()
     }
-    try:
-        graphlib.TopologicalSorter(arrows).prepare()
-    except graphlib.CycleError as error:
-        pytest.fail(" -> ".join(error.args[1]))
-
-
-def test_no_chain_of_imports_is_longer_than_a_person_follows() -> None:
+    for arrows in (modules, folders(import_graph())):
+        try:
+            graphlib.TopologicalSorter(arrows).prepare()
+        except graphlib.CycleError as error:
+            pytest.fail(" -> ".join(error.args[1]))
     chain = longest_chain(import_graph())
     assert len(chain) - 1 <= MAX_CHAIN, " -> ".join(chain)
-
-
-def test_folders_of_a_floor_form_no_circle() -> None:
-    assert tangled(folders(import_graph())) == set()
 
 
 @pytest.mark.parametrize("floor", ORDER)
@@ -179,67 +162,40 @@ def test_few_places_ask_whether_a_text_or_an_image_is_shown() -> None:
     assert len(asking) <= MAX_ASKING, "\n".join(asking)
 
 
-def test_torch_and_transformers_are_imported_late() -> None:
-    at_import = {
-        (path, name)
-        for path in ROOT.glob("core/model/**/*.py")
-        for node in tree_of(path).body
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in imported(ast.Module([node], []))
-    }
-    needing = {path for path, name in at_import if name.split(".")[0] in {"torch", "transformers"}}
+def test_torch_and_transformers_are_imported_late_and_ray_by_its_folder_alone() -> None:
+    of_model = {path: imported_with(path) for path in ROOT.glob("core/model/**/*.py")}
+    heavy = re.compile(r"(torch|transformers)\b")
+    needing = {path for path, names in of_model.items() if any(map(heavy.match, names))}
     late = {"capture/watching", "capture/outputs", "interventions/stream"}  # extend one of torch
     assert needing == {ROOT / f"core/model/{name}.py" for name in late}
-    modules = [f"{name}.".replace("/", ".") for name in late]
-    names = [name for path, name in at_import if path not in needing]
-    assert not any(each in name for name in names for each in modules)
+    of_late = re.compile("|".join(f"{name}.".replace("/", "[.]") for name in late))
+    others = [name for path, names in of_model.items() if path not in needing for name in names]
+    assert not any(map(of_late.search, others))
+    of_ray = {path for path, name in imports() if name.split(".")[0] == "ray"}
+    assert {path.parent for path in of_ray} == {ROOT / "core" / "atlas" / "distributed"}
+    assert "ray" not in {name.split(".")[0] for path in of_ray for name in imported_with(path)}
 
 
-def test_every_cache_that_takes_arguments_has_a_bound() -> None:
-    cached = [
+def test_every_cache_has_a_bound_and_every_chart_words_for_those_who_do_not_see_it() -> None:
+    nodes = [(path, node) for path in SOURCES for node in ast.walk(tree_of(path))]
+    caches = [
         (path, node, ast.unparse(decorator))
-        for path in SOURCES
-        for node in ast.walk(tree_of(path))
+        for path, node in nodes
         if isinstance(node, ast.FunctionDef)
         for decorator in node.decorator_list
         if "st.cache_" in ast.unparse(decorator)
     ]
-    assert len(cached) > 20
-    assert [
-        (path, node.name)
-        for path, node, decorator in cached
-        if ast.unparse(node.args) and "max_entries=" not in decorator
-    ] == []
-
-
-def test_every_chart_says_what_it_shows_to_people_who_do_not_see_it() -> None:
     charts = [
-        (path.name, node)
-        for path in SOURCES
-        for node in ast.walk(tree_of(path))
+        (path, node)
+        for path, node in nodes
         if isinstance(node, ast.Call)
         and ast.unparse(node.func).rpartition(".")[2] in {"plotly_chart", "show_chart"}
     ]
-    assert len(charts) > 10
-    assert [
-        f"{name}:{call.lineno}"
-        for name, call in charts
-        if "alt" not in {keyword.arg for keyword in call.keywords}
-    ] == []
-
-
-def test_ray_is_imported_where_a_cluster_is_asked_for_and_inside_of_functions() -> None:
-    cluster = ROOT / "core" / "atlas" / "distributed"
-    importing = {path for path, name in imports() if name.split(".")[0] == "ray"}
-    assert {path.parent for path in importing} == {cluster}
-    at_import = (
-        name
-        for path in importing
-        for node in tree_of(path).body
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in imported(ast.Module([node], []))
-    )
-    assert [name for name in at_import if name.split(".")[0] == "ray"] == []
+    assert min(len(caches), len(charts)) > 10
+    for path, function, decorator in caches:
+        assert "max_entries=" in decorator or not ast.unparse(function.args), (path, function.name)
+    for path, call in charts:
+        assert "alt" in {keyword.arg for keyword in call.keywords}, (path, call.lineno)
 
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("pages/*.py")), ids=lambda path: path.name)
@@ -247,9 +203,6 @@ def test_a_page_is_a_flat_script_that_opens_itself_first(path: Path) -> None:
     tree = tree_of(path)
     assert path.read_text("utf-8").count("\n") < 150
     assert not any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in ast.walk(tree))
-    calls = (
-        node
-        for node in tree.body
-        if isinstance(node, ast.Expr | ast.Assign) and isinstance(node.value, ast.Call)
-    )
-    assert ast.unparse(next(calls)).removeprefix("words = ") == f"open_page('{path.stem}')"
+    calls = (each.value for each in tree.body if isinstance(each, ast.Expr | ast.Assign))
+    first = next(call for call in calls if isinstance(call, ast.Call))
+    assert ast.unparse(first) == f"open_page('{path.stem}')"

@@ -6,20 +6,15 @@ import doctest
 import importlib
 import re
 from importlib.metadata import version
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from core.corpus import sample
 from tests.model.sweep.sizes import all_kinds
 from tests.model.test_types_used_most import DECODERS, ENCODERS, WITH_IMAGES
-from tests.tools.families_table import FAMILIES, table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+from tests.tools.families_table import FAMILIES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / ".github").glob("*.md"))]
@@ -28,42 +23,27 @@ EXAMPLES = TEXTS["README.md"] + TEXTS["NOTEBOOKS.md"]
 MAX_LINES = 150  # of the README: it is read in one sitting
 
 
-@pytest.fixture(scope="module")
-def names() -> Iterator[dict[str, Any]]:
-    """Every name that the examples define, on the first sentences of the corpus."""
-    whole = sample.sample_sentences()
-    variables: dict[str, Any] = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sample, "sample_sentences", lambda: list(islice(whole, 48)))
-        for block in re.findall(r"```python\n(.*?)```", EXAMPLES, re.DOTALL):
-            exec(block, variables)  # noqa: S102 - our own page
-        yield variables
+SHOWN = {
+    "trace.queries.shape": (6, 12, 13, 32),
+    'trace.attention(layer=3, head=1)[names.index("it"), names.index("book")]': pytest.approx(
+        0.932, abs=5e-4
+    ),
+    "seen.patches.colours.shape": (144, 3),
+    "cls_rollout(seen)[seen.patches.tokens].shape": (144,),
+    "attention_distance(seen).pixels.shape": (6, 6),
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [
-        ("trace.queries.shape", (6, 12, 13, 32)),
-        (
-            'trace.attention(layer=3, head=1)[names.index("it"), names.index("book")]',
-            pytest.approx(0.932, abs=5e-4),
-        ),
-        ("seen.patches.colours.shape", (144, 3)),
-        ("cls_rollout(seen)[seen.patches.tokens].shape", (144,)),
-        ("attention_distance(seen).pixels.shape", (6, 6)),
-    ],
-)
-def test_an_example_shows_what_its_comment_says(
-    names: dict[str, Any], line: str, shown: object
-) -> None:
-    assert line in EXAMPLES
-    assert eval(line, names) == shown  # noqa: S307 - our own page
-
-
-@pytest.mark.slow
-def test_an_atlas_of_the_examples_has_queries_first_then_keys(names: dict[str, Any]) -> None:
-    atlas = names["atlas"]
+def test_the_examples_show_what_their_comments_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the first sentences of the corpus."""
+    few, names = sample.sample_sentences()[:48], dict[str, Any]()
+    monkeypatch.setattr(sample, "sample_sentences", lambda: few)
+    for block in re.findall(r"```python\n(.*?)```", EXAMPLES, re.DOTALL):
+        exec(block, names)  # noqa: S102 - our own page
+    assert all(line in EXAMPLES for line in SHOWN)
+    assert {line: eval(line, names) for line in SHOWN} == SHOWN  # noqa: S307 - our own page
+    atlas = names["atlas"]  # queries first, then keys
     assert atlas.points["raw"].shape == (6, 12, 2 * len(atlas.tokens), 3)
     assert 0 <= atlas.faithfulness["raw"].top1[3, 1] <= 1
 
@@ -109,12 +89,3 @@ def test_the_list_names_each_type_of_this_version_once_and_those_used_most_as_op
     assert set(names) <= set(all_kinds())
     assert {*ENCODERS, *DECODERS, *WITH_IMAGES} <= set(opens)
     assert f"## Open: {len(opens)} of {len(names)}" in text
-
-
-def test_a_refusal_stands_under_its_reason() -> None:
-    verdicts = [
-        {"kind": "bert", "outcome": "opens", "reason": ""},
-        {"kind": "udop", "outcome": "refused", "reason": "cannot be run on a text alone"},
-        {"kind": "odd", "outcome": "crash", "reason": "never heard of it"},
-    ]
-    assert re.findall(r"\((\d)\):\n(`\w+`)\.", table(verdicts)) == [("1", "`udop`"), ("1", "`odd`")]
