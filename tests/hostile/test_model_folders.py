@@ -12,6 +12,7 @@ import pytest
 from core.model import load, trace_text
 from core.model.errors import ModelError
 from core.model.opening.load import _LOAD_LOCK
+from core.model.opening.tokenizer import check_settings
 from tests.hostile import little_memory
 from tests.hostile.broken_folders import (
     ALL,
@@ -107,11 +108,11 @@ def test_paths_of_the_authors_machine_and_ids_of_no_vocabulary_are_passed_over(
         "auto_map": {"AutoTokenizer": ["own.Own", "own.Own"]},
         "sp_model_kwargs": {"model_file": "/etc/passwd"},
         "init_inputs": [str(outside)],
-        "added_tokens_decoder": {str(10**9): {"content": "<far>", "special": True}},
+        "added_tokens_decoder": {str(10**9): {"content": "<far>"}},  # all below would be named
     }
+    assert check_settings(file, others) == {}
     edit(folder, file, **others, **dict.fromkeys(PATHS, str(outside)))
-    with little_memory():  # transformers would name every id below the largest one
-        model = load(str(folder))
+    model = load(str(folder))
     assert not [word for word in model.tokenizer.get_vocab() if word.startswith("hunter")]
     assert trace_text(model, "book").tokens[1].text == "book"
 
