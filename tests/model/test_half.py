@@ -119,7 +119,7 @@ def test_a_wrong_rule_is_refused_in_half_precision_too(
 
 def test_rounding_is_no_bias_in_a_watched_network(tmp_path: Path) -> None:
     """Megatron's BERT adds nothing to its scores, whatever bfloat16 rounds off."""
-    megatron = replace(FAMILIES["bert"], config="MegatronBertConfig", dtype=torch.bfloat16)
+    megatron = replace(FAMILIES["bert"], kind="megatron-bert", dtype=torch.bfloat16)
     model = load(str(build(megatron, tmp_path)), half=True)
     assert (model.way, model.number_type) == ("watched", "bfloat16")
     trace = trace_text(model, SENTENCES[1])

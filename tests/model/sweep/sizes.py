@@ -104,7 +104,7 @@ def tiny_config(kind: str) -> PreTrainedConfig:
     return found(**tiny_settings(found))
 
 
-def tiny_settings(found: type[PreTrainedConfig]) -> Settings:
+def tiny_settings(found: type[PreTrainedConfig], layers: int = LAYERS) -> Settings:
     """Settings that differ from the defaults, with those of the parts in dictionaries."""
     defaults = _defaults(found)
     is_text = "vocab_size" in defaults
@@ -122,6 +122,9 @@ def tiny_settings(found: type[PreTrainedConfig]) -> Settings:
     for name, spec in found.sub_configs_defaults.items():
         if defaults.get(name) is not None or not spec.optional:
             settings[name] = _part(spec)
+    for name, value in settings.items():
+        if re.search(r"layers?$|layer_types$", name) and value:
+            settings[name] = value[:layers] if isinstance(value, list) else min(value, layers)
     return _merged(settings, OVERRIDES.get(found.model_type, {}))
 
 
