@@ -18,6 +18,7 @@ from transformers import (
     PreTrainedModel,
     Qwen2Tokenizer,
     RobertaTokenizer,
+    TokenizersBackend,
     XLMRobertaTokenizer,
 )
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from _pytest.mark import ParameterSet
-    from transformers import PreTrainedConfig, TokenizersBackend
+    from transformers import PreTrainedConfig
 
 SENTENCES = (
     "Oh, this book? I've enjoyed it.",
@@ -50,7 +51,7 @@ SEED = 20240917
 # ---- tokenizers -------------------------------------------------------------------------------
 
 
-def wordpiece(segments: bool = True, padded: bool = False) -> BertTokenizer:
+def wordpiece(segments: bool = True, padded: bool = False) -> TokenizersBackend:
     """BERT's tokenizer: [CLS] A [SEP] B [SEP], with segment ids 0 and 1.
 
     Some networks take no segment ids. Sentence-transformers publish tokenizers that pad every text
@@ -64,11 +65,10 @@ def wordpiece(segments: bool = True, padded: bool = False) -> BertTokenizer:
     pieces = letters | {"##" + letter for letter in letters}
     pieces |= {word for word in words if len(word) <= 5}  # longer ones fall into pieces
     vocabulary = {piece: index for index, piece in enumerate([*specials, *sorted(pieces)])}
-    names = ["input_ids", *["token_type_ids"] * segments, "attention_mask"]
-    tokenizer = BertTokenizer(vocab=vocabulary, model_input_names=names)
+    tokenizer = BertTokenizer(vocab=vocabulary)
     if padded:
         tokenizer.backend_tokenizer.enable_padding(pad_id=0, pad_token="[PAD]", length=40)
-    return tokenizer
+    return _without_class(tokenizer, ["token_type_ids"] * segments)
 
 
 def byte_level(
@@ -76,43 +76,39 @@ def byte_level(
     pad: bool = True,
     start: bool = False,
     limit: int | None = None,
-) -> GPT2Tokenizer:
+) -> TokenizersBackend:
     """GPT-2's byte-level BPE; `start` puts a token first, as LLaMA 3 and OPT do.
 
     The published GPT-2 names no padding token; decoders are often published with it on the left. Of
     a network that takes any length, the tokenizer says where to stop.
     """
-    tokenizer = GPT2Tokenizer(
-        **_pairs_of_bytes(_END, "<pad>"),
-        pad_token="<pad>" if pad else None,
-        padding_side=padding_side,
-        model_max_length=limit,
-    )
+    pairs = _pairs_of_bytes(_END, "<pad>")
+    tokenizer = GPT2Tokenizer(**pairs, pad_token="<pad>" if pad else None)
     if start:
         tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
             single=f"{_END} $A", pair=f"{_END} $A {_END} $B", special_tokens=[(_END, 0)]
         )
-    return tokenizer
+    return _without_class(tokenizer, padding_side=padding_side, model_max_length=limit)
 
 
 _END = "<|endoftext|>"
 
 
-def qwen_bytes() -> Qwen2Tokenizer:
+def qwen_bytes() -> TokenizersBackend:
     """Byte-level BPE over Qwen's own split of the text, which takes digits one by one."""
     pairs = _pairs_of_bytes(_END, "<pad>")
-    return Qwen2Tokenizer(**pairs, bos_token=_END, pad_token="<pad>")
+    return _without_class(Qwen2Tokenizer(**pairs, bos_token=_END, pad_token="<pad>"))
 
 
-def roberta_bytes() -> RobertaTokenizer:
+def roberta_bytes() -> TokenizersBackend:
     """RoBERTa's byte-level BPE: <s> A </s></s> B </s>, all in segment 0."""
-    return RobertaTokenizer(**_pairs_of_bytes(*_ROBERTA_SPECIALS))
+    return _without_class(RobertaTokenizer(**_pairs_of_bytes(*_ROBERTA_SPECIALS)))
 
 
 _ROBERTA_SPECIALS = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 
 
-def unigram() -> XLMRobertaTokenizer:
+def unigram() -> TokenizersBackend:
     """XLM-RoBERTa's sentence pieces, whose words begin with a visible blank."""
     core = Tokenizer(models.Unigram())
     core.normalizer = normalizers.NFKC()
@@ -123,7 +119,8 @@ def unigram() -> XLMRobertaTokenizer:
             vocab_size=160, special_tokens=list(_ROBERTA_SPECIALS), unk_token="<unk>"
         ),
     )
-    return XLMRobertaTokenizer(vocab=[tuple(each) for each in _model_of(core)["vocab"]])
+    pieces = [tuple(each) for each in _model_of(core)["vocab"]]
+    return _without_class(XLMRobertaTokenizer(vocab=pieces))
 
 
 def _pairs_of_bytes(*specials: str) -> dict[str, Any]:
@@ -139,6 +136,18 @@ def _pairs_of_bytes(*specials: str) -> dict[str, Any]:
     core.train_from_iterator(SENTENCES, trainer)
     model = _model_of(core)
     return {"vocab": model["vocab"], "merges": [tuple(each) for each in model["merges"]]}
+
+
+def _without_class(
+    tokenizer: TokenizersBackend, more: Iterable[str] = (), **settings: Any
+) -> TokenizersBackend:
+    """The tokenizer as tokenizer.json has it, from which a class of its own takes but a part."""
+    return TokenizersBackend(
+        tokenizer_object=tokenizer.backend_tokenizer,
+        model_input_names=["input_ids", *more, "attention_mask"],
+        **tokenizer.special_tokens_map,
+        **settings,
+    )
 
 
 def _model_of(core: Tokenizer) -> dict[str, Any]:
@@ -276,3 +285,12 @@ def rewrite(folder: Path, change: Callable[[Weights], Weights]) -> Path:
 def without(part: str) -> Callable[[Weights], Weights]:
     """The change that leaves out tensors with this part in their names."""
     return lambda weights: {name: each for name, each in weights.items() if part not in name}
+
+
+def changed(
+    part: str, change: Callable[[torch.Tensor], torch.Tensor]
+) -> Callable[[Weights], Weights]:
+    """The change of every tensor with this part in its name."""
+    return lambda weights: {
+        name: change(each).contiguous() if part in name else each for name, each in weights.items()
+    }

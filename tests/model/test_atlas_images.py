@@ -16,8 +16,6 @@ from tests.model.image.families import FAMILIES, build, image
 if TYPE_CHECKING:
     from pathlib import Path
 
-NAMES = ("a", "b", "c")
-
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
@@ -25,22 +23,17 @@ def model(tmp_path: Path) -> Path:
     return tmp_path / "model"
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "pictures"
-    folder.mkdir()
-    for seed, name in enumerate(NAMES):
-        Image.fromarray(image(seed=seed)).save(folder / f"{name}.png")
-    return folder
-
-
 def run(model: Path, folder: Path, out: Path) -> int:
     return atlas_build.main(["--model", str(model), "--images", str(folder), "--out", str(out)])
 
 
 def test_a_folder_becomes_an_atlas_with_its_pixels(
-    model: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for seed, name in enumerate("abc"):
+        Image.fromarray(image(seed=seed)).save(folder / f"{name}.png")
     (folder / "notes.txt").write_text("no image")
     (folder / "broken.jpg").write_bytes(b"\xff\xd8\xff no more")
     assert run(model, folder, tmp_path / "out.atlas") == 0
@@ -48,14 +41,13 @@ def test_a_folder_becomes_an_atlas_with_its_pixels(
     assert "broken.jpg is left out" in told
     assert "3 images" in told
     atlas = open_large(tmp_path / "out.atlas").sample
-    assert atlas.sentences == NAMES
+    assert atlas.sentences == ("a", "b", "c")
     assert atlas.images is not None
-    for seed in range(len(NAMES)):
+    for seed in range(3):
         np.testing.assert_array_equal(atlas.images.pixels[seed], image(seed=seed))
     trace = trace_image(load(str(model)), image())
     norms = np.linalg.norm(trace.queries, axis=-1)  # of the first image
-    tokens = len(trace.tokens)
-    np.testing.assert_allclose(atlas.norms[:, :, :tokens], norms, rtol=1e-4)
+    np.testing.assert_allclose(atlas.norms[:, :, : len(trace.tokens)], norms, rtol=1e-4)
 
 
 def test_no_folder_and_no_image_are_one_line(

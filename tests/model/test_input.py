@@ -11,8 +11,6 @@ from core.model.trace import Patches, Trace
 from tests.analysis.pictures import image_trace, picture
 from tests.analysis.traces import plain_tokens, random_trace, spelled
 
-INF = np.inf
-
 
 def text(*words: str) -> Trace:
     return replace(random_trace(0, 1, 1, len(words), 2), tokens=plain_tokens(*words))
@@ -51,86 +49,51 @@ def test_neighbours_in_an_image_are_patches_of_one_row() -> None:
     np.testing.assert_array_equal(seen.beside(0), np.eye(8, dtype=bool))
 
 
-def test_tokens_of_two_texts_are_no_neighbours_and_infinitely_far_apart() -> None:
+def test_distance_is_counted_in_words_or_in_rows_or_columns_whichever_are_more() -> None:
+    """Tokens of two texts are no neighbours, and infinitely far apart."""
     assert not cross().input.beside(-1).any()
     assert not cross().input.beside(0).any()
-    np.testing.assert_array_equal(cross().input.apart(), np.full((2, 3), INF))
-
-
-def test_distance_in_a_text_is_counted_in_words() -> None:
+    np.testing.assert_array_equal(cross().input.apart(), np.full((2, 3), np.inf))
     apart = pair().input.apart()
     assert apart[1].tolist()[1:3] == [0, 0]  # pieces of one word
     assert (apart[1, 4], apart[4, 2]) == (1, 1)
     assert text("a", "b", "c").input.apart().tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
-
-
-def test_distance_in_an_image_is_counted_in_rows_or_columns_whichever_are_more() -> None:
     apart = image("[CLS]").input.apart()[1:, 1:]
     assert apart[0].tolist() == [0, 1, 2, 1, 1, 2]
     assert apart[4].tolist() == [1, 1, 1, 1, 0, 1]
 
 
+TEXT, CROSS = "the first token", "the first token of your text"
+DECODER = "what the decoder reads"
+
+
 @pytest.mark.parametrize(
-    ("trace", "kind", "modality", "first", "specials", "read", "queries"),
+    ("trace", "kind", "first", "specials", "read"),
     [
-        (pair(), "text", "text", "the first token", "special tokens", "your text", "tokens"),
-        (
-            replace(pair(), attention_type="decoder"),
-            *("text", "text", "the first token", "special tokens"),
-            *("what the decoder reads", "tokens"),
-        ),
-        (
-            cross(),
-            *("cross", "text", "the first token of your text", "special tokens"),
-            *("what the decoder reads", "query tokens"),
-        ),
-        (image("[CLS]"), "image", "image", "CLS", "CLS", "this image", "tokens"),
-        (
-            image("[CLS]", "[REG1]"),
-            *("image", "image", "CLS", "CLS and registers", "this image", "tokens"),
-        ),
-        (image(), "image", "image", "the first patch", "", "this image", "tokens"),
+        (pair(), "text", TEXT, "special tokens", "your text"),
+        (replace(pair(), attention_type="decoder"), "text", TEXT, "special tokens", DECODER),
+        (cross(), "cross", CROSS, "special tokens", DECODER),
+        (image("[CLS]"), "image", "CLS", "CLS", "this image"),
+        (image("[CLS]", "[REG1]"), "image", "CLS", "CLS and registers", "this image"),
+        (image(), "image", "the first patch", "", "this image"),
     ],
 )
-def test_what_pages_call_it(
-    trace: Trace, kind: str, modality: str, first: str, specials: str, read: str, queries: str
-) -> None:
+def test_what_pages_call_it(trace: Trace, kind: str, first: str, specials: str, read: str) -> None:
     seen = trace.input
-    assert (seen.kind, seen.modality) == (kind, modality)
-    assert (seen.first, seen.specials) == (first, specials)
-    assert (seen.read, seen.queries) == (read, queries)
+    assert (seen.kind, seen.modality) == (kind, "image" if kind == "image" else "text")
+    assert (seen.first, seen.specials, seen.read) == (first, specials, read)
+    parts = [range(9)[part] for part in seen.key_parts]  # by whose sum attention may be divided
+    assert parts == [range(9), *([range(9)[trace.patches.tokens]] if trace.patches else [])]
+    assert seen.queries == ("query tokens" if kind == "cross" else "tokens")
 
 
-def test_attention_to_an_image_can_be_divided_by_its_sum_over_the_patches() -> None:
-    rows = np.arange(8)
-    assert [rows[part].tolist() for part in image("[CLS]", "[REG1]").input.key_parts] == [
-        rows.tolist(),
-        [2, 3, 4, 5, 6, 7],
-    ]
-    assert [rows[part].tolist() for part in pair().input.key_parts] == [rows.tolist()]
-
-
-@pytest.fixture
-def patches() -> Patches:
+def test_patches_are_read_row_by_row_after_what_stands_before_them() -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (4 * 2, 4 * 3, 3)).astype(np.uint8)
-    return Patches(pixels, rows=2, columns=3, size=4, first=5, given=(80, 120))
-
-
-def test_patches_are_read_row_by_row(patches: Patches) -> None:
-    assert patches.cells.shape == (6, 4, 4, 3)
-    np.testing.assert_array_equal(patches.cells[1 * 3 + 2], patches.pixels[4:8, 8:12])
-
-
-def test_colours_are_means_from_0_to_1(patches: Patches) -> None:
-    by_hand = [
-        patches.pixels[4 * row : 4 * row + 4, 4 * column : 4 * column + 4].mean((0, 1)) / 255
-        for row in range(2)
-        for column in range(3)
-    ]
-    np.testing.assert_allclose(patches.colours, by_hand, rtol=1e-6)
-
-
-def test_the_places_of_patches_come_after_what_stands_before_them(patches: Patches) -> None:
+    patches = Patches(pixels, rows=2, columns=3, size=4, first=5, given=(80, 120))
     assert patches.tokens == slice(5, 11)
+    by_hand = [pixels[y : y + 4, x : x + 4] for y in (0, 4) for x in (0, 4, 8)]
+    np.testing.assert_array_equal(patches.cells, by_hand)
+    means = [cell.mean((0, 1)) / 255 for cell in by_hand]
+    np.testing.assert_allclose(patches.colours, means, rtol=1e-6)
     with pytest.raises(ValueError, match="read-only"):
         patches.pixels[0, 0] = 0

@@ -21,13 +21,12 @@ from core.model import (
     trace_repeated,
     trace_text,
 )
-from core.model.errors import TooShortError
 from core.model.refusal import refusing
-from core.model.weights import output_projection as projection
-from core.model.weights import query_key as weights
+from core.model.weights.output_projection import transformed_norms
+from core.model.weights.query_key import weight_similarity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from core.model import LoadedModel
     from tests.conftest import FolderOf, ModelOf
@@ -91,28 +90,15 @@ def test_weights_that_cannot_be_taken_apart_are_one_sentence(
     trace = trace_text(model, TEXTS[0])
     for name in ("named_modules", "get_submodule"):
         monkeypatch.setattr(model.network, name, failing(AttributeError()))
-    with pytest.raises(ModelError, match="weights that cannot be read"):
-        projection.transformed_norms(model, trace)
-    with pytest.raises(ModelError, match="weights that cannot be read"):
-        weights.weight_similarity(model)
+    for read in (lambda: transformed_norms(model, trace), lambda: weight_similarity(model)):
+        with pytest.raises(ModelError, match="weights that cannot be read"):
+            read()
 
 
-def test_too_short_a_model_is_told_with_its_length(model_of: ModelOf) -> None:
-    with pytest.raises(TooShortError, match="a sequence of 1 tokens cannot be repeated"):
-        trace_repeated(model_of("bert"), length=1)
+SIGNALS = (KeyboardInterrupt(), SystemExit(), GeneratorExit(), StopException())
 
 
-@pytest.mark.parametrize(
-    "signal",
-    [
-        KeyboardInterrupt(),
-        SystemExit(),
-        GeneratorExit(),
-        StopException(),
-        RerunException(RerunData()),
-    ],
-    ids=lambda signal: type(signal).__name__,
-)
+@pytest.mark.parametrize("signal", [*SIGNALS, RerunException(RerunData())], ids=repr)
 def test_signals_pass_as_they_are(signal: BaseException) -> None:
     with pytest.raises(type(signal)) as caught, refusing("x", "run"):
         raise signal
@@ -120,24 +106,18 @@ def test_signals_pass_as_they_are(signal: BaseException) -> None:
 
 
 @pytest.mark.parametrize("walk", [trace_corpus, trace_by_length])
-def test_what_the_caller_raises_between_two_traces_is_the_callers(
-    walk: Callable[..., object], model_of: ModelOf
+def test_what_the_caller_raises_in_its_texts_or_between_two_traces_is_the_callers(
+    walk: Callable[..., Iterator[object]], model_of: ModelOf
 ) -> None:
-    def page() -> None:
-        for _ in walk(model_of("bert"), TEXTS):  # type: ignore[attr-defined]
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        page()
-
-
-def test_what_the_callers_texts_raise_is_the_callers(model_of: ModelOf) -> None:
-    def texts() -> object:
+    def texts() -> Iterator[str]:
         yield TEXTS[0]
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        list(trace_corpus(model_of("bert"), texts(), batch_size=1))  # type: ignore[arg-type]
+        list(trace_corpus(model_of("bert"), texts(), batch_size=1))
+    with pytest.raises(ZeroDivisionError):  # noqa: PT012
+        for _ in walk(model_of("bert"), TEXTS):
+            raise ZeroDivisionError
 
 
 def test_the_log_names_the_place_and_neither_the_text_nor_the_name(

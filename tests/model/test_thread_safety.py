@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier, BrokenBarrierError
+from threading import Barrier
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
@@ -34,36 +34,20 @@ def _threads_take_turns_often() -> Iterator[None]:
     sys.setswitchinterval(usual)
 
 
-def at_once(works: list[Work]) -> list[list[list[Trace]]]:
-    """Run the works in eight threads, each many times; results by thread and round."""
-    barrier = Barrier(THREADS)
-
-    def run(work: Work) -> list[list[Trace]]:
-        results = []
-        try:
-            for _ in range(ROUNDS):
-                barrier.wait(timeout=30)
-                results.append(work())
-        except Exception:
-            barrier.abort()  # so that the others fail at once instead of waiting
-            raise
-        return results
-
-    with ThreadPoolExecutor(THREADS) as pool:
-        threads = [pool.submit(run, works[index % len(works)]) for index in range(THREADS)]
-    errors = [error for thread in threads if (error := thread.exception()) is not None]
-    for error in sorted(errors, key=lambda error: isinstance(error, BrokenBarrierError)):
-        raise error
-    return [thread.result() for thread in threads]
-
-
 def assert_threads_do_not_disturb(works: list[Work]) -> None:
-    """Every result among eight threads is the one the same work gives alone."""
+    """Every result in eight threads, each at work many times, is the one the work gives alone."""
     alone = [work() for work in works]
-    for thread, rounds in enumerate(at_once(works)):
-        for traces in rounds:
+    begin = Barrier(THREADS)
+
+    def run(thread: int) -> None:
+        begin.wait()
+        for _ in range(ROUNDS):
+            traces = works[thread % len(works)]()
             for actual, expected in zip(traces, alone[thread % len(works)], strict=True):
                 assert_same(actual, expected)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(run, range(THREADS)))
 
 
 @pytest.mark.parametrize("name", ["bert", "albert", "gpt2 padded left"])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import transformers
-from safetensors import safe_open
+from safetensors.numpy import load_file
 from transformers import AutoConfig
 
 from core.model import DEFAULT_MODEL, load
@@ -99,10 +99,8 @@ def test_our_own_weights_are_a_small_file_of_half_precision(name: str, most_mb: 
     spec = find(f"bundled/{name}")
     assert spec is not None
     path = bundled_folder(spec) / "model.safetensors"
-    assert path.stat().st_size <= most_mb * 10**6
-    assert round(path.stat().st_size / 1e6) == spec.size_mb
-    with safe_open(path, framework="np") as file:
-        assert {file.get_slice(each).get_dtype() for each in file.keys()} == {"F16"}  # noqa: SIM118
+    assert round(path.stat().st_size / 1e6) == spec.size_mb <= most_mb
+    assert {str(each.dtype) for each in load_file(path).values()} == {"float16"}
 
 
 def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> None:
@@ -113,6 +111,12 @@ def test_every_model_of_the_catalogue_says_what_it_is_and_what_it_costs() -> Non
         assert spec.good_for.endswith((".", "?", "”"))
         assert spec.bundled or re.fullmatch(r"[\w-]+/[\w.-]+", spec.repos[0])
     assert [spec.name for spec in CATALOG if spec.gated] == ["gemma-3-270m", "Llama-3.2-1B"]
+    by_id = find("openai/clip-vit-base-patch32")
+    assert by_id is not None
+    assert (by_id.name, by_id.modality) == ("clip-vit-base-patch32", "image")
+    texts, images = catalog.reading("text"), catalog.reading("image")
+    assert sorted((*texts, *images), key=CATALOG.index) == list(CATALOG)
+    assert {spec.group for spec in images} == {"vision"}
 
 
 _TINY = {"hidden_size": 192, "num_attention_heads": 3, "intermediate_size": 768}
@@ -136,10 +140,6 @@ CONFIGS = TEXTS | IMAGES
 SPECS = {spec.name: spec for spec in catalog.CATALOG if not spec.bundled}
 
 
-def test_every_model_has_its_published_config() -> None:
-    assert set(CONFIGS) == set(SPECS)
-
-
 @pytest.mark.parametrize("name", SPECS)
 def test_the_size_is_that_of_the_weights_that_the_config_describes(name: str) -> None:
     """Some files hold a little more: masks (GPT-2, Pythia), or tied weights twice (Qwen3)."""
@@ -147,16 +147,3 @@ def test_the_size_is_that_of_the_weights_that_the_config_describes(name: str) ->
     network: Any = getattr(transformers, config.architectures[0])
     numbers = count_numbers(build_with(network._from_config, config, "eager"))
     assert (0.99 if name in IMAGES else 0.78) < numbers / SPECS[name].weights < 1.01
-
-
-def test_texts_and_images_share_the_catalogue_between_them() -> None:
-    texts, images = catalog.reading("text"), catalog.reading("image")
-    names = [spec.name for spec in (*texts, *images)]
-    assert sorted(names) == sorted(spec.name for spec in catalog.CATALOG)
-    assert {spec.group for spec in images} == {"vision"}
-
-
-def test_a_hub_id_finds_its_entry() -> None:
-    spec = catalog.find("openai/clip-vit-base-patch32")
-    assert spec is not None
-    assert (spec.name, spec.modality) == ("clip-vit-base-patch32", "image")

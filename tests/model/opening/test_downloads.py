@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -82,81 +81,60 @@ def wait_for(happens: Callable[[], bool], seconds: float = 60) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.parametrize("token", [None, False])
 def test_a_model_that_was_downloaded_loads_and_nothing_else_came(
-    novels: hub.HubModel, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
+    token: bool | None, novels: hub.HubModel, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The token of this machine is sent unless none may be."""
     monkeypatch.setenv("HF_TOKEN", "hf_own")
     stand_in.asked.clear()
-    model = load("some/novels")
-    assert (model.layers, model.heads) == (4, 4)
+    stand_in.pause = 0.02
+    counts = list[int]()
+    folder = downloads.fetch(novels, token=token, on_look=counts.append)
     assert sorted(stand_in.fetched) == WANTED  # no README.md
-    assert stand_in.tokens == {"Bearer hf_own"}  # of this machine
-    assert load("some/novels", download=False).name == "some/novels"
-
-
-def test_a_download_sends_no_token_where_none_may_be_sent(
-    novels: hub.HubModel, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HF_TOKEN", "hf_own")
-    folder = downloads.fetch(novels, token=False)
-    assert stand_in.tokens == {None}
-    assert sorted(stand_in.fetched) == WANTED
+    assert stand_in.tokens == {"Bearer hf_own" if token is None else None}
+    assert counts == sorted(counts)
+    assert any(0 < count < novels.size for count in counts)
+    model = load("some/novels", download=False)
+    assert (model.name, model.layers, model.heads) == ("some/novels", 4, 4)
     monkeypatch.setattr(downloads, "_run", None)
-    assert downloads.fetch(novels, token=False) == folder  # nothing is missing
+    assert downloads.fetch(novels, token=token) == folder  # nothing is missing
 
 
-@pytest.mark.parametrize("sent", [HUGE, 4_000_000, 900_000])
-def test_a_file_of_another_size_than_announced_is_no_model_and_leaves_nothing(
-    stand_in: StandInHub, cache: Path, sent: int
+@pytest.mark.parametrize("sent", [HUGE, 4_000_000, 900_000, None])
+def test_a_file_that_does_not_come_as_announced_is_no_model_and_leaves_nothing(
+    stand_in: StandInHub, cache: Path, sent: int | None
 ) -> None:
-    model = zeros(stand_in, "liar/model", 1_000_000, sent)
-    with pytest.raises((DownloadRefusedError, HubUnreachableError), match="announced"):
+    model = zeros(stand_in, "liar/model", 1_000_000, sent or 0)
+    if sent is None:
+        del stand_in.files["liar/model/model.safetensors"]
+    problem = "interrupted" if sent is None else "announced"
+    with pytest.raises((DownloadRefusedError, HubUnreachableError), match=problem):
         downloads.fetch(model)
     assert hub.cached_folder("liar/model") is None
     assert left_on_disk(cache) < 100_000
 
 
-def test_a_model_beyond_the_sites_limit_is_refused_before_a_byte_is_fetched(
-    stand_in: StandInHub,
-) -> None:
-    model = zeros(stand_in, "huge/model", HUGE, HUGE)
-    with pytest.raises(DownloadRefusedError, match=r"50,000 MB .* 2,500 MB at most"):
-        downloads.fetch(model, token=False, max_mb=2_500)
-    assert stand_in.fetched == []
-
-
-def test_a_file_that_does_not_come_leaves_no_model(
-    novels: hub.HubModel, stand_in: StandInHub
-) -> None:
-    del stand_in.files["some/novels/model.safetensors"]
-    with pytest.raises(HubUnreachableError, match="interrupted"):
-        downloads.fetch(novels)
-    assert hub.cached_folder("some/novels") is None
-
-
-def test_a_full_disk_is_told_before_it_is_full(
-    novels: hub.HubModel, stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    disk = SimpleNamespace(total=100 * 10**9, free=2_001_000_000)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
-    with pytest.raises(DownloadRefusedError, match="2,001 MB are free, and 2,000 MB"):
-        downloads.fetch(novels)
-    assert stand_in.fetched == []
-
-
-def test_a_disk_that_fills_up_meanwhile_stops_the_download(
+def test_a_sites_limit_and_a_disk_that_is_full_or_fills_up_stop_the_download(
     stand_in: StandInHub, monkeypatch: pytest.MonkeyPatch, cache: Path
 ) -> None:
-    disk = SimpleNamespace(total=100 * 10**9, free=50 * 10**9)
+    disk = SimpleNamespace(total=100 * 10**9, free=2_010_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
     stand_in.pause = 0.1
+    model = zeros(stand_in, "slow/model", 50_000_000, 50_000_000)
+    with pytest.raises(DownloadRefusedError, match="2,010 MB are free, and 2,000 MB"):
+        downloads.fetch(model)
+    with pytest.raises(DownloadRefusedError, match=r"50 MB .* 49 MB at most"):
+        downloads.fetch(model, token=False, max_mb=49)
+    assert stand_in.fetched == []
+    disk.free = 50 * 10**9
 
     def fill(_: int) -> None:
         if "model.safetensors" in stand_in.fetched:
             disk.free = 10**9
 
     with pytest.raises(DownloadRefusedError, match="no room"):
-        downloads.fetch(zeros(stand_in, "slow/model", 50_000_000, 50_000_000), on_look=fill)
+        downloads.fetch(model, on_look=fill)
     assert left_on_disk(cache) < 100_000
 
 
@@ -184,32 +162,6 @@ def test_a_hub_that_falls_silent_is_given_up(
     model = zeros(stand_in, "silent/model", 50_000_000, 50_000_000)
     with pytest.raises(HubUnreachableError, match="no byte in 2 seconds"):
         downloads.fetch(model)
-
-
-def test_what_has_arrived_is_counted(stand_in: StandInHub) -> None:
-    stand_in.pause = 0.02
-    counts = list[int]()
-    downloads.fetch(zeros(stand_in, "slow/model", 5_000_000, 5_000_000), on_look=counts.append)
-    assert counts == sorted(counts)
-    assert any(0 < count < 5_000_000 for count in counts)
-
-
-def test_a_folder_that_is_gone_before_it_is_read_ends_no_download(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """The hub client tries in a folder beside the files whether links can be made."""
-    (tmp_path / "file").write_bytes(b"12345")
-    (tmp_path / "trial").mkdir()
-    scan = os.scandir
-
-    def scanned(path: str | Path) -> object:
-        if Path(path).name == "trial":
-            Path(path).rmdir()
-        return scan(path)
-
-    monkeypatch.setattr(os, "scandir", scanned)
-    assert downloads._bytes_below(tmp_path) == 5
-    assert not (tmp_path / "trial").exists()
 
 
 def test_a_server_that_is_killed_takes_its_download_along(

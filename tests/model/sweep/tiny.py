@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from transformers import BertTokenizer, PreTrainedConfig, PreTrainedModel
+    from transformers import PreTrainedConfig, PreTrainedModel, TokenizersBackend
 
 
 def build(kind: str, folder: Path, **changes: Any) -> None:
@@ -61,7 +61,7 @@ def _save(
     tokenizer_for(config).save_pretrained(folder)
 
 
-def tokenizer_for(config: PreTrainedConfig) -> BertTokenizer:
+def tokenizer_for(config: PreTrainedConfig) -> TokenizersBackend:
     """[CLS] A [SEP] B [SEP], with segment ids only where the network tells segments apart."""
     segments = getattr(getattr(config, "text_config", config), "type_vocab_size", None)
     tokenizer = wordpiece(segments=isinstance(segments, int) and segments > 1)
