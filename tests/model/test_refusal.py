@@ -6,6 +6,7 @@ import json
 import logging
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,11 +17,14 @@ from core.model import (
     ModelError,
     choose_texts,
     load,
+    memory,
     trace_by_length,
     trace_corpus,
     trace_repeated,
     trace_text,
 )
+from core.model.errors import OutOfMemoryError
+from core.model.memory import container_bytes
 from core.model.refusal import refusing
 from core.model.weights.output_projection import transformed_norms
 from core.model.weights.query_key import weight_similarity
@@ -41,10 +45,7 @@ class PanicException(BaseException):
 ERRORS = [
     ZeroDivisionError(),
     RecursionError(),
-    ImportError("timm"),
-    AttributeError("x"),
     KeyError("x"),
-    OverflowError(),
     IndexError("index out of range in self"),
     RuntimeError("shapes"),
     PanicException("called `Option::unwrap()` on a `None` value"),
@@ -90,9 +91,10 @@ def test_weights_that_cannot_be_taken_apart_are_one_sentence(
     trace = trace_text(model, TEXTS[0])
     for name in ("named_modules", "get_submodule"):
         monkeypatch.setattr(model.network, name, failing(AttributeError()))
-    for read in (lambda: transformed_norms(model, trace), lambda: weight_similarity(model)):
-        with pytest.raises(ModelError, match="weights that cannot be read"):
-            read()
+    with pytest.raises(ModelError, match="weights that cannot be read"):
+        transformed_norms(model, trace)
+    with pytest.raises(ModelError, match="weights that cannot be read"):
+        weight_similarity(model)
 
 
 SIGNALS = (KeyboardInterrupt(), SystemExit(), GeneratorExit(), StopException())
@@ -144,3 +146,74 @@ def test_a_word_without_a_vector_is_refused_when_it_is_typed(
     assert trace_text(model, "book").shape[0] == 3
     with pytest.raises(ModelError, match=r"the id 5,000, and the model has 320 vectors"):
         trace_text(model, "xylophone")
+
+
+# ---- memory, in a container too, is compared with what a model needs ---------------------------
+
+MB = 10**6
+
+
+@pytest.mark.parametrize(
+    ("groups", "line", "free_mb"),
+    [
+        # (folder, limit, used, inactive file pages) of each group, in MB
+        ([(".", 500, 460, 400)], "0::/", 440),
+        ([(".", None, 200, 0)], "0::/", None),
+        # The tightest group counts, and a sibling does not.
+        (
+            [("pod/app", 900, 100, 0), ("pod", 400, 150, 0), ("other", 10, 10, 0)],
+            "0::/pod/app",
+            250,
+        ),
+        # In a container /proc names the host's path, and the mount is the container's own group.
+        ([(".", 500, 200, 0)], "0::/docker/0123abc", 300),
+        # A path that leaves the mount is not followed.
+        ([(".", 500, 200, 0), ("../elsewhere", 1, 0, 0)], "0::/../elsewhere", 300),
+        ([(".", 100, 120, 0)], "0::/", 0),
+    ],
+)
+def test_the_tightest_group_around_a_process_leaves_its_limit_minus_what_is_used(
+    groups: list[tuple[str, int | None, int, int]],
+    line: str,
+    free_mb: int | None,
+    tmp_path: Path,
+) -> None:
+    mount, process = tmp_path / "cgroup", tmp_path / "proc-self-cgroup"
+    process.write_text(f"1:cpu:/x\n{line}\n", "utf-8")
+    for folder, limit, used, inactive in groups:
+        group = mount / folder
+        group.mkdir(parents=True, exist_ok=True)
+        (group / "memory.max").write_text("max" if limit is None else f"{limit * MB}\n")
+        (group / "memory.current").write_text(f"{used * MB}\n")
+        (group / "memory.stat").write_text(f"anon 5\ninactive_file {inactive * MB}\nslab 7\n")
+    expected = None if free_mb is None else free_mb * MB
+    assert container_bytes(mount, process) == expected
+
+
+def test_the_tightest_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=900 * MB))
+    monkeypatch.setattr(memory, "container_bytes", lambda: 300 * MB)
+    monkeypatch.setattr(memory, "_address_space_available", lambda: None)
+    assert memory.available_bytes() == 300 * MB
+    monkeypatch.setattr(memory, "_address_space_available", lambda: 100 * MB)
+    assert memory.available_bytes() == 100 * MB
+
+
+@pytest.mark.parametrize(
+    ("error", "means_memory"),
+    [
+        (MemoryError(), True),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to"), True),
+        (RuntimeError("CUDA out of memory. Tried to allocate"), True),
+        (RuntimeError("shapes do not match"), False),
+        (ValueError("out of memory"), False),
+    ],
+)
+def test_running_out_of_memory_while_loading_is_recognised(
+    error: Exception, means_memory: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.model.running.network.fill", failing(error))
+    with pytest.raises(ModelError) as caught:
+        load("bundled/minilm")
+    assert isinstance(caught.value, OutOfMemoryError) is means_memory
+    assert ("not enough memory to load 'bundled/minilm'" in str(caught.value)) is means_memory

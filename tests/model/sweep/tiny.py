@@ -9,8 +9,7 @@ from safetensors.torch import save_file
 from transformers import AutoModelForCausalLM
 
 from tests.model.families import HIDDEN, SEED, SPREAD, VOCABULARY, stirred, wordpiece
-from tests.model.sweep.overrides import WITHOUT_NETWORK
-from tests.model.sweep.sizes import networks, tiny_config
+from tests.model.sweep.sizes import WITHOUT_NETWORK, networks, tiny_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -74,7 +74,14 @@ def judge(kind: str, folder: Path) -> Verdict:
         "text": lambda: _error(trace_text(model, SHORT, target=TARGET), eager, SHORT),
         "pair": lambda: _error(trace_text(model, *PAIR, target=TARGET), eager, *PAIR),
         "long": lambda: _error(trace_text(model, LONG, target=TARGET), eager, LONG),
-        "batch": lambda: _batch_error(model, eager),
+        "batch": lambda: float(
+            np.max(
+                [  # each text of a padded batch against itself alone
+                    _error(trace, eager, text)
+                    for text, trace in zip(BATCH, trace_corpus(model, BATCH), strict=True)
+                ]
+            )
+        ),
     }
     reasons = []
     for name, check in checks.items():
@@ -109,12 +116,6 @@ def _plain_state(model: LoadedModel) -> dict[str, object]:
         for key, value in [("class", type(module).__name__), *vars(module).items()]
         if isinstance(value, str | int | float | bool | None)
     }
-
-
-def _batch_error(model: LoadedModel, eager: Oracle) -> float:
-    """Each text of a padded batch against itself alone, run by the model itself."""
-    traces = zip(BATCH, trace_corpus(model, BATCH), strict=True)
-    return float(np.max([_error(trace, eager, text) for text, trace in traces]))
 
 
 def _error(whole: Trace, eager: Oracle, text: str, pair: str | None = None) -> float:
