@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import dataclass, field, fields
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
-import transformers
 from safetensors.torch import load_file, save_file
-from tokenizers import (
-    Regex,
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-    trainers,
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import (
+    AutoModel,
+    BertTokenizer,
+    GPT2Tokenizer,
+    PreTrainedModel,
+    Qwen2Tokenizer,
+    RobertaTokenizer,
+    TokenizersBackend,
+    XLMRobertaTokenizer,
 )
-from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerFast
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
     from _pytest.mark import ParameterSet
+    from transformers import PreTrainedConfig
 
 SENTENCES = (
     "Oh, this book? I've enjoyed it.",
@@ -46,49 +46,29 @@ LAYERS = 3
 WINDOW = 4  # tokens; shorter than every sentence, so that a missing window shows
 SPREAD = 0.3  # standard deviation of the weights: attention far from uniform, yet not one-hot
 SEED = 20240917
-QWEN_SPLIT = (
-    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
-    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-)
 
 
 # ---- tokenizers -------------------------------------------------------------------------------
 
 
-def wordpiece(segments: bool = True, padded: bool = False) -> PreTrainedTokenizerFast:
-    """A BERT-style tokenizer: [CLS] A [SEP] B [SEP], with segment ids 0 and 1.
+def wordpiece(segments: bool = True, padded: bool = False) -> TokenizersBackend:
+    """BERT's tokenizer: [CLS] A [SEP] B [SEP], with segment ids 0 and 1.
 
     Some networks take no segment ids. Sentence-transformers publish tokenizers that pad every text
     unless told not to.
     """
     specials = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    normalizer, splitter = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
-    text = normalizer.normalize_str(" ".join((*SENTENCES, *PAIR)))
-    words = {word for word, _ in splitter.pre_tokenize_str(text)}
+    steps: Any = BertTokenizer().backend_tokenizer
+    text = steps.normalizer.normalize_str(" ".join((*SENTENCES, *PAIR)))
+    words = {word for word, _ in steps.pre_tokenizer.pre_tokenize_str(text)}
     letters = set("".join(words))
     pieces = letters | {"##" + letter for letter in letters}
     pieces |= {word for word in words if len(word) <= 5}  # longer ones fall into pieces
     vocabulary = {piece: index for index, piece in enumerate([*specials, *sorted(pieces)])}
-    core = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
-    core.normalizer = normalizer
-    core.pre_tokenizer = splitter
-    core.decoder = decoders.WordPiece()
-    core.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[(name, core.token_to_id(name)) for name in ("[CLS]", "[SEP]")],
-    )
+    tokenizer = BertTokenizer(vocab=vocabulary)
     if padded:
-        core.enable_padding(pad_id=0, pad_token="[PAD]", length=40)
-    return PreTrainedTokenizerFast(
-        tokenizer_object=core,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        mask_token="[MASK]",
-        model_input_names=["input_ids", *["token_type_ids"] * segments, "attention_mask"],
-    )
+        tokenizer.backend_tokenizer.enable_padding(pad_id=0, pad_token="[PAD]", length=40)
+    return _without_class(tokenizer, ["token_type_ids"] * segments)
 
 
 def byte_level(
@@ -96,95 +76,83 @@ def byte_level(
     pad: bool = True,
     start: bool = False,
     limit: int | None = None,
-) -> PreTrainedTokenizerFast:
-    """A GPT-2-style byte-level BPE; `start` puts a token first, as LLaMA 3 and OPT do.
+) -> TokenizersBackend:
+    """GPT-2's byte-level BPE; `start` puts a token first, as LLaMA 3 and OPT do.
 
     The published GPT-2 names no padding token; decoders are often published with it on the left. Of
     a network that takes any length, the tokenizer says where to stop.
     """
-    end = "<|endoftext|>"
-    core = _byte_level_core([end, "<pad>"])
+    pairs = _pairs_of_bytes(_END, "<pad>")
+    tokenizer = GPT2Tokenizer(**pairs, pad_token="<pad>" if pad else None)
     if start:
-        core.post_processor = processors.TemplateProcessing(
-            single=f"{end} $A", pair=f"{end} $A {end} $B", special_tokens=[(end, 0)]
+        tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{_END} $A", pair=f"{_END} $A {_END} $B", special_tokens=[(_END, 0)]
         )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=core,
-        bos_token=end,
-        eos_token=end,
-        pad_token="<pad>" if pad else None,
-        padding_side=padding_side,
-        model_max_length=limit,
-        model_input_names=["input_ids", "attention_mask"],
-    )
+    return _without_class(tokenizer, padding_side=padding_side, model_max_length=limit)
 
 
-def qwen_bytes() -> PreTrainedTokenizerFast:
+_END = "<|endoftext|>"
+
+
+def qwen_bytes() -> TokenizersBackend:
     """Byte-level BPE over Qwen's own split of the text, which takes digits one by one."""
-    tokenizer = byte_level()
-    core = tokenizer.backend_tokenizer
-    core.normalizer = normalizers.NFC()
-    core.pre_tokenizer = pre_tokenizers.Sequence(
-        [
-            pre_tokenizers.Split(Regex(QWEN_SPLIT), behavior="isolated"),
-            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
-        ]
-    )
-    return tokenizer
+    pairs = _pairs_of_bytes(_END, "<pad>")
+    return _without_class(Qwen2Tokenizer(**pairs, bos_token=_END, pad_token="<pad>"))
 
 
-def roberta_bytes() -> PreTrainedTokenizerFast:
+def roberta_bytes() -> TokenizersBackend:
     """RoBERTa's byte-level BPE: <s> A </s></s> B </s>, all in segment 0."""
-    core = _byte_level_core(["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
-    core.post_processor = processors.RobertaProcessing(
-        ("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=False
-    )
-    return _roberta_like(core)
+    return _without_class(RobertaTokenizer(**_pairs_of_bytes(*_ROBERTA_SPECIALS)))
 
 
-def unigram() -> PreTrainedTokenizerFast:
+_ROBERTA_SPECIALS = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
+
+
+def unigram() -> TokenizersBackend:
     """XLM-RoBERTa's sentence pieces, whose words begin with a visible blank."""
-    specials = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     core = Tokenizer(models.Unigram())
     core.normalizer = normalizers.NFKC()
     core.pre_tokenizer = pre_tokenizers.Metaspace()
-    core.decoder = decoders.Metaspace()
-    trainer = trainers.UnigramTrainer(vocab_size=160, special_tokens=specials, unk_token="<unk>")
-    core.train_from_iterator(SENTENCES, trainer)
-    core.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>",
-        pair="<s> $A </s> </s> $B:0 </s>:0",
-        special_tokens=[("<s>", 0), ("</s>", 2)],
+    core.train_from_iterator(
+        SENTENCES,
+        trainers.UnigramTrainer(
+            vocab_size=160, special_tokens=list(_ROBERTA_SPECIALS), unk_token="<unk>"
+        ),
     )
-    return _roberta_like(core)
+    pieces = [tuple(each) for each in _model_of(core)["vocab"]]
+    return _without_class(XLMRobertaTokenizer(vocab=pieces))
 
 
-def _byte_level_core(specials: list[str]) -> Tokenizer:
+def _pairs_of_bytes(*specials: str) -> dict[str, Any]:
+    """Vocabulary and merges of byte-level BPE."""
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    core.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=VOCABULARY,
-        special_tokens=specials,
+        special_tokens=list(specials),
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )
     core.train_from_iterator(SENTENCES, trainer)
-    return core
+    model = _model_of(core)
+    return {"vocab": model["vocab"], "merges": [tuple(each) for each in model["merges"]]}
 
 
-def _roberta_like(core: Tokenizer) -> PreTrainedTokenizerFast:
-    return PreTrainedTokenizerFast(
-        tokenizer_object=core,
-        bos_token="<s>",
-        cls_token="<s>",
-        eos_token="</s>",
-        sep_token="</s>",
-        pad_token="<pad>",
-        unk_token="<unk>",
-        mask_token="<mask>",
-        model_input_names=["input_ids", "attention_mask"],
+def _without_class(
+    tokenizer: TokenizersBackend, more: Iterable[str] = (), **settings: Any
+) -> TokenizersBackend:
+    """The tokenizer as tokenizer.json has it, from which a class of its own takes but a part."""
+    return TokenizersBackend(
+        tokenizer_object=tokenizer.backend_tokenizer,
+        model_input_names=["input_ids", *more, "attention_mask"],
+        **tokenizer.special_tokens_map,
+        **settings,
     )
+
+
+def _model_of(core: Tokenizer) -> dict[str, Any]:
+    model: dict[str, Any] = json.loads(core.to_str())["model"]
+    return model
 
 
 # ---- families ---------------------------------------------------------------------------------
@@ -195,180 +163,87 @@ class Family:
     """What a tiny model is built from, and what its attention is known to be."""
 
     name: str
-    config: str  # class of transformers
-    settings: dict[str, Any]
-    tokenizer: Callable[[], PreTrainedTokenizerFast]
-    causal: bool = False
+    kind: str  # as config.json names the type
+    tokenizer: Callable[[], TokenizersBackend]
+    settings: dict[str, Any] = field(default_factory=dict)  # where they differ from `sweep.sizes`
     pairs: bool = False  # the tokenizer has a template for two sentences
-    key_heads: int = HEADS
     dim: int = HIDDEN // HEADS
     limit: int = 64  # tokens the model takes
+    layers: int = LAYERS
     dtype: torch.dtype = field(default=torch.float32)  # in which the weights are saved
 
+    def configured(self, **changes: Any) -> PreTrainedConfig:
+        """Its configuration, with ids as its tokenizer has them, and with `changes`."""
+        from tests.model.sweep.sizes import config_class, tiny_settings
 
-def _common(**more: object) -> dict[str, Any]:
-    """Settings that most configurations call by the same names."""
-    return {
-        "hidden_size": HIDDEN,
-        "num_hidden_layers": LAYERS,
-        "num_attention_heads": HEADS,
-        "intermediate_size": 48,
-        "max_position_embeddings": 64,
-        "initializer_range": SPREAD,
-    } | more
+        kind, tokenizer = config_class(self.kind), self.tokenizer()
+        ids = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in _ROLES}
+        known = ids | dict.fromkeys(("initializer_range", "init_std"), SPREAD)
+        names = known.keys() & {each.name for each in fields(kind)}
+        own = {name: known[name] for name in names}
+        return kind(**(tiny_settings(kind, self.layers) | own | self.settings | changes))
 
 
+_ROLES = ("pad", "bos", "eos", "cls", "sep")
 _WITHOUT_PAD, _PADDED_LEFT = partial(byte_level, pad=False), partial(byte_level, "left")
 _STARTING, _LIMITED = partial(byte_level, start=True), partial(byte_level, limit=64)
 _UNSEGMENTED, _SAVED_PADDING = partial(wordpiece, segments=False), partial(wordpiece, padded=True)
-_START_AND_END = {"bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 1}
-_DECODER = _common(num_key_value_heads=HEADS, **_START_AND_END)
-_GROUPED = _common(num_key_value_heads=2, **_START_AND_END)
-_ROBERTA = _common(
-    max_position_embeddings=66,  # two rows are spent: positions start after the padding index
-    pad_token_id=1,
-    bos_token_id=0,
-    eos_token_id=2,
-    type_vocab_size=1,
-)
-_GPT2: dict[str, Any] = {
-    "n_embd": HIDDEN,
-    "n_layer": LAYERS,
-    "n_head": HEADS,
-    "n_positions": 64,
-    "initializer_range": SPREAD,
-    "bos_token_id": 0,
-    "eos_token_id": 0,
-}
-_GPT2_SCALED = _GPT2 | {"scale_attn_by_inverse_layer_idx": True}
-_DISTILBERT: dict[str, Any] = {
-    "dim": HIDDEN,
-    "hidden_dim": 48,
-    "n_layers": LAYERS,
-    "n_heads": HEADS,
-    "max_position_embeddings": 64,
-    "initializer_range": SPREAD,
-}
-_OPT: dict[str, Any] = {
-    "hidden_size": HIDDEN,
-    "ffn_dim": 48,
-    "num_hidden_layers": LAYERS,
-    "num_attention_heads": HEADS,
-    "max_position_embeddings": 64,
-    "word_embed_proj_dim": HIDDEN,
-    "init_std": SPREAD,
-} | _START_AND_END
-_WINDOWED = {"sliding_window": WINDOW}
-_GEMMA2 = _WINDOWED | {
-    "head_dim": 8,
-    "query_pre_attn_scalar": 20,  # a scale that is not 1/sqrt(dim)
-    "attn_logit_softcapping": 2.0,
-}
-_MODERNBERT = _common(
-    local_attention=2 * WINDOW,
-    global_attn_every_n_layers=2,
-    pad_token_id=0,
-    cls_token_id=2,
-    sep_token_id=3,
-    bos_token_id=2,
-    eos_token_id=3,
-)
-_BLOOM: dict[str, Any] = {
-    "hidden_size": HIDDEN,
-    "n_layer": LAYERS,
-    "n_head": HEADS,
-    "initializer_range": SPREAD,
-} | _START_AND_END
-_DEBERTA = _common(relative_attention=True, pos_att_type=["p2c", "c2p"], type_vocab_size=0)
-_GPT_OSS = _WINDOWED | {
-    "head_dim": 8,
-    "num_local_experts": 2,
-    "num_experts_per_tok": 1,
-    "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
-}
-
-
-def _grouped(
-    name: str,
-    config: str,
-    tokenizer: Callable[[], PreTrainedTokenizerFast],
-    settings: Mapping[str, Any] = MappingProxyType({}),
-    **more: Any,
-) -> Family:
-    """A decoder in which two heads share a key head."""
-    own = _GROUPED | dict(settings)
-    return Family(name, config, own, tokenizer, causal=True, key_heads=2, **more)
-
+# Two rows are spent: positions start after the padding index.
+_ROBERTA = {"max_position_embeddings": 66, "type_vocab_size": 1}
+_SCALED = {"scale_attn_by_inverse_layer_idx": True}
+_DEBERTA = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]}
+_PLAIN = {"attention_bias": False}
+_GROUPED = {"num_key_value_heads": 2}  # two heads share a key head
+_LLAMA, _QWEN3 = _PLAIN | _GROUPED, _PLAIN | _GROUPED | {"head_dim": 16}
+_GEMMA2 = _PLAIN | {"query_pre_attn_scalar": 20}  # a scale that is not 1/sqrt(dim)
+_GPT_OSS = {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}
 
 CAPTURED = (
-    Family("bert", "BertConfig", _common(), wordpiece, pairs=True),
-    Family("roberta", "RobertaConfig", _ROBERTA, roberta_bytes, pairs=True),
-    Family("distilbert", "DistilBertConfig", _DISTILBERT, _UNSEGMENTED, pairs=True),
-    Family("electra", "ElectraConfig", _common(embedding_size=16), wordpiece, pairs=True),
-    Family("albert", "AlbertConfig", _common(embedding_size=16), wordpiece, pairs=True),
-    Family("modernbert", "ModernBertConfig", _MODERNBERT, _UNSEGMENTED, pairs=True),
-    Family("xlm-roberta", "XLMRobertaConfig", _ROBERTA, unigram, pairs=True),
-    Family("gpt2", "GPT2Config", _GPT2, byte_level, causal=True),
-    Family("gpt_neox", "GPTNeoXConfig", _common(**_START_AND_END), byte_level, causal=True),
-    Family("opt", "OPTConfig", _OPT, _STARTING, causal=True),
-    _grouped("llama", "LlamaConfig", _STARTING),
-    _grouped("qwen2", "Qwen2Config", qwen_bytes),
-    _grouped("qwen3", "Qwen3Config", qwen_bytes, {"head_dim": 16}, dim=16),
-    _grouped("mistral", "MistralConfig", _STARTING, _WINDOWED),
-    _grouped("gemma2", "Gemma2Config", byte_level, _GEMMA2),
-    Family("phi", "PhiConfig", _DECODER, byte_level, causal=True),
+    Family("bert", "bert", wordpiece, pairs=True),
+    Family("roberta", "roberta", roberta_bytes, _ROBERTA, pairs=True),
+    Family("distilbert", "distilbert", _UNSEGMENTED, pairs=True),
+    Family("electra", "electra", wordpiece, {"embedding_size": 16}, pairs=True),
+    Family("albert", "albert", wordpiece, {"embedding_size": 16}, pairs=True),
+    Family("modernbert", "modernbert", _UNSEGMENTED, _PLAIN, pairs=True),
+    Family("xlm-roberta", "xlm-roberta", unigram, _ROBERTA, pairs=True),
+    Family("gpt2", "gpt2", byte_level),
+    Family("gpt_neox", "gpt_neox", byte_level),
+    Family("opt", "opt", _STARTING),
+    Family("llama", "llama", _STARTING, _LLAMA),
+    Family("qwen2", "qwen2", qwen_bytes, _GROUPED),
+    Family("qwen3", "qwen3", qwen_bytes, _QWEN3, dim=16),
+    Family("mistral", "mistral", _STARTING),
+    Family("gemma2", "gemma2", byte_level, _GEMMA2),
+    Family("phi", "phi", byte_level),
     # They compute attention themselves, and add terms for positions to its scores.
-    Family("bloom", "BloomConfig", _BLOOM, _LIMITED, causal=True),
-    Family("deberta-v2", "DebertaV2Config", _DEBERTA, wordpiece, pairs=True),
+    Family("bloom", "bloom", _LIMITED, {"n_layer": LAYERS}),
+    Family("deberta-v2", "deberta-v2", wordpiece, _DEBERTA, pairs=True),
     # Its softmax holds a learned sink beside the keys, so its rows sum to less than one.
-    _grouped("gpt_oss", "GptOssConfig", byte_level, _GPT_OSS),
+    Family("gpt_oss", "gpt_oss", byte_level, _GPT_OSS),
     # The same architectures as people publish them, each with one thing out of the ordinary.
-    Family("gpt2 without a pad token", "GPT2Config", _GPT2, _WITHOUT_PAD, causal=True),
-    Family("gpt2 padded left", "GPT2Config", _GPT2, _PADDED_LEFT, causal=True),
-    Family("gpt2 scaled by layer", "GPT2Config", _GPT2_SCALED, byte_level, causal=True),
-    _grouped("mistral padded left", "MistralConfig", _PADDED_LEFT, _WINDOWED),
-    Family("bert with saved padding", "BertConfig", _common(), _SAVED_PADDING),
-    Family("distilbert with segment ids", "DistilBertConfig", _DISTILBERT, wordpiece, pairs=True),
-    _grouped("llama in half precision", "LlamaConfig", byte_level, dtype=torch.bfloat16),
+    Family("gpt2 without a pad token", "gpt2", _WITHOUT_PAD),
+    Family("gpt2 padded left", "gpt2", _PADDED_LEFT),
+    Family("gpt2 scaled by layer", "gpt2", byte_level, _SCALED),
+    Family("mistral padded left", "mistral", _PADDED_LEFT),
+    Family("bert with saved padding", "bert", _SAVED_PADDING),
+    Family("distilbert with segment ids", "distilbert", wordpiece, pairs=True),
+    Family("llama in half precision", "llama", byte_level, _LLAMA, dtype=torch.bfloat16),
 )
-
-_T5: dict[str, Any] = {
-    "d_model": HIDDEN,
-    "d_kv": 8,
-    "d_ff": 48,
-    "num_layers": 2,
-    "num_heads": HEADS,
-    "pad_token_id": 1,
-    "decoder_start_token_id": 1,
-}
-_BART: dict[str, Any] = {
-    "d_model": HIDDEN,
-    "encoder_layers": 2,
-    "decoder_layers": 2,
-    "encoder_attention_heads": HEADS,
-    "decoder_attention_heads": HEADS,
-    "encoder_ffn_dim": 48,
-    "decoder_ffn_dim": 48,
-    "max_position_embeddings": 64,
-    "init_std": SPREAD,
-    "pad_token_id": 1,
-    "bos_token_id": 0,
-    "eos_token_id": 2,
-    "decoder_start_token_id": 2,
-    "forced_eos_token_id": None,
-}
+_BART = {"decoder_start_token_id": 2, "forced_eos_token_id": None}
 ENCODER_DECODERS = (
-    Family("t5", "T5Config", _T5, roberta_bytes),
-    Family("bart", "BartConfig", _BART, roberta_bytes),
+    Family("t5", "t5", roberta_bytes, {"decoder_start_token_id": 1}, layers=2),
+    Family("bart", "bart", roberta_bytes, _BART, layers=2),
 )
 FAMILIES = {family.name: family for family in (*CAPTURED, *ENCODER_DECODERS)}
 
 
-def build(family: Family, folder: Path) -> Path:
-    """Save the family's tiny network and its tokenizer into the folder; returns the folder."""
+def build(family: Family, folder: Path, **changes: Any) -> Path:
+    """Save the family's tiny network and its tokenizer into the folder; returns the folder.
+
+    `changes` replace settings of its configuration.
+    """
     torch.manual_seed(SEED)
-    config = getattr(transformers, family.config)(vocab_size=VOCABULARY, **family.settings)
-    network = stirred(AutoModel.from_config(config), 0)
+    network = stirred(AutoModel.from_config(family.configured(**changes)), 0)
     network.to(family.dtype)  # type: ignore[arg-type]
     network.save_pretrained(folder)
     family.tokenizer().save_pretrained(folder)
@@ -383,7 +258,8 @@ def stirred(network: PreTrainedModel, matrices: float, vectors: float = 0.1) -> 
     """
     with torch.no_grad():
         for parameter in network.parameters():
-            if spread := vectors if parameter.ndim == 1 else matrices:
+            spread = vectors if parameter.ndim == 1 else matrices
+            if spread and parameter.is_floating_point():
                 parameter.add_(torch.randn_like(parameter) * spread)
     return network.eval()
 
@@ -409,3 +285,12 @@ def rewrite(folder: Path, change: Callable[[Weights], Weights]) -> Path:
 def without(part: str) -> Callable[[Weights], Weights]:
     """The change that leaves out tensors with this part in their names."""
     return lambda weights: {name: each for name, each in weights.items() if part not in name}
+
+
+def changed(
+    part: str, change: Callable[[torch.Tensor], torch.Tensor]
+) -> Callable[[Weights], Weights]:
+    """The change of every tensor with this part in its name."""
+    return lambda weights: {
+        name: change(each).contiguous() if part in name else each for name, each in weights.items()
+    }

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core.model.trace import Trace
     from tests.conftest import FolderOf, ModelOf, OracleOf
 
-TOLERANCE = 1e-5
+TOLERANCE = 1e-4 if torch.cuda.is_available() else 1e-5  # a graphics card sums in another order
 SENTENCE = SENTENCES[1]  # longer than every window
 LONG = "The cat said that it was not money, " * 12  # more than any of the models takes
 
@@ -41,9 +41,7 @@ def attention_error(trace: Trace, expected: np.ndarray) -> float:
 
 def all_scores(trace: Trace) -> np.ndarray:
     """Scores of every layer and head, (layer, head, token, token)."""
-    return np.stack(
-        [[trace.scores(layer, head) for head in range(HEADS)] for layer in range(LAYERS)]
-    )
+    return np.stack([trace.scores(layer) for layer in range(LAYERS)])
 
 
 def assert_same_vectors(actual: np.ndarray, expected: np.ndarray) -> None:
@@ -53,15 +51,16 @@ def assert_same_vectors(actual: np.ndarray, expected: np.ndarray) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_recorded_attention_and_tokens_are_the_models_own(
+def test_recorded_attention_and_tokens_are_the_models_own_and_its_output_stays_the_same(
     name: str, model_of: ModelOf, oracle_of: OracleOf
 ) -> None:
-    model, expected = model_of(name), oracle_of(name).attention(SENTENCE)
+    model, oracle = model_of(name), oracle_of(name)
+    expected = oracle.attention(SENTENCE)
     assert (model.layers, model.heads, model.dim) == (LAYERS, HEADS, FAMILIES[name].dim)
     assert 0 <= model.probe_error < TOLERANCE
     trace = trace_text(model, SENTENCE)
     assert attention_error(trace, expected) < TOLERANCE
-    encoding = oracle_of(name).tokenizer.encode(SENTENCE)
+    encoding = oracle.tokenizer.encode(SENTENCE)
     assert [token.id for token in trace.tokens] == encoding.ids
     assert [token.text for token in trace.tokens] == encoding.tokens
     assert [t.special for t in trace.tokens] == [bool(s) for s in encoding.special_tokens_mask]
@@ -71,6 +70,24 @@ def test_recorded_attention_and_tokens_are_the_models_own(
     largest = expected.max(axis=-1)[..., 1:]
     assert largest.mean() > 3 / expected.shape[-1]
     assert np.median(largest) < 0.95
+    # The softmax of the scores, which are infinite where nothing is permitted.
+    scores = all_scores(trace).astype(np.float64)
+    sinks = np.full((*scores.shape[:3], 1), -np.inf)  # a column that takes nothing
+    if name == "gpt_oss":
+        learned = torch.stack([layer.self_attn.sinks for layer in oracle.network.layers]).detach()
+        sinks[...] = learned.numpy()[:, :, None, None]
+    weights = torch.tensor(np.concatenate([scores, sinks], axis=-1)).softmax(-1).numpy()
+    assert_same_shares(trace.attention(), weights[..., :-1], trace)
+    assert_array_equal(trace.attention(1, 2), trace.attention()[1, 2])
+    assert (trace.attention().sum(axis=-1).min() < 0.99) == (name == "gpt_oss")
+    assert_array_equal(np.isneginf(scores), expected == 0)
+    assert np.isfinite(scores[expected > 0]).all()
+    inputs = oracle.inputs(SENTENCE)
+    device = next(model.network.parameters()).device
+    with torch.no_grad():
+        own = oracle.network(**inputs).last_hidden_state
+        actual = model.network(**{key: value.to(device) for key, value in inputs.items()})
+    assert_same_vectors(actual.last_hidden_state.cpu().numpy(), own.numpy())
 
 
 @pytest.mark.parametrize("name", ["bert", "roberta", "xlm-roberta", "gpt2", "llama"])
@@ -91,46 +108,10 @@ def test_any_text_gives_its_own_attention_or_is_refused_without_a_token(
         assert attention_error(trace, oracle_of(name).attention(text)) < TOLERANCE
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_softmax_of_the_scores_is_the_attention_and_they_are_infinite_where_none_is_permitted(
-    name: str, model_of: ModelOf, oracle_of: OracleOf
-) -> None:
-    trace = trace_text(model_of(name), SENTENCE)
-    scores = all_scores(trace).astype(np.float64)
-    sinks = np.full((*scores.shape[:3], 1), -np.inf)  # a column that takes nothing
-    if name == "gpt_oss":
-        layers = oracle_of(name).network.layers
-        learned = torch.stack([layer.self_attn.sinks for layer in layers]).detach()
-        sinks[...] = learned.numpy()[:, :, None, None]
-    weights = torch.tensor(np.concatenate([scores, sinks], axis=-1)).softmax(-1).numpy()
-    assert_same_shares(trace.attention(), weights[..., :-1], trace)
-    assert (trace.attention().sum(axis=-1).min() < 0.99) == (name == "gpt_oss")
-    forbidden = oracle_of(name).attention(SENTENCE) == 0
-    assert_array_equal(np.isneginf(scores), forbidden)
-    assert np.isfinite(scores[~forbidden]).all()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_network_computes_what_it_did_before_it_was_looked_into(
-    name: str, model_of: ModelOf, oracle_of: OracleOf
-) -> None:
-    inputs = oracle_of(name).inputs(SENTENCE)
-    network = model_of(name).network
-    device = next(network.parameters()).device
-    with torch.no_grad():
-        expected = oracle_of(name).network(**inputs).last_hidden_state
-        actual = network(**{key: value.to(device) for key, value in inputs.items()})
-    assert_same_vectors(actual.last_hidden_state.cpu().numpy(), expected.numpy())
-
-
-# ---- masks and scales, worked out by hand -----------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "windows"),
     [
         ("bert", ["all", "all", "all"]),
-        ("gpt2", ["past", "past", "past"]),
         ("mistral", ["recent", "recent", "recent"]),
         ("mistral padded left", ["recent", "recent", "recent"]),
         ("gemma2", ["recent", "past", "recent"]),
@@ -154,32 +135,7 @@ def test_each_layer_sees_what_its_window_allows(
             assert_array_equal(trace.attention(layer, head) > 0, permitted[window])
 
 
-@pytest.mark.parametrize(
-    ("name", "scales", "cap"),
-    [
-        ("bert", [8**-0.5] * 3, None),
-        ("albert", [8**-0.5] * 3, None),
-        ("gpt2", [8**-0.5] * 3, None),
-        ("gpt2 scaled by layer", [8**-0.5, 8**-0.5 / 2, 8**-0.5 / 3], None),
-        ("llama", [8**-0.5] * 3, None),
-        ("qwen3", [16**-0.5] * 3, None),
-        ("gemma2", [20**-0.5] * 3, 2.0),
-    ],
-)
-def test_scores_are_scaled_dot_products_of_queries_and_keys(
-    name: str, scales: list[float], cap: float | None, model_of: ModelOf
-) -> None:
-    trace = trace_text(model_of(name), SENTENCE)
-    expected = trace.queries @ trace.keys.transpose(0, 1, 3, 2)
-    expected *= np.array(scales)[:, None, None, None]
-    if cap is not None:
-        expected = cap * np.tanh(expected / cap)
-    scores = all_scores(trace)
-    permitted = np.isfinite(scores)
-    assert_allclose(scores[permitted], expected[permitted], rtol=1e-4, atol=1e-4)
-
-
-# ---- a pair of sentences ----------------------------------------------------------------------
+# ---- a pair, and a corpus that runs in padded batches -------------------------------------------
 
 
 @pytest.mark.parametrize("name", PAIRED)
@@ -194,19 +150,16 @@ def test_a_pairs_attention_and_segments_are_the_models_own(
     assert segments == [source for source in sources if source is not None]
 
 
-# ---- a corpus, run in padded batches ----------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_a_sentence_in_a_padded_batch_is_traced_as_if_it_were_alone(
-    name: str, model_of: ModelOf, oracle_of: OracleOf
+def test_a_sentence_in_a_padded_batch_is_traced_as_if_it_were_alone_and_a_long_text_is_cut(
+    name: str, model_of: ModelOf, oracle_of: OracleOf, folder_of: FolderOf
 ) -> None:
     model = model_of(name)
-    traces = trace_corpus(model, list(SENTENCES), batch_size=4)
+    *traces, long = trace_corpus(model, [*SENTENCES, LONG], batch_size=4)
     for sentence, trace in zip(SENTENCES, traces, strict=True):
         assert attention_error(trace, oracle_of(name).attention(sentence)) < TOLERANCE
         alone = trace_text(model, sentence)
-        assert trace.tokens == alone.tokens
+        assert (trace.tokens, trace.dropped) == (alone.tokens, 0)
         for vectors in ("queries", "keys", "values"):
             assert_same_vectors(getattr(trace, vectors), getattr(alone, vectors))
             assert not getattr(trace, vectors).flags.writeable
@@ -214,23 +167,12 @@ def test_a_sentence_in_a_padded_batch_is_traced_as_if_it_were_alone(
         assert_array_equal(np.isneginf(scores), np.isneginf(expected))
         permitted = np.isfinite(expected)
         assert_same_vectors(scores[permitted], expected[permitted])
-
-
-# ---- text longer than the model ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_long_text_is_cut_to_what_the_model_takes_and_the_loss_is_counted(
-    name: str, model_of: ModelOf, oracle_of: OracleOf, folder_of: FolderOf
-) -> None:
     tokenizer = Tokenizer.from_file(str(folder_of(name) / "tokenizer.json"))
     tokenizer.no_padding()
     whole = len(tokenizer.encode(LONG).ids)
     tokenizer.enable_truncation(FAMILIES[name].limit)
     ids = tokenizer.encode(LONG).ids  # by the tokenizer's own truncation
-    first, trace, last = trace_corpus(model_of(name), [SENTENCES[0], LONG, SENTENCES[2]])
-    assert [token.id for token in trace.tokens] == ids
-    assert (first.dropped, trace.dropped, last.dropped) == (0, whole - len(ids), 0)
-    assert whole > len(ids)
-    expected = oracle_of(name).attention_of({"input_ids": torch.tensor([ids])})
-    assert attention_error(trace, expected) < TOLERANCE
+    assert [token.id for token in long.tokens] == ids
+    assert long.dropped == whole - len(ids) > 0
+    own = oracle_of(name).attention_of({"input_ids": torch.tensor([ids])})
+    assert attention_error(long, own) < TOLERANCE

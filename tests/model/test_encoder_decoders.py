@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import torch
-import transformers
-from transformers import AutoModelForSeq2SeqLM
+from transformers import AutoModelForSeq2SeqLM, AutoTokenizer, PreTrainedModel
 
 from core.model import LoadedModel, load, trace_corpus, trace_text
 from core.model.encoder_decoder import MAX_ANSWER, greedy_ids
+from core.model.errors import UnsupportedModelError, WrongInputError
+from core.model.text.languages import codes, own_languages
 from core.model.weights.output_projection import output_projections, transformed_norms
 from tests.model.families import SENTENCES
 from tests.model.language.checkpoints import ANSWERING, build_with_head
+from tests.model.translators import TRANSLATORS, build_translator
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from transformers import PreTrainedModel
 
     from tests.conftest import FolderOf, ModelOf
 
@@ -39,10 +39,45 @@ PROJECTIONS = {
 both = pytest.mark.parametrize("name", ["t5", "bart"])
 
 
+def shifted(network: PreTrainedModel, tokenizer: Any, text: str, target: str) -> list[int]:
+    """What transformers' own decoder gets of the target in training."""
+    labels = tokenizer(text_target=target, return_tensors="pt")["input_ids"]
+    seen: list[Any] = []
+    network.get_decoder().register_forward_pre_hook(
+        lambda _, __, options: seen.append(options["input_ids"]), with_kwargs=True
+    )
+    with torch.no_grad():
+        network(input_ids=tokenizer(text, return_tensors="pt")["input_ids"], labels=labels)
+    ids: list[int] = seen[0][0].tolist()
+    return ids
+
+
+def answer(network: PreTrainedModel, tokenizer: Any, text: str, **options: int) -> list[int]:
+    """Transformers' own greedy answer, without the end."""
+    given = tokenizer(text, return_tensors="pt")["input_ids"]
+    ids: list[int] = network.generate(  # type: ignore[operator]
+        given, max_length=MAX_ANSWER, do_sample=False, num_beams=1, **options
+    )[0].tolist()
+    return ids[:-1] if ids[-1] == tokenizer.eos_token_id else ids
+
+
+def rewrite(path: Path, **settings: Any) -> None:
+    """Add settings to a file of JSON."""
+    content = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps(content | settings))
+
+
+def read_ids(model: LoadedModel, text: str, target: str | None, languages: Any = None) -> list[int]:
+    """What the decoder reads."""
+    trace = trace_text(model, text, target=target, languages=languages)
+    return [token.id for token in trace.of_type("decoder").tokens]
+
+
 @both
 def test_cross_attention_goes_from_the_target_to_the_source(
     name: str, folder_of: FolderOf, model_of: ModelOf
 ) -> None:
+    """The decoder reads its target one token late, as in training."""
     trace = trace_text(model_of(name), SENTENCES[1], target=TARGET)
     cross, decoder = trace.of_type("cross"), trace.of_type("decoder")
     assert trace.attention_types == ("encoder", "decoder", "cross")
@@ -54,7 +89,13 @@ def test_cross_attention_goes_from_the_target_to_the_source(
     keys = len(cross.key_tokens)
     assert cross.keys.shape[2] == cross.values.shape[2] == keys
     assert cross.attention().shape == (layers, heads, queries, keys)
-    network = transformers.AutoModel.from_pretrained(folder_of(name)).eval()
+    network: Any = AutoModelForSeq2SeqLM.from_pretrained(folder_of(name)).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder_of(name))
+    tokens = decoder.tokens
+    assert [token.id for token in tokens] == shifted(network, tokenizer, SENTENCES[1], TARGET)
+    assert [token.position for token in tokens] == list(range(len(tokens)))
+    assert [token.display for token in tokens if not token.special][:2] == ["Whe", "r"]
+    assert tokens[0].special
     source, target = (
         torch.tensor([[token.id for token in each.tokens]]) for each in (trace, decoder)
     )
@@ -64,40 +105,11 @@ def test_cross_attention_goes_from_the_target_to_the_source(
     states = torch.cat(own.decoder_hidden_states)
     np.testing.assert_allclose(decoder.hidden_states, states, atol=1e-4)
     assert cross.hidden_states is None
-
-
-@both
-def test_the_decoder_reads_its_target_one_token_late_as_in_training(
-    name: str, folder_of: FolderOf, model_of: ModelOf
-) -> None:
-    folder = folder_of(name)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    config = transformers.AutoConfig.from_pretrained(folder)
-    network: Any = AutoModelForSeq2SeqLM.from_config(config)
-    labels = tokenizer(text_target=TARGET, return_tensors="pt")["input_ids"]
-    shifted = network.prepare_decoder_input_ids_from_labels(labels)[0].tolist()
-    tokens = trace_text(model_of(name), SENTENCES[0], target=TARGET).of_type("decoder").tokens
-    assert [token.id for token in tokens] == shifted
-    assert [token.position for token in tokens] == list(range(len(tokens)))
-    assert [token.display for token in tokens if not token.special][:2] == ["Whe", "r"]
-    assert tokens[0].special
-
-
-@both
-def test_texts_of_a_corpus_go_through_the_encoder_alone(name: str, model_of: ModelOf) -> None:
-    model = model_of(name)
-    for text, trace in zip(SENTENCES, trace_corpus(model, SENTENCES), strict=True):
-        alone = trace_text(model, text, target=TARGET)
-        assert trace.attention_types == ("encoder",)
-        np.testing.assert_allclose(trace.queries, alone.queries, atol=1e-5)
-
-
-def test_a_target_that_is_too_long_is_cut_and_counted(model_of: ModelOf) -> None:
-    model = model_of("bart")
-    whole = trace_text(model, "Where?", target=TARGET).of_type("decoder")
-    cut = trace_text(model, "Where?", max_tokens=5, target=TARGET).of_type("decoder")
-    assert (len(cut.tokens), cut.dropped) == (5, len(whole.tokens) - 5)
-    assert cut.tokens == whole.tokens[:5]
+    (alone,) = trace_corpus(model_of(name), [SENTENCES[1]])  # through the encoder alone
+    assert alone.attention_types == ("encoder",)
+    np.testing.assert_allclose(alone.queries, trace.queries, atol=1e-5)
+    cut = trace_text(model_of(name), "Where?", max_tokens=5, target=TARGET).of_type("decoder")
+    assert (cut.tokens, cut.dropped) == (tokens[:5], len(tokens) - 5)
 
 
 @pytest.mark.parametrize(("name", "kind"), PROJECTIONS)
@@ -118,62 +130,92 @@ def test_each_kind_has_its_own_output_projection(name: str, kind: Any, model_of:
 START = 2
 
 
-def opened(folder: Path, **settings: Any) -> LoadedModel:
-    """The model in a folder, with `settings` added to its config.json."""
-    path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
-    model = load(str(folder))
-    assert model.task == "answer"
-    return model
-
-
-def answered(model: LoadedModel, text: str, count: int = 6) -> list[int]:
-    assert model.language_model is not None
-    return greedy_ids(model.language_model, model.tokenizer(text)["input_ids"], count)
-
-
-def one_by_one(network: PreTrainedModel, ids: list[int], count: int, end: int) -> list[int]:
-    """A whole pass for each token; `end` ends the answer."""
-    written = [START]
-    while len(written) < count and (len(written) == 1 or written[-1] != end):
-        with torch.no_grad():
-            logits = network(
-                input_ids=torch.tensor([ids]), decoder_input_ids=torch.tensor([written])
-            ).logits
-        written.append(int(logits[0, -1].argmax()))
-    return written
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ANSWERING)
 def test_an_answer_takes_the_likeliest_token_each_time(name: str, tmp_path: Path) -> None:
-    network = build_with_head(
-        name,
-        ANSWERING[name],
-        tmp_path,
-        stir=0.5,
-        decoder_start_token_id=START,
-        tie_word_embeddings=False,
-    )
-    model = opened(tmp_path, decoder_start_token_id=START)
-    end = network.config.eos_token_id
+    settings = {"decoder_start_token_id": START, "tie_word_embeddings": False}
+    network = build_with_head(name, ANSWERING[name], tmp_path, stir=0.5, **settings)
+    model, tokenizer = load(str(tmp_path)), AutoTokenizer.from_pretrained(tmp_path)
+    assert model.task == "answer"
     answers = []
     for text in SENTENCES[:2]:
-        expected = one_by_one(network, model.tokenizer(text)["input_ids"], MAX_ANSWER, end)
         trace = trace_text(model, text).of_type("cross")
-        ids = [token.id for token in trace.tokens]
-        assert ids == (expected[:-1] if expected[-1] == end else expected)
+        answers.append([token.id for token in trace.tokens])
+        assert answers[-1] == answer(network, tokenizer, text)
         assert trace.origin == "answer"
-        answers.append(ids)
     assert len({*answers[0], *answers[1]}) > 5, "answers that say next to nothing prove nothing"
     assert answers[0] != answers[1]
 
 
 def test_an_answer_obeys_the_tokens_that_its_settings_force_and_suppress(tmp_path: Path) -> None:
     build_with_head("bart", ANSWERING["bart"], tmp_path)
-    plain = answered(opened(tmp_path), SENTENCES[0])
-    settings = {"forced_bos_token_id": 17, "forced_eos_token_id": 18}
-    forced = opened(tmp_path, suppress_tokens=sorted(set(plain[1:])), **settings)
-    ids = answered(forced, SENTENCES[0])
+
+    def answered() -> list[int]:
+        model = load(str(tmp_path))
+        assert model.language_model is not None
+        return greedy_ids(model.language_model, model.tokenizer(SENTENCES[0])["input_ids"], 6)
+
+    plain = answered()
+    rewrite(
+        tmp_path / "config.json",
+        suppress_tokens=sorted(set(plain[1:])),
+        forced_bos_token_id=17,
+        forced_eos_token_id=18,
+    )
+    ids = answered()
     assert (ids[0], ids[1], ids[-1]) == (START, 17, 18)
     assert not set(ids[2:-1]) & set(plain[1:])
+
+
+# ---- translators --------------------------------------------------------------------------------
+
+TEXT, SHORT_TARGET = "the cat sat", "the mat"
+
+
+@pytest.mark.parametrize("kind", TRANSLATORS)
+def test_a_translators_texts_are_in_the_languages_of_its_tokenizer_or_in_those_chosen(
+    kind: str, tmp_path: Path
+) -> None:
+    network, (source, target, third) = build_translator(kind, tmp_path)
+    model, tokenizer = load(str(tmp_path)), AutoTokenizer.from_pretrained(tmp_path)
+    assert own_languages(model) == (source, target)
+    ids = read_ids(model, TEXT, SHORT_TARGET)
+    assert ids == shifted(network, tokenizer, TEXT, SHORT_TARGET)
+    assert target in model.tokenizer.convert_ids_to_tokens(ids)
+    assert {source, target, third} <= set(codes(model))
+    own = AutoTokenizer.from_pretrained(tmp_path, src_lang=target, tgt_lang=third)
+    ids = read_ids(model, TEXT, SHORT_TARGET, (target, third))
+    assert ids == shifted(network, own, TEXT, SHORT_TARGET)
+    trace = trace_text(model, TEXT, languages=(target, third))
+    assert [token.id for token in trace.tokens] == own(TEXT)["input_ids"]
+    plain = trace_text(model, TEXT)
+    assert plain.tokens != trace.tokens, "the choice is for one text"
+    assert source in model.tokenizer.convert_ids_to_tokens([token.id for token in plain.tokens])
+    with pytest.raises(WrongInputError, match="has no language “xx_YY”"):
+        trace_text(model, TEXT, languages=(source, "xx_YY"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "file"),
+    [*((kind, "generation_config.json") for kind in TRANSLATORS), ("nllb", "config.json")],
+)
+def test_an_answer_begins_with_the_language_that_the_settings_force(
+    kind: str, file: str, tmp_path: Path
+) -> None:
+    network, (_, _, third) = build_translator(kind, tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    forced = tokenizer.convert_tokens_to_ids(third)
+    rewrite(tmp_path / file, forced_bos_token_id=forced)
+    model = load(str(tmp_path))
+    assert own_languages(model) is not None
+    assert own_languages(model)[1] == third  # type: ignore[index]
+    expected = answer(network, tokenizer, TEXT, forced_bos_token_id=forced)
+    assert expected[1] == forced
+    assert read_ids(model, TEXT, None) == expected
+
+
+def test_the_tokenizer_of_m2m100_is_none_of_the_fast_ones(tmp_path: Path) -> None:
+    build_translator("nllb", tmp_path)
+    rewrite(tmp_path / "tokenizer_config.json", tokenizer_class="M2M100Tokenizer")
+    with pytest.raises(UnsupportedModelError, match="no fast tokenizer"):
+        load(str(tmp_path))

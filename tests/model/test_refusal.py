@@ -6,6 +6,7 @@ import json
 import logging
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,18 +17,20 @@ from core.model import (
     ModelError,
     choose_texts,
     load,
+    memory,
     trace_by_length,
     trace_corpus,
     trace_repeated,
     trace_text,
 )
-from core.model.errors import TooShortError
+from core.model.errors import OutOfMemoryError
+from core.model.memory import container_bytes
 from core.model.refusal import refusing
-from core.model.weights import output_projection as projection
-from core.model.weights import query_key as weights
+from core.model.weights.output_projection import transformed_norms
+from core.model.weights.query_key import weight_similarity
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from core.model import LoadedModel
     from tests.conftest import FolderOf, ModelOf
@@ -42,10 +45,7 @@ class PanicException(BaseException):
 ERRORS = [
     ZeroDivisionError(),
     RecursionError(),
-    ImportError("timm"),
-    AttributeError("x"),
     KeyError("x"),
-    OverflowError(),
     IndexError("index out of range in self"),
     RuntimeError("shapes"),
     PanicException("called `Option::unwrap()` on a `None` value"),
@@ -92,27 +92,15 @@ def test_weights_that_cannot_be_taken_apart_are_one_sentence(
     for name in ("named_modules", "get_submodule"):
         monkeypatch.setattr(model.network, name, failing(AttributeError()))
     with pytest.raises(ModelError, match="weights that cannot be read"):
-        projection.transformed_norms(model, trace)
+        transformed_norms(model, trace)
     with pytest.raises(ModelError, match="weights that cannot be read"):
-        weights.weight_similarity(model)
+        weight_similarity(model)
 
 
-def test_too_short_a_model_is_told_with_its_length(model_of: ModelOf) -> None:
-    with pytest.raises(TooShortError, match="a sequence of 1 tokens cannot be repeated"):
-        trace_repeated(model_of("bert"), length=1)
+SIGNALS = (KeyboardInterrupt(), SystemExit(), GeneratorExit(), StopException())
 
 
-@pytest.mark.parametrize(
-    "signal",
-    [
-        KeyboardInterrupt(),
-        SystemExit(),
-        GeneratorExit(),
-        StopException(),
-        RerunException(RerunData()),
-    ],
-    ids=lambda signal: type(signal).__name__,
-)
+@pytest.mark.parametrize("signal", [*SIGNALS, RerunException(RerunData())], ids=repr)
 def test_signals_pass_as_they_are(signal: BaseException) -> None:
     with pytest.raises(type(signal)) as caught, refusing("x", "run"):
         raise signal
@@ -120,24 +108,18 @@ def test_signals_pass_as_they_are(signal: BaseException) -> None:
 
 
 @pytest.mark.parametrize("walk", [trace_corpus, trace_by_length])
-def test_what_the_caller_raises_between_two_traces_is_the_callers(
-    walk: Callable[..., object], model_of: ModelOf
+def test_what_the_caller_raises_in_its_texts_or_between_two_traces_is_the_callers(
+    walk: Callable[..., Iterator[object]], model_of: ModelOf
 ) -> None:
-    def page() -> None:
-        for _ in walk(model_of("bert"), TEXTS):  # type: ignore[attr-defined]
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        page()
-
-
-def test_what_the_callers_texts_raise_is_the_callers(model_of: ModelOf) -> None:
-    def texts() -> object:
+    def texts() -> Iterator[str]:
         yield TEXTS[0]
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        list(trace_corpus(model_of("bert"), texts(), batch_size=1))  # type: ignore[arg-type]
+        list(trace_corpus(model_of("bert"), texts(), batch_size=1))
+    with pytest.raises(ZeroDivisionError):  # noqa: PT012
+        for _ in walk(model_of("bert"), TEXTS):
+            raise ZeroDivisionError
 
 
 def test_the_log_names_the_place_and_neither_the_text_nor_the_name(
@@ -164,3 +146,74 @@ def test_a_word_without_a_vector_is_refused_when_it_is_typed(
     assert trace_text(model, "book").shape[0] == 3
     with pytest.raises(ModelError, match=r"the id 5,000, and the model has 320 vectors"):
         trace_text(model, "xylophone")
+
+
+# ---- memory, in a container too, is compared with what a model needs ---------------------------
+
+MB = 10**6
+
+
+@pytest.mark.parametrize(
+    ("groups", "line", "free_mb"),
+    [
+        # (folder, limit, used, inactive file pages) of each group, in MB
+        ([(".", 500, 460, 400)], "0::/", 440),
+        ([(".", None, 200, 0)], "0::/", None),
+        # The tightest group counts, and a sibling does not.
+        (
+            [("pod/app", 900, 100, 0), ("pod", 400, 150, 0), ("other", 10, 10, 0)],
+            "0::/pod/app",
+            250,
+        ),
+        # In a container /proc names the host's path, and the mount is the container's own group.
+        ([(".", 500, 200, 0)], "0::/docker/0123abc", 300),
+        # A path that leaves the mount is not followed.
+        ([(".", 500, 200, 0), ("../elsewhere", 1, 0, 0)], "0::/../elsewhere", 300),
+        ([(".", 100, 120, 0)], "0::/", 0),
+    ],
+)
+def test_the_tightest_group_around_a_process_leaves_its_limit_minus_what_is_used(
+    groups: list[tuple[str, int | None, int, int]],
+    line: str,
+    free_mb: int | None,
+    tmp_path: Path,
+) -> None:
+    mount, process = tmp_path / "cgroup", tmp_path / "proc-self-cgroup"
+    process.write_text(f"1:cpu:/x\n{line}\n", "utf-8")
+    for folder, limit, used, inactive in groups:
+        group = mount / folder
+        group.mkdir(parents=True, exist_ok=True)
+        (group / "memory.max").write_text("max" if limit is None else f"{limit * MB}\n")
+        (group / "memory.current").write_text(f"{used * MB}\n")
+        (group / "memory.stat").write_text(f"anon 5\ninactive_file {inactive * MB}\nslab 7\n")
+    expected = None if free_mb is None else free_mb * MB
+    assert container_bytes(mount, process) == expected
+
+
+def test_the_tightest_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=900 * MB))
+    monkeypatch.setattr(memory, "container_bytes", lambda: 300 * MB)
+    monkeypatch.setattr(memory, "_address_space_available", lambda: None)
+    assert memory.available_bytes() == 300 * MB
+    monkeypatch.setattr(memory, "_address_space_available", lambda: 100 * MB)
+    assert memory.available_bytes() == 100 * MB
+
+
+@pytest.mark.parametrize(
+    ("error", "means_memory"),
+    [
+        (MemoryError(), True),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to"), True),
+        (RuntimeError("CUDA out of memory. Tried to allocate"), True),
+        (RuntimeError("shapes do not match"), False),
+        (ValueError("out of memory"), False),
+    ],
+)
+def test_running_out_of_memory_while_loading_is_recognised(
+    error: Exception, means_memory: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.model.running.network.fill", failing(error))
+    with pytest.raises(ModelError) as caught:
+        load("bundled/minilm")
+    assert isinstance(caught.value, OutOfMemoryError) is means_memory
+    assert ("not enough memory to load 'bundled/minilm'" in str(caught.value)) is means_memory

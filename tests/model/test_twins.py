@@ -66,24 +66,21 @@ def test_with_its_head_a_model_has_a_twin_with_a_fresh_head(name: str, tmp_path:
     assert type(twin.language_model).__name__ == WITH_HEAD[name]
 
 
-def test_tied_words_stay_tied_and_no_word_is_likely() -> None:
-    twin = untrained_twin(loaded("bundled/gpt2-novels"))
+def test_tied_words_stay_tied_no_word_is_likely_and_a_classifier_is_fresh_around_its_twin() -> None:
+    model = loaded("bundled/gpt2-novels")
+    twin = untrained_twin(model)
     assert twin.language_model is not None
     embeddings = twin.network.get_input_embeddings().weight
     assert twin.language_model.get_output_embeddings().weight is embeddings
-    assert next_words(twin, "The young lady", count=1)[0].probability < 0.02
-    assert (
-        next_words(loaded("bundled/gpt2-novels"), "The young lady", count=1)[0].probability > 0.02
-    )
-
-
-def test_a_classifier_is_fresh_around_the_very_twin() -> None:
+    likely, unlikely = (next_words(each, "The young lady", count=1)[0] for each in (model, twin))
+    assert likely.probability > 0.02 > unlikely.probability
     vit = loaded("bundled/vit-scenes")
     twin = untrained_twin(vit)
-    assert twin.classifier is not None
-    assert vit.classifier is not None
-    assert any(part is twin.network for part in twin.classifier.children())
-    assert not torch.equal(twin.classifier.classifier.weight, vit.classifier.classifier.weight)  # type: ignore[union-attr]
+    own, fresh = vit.classifier, twin.classifier
+    assert own is not None
+    assert fresh is not None
+    assert any(part is twin.network for part in fresh.children())
+    assert not torch.equal(fresh.classifier.weight, own.classifier.weight)  # type: ignore[union-attr]
 
 
 def test_a_twin_is_gone_once_nobody_holds_it(tmp_path: Path) -> None:

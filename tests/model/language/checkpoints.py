@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 import transformers
 
-from tests.model.families import FAMILIES, SEED, VOCABULARY, stirred
+from tests.model.families import FAMILIES, SEED, stirred
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,9 +45,7 @@ def build_with_head(
     `stir` is the standard deviation of what is added to its matrices.
     """
     family = FAMILIES[name]
-    config = getattr(transformers, family.config)(
-        **({"vocab_size": VOCABULARY} | family.settings | settings)
-    )
+    config = family.configured(**settings)
     torch.manual_seed(SEED)
     network = getattr(transformers, kind)._from_config(config, attn_implementation="eager")
     network = stirred(network, matrices=stir)

@@ -5,16 +5,14 @@ A process for each type, with limits of time and memory: one type cannot take th
 
 from __future__ import annotations
 
-import logging
 import math
 import multiprocessing
 import os
+import re
 import resource
 import signal
-import sys
 import tempfile
-import traceback
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -26,6 +24,7 @@ from core.model.errors import ModelError
 from tests.model.families import PAIR, SENTENCES
 from tests.model.oracle import Oracle
 from tests.model.sweep.sizes import is_text
+from tests.model.sweep.tiny import build
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -50,73 +49,63 @@ class Verdict:
     ----------
     kind : the type, as config.json names it.
     outcome : "opens" when every check agrees; "refused" when loading says why not; "wrong" when it
-        opens and a check differs or is refused; "crash" for any exception that is no refusal, and
-        for a model without an answer; "unbuilt" when there is no tiny model to open.
-    error : largest difference from the eager attention; None if nothing was compared.
-    against : what eager returned to compare with: "weights"; "shares", weights from before a sink
-        takes its part, and hidden states; "output", hidden states alone.
+        opens and a check differs or is refused; "crash" where an exception that nobody foresaw is
+        behind a refusal or is none, and for a model without an answer; "unbuilt" when there is no
+        tiny model to open.
     way : in which attention is recorded, see :data:`core.model.capture.forward.Way`.
-    reason : the refusal or the exception.
+    reason : the refusals or the exception.
     """
 
     kind: str
     outcome: Outcome = "unbuilt"
-    error: float | None = None
-    against: str = ""
     way: str = ""
     reason: str = ""
 
 
-class CrashError(Exception):
-    """An exception behind a refusal: nobody foresaw it, so its sentence explains nothing."""
-
-
 def judge(kind: str, folder: Path) -> Verdict:
     """Load the model in the folder and run every check."""
-    verdict = Verdict(kind)
     try:
-        with _crashes_shown():
-            model = load(str(folder))
+        model = load(str(folder))
     except ModelError as refusal:
-        verdict.outcome, verdict.reason = "refused", f"{refusal.problem} {refusal.advice}"
-    except CrashError as crash:
-        verdict.outcome, verdict.reason = "crash", f"load: {crash}"
-    else:
-        verdict.way = model.way
-        before = _plain_state(model)
-        _run_checks(verdict, model, Oracle(folder))
-        if verdict.outcome == "opens" and (changed := _changed(before, _plain_state(model))):
-            verdict.outcome, verdict.reason = "wrong", f"left in its modules: {changed}"
-    return verdict
-
-
-def _run_checks(verdict: Verdict, model: LoadedModel, eager: Oracle) -> None:
+        reason = _sentence(refusal)
+        return Verdict(kind, "crash" if _UNFORESEEN.search(reason) else "refused", reason=reason)
+    before, eager = _plain_state(model), Oracle(folder)
     checks: dict[str, Callable[[], float]] = {
-        "text": lambda: _error(verdict, trace_text(model, SHORT, target=TARGET), eager, SHORT),
-        "pair": lambda: _error(verdict, trace_text(model, *PAIR, target=TARGET), eager, *PAIR),
-        "long": lambda: _error(verdict, trace_text(model, LONG, target=TARGET), eager, LONG),
-        "batch": lambda: _batch_error(verdict, model, eager),
+        "text": lambda: _error(trace_text(model, SHORT, target=TARGET), eager, SHORT),
+        "pair": lambda: _error(trace_text(model, *PAIR, target=TARGET), eager, *PAIR),
+        "long": lambda: _error(trace_text(model, LONG, target=TARGET), eager, LONG),
+        "batch": lambda: float(
+            np.max(
+                [  # each text of a padded batch against itself alone
+                    _error(trace, eager, text)
+                    for text, trace in zip(BATCH, trace_corpus(model, BATCH), strict=True)
+                ]
+            )
+        ),
     }
-    outcomes: list[tuple[Outcome, str]] = []  # of the checks that failed, with the reason
-    errors: list[float] = []
+    reasons = []
     for name, check in checks.items():
         try:
-            with _crashes_shown():
-                error = check()
+            error = check()
         except ModelError as refusal:
-            outcomes.append(("wrong", f"{name}: {refusal.problem} {refusal.advice}"))
-        except CrashError as crash:
-            outcomes.append(("crash", f"{name}: {crash}"))
+            reasons.append(f"{name}: {_sentence(refusal)}")
         else:
-            errors.append(error)
             if not error <= TOLERANCE:  # also for "not a number"
-                outcomes.append(("wrong", f"{name}: differs by {error:.1g}"))
-    # A crash is worse than a difference; max() keeps the first of equals.
-    verdict.outcome, verdict.reason = max(
-        outcomes, key=lambda each: each[0] == "crash", default=("opens", "")
-    )
-    if errors:
-        verdict.error = float(np.max(errors))
+                reasons.append(f"{name}: differs by {error:.1g}")
+    if changed := {name for name, _ in before.items() ^ _plain_state(model).items()}:
+        reasons.append(f"left in its modules: {', '.join(sorted(changed)[:3])}")
+    if not reasons:
+        return Verdict(kind, "opens", model.way)
+    crashed = any(map(_UNFORESEEN.search, reasons))
+    return Verdict(kind, "crash" if crashed else "wrong", model.way, " ".join(reasons))
+
+
+# What `core.model.refusal` says of exceptions that nobody foresaw.
+_UNFORESEEN = re.compile("led to an error|stopped with an error")
+
+
+def _sentence(refusal: ModelError) -> str:
+    return f"{refusal.problem} {refusal.advice}"
 
 
 def _plain_state(model: LoadedModel) -> dict[str, object]:
@@ -129,67 +118,28 @@ def _plain_state(model: LoadedModel) -> dict[str, object]:
     }
 
 
-def _changed(before: dict[str, object], after: dict[str, object]) -> str:
-    names = {*before, *after}
-    return ", ".join(sorted(name for name in names if before.get(name) != after.get(name))[:3])
+def _error(whole: Trace, eager: Oracle, text: str, pair: str | None = None) -> float:
+    """The largest difference of an attention weight of any kind; infinite where shapes differ.
 
-
-def _batch_error(verdict: Verdict, model: LoadedModel, eager: Oracle) -> float:
-    """Each text of a padded batch against itself alone, run by the model itself."""
-    traces = list(trace_corpus(model, BATCH))
-    errors = [
-        _error(verdict, trace, eager, text) for text, trace in zip(BATCH, traces, strict=True)
-    ]
+    Where eager returns no weights, or weights from before a sink takes its part, hidden states are
+    compared too.
+    """
+    target = [token.id for token in whole.of_type("decoder").tokens] if whole.others else None
+    errors = []
+    for trace in (whole, *whole.others):
+        actual, limit = trace.attention(), len(whole.tokens)
+        expected = eager.layers(limit, text, pair, trace.attention_type, target)
+        is_complete = bool(expected)
+        if expected and [each.shape for each in actual] != [each.shape for each in expected]:
+            return math.inf
+        for own, each in zip(actual, expected, strict=is_complete):
+            total = own.sum(axis=-1, keepdims=True)
+            if np.abs(each.sum(axis=-1) - 1).max() < TOLERANCE < np.abs(total - 1).max():
+                own, is_complete = own / total, False  # noqa: PLW2901
+            errors.append(np.abs(own - each).max())
+        if not is_complete:
+            errors.append(_output_error(trace, eager, text, pair))
     return float(np.max(errors))
-
-
-def _error(
-    verdict: Verdict, trace: Trace, eager: Oracle, text: str, pair: str | None = None
-) -> float:
-    """The largest difference of an attention weight of any kind; infinite where shapes differ."""
-    target = [token.id for token in trace.of_type("decoder").tokens] if trace.others else None
-    kinds = (trace, *trace.others)
-    limit = len(trace.tokens)
-    errors = [
-        _error_of_kind(
-            verdict,
-            each,
-            eager,
-            eager.layers(limit, text, pair, each.attention_type, target),
-            text,
-            pair,
-        )
-        for each in kinds
-    ]
-    return float(np.max(errors))
-
-
-def _error_of_kind(
-    verdict: Verdict,
-    trace: Trace,
-    eager: Oracle,
-    expected: list[np.ndarray],
-    text: str,
-    pair: str | None,
-) -> float:
-    actual = trace.attention()
-    if not expected:
-        verdict.against = "output"
-        return _output_error(trace, eager, text, pair)
-    if [each.shape for each in actual] != [each.shape for each in expected]:
-        return math.inf
-    differences = []
-    verdict.against = "weights"
-    for own, each in zip(actual, expected, strict=True):
-        total = own.sum(axis=-1, keepdims=True)
-        if np.abs(each.sum(axis=-1) - 1).max() < TOLERANCE < np.abs(total - 1).max():
-            verdict.against = "shares"
-            differences.append(np.abs(own / total - each).max())
-        else:
-            differences.append(np.abs(own - each).max())
-    if verdict.against == "shares":
-        differences.append(_output_error(trace, eager, text, pair))
-    return float(np.max(differences))
 
 
 def _output_error(trace: Trace, eager: Oracle, text: str, pair: str | None) -> float:
@@ -205,35 +155,6 @@ def _output_error(trace: Trace, eager: Oracle, text: str, pair: str | None) -> f
     return float(np.max(errors)) * TOLERANCE / OUTPUT_TOLERANCE
 
 
-@contextmanager
-def _crashes_shown() -> Iterator[None]:
-    """Let the exception behind a refusal through; `core.model.refusal` logs such exceptions."""
-    log, unforeseen = logging.getLogger("core.model.refusal"), list[str]()
-
-    def note(_: logging.LogRecord) -> bool:
-        unforeseen.append(described(sys.exception()))
-        return True
-
-    log.addFilter(note)
-    try:
-        yield
-    except ModelError as refusal:
-        if unforeseen:
-            raise CrashError(unforeseen[-1]) from refusal
-        raise
-    except Exception as error:
-        raise CrashError(described(error)) from error
-    finally:
-        log.removeFilter(note)
-
-
-def described(error: BaseException | None) -> str:
-    """Class, first line and place of an exception."""
-    frames = traceback.extract_tb(error.__traceback__) if error else []
-    where = "".join(f" ({Path(f.filename).name}:{f.lineno} {f.name})" for f in frames[-1:])
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{where}"
-
-
 SECONDS = 60  # for one type; most take one or two
 MEMORY_BYTES = 6 * 2**30  # of address space, torch's own included
 
@@ -247,7 +168,7 @@ def judge_all(kinds: Sequence[str], jobs: int) -> Iterator[Verdict]:
             try:  # those before it have ended, so it has begun
                 yield answer.get(SECONDS + 5)
             except Exception as error:  # noqa: BLE001 - a time-out too: its process may have ended
-                yield Verdict(kind, "crash", reason=described(error))
+                yield Verdict(kind, "crash", reason=repr(error)[:300])
 
 
 def _limited(kind: str) -> Verdict:
@@ -259,16 +180,14 @@ def _limited(kind: str) -> Verdict:
 
 def judge_kind(kind: str) -> Verdict:
     """Build the type's tiny model in a temporary folder and judge it."""
-    from tests.model.sweep.tiny import build
-
     try:
         if not is_text(kind):
             return Verdict(kind, "not text")
     except Exception as error:  # noqa: BLE001 - a missing package is a result
-        return Verdict(kind, "not text", reason=f"{type(error).__name__}: {error}"[:300])
+        return Verdict(kind, "not text", reason=repr(error)[:300])
     with tempfile.TemporaryDirectory(prefix="headscope-sweep-") as name:
         try:
             build(kind, Path(name))
         except Exception as error:  # noqa: BLE001 - whatever it is, there is nothing to open
-            return Verdict(kind, reason=described(error))
+            return Verdict(kind, reason=repr(error)[:300])
         return judge(kind, Path(name))
