@@ -18,7 +18,6 @@ from core.model.interventions.direct import direct_effects, direct_parts, writte
 from core.model.interventions.lens import logit_lens
 from core.model.interventions.probe import as_input, probe_of
 from core.model.interventions.reference import head_outputs
-from core.model.language import next_words
 from core.model.sample_images import open_box
 from core.model.weights.output_projection import output_projections
 from tests.model.bundled import loaded
@@ -198,6 +197,7 @@ def test_what_is_not_followed_is_refused_and_what_is_not_linear_too(tmp_path: Pa
             run(model, TEXT)
     with pytest.raises(UnsupportedModelError, match="taken apart by 'kl'"):
         direct_parts(loaded("bundled/gpt2-novels"), TEXT, "kl")
+    assert logit_lens(loaded("bundled/minilm"), TEXT) is None
 
 
 def test_other_threads_see_the_model_as_it_is(model_of: ModelOf) -> None:
@@ -223,28 +223,18 @@ def test_after_each_layer_the_final_norm_reads_what_stands_there(kind: str, tmp_
     probe = probe_of(model, TEXT, "logit_difference")
     with torch.inference_mode():
         output = network(**probe.inputs(1), output_hidden_states=True)
-        whole = output.logits[0, probe.position].double().softmax(-1)
-        head = network.get_output_embeddings()
+        before = [norm(each[0, probe.position]) for each in output.hidden_states[:-1]]
+        logits = [*map(network.get_output_embeddings(), before), output.logits[0, probe.position]]
+        shares = [each.double().softmax(-1) for each in logits]
         found = logit_lens(model, TEXT)
         assert found is not None
-        assert len(found) == len(output.hidden_states)
-        for lens, states in zip(found[:-1], output.hidden_states[:-1], strict=True):
-            said = head(norm(states[0, probe.position])).double().softmax(-1)
+        for lens, said in zip(found, shares, strict=True):
             order = said.argsort(descending=True)
             best = _texts_of(model, order, blanks=True)[:3]
             assert [each.id for each in lens.guesses] == best
             assert lens.passed_over == order.tolist().index(best[-1]) - 2
             chances = [each.probability for each in lens.guesses]
             assert chances == pytest.approx(said[best].tolist(), rel=1e-4)
-            assert lens.kl == pytest.approx(entropy(whole, said), rel=1e-3)
-            assert lens.probability == pytest.approx(float(said[whole.argmax()]), rel=1e-4)
-
-
-def test_after_the_last_layer_it_is_what_the_model_says() -> None:
-    model = loaded("bundled/gpt2-novels")
-    found = logit_lens(model, TEXT)
-    assert found is not None
-    expected = [each.id for each in next_words(model, TEXT, count=3)]
-    assert [each.id for each in found[-1].guesses] == expected
-    assert found[-1].kl == 0
-    assert logit_lens(loaded("bundled/minilm"), TEXT) is None
+            assert lens.kl == pytest.approx(entropy(shares[-1], said), rel=1e-3)
+            likeliest = float(said[shares[-1].argmax()])
+            assert lens.probability == pytest.approx(likeliest, rel=1e-4)
