@@ -70,11 +70,6 @@ class WrittenWords(NamedTuple):
     passed_over: int
 
 
-def summed_measure(model: LoadedModel) -> Measure:
-    """The measure that is a sum of direct effects."""
-    return next(each for each in measures_of(model) if each in SUMS)
-
-
 @refusing_to("run")
 def direct_parts(
     model: LoadedModel,
@@ -86,8 +81,8 @@ def direct_parts(
 ) -> DirectParts:
     """What is read at the end, in parts by who wrote it.
 
-    `measure` is one of :data:`SUMS`; without it the model's :func:`summed_measure`. The others
-    are as for :func:`core.model.effects`.
+    `measure` is one of :data:`SUMS`; without it the model's first. The others are as for
+    :func:`core.model.effects`.
 
     Raises
     ------
@@ -95,7 +90,8 @@ def direct_parts(
         Where the parts do not add up to the value within :data:`TOLERANCE`: something between
         them is not followed here.
     """
-    chosen = summed_measure(model) if measure is None else measure
+    offered = (each for each in measures_of(model) if each in SUMS)
+    chosen = next(offered) if measure is None else measure
     if chosen not in SUMS:
         raise UnsupportedModelError(
             f"{{name}} cannot be taken apart by {chosen!r}.",

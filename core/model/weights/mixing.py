@@ -79,21 +79,11 @@ def _shares(model: LoadedModel, trace: Trace, layer: int, weight: torch.Tensor) 
             written = torch.einsum("hjd,hdw->jhw", values[:, keys], weight.float())
             parts = torch.einsum("hij,jhw->jiw", attention[..., keys], written)
             parts[torch.arange(len(keys)), keys] += stream[keys]
-            sizes[:, keys] = _sizes(parts, whole).T
-    shares: Array = _divided(sizes).cpu().numpy()
-    return shares
-
-
-def _sizes(parts: torch.Tensor, whole: torch.Tensor) -> torch.Tensor:
-    """How much of `whole`, (token, width), each part is, (key, token, width): (key, token)."""
-    left = (whole - parts).abs().sum(-1)
-    return (whole.abs().sum(-1) - left).clamp(min=0)
-
-
-def _divided(sizes: torch.Tensor) -> torch.Tensor:
-    """Rows that sum to one; a token in which nothing can be told apart stays itself."""
-    import torch
-
-    sums = sizes.sum(1, keepdim=True)
-    itself = torch.eye(len(sizes), device=sizes.device)
-    return torch.where(sums > 0, sizes / sums.clamp(min=torch.finfo().tiny), itself)
+            left = (whole - parts).abs().sum(-1)  # (key, token)
+            sizes[:, keys] = (whole.abs().sum(-1) - left).clamp(min=0).T
+        sums = sizes.sum(1, keepdim=True)
+        # A token in which nothing can be told apart stays itself.
+        itself = torch.eye(tokens, device=model.device)
+        shares = torch.where(sums > 0, sizes / sums.clamp(min=torch.finfo().tiny), itself)
+    numbers: Array = shares.cpu().numpy()
+    return numbers

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 
-from core.model.bundled.first import FILES, IMAGE, SENTENCE, TEXT, FirstInput, first_of
+from core.model.bundled.first import FILES, IMAGE, SENTENCE, TEXT
 from core.model.weights.output_projection import output_projections
 from core.ui import cache
 from core.ui.cache import TraceKey
@@ -17,49 +15,32 @@ from tests.tools.first import compute
 
 pytestmark = pytest.mark.slow
 
-computed = functools.cache(compute)
 
-
-@pytest.fixture(params=FILES)
-def both(request: pytest.FixtureRequest) -> tuple[FirstInput, FirstInput]:
-    """What comes with the app, and what the model computes."""
-    shipped = cache.first_of(request.param)
+@pytest.mark.parametrize("name", FILES)
+def test_what_comes_with_the_app_is_what_the_model_computes(name: str) -> None:
+    shipped, computed = cache.first_of(name), compute(name)
     assert shipped is not None
-    return shipped, computed(request.param)
-
-
-def test_the_shipped_trace_is_what_the_model_computes(both: tuple[FirstInput, FirstInput]) -> None:
-    one, other = (each.trace for each in both)
-    assert one.tokens == other.tokens
-    assert (one.model, one.depth, one.attention_type) == (other.model, other.depth, "self")
-    assert (one.causal, one.dropped, one.layers) == (other.causal, other.dropped, other.layers)
-    for name in ("queries", "kv_keys", "kv_values", "hidden_states"):
-        values, expected = getattr(one, name), getattr(other, name)
-        assert_same_pass(values, expected, where=name)
+    one, other = shipped.trace, computed.trace
+    for field in ("tokens", "model", "depth", "attention_type", "causal", "dropped", "layers"):
+        assert getattr(one, field) == getattr(other, field), field
+    for field in ("queries", "kv_keys", "kv_values", "hidden_states"):
+        assert_same_pass(getattr(one, field), getattr(other, field), where=field)
     assert_same_shares(one.attention(), other.attention(), other)
     if one.patches is not None and other.patches is not None:
         assert np.array_equal(one.patches.pixels, other.patches.pixels)
         assert one.patches.given == other.patches.given
-
-
-def test_so_is_what_takes_the_weights(both: tuple[FirstInput, FirstInput]) -> None:
-    one, other = both
-    for name in ("norms", "similarity", "induction", "effects", "directions", "fresh"):
-        values, expected = getattr(one, name), getattr(other, name)
-        assert (values is None) == (expected is None), name
+    for field in ("norms", "similarity", "induction", "effects", "directions", "fresh"):
+        values, expected = getattr(shipped, field), getattr(computed, field)
+        assert (values is None) == (expected is None), field
         if values is not None:
-            assert_same_pass(values, expected, where=name)
-
-
-def test_so_are_the_classes_of_the_image() -> None:
-    one, other = first_of(IMAGE), computed(IMAGE)
-    shipped, live = dict(one.classes), dict(other.classes)
-    assert shipped.keys() == live.keys()
-    assert_same_pass(list(shipped.values()), list(live.values()), 10)  # of logits
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_the_head_view_may_offer_transformed_values_before_the_model_is_here(name: str) -> None:
+            assert_same_pass(values, expected, where=field)
+    (labels, shares), (own, expected) = (
+        (dict(each.classes).keys(), [share for _, share in each.classes])
+        for each in (shipped, computed)
+    )
+    assert labels == own
+    assert_same_pass(shares, expected, 10)  # of logits
+    # The head view may offer transformed values before the model is here.
     assert output_projections(loaded(name)) is not None
 
 

@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import transformers
 from PIL import Image
-from transformers.models.beit.image_processing_pil_beit import BeitImageProcessorPil
-from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
-from transformers.models.deit.image_processing_pil_deit import DeiTImageProcessorPil
-from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil
-from transformers.models.vit.image_processing_pil_vit import ViTImageProcessorPil
 
 from core.model.errors import ImageError, UnsupportedModelError
 from core.model.image.pixels import as_rgb, normalise, process
@@ -25,11 +21,11 @@ if TYPE_CHECKING:
 
 OWN = (224, 224)
 PROCESSORS = {
-    "vit": ViTImageProcessorPil,
-    "deit": DeiTImageProcessorPil,
-    "beit": BeitImageProcessorPil,
-    "siglip_vision_model": SiglipImageProcessorPil,
-    "clip_vision_model": CLIPImageProcessorPil,
+    "vit": transformers.ViTImageProcessorPil,
+    "deit": transformers.DeiTImageProcessorPil,
+    "beit": transformers.BeitImageProcessorPil,
+    "siglip_vision_model": transformers.SiglipImageProcessorPil,
+    "clip_vision_model": transformers.CLIPImageProcessorPil,
 }
 DINOV2 = {  # as published with facebook/dinov2-small
     "crop_size": {"height": 224, "width": 224},
@@ -39,7 +35,7 @@ DINOV2 = {  # as published with facebook/dinov2-small
     "resample": 3,
     "size": {"shortest_edge": 256},
 }
-SHAPES = [(300, 400), (400, 300), (225, 517), (224, 224), (61, 97)]
+SHAPES = [(400, 300), (225, 517), (224, 224), (61, 97)]
 
 
 def picture(height: int, width: int) -> Image.Image:
@@ -56,40 +52,20 @@ def ours(settings: dict[str, Any], kind: str, given: Image.Image) -> NDArray[np.
     return normalise(process(given, processing, processing.crop), processing)
 
 
-def saved(processor: Any, folder: Path) -> dict[str, Any]:
-    """What transformers writes to preprocessor_config.json."""
-    processor.save_pretrained(folder)
-    content: dict[str, Any] = json.loads((folder / "preprocessor_config.json").read_text("utf-8"))
-    return content
-
-
-@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("kind", [*PROCESSORS, "dinov2"])
-def test_pixels_are_those_of_transformers(
-    kind: str, shape: tuple[int, int], tmp_path: Path
-) -> None:
-    """Of DINOv2 the shortest edge is resized and the middle cut out."""
-    processor = CLIPImageProcessorPil(**DINOV2) if kind == "dinov2" else PROCESSORS[kind]()
-    given = picture(*shape)
-    theirs = processor(given, return_tensors="np")["pixel_values"][0]
-    settings = DINOV2 if kind == "dinov2" else saved(processor, tmp_path)
-    np.testing.assert_allclose(ours(settings, kind, given), theirs, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("kind", "settings"),
-    [
-        ("vit", {}),
-        ("beit", {}),
-        ("siglip_vision_model", {}),
-        ("clip_vision_model", {}),
-        ("deit", {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}),  # unlike its class
-    ],
-)
-def test_without_a_file_the_family_decides(kind: str, settings: dict[str, Any]) -> None:
-    given = picture(300, 400)
-    theirs = PROCESSORS[kind]()(given, return_tensors="np")["pixel_values"][0]
-    np.testing.assert_allclose(ours(settings, kind, given), theirs, atol=1e-5)
+def test_pixels_are_those_of_transformers(kind: str, tmp_path: Path) -> None:
+    """By the saved settings, or where the family alone decides without them."""
+    processor = (
+        PROCESSORS[kind]() if kind in PROCESSORS else transformers.CLIPImageProcessorPil(**DINOV2)
+    )
+    processor.save_pretrained(tmp_path)
+    settings = json.loads((tmp_path / "preprocessor_config.json").read_text("utf-8"))
+    usual = {"image_mean": [0.5] * 3, "image_std": [0.5] * 3}  # unlike the class of DeiT
+    for shape in SHAPES:
+        given = picture(*shape)
+        theirs = processor(given, return_tensors="np")["pixel_values"][0]
+        for each in (settings, usual if kind == "deit" else {}):
+            np.testing.assert_allclose(ours(each, kind, given), theirs, atol=1e-5)
 
 
 def test_an_oblong_size_is_covered_and_the_middle_cut_out() -> None:
@@ -107,7 +83,6 @@ def test_an_oblong_size_is_covered_and_the_middle_cut_out() -> None:
         {"size": 10**9},
         {"size": {"height": 0, "width": 224}},
         {"size": {"shortest_edge": True}},
-        {"size": {"longest_edge": 224}},
         {"crop_size": -1},
         {"image_mean": [0.5, 0.5]},
         {"image_mean": ["0.5"] * 3},
@@ -122,15 +97,12 @@ def test_settings_that_no_processor_can_have_are_refused(settings: dict[str, Any
         read_processing(settings, "vit", OWN)
 
 
-@pytest.mark.parametrize(
-    ("pixels", "problem"),
-    [
-        (np.zeros((4, 5), dtype=np.uint8), r"this array is uint8 \(4, 5\)"),
-        (np.zeros((4, 5, 3), dtype=np.float32), "this array is float32"),
-        (np.zeros((4, 5, 4), dtype=np.uint8), r"\(4, 5, 4\)"),
-        (np.zeros((2, 300, 3), dtype=np.uint8), "a strip of 300 x 2 pixels"),
-    ],
-)
-def test_what_is_no_image_is_refused(pixels: Any, problem: str) -> None:
-    with pytest.raises(ImageError, match=problem):
-        as_rgb(pixels)
+def test_what_is_no_image_is_refused() -> None:
+    for shape, kind, problem in (
+        ((4, 5), np.uint8, r"this array is uint8 \(4, 5\)"),
+        ((4, 5, 3), np.float32, "this array is float32"),
+        ((4, 5, 4), np.uint8, r"\(4, 5, 4\)"),
+        ((2, 300, 3), np.uint8, "a strip of 300 x 2 pixels"),
+    ):
+        with pytest.raises(ImageError, match=problem):
+            as_rgb(np.zeros(shape, dtype=kind))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+import torch
+
 if TYPE_CHECKING:
     from core.model import LoadedModel
 
@@ -26,3 +28,10 @@ def without_heads(model: LoadedModel, *places: Place, whole: Any = None) -> Any:
         width = len(rows) // model.heads
         rows[head * width : (head + 1) * width] = 0
     return cut
+
+
+def before_and_after(model: LoadedModel, place: Place, inputs: Any, whole: Any = None) -> list[Any]:
+    """What the network gives with a head, and without it."""
+    networks = whole or model.network, without_heads(model, place, whole=whole)
+    with torch.inference_mode():
+        return [network(**inputs) for network in networks]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,31 +13,44 @@ from tokenizers import processors
 from core.model import effects, load, trace_text
 from core.model.errors import EmptyTextError, UnsupportedModelError
 from core.model.interventions.measures import measures_of
-from core.model.language import Guess, masked_words, next_words, text_classes
+from core.model.language import Guess, Masked, masked_words, next_words, text_classes
 from core.model.running import network as network_module
 from tests.model.families import FAMILIES, PAIR, SENTENCES, rewrite, without
 from tests.model.interventions.surgery import without_heads
-from tests.model.language.checkpoints import DECODERS, MASKED, WITH_HEAD, build_with_head
+from tests.model.language.checkpoints import DECODERS, MASKED, build_with_head
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from core.model import LoadedModel
     from tests.model.families import Weights
+
+
+TEXT = "The cat sat on the mat because it was tired."
+LABELS = {0: "negative", 1: "neutral", 2: "positive"}
+CLASSIFIERS = {
+    "bert": "BertForSequenceClassification",
+    "roberta": "RobertaForSequenceClassification",
+    "distilbert": "DistilBertForSequenceClassification",
+    "gpt2": "GPT2ForSequenceClassification",
+    "llama": "LlamaForSequenceClassification",
+}
 
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     folder = tmp_path_factory.mktemp("bert")
-    build_with_head("bert", "BertForMaskedLM", folder, stir=0.3)
+    build_with_head("bert", MASKED["bert"], folder, stir=0.3)
     return load(str(folder))
 
 
 @pytest.fixture(scope="module")
 def gpt2(tmp_path_factory: pytest.TempPathFactory) -> LoadedModel:
     folder = tmp_path_factory.mktemp("gpt2")
-    build_with_head("gpt2", "GPT2LMHeadModel", folder, stir=0.3)
+    build_with_head("gpt2", DECODERS["gpt2"], folder, stir=0.3)
     return load(str(folder))
 
 
@@ -89,44 +102,23 @@ def test_each_task_needs_its_own_head(bert: LoadedModel, gpt2: LoadedModel) -> N
 
 def test_threads_that_ask_at_once_get_their_own_answers(bert: LoadedModel) -> None:
     texts = [f"[MASK] {text}" for text in SENTENCES] + [f"{text} [MASK]" for text in SENTENCES]
-    expected = [masked_words(bert, text) for text in texts]
-    traces = [trace_text(bert, text).attention() for text in texts]
-    wrong: list[str] = []
 
-    def ask(place: int) -> None:
-        for _ in range(10):
-            ((position, guesses),) = [
-                (e.position, e.guesses) for e in masked_words(bert, texts[place])
-            ]
-            same = position == expected[place][0].position
-            if not same or not _close(guesses, expected[place][0].guesses):
-                wrong.append(texts[place])
-            if abs(trace_text(bert, texts[place]).attention() - traces[place]).max() > 1e-5:
-                wrong.append("trace")
+    def ask(text: str) -> tuple[Masked, NDArray[np.float32]]:
+        (masked,) = masked_words(bert, text)
+        return masked, trace_text(bert, text).attention()
 
-    threads = [threading.Thread(target=ask, args=(place,)) for place in range(len(texts))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
+    alone = [ask(text) for text in texts]
+    with ThreadPoolExecutor(len(texts)) as pool:
+        together = pool.map(ask, 10 * texts)
+    for (found, attention), (expected, own) in zip(together, 10 * alone, strict=True):
+        assert found.position == expected.position
+        assert _close(found.guesses, expected.guesses)
+        np.testing.assert_allclose(attention, own, atol=1e-5)
 
 
-def _inputs(folder: Path, text: str) -> dict[str, torch.Tensor]:
-    """Ids straight from tokenizer.json."""
-    from tokenizers import Tokenizer
-
-    ids = Tokenizer.from_file(str(folder / "tokenizer.json")).encode(text).ids
-    return {"input_ids": torch.tensor([ids])}
-
-
-def _probabilities(network: torch.nn.Module, inputs: dict[str, torch.Tensor]) -> np.ndarray:
-    """Softmax of all logits by NumPy, (token, vocabulary)."""
-    with torch.no_grad():
-        logits = network(**inputs).logits[0].double().numpy()
-    exponents = np.exp(logits - logits.max(-1, keepdims=True))
-    shares: np.ndarray = exponents / exponents.sum(-1, keepdims=True)
-    return shares
+def inputs_of(name: str, *texts: str) -> Any:
+    """What transformers' own tokenizer makes of a text, or of two."""
+    return FAMILIES[name].tokenizer()(*texts, return_tensors="pt")
 
 
 @pytest.mark.slow
@@ -139,8 +131,10 @@ def test_a_head_says_what_transformers_says_and_leaves_attention_as_it_is(
     assert model.task == ("next" if name in DECODERS else "masked")
     mask = model.tokenizer.mask_token
     text = SENTENCES[1] if name in DECODERS else f"The {mask} sat on the {mask} walk home."
-    inputs = _inputs(tmp_path, text)
-    expected = _probabilities(network, inputs)
+    inputs = inputs_of(name, text)
+    with torch.no_grad():
+        output = network(**inputs, output_attentions=True)
+    expected = output.logits[0].double().softmax(-1).numpy()
     if name in DECODERS:
         found = {len(expected) - 1: next_words(model, text, count=10)}
     else:
@@ -153,20 +147,11 @@ def test_a_head_says_what_transformers_says_and_leaves_attention_as_it_is(
         assert [guess.id for guess in guesses] == best.tolist()
         chances = [guess.probability for guess in guesses]
         np.testing.assert_allclose(chances, expected[place][best], rtol=1e-3)
-    _check_attention(model, network, inputs, text)
+    own = torch.cat(output.attentions)
+    np.testing.assert_allclose(trace_text(model, text).attention(), own, atol=2e-5)
     shared = {id(weight) for weight in model.language_model.parameters()}  # type: ignore[union-attr]
     assert {id(weight) for weight in model.network.parameters()} <= shared  # none is there twice
     assert sum(weight.numel() for weight in network.parameters()) == model.parameters
-
-
-def _check_attention(
-    model: LoadedModel, network: torch.nn.Module, inputs: dict[str, torch.Tensor], text: str
-) -> None:
-    """Transformers' own network attends the same way."""
-    with torch.no_grad():
-        attentions = network(**inputs, output_attentions=True).attentions
-    own = torch.cat(attentions).numpy()
-    np.testing.assert_allclose(trace_text(model, text).attention(), own, atol=2e-5)
 
 
 def _narrower(weights: Weights) -> Weights:
@@ -175,21 +160,27 @@ def _narrower(weights: Weights) -> Weights:
 
 
 @pytest.mark.parametrize(
-    ("name", "change"),
+    ("name", "kind", "change"),
     [
-        ("bert", without("cls.predictions.transform")),
-        ("bert", without("cls.predictions")),
-        ("gpt_neox", without("embed_out")),
-        ("gpt_neox", _narrower),
+        ("bert", MASKED["bert"], without("cls.predictions.transform")),
+        ("bert", MASKED["bert"], without("cls.predictions")),
+        ("gpt_neox", DECODERS["gpt_neox"], without("embed_out")),
+        ("gpt_neox", DECODERS["gpt_neox"], _narrower),
+        ("bert", CLASSIFIERS["bert"], without("pooler")),
     ],
 )
 def test_a_model_whose_head_is_incomplete_opens_without_it(
-    name: str, change: Callable[[Weights], Weights], tmp_path: Path
+    name: str, kind: str, change: Callable[[Weights], Weights], tmp_path: Path
 ) -> None:
-    network = build_with_head(name, WITH_HEAD[name], tmp_path)
+    """Nothing of it is filled with chance."""
+    network = build_with_head(name, kind, tmp_path)
     model = load(str(rewrite(tmp_path, change)))
-    assert (model.language_model, model.task) == (None, None)
-    _check_attention(model, network, _inputs(tmp_path, SENTENCES[0]), SENTENCES[0])
+    assert (model.language_model, model.task, model.classifier) == (None, None, None)
+    with torch.no_grad():
+        own = network(**inputs_of(name, TEXT), output_attentions=True).attentions
+    np.testing.assert_allclose(trace_text(model, TEXT).attention(), torch.cat(own), atol=2e-5)
+    with pytest.raises(UnsupportedModelError, match="no head that tells classes"):
+        text_classes(model, TEXT)
 
 
 def test_a_head_that_does_not_fit_in_memory_is_not_read(
@@ -208,62 +199,36 @@ def test_a_head_that_does_not_fit_in_memory_is_not_read(
     assert load(str(tmp_path)).language_model is None
 
 
-TEXT = "The cat sat on the mat because it was tired."
-LABELS = {0: "negative", 1: "neutral", 2: "positive"}
-CLASSIFIERS = {
-    "bert": "BertForSequenceClassification",
-    "roberta": "RobertaForSequenceClassification",
-    "distilbert": "DistilBertForSequenceClassification",
-    "gpt2": "GPT2ForSequenceClassification",
-    "llama": "LlamaForSequenceClassification",
-}
-
-
 def expected(network: torch.nn.Module, name: str, *texts: str) -> torch.Tensor:
     """The logits of transformers' own class, one text at a time."""
-    inputs = FAMILIES[name].tokenizer()(*texts, return_tensors="pt")
     with torch.inference_mode():
-        logits: torch.Tensor = network(**inputs).logits[0].double()
+        logits: torch.Tensor = network(**inputs_of(name, *texts)).logits[0].double()
     return logits
 
 
-@pytest.fixture(params=sorted(CLASSIFIERS))
-def classifier(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, torch.nn.Module]:
-    name = request.param
-    return name, build_with_head(
-        name, CLASSIFIERS[name], tmp_path, stir=0.3, id2label=LABELS, num_labels=3
-    )
-
-
-def test_probabilities_are_the_softmax_of_transformers_logits(
-    classifier: tuple[str, torch.nn.Module], tmp_path: Path
+@pytest.mark.parametrize(("name", "kind"), CLASSIFIERS.items())
+def test_classes_and_the_effects_of_heads_on_them_are_by_the_logits_of_transformers(
+    name: str, kind: str, tmp_path: Path
 ) -> None:
-    name, network = classifier
+    settings: Any = {"id2label": LABELS, "num_labels": 3}
+    network = build_with_head(name, kind, tmp_path, stir=0.3, **settings)
     model = load(str(tmp_path))
     assert model.labels == tuple(LABELS.values())
     assert measures_of(model)[0] == "class"
-    for text, pair in [(TEXT, None), PAIR] if FAMILIES[name].pairs else [(TEXT, None)]:
-        chances = expected(network, name, *filter(None, (text, pair))).softmax(-1)
-        found = dict(text_classes(model, text, pair))
-        assert [found[label] for label in LABELS.values()] == pytest.approx(
-            chances.tolist(), rel=1e-4
-        )
-        assert list(found) == [LABELS[int(each)] for each in chances.argsort(descending=True)]
-
-
-def test_the_effect_of_a_head_is_the_fall_of_the_likeliest_class(
-    classifier: tuple[str, torch.nn.Module], tmp_path: Path
-) -> None:
-    name, network = classifier
-    model = load(str(tmp_path))
-    found = effects(model, TEXT, "zero")
+    given: Any = [(TEXT,), PAIR] if FAMILIES[name].pairs else [(TEXT,)]
+    for texts in given:
+        chances, order = expected(network, name, *texts).softmax(-1).sort(descending=True)
+        labels, found = zip(*text_classes(model, *texts), strict=True)
+        assert labels == tuple(LABELS[each] for each in order.tolist())
+        assert found == pytest.approx(chances.tolist(), rel=1e-4)
+    effect = effects(model, TEXT, "zero", draws=0)
     logits = expected(network, name, TEXT)
     best = int(logits.argmax())
-    assert (found.measure, found.unit, found.words) == ("class", "logits", (LABELS[best],))
+    assert (effect.measure, effect.unit, effect.words) == ("class", "logits", (LABELS[best],))
     cut = without_heads(model, (1, 2), whole=network)
     fall = float(logits[best] - expected(cut, name, TEXT)[best])
     rounding = 1e-4 * float(logits.abs().max())
-    assert found.values[1, 2] == pytest.approx(fall, rel=1e-4, abs=rounding)
+    assert effect.values[1, 2] == pytest.approx(fall, rel=1e-4, abs=rounding)
     assert abs(fall) > 10 * rounding
 
 
@@ -279,11 +244,3 @@ def test_several_classes_at_once_and_a_single_number_are_no_shares_of_one(tmp_pa
     network = build_with_head("bert", kind, tmp_path / "one", stir=0.3, num_labels=1)
     ((_, number),) = text_classes(load(str(tmp_path / "one")), TEXT)
     assert number == pytest.approx(expected(network, "bert", TEXT).item(), rel=1e-4)
-
-
-def test_a_head_whose_pooler_is_missing_is_not_filled_with_chance(tmp_path: Path) -> None:
-    build_with_head("bert", CLASSIFIERS["bert"], tmp_path, num_labels=3)
-    model = load(str(rewrite(tmp_path, without("pooler"))))
-    assert model.classifier is None
-    with pytest.raises(UnsupportedModelError, match="no head that tells classes"):
-        text_classes(model, TEXT)

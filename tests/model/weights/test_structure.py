@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -39,44 +39,31 @@ def test_every_map_takes_and_gives_what_its_role_says(model_of: ModelOf, family:
     structure = structure_of(model)
     (attention,) = structure.stacks[0].attention
     sizes = {role: (each.inputs, each.outputs) for role, each in attention.projections.items()}
-    queries, keys = model.heads * model.dim, model.kv_heads * model.dim
-    width = structure.width
-    assert sizes == {
-        "q": (width, queries),
-        "k": (width, keys),
-        "v": (width, keys),
-        "o": (queries, width),
-    }
+    queries, keys, width = model.heads * model.dim, model.kv_heads * model.dim, structure.width
+    into_keys = (width, keys)
+    assert sizes == {"q": (width, queries), "k": into_keys, "v": into_keys, "o": (queries, width)}
 
 
 @pytest.mark.parametrize(
     ("family", "positions", "first", "cross"),
     [
-        (
-            "t5",
-            Positions("relative", 32),
-            "block.0.layer.0.SelfAttention",
-            "block.0.layer.1.EncDec",
-        ),
-        ("bart", Positions("learned", 66), "layers.0.self_attn", "layers.0.encoder_attn"),
+        ("t5", ("relative", 32), "block.0.layer.0.SelfAttention", "block.0.layer.1.EncDec"),
+        ("bart", ("learned", 66), "layers.0.self_attn", "layers.0.encoder_attn"),
     ],
 )
 def test_an_encoder_decoder_has_two_stacks_and_three_kinds_of_attention(
-    model_of: ModelOf, family: str, positions: Positions, first: str, cross: str
+    model_of: ModelOf, family: str, positions: Any, first: str, cross: str
 ) -> None:
     """Both tiny networks have 2 layers of 4 heads x 8 dims, 32 numbers a token, 48 inside."""
     encoder, decoder = structure_of(model_of(family)).stacks
     assert [each.attention_type for each in encoder.attention] == ["encoder"]
     assert [each.attention_type for each in decoder.attention] == ["decoder", "cross"]
     for stack in (encoder, decoder):
-        assert (stack.layers, stack.mlp_width, stack.positions) == (2, 48, positions)
-        for attention in stack.attention:
-            assert (attention.heads, attention.dim) == (4, 8)
-            sizes = {(each.inputs, each.outputs) for each in attention.projections.values()}
-            assert (list(attention.projections), sizes) == (["q", "k", "v", "o"], {(32, 32)})
-    for attention, name in zip(
-        (*encoder.attention, *decoder.attention),
-        (f"encoder.{first}", f"decoder.{first}", f"decoder.{cross}"),
-        strict=True,
-    ):
-        assert all(each.name.startswith(name) for each in attention.projections.values())
+        assert (stack.layers, stack.mlp_width, stack.positions) == (2, 48, Positions(*positions))
+    names = f"encoder.{first}", f"decoder.{first}", f"decoder.{cross}"
+    for attention, name in zip((*encoder.attention, *decoder.attention), names, strict=True):
+        assert (attention.heads, attention.dim) == (4, 8)
+        assert list(attention.projections) == ["q", "k", "v", "o"]
+        for each in attention.projections.values():
+            assert (each.inputs, each.outputs) == (32, 32)
+            assert each.name.startswith(name)
