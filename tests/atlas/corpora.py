@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,14 +24,15 @@ SCALING = 0.5
 
 def read_words(text: str) -> tuple[Token, ...]:
     """One token a word of the text, after a token that is in no text."""
-    tokens, start = [Token("[CLS]", "[CLS]", 0, special=True, segment=0, position=0, word=-1)], 0
+    first = Token("[CLS]", "[CLS]", 0, special=True, segment=0, position=0, word=-1)
+    tokens, start = [first], 0
     for number, word in enumerate(text.split(" ")):
-        span = (start, start + len(word))
-        tokens.append(
-            Token(
-                word, word, 1, special=False, segment=0, position=number + 1, word=number, span=span
-            )
-        )
+        own: dict[str, Any] = {
+            "position": number + 1,
+            "word": number,
+            "span": (start, start + len(word)),
+        }
+        tokens.append(replace(first, text=word, display=word, id=1, special=False, **own))
         start += len(word) + 1
     return tuple(tokens)
 

@@ -68,8 +68,6 @@ def as_stored(atlas: Atlas) -> Atlas:
 def assert_same(found: Any, expected: Any, where: str = "atlas", tolerance: float = 0.0) -> None:
     """Equal in type, shape and every bit, or within a share of the largest number."""
     assert isinstance(found, type(expected)), where
-    if isinstance(expected, tuple):
-        found, expected = dict(enumerate(found)), dict(enumerate(expected))
     if isinstance(expected, np.ndarray):
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape), where
         if tolerance:
@@ -77,18 +75,20 @@ def assert_same(found: Any, expected: Any, where: str = "atlas", tolerance: floa
             np.testing.assert_allclose(found, expected, rtol=0, atol=atol, err_msg=where)
         else:
             assert found.tobytes() == expected.tobytes(), where
-    elif is_dataclass(expected):
+    elif is_dataclass(expected) or isinstance(expected, tuple | dict):
         assert type(found) is type(expected), where
-        for each in fields(expected):
-            one, other = getattr(found, each.name), getattr(expected, each.name)
-            assert_same(one, other, each.name, tolerance)
-    elif isinstance(expected, dict):
-        assert found.keys() == expected.keys(), where
-        for key, value in expected.items():
-            assert_same(found[key], value, f"{where} {key}", tolerance)
+        own, others = _entries(found), _entries(expected)
+        assert own.keys() == others.keys(), where
+        for key, value in others.items():
+            assert_same(own[key], value, f"{where} {key}", tolerance)
     else:
-        assert found == expected, where
-        assert type(found) is type(expected), where
+        assert (type(found), found) == (type(expected), expected), where
+
+
+def _entries(value: Any) -> dict[Any, Any]:
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    return value if isinstance(value, dict) else dict(enumerate(value))
 
 
 def part_of(atlas: Atlas, sentences: Sequence[int]) -> tuple[CorpusTexts, ProjectedPart]:

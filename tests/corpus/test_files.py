@@ -28,8 +28,10 @@ def _small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_PORTION", PORTION)
 
 
-def texts_of(path: Path, text: str | None = None, label: str | None = None) -> list[str]:
-    return [each.text for each in open_corpus(str(path), text, label).sentences()]
+def texts_of(path: Path, text: str | None = None, said: list[str] | None = None) -> list[str]:
+    """And what is `said` of them."""
+    corpus = open_corpus(str(path), text, None)
+    return [each.text for each in corpus.sentences((said if said is not None else []).append)]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -64,8 +66,7 @@ def test_a_large_file_of_another_encoding_is_read_as_a_small_one(
     path.write_bytes("\n".join(lines).encode(codec))
     said: list[str] = []
     assert path.stat().st_size > 4 * PORTION
-    texts = [each.text for each in open_corpus(str(path), None, None).sentences(said.append)]
-    assert texts == lines
+    assert texts_of(path, said=said) == lines
     assert [note for note in said if "guess" in note] == said[: codec == "cp1252"]
 
 
@@ -74,8 +75,7 @@ def test_a_stretch_without_a_row_ends_no_reading(tmp_path: Path) -> None:
     rows = [json.dumps({"text": text}) for text in LINES]
     path.write_text("\n".join([*rows[:100], *["[1, 2]"] * 600, *rows[100:]]), "utf-8")
     said: list[str] = []
-    texts = [each.text for each in open_corpus(str(path), None, None).sentences(said.append)]
-    assert texts == LINES
+    assert texts_of(path, said=said) == LINES
     assert sum(int(note.split()[0]) for note in said) == 600
     path.write_text("[1, 2]\n" * 800)
     with pytest.raises(CorpusFileError, match=r"No line of rows.jsonl .* \(it has 800\)"):
@@ -96,7 +96,7 @@ def test_notes_on_a_large_file_are_few_and_a_blank_one_has_no_sentence(tmp_path:
     path = tmp_path / "lines.txt"
     path.write_text("\n\n".join(LINES), "utf-8")
     said: list[str] = []
-    assert len(list(open_corpus(str(path), None, None).sentences(said.append))) == len(LINES)
+    assert texts_of(path, said=said) == LINES
     assert len(said) == 5
     assert all("without text" in note for note in said)
     path.write_text("\n" * 10 * PORTION)
@@ -113,7 +113,7 @@ def test_a_folder_is_read_by_the_names_of_its_files(tmp_path: Path) -> None:
     assert texts_of(tmp_path) == ["first", "second", "third", "fourth", "fifth"]
     said: list[str] = []
     (tmp_path / "b.txt").write_text("second\n\nthird\n")
-    list(open_corpus(str(tmp_path), None, None).sentences(said.append))
+    texts_of(tmp_path, said=said)
     assert said == ["b.txt: 1 row without text was left out."]
 
 

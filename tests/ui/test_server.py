@@ -26,7 +26,7 @@ def test_the_server_asks_for_nothing_outside_of_this_machine(
     quiet_app: str, asked_outside: list[bytes]
 ) -> None:
     async def visit() -> None:
-        async with Visitor(quiet_app, patience=300) as visitor:
+        async with Visitor(quiet_app) as visitor:
             await visitor.open("home", text="leaves fall in autumn")
             assert visitor.errors() == []
 

@@ -38,7 +38,6 @@ class Bench(NamedTuple):
 def table() -> list[Bench]:
     """All benchmarks; imported late, since ``--smoke`` sets their constants."""
     from tests.tools.bench import atlas, classroom, models, pages
-    from tests.tools.bench.models import few
 
     phones = classroom.lesson
     rows: list[Row] = [
@@ -54,7 +53,6 @@ def table() -> list[Bench]:
         ("atlas: peak", lambda: [atlas.built(atlas.LARGE).peak_mb], "MB", 1500.0),
         ("atlas: ratio of times / ratio of tokens", atlas.growth, "x", 1.15),
         ("atlas: painted", lambda: atlas.shown().painted, "s", 5.0),
-        ("atlas: a frame while it is zoomed", lambda: atlas.shown().frames, "s", 0.05),
         ("atlas: a search", lambda: atlas.shown().searches, "s", 2.0),
         ("atlas: memory of the server for it", lambda: atlas.shown().memory_mb, "MB", 500.0),
         ("class: first picture", lambda: phones().pictures, "s", 3.0),
@@ -73,9 +71,9 @@ def table() -> list[Bench]:
     rows += of_class(f"{classroom.PHONES} phones", phones)
     rows += of_class(f"{classroom.CROWD} without a pause", classroom.crowd)
     rows += of_class(f"{classroom.VISITS} visits", classroom.coming_and_going)
-    for view, tokens, limit in few(pages.SHOWN, pages.SHOWN[:1]):
-        name = f"view: {view}, {tokens} tokens"
-        rows.append((name, partial(pages.painted, view, tokens), "s", limit))
+    for view, title, tokens, drawn, limit in pages.SHOWN[: models.few(None, 1)]:
+        measure = partial(pages.painted, view, title, tokens, drawn)
+        rows.append((f"view: {view}, {tokens} tokens", measure, "s", limit))
     return [Bench(*row) for row in rows]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import time
 from functools import cache
+from timeit import timeit
 from typing import TYPE_CHECKING, TypeVar
 
 import torch
@@ -16,27 +16,25 @@ from core.model.opening.catalog import bundled_folder
 from core.model.opening.load import _quiet
 from core.model.running.tracing import trace_inputs
 from core.model.text.inputs import encode
+from tests.model.bundled import loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from transformers import PreTrainedModel
 
-    from core.model import LoadedModel
 
 # Set by ``--smoke``, before the benchmarks are imported: of everything the least, for CI. It shows
 # that a benchmark still runs, and its figures mean nothing.
 SMOKE_SETTING = "HEADSCOPE_BENCH_SMOKE"
 SPECIAL_TOKENS = 2  # [CLS] and [SEP]
-MB = 1e6
 Extent = TypeVar("Extent")
 # Each is one entry of the vocabulary of bert-base-uncased.
-_TEXT = (
-    "my friend told me about this class and i love it so far she was right the brown book is "
-    "sleeping now while leaves fall in autumn near old houses where a small dog found another "
-    "planet behind some trees"
-)
-WORDS = _TEXT.split()
+WORDS = """
+    my friend told me about this class and i love it so far she was right the brown book is
+    sleeping now while leaves fall in autumn near old houses where a small dog found another
+    planet behind some trees
+""".split()  # noqa: SIM905
 
 
 def few(usual: Extent, least: Extent) -> Extent:
@@ -49,46 +47,23 @@ def sentence_of(tokens: int, start: int = 0) -> str:
     return " ".join(WORDS[(start + i) % len(WORDS)] for i in range(tokens - SPECIAL_TOKENS))
 
 
-@cache
-def loaded(name: str) -> LoadedModel:
-    """A model, loaded once."""
-    from core.model import load
-
-    return load(name)
-
-
 def ratios(task: Callable[[], object], plain: Callable[[], object], times: int) -> list[float]:
     """Times of the task in times of the plain one, run by turns.
 
     Whatever else the machine does falls on both alike. One round before does not count: first calls
     allocate and choose algorithms.
     """
-    taken = [(_seconds(task), _seconds(plain)) for _ in range(1 + times)]
+    taken = [(timeit(task, number=1), timeit(plain, number=1)) for _ in range(1 + times)]
     return [own / other for own, other in taken[1:]]
-
-
-def _seconds(task: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    task()
-    return time.perf_counter() - start
 
 
 @cache
 def plain_network() -> PreTrainedModel:
-    """The bundled network as transformers loads it: stock attention, nothing recorded."""
+    """The bundled network as transformers loads it: its fastest attention, nothing recorded."""
     from transformers import AutoModel
 
     with _quiet():
-        network = AutoModel.from_pretrained(
-            bundled_folder(),
-            attn_implementation="sdpa",
-            dtype=torch.float32,
-            use_safetensors=True,
-            local_files_only=True,
-        )
-    network.config.use_cache = False
-    network.requires_grad_(requires_grad=False)
-    return network.eval()
+        return AutoModel.from_pretrained(bundled_folder(), dtype=torch.float32).eval()
 
 
 def capture(tokens: int, times: int) -> list[float]:
