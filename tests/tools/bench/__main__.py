@@ -10,7 +10,6 @@ import argparse
 import os
 import sys
 import traceback
-from functools import partial
 from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -37,24 +36,23 @@ class Bench(NamedTuple):
 
 def table() -> list[Bench]:
     """All benchmarks; imported late, since ``--smoke`` sets their constants."""
-    from tests.tools.bench import atlas, classroom, models, pages
+    from tests.tools.bench import classroom, models, pages
 
     phones = classroom.lesson
     rows: list[Row] = [
         ("forward: traced / plain, 16 tokens", lambda: models.capture(16, 200), "x", 1.1),
         ("forward: traced / plain, 512 tokens", lambda: models.capture(512, 40), "x", 1.1),
-        ("effect: all heads / plain, 16 tokens", lambda: models.all_effects(16, 20), "x", 1.5),
         ("effect: all heads / plain, 128 tokens", lambda: models.all_effects(128, 3), "x", 1.5),
         ("first: Home of a cold server", pages.starts, "s", 2.0),
         ("change: layer, 16 tokens", lambda: pages.screen_changes(16), "s", 0.6),
         ("change: layer, 512 tokens", lambda: pages.screen_changes(512), "s", 2.0),
         ("memory: a visitor of every page", pages.memory_of_every_page, "MB", 1000.0),
-        ("atlas: built", lambda: [atlas.built(atlas.LARGE).seconds], "s", None),
-        ("atlas: peak", lambda: [atlas.built(atlas.LARGE).peak_mb], "MB", 1500.0),
-        ("atlas: ratio of times / ratio of tokens", atlas.growth, "x", 1.15),
-        ("atlas: painted", lambda: atlas.shown().painted, "s", 5.0),
-        ("atlas: a search", lambda: atlas.shown().searches, "s", 2.0),
-        ("atlas: memory of the server for it", lambda: atlas.shown().memory_mb, "MB", 500.0),
+        ("atlas: built", lambda: [pages.built(pages.LARGE).seconds], "s", None),
+        ("atlas: peak", lambda: [pages.built(pages.LARGE).peak_mb], "MB", 1500.0),
+        ("atlas: ratio of times / ratio of tokens", pages.growth, "x", 1.15),
+        ("atlas: painted", lambda: pages.shown().painted, "s", 5.0),
+        ("atlas: a search", lambda: pages.shown().searches, "s", 2.0),
+        ("atlas: memory of the server for it", lambda: pages.shown().memory_mb, "MB", 500.0),
         ("class: first picture", lambda: phones().pictures, "s", 3.0),
         ("class: 95th percentile", lambda: [np.quantile(phones().pictures, 0.95)], "s", 5.0),
         ("class: growth of memory", lambda: [classroom.coming_and_going().growth], "x", 1.05),
@@ -71,9 +69,6 @@ def table() -> list[Bench]:
     rows += of_class(f"{classroom.PHONES} phones", phones)
     rows += of_class(f"{classroom.CROWD} without a pause", classroom.crowd)
     rows += of_class(f"{classroom.VISITS} visits", classroom.coming_and_going)
-    for view, title, tokens, drawn, limit in pages.SHOWN[: models.few(None, 1)]:
-        measure = partial(pages.painted, view, title, tokens, drawn)
-        rows.append((f"view: {view}, {tokens} tokens", measure, "s", limit))
     return [Bench(*row) for row in rows]
 
 

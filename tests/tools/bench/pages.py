@@ -1,20 +1,26 @@
-"""The app as a visitor meets it: a server with its memory, and Chromium on its pages."""
+"""The app as a visitor meets it in Chromium, a server with its memory, and large atlases."""
 
 from __future__ import annotations
 
 import atexit
+import os
+import re
 import subprocess
+import sys
 import time
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
 from playwright.sync_api import sync_playwright
 
+from core.corpus.sample import sample_sentences
+from core.model import DEFAULT_MODEL
 from core.ui.words.pages import PAGES
-from tests.server import ARGUMENTS, find_chromium, running_process
+from tests.server import ARGUMENTS, ROOT, find_chromium, running_process
 from tests.tools.bench.models import few, sentence_of
 
 if TYPE_CHECKING:
@@ -25,12 +31,9 @@ if TYPE_CHECKING:
 PATIENCE_MS = 120_000  # of Playwright, for a busy machine
 ROUNDS, CHANGES = few(3, 1), few(15, 1)
 LAYERS = 6  # of the bundled model
-# View, its title, tokens, what is in the document once it is painted, and until when it should be.
-SHOWN = (
-    ("head_view", "Head view", few(128, 16), "canvas.sheet[data-drawn='6']", 1.0),
-    ("model_view", "Model view", 64, "[role=grid] canvas.sheet", 1.2),
-    ("model_view", "Model view", 128, "[role=grid] canvas.sheet", 2.0),
-)
+SMALL, LARGE = few((50_000, 1_000_000), (500, 1_000))  # tokens of atlases
+WORDS = ("she", "he", "the", "was", "and")[: few(None, 1)]
+_PLACE = TemporaryDirectory()  # of the atlases, until the end
 _IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 _AFTER_PAINT = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 _AT_THE_END = ExitStack()
@@ -84,16 +87,6 @@ def visit() -> Iterator[Page]:
         yield page
     finally:
         context.close()
-
-
-@contextmanager
-def visit_home(server: Server, **parameters: str) -> Iterator[Page]:
-    """A new visitor on the first page, with the model loaded."""
-    with visit() as page:
-        page.goto(link(server, "home", **parameters))
-        page.locator(".chips li").first.wait_for()
-        wait_until_idle(page)
-        yield page
 
 
 def link(server: Server, name: str, **parameters: str) -> str:
@@ -152,15 +145,64 @@ def memory_of_every_page() -> list[float]:
         return [server.memory_mb()]
 
 
-def painted(view: str, title: str, tokens: int, drawn: str) -> list[float]:
-    """Seconds from the press on its name in the menu to its picture, by new visitors."""
-    state = {"layer": str(LAYERS), "heads": "1,2,3,4,5,6", "text": sentence_of(tokens)}
-    seconds = []
-    for _ in range(ROUNDS):
-        with visit_home(shared_app(), **state) as page:
+class Built(NamedTuple):
+    """One command: seconds from start to end, and its largest memory."""
+
+    seconds: float
+    peak_mb: float
+
+
+@cache
+def built(tokens: int) -> Built:
+    """``python -m core.atlas_build`` of so many tokens, as a process of its own.
+
+    Its corpus is the sample corpus over and over, each round with its number before every sentence.
+    """
+    out, corpus = (Path(_PLACE.name) / f"{tokens}.{ending}" for ending in ("atlas", "txt"))
+    rounds = range(1 + tokens // 5_000)  # one has over 5,000 tokens
+    texts = (f"{turn}. {text}\n" for turn in rounds for text in sample_sentences())
+    corpus.write_text("".join(texts), "utf-8")
+    command = [sys.executable, "-m", "core.atlas_build", "--model", DEFAULT_MODEL]
+    command += ["--corpus", str(corpus), "--out", str(out), "--tokens", str(tokens)]
+    start = time.perf_counter()
+    child = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        raise RuntimeError(f"the command line ended with status {status}")
+    return Built(time.perf_counter() - start, usage.ru_maxrss * 1024 / 1e6)
+
+
+def growth() -> list[float]:
+    """The ratio of times over the ratio of tokens, of the large atlas and the small one."""
+    return [(built(LARGE).seconds / LARGE) / (built(SMALL).seconds / SMALL)]
+
+
+class Shown(NamedTuple):
+    """The large atlas on its page: seconds, and megabytes of the server beyond a first page."""
+
+    painted: list[float]  # from its link
+    searches: list[float]  # from Enter to what is found
+    memory_mb: list[float]
+
+
+@cache
+def shown() -> Shown:
+    """A visitor follows the link of the large atlas and searches it."""
+    built(LARGE)
+    with running_app(HEADSCOPE_ATLASES=_PLACE.name) as server, visit() as page:
+        page.goto(link(server, "home"))
+        page.locator(".chips li").first.wait_for()  # by now the model is there
+        before, start, searches = server.memory_mb(), time.perf_counter(), []
+        page.goto(link(server, "atlas", corpus="prepared", prepared=str(LARGE)))
+        wait_for_picture(page, ".root[data-painted]")
+        painted = time.perf_counter() - start
+        box = page.get_by_role("textbox", name="Find")
+        for word in WORDS:
+            wait_until_idle(page)
+            box.fill(word)
             start = time.perf_counter()
-            menu = page.get_by_test_id("stSidebarNav")
-            menu.get_by_role("link", name=title, exact=True).click()
-            wait_for_picture(page, f".st-key-{view} {drawn}")
-            seconds.append(time.perf_counter() - start)
-    return seconds
+            box.press("Enter")
+            page.wait_for_url(re.compile(rf"find={word}\b"))
+            wait_until_idle(page)
+            searches.append(time.perf_counter() - start)
+        return Shown([painted], searches, [server.memory_mb() - before])
