@@ -17,12 +17,11 @@ import pandas as pd
 import pytest
 
 from core import atlas_build
-from core.atlas import open_large
+from core.atlas import build_atlas, open_large
 from core.atlas.command_line.output import locked, replaced
 from core.atlas.command_line.plan import plan_corpus
 from core.atlas.command_line.terminal import BuildError
 from core.atlas.data import ProjectedPart
-from core.atlas.engine import Chunk, MemoryStore, Row, atlas_of, chunks_of, walk
 from core.atlas.engine.folder import FolderStore, ForeignFileError, open_folder, remove_folder
 from core.atlas.saved import ATLAS
 from core.corpus.decoding import MAX_BYTES
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 
     from core.atlas import Atlas
     from core.atlas.engine.shard import Shard
-    from core.model import LoadedModel, Trace
+    from core.model import LoadedModel
     from tests.conftest import FolderOf, ModelOf
 
     Refusal = Callable[[list[str]], str]
@@ -100,20 +99,13 @@ def partial(out: Path) -> Path:
     return out.with_name(out.name + ".partial")
 
 
-def as_page(model: LoadedModel) -> Atlas:
-    """In memory, with other batches and parts."""
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
-    def traces_of(chunk: Chunk) -> Iterator[tuple[int, Trace]]:
-        traced = trace_by_length(model, [row.text for row in chunk.rows], batch_tokens=512)
-        return ((chunk.rows[place].number, trace) for place, trace in traced)
 
-    rows = (
-        Row(number, len(trace_text(model, text).tokens), text, LABELS[number])
-        for number, text in enumerate(TEXTS)
-    )
-    store = MemoryStore()
-    walk(chunks_of(rows, 200), traces_of, store)
-    return atlas_of(store)
+def in_memory(model: LoadedModel) -> Atlas:
+    """As a page makes it, with other batches and parts."""
+    return build_atlas(trace_by_length(model, TEXTS, batch_tokens=512), TEXTS, LABELS)
 
 
 def test_layers_of_a_hybrid_keep_their_numbers_from_part_to_part(
@@ -134,7 +126,7 @@ def test_it_is_the_atlas_that_a_page_makes(
     """Also with keys that heads share (llama), and windows that slide (modernbert)."""
     assert atlas_build.main(command(folder_of(name), corpus, out)) == 0
     assert {path.name for path in out.parent.iterdir()} == {out.name, corpus.name}
-    found, made = open_large(out).sample, as_page(model_of(name))
+    found, made = open_large(out).sample, in_memory(model_of(name))
     assert found.settings == {"tokens_cut": 0, "corpus": "reviews.jsonl", "sentences_left_out": 0}
     # Exact but for sums that are added in another order.
     assert_same(found, replace(as_stored(made), settings=found.settings), tolerance=1e-5)
@@ -168,10 +160,6 @@ def test_a_budget_takes_a_sample_and_says_how_many_are_left_out(
     assert f"a random sample of {len(TEXTS)}" in capsys.readouterr().err
     marks = dict(zip(TEXTS, LABELS, strict=True))
     assert found.labels == tuple(marks[text] for text in found.sentences)
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @contextmanager
@@ -404,7 +392,7 @@ def test_the_sample_is_an_atlas_of_whole_sentences_with_the_figures_of_all(
 ) -> None:
     monkeypatch.setattr("core.atlas.engine.sums.SAMPLE_TOKENS", 100)
     assert atlas_build.main(given) == 0
-    atlas, sample = as_page(model_of("bert")), open_large(out).sample
+    atlas, sample = in_memory(model_of("bert")), open_large(out).sample
     assert 50 < len(sample.tokens) <= 100
     assert sample.corpus_size == (len(atlas.tokens), len(TEXTS))
     chosen = [place for place, text in enumerate(atlas.sentences) if text in sample.sentences]

@@ -1,21 +1,30 @@
-"""Files that people bring: odd encodings, odd tables, and what is no text at all."""
+"""Corpora that people bring: odd encodings, odd tables, files of any size, and what is none."""
 
 from __future__ import annotations
 
 import codecs
 import gzip
+import json
 import pickle
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.corpus import files as module
 from core.corpus.decoding import MAX_BYTES, CorpusFileError, decode
+from core.corpus.files import open_corpus
 from core.corpus.reading import CorpusTable, Texts, choose, read_lines, read_table
 from core.corpus.rows import MAX_COLUMNS, MAX_ROWS
 from core.corpus.sample import sample_corpus
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 UMLAUTS = "Die Straße ist für Fußgänger gesperrt.\nÜber München hängt Nebel."
 
@@ -239,10 +248,140 @@ def test_the_column_of_texts_is_told_by_its_name_else_by_length(header: str, exp
 def test_topics_of_the_sample_corpus_have_forty_sentences_or_more_of_what_they_are_called() -> None:
     by_topic: dict[str, list[str]] = {}
     for sentence in sample_corpus():
-        by_topic.setdefault(sentence.label, []).append(sentence.text)
+        by_topic.setdefault(str(sentence.label), []).append(sentence.text)
     sizes = [len(texts) for texts in by_topic.values()]
     assert (len(sizes), min(sizes) >= 40, sum(sizes)) == (8, True, 392)
     assert all(text.endswith("?") for text in by_topic["questions"])
     assert sum(bool(re.search(r'["“]', text)) for text in by_topic["quotation"]) >= 40
     assert sum(bool(re.search(r"\d", text)) for text in by_topic["numbers"]) >= 30
     assert sum(text.count(",") >= 2 for text in by_topic["lists"]) >= 30
+
+
+LINES = [f"Line {n} has {'many ' * (n % 7)}words, naïve ones too." for n in range(300)]
+PORTION = 1000
+
+
+@pytest.fixture(autouse=True)
+def _small_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what is read from disk, some kilobytes count as large, and are read by the kilobyte."""
+    monkeypatch.setattr(module, "MAX_BYTES", 4 * PORTION)
+    monkeypatch.setattr(module, "_PORTION", PORTION)
+
+
+def sentences_of(path: Path, text: str | None = None, said: list[str] | None = None) -> list[str]:
+    """And what is `said` of them."""
+    corpus = open_corpus(str(path), text, None)
+    return [each.text for each in corpus.sentences((said if said is not None else []).append)]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", ["", "the end"])
+def test_a_large_file_of_lines_is_read_as_a_small_one(tmp_path: Path, end: str, last: str) -> None:
+    """Portions cut no line and no letter in two; blank lines are left out."""
+    path = tmp_path / "lines.txt"
+    data = (end.join([*LINES[:150], "", "  ", *LINES[150:], last])).encode()
+    path.write_bytes(data)
+    expected = choose(read_table(data, path.name), "text").texts
+    assert len(data) > 4 * PORTION
+    assert sentences_of(path) == list(expected)
+
+
+def test_rows_of_a_large_jsonl_keep_their_labels(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [{"id": n, "review": text, "stars": n % 5} for n, text in enumerate(LINES)]
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    corpus = open_corpus(str(path), None, "stars")
+    assert list(corpus.sentences()) == [(text, str(n % 5)) for n, text in enumerate(LINES)]
+    assert sentences_of(path, "id") == [str(n) for n in range(len(LINES))]
+    with pytest.raises(CorpusFileError, match="no column called “mood”"):
+        sentences_of(path, "mood")
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "cp1252"])
+def test_a_large_file_of_another_encoding_is_read_as_a_small_one(
+    tmp_path: Path, codec: str
+) -> None:
+    """An encoding is guessed once, where it is first needed: one stretch alone says little."""
+    path, lines = tmp_path / "lines.txt", [*LINES[:200:7], *["plain"] * 700, "“naïve” – ü"]
+    path.write_bytes("\n".join(lines).encode(codec))
+    said: list[str] = []
+    assert path.stat().st_size > 4 * PORTION
+    assert sentences_of(path, said=said) == lines
+    assert [note for note in said if "guess" in note] == said[: codec == "cp1252"]
+
+
+def test_a_stretch_without_a_row_ends_no_reading(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    rows = [json.dumps({"text": text}) for text in LINES]
+    path.write_text("\n".join([*rows[:100], *["[1, 2]"] * 600, *rows[100:]]), "utf-8")
+    said: list[str] = []
+    assert sentences_of(path, said=said) == LINES
+    assert sum(int(note.split()[0]) for note in said) == 600
+    path.write_text("[1, 2]\n" * 800)
+    with pytest.raises(CorpusFileError, match=r"No line of rows.jsonl .* \(it has 800\)"):
+        sentences_of(path)
+
+
+def test_what_cannot_be_read_in_portions_is_refused(tmp_path: Path) -> None:
+    table, line = tmp_path / "table.csv", tmp_path / "line.txt"
+    table.write_text("text\n" + "\n".join(LINES))
+    line.write_text("x" * 20 * PORTION)
+    with pytest.raises(CorpusFileError, match=r"table.csv has .* read as .parquet, or as .jsonl"):
+        open_corpus(str(table), None, None)
+    with pytest.raises(CorpusFileError, match="a line of more than"):
+        sentences_of(line)
+
+
+def test_notes_on_a_large_file_are_few_and_a_blank_one_has_no_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt"
+    path.write_text("\n\n".join(LINES), "utf-8")
+    said: list[str] = []
+    assert sentences_of(path, said=said) == LINES
+    assert len(said) == 5
+    assert all("without text" in note for note in said)
+    path.write_text("\n" * 10 * PORTION)
+    assert sentences_of(path) == []
+
+
+def test_a_folder_is_read_by_the_names_of_its_files(tmp_path: Path) -> None:
+    (tmp_path / "b.txt").write_text("second\nthird\n")
+    (tmp_path / "a.jsonl").write_text('{"text": "first"}\n')
+    (tmp_path / "c.csv").write_text("n,sentence\n1,fourth\n")
+    (tmp_path / "notes.md").write_text("not read")
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "a.txt").write_text("fifth")
+    assert sentences_of(tmp_path) == ["first", "second", "third", "fourth", "fifth"]
+    said: list[str] = []
+    (tmp_path / "b.txt").write_text("second\n\nthird\n")
+    sentences_of(tmp_path, said=said)
+    assert said == ["b.txt: 1 row without text was left out."]
+
+
+def test_rows_of_parquet_are_those_of_the_same_table_as_lines(tmp_path: Path) -> None:
+    """Values that are no texts are written as JSON has them, and gaps are blank."""
+    texts = [*LINES[:150], None, *LINES[150:], "half \0 of it"]
+    marks = [None if text is None else n / 2 for n, text in enumerate(texts)]
+    table, lines = tmp_path / "rows.parquet", tmp_path / "rows.jsonl"
+    pq.write_table(pa.table({"mark": marks, "text": texts}), table, row_group_size=100)
+    rows = [{"mark": mark, "text": text} for mark, text in zip(marks, texts, strict=True)]
+    lines.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    for columns in ((None, None), ("text", "mark"), ("mark", None)):
+        both = [list(open_corpus(str(path), *columns).sentences()) for path in (table, lines)]
+        assert both[0] == both[1]
+        assert len(both[0]) == len(LINES) + 1
+    with pytest.raises(CorpusFileError, match="no column called “mood”"):
+        sentences_of(table, "mood")
+    table.write_bytes(b"secret words")
+    with pytest.raises(CorpusFileError, match=r"^rows\.parquet cannot be read") as caught:
+        sentences_of(table)
+    assert "secret" not in str(caught.value)
+
+
+def test_what_is_no_corpus_is_told(tmp_path: Path) -> None:
+    for path, message in (
+        (tmp_path, "has no file of texts"),
+        (tmp_path / "nowhere.txt", "There is nothing at"),
+        ("nowhere://bucket/a.txt", "cannot be read"),
+    ):
+        with pytest.raises(CorpusFileError, match=message):
+            open_corpus(str(path), None, None)

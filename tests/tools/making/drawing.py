@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -252,8 +253,8 @@ def _random_paint(
     greys: float,
     saturations: tuple[float, float],
     brightnesses: tuple[float, float],
-) -> dict[str, float]:
-    """A hue between these bounds, or with this chance none."""
+) -> dict[str, Any]:
+    """Fields of a surface: this hue, or with the chance of `greys` none."""
     grey = generator.random() < greys
     saturation = 0.0 if grey else generator.uniform(*saturations)
     brightness = generator.uniform(*brightnesses)
