@@ -42,7 +42,6 @@ def table() -> list[Bench]:
     rows: list[Row] = [
         ("forward: traced / plain, 16 tokens", lambda: models.capture(16, 200), "x", 1.1),
         ("forward: traced / plain, 512 tokens", lambda: models.capture(512, 40), "x", 1.1),
-        ("effect: all heads / plain, 128 tokens", lambda: models.all_effects(128, 3), "x", 1.5),
         ("first: Home of a cold server", pages.starts, "s", 2.0),
         ("change: layer, 16 tokens", lambda: pages.screen_changes(16), "s", 0.6),
         ("change: layer, 512 tokens", lambda: pages.screen_changes(512), "s", 2.0),
