@@ -22,8 +22,7 @@ from core.atlas.points import find_planes, place
 from core.model import trace_by_length, trace_text
 from core.model.trace import Layer
 from core.vocabulary import STAGES, Stage
-from tests.atlas.corpora import SCALING, corpus_of, read_words, trace_of, window_mask
-from tests.atlas.files import assert_same
+from tests.atlas.files import SCALING, assert_same, corpus_of, read_words, trace_of, window_mask
 from tests.model.families import SENTENCES
 
 if TYPE_CHECKING:

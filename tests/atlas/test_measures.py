@@ -25,8 +25,7 @@ from core.atlas.source import SearchError, search_patches
 from core.records import RecordError
 from core.vocabulary import STAGES, Stage
 from tests.analysis.pictures import confetti, image_trace
-from tests.atlas.corpora import corpus_of, read_words, trace_of
-from tests.atlas.files import assert_same, forged, opened, written
+from tests.atlas.files import assert_same, corpus_of, forged, opened, read_words, trace_of, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ from core.atlas.one_head import (
     embedding_atlas_file,
     join_contexts,
 )
-from tests.atlas.corpora import corpus_of, read_words, trace_of
+from tests.atlas.files import corpus_of, read_words, trace_of
 
 
 @pytest.mark.parametrize("causal", [False, True])

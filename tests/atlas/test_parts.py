@@ -27,8 +27,7 @@ from core.atlas.engine.sums import (
     sampled_numbers,
 )
 from core.atlas.priority import first_within, priorities
-from tests.atlas.corpora import corpus_of, trace_part
-from tests.atlas.files import assert_same
+from tests.atlas.files import assert_same, corpus_of, trace_part
 from tests.server import ROOT
 
 if TYPE_CHECKING:

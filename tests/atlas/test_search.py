@@ -20,7 +20,7 @@ from core.atlas.data import CorpusTexts, CorpusTokens
 from core.atlas.source import KINDS, MAX_QUERY, Kind, SearchError, Source, search_tables
 from core.atlas.tables import as_stored, open_tables, write_tables
 from core.model import load, trace_by_length
-from tests.atlas.corpora import read_words, trace_of
+from tests.atlas.files import read_words, trace_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

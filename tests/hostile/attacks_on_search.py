@@ -5,7 +5,7 @@ from __future__ import annotations
 from core.atlas import Atlas, build_atlas, search_tokens
 from core.atlas.source import MAX_QUERY
 from core.corpus.sample import sample_sentences
-from tests.atlas.corpora import read_words, trace_of
+from tests.atlas.files import read_words, trace_of
 
 EXTRA_MB = 60
 LONG_LINE = "wordwordwordwordwordwordword " * 1_000  # thirty characters a token: the longest texts
