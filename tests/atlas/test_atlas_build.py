@@ -470,7 +470,8 @@ def test_a_second_process_is_refused_until_the_first_is_done_or_dead(tmp_path: P
 def test_a_file_or_link_that_only_has_the_name_of_a_lock_stays(tmp_path: Path) -> None:
     own, link = tmp_path / "atlas.partial.lock", tmp_path / "other.partial.lock"
     own.write_text("mine")
-    link.symlink_to(own)
+    (tmp_path / "empty").touch()  # as a lock is
+    link.symlink_to(tmp_path / "empty")
     for path in (own, link):
         with (
             pytest.raises(BuildError, match=r"is not a lock.* move it"),

@@ -202,8 +202,8 @@ def test_faithfulness_of_many_sentences_is_that_of_their_pairs_one_by_one(kind: 
         queries, keys = vectors_of(traces, layer, head)
         scores = Layer(SCALING, None, softcap).logits(queries @ keys.T)
         for stage in STAGES:
-            plane = np.split(atlas.points[stage][layer, head, :, :2].astype(np.float64), 2)
-            expected = compare_matrix(matrix_target(scores, allowed), distances_between(*plane))
+            q, k = np.split(atlas.points[stage][layer, head, :, :2].astype(np.float64), 2)
+            expected = compare_matrix(matrix_target(scores, allowed), distances_between(q, k))
             found = atlas.faithfulness[stage]
             assert found.correlation[layer, head] == pytest.approx(expected.correlation, abs=1e-8)
             assert found.top1[layer, head] == pytest.approx(expected.top1)

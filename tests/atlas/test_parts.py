@@ -102,8 +102,8 @@ def test_a_sample_of_samples_is_the_sample_of_all(longest: int) -> None:
     for order in (range(5), (4, 2, 0, 1, 3)):
         joined = functools.reduce(joined_candidates, [parts[i] for i in order])
         assert set(joined.numbers.tolist()) == set(whole.numbers.tolist())
-    order = np.argsort(priorities(numbers))
-    fitting = order[np.cumsum(lengths[order] ** 2) <= MAX_PAIRS]
+    ranked = np.argsort(priorities(numbers))
+    fitting = ranked[np.cumsum(lengths[ranked] ** 2) <= MAX_PAIRS]
     assert sampled_numbers(whole).tolist() == sorted(numbers[fitting].tolist())
     assert whole.lengths.sum() >= min(SAMPLE_TOKENS - longest, lengths.sum())
 

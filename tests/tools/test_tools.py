@@ -31,8 +31,9 @@ def test_a_network_of_novels_is_trained_and_opens(tmp_path: Path) -> None:
 
 
 def test_a_network_of_scenes_is_trained_and_opens(tmp_path: Path) -> None:
-    sizes = {"layers": 2, "heads": 2, "width": 16, "inner": 16}
-    small = scenes.Settings(**sizes, batch=4, scenes=8, mosaics=4, photographs=2)
+    small = scenes.Settings(
+        layers=2, heads=2, width=16, inner=16, batch=4, scenes=8, mosaics=4, photographs=2
+    )
     scenes.train(tmp_path, 60, small, max_steps=2)
     model = load(str(tmp_path))
     assert model.sees_images

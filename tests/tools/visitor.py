@@ -261,8 +261,8 @@ class Visitor:
             state.page_script_hash = self.page
         state.widget_states.widgets.extend(self._states.values())
         state.cached_message_hashes.extend(self._remembered)
-        about = {"timezone": "UTC", "locale": "en", "color_scheme": "light", "url": self.address}
-        state.context_info.MergeFrom(ContextInfo(**about))
+        about = ContextInfo(timezone="UTC", locale="en", color_scheme="light", url=self.address)
+        state.context_info.MergeFrom(about)
 
     async def _read(self) -> None:
         """Take in messages until the connection ends."""
