@@ -145,50 +145,14 @@ def memory_of_every_page() -> list[float]:
         return [server.memory_mb()]
 
 
-class Built(NamedTuple):
-    """One command: seconds from start to end, and its largest memory."""
-
-    seconds: float
-    peak_mb: float
-
-
 @cache
-def built(tokens: int) -> Built:
-    """``python -m core.atlas_build`` of so many tokens, as a process of its own.
+def large_atlas() -> dict[str, list[float]]:
+    """What it takes to build a large atlas, and for a visitor to follow its link and search it.
 
-    Its corpus is the sample corpus over and over, each round with its number before every sentence.
+    Seconds, megabytes ("peak" of the command, "memory" of the server beyond a first page), and
+    "growth": the ratio of times over the ratio of tokens, of the large atlas and a small one.
     """
-    out, corpus = (Path(_PLACE.name) / f"{tokens}.{ending}" for ending in ("atlas", "txt"))
-    rounds = range(1 + tokens // 5_000)  # one has over 5,000 tokens
-    texts = (f"{turn}. {text}\n" for turn in rounds for text in sample_sentences())
-    corpus.write_text("".join(texts), "utf-8")
-    command = [sys.executable, "-m", "core.atlas_build", "--model", DEFAULT_MODEL]
-    command += ["--corpus", str(corpus), "--out", str(out), "--tokens", str(tokens)]
-    start = time.perf_counter()
-    child = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    if status:
-        raise RuntimeError(f"the command line ended with status {status}")
-    return Built(time.perf_counter() - start, usage.ru_maxrss * 1024 / 1e6)
-
-
-def growth() -> list[float]:
-    """The ratio of times over the ratio of tokens, of the large atlas and the small one."""
-    return [(built(LARGE).seconds / LARGE) / (built(SMALL).seconds / SMALL)]
-
-
-class Shown(NamedTuple):
-    """The large atlas on its page: seconds, and megabytes of the server beyond a first page."""
-
-    painted: list[float]  # from its link
-    searches: list[float]  # from Enter to what is found
-    memory_mb: list[float]
-
-
-@cache
-def shown() -> Shown:
-    """A visitor follows the link of the large atlas and searches it."""
-    built(LARGE)
+    (small, _), (large, peak) = _build(SMALL), _build(LARGE)
     with running_app(HEADSCOPE_ATLASES=_PLACE.name) as server, visit() as page:
         page.goto(link(server, "home"))
         page.locator(".chips li").first.wait_for()  # by now the model is there
@@ -205,4 +169,26 @@ def shown() -> Shown:
             page.wait_for_url(re.compile(rf"find={word}\b"))
             wait_until_idle(page)
             searches.append(time.perf_counter() - start)
-        return Shown([painted], searches, [server.memory_mb() - before])
+        memory = server.memory_mb() - before
+    growth = (large / LARGE) / (small / SMALL)
+    one = {"built": large, "peak": peak, "growth": growth, "painted": painted, "memory": memory}
+    return {"searches": searches, **{name: [value] for name, value in one.items()}}
+
+
+def _build(tokens: int) -> tuple[float, float]:
+    """``python -m core.atlas_build`` of so many tokens: its seconds, and its largest memory in MB.
+
+    Its corpus is the sample corpus over and over, each round with its number before every sentence.
+    """
+    out, corpus = (Path(_PLACE.name) / f"{tokens}.{ending}" for ending in ("atlas", "txt"))
+    rounds = range(1 + tokens // 5_000)  # one has over 5,000 tokens
+    texts = (f"{turn}. {text}\n" for turn in rounds for text in sample_sentences())
+    corpus.write_text("".join(texts), "utf-8")
+    command = [sys.executable, "-m", "core.atlas_build", "--model", DEFAULT_MODEL]
+    command += ["--corpus", str(corpus), "--out", str(out), "--tokens", str(tokens)]
+    start = time.perf_counter()
+    child = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        raise RuntimeError(f"the command line ended with status {status}")
+    return time.perf_counter() - start, usage.ru_maxrss * 1024 / 1e6
