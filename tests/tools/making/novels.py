@@ -195,8 +195,7 @@ def train(
     data = windows(tokenizer.backend_tokenizer, stretches, settings.positions + 1)
     network = new_network(settings, tokenizer.bos_token_id)
 
-    def loss_of(step: int, elapsed: float) -> torch.Tensor:
-        del elapsed
+    def loss_of(step: int, _: float) -> torch.Tensor:
         return token_loss(network, examples_of_step(data, step, settings), {})
 
     late = settings.late_part * seconds
@@ -222,8 +221,7 @@ def learn_late_positions(
     table, first = network.transformer.wpe.weight, settings.window
     late = torch.nn.Parameter(table[first - 8 : first].mean(0).repeat(len(table) - first, 1))
 
-    def loss_of(step: int, elapsed: float) -> torch.Tensor:
-        del elapsed
+    def loss_of(step: int, _: float) -> torch.Tensor:
         rows = rows_of_step(data, step, settings.late_batch, settings.seed + 1)
         weights = {"transformer.wpe.weight": torch.cat([table[:first], late])}
         return token_loss(network, rows, weights)
