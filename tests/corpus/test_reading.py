@@ -314,13 +314,16 @@ def test_a_stretch_without_a_row_ends_no_reading(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_in_portions_is_refused(tmp_path: Path) -> None:
-    table, line = tmp_path / "table.csv", tmp_path / "line.txt"
+    table, line, noise = (tmp_path / name for name in ("table.csv", "line.txt", "noise.txt"))
     table.write_text("text\n" + "\n".join(LINES))
     line.write_text("x" * 20 * PORTION)
     with pytest.raises(CorpusFileError, match=r"table.csv has .* read as .parquet, or as .jsonl"):
         open_corpus(str(table), None, None)
     with pytest.raises(CorpusFileError, match="a line of more than"):
         sentences_of(line)
+    noise.write_bytes(codecs.BOM_UTF16_LE + NOISE)
+    with pytest.raises(CorpusFileError, match="noise.txt cannot be read as text"):
+        sentences_of(noise)
 
 
 def test_notes_on_a_large_file_are_few_and_a_blank_one_has_no_sentence(tmp_path: Path) -> None:
