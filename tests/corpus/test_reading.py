@@ -322,7 +322,7 @@ def test_what_cannot_be_read_in_portions_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CorpusFileError, match="a line of more than"):
         sentences_of(line)
     noise.write_bytes(codecs.BOM_UTF16_LE + NOISE)
-    with pytest.raises(CorpusFileError, match="noise.txt cannot be read as text"):
+    with pytest.raises(CorpusFileError, match=r"noise\.txt cannot be read as text"):
         sentences_of(noise)
 
 
