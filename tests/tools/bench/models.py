@@ -49,6 +49,7 @@ def capture(tokens: int, times: int) -> list[float]:
     item = encode(model, sentence_of(tokens), None, None)
     columns = {"input_ids": item.ids, "token_type_ids": item.segments}
     inputs = {name: torch.tensor([each]) for name, each in columns.items()}
+    inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
 
     def run_plain() -> None:
         with torch.inference_mode():
