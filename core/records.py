@@ -109,7 +109,8 @@ def write_record(
     from safetensors.numpy import save_file
 
     writer = _Writer()
-    content = writer.encoded(type(record), record, "")
+    content = writer.encoded(record, "")
+    _Reader(writer.tensors.__getitem__, set(writer.tensors)).decoded(type(record), content, "")
     about = {"format": FORMAT, "version": FORMAT_VERSION, "made_by": f"Headscope {VERSION}"}
     described = json.dumps(about | {"content": content}, allow_nan=False)
     if len(described) > max_header // 2:  # safetensors writes it as JSON within JSON
@@ -226,49 +227,31 @@ class _Writer:
 
     def __init__(self) -> None:
         self.tensors: Tensors = {}
-        self._sizes = _Sizes()
         self._names: dict[object, str] = {}
 
-    def encoded(self, kind: Any, value: Any, name: str) -> Any:  # noqa: ANN401
-        """JSON for a value declared as `kind`; arrays are named in their places, each once."""
-        kind, shape = _declared(kind)
+    def encoded(self, value: Any, name: str) -> Any:  # noqa: ANN401
+        """JSON for a value; arrays are named in their places, each once."""
         if isinstance(value, np.ndarray):
-            return self._array(value, shape, name)
-        if is_dataclass(value) or isinstance(value, Mapping):
-            return self._object(kind, value, name)
-        if kind == tuple[str, ...]:
-            return self._texts(value, shape, name)
+            # Masks are small, and those of sentences of one length mostly alike.
+            key = (value.shape, value.tobytes()) if value.dtype == bool else id(value)
+            if (known := self._names.setdefault(key, name)) == name:
+                self.tensors[name] = np.ascontiguousarray(value)
+            return known
+        if is_dataclass(value):
+            own = {k: (getattr(value, k), field.default) for k, field in _fields(value).items()}
+            value = {k: each for k, (each, default) in own.items() if each is not default}
+        if isinstance(value, Mapping):
+            return {str(k): self.encoded(each, _below(name, k)) for k, each in value.items()}
+        if isinstance(value, tuple) and value and all(isinstance(each, str) for each in value):
+            chunks = [well_formed(text).encode() for text in value]
+            self.tensors[name] = np.frombuffer(b"".join(chunks), dtype=np.uint8)
+            self.tensors[f"{name}.ends"] = np.cumsum([*map(len, chunks)], dtype=np.int64)
+            return name
         if isinstance(value, tuple):
-            own = enumerate(zip(_kinds(kind, len(value)), value, strict=True))
-            return [self.encoded(*each, _below(name, place)) for place, each in own]
+            return [self.encoded(each, _below(name, place)) for place, each in enumerate(value)]
         if isinstance(value, str):
             return well_formed(value)
         return value.item() if isinstance(value, np.generic) else value
-
-    def _object(self, kind: Any, value: Any, name: str) -> dict[str, Any]:  # noqa: ANN401
-        if isinstance(value, Mapping):
-            hints, own = dict.fromkeys(value, get_args(kind)[1]), dict(value)
-        else:
-            hints = get_type_hints(kind, include_extras=True)
-            own = {each.name: getattr(value, each.name) for each in fields(kind)}
-            own = {k: v for k, v in own.items() if v is not _fields(kind)[k].default}
-        return {k: self.encoded(hints[k], each, _below(name, k)) for k, each in own.items()}
-
-    def _array(self, array: NDArray[Any], shape: Shape | None, name: str) -> str:
-        self._sizes.check(shape, name, array.shape)
-        _check_numbers(array, shape, name)
-        # Masks are small, and those of sentences of one length mostly alike.
-        key = (array.shape, array.tobytes()) if array.dtype == bool else id(array)
-        if (known := self._names.setdefault(key, name)) == name:
-            self.tensors[name] = np.ascontiguousarray(array)
-        return known
-
-    def _texts(self, texts: tuple[str, ...], shape: Shape | None, name: str) -> str:
-        self._sizes.check(shape, name, (len(texts),))
-        chunks = [well_formed(text).encode() for text in texts]
-        self.tensors[name] = np.frombuffer(b"".join(chunks), dtype=np.uint8)
-        self.tensors[f"{name}.ends"] = np.cumsum([*map(len, chunks)], dtype=np.int64)
-        return name
 
 
 class _Reader:
@@ -327,8 +310,10 @@ class _Reader:
         return array
 
     def _texts(self, value: Any, shape: Shape | None, name: str) -> tuple[str, ...]:  # noqa: ANN401
-        raw = self._array(value, name, np.dtype(np.uint8))
-        ends = self._array(f"{value}.ends", name, np.dtype(np.int64))
+        raw, ends = np.empty(0, np.uint8), np.empty(0, np.int64)
+        if value != []:  # as no texts are written
+            raw = self._array(value, name, raw.dtype)
+            ends = self._array(f"{value}.ends", name, ends.dtype)
         self._sizes.check(shape or Shape("_"), name, ends.shape)
         if ends.size > _MAX_TEXTS:
             raise _refusal(name)

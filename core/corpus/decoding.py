@@ -22,6 +22,8 @@ _OLDER = {
 _SAMPLE = 2**14  # bytes; more do not improve the guess
 _MAX_CONTROLS = 0.002  # share of a text's characters
 _CONTROLS = dict.fromkeys({*range(32), 127} - set(b"\t\n\v\f\r\x1a\x1b"))
+_FORMS = re.compile(r"\{(.*?)\|(.*?)\}")  # of words: for one, and for many
+_LOST = "{character could not be read and shows|characters could not be read and show} as �."
 
 
 class CorpusFileError(ValueError):
@@ -84,21 +86,17 @@ def _broken_utf8(data: bytes) -> Decoded | None:
     text = data.decode("utf-8", "replace")
     replaced = text.count("\ufffd")
     beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    return Decoded(text, _lost(replaced)) if beyond_ascii > 3 * replaced else None
+    return Decoded(text, counted(replaced, _LOST)) if beyond_ascii > 3 * replaced else None
 
 
-def counted(count: int, one: str, many: str) -> tuple[str, ...]:
+def counted(count: int, note: str) -> tuple[str, ...]:
     """A note that begins with its number, or none for zero.
 
-    >>> counted(2, "line was left out.", "lines were left out.")
+    >>> counted(2, "{line was|lines were} left out.")
     ('2 lines were left out.',)
     """
-    return (f"{count:,} {one if count == 1 else many}",) if count else ()
-
-
-def _lost(count: int) -> tuple[str, ...]:
-    one, many = "character could not be read and shows", "characters could not be read and show"
-    return counted(count, f"{one} as �.", f"{many} as �.")
+    chosen = _FORMS.sub(lambda forms: forms[1 if count == 1 else 2], note)
+    return (f"{count:,} {chosen}",) if count else ()
 
 
 def _guess(data: bytes, name: str) -> Decoded:
@@ -128,7 +126,7 @@ def _by(codec: str, data: bytes, name: str) -> Decoded:
     replaced = text.count("\ufffd")
     if replaced > max(3, 0.05 * len(text)):
         raise not_text(name)
-    return Decoded(text, _lost(replaced), codec)
+    return Decoded(text, counted(replaced, _LOST), codec)
 
 
 def _sample(data: bytes) -> bytes:
@@ -147,9 +145,7 @@ def _checked(decoded: Decoded, name: str) -> Decoded:
     controls = len(text) - len(text.translate(_CONTROLS))
     if not text or controls > _MAX_CONTROLS * len(text) or text.startswith("%PDF-"):
         raise not_text(name)
-    notes += counted(
-        text.count("\0"), "NUL character was left out.", "NUL characters were left out."
-    )
+    notes += counted(text.count("\0"), "NUL {character was|characters were} left out.")
     return decoded._replace(text=text.replace("\0", ""), notes=notes)
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from core.corpus.decoding import MAX_BYTES, CorpusFileError, decode, not_text
+from core.corpus.decoding import MAX_BYTES, CorpusFileError, counted, decode, not_text
 from core.corpus.reading import ENDINGS, CorpusTable, choose, read_table, table_in, table_of
-from core.corpus.rows import NoObjectError, from_values, left_out_note
+from core.corpus.rows import NO_ROW, NoObjectError, from_values
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
@@ -140,7 +140,7 @@ def _tables(file: NativeFile, name: str, add: Callable[[str], object]) -> Iterat
         yield table
     if without and not found:
         raise NoObjectError(name, without)
-    for note in left_out_note(without):
+    for note in counted(without, NO_ROW):
         add(note)
 
 
@@ -157,31 +157,24 @@ def _of_parquet(file: NativeFile, name: str) -> Iterator[CorpusTable]:
 
 
 def _portions(file: NativeFile, name: str) -> Iterator[bytes]:
-    """Some lines of a large file at a time, in UTF-8 where it says that it is UTF-16."""
+    """Some lines of a large file at a time, in UTF-8 where its mark says UTF-16.
+
+    Raises `CorpusFileError` where its bytes are not what the mark says, or a line has no end.
+    """
+    import pyarrow as pa
+
+    marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    file.seek(0)
+    stream = pa.transcoding_input_stream(file, "utf-16", "utf-8") if marked else file
     rest = b""
-    for data in _recoded(file, name):
-        lines, end, beginning = (rest + data).rpartition(b"\n")
-        rest = beginning
-        if len(rest) > MAX_BYTES:
-            raise CorpusFileError(f"{name} has a line of more than {MAX_BYTES:,} bytes.")
-        if lines.strip():
-            yield lines + end
+    try:
+        while data := stream.read(_PORTION):
+            lines, end, rest = (rest + data).rpartition(b"\n")
+            if len(rest) > MAX_BYTES:
+                raise CorpusFileError(f"{name} has a line of more than {MAX_BYTES:,} bytes.")
+            if lines.strip():
+                yield lines + end
+    except UnicodeDecodeError:
+        raise not_text(name) from None
     if rest.strip():
         yield rest
-
-
-def _recoded(file: NativeFile, name: str) -> Iterator[bytes]:
-    """The bytes of a file, in UTF-8 where its mark says UTF-16; letters may be cut in two else.
-
-    Raises `CorpusFileError` where they are not what the mark says.
-    """
-    data = file.read(_PORTION)
-    decoder = codecs.getincrementaldecoder("utf-16")()
-    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    while data:
-        following = file.read(_PORTION)
-        try:
-            yield decoder.decode(data, final=not following).encode() if marked else data
-        except UnicodeDecodeError:
-            raise not_text(name) from None
-        data = following

@@ -12,15 +12,7 @@ from core.corpus.decoding import (
     decode,
     without_surrogates,
 )
-from core.corpus.rows import (
-    Columns,
-    Notes,
-    from_csv,
-    from_jsonl,
-    lines_of,
-    shortened,
-    surrogates_note,
-)
+from core.corpus.rows import REPLACED, Columns, Notes, from_csv, from_jsonl, lines_of, shortened
 
 ENDINGS = ("txt", "csv", "tsv", "jsonl")
 NO_LABEL = "—"
@@ -111,13 +103,11 @@ def choose(table: CorpusTable, text_column: str, label_column: str | None = None
         label_cells = table.column(label_column)
         labels = tuple(label_cells[row].strip(_SPACE) or NO_LABEL for row in rows)
     notes = counted(
-        len(cells) - len(rows),
-        "row without text was left out.",
-        "rows without text were left out.",
-    ) + counted(
+        len(cells) - len(rows), "{row without text was|rows without text were} left out."
+    )
+    notes += counted(
         labels.count(NO_LABEL),
-        f"text has no label and is shown as “{NO_LABEL}”.",
-        f"texts have no label and are shown as “{NO_LABEL}”.",
+        "{text has no label and is|texts have no label and are} shown as “—”.",
     )
     return Texts(tuple(cells[row].strip(_SPACE) for row in rows), labels, notes)
 
@@ -131,16 +121,14 @@ def read_lines(text: str) -> Texts:
     if not texts:
         raise CorpusFileError("No text was pasted: paste one sentence per line.")
     empty = len(lines) - len(texts)
-    notes += counted(empty, "empty line was left out.", "empty lines were left out.")
-    return Texts(texts, notes=notes + surrogates_note(replaced))
+    notes += counted(empty, "empty {line was|lines were} left out.")
+    return Texts(texts, notes=notes + counted(replaced, REPLACED))
 
 
 def repeats_note(repeated: int) -> tuple[str, ...]:
     """A note on texts that repeat an earlier one, if there are any; they are kept."""
     return counted(
-        repeated,
-        "text repeats an earlier one, and is kept.",
-        "texts repeat earlier ones, and are kept.",
+        repeated, "{text repeats an earlier one, and is|texts repeat earlier ones, and are} kept."
     )
 
 

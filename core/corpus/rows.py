@@ -14,6 +14,19 @@ from core.corpus.decoding import CorpusFileError, counted, without_surrogates
 from core.vocabulary import unique_labels
 
 Notes = tuple[str, ...]
+NO_ROW = (
+    "{line that is not a JSON object or string was|lines that are not JSON objects or strings were}"
+    " left out."
+)
+REPLACED = (
+    "{half of a character (a lone surrogate) was|halves of characters (lone surrogates) were}"
+    " replaced by �."
+)
+_SHORTER = "{row is|rows are} shorter than the header: {its|their} missing cells are empty."
+_LONGER = (
+    "{row is|rows are} longer than the header: {its|their} extra cells are in columns without a"
+    " name."
+)
 
 MAX_ROWS = 500_000  # ten times the tokens of the largest atlas; bounds the memory of tiny rows
 MAX_COLUMNS = 1_000  # in a menu; a file with more is not a table of texts
@@ -61,24 +74,6 @@ def shortened(name: str) -> str:
     """A name that fits into a message: one line, of limited length."""
     line = "".join(char if char.isprintable() else " " for char in name[: MAX_NAME + 1])
     return line if len(line) <= MAX_NAME else line[: MAX_NAME - 1] + "…"
-
-
-def surrogates_note(count: int) -> Notes:
-    """A note on surrogates without their partner."""
-    return counted(
-        count,
-        "half of a character (a lone surrogate) was replaced by �.",
-        "halves of characters (lone surrogates) were replaced by �.",
-    )
-
-
-def left_out_note(lines: int) -> Notes:
-    """A note on lines of JSON that hold no row."""
-    return counted(
-        lines,
-        "line that is not a JSON object or string was left out.",
-        "lines that are not JSON objects or strings were left out.",
-    )
 
 
 def lines_of(text: str) -> tuple[list[str], Notes]:
@@ -140,7 +135,7 @@ def from_jsonl(text: str, name: str) -> Columns:
             break
     if not columns:
         raise NoObjectError(name, bad + rows)
-    notes += left_out_note(bad)
+    notes += counted(bad, NO_ROW)
     whole = from_values(columns)
     return whole._replace(notes=notes + whole.notes)
 
@@ -154,7 +149,7 @@ def from_values(columns: dict[str, list[Any]]) -> Columns:
         sound, count = _sound(map(_as_text, [*column, *[""] * (rows - len(column))]))
         complete.append(sound)
         replaced += count
-    return Columns(_names(names), tuple(complete), surrogates_note(replaced))
+    return Columns(_names(names), tuple(complete), counted(replaced, REPLACED))
 
 
 def _records(text: str, delimiter: str, name: str) -> tuple[list[list[str]], Notes]:
@@ -194,16 +189,8 @@ def _filled(header: list[str], rows: list[list[str]], notes: Notes, name: str) -
     """Columns of equal length, as many as the longest row has."""
     width = max(len(header), *map(len, rows))
     _check_shape(len(rows), width, name)
-    notes += counted(
-        sum(len(row) < len(header) for row in rows),
-        "row is shorter than the header: its missing cells are empty.",
-        "rows are shorter than the header: their missing cells are empty.",
-    )
-    notes += counted(
-        sum(len(row) > len(header) for row in rows),
-        "row is longer than the header: its extra cells are in columns without a name.",
-        "rows are longer than the header: their extra cells are in columns without a name.",
-    )
+    notes += counted(sum(len(row) < len(header) for row in rows), _SHORTER)
+    notes += counted(sum(len(row) > len(header) for row in rows), _LONGER)
     names = _names([*header, *[""] * (width - len(header))])
     cells = (tuple([row[i] if i < len(row) else "" for row in rows]) for i in range(width))
     return Columns(names, tuple(cells), notes)

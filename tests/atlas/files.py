@@ -1,4 +1,4 @@
-"""Atlases made by hand, their folders, and forged ones, for tests of reading them."""
+"""Traces and atlases made by hand, their folders, and forged ones, for tests of reading them."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from safetensors.numpy import load, save
 
 from core.atlas import Atlas, build_atlas, open_large
 from core.atlas.data import CorpusTexts, ProjectedPart
+from core.atlas.engine.shard import ShardBuilder
 from core.atlas.saved import ATLAS, POINTS, write_atlas
+from core.model.trace import Layer, Token, Trace
 from core.records import write_record
 from core.vocabulary import STAGES
-from tests.atlas.corpora import read_words, trace_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from core.model.trace import Trace
+    from core.atlas.engine.shard import Shard
 
     Files = Mapping[str, bytes]
+    Texts = Sequence[str] | Mapping[int, str]
 
+SCALING = 0.5
 LAYERS, HEADS, DIM = 2, 3, 4
 SENTENCES = (
     "Oh, this book?",
@@ -35,6 +38,78 @@ SENTENCES = (
     "a",
 )
 LABELS = ("good", "bad", "good", "\ud83d “—”")
+
+
+def read_words(text: str) -> tuple[Token, ...]:
+    """One token a word of the text, after a token that is in no text."""
+    first = Token("[CLS]", "[CLS]", 0, special=True, segment=0, position=0, word=-1)
+    tokens, start = [first], 0
+    for number, word in enumerate(text.split(" ")):
+        own: dict[str, Any] = {
+            "position": number + 1,
+            "word": number,
+            "span": (start, start + len(word)),
+        }
+        tokens.append(replace(first, text=word, display=word, id=1, special=False, **own))
+        start += len(word) + 1
+    return tuple(tokens)
+
+
+def window_mask(size: int, *, causal: bool, window: int | None) -> NDArray[np.bool_]:
+    """Which keys are permitted: none later if causal, none as far away as the window or farther."""
+    i, j = np.indices((size, size))
+    near = np.abs(i - j) < (window or size)
+    return near & (j <= i) if causal else near
+
+
+def trace_of(
+    tokens: tuple[Token, ...],
+    seed: int,
+    *,
+    layers: int = 2,
+    heads: int = 4,
+    kv_heads: int = 2,
+    dim: int = 5,
+    causal: bool = False,
+    window: int | None = None,
+) -> Trace:
+    """Random queries and keys; the window is that of the last layer alone."""
+    draw = np.random.default_rng(seed)
+    size = len(tokens)
+    # Keys away from the origin and of another size than queries, so that every stage differs.
+    queries = draw.normal(size=(layers, heads, size, dim)).astype(np.float32)
+    keys = (3 + 2 * draw.normal(size=(layers, kv_heads, size, dim))).astype(np.float32)
+    rules = []
+    for layer in range(layers):
+        mask = window_mask(size, causal=causal, window=window if layer == layers - 1 else None)
+        additive = None if mask.all() else np.where(mask, 0, -np.inf).astype(np.float32)
+        rules.append(Layer(SCALING, additive))
+    return Trace("by hand", tokens, queries, keys, keys.copy(), tuple(rules), causal)
+
+
+def corpus_of(lengths: Sequence[int], **options: Any) -> list[Trace]:
+    """One trace a length, with the options of `trace_of`; its words tell it from the others."""
+    return [
+        trace_of(
+            read_words(" ".join(f"w{number}x{i}" for i in range(length - 1)))[:length],
+            number,
+            **options,
+        )
+        for number, length in enumerate(lengths)
+    ]
+
+
+def trace_part(
+    index: int,
+    traces: Iterable[tuple[int, Trace]],
+    texts: Texts = (),
+    labels: Texts = (),
+) -> Shard | None:
+    """The part of these traces, each with its sentence's number; None where there is none."""
+    builder = ShardBuilder(index)
+    for number, trace in traces:
+        builder.add(number, trace)
+    return builder.finish(texts, labels)
 
 
 def trace(text: str, seed: int, *, causal: bool) -> Trace:
@@ -68,8 +143,6 @@ def as_stored(atlas: Atlas) -> Atlas:
 def assert_same(found: Any, expected: Any, where: str = "atlas", tolerance: float = 0.0) -> None:
     """Equal in type, shape and every bit, or within a share of the largest number."""
     assert isinstance(found, type(expected)), where
-    if isinstance(expected, tuple):
-        found, expected = dict(enumerate(found)), dict(enumerate(expected))
     if isinstance(expected, np.ndarray):
         assert (found.dtype, found.shape) == (expected.dtype, expected.shape), where
         if tolerance:
@@ -77,18 +150,20 @@ def assert_same(found: Any, expected: Any, where: str = "atlas", tolerance: floa
             np.testing.assert_allclose(found, expected, rtol=0, atol=atol, err_msg=where)
         else:
             assert found.tobytes() == expected.tobytes(), where
-    elif is_dataclass(expected):
+    elif is_dataclass(expected) or isinstance(expected, tuple | dict):
         assert type(found) is type(expected), where
-        for each in fields(expected):
-            one, other = getattr(found, each.name), getattr(expected, each.name)
-            assert_same(one, other, each.name, tolerance)
-    elif isinstance(expected, dict):
-        assert found.keys() == expected.keys(), where
-        for key, value in expected.items():
-            assert_same(found[key], value, f"{where} {key}", tolerance)
+        own, others = _entries(found), _entries(expected)
+        assert own.keys() == others.keys(), where
+        for key, value in others.items():
+            assert_same(own[key], value, f"{where} {key}", tolerance)
     else:
-        assert found == expected, where
-        assert type(found) is type(expected), where
+        assert (type(found), found) == (type(expected), expected), where
+
+
+def _entries(value: Any) -> dict[Any, Any]:
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    return value if isinstance(value, dict) else dict(enumerate(value))
 
 
 def part_of(atlas: Atlas, sentences: Sequence[int]) -> tuple[CorpusTexts, ProjectedPart]:

@@ -1,4 +1,4 @@
-"""The command line: the same atlas as in memory, the same bytes after Ctrl-C, one-line errors."""
+"""The command line: the same atlas as a page's, the same bytes after Ctrl-C, one-line errors."""
 
 from __future__ import annotations
 
@@ -18,32 +18,35 @@ import pytest
 
 from core import atlas_build
 from core.atlas import build_atlas, open_large
-from core.atlas.command_line.output import locked
+from core.atlas.command_line.output import locked, replaced
 from core.atlas.command_line.plan import plan_corpus
 from core.atlas.command_line.terminal import BuildError
 from core.atlas.data import ProjectedPart
-from core.atlas.engine.folder import FolderStore
+from core.atlas.engine.folder import FolderStore, ForeignFileError, open_folder, remove_folder
 from core.atlas.saved import ATLAS
 from core.corpus.decoding import MAX_BYTES
 from core.corpus.files import open_corpus
 from core.model import load, trace_by_length, trace_text
 from core.records import read_record
-from tests.atlas.files import as_stored, assert_same
+from tests.atlas.files import as_stored, assert_same, sample_of, save_atlas
 from tests.model.families import SENTENCES
 from tests.model.sweep.tiny import build
 from tests.model.test_refusal import failing
 from tests.server import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from core.atlas import Atlas
     from core.atlas.engine.shard import Shard
+    from core.model import LoadedModel
     from tests.conftest import FolderOf, ModelOf
+
+    Refusal = Callable[[list[str]], str]
 
 # Batches of a sentence or two in parts of a few batches; lengths differ, so the order does too.
 CUT = ["--batch-tokens", "60", "--part-tokens", "90"]
-TEXTS = (*SENTENCES, "a b c d e f g", *SENTENCES[:2], "Where?")
+TEXTS = (*SENTENCES, "a b c d e f g", *(f"Now: {text}" for text in SENTENCES[:2]), "Where?")
 LABELS = tuple("good" if len(text) % 2 else "bad" for text in TEXTS)
 LINES = [f"Line {n} has {'many ' * (n % 7)}words, naïve ones too." for n in range(300)]
 
@@ -73,6 +76,20 @@ def given(folder_of: FolderOf, corpus: Path, out: Path) -> list[str]:
     return command(folder_of("bert"), corpus, out)
 
 
+@pytest.fixture
+def refusal(capsys: pytest.CaptureFixture[str]) -> Refusal:
+    """Gives a command that fails; its error, which is one line and the last."""
+
+    def run(given: list[str]) -> str:
+        capsys.readouterr()
+        assert atlas_build.main(given) == 2
+        *before, last = capsys.readouterr().err.strip().splitlines()
+        assert [line for line in (*before, last) if line.startswith("error: ")] == [last]
+        return last
+
+    return run
+
+
 def command(model: object, corpus: Path, out: Path, *more: str) -> list[str]:
     given = ["--model", str(model), "--corpus", str(corpus), "--out", str(out)]
     return [*given, *CUT, "--label-column", "mark", *more]
@@ -82,13 +99,13 @@ def partial(out: Path) -> Path:
     return out.with_name(out.name + ".partial")
 
 
-def assert_same_file(found: Atlas, made: Atlas) -> None:
-    """Exact but for sums that are added in another order."""
-    assert_same(found, replace(as_stored(made), settings=found.settings), tolerance=1e-5)
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def in_memory(model_of: ModelOf, name: str) -> Atlas:
-    return build_atlas(trace_by_length(model_of(name), TEXTS, batch_tokens=60), TEXTS, LABELS)
+def in_memory(model: LoadedModel) -> Atlas:
+    """As a page makes it, with other batches and parts."""
+    return build_atlas(trace_by_length(model, TEXTS, batch_tokens=512), TEXTS, LABELS)
 
 
 def test_layers_of_a_hybrid_keep_their_numbers_from_part_to_part(
@@ -103,30 +120,30 @@ def test_layers_of_a_hybrid_keep_their_numbers_from_part_to_part(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["llama", "modernbert"])
-def test_it_is_the_atlas_that_is_built_in_memory(
+def test_it_is_the_atlas_that_a_page_makes(
     name: str, folder_of: FolderOf, model_of: ModelOf, corpus: Path, out: Path
 ) -> None:
     """Also with keys that heads share (llama), and windows that slide (modernbert)."""
     assert atlas_build.main(command(folder_of(name), corpus, out)) == 0
-    found = open_large(out).sample
-    assert_same_file(found, in_memory(model_of, name))
-    assert found.settings == {"tokens_cut": 0, "corpus": "reviews.jsonl", "sentences_left_out": 0}
-    check_parts(out, found)
     assert {path.name for path in out.parent.iterdir()} == {out.name, corpus.name}
+    found, made = open_large(out).sample, in_memory(model_of(name))
+    assert found.settings == {"tokens_cut": 0, "corpus": "reviews.jsonl", "sentences_left_out": 0}
+    # Exact but for sums that are added in another order.
+    assert_same(found, replace(as_stored(made), settings=found.settings), tolerance=1e-5)
+    page = save_atlas(made, out.with_name("page.atlas"))
+    for table in ("tokens.parquet", "sentences.parquet"):
+        assert (page / table).read_bytes() == (out / table).read_bytes()
+    check_parts(out, found)
 
 
 def check_parts(out: Path, atlas: Atlas) -> None:
     """Points and texts of the parts are those of the sample, which is of all tokens here."""
     parts = [read_record(ProjectedPart, path) for path in sorted(out.glob("points-*.safetensors"))]
     assert len(parts) > 2
-    sizes = [len(part.sentence) for part in parts]
-    assert sum(sizes) == len(atlas.tokens)
     for stage, points in atlas.points.items():
-        queries, keys = np.split(points, 2, axis=2)
-        for part, end in zip(parts, np.cumsum(sizes), strict=True):
-            own = slice(end - len(part.sentence), end)
-            expected = np.concatenate([queries[:, :, own], keys[:, :, own]], axis=2)
-            np.testing.assert_array_equal(part.points[stage], expected)
+        halves = zip(*(np.split(part.points[stage], 2, axis=2) for part in parts), strict=True)
+        both = np.concatenate([np.concatenate(half, axis=2) for half in halves], axis=2)
+        np.testing.assert_array_equal(both, points)
     sentences = pd.read_parquet(out / "sentences.parquet")
     assert tuple(sentences["text"]) == atlas.sentences
     assert tuple(sentences["label"]) == LABELS
@@ -145,11 +162,8 @@ def test_a_budget_takes_a_sample_and_says_how_many_are_left_out(
     assert found.labels == tuple(marks[text] for text in found.sentences)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def interrupted(patch: pytest.MonkeyPatch, at: int) -> None:
+@contextmanager
+def interrupted(at: int) -> Iterator[pytest.MonkeyPatch]:
     """Ctrl-C while the part with this number is written."""
     real = FolderStore.put
 
@@ -158,7 +172,9 @@ def interrupted(patch: pytest.MonkeyPatch, at: int) -> None:
             raise KeyboardInterrupt
         real(store, index, part)
 
-    patch.setattr(FolderStore, "put", write)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FolderStore, "put", write)
+        yield patch
 
 
 def test_after_ctrl_c_the_same_command_goes_on_and_writes_the_bytes_of_a_single_run(
@@ -168,12 +184,10 @@ def test_after_ctrl_c_the_same_command_goes_on_and_writes_the_bytes_of_a_single_
     whole = out.with_name("whole.atlas")
     assert atlas_build.main(command(folder_of("bert"), corpus, whole)) == 0
     given = command(folder_of("bert"), corpus, out)
-    with pytest.MonkeyPatch.context() as patch:
-        interrupted(patch, 2)
+    with interrupted(2):
         assert atlas_build.main(given) == 130
     assert "the same command resumes" in capsys.readouterr().err
-    with pytest.MonkeyPatch.context() as patch:
-        interrupted(patch, 1)  # which is not written again
+    with interrupted(1) as patch:  # which is not written again
         patch.setattr("core.atlas.command_line.output.write_record", failing(KeyboardInterrupt()))
         assert atlas_build.main(given) == 130
     assert "Resuming after 2 parts" in capsys.readouterr().err
@@ -184,61 +198,47 @@ def test_after_ctrl_c_the_same_command_goes_on_and_writes_the_bytes_of_a_single_
 
 @pytest.mark.slow
 def test_parts_of_another_run_are_refused_until_they_are_dropped(
-    folder_of: FolderOf, corpus: Path, out: Path, capsys: pytest.CaptureFixture[str]
+    given: list[str], folder_of: FolderOf, corpus: Path, out: Path, refusal: Refusal
 ) -> None:
+    with interrupted(1):
+        atlas_build.main(given)
+    changed = load(str(folder_of("bert")))
+    next(iter(changed.network.parameters()))[0, 0] += 1
     with pytest.MonkeyPatch.context() as patch:
-        interrupted(patch, 1)
-        atlas_build.main(command(folder_of("bert"), corpus, out))
-    capsys.readouterr()
+        patch.setattr("core.atlas_build.load", lambda _: changed)
+        assert "another run: weights differ" in refusal(given)
     for other, differing in (
         (command(folder_of("gpt2"), corpus, out), "model"),
-        (command(folder_of("bert"), corpus, out, "--tokens", "150"), "corpus"),
-        (command(folder_of("bert"), corpus, out, "--half"), "vectors was 'float32'"),
-        (command(folder_of("bert"), corpus, out, "--batch-tokens", "70"), "batch tokens was '60'"),
+        ([*given, "--tokens", "150"], "corpus"),
+        ([*given, "--half"], "vectors was 'float32'"),
+        ([*given, "--batch-tokens", "70"], "batch tokens was '60'"),
     ):
-        assert atlas_build.main(other) == 2
-        error = last_line(capsys)
+        error = refusal(other)
         assert f"parts of another run: {differing}" in error
         assert "--restart" in error
     assert atlas_build.main([*other, "--restart"]) == 0
     assert len(open_large(out).sample.sentences) == len(TEXTS)
 
 
-def test_a_model_that_changed_under_its_name_is_another_run(
-    given: list[str], folder_of: FolderOf, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        interrupted(patch, 1)
-        atlas_build.main(given)
-    changed = load(str(folder_of("bert")))
-    next(iter(changed.network.parameters()))[0, 0] += 1
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.atlas_build.load", lambda _: changed)
-        assert atlas_build.main(given) == 2
-    assert "another run: weights differ" in last_line(capsys)
-
-
-def last_line(capsys: pytest.CaptureFixture[str]) -> str:
-    """The error, which is one line and the last."""
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert [line.startswith("error: ") for line in lines].count(True) == 1
-    assert lines[-1].startswith("error: ")
-    return lines[-1]
-
-
 def test_what_is_not_there_or_no_corpus_is_one_line(
-    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder_of: FolderOf, corpus: Path, tmp_path: Path, refusal: Refusal
 ) -> None:
-    binary = tmp_path / "picture.txt"
+    """Nor what has no end, or no token of its own."""
+    binary, blank, special = (tmp_path / f"{name}.txt" for name in ("picture", "blank", "special"))
     binary.write_bytes(bytes(range(256)) * 50)
-    taken, file = tmp_path / "taken.atlas", tmp_path / "file.atlas"
-    taken.mkdir()
-    file.touch()
-    blank = tmp_path / "blank.txt"
     blank.write_text("\n" * (MAX_BYTES + 1))
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    here = tmp_path / "atlas.atlas"
+    special.write_text("[SEP]\n[CLS]\n", "utf-8")
+    taken, empty, pipes = (tmp_path / name for name in ("taken.atlas", "empty", "pipes"))
+    for folder in (taken, empty, pipes):
+        folder.mkdir()
+    for name in ("pipe.txt", "pipe.png"):
+        os.mkfifo(pipes / name)
+    file, link = tmp_path / "file.atlas", tmp_path / "link.txt"
+    file.touch()
+    link.symlink_to("/dev/zero")
+    here, endless = tmp_path / "atlas.atlas", "is neither a regular file"
+    images = ["--model", "m", "--images", str(pipes), "--out", str(here)]
+    of_special = ["--model", str(folder_of("bert")), "--corpus", str(special), "--out", str(here)]
     for given, message in (
         (command("bundled/minilm", tmp_path / "nowhere.txt", here), "nowhere.txt"),
         (command("bundled/minilm", empty, here), "no file of texts"),
@@ -251,74 +251,71 @@ def test_what_is_not_there_or_no_corpus_is_one_line(
         (command("bundled/minilm", corpus, taken), "exists already"),
         (command("bundled/minilm", corpus, file), "something else has this name"),
         (command("./nowhere", corpus, here), "nowhere"),
+        (command("m", Path("/dev/zero"), here), endless),
+        (command("m", link, here), endless),
+        (command("m", pipes / "pipe.txt", here), endless),
+        (command("m", pipes, here), endless),
+        (images, endless),
+        (of_special, "No text"),
     ):
-        assert atlas_build.main(given) == 2
-        assert message in last_line(capsys)
+        assert message in refusal(given)
     assert not here.exists()
-    assert not partial(here).exists()
+    for wrong in ([], [*of_special, "--tokens", "0"]):
+        with pytest.raises(SystemExit, match="2"):
+            atlas_build.main(wrong)
 
 
-def test_a_corpus_of_special_tokens_alone_is_refused(
-    folder_of: FolderOf, out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    corpus = out.with_name("lines.txt")
-    corpus.write_text("[SEP]\n[CLS]\n", "utf-8")
-    given = ["--model", str(folder_of("bert")), "--corpus", str(corpus), "--out", str(out)]
-    assert atlas_build.main(given) == 2
-    assert "no text" in last_line(capsys).casefold()
-    assert not out.exists()
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "where", ["engine.folder.write_record", "command_line.output.write_record"]
-)
+@pytest.mark.parametrize("number", [5, 13])  # in the second part, and in the atlas's folder
 def test_a_full_disk_is_reported_and_what_is_finished_stays(
-    where: str, given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
+    number: int,
+    given: list[str],
+    out: Path,
+    refusal: Refusal,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    handles: list[int] = []
+
+    def full(handle: int) -> None:
+        handles.append(handle)
+        if len(handles) == number:
+            raise OSError(28, "No space left")
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"core.atlas.{where}.write_record", failing(OSError(28, "No space left")))
-        assert atlas_build.main(given) == 2
-    assert "The disk is full" in last_line(capsys)
+        patch.setattr(os, "fsync", full)
+        assert "The disk is full" in refusal(given)
     assert not out.exists()
     assert atlas_build.main(given) == 0
+    assert "Resuming after" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("error", "message"),
-    [
+def test_what_a_disk_refuses_is_told_with_its_reason(
+    given: list[str], refusal: Refusal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for error, message in (
         (OSError(27, "File too large"), "larger than this disk takes"),
         (OSError(122, "Disk quota exceeded"), "The disk is full"),
         (OSError(5, "Input/output error"), "atlas.atlas cannot be written: Input/output error"),
         (OSError("9 requested and 0 written"), "cannot be written: 9 requested"),
-    ],
-)
-def test_what_a_disk_refuses_is_told_with_its_reason(error: OSError, message: str) -> None:
-    assert message in atlas_build._describe(error, Path("atlas.atlas"))
+    ):
+        monkeypatch.setattr(atlas_build, "build", failing(error))
+        assert message in refusal(given)
 
 
-def test_too_small_a_disk_is_told_before_anything_is_run(
-    given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
+def test_too_small_a_disk_or_another_command_is_told_before_anything_is_run(
+    given: list[str], out: Path, refusal: Refusal
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("shutil.disk_usage", lambda _: Namespace(free=1000))
-        assert atlas_build.main(given) == 2
-    assert "free" in last_line(capsys)
+        assert "free" in refusal(given)
     assert not partial(out).exists()
-
-
-def test_a_second_command_for_the_same_atlas_is_refused_while_the_first_runs(
-    given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
     with locked(partial(out)):
-        assert atlas_build.main(given) == 2
-    assert "Another command is writing" in last_line(capsys)
+        assert "Another command is writing" in refusal(given)
     assert not out.exists()
     assert atlas_build.main(given) == 0
 
 
 def test_what_another_command_finished_meanwhile_is_not_replaced(
-    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    corpus: Path, tmp_path: Path, refusal: Refusal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It ends when this one has looked and found nothing, before this one has the lock."""
     out, images = tmp_path / "made.atlas", tmp_path / "images"
@@ -331,131 +328,76 @@ def test_what_another_command_finished_meanwhile_is_not_replaced(
         with locked(folder):
             yield
 
+    monkeypatch.setattr(atlas_build, "locked", locked_late)
     of_images = ["--model", "m", "--images", str(images), "--out", str(out)]
     for given in (command("bundled/minilm", corpus, out), of_images):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(atlas_build, "locked", locked_late)
-            assert atlas_build.main(given) == 2
-        assert "exists already" in last_line(capsys)
+        assert "exists already" in refusal(given)
         out.rmdir()
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with a name")
-def test_a_corpus_without_an_end_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_an_atlas_is_replaced_by_restart_alone(
+    given: list[str], out: Path, refusal: Refusal
 ) -> None:
-    texts, images = tmp_path / "texts", tmp_path / "images"
-    for folder, name in ((texts, "pipe.txt"), (images, "pipe.png")):
-        folder.mkdir()
-        os.mkfifo(folder / name)
-    link = tmp_path / "link.txt"
-    link.symlink_to("/dev/zero")
-    out = str(tmp_path / "atlas.atlas")
-    for source, path in (
-        ("--corpus", Path("/dev/zero")),
-        ("--corpus", link),
-        ("--corpus", texts / "pipe.txt"),
-        ("--corpus", texts),
-        ("--images", images),
-    ):
-        assert atlas_build.main(["--model", "m", source, str(path), "--out", out]) == 2
-        assert "is neither a regular file" in last_line(capsys)
-
-
-@pytest.mark.slow
-def test_a_folder_of_something_else_is_never_removed(
-    given: list[str], out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    partial(out).mkdir()
-    for name in (".env", "thesis.txt", "part-of-thesis.txt", "run.json.bak"):
-        precious = partial(out) / name
-        precious.write_text("mine")
-        for more in ([], ["--restart"]):
-            assert atlas_build.main([*given, *more]) == 2
-            assert "something other than parts of an atlas" in last_line(capsys)
-        assert precious.read_text() == "mine"
-        precious.unlink()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("manifest", ["mine", "[]", '{"format": "A4"}'])
-def test_a_folder_whose_files_only_have_our_names_is_never_removed(
-    manifest: str,
-    folder_of: FolderOf,
-    corpus: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Where parts are kept, and where the atlas is to be."""
-    out = tmp_path / "mine.atlas"
-    given = command(folder_of("bert"), corpus, out, "--restart")
-    for folder, part, said in (
-        (partial(out), "part-00000.safetensors", "run.json"),
-        (out, "points-00000.safetensors", ATLAS),
-    ):
-        folder.mkdir()
-        (folder / said).write_text(manifest)
-        (folder / part).write_text("mine")
-        assert atlas_build.main(given) == 2
-        assert f"no {said} of one: move it away first" in last_line(capsys)
-        assert (folder / part).read_text() == "mine"
-        for path in folder.iterdir():
-            path.unlink()
-        folder.rmdir()
-
-
-def test_the_sample_is_an_atlas_of_whole_sentences_with_the_figures_of_all(
-    folder_of: FolderOf,
-    model_of: ModelOf,
-    corpus: Path,
-    out: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("core.atlas.engine.sums.SAMPLE_TOKENS", 100)
-    assert atlas_build.main(command(folder_of("bert"), corpus, out)) == 0
-    atlas, sample = in_memory(model_of, "bert"), open_large(out).sample
-    assert 50 < len(sample.tokens) <= 100
-    by_text = {text: place for place, text in enumerate(atlas.sentences)}
-    for place, text in enumerate(sample.sentences):
-        ours, theirs = sample.tokens.of_sentence(place), atlas.tokens.of_sentence(by_text[text])
-        assert len(ours) == len(theirs)
-        for shift in ((0, 0), (len(sample.tokens), len(atlas.tokens))):
-            np.testing.assert_allclose(
-                sample.points["normalized"][:, :, ours + shift[0]],
-                atlas.points["normalized"][:, :, theirs + shift[1]],
-                atol=1e-5,
-            )
-    np.testing.assert_allclose(sample.c, atlas.c, rtol=1e-7)
-    assert sample.measured.tokens == atlas.measured.tokens
-
-
-@pytest.mark.slow
-def test_an_atlas_is_replaced_by_restart_and_nothing_else_is(
-    folder_of: FolderOf, corpus: Path, out: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = command(folder_of("bert"), corpus, out)
+    """A folder of something else is not."""
     assert atlas_build.main(given) == 0
     before = (out / ATLAS).stat().st_ino
-    assert atlas_build.main(given) == 2
-    assert "exists already" in last_line(capsys)
+    assert "exists already" in refusal(given)
     assert atlas_build.main([*given, "--restart"]) == 0
     assert (out / ATLAS).stat().st_ino != before
-    capsys.readouterr()
-    for name in (".env", "thesis.txt", "points-of-view.md", "atlas.notes", "sample.txt"):
-        (out / name).write_text("mine")
-        assert atlas_build.main([*given, "--restart"]) == 2
-        assert f"something other than an atlas ({name})" in last_line(capsys)
-        assert (out / name).read_text() == "mine"
-        (out / name).unlink()
+    for folder in (out, partial(out)):
+        folder.mkdir(exist_ok=True)
+        (folder / "thesis.txt").write_text("mine")
+        assert "something other than" in refusal([*given, "--restart"])
+        assert (folder / "thesis.txt").read_text() == "mine"
+        (folder / "thesis.txt").unlink()
     assert (out / ATLAS).exists()
 
 
-def test_wrong_arguments_exit_as_command_lines_do(capsys: pytest.CaptureFixture[str]) -> None:
-    for given in ([], ["--model", "m", "--corpus", "c", "--out", "o", "--tokens", "0"]):
-        with pytest.raises(SystemExit) as stopped:
-            atlas_build.main(given)
-        assert stopped.value.code == 2
-    assert "usage" in capsys.readouterr().err
+def begin(folder: Path) -> None:
+    open_folder(folder, {"model": "a"})
+
+
+def replace_atlas(folder: Path) -> None:
+    with replaced(folder):
+        pass
+
+
+@pytest.mark.parametrize("change", [begin, remove_folder, replace_atlas])
+def test_a_folder_of_something_else_is_never_removed(
+    change: Callable[[Path], None], tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine.atlas"
+    folder.mkdir()
+    foreign = (".env", "part-of-thesis.txt", "run.json.bak", "points-of-view.md", "atlas.notes")
+    for name in foreign:
+        (folder / name).write_text("mine")
+        with pytest.raises(ForeignFileError, match=f"something other .*{name}"):
+            change(folder)
+        assert contents(folder) == {name: b"mine"}
+        (folder / name).unlink()
+    if change is begin:
+        return
+    names = ("run.json", "part-00000.safetensors")
+    for manifest in ("mine", "[]", '{"format": "A4"}'):
+        said, part = names if change is remove_folder else (ATLAS, "points-00000.safetensors")
+        (folder / said).write_text(manifest)
+        (folder / part).write_text("mine")
+        with pytest.raises(ForeignFileError, match=f"no {said} of one: move it away first"):
+            change(folder)
+        assert contents(folder) == {said: manifest.encode(), part: b"mine"}
+
+
+def test_the_sample_is_an_atlas_of_whole_sentences_with_the_figures_of_all(
+    given: list[str], model_of: ModelOf, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.atlas.engine.sums.SAMPLE_TOKENS", 100)
+    assert atlas_build.main(given) == 0
+    atlas, sample = in_memory(model_of("bert")), open_large(out).sample
+    assert 50 < len(sample.tokens) <= 100
+    assert sample.corpus_size == (len(atlas.tokens), len(TEXTS))
+    chosen = [place for place, text in enumerate(atlas.sentences) if text in sample.sentences]
+    expected = replace(as_stored(sample_of(atlas, chosen)), settings=sample.settings)
+    assert_same(sample, expected, tolerance=1e-5)
 
 
 def test_a_plan_counts_tokens_and_a_budget_draws_what_a_larger_one_draws_too(
@@ -505,13 +447,10 @@ with locked(Path(sys.argv[1])):
 
 
 def test_a_second_process_is_refused_until_the_first_is_done_or_dead(tmp_path: Path) -> None:
-    folder = tmp_path / "atlas.partial"
+    folder, command = tmp_path / "atlas.partial", [sys.executable, "-c", HOLD]
     for kill in (False, True):
         with subprocess.Popen(
-            [sys.executable, "-c", HOLD, str(folder)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
+            [*command, str(folder)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as other:
             assert other.stdout is not None
             assert other.stdin is not None
@@ -528,14 +467,15 @@ def test_a_second_process_is_refused_until_the_first_is_done_or_dead(tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_only_has_the_name_of_a_lock_stays(tmp_path: Path) -> None:
-    folder, own = tmp_path / "atlas.partial", tmp_path / "atlas.partial.lock"
+def test_a_file_or_link_that_only_has_the_name_of_a_lock_stays(tmp_path: Path) -> None:
+    own, link = tmp_path / "atlas.partial.lock", tmp_path / "other.partial.lock"
     own.write_text("mine")
-    with pytest.raises(BuildError, match="is not a lock of this command"), locked(folder):
-        pass
-    assert own.read_text() == "mine"
-    link = tmp_path / "other.partial.lock"
-    link.symlink_to(own)
-    with pytest.raises(BuildError, match="move it away"), locked(tmp_path / "other.partial"):
-        pass
-    assert link.is_symlink()
+    (tmp_path / "empty").touch()  # as a lock is
+    link.symlink_to(tmp_path / "empty")
+    for path in (own, link):
+        with (
+            pytest.raises(BuildError, match=r"is not a lock.* move it"),
+            locked(path.with_suffix("")),
+        ):
+            pass
+    assert (own.read_text(), link.is_symlink()) == ("mine", True)

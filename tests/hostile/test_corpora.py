@@ -14,7 +14,7 @@ from core.corpus.decoding import CorpusFileError
 from core.corpus.reading import choose, read_lines, read_table
 from core.corpus.sample import sample_sentences
 from core.model import choose_texts, estimate_texts, trace_by_length, trace_text
-from tests.atlas.corpora import read_words, trace_of
+from tests.atlas.files import read_words, trace_of
 from tests.hostile import little_memory
 from tests.model.bundled import loaded
 

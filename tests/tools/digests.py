@@ -1,17 +1,15 @@
 """What every page shows, as digests: taken before code is moved, and compared after.
 
-    python -m tests.tools.digests take before.json heatmap head_view
-    python -m tests.tools.digests compare before.json after.json
+    python -m tests.tools.digests shown.json heatmap head_view
 
-Every page and part is opened with an encoder, a decoder, an encoder-decoder (cross attention), a
-hybrid and a vision model. Every array of three or more numbers that a chart, a component or a table
-receives has a digest, at four significant digits. What a page still shows must be among what it
-showed before; what it no longer shows is not missed.
+writes the file, or, where there is one, says what these pages (all by default) show that it has
+not. Every page and part is opened with an encoder, a decoder, an encoder-decoder (cross attention),
+a hybrid and a vision model. Every array of three or more numbers that a chart, a component or a
+table receives has a digest, at four significant digits. What a page no longer shows is not missed.
 """
 
 from __future__ import annotations
 
-import argparse
 import base64
 import hashlib
 import json
@@ -31,9 +29,7 @@ from tests.model.sweep.tiny import build
 from tests.opening import open_app, prepared_site, visits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    Digests = dict[str, list[str]]  # by page and link
+    from collections.abc import Collection, Iterator
 
 TEXTS = (
     {"text": "Oh, this book? I've enjoyed it."},
@@ -82,12 +78,10 @@ def _arrays(value: object) -> Iterator[np.ndarray]:
         yield value
     elif isinstance(value, dict) and "bdata" in value:  # an array of Plotly
         yield np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
-    elif isinstance(value, dict):
-        yield from _arrays(list(value.values()))
     elif isinstance(value, list) and all(isinstance(each, int | float) for each in value):
         yield np.array(value, float)
-    elif isinstance(value, list):
-        for each in value:
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
             yield from _arrays(each)
 
 
@@ -96,10 +90,9 @@ def _digest(array: np.ndarray) -> str:
     return hashlib.sha256(text.replace("-0.000e+00", "0.000e+00").encode()).hexdigest()[:16]
 
 
-def take(pages: Iterable[str]) -> Digests:
-    """The digests of every part of these pages, with every kind of model and text or image."""
+def take(pages: Collection[str]) -> Iterator[tuple[str, list[str]]]:
+    """Links to every part of these pages, with every kind of model and input, and the digests."""
     build_missing()
-    taken = {}
     with prepared_site():
         for kind, model in LINKS.items():
             for page, part in visits("image" if kind == "vision" else "text"):
@@ -108,37 +101,17 @@ def take(pages: Iterable[str]) -> Digests:
                 options = {key: value for key, value in part.items() if key not in {"text", "pair"}}
                 for given in IMAGES if kind == "vision" else TEXTS:
                     link = {**model, **given, **options}
-                    name = f"{page} {json.dumps(link, ensure_ascii=False)}"
-                    taken[name] = digests(page, link)
-                    print(name, len(taken[name]), file=sys.stderr)
-    return taken
-
-
-def compare(before: Digests, after: Digests) -> int:
-    """Print which links show arrays that they did not show before; 0 when none does."""
-    new = {name: set(arrays) - set(before.get(name, [])) for name, arrays in after.items()}
-    for name, arrays in new.items():
-        if arrays:
-            print(f"{name}: {len(arrays)} of {len(after[name])} arrays are new")
-    shown, changed = sum(map(len, after.values())), sum(map(len, new.values()))
-    print(f"{shown - changed} of {shown} arrays of {len(after)} links are as before")
-    return int(changed > 0)
-
-
-def main() -> int:
-    """Take or compare."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["take", "compare"])
-    parser.add_argument("file", type=Path)
-    pages = [page.name for page in PAGES]
-    parser.add_argument("more", nargs="*", help=f"of these pages ({', '.join(pages)}); or a file")
-    options = parser.parse_args()
-    if options.what == "compare":
-        files = (options.file, Path(options.more[0]))
-        return compare(*(json.loads(file.read_text()) for file in files))
-    options.file.write_text(json.dumps(take(options.more or pages), indent=1))
-    return 0
+                    yield f"{page} {json.dumps(link, ensure_ascii=False)}", digests(page, link)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    file, taken = Path(sys.argv[1]), {}
+    before = json.loads(file.read_text("utf-8")) if file.exists() else None
+    for name, arrays in take(sys.argv[2:] or [page.name for page in PAGES]):
+        taken[name] = arrays
+        if before is None:
+            print(f"{name}: {len(arrays)}")
+        elif new := set(arrays) - set(before.get(name, [])):
+            print(f"{name}: {len(new)} of {len(arrays)} arrays are new")
+    if before is None:
+        file.write_text(json.dumps(taken, indent=1), "utf-8")

@@ -32,14 +32,7 @@ def test_a_network_of_novels_is_trained_and_opens(tmp_path: Path) -> None:
 
 def test_a_network_of_scenes_is_trained_and_opens(tmp_path: Path) -> None:
     small = scenes.Settings(
-        layers=2,
-        heads=2,
-        width=16,
-        inner=16,
-        batch=4,
-        scenes=8,
-        mosaics=4,
-        photographs=2,
+        layers=2, heads=2, width=16, inner=16, batch=4, scenes=8, mosaics=4, photographs=2
     )
     scenes.train(tmp_path, 60, small, max_steps=2)
     model = load(str(tmp_path))
@@ -52,12 +45,6 @@ def test_a_network_of_scenes_is_trained_and_opens(tmp_path: Path) -> None:
 @pytest.mark.nightly
 def test_every_benchmark_runs_to_its_end_and_counts_no_error() -> None:
     command = [sys.executable, "-m", "tests.tools.bench", "--smoke"]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    own = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -25,6 +25,7 @@ from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.Alert_pb2 import Alert
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ContextInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
@@ -39,9 +40,8 @@ if TYPE_CHECKING:
 
     Place = tuple[int, ...]  # the root (main, sidebar, ...), then the index in each container
 
-_PATIENCE_S = 120.0
+_PATIENCE_S = 300.0  # for an answer
 _OPENING_S = 60.0  # a server that loads its first model answers no handshake for seconds
-_RUNS_KEPT = 2  # for which a message is remembered, as ``global.maxCachedMessageAge`` has it
 _DONE = {ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_WITH_COMPILE_ERROR}
 _FRAME = {"window", "present"}  # their reports last; those of other components are triggers
 
@@ -56,7 +56,6 @@ class Answer:
 
     seconds: float  # from the request until the script had ended and all of it was here
     size: int  # bytes received in that time
-    arrived: Mapping[str, float]  # seconds until the first element of each key was here
 
 
 @dataclass(frozen=True)
@@ -106,16 +105,11 @@ class Element:
         elif self.kind == "bidi_component":
             state.json_value = json.dumps(value)
         elif self.kind == "button_group":
-            many = [value] if isinstance(value, str) else value
-            state.string_array_value.data[:] = map(self._known, many)
+            state.string_array_value.data[:] = [self._known(value)]
         elif self.kind == "checkbox":
             state.bool_value = value
-        elif self.kind in {"text_area", "text_input"}:
-            state.string_value = value
-        elif self.kind == "selectbox":
-            state.string_value = self._known(value)
-        else:
-            raise ValueError(f"{self.key} is a {self.kind}, which visitors cannot use")
+        else:  # a text, or one of the options
+            state.string_value = self._known(value) if self.kind == "selectbox" else value
         return state
 
     def _known(self, option: str) -> str:
@@ -130,7 +124,6 @@ class Visitor:
     Parameters
     ----------
     address : of the app on this machine, e.g. "http://127.0.0.1:8501".
-    patience : seconds to wait for an answer before TimeoutError.
     on_message : gets every message as it came, before it is read.
     name : what the address bar calls the server.
     headers : sent with the first request, as a proxy adds them.
@@ -140,24 +133,21 @@ class Visitor:
         self,
         address: str,
         *,
-        patience: float = _PATIENCE_S,
         on_message: Callable[[bytes], object] | None = None,
         name: str = "",
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self.address = address.rstrip("/")
-        self.patience = patience
         self.query = ""  # what stands behind the ? of the address now
         self.page = ""  # hash of the page's script
         self.failures: list[str] = []  # of the protocol: a page not found, a script with no syntax
         self._on_message, self._name, self._headers = on_message, name, headers or {}
         self._elements: dict[Place, Element] = {}
         self._states: dict[str, WidgetState] = {}
-        self._remembered: dict[str, tuple[ForwardMsg, int]] = {}  # by hash, with the run's number
-        self._run, self._runs = "", 0
+        self._remembered: dict[str, ForwardMsg] = {}  # by hash
+        self._run = ""
         self._fragments: frozenset[str] = frozenset()
         self._received = 0
-        self._asked, self._arrived = 0.0, dict[str, float]()
         self._connection: ClientConnection | None = None
         self._reader: asyncio.Task[None] | None = None
         self._answered: asyncio.Future[None] | None = None
@@ -208,10 +198,10 @@ class Visitor:
     async def set(self, key: str, value: Any) -> Answer:
         """Give the widget of that key a value, and wait for the answer.
 
-        A picker takes one of its options as the page writes it ("own"), a segmented control one or
-        a list of them, a switch a bool. What a component reports is a dict: its reports by name.
-        Raises KeyError, ValueError where the page has no such widget or option or it is switched
-        off (a person could not do it either), TimeoutError and ConnectionLostError.
+        A picker takes one of its options as the page writes it ("own"), a switch a bool. What a
+        component reports is a dict: its reports by name. Raises KeyError, ValueError where the page
+        has no such widget or option or it is switched off (a person could not do it either),
+        TimeoutError and ConnectionLostError.
         """
         element = self.find(key)
         state = element.state(value)
@@ -250,22 +240,19 @@ class Visitor:
 
     async def _ask(self, request: BackMsg) -> Answer:
         """Ask for a run of the script with all that was set; until its end is here."""
-        if self._connection is None:
-            raise ConnectionLostError("use the visitor in `async with`")
+        assert self._connection is not None
         self._describe(request.rerun_script)
         self._in_fragment = bool(request.rerun_script.fragment_id)
-        self._answered = asyncio.get_running_loop().create_future()
+        answered = self._answered = asyncio.get_running_loop().create_future()
         before, start = self._received, time.perf_counter()
-        self._asked, self._arrived = start, {}
         try:
             await self._connection.send(request.SerializeToString())
-            await asyncio.wait_for(self._answered, self.patience)
+            await asyncio.wait_for(answered, _PATIENCE_S)
         except ConnectionClosed as error:
             raise ConnectionLostError(str(error)) from error
         finally:
             self._answered = None
-        taken = time.perf_counter() - start
-        return Answer(taken, self._received - before, self._arrived)
+        return Answer(time.perf_counter() - start, self._received - before)
 
     def _describe(self, state: ClientState) -> None:
         """Fill in what every request carries."""
@@ -274,10 +261,8 @@ class Visitor:
             state.page_script_hash = self.page
         state.widget_states.widgets.extend(self._states.values())
         state.cached_message_hashes.extend(self._remembered)
-        state.context_info.timezone = "UTC"
-        state.context_info.locale = "en"
-        state.context_info.url = self.address
-        state.context_info.color_scheme = "light"
+        about = ContextInfo(timezone="UTC", locale="en", color_scheme="light", url=self.address)
+        state.context_info.MergeFrom(about)
 
     async def _read(self) -> None:
         """Take in messages until the connection ends."""
@@ -297,12 +282,11 @@ class Visitor:
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
         if kind == "ref_hash":
-            known, _ = self._remembered[message.ref_hash]
-            self._remembered[message.ref_hash] = known, self._runs
+            known = self._remembered[message.ref_hash]
             self._draw(tuple(message.metadata.delta_path), known.delta)
         elif kind == "delta":
             if message.metadata.cacheable:
-                self._remembered[message.hash] = message, self._runs
+                self._remembered[message.hash] = message
             self._draw(tuple(message.metadata.delta_path), message.delta)
         elif kind == "new_session":
             run = message.metadata.run
@@ -325,12 +309,10 @@ class Visitor:
     def _draw(self, place: Place, delta: Delta) -> None:
         """Put an element in its place; a new one ends what was inside of it, a container it."""
         if delta.WhichOneof("type") == "new_element":
-            for inside in [each for each in self._elements if each[: len(place)] == place]:
-                del self._elements[inside]
             kind = delta.new_element.WhichOneof("type") or "empty"
             element = Element(kind, getattr(delta.new_element, kind), delta.fragment_id, self._run)
-            self._elements[place] = element
-            self._arrived.setdefault(element.key, time.perf_counter() - self._asked)
+            others = {at: each for at, each in self._elements.items() if at[: len(place)] != place}
+            self._elements = {**others, place: element}
         elif delta.WhichOneof("type") == "add_block":
             self._elements.pop(place, None)
 
@@ -353,16 +335,9 @@ class Visitor:
             for name, state in self._states.items()
             if name in bodies and not getattr(bodies[name], "set_value", False)
         }
-        if not self._fragments:
-            self._runs += 1
-            oldest = self._runs - _RUNS_KEPT
-            self._remembered = {
-                hash_: entry for hash_, entry in self._remembered.items() if entry[1] >= oldest
-            }
-        waiting = self._answered is not None and not self._answered.done()
-        if waiting and (status in _DONE or self._in_fragment):
-            assert self._answered is not None
-            self._answered.set_result(None)
+        waiting = self._answered
+        if waiting and not waiting.done() and (status in _DONE or self._in_fragment):
+            waiting.set_result(None)
 
 
 def run_visit(visit: Coroutine[Any, Any, None]) -> None:

@@ -75,7 +75,7 @@ def visit(app: str, name: str = "", headers: dict[str, str] | None = None, **lin
     shown = []
 
     async def look() -> None:
-        async with Visitor(app, name=name, headers=headers, patience=300) as visitor:
+        async with Visitor(app, name=name, headers=headers) as visitor:
             await visitor.open("home", **link)
             for each in visitor.screen:
                 if each.kind == "selectbox" and each.body.label == "Model":

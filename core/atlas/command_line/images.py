@@ -20,10 +20,8 @@ _USABLE_SHARE = 0.6  # of the free memory: the rest is for the copy of a head th
 def files_of(folder: Path) -> list[Path]:
     """The images in a folder, by name; not those in folders inside of it.
 
-    Raises
-    ------
-    BuildError
-        When there is no such folder, no image in it, or a device or pipe with the name of one.
+    Raises `BuildError` when there is no such folder, no image in it, or a device or pipe with the
+    name of one.
     """
     if not folder.is_dir():
         raise BuildError(f"There is no folder {folder}.")
@@ -41,12 +39,8 @@ def atlas_of_images(
 ) -> Atlas:
     """The atlas of these files; one that is no image is left out, which `say` is told.
 
-    Everything is in memory until the file is written.
-
-    Raises
-    ------
-    BuildError
-        When no file can be opened, or the images need more memory than there is.
+    Everything is in memory until the file is written. Raises `BuildError` when no file can be
+    opened, or the images need more memory than there is.
     """
     vectors = _bytes_of_image(model)
     free = available_bytes()

@@ -130,10 +130,7 @@ def parts_folder(out: Path) -> Path:
 def locked(folder: Path) -> Iterator[None]:
     """Keep other processes from writing to a folder; the system drops the lock of a killed one.
 
-    Raises
-    ------
-    BuildError
-        When another process has it, or a file of the lock's name is not one: locks are empty.
+    Raises `BuildError` when another process has it, or a file of its name is no lock: one is empty.
     """
     from filelock import FileLock, Timeout
 

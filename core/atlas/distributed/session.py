@@ -43,10 +43,7 @@ def joined(address: str, workers: int | None = None, cores: int = 1) -> Iterator
         are cores for. More than the cluster has room for make one that can grow do so.
     cores : of each worker that has no GPU.
 
-    Raises
-    ------
-    ClusterError
-        When Ray is not installed, nothing answers at the address, or the cluster fails.
+    Raises `ClusterError` when Ray is not installed, nothing answers there, or the cluster fails.
     """
     os.environ |= {name: os.environ.get(name, value) for name, value in _SETTINGS.items()}
     try:

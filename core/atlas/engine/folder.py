@@ -86,8 +86,9 @@ class FolderStore:
         """
         if part is not None and part.patches:
             raise ValueError("an atlas of images is made in memory")
-        if part is not None and self.dtype == "float16":
-            part = replace(part, vectors=_halved(part.vectors))
+        if part is not None:
+            plain = CorpusVectors(part.vectors.queries, part.vectors.kv_keys)
+            part = replace(part, vectors=_halved(plain) if self.dtype == "float16" else plain)
         write_record(PartFile(part), self.path(index), math.inf, OWN_HEADER)
 
     def sums(self, index: int) -> Sums | None:

@@ -10,9 +10,8 @@ import argparse
 import os
 import sys
 import traceback
-from functools import partial
 from importlib.metadata import version
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import psutil
@@ -22,47 +21,37 @@ from tests.tools.bench.models import SMOKE_SETTING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Row: TypeAlias = "tuple[str, Callable[[], list[float]], str, float | None]"  # fields of a Bench
+# What is measured: its group, a colon, and what it is; what gives one value, or several of which
+# the median counts; "s", "MB" (10^6 bytes), "x" (a ratio) or "count" (of errors); and what the
+# median should not exceed, None for information.
+Bench: TypeAlias = "tuple[str, Callable[[], list[float]], str, float | None]"
 _DIGITS = {"s": 3, "MB": 1, "x": 3, "count": 0}  # of each unit, after the point
-
-
-class Bench(NamedTuple):
-    """One thing that is measured."""
-
-    name: str  # the group, a colon, what it is
-    measure: Callable[[], list[float]]  # one value, or several of which the median counts
-    unit: str  # "s", "MB" (10^6 bytes), "x" (a ratio) or "count" (of errors)
-    limit: float | None = None  # which the median should not exceed; None for information
 
 
 def table() -> list[Bench]:
     """All benchmarks; imported late, since ``--smoke`` sets their constants."""
-    from tests.tools.bench import atlas, classroom, models, pages
-    from tests.tools.bench.models import few
+    from tests.tools.bench import classroom, models, pages
 
-    phones = classroom.lesson
-    rows: list[Row] = [
+    phones, large = classroom.lesson, pages.large_atlas
+    rows: list[Bench] = [
         ("forward: traced / plain, 16 tokens", lambda: models.capture(16, 200), "x", 1.1),
         ("forward: traced / plain, 512 tokens", lambda: models.capture(512, 40), "x", 1.1),
-        ("effect: all heads / plain, 16 tokens", lambda: models.all_effects(16, 20), "x", 1.5),
-        ("effect: all heads / plain, 128 tokens", lambda: models.all_effects(128, 3), "x", 1.5),
         ("first: Home of a cold server", pages.starts, "s", 2.0),
         ("change: layer, 16 tokens", lambda: pages.screen_changes(16), "s", 0.6),
         ("change: layer, 512 tokens", lambda: pages.screen_changes(512), "s", 2.0),
         ("memory: a visitor of every page", pages.memory_of_every_page, "MB", 1000.0),
-        ("atlas: built", lambda: [atlas.built(atlas.LARGE).seconds], "s", None),
-        ("atlas: peak", lambda: [atlas.built(atlas.LARGE).peak_mb], "MB", 1500.0),
-        ("atlas: ratio of times / ratio of tokens", atlas.growth, "x", 1.15),
-        ("atlas: painted", lambda: atlas.shown().painted, "s", 5.0),
-        ("atlas: a frame while it is zoomed", lambda: atlas.shown().frames, "s", 0.05),
-        ("atlas: a search", lambda: atlas.shown().searches, "s", 2.0),
-        ("atlas: memory of the server for it", lambda: atlas.shown().memory_mb, "MB", 500.0),
+        ("atlas: built", lambda: large()["built"], "s", None),
+        ("atlas: peak", lambda: large()["peak"], "MB", 1500.0),
+        ("atlas: ratio of times / ratio of tokens", lambda: large()["growth"], "x", 1.15),
+        ("atlas: painted", lambda: large()["painted"], "s", 5.0),
+        ("atlas: a search", lambda: large()["searches"], "s", 2.0),
+        ("atlas: memory of the server for it", lambda: large()["memory"], "MB", 500.0),
         ("class: first picture", lambda: phones().pictures, "s", 3.0),
         ("class: 95th percentile", lambda: [np.quantile(phones().pictures, 0.95)], "s", 5.0),
         ("class: growth of memory", lambda: [classroom.coming_and_going().growth], "x", 1.05),
     ]
 
-    def of_class(name: str, met: Callable[[], classroom.Tally]) -> list[Row]:
+    def of_class(name: str, met: Callable[[], classroom.Tally]) -> list[Bench]:
         return [
             (f"class: {name}, errors", lambda: [float(len(met().errors))], "count", 0.0),
             (f"class: {name}, words of others", lambda: [float(len(met().foreign))], "count", 0.0),
@@ -73,10 +62,7 @@ def table() -> list[Bench]:
     rows += of_class(f"{classroom.PHONES} phones", phones)
     rows += of_class(f"{classroom.CROWD} without a pause", classroom.crowd)
     rows += of_class(f"{classroom.VISITS} visits", classroom.coming_and_going)
-    for view, tokens, limit in few(pages.SHOWN, pages.SHOWN[:1]):
-        name = f"view: {view}, {tokens} tokens"
-        rows.append((name, partial(pages.painted, view, tokens), "s", limit))
-    return [Bench(*row) for row in rows]
+    return rows
 
 
 def main() -> int:
@@ -88,35 +74,35 @@ def main() -> int:
     if arguments.smoke:
         os.environ[SMOKE_SETTING] = "1"
     benches = table()
-    groups = {bench.name.partition(":")[0] for bench in benches}
+    groups = {name.partition(":")[0] for name, *_ in benches}
     if unknown := set(arguments.groups) - groups:
         parser.error(f"there is no {unknown.pop()}; there are: {', '.join(sorted(groups))}")
     packages = ", ".join(f"{name} {version(name)}" for name in ("streamlit", "torch"))
     print(f"{packages}; {os.cpu_count()} cores, {psutil.virtual_memory().total / 1e9:.0f} GB")
     print("name: median [middle half of n measurements], limit, median / limit, load")
     wanted = arguments.groups or groups
-    good = [show(bench) for bench in benches if bench.name.partition(":")[0] in wanted]
+    good = [show(*bench) for bench in benches if bench[0].partition(":")[0] in wanted]
     return int(not all(good))
 
 
-def show(bench: Bench) -> bool:
+def show(name: str, measure: Callable[[], list[float]], unit: str, limit: float | None) -> bool:
     """Measure and print one line; False where it ends in an exception or has counted errors."""
     try:
-        values = bench.measure()
+        values = measure()
     except Exception:  # noqa: BLE001 - the others are still measured
-        print(bench.name, traceback.format_exc())
+        print(name, traceback.format_exc())
         return False
-    digits, median = _DIGITS[bench.unit], float(np.median(values))
-    text = f"{bench.name:<48} {median:>9.{digits}f} {bench.unit}"
+    digits, median = _DIGITS[unit], float(np.median(values))
+    text = f"{name:<48} {median:>9.{digits}f} {unit}"
     if len(values) > 1:
         low, high = np.percentile(values, [25, 75])
         text += f" [{low:.{digits}f} … {high:.{digits}f}, n={len(values)}]"
-    if bench.limit is not None:
-        verdict = "OVER" if median > bench.limit else "ok"
-        text += f"  limit {bench.limit:g}  {median / (bench.limit or 1):.2f} {verdict}"
+    if limit is not None:
+        verdict = "OVER" if median > limit else "ok"
+        text += f"  limit {limit:g}  {median / (limit or 1):.2f} {verdict}"
     # Well above the number of cores, something else was running: measure again.
     print(f"{text}  load {psutil.getloadavg()[0]:.1f}", flush=True)
-    return bench.unit != "count" or median == 0
+    return unit != "count" or median == 0
 
 
 if __name__ == "__main__":

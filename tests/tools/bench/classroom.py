@@ -15,14 +15,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, quote_plus
+from urllib.parse import quote_plus
 
 import numpy as np
 
 from core.ui.frame.first_row import EXAMPLES
 from core.ui.words.pages import TEXT_PAGES
-from tests.components.received import received
-from tests.tools.bench.models import MB, few, sentence_of
+from tests.tools.bench.models import few, sentence_of
 from tests.tools.bench.pages import running_app
 from tests.tools.visitor import ConnectionLostError, Visitor, run_visit
 
@@ -31,11 +30,10 @@ if TYPE_CHECKING:
 
 PHONES = few(40, 2)
 ARRIVAL_S, PAUSE_S, LESSON_S = few((5.0, 5.0, 60.0), (0.5, 0.5, 2.0))
-LINK = "head_view"  # the page of the link, with the text that every page begins with; its picture
+LINK = "heatmap"  # of the phones, with the text that every page begins with
 CROWD = few(40, len(TEXT_PAGES))  # the least visits every page, too
-PATIENCE_S = 300.0
 VISITS, FIRST_LOOK, TOGETHER = few((300, 50, 5), (4, 2, 2))
-_TRACEBACKS, _TRACEBACK_WIDTH = 5, 4000  # that are printed, and characters of each
+_SHOWN, _SHOWN_WIDTH = 5, 4000  # errors of a kind that are printed, and characters of each
 
 # One a visitor: a word that no page, model card or corpus of the project holds, and one token of
 # the bundled model, so that it shows whole in every picture of a text.
@@ -54,9 +52,6 @@ CHANGES = few(_USUAL, ("layer", "switch", "text"))
 _LEFT_ALONE = {"model", "corpus", "source", "projection", "example"}
 _PICKERS = {"selectbox", "button_group"}
 _LAYERS = 6  # of the bundled model
-# Of the head view, as it says it where the link leaves it out.
-_HEAD_VIEW = {"layer": "1", "pairs": "all", "weigh": "attention"}
-_NUMBERS = ("heads", "from", "to")  # of the head view
 
 
 @dataclass
@@ -65,7 +60,7 @@ class Tally:
 
     errors: list[str] = field(default_factory=list)  # each with the page and the visitor
     foreign: list[str] = field(default_factory=list)  # words of others, likewise
-    pictures: list[float] = field(default_factory=list)  # seconds until the link's was here
+    pictures: list[float] = field(default_factory=list)  # seconds until the link's page was here
     changes: list[float] = field(default_factory=list)  # seconds of every later answer
     peak_mb: float = 0.0
     growth: float = 0.0  # of memory, from an early visit to the last
@@ -85,12 +80,11 @@ class Plan:
 @cache
 def lesson() -> Tally:
     """A class of phones that open one link, each with its own haste; the same one every time."""
-    chance, plans = np.random.default_rng(0), []
-    for index in range(PHONES):
-        pauses = chance.exponential(PAUSE_S, size=round(LESSON_S / PAUSE_S)).tolist()
-        text, arrives = EXAMPLES[0][0], chance.uniform(0, ARRIVAL_S)
-        plans.append(Plan(LINK, WORDS[index], pauses, text, arrives))
-    return _meet([plans])
+    chance, changes, text = np.random.default_rng(0), round(LESSON_S / PAUSE_S), EXAMPLES[0][0]
+    pauses = chance.exponential(PAUSE_S, size=(PHONES, changes)).tolist()
+    arrivals = chance.uniform(0, ARRIVAL_S, PHONES)
+    people = zip(WORDS, pauses, arrivals, strict=False)
+    return _meet([[Plan(LINK, word, own, text, arrives) for word, own, arrives in people]])
 
 
 @cache
@@ -123,14 +117,12 @@ def _meet(groups: list[list[Plan]]) -> Tally:
 
             for group in groups:
                 run_visit(meet(group))
-                sizes.append(server.rss())
+                sizes.append(server.memory_mb("VmRSS"))
+            tally.peak_mb = server.memory_mb()
         log.seek(0)
-        text = log.read().decode(errors="replace")
-    for start in [match.start() for match in re.finditer("Traceback", text)][:_TRACEBACKS]:
-        print(text[start : start + _TRACEBACK_WIDTH])
-    for message in (*tally.errors[:_TRACEBACKS], *tally.foreign[:_TRACEBACKS]):
-        print(f"  {message}")
-    tally.peak_mb = server.peak / MB
+        _, *tracebacks = log.read().decode(errors="replace").split("Traceback")
+    for text in (*tracebacks[:_SHOWN], *tally.errors[:_SHOWN], *tally.foreign[:_SHOWN]):
+        print(f"  {text[:_SHOWN_WIDTH]}")
     tally.growth = sizes[-1] / sizes[min(FIRST_LOOK // TOGETHER, len(sizes)) - 1]
     return tally
 
@@ -151,11 +143,11 @@ async def visit(url: str, plan: Plan, tally: Tally) -> None:
 
     await asyncio.sleep(plan.arrives)
     try:
-        async with Visitor(url, patience=PATIENCE_S, on_message=look) as visitor:
+        async with Visitor(url, on_message=look) as visitor:
             text = text_of(word) if plan.text is None else plan.text
             first = await visitor.open(page, text=text)
             put_down(text)
-            tally.pictures.extend(first.arrived[key] for key in (LINK,) if key in first.arrived)
+            tally.pictures.append(first.seconds)
             for turn, pause in enumerate(plan.pauses):
                 await asyncio.sleep(pause)
                 key, value = _change(visitor, page, word, turn)
@@ -183,8 +175,8 @@ def _change(visitor: Visitor, page: str, word: str, turn: int) -> tuple[str, Any
     a picker.
     """
     kind = CHANGES[turn % len(CHANGES)]
-    if page == "head_view" and kind in {"layer", "head"}:
-        return "head_view", {"view": _head_view(visitor, kind, turn)}
+    if page == LINK and kind in {"layer", "head"}:  # by its stepper
+        return "place", {"view": {kind: str(1 + turn % _LAYERS)}}
     usable = {
         each.key: each
         for each in visitor.screen
@@ -194,23 +186,8 @@ def _change(visitor: Visitor, page: str, word: str, turn: int) -> tuple[str, Any
     if kind == "switch" and switches:
         return switches[turn % len(switches)], turn % 4 < 2
     pickers = [key for key, each in usable.items() if each.kind in _PICKERS and each.options]
-    pickers = [key for key in pickers if key == kind] or pickers
     if pickers and (kind in {"layer", "head"} or "text" not in usable):
-        key = pickers[turn % len(pickers)]
+        key = kind if kind in pickers else pickers[turn % len(pickers)]
         options = usable[key].options
         return key, options[turn % len(options)]
     return "text", text_of(word, 1 + turn)
-
-
-def _head_view(visitor: Visitor, kind: str, turn: int) -> dict[str, Any]:
-    """What the head view reports of itself after a click on a layer or a head."""
-    query = {key: values[0] for key, values in parse_qs(visitor.query).items()}
-    view: dict[str, Any] = {key: query.get(key, usual) for key, usual in _HEAD_VIEW.items()}
-    view["hide"] = query.get("hide") == "1"
-    view |= {key: [int(each) for each in query.get(key, "").split(",") if each] for key in _NUMBERS}
-    if kind == "layer":
-        view["layer"] = str(int(view["layer"]) % _LAYERS + 1)
-    else:
-        view["heads"] = [1 + turn]
-    sent = received(visitor.find("head_view").body.bytes)
-    return view | {"serial": sent["serial"]}

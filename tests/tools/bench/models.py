@@ -3,40 +3,29 @@
 from __future__ import annotations
 
 import os
-import time
-from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from timeit import timeit
+from typing import TypeVar
 
 import torch
+from transformers import AutoModel
 
-from core.model import DEFAULT_MODEL, effects
-from core.model.interventions.probe import probe_of
-from core.model.interventions.reference import reference_samples
+from core.model import DEFAULT_MODEL
 from core.model.opening.catalog import bundled_folder
-from core.model.opening.load import _quiet
 from core.model.running.tracing import trace_inputs
 from core.model.text.inputs import encode
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from transformers import PreTrainedModel
-
-    from core.model import LoadedModel
+from tests.model.bundled import loaded
 
 # Set by ``--smoke``, before the benchmarks are imported: of everything the least, for CI. It shows
 # that a benchmark still runs, and its figures mean nothing.
 SMOKE_SETTING = "HEADSCOPE_BENCH_SMOKE"
 SPECIAL_TOKENS = 2  # [CLS] and [SEP]
-MB = 1e6
 Extent = TypeVar("Extent")
 # Each is one entry of the vocabulary of bert-base-uncased.
-_TEXT = (
-    "my friend told me about this class and i love it so far she was right the brown book is "
-    "sleeping now while leaves fall in autumn near old houses where a small dog found another "
-    "planet behind some trees"
-)
-WORDS = _TEXT.split()
+WORDS = """
+    my friend told me about this class and i love it so far she was right the brown book is
+    sleeping now while leaves fall in autumn near old houses where a small dog found another
+    planet behind some trees
+""".split()  # noqa: SIM905
 
 
 def few(usual: Extent, least: Extent) -> Extent:
@@ -49,76 +38,26 @@ def sentence_of(tokens: int, start: int = 0) -> str:
     return " ".join(WORDS[(start + i) % len(WORDS)] for i in range(tokens - SPECIAL_TOKENS))
 
 
-@cache
-def loaded(name: str) -> LoadedModel:
-    """A model, loaded once."""
-    from core.model import load
-
-    return load(name)
-
-
-def ratios(task: Callable[[], object], plain: Callable[[], object], times: int) -> list[float]:
-    """Times of the task in times of the plain one, run by turns.
-
-    Whatever else the machine does falls on both alike. One round before does not count: first calls
-    allocate and choose algorithms.
-    """
-    taken = [(_seconds(task), _seconds(plain)) for _ in range(1 + times)]
-    return [own / other for own, other in taken[1:]]
-
-
-def _seconds(task: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    task()
-    return time.perf_counter() - start
-
-
-@cache
-def plain_network() -> PreTrainedModel:
-    """The bundled network as transformers loads it: stock attention, nothing recorded."""
-    from transformers import AutoModel
-
-    with _quiet():
-        network = AutoModel.from_pretrained(
-            bundled_folder(),
-            attn_implementation="sdpa",
-            dtype=torch.float32,
-            use_safetensors=True,
-            local_files_only=True,
-        )
-    network.config.use_cache = False
-    network.requires_grad_(requires_grad=False)
-    return network.eval()
-
-
 def capture(tokens: int, times: int) -> list[float]:
-    """A forward pass that records, to a Trace, in passes of the plain network, on the same ids."""
-    model, plain = loaded(DEFAULT_MODEL), plain_network()
+    """A forward pass that records, to a Trace, in passes of the network as transformers loads it.
+
+    They are run by turns: whatever else the machine does falls on both alike. One round before does
+    not count: first calls allocate and choose algorithms.
+    """
+    model = loaded(DEFAULT_MODEL)
+    plain = AutoModel.from_pretrained(bundled_folder(), dtype=torch.float32).eval()
     item = encode(model, sentence_of(tokens), None, None)
+    columns = {"input_ids": item.ids, "token_type_ids": item.segments}
+    inputs = {name: torch.tensor([each]) for name, each in columns.items()}
+    inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
 
     def run_plain() -> None:
         with torch.inference_mode():
-            plain(
-                input_ids=torch.tensor([item.ids]),
-                attention_mask=torch.tensor([[1] * len(item.ids)]),
-                token_type_ids=torch.tensor([item.segments]),
-            )
+            plain(**inputs)
 
-    return ratios(lambda: list(trace_inputs(model, [item])), run_plain, few(times, 2))
+    def run_traced() -> None:
+        list(trace_inputs(model, [item]))
 
-
-def all_effects(tokens: int, times: int) -> list[float]:
-    """The effects of all heads in batches, in as many plain passes batched alike."""
-    model, plain, text = loaded(DEFAULT_MODEL), plain_network(), sentence_of(tokens)
-    reference_samples(model)
-    probe = probe_of(model, text)
-    passes, copies = 1 + model.layers * model.heads, probe.copies
-    inputs = probe.inputs(copies)
-
-    def run_plain() -> None:
-        with torch.inference_mode():
-            for begin in range(0, passes, copies):
-                count = min(copies, passes - begin)
-                plain(**{name: each[:count] for name, each in inputs.items()})
-
-    return ratios(lambda: effects(model, text, draws=0), run_plain, few(times, 1))
+    rounds = range(1 + few(times, 2))
+    taken = [(timeit(run_traced, number=1), timeit(run_plain, number=1)) for _ in rounds]
+    return [own / other for own, other in taken[1:]]

@@ -1,85 +1,62 @@
-"""The app as a visitor meets it: a server with its memory, and Chromium on its pages."""
+"""The app as a visitor meets it in Chromium, a server with its memory, and large atlases."""
 
 from __future__ import annotations
 
 import atexit
-import shutil
+import os
+import re
 import subprocess
-import tempfile
-import threading
+import sys
 import time
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
-import psutil
-import torch
 from playwright.sync_api import sync_playwright
 
-from core.model.opening.catalog import bundled_folder
-from core.model.opening.load import _quiet
+from core.corpus.sample import sample_sentences
+from core.model import DEFAULT_MODEL
 from core.ui.words.pages import PAGES
-from tests.server import ARGUMENTS, find_chromium, running_process
-from tests.tools.bench.models import MB, few, sentence_of
+from tests.server import ARGUMENTS, ROOT, find_chromium, running_process
+from tests.tools.bench.models import few, sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from playwright.sync_api import Browser, Page
 
-SAMPLING_S = 0.02  # how often memory is looked at; loading a model takes 100 times as long
 PATIENCE_MS = 120_000  # of Playwright, for a busy machine
+ROUNDS, CHANGES = few(3, 1), few(15, 1)
+LAYERS = 6  # of the bundled model
+SMALL, LARGE = few((50_000, 1_000_000), (500, 1_000))  # tokens of atlases
+WORDS = ("she", "he", "the", "was", "and")[: few(None, 1)]
+_PLACE = TemporaryDirectory()  # of the atlases, until the end
 _IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 _AFTER_PAINT = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+_AT_THE_END = ExitStack()
+atexit.register(_AT_THE_END.close)
 
 
-@dataclass
-class Server:
-    """A running app; `peak` is its largest memory so far, in bytes."""
+class Server(NamedTuple):
+    """A running app on Linux; its address is without a slash at the end."""
 
-    url: str  # without a slash at the end
-    process: psutil.Process
-    peak: int = 0
+    url: str
+    pid: int
 
-    def rss(self) -> int:
-        """Resident memory of the server and its children, in bytes.
-
-        A child that has not begun its own program shares the server's memory.
-        """
-        total = 0
-        with suppress(psutil.NoSuchProcess):
-            own = self.process.cmdline()
-            total = self.process.memory_info().rss
-            for child in self.process.children(recursive=True):
-                with suppress(psutil.NoSuchProcess):  # one that has just ended
-                    total += child.memory_info().rss * (child.cmdline() != own)
-        self.peak = max(self.peak, total)
-        return total
+    def memory_mb(self, name: str = "VmHWM") -> float:
+        """Its largest memory so far, or with "VmRSS" what it is now, in 10^6 bytes."""
+        status = Path(f"/proc/{self.pid}/status").read_text("utf-8")
+        return int(status.split(f"{name}:")[1].split()[0]) * 1024 / 1e6
 
 
 @contextmanager
 def running_app(log: IO[bytes] | int = subprocess.DEVNULL, **environment: str) -> Iterator[Server]:
     """``streamlit run app.py``, which nobody has asked yet, until the end of the block."""
     with running_process(log, "--server.address=127.0.0.1", **environment) as (url, process):
-        server = Server(url, psutil.Process(process.pid))
-        ended = threading.Event()
-
-        def watch() -> None:
-            while not ended.wait(SAMPLING_S):
-                server.rss()
-
-        threading.Thread(target=watch, daemon=True).start()
-        try:
-            yield server
-        finally:
-            ended.set()
-
-
-_AT_THE_END = ExitStack()
-atexit.register(_AT_THE_END.close)
+        yield Server(url, process.pid)
 
 
 @cache
@@ -112,18 +89,8 @@ def visit() -> Iterator[Page]:
         context.close()
 
 
-@contextmanager
-def visit_home(server: Server, **parameters: str) -> Iterator[Page]:
-    """A new visitor on the first page, with the model loaded."""
-    with visit() as page:
-        page.goto(link(server, "home", **parameters))
-        page.locator(".chips li").first.wait_for()
-        wait_until_idle(page)
-        yield page
-
-
 def link(server: Server, name: str, **parameters: str) -> str:
-    """The address of a page of the app with its state; an empty name is the site's own address."""
+    """The address of a page of the app with its state."""
     return f"{server.url}/{name}?{urlencode(parameters)}"
 
 
@@ -138,42 +105,31 @@ def wait_for_picture(page: Page, drawn: str) -> None:
     page.evaluate(_AFTER_PAINT)
 
 
-STARTS, CHANGES = few(3, 1), few(15, 1)
-LAYERS = 6  # of the bundled model
-PICTURES = {
-    "home": ".st-key-home_arcs .sheet[data-drawn]",
-    "heatmap": "[role=grid] [role=gridcell]",
-}
-
-
 def starts() -> list[float]:
     """Seconds from a cold server's first answer until Home's picture is painted."""
-    return [_start() for _ in range(STARTS)]
-
-
-def _start() -> float:
-    with running_app() as server, visit() as page:
-        answered = time.monotonic()
-        page.goto(link(server, "home"), wait_until="commit")
-        wait_for_picture(page, PICTURES["home"])
-        return time.monotonic() - answered
+    seconds = []
+    for _ in range(ROUNDS):
+        with running_app() as server, visit() as page:
+            start = time.perf_counter()
+            page.goto(link(server, "home"), wait_until="commit")
+            wait_for_picture(page, ".st-key-home_arcs .sheet[data-drawn]")
+            seconds.append(time.perf_counter() - start)
+    return seconds
 
 
 def screen_changes(tokens: int) -> list[float]:
     """Seconds from the press on a layer until the heatmap's table of that layer is painted."""
+    seconds, text = [], sentence_of(tokens)
     with visit() as page:
-        text = sentence_of(tokens)
         page.goto(link(shared_app(), "heatmap", text=text, layer=str(LAYERS), head="mean"))
-        wait_for_picture(page, PICTURES["heatmap"])
-        return [_change_layer(page, 1 + change % LAYERS) for change in range(CHANGES)]
-
-
-def _change_layer(page: Page, layer: int) -> float:
-    wait_until_idle(page)
-    start = time.perf_counter()
-    page.get_by_role("combobox", name="Layer").select_option(str(layer))
-    wait_for_picture(page, f'[role=grid][aria-label*="layer {layer},"]')
-    return time.perf_counter() - start
+        wait_for_picture(page, "[role=grid] [role=gridcell]")
+        for layer in (1 + change % LAYERS for change in range(CHANGES)):
+            wait_until_idle(page)
+            start = time.perf_counter()
+            page.get_by_role("combobox", name="Layer").select_option(str(layer))
+            wait_for_picture(page, f'[role=grid][aria-label*="layer {layer},"]')
+            seconds.append(time.perf_counter() - start)
+    return seconds
 
 
 def memory_of_every_page() -> list[float]:
@@ -186,52 +142,53 @@ def memory_of_every_page() -> list[float]:
                 page.goto(link(server, target.name, **parameters))
                 page.get_by_role("heading", name=target.title).first.wait_for(state="attached")
                 wait_until_idle(page)
-        return [server.peak / MB]
-
-
-VISITS = few(3, 1)
-BERT_BASE = 12  # layers, and heads of each
-SIZES = {"hidden_size": few(768, 96), "intermediate_size": 64}  # what no view draws
-# As drawn, the scores would be so small that no line were strong enough to be drawn: longer
-# queries make attention about as sharp as BERT's. The least has shorter vectors.
-SHARPER = few(10.0, 80.0)
-# Title, and what is in the document once the picture is painted.
-VIEWS = {
-    "model_view": ("Model view", ".st-key-model_view [role=grid] canvas.sheet"),
-    "head_view": ("Head view", ".st-key-head_view canvas.sheet[data-drawn='12']"),
-}
-# View, tokens, seconds until it should be painted.
-SHOWN = (("head_view", few(128, 16), 1.0), ("model_view", 64, 1.2), ("model_view", 128, 2.0))
+        return [server.memory_mb()]
 
 
 @cache
-def _model() -> Path:
-    """A random BERT with the bundled model's tokenizer."""
-    from transformers import BertConfig, BertModel
+def large_atlas() -> dict[str, list[float]]:
+    """What it takes to build a large atlas, and for a visitor to follow its link and search it.
 
-    torch.manual_seed(0)
-    network, folder = BertModel(BertConfig(**SIZES)), Path(tempfile.mkdtemp()) / "bert-base-shaped"
-    with torch.no_grad():
-        for layer in network.encoder.layer:
-            layer.attention.self.query.weight *= SHARPER
-    with _quiet():
-        network.save_pretrained(folder)
-    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt", "special_tokens_map.json"):
-        shutil.copy(bundled_folder() / name, folder)
-    return folder
-
-
-def painted(view: str, tokens: int) -> list[float]:
-    """Seconds from the press on its name in the menu to its picture, by new visitors."""
-    title, drawn = VIEWS[view]
-    every_head = ",".join(map(str, range(1, BERT_BASE + 1)))
-    state = {"layer": str(BERT_BASE), "heads": every_head, "text": sentence_of(tokens)}
-    seconds = []
-    for _ in range(VISITS):
-        with visit_home(shared_app(), model=str(_model()), **state) as page:
+    Seconds, megabytes ("peak" of the command, "memory" of the server beyond a first page), and
+    "growth": the ratio of times over the ratio of tokens, of the large atlas and a small one.
+    """
+    (small, _), (large, peak) = _build(SMALL), _build(LARGE)
+    with running_app(HEADSCOPE_ATLASES=_PLACE.name) as server, visit() as page:
+        page.goto(link(server, "home"))
+        page.locator(".chips li").first.wait_for()  # by now the model is there
+        before, start, searches = server.memory_mb(), time.perf_counter(), []
+        page.goto(link(server, "atlas", corpus="prepared", prepared=str(LARGE)))
+        wait_for_picture(page, ".root[data-painted]")
+        painted = time.perf_counter() - start
+        box = page.get_by_role("textbox", name="Find")
+        for word in WORDS:
+            wait_until_idle(page)
+            box.fill(word)
             start = time.perf_counter()
-            menu = page.get_by_test_id("stSidebarNav")
-            menu.get_by_role("link", name=title, exact=True).click()
-            wait_for_picture(page, drawn)
-            seconds.append(time.perf_counter() - start)
-    return seconds
+            box.press("Enter")
+            page.wait_for_url(re.compile(rf"find={word}\b"))
+            wait_until_idle(page)
+            searches.append(time.perf_counter() - start)
+        memory = server.memory_mb() - before
+    growth = (large / LARGE) / (small / SMALL)
+    one = {"built": large, "peak": peak, "growth": growth, "painted": painted, "memory": memory}
+    return {"searches": searches, **{name: [value] for name, value in one.items()}}
+
+
+def _build(tokens: int) -> tuple[float, float]:
+    """``python -m core.atlas_build`` of so many tokens: its seconds, and its largest memory in MB.
+
+    Its corpus is the sample corpus over and over, each round with its number before every sentence.
+    """
+    out, corpus = (Path(_PLACE.name) / f"{tokens}.{ending}" for ending in ("atlas", "txt"))
+    rounds = range(1 + tokens // 5_000)  # one has over 5,000 tokens
+    texts = (f"{turn}. {text}\n" for turn in rounds for text in sample_sentences())
+    corpus.write_text("".join(texts), "utf-8")
+    command = [sys.executable, "-m", "core.atlas_build", "--model", DEFAULT_MODEL]
+    command += ["--corpus", str(corpus), "--out", str(out), "--tokens", str(tokens)]
+    start = time.perf_counter()
+    child = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        raise RuntimeError(f"the command line ended with status {status}")
+    return time.perf_counter() - start, usage.ru_maxrss * 1024 / 1e6

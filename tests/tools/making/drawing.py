@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,27 +20,6 @@ GREY = "grey"
 LUMA = np.array((0.299, 0.587, 0.114))
 
 
-@dataclass(frozen=True)
-class Paint:
-    """A colour."""
-
-    hue: float  # share of the circle as in HSV, 0 (red) to 1 (red again)
-    saturation: float  # 0 (grey) to 1 (as saturated as the brightness permits)
-    brightness: float  # luma, 0 (black) to 1 (white)
-
-    def rgb(self, lighter: float = 0.0) -> Floats:
-        """The sRGB values, (3,), 0 to 1, of the paint or of one that much lighter."""
-        brightness = min(max(self.brightness + lighter, 0.0), 1.0)
-        return mix(self.hue, self.saturation, brightness)
-
-    @property
-    def name(self) -> str:
-        """The nearest of `HUES`, or "grey"."""
-        if self.saturation < 0.2:
-            return GREY
-        return list(HUES)[round(self.hue * len(HUES)) % len(HUES)]
-
-
 def mix(hue: float | Floats, saturation: float | Floats, brightness: float | Floats) -> Floats:
     """SRGB values (..., 3), 0 to 1, that have exactly this HSV hue and this luma.
 
@@ -48,8 +28,6 @@ def mix(hue: float | Floats, saturation: float | Floats, brightness: float | Flo
 
     >>> mix(0.0, 1.0, 0.299).round(3).tolist()  # pure red has this luma
     [1.0, 0.0, 0.0]
-    >>> mix(0.0, 0.0, 0.299).round(3).tolist()
-    [0.299, 0.299, 0.299]
     """
     hue, saturation, brightness = (
         np.asarray(value, dtype=np.float64)[..., None] for value in (hue, saturation, brightness)
@@ -65,15 +43,11 @@ def mix(hue: float | Floats, saturation: float | Floats, brightness: float | Flo
 
 def _star(x: Floats, y: Floats) -> Floats:
     """Five points at distance 1, notches at distance 0.45."""
-    angle = np.arctan2(x, -y)
     sector = 2 * np.pi / 5
-    folded = np.abs((angle + sector / 2) % sector - sector / 2)  # 0 at a point, pi / 5 at a notch
-    radius = np.hypot(x, y)
-    along, across = radius * np.cos(folded), radius * np.sin(folded)
-    notch = 0.45 * np.array((np.cos(sector / 2), np.sin(sector / 2)))
-    edge = notch - np.array((1.0, 0.0))
-    normal = np.array((edge[1], -edge[0])) / np.hypot(*edge)
-    distance: Floats = (along - 1) * normal[0] + across * normal[1]
+    folded = np.abs((np.arctan2(x, -y) + sector / 2) % sector - sector / 2)  # 0 at a point
+    point = np.hypot(x, y) * np.exp(1j * folded) - 1
+    edge = 0.45 * np.exp(0.5j * sector) - 1
+    distance: Floats = (point * np.conj(edge)).imag / -np.abs(edge)
     return distance
 
 
@@ -97,40 +71,51 @@ TEXTURES = ("plain", "stripes", "checks", "dots", "noise")
 
 def texture_of(kind: str, x: Floats, y: Floats, generator: np.random.Generator) -> Floats:
     """A texture of period 1 from -1 (dark) to 1 (light); 0 if it is plain."""
-    if kind == "stripes":
-        return _wave(x)
-    if kind == "checks":
-        return _wave(x) * _wave(y)
+    across, down = (np.clip(4 * np.sin(2 * np.pi * each), -1, 1) for each in (x, y))  # soft squares
     if kind == "dots":
         return np.clip((0.3 - np.hypot(x - np.rint(x), y - np.rint(y))) * 10, -1, 1)
     if kind == "noise":  # on a lattice of half periods, the nearest for each pixel
         table = generator.uniform(-1, 1, (64, 64))
         return table[np.floor(2 * y).astype(int) % 64, np.floor(2 * x).astype(int) % 64]  # type: ignore[no-any-return]
-    return np.zeros_like(x)
-
-
-def _wave(x: Floats) -> Floats:
-    """A square wave of period 1 with soft edges."""
-    return np.clip(4 * np.sin(2 * np.pi * x), -1, 1)
+    return {"stripes": across, "checks": across * down}.get(kind, np.zeros_like(x))
 
 
 @dataclass(frozen=True)
 class Surface:
     """A painted texture. Lengths are shares of the picture's side."""
 
-    paint: Paint
+    hue: float  # share of the circle as in HSV, 0 (red) to 1 (red again)
+    saturation: float  # 0 (grey) to 1 (as saturated as the brightness permits)
+    brightness: float  # luma, 0 (black) to 1 (white)
     texture: str  # one of `TEXTURES`, and its length
     period: float
     depth: float  # how much lighter and darker the texture makes the paint, in brightness
     turn: float  # radians, clockwise; a texture turns with its thing
 
-    def colours(self, texture: Floats) -> Floats:
-        """The paint, lighter and darker where the texture says so, (..., 3)."""
-        step = np.abs(texture)[..., None]
-        towards = np.where(
-            texture[..., None] > 0, self.paint.rgb(self.depth), self.paint.rgb(-self.depth)
-        )
-        return self.paint.rgb() + step * (towards - self.paint.rgb())
+    @property
+    def hue_name(self) -> str:
+        """The nearest of `HUES`, or "grey"."""
+        return GREY if self.saturation < 0.2 else list(HUES)[round(self.hue * 6) % 6]
+
+    def rgb(self, lighter: float = 0.0) -> Floats:
+        """The sRGB values, (3,), 0 to 1, of the paint or of one that much lighter."""
+        return mix(self.hue, self.saturation, np.clip(self.brightness + lighter, 0, 1))
+
+    def turned(self, columns: Floats, rows: Floats) -> tuple[Floats, Floats]:
+        """The pixels of these columns and rows in its own directions, (row, column) each."""
+        cosine, sine = np.cos(self.turn), np.sin(self.turn)
+        across, down = columns[None], rows[:, None]
+        return across * cosine + down * sine, down * cosine - across * sine
+
+    def pattern(self, x: Floats, y: Floats, generator: np.random.Generator) -> Floats:
+        """Its texture at these places in its own directions."""
+        return texture_of(self.texture, x / self.period, y / self.period, generator)
+
+    def colours(self, pattern: Floats) -> Floats:
+        """The paint, lighter and darker where the pattern says so, (..., 3)."""
+        ends = self.rgb(self.depth), self.rgb(-self.depth)
+        towards = np.where(pattern[..., None] > 0, *ends) - self.rgb()
+        return self.rgb() + np.abs(pattern)[..., None] * towards
 
 
 @dataclass(frozen=True)
@@ -145,7 +130,7 @@ class Thing(Surface):
     @property
     def label(self) -> str:
         """Such as "red circle"."""
-        return f"{self.paint.name} {self.shape}"
+        return f"{self.hue_name} {self.shape}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +149,7 @@ class Scene:
     things: tuple[Thing, ...]
 
 
-# A ground is a surface and the paint that it grades into along its turn, or the same surface again.
+# A ground is a surface and the one that it grades into along its turn, or the same surface again.
 Ground = tuple[Surface, Surface]
 
 
@@ -172,32 +157,18 @@ def compose(ground: Ground, things: tuple[Thing, ...], side: int, seed: int) -> 
     """Draw a scene of `side` x `side` pixels; `seed` is for textures that are random."""
     generator = np.random.default_rng(seed)
     centres = (np.arange(side) + 0.5) / side
-    x, y = _turned(centres, centres, ground[0].turn)
-    period = ground[0].period
-    texture = texture_of(ground[0].texture, x / period, y / period, generator)
-    image = ground[0].colours(texture)
-    if ground[1] is not ground[0]:
-        grade = ((x - x.min()) / (x.max() - x.min()))[..., None]
-        image = image + grade * (ground[1].colours(texture) - image)
+    x, y = ground[0].turned(centres, centres)
+    pattern, grade = ground[0].pattern(x, y, generator), ((x - x.min()) / np.ptp(x))[..., None]
+    image = ground[0].colours(pattern)
+    image += grade * (ground[1].colours(pattern) - image)
     owner = np.zeros((side, side), dtype=np.uint8)
-    centres = np.arange(0.5, side, dtype=np.float64)
     for number, thing in enumerate(things, start=1):
-        x, y = _turned(centres - thing.x * side, centres - thing.y * side, thing.turn)
-        radius = thing.radius * side
-        distance = radius * SHAPES[thing.shape](x / radius, y / radius)  # in pixels
+        x, y = thing.turned(centres - thing.x, centres - thing.y)
+        distance = thing.radius * side * SHAPES[thing.shape](x / thing.radius, y / thing.radius)
         covered = np.clip(0.5 - distance, 0, 1)  # of each pixel, so that edges are smooth
-        period = thing.period * side
-        texture = texture_of(thing.texture, x / period, y / period, generator)
-        image += covered[..., None] * (thing.colours(texture) - image)
+        image += covered[..., None] * (thing.colours(thing.pattern(x, y, generator)) - image)
         owner[covered > 0.5] = number
     return Scene(np.rint(255 * image).astype(np.uint8), owner, things)
-
-
-def _turned(columns: Floats, rows: Floats, turn: float) -> tuple[Floats, Floats]:
-    """The pixels of these columns and rows in the directions of what is turned, (row, column)."""
-    cosine, sine = np.cos(turn), np.sin(turn)
-    across, down = columns[None], rows[:, None]
-    return across * cosine + down * sine, down * cosine - across * sine
 
 
 SIZES = (8, 8, 8, 16, 24)  # sides of the tiles in pixels; as small as a patch most often
@@ -207,28 +178,21 @@ def draw_mosaic(seed: int, side: int = 96, tile: int | None = None) -> NDArray[n
     """A mosaic of square tiles, uint8 (side, side, 3).
 
     Half of the mosaics take their tiles from three to eight paints; the others draw each tile's hue
-    and brightness anew. Hue and brightness are independent.
-
-    Parameters
-    ----------
-    tile : side of a tile in pixels; one of `SIZES` by default.
+    and brightness anew. Hue and brightness are independent. `tile` is the side of one in pixels,
+    one of `SIZES` by default.
     """
     generator = np.random.default_rng((seed, 18))
     tile = tile or int(generator.choice(SIZES))
     count = -(-side // tile)
-    if generator.random() < 0.5:
-        paints = _random_colours(generator, (int(generator.integers(3, 9)),))
-        colours = paints[generator.integers(0, len(paints), (count, count))]
-    else:
-        colours = _random_colours(generator, (count, count))
+    few = generator.random() < 0.5
+    shape = (int(generator.integers(3, 9)),) if few else (count, count)
+    # One in eight has no hue.
+    saturation = generator.uniform(0.4, 1, shape) * (generator.random(shape) > 1 / 8)
+    colours = mix(generator.random(shape), saturation, generator.uniform(0.08, 0.92, shape))
+    if few:
+        colours = colours[generator.integers(0, len(colours), (count, count))]
     image = np.kron(colours, np.ones((tile, tile, 1)))[:side, :side]
     return np.rint(255 * image).astype(np.uint8)
-
-
-def _random_colours(generator: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """Colours (..., 3), 0 to 1; one in eight has no hue."""
-    saturation = generator.uniform(0.4, 1, shape) * (generator.random(shape) > 1 / 8)
-    return mix(generator.random(shape), saturation, generator.uniform(0.08, 0.92, shape))
 
 
 SMALLEST, LARGEST = 0.08, 0.24  # radius of a thing, as a share of the picture's side
@@ -258,34 +222,43 @@ def random_scene(seed: int, side: int = 96) -> Scene:
             thing = replace(things[-1], radius=thing.radius)
         reach = 0.8 * thing.radius
         for x, y in generator.uniform(reach, 1 - reach, (TRIES, 2)):
-            thing = replace(thing, x=float(x), y=float(y))
-            if all(_is_apart(thing, other) for other in things):
-                things.append(thing)
+            gaps = [
+                np.hypot(x - each.x, y - each.y) / (thing.radius + each.radius) for each in things
+            ]
+            if min(gaps, default=1) > 0.9:  # they cover at most the edge of one another
+                things.append(replace(thing, x=float(x), y=float(y)))
                 break
     return compose(ground, tuple(things), side, seed)
 
 
-def _is_apart(thing: Thing, other: Thing) -> bool:
-    """Whether they cover at most the edge of one another."""
-    gap = np.hypot(thing.x - other.x, thing.y - other.y) / (thing.radius + other.radius)
-    return bool(gap > 0.9)
-
-
 def _random_ground(generator: np.random.Generator) -> Ground:
-    paints = []
-    for _ in range(2):
-        hue, grey = float(generator.random()), generator.random() < GREY_GROUND
-        saturation = 0.0 if grey else float(generator.uniform(0.3, 0.9))
-        paints.append(Paint(hue, saturation, float(generator.uniform(0.1, 0.9))))
+    paints = [
+        _random_paint(generator, generator.random(), GREY_GROUND, (0.3, 0.9), (0.1, 0.9))
+        for _ in range(2)
+    ]
     grades = generator.random() < 0.4
     surface = Surface(
-        paint=paints[0],
+        **paints[0],
         texture=_random_texture(generator),
-        period=float(generator.uniform(0.04, 0.2)),
-        depth=float(generator.uniform(0.03, 0.15)),
-        turn=float(generator.uniform(0, 2 * np.pi)),
+        period=generator.uniform(0.04, 0.2),
+        depth=generator.uniform(0.03, 0.15),
+        turn=generator.uniform(0, 2 * np.pi),
     )
-    return surface, replace(surface, paint=paints[1]) if grades else surface
+    return surface, replace(surface, **paints[grades])
+
+
+def _random_paint(
+    generator: np.random.Generator,
+    hue: float,
+    greys: float,
+    saturations: tuple[float, float],
+    brightnesses: tuple[float, float],
+) -> dict[str, Any]:
+    """Fields of a surface: this hue, or with the chance of `greys` none."""
+    grey = generator.random() < greys
+    saturation = 0.0 if grey else generator.uniform(*saturations)
+    brightness = generator.uniform(*brightnesses)
+    return {"hue": hue, "saturation": saturation, "brightness": brightness}
 
 
 def _random_texture(generator: np.random.Generator) -> str:
@@ -293,31 +266,23 @@ def _random_texture(generator: np.random.Generator) -> str:
 
 
 def _random_thing(generator: np.random.Generator, hues: Floats, ground: Ground) -> Thing:
-    """One of these hues; not yet in a free place."""
-    paint = _random_paint(generator, hues)
-    for _ in range(TRIES):
-        if all(_stands_out(paint, behind.paint) for behind in ground):
+    """One of these hues, not yet in a free place; it stands out from the ground if one can."""
+    for tried in range(1 + TRIES):
+        hue = (generator.choice(hues) + generator.uniform(-SPREAD, SPREAD)) % 1
+        paint = _random_paint(generator, hue, GREY_THINGS, (0.6, 1), (0.12, 0.88))
+        rgb = mix(**paint)
+        if tried == TRIES or all(
+            abs(paint["brightness"] - behind.brightness) > CONTRAST
+            or np.ptp(rgb - behind.rgb()) > 2 * CONTRAST
+            for behind in ground
+        ):
             break
-        paint = _random_paint(generator, hues)
     return Thing(
+        **paint,
         shape=str(generator.choice(list(SHAPES))),
-        paint=paint,
-        radius=float(generator.uniform(SMALLEST, LARGEST)),
-        turn=float(generator.uniform(0, 2 * np.pi)),
+        radius=generator.uniform(SMALLEST, LARGEST),
+        turn=generator.uniform(0, 2 * np.pi),
         texture=_random_texture(generator),
-        period=float(generator.uniform(0.04, 0.12)),
-        depth=float(generator.uniform(0.08, 0.2)),
+        period=generator.uniform(0.04, 0.12),
+        depth=generator.uniform(0.08, 0.2),
     )
-
-
-def _random_paint(generator: np.random.Generator, hues: Floats) -> Paint:
-    hue = float(generator.choice(hues) + generator.uniform(-SPREAD, SPREAD)) % 1
-    grey = generator.random() < GREY_THINGS
-    saturation = 0.0 if grey else float(generator.uniform(0.6, 1))
-    return Paint(hue, saturation, float(generator.uniform(0.12, 0.88)))
-
-
-def _stands_out(paint: Paint, behind: Paint) -> bool:
-    """Whether the paint differs from one behind it by `CONTRAST` in luma or chroma."""
-    difference = abs(paint.brightness - behind.brightness)
-    return difference > CONTRAST or float(np.ptp(paint.rgb() - behind.rgb())) > 2 * CONTRAST

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from tokenizers import ByteLevelBPETokenizer, Tokenizer, processors
 from torch.func import functional_call
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
@@ -54,26 +54,22 @@ def train_tokenizer(texts: Sequence[str], settings: Settings) -> PreTrainedToken
     The mark is special, so pages can hide it. A second text follows the first without a mark,
     since the network met marks only at the first position.
     """
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    trainer = trainers.BpeTrainer(
-        vocab_size=settings.vocabulary,
-        special_tokens=[DOCUMENT_MARK],
-        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    tokenizer = ByteLevelBPETokenizer(trim_offsets=True)
+    tokenizer.train_from_iterator(
+        texts,
+        settings.vocabulary,
+        min_frequency=0,
         show_progress=False,
+        special_tokens=[DOCUMENT_MARK],
     )
-    tokenizer.train_from_iterator(texts, trainer)
     template = processors.TemplateProcessing(
         single=f"{DOCUMENT_MARK} $A",
         pair=f"{DOCUMENT_MARK} $A $B:1",
         special_tokens=[(DOCUMENT_MARK, tokenizer.token_to_id(DOCUMENT_MARK))],
     )
-    tokenizer.post_processor = processors.Sequence(
-        [processors.ByteLevel(trim_offsets=True), template]
-    )
+    tokenizer.post_processor = processors.Sequence([tokenizer.post_processor, template])
     return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
+        tokenizer_object=tokenizer._tokenizer,
         bos_token=DOCUMENT_MARK,
         eos_token=DOCUMENT_MARK,
         model_max_length=settings.positions,
@@ -92,9 +88,7 @@ def new_network(settings: Settings, mark: int) -> GPT2LMHeadModel:
         n_head=settings.heads,
         n_embd=settings.width,
         activation_function="gelu_pytorch_tanh",  # GPT-2's own, as one fused operation
-        resid_pdrop=0.0,
-        embd_pdrop=0.0,
-        attn_pdrop=0.0,
+        **dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), 0.0),
         bos_token_id=mark,
         eos_token_id=mark,
         use_cache=False,
@@ -119,10 +113,9 @@ def read_stretches(path: Path) -> list[str]:
     """
     raw = path.read_bytes()
     text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8")
-    lines = [line.strip() for line in text.splitlines()]
     paragraphs = [
         _FOOTNOTE_MARK.sub("", line)
-        for line in lines
+        for line in map(str.strip, text.splitlines())
         if any(map(str.islower, line)) and not line.startswith(("CHAPTER", "*"))
     ]
     starts = range(0, len(paragraphs), STRETCH)
@@ -202,8 +195,7 @@ def train(
     data = windows(tokenizer.backend_tokenizer, stretches, settings.positions + 1)
     network = new_network(settings, tokenizer.bos_token_id)
 
-    def loss_of(step: int, elapsed: float) -> torch.Tensor:
-        del elapsed
+    def loss_of(step: int, _: float) -> torch.Tensor:
         return token_loss(network, examples_of_step(data, step, settings), {})
 
     late = settings.late_part * seconds
@@ -229,8 +221,7 @@ def learn_late_positions(
     table, first = network.transformer.wpe.weight, settings.window
     late = torch.nn.Parameter(table[first - 8 : first].mean(0).repeat(len(table) - first, 1))
 
-    def loss_of(step: int, elapsed: float) -> torch.Tensor:
-        del elapsed
+    def loss_of(step: int, _: float) -> torch.Tensor:
         rows = rows_of_step(data, step, settings.late_batch, settings.seed + 1)
         weights = {"transformer.wpe.weight": torch.cat([table[:first], late])}
         return token_loss(network, rows, weights)

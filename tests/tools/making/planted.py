@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from tests.model.planted import HEADS, LAYERS
 
@@ -36,10 +37,8 @@ def word_vectors() -> NDArray[np.float32]:
     Four dims of a word are 1 and four -1: a word meets itself with 8 and any other with 4 or less.
     The begin token is 1 everywhere, so it meets every word with 0; an unknown word is 0.
     """
-    codes = [
-        [1 if dim in chosen else -1 for dim in range(CODE_DIM)]
-        for chosen in itertools.combinations(range(CODE_DIM), CODE_DIM // 2)
-    ]
+    half = range(CODE_DIM), CODE_DIM // 2
+    codes = [[1 if dim in own else -1 for dim in half[0]] for own in itertools.combinations(*half)]
     words = [codes[_STRIDE * index % len(codes)] for index in range(len(VOCABULARY) - 2)]
     return np.array([[1] * CODE_DIM, [0] * CODE_DIM, *words], np.float32)
 
@@ -91,11 +90,8 @@ def writes(part: slice) -> Array:
 
 def one_step_back() -> Array:
     """Turns the vector of a position into that of the one before it, by `@` from the right."""
-    turn = _zeros(CODE_DIM, CODE_DIM)
-    for circle, angle in enumerate(_TURNS):
-        cos, sin = np.cos(angle), np.sin(angle)
-        turn[2 * circle : 2 * circle + 2, 2 * circle : 2 * circle + 2] = [[cos, -sin], [sin, cos]]
-    return turn
+    circles = zip(np.cos(_TURNS), np.sin(_TURNS), strict=True)
+    return block_diag(*([[cos, -sin], [sin, cos]] for cos, sin in circles)).astype(np.float32)
 
 
 def idle(generator: np.random.Generator) -> Head:
@@ -131,10 +127,8 @@ def network(seed: int, planted: Mapping[tuple[int, int], Head]) -> dict[str, Arr
     named["lm_head.weight"][2:, PREDICTION] = _GAIN * word_vectors()[2:]
     for layer in range(LAYERS):
         name = f"transformer.h.{layer}"
-        heads = []
-        for head in range(HEADS):
-            drawn = idle(generator)
-            heads.append(planted.get((layer + 1, head + 1), drawn))
+        drawn = [idle(generator) for _ in range(HEADS)]
+        heads = [planted.get((layer + 1, 1 + head), each) for head, each in enumerate(drawn)]
         read = np.hstack([each[part] for part in ("query", "key", "value") for each in heads])
         named |= _norm(f"{name}.ln_1") | _norm(f"{name}.ln_2")
         named |= {

@@ -44,22 +44,14 @@ PURE = [(1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 1, 1), (0, 0, 1), (1, 0, 1), (0, 0,
 
 
 class Pictures(NamedTuple):
-    """Pictures and their labels.
+    """Pictures and their labels; a mosaic or a photograph has no names and no outline."""
 
-    Attributes
-    ----------
-    pixels : uint8 (picture, side, side, 3), sRGB.
-    names : bool (picture, hue, shape), whether it shows such a thing; none for a mosaic or a
-        photograph.
-    shown : int8 (picture, row, column), what a patch shows: GROUND, 1 + the number of a shape that
-        covers most of it, or UNKNOWN.
-    outline : bool (picture, side, side), which pixels show things; none of a mosaic or photograph.
-    """
-
-    pixels: NDArray[np.uint8]
-    names: NDArray[np.bool_]
+    pixels: NDArray[np.uint8]  # (picture, side, side, 3), sRGB
+    names: NDArray[np.bool_]  # (picture, hue, shape), whether it shows such a thing
+    # (picture, row, column), what a patch shows: GROUND, 1 + the number of a shape that covers most
+    # of it, or UNKNOWN
     shown: NDArray[np.int8]
-    outline: NDArray[np.bool_]
+    outline: NDArray[np.bool_]  # (picture, side, side), which pixels show things
 
 
 def stacked(rows: Iterable[tuple[NDArray[Any], ...]]) -> Pictures:
@@ -73,12 +65,10 @@ def labelled(seed: int) -> tuple[NDArray[Any], ...]:
     names, shapes = np.zeros((len(HUE_NAMES), len(SHAPE_NAMES)), dtype=bool), [GROUND]
     for thing in scene.things:
         shape = SHAPE_NAMES.index(thing.shape)
-        names[HUE_NAMES.index(thing.paint.name), shape] = True
+        names[HUE_NAMES.index(thing.hue_name), shape] = True
         shapes.append(1 + shape)
     grid = np.array(shapes)[scene.owner].reshape(GRID, PATCH, GRID, PATCH)
-    shares = np.stack(
-        [(grid == what).mean(axis=(1, 3)) for what in range(1 + len(SHAPE_NAMES))], axis=-1
-    )
+    shares = np.eye(1 + len(SHAPE_NAMES))[grid].mean(axis=(1, 3))
     shown = np.where(shares.max(axis=-1) > 0.6, shares.argmax(axis=-1), UNKNOWN)
     return scene.pixels, names, shown.astype(np.int8), scene.owner > 0
 
@@ -110,18 +100,13 @@ def varied(pictures: Pictures, generator: np.random.Generator) -> Pictures:
     count, rows = len(pictures.pixels), []
     turns, orders = generator.integers(0, 8, count), generator.integers(0, 6, count)
     for *row, turn, order in zip(*pictures, turns, orders, strict=True):
-        pixels, shown, outline = (_turned(row[part], turn) for part in (0, 2, 3))
+        turned = [np.rot90(row[part], turn % 4) for part in (0, 2, 3)]
+        pixels, shown, outline = (each[:, ::-1] if turn >= 4 else each for each in turned)
         channels = ORDERS[order]
         after = [tuple(colour[channel] for channel in channels) for colour in PURE]
         names = row[1][[after.index(colour) for colour in PURE]]
         rows.append((pixels[..., channels], names, shown, outline))
     return stacked(rows)
-
-
-def _turned(grid: NDArray[Any], turn: int) -> NDArray[Any]:
-    """One of the eight ways to lay a square on itself."""
-    grid = np.rot90(grid, turn % 4)
-    return grid[:, ::-1] if turn >= 4 else grid
 
 
 # How alike two hues or two brightnesses have to be: exp(HUE_SHARPNESS (cos(difference) - 1)), half
@@ -162,22 +147,16 @@ def related(colours: NDArray[np.float32]) -> tuple[torch.Tensor, torch.Tensor]:
     places = torch.cartesian_prod(line, line).expand(len(lightness), -1, -1) / UNIT
     of_hue = torch.cat([lightness[..., None] / UNIT, places], dim=-1)
     of_brightness = torch.cat([chroma / CHROMA_UNIT, places], dim=-1)
-    answers = torch.cat([_deviation(alike, of_hue), _deviation(as_bright, of_brightness)], dim=-1)
-    counts = torch.ones_like(answers)
-    counts[..., :3] = clear[..., None]
-    return answers, counts
-
-
-def _deviation(weights: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    """Weighted means (picture, patch, value), less the plain mean of the picture."""
-    means = weights @ values / weights.sum(-1, keepdim=True)
-    return means - values.mean(1, keepdim=True)
+    answers = [
+        weights @ values / weights.sum(-1, keepdim=True) - values.mean(1, keepdim=True)
+        for weights, values in ((alike, of_hue), (as_bright, of_brightness))
+    ]
+    counts = torch.cat([clear[..., None].expand_as(of_hue), torch.ones_like(of_brightness)], dim=-1)
+    return torch.cat(answers, dim=-1), counts
 
 
 # Of each wave that tells a patch its place at the start; a patch's pixels begin about as long.
 PLACE_LENGTH = 0.2
-
-
 # Shares of scenes, mosaics and photographs in a batch, and weights of the parts of the task. Early
 # on, for that share of the time, heads form that go by hue, brightness and place: within minutes;
 # shapes take the rest.
@@ -211,9 +190,6 @@ def new_network(settings: Settings) -> ViTForImageClassification:
         num_hidden_layers=settings.layers,
         num_attention_heads=settings.heads,
         intermediate_size=settings.inner,
-        hidden_act="gelu",
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
         initializer_range=0.04,
         image_size=SIDE,
         patch_size=PATCH,
@@ -221,7 +197,9 @@ def new_network(settings: Settings) -> ViTForImageClassification:
         label2id={label: number for number, label in enumerate(LABELS)},
     )
     network = ViTForImageClassification(config)
-    network.vit.embeddings.position_embeddings.data[0, 1:] = PLACE_LENGTH * _waves(settings.width)
+    embeddings = network.vit.embeddings
+    embeddings.position_embeddings.data[0, 1:] = PLACE_LENGTH * _waves(settings.width)
+    embeddings.mask_token = torch.nn.Parameter(torch.zeros(1, 1, settings.width))
     return network
 
 
@@ -243,11 +221,9 @@ def new_answers(settings: Settings) -> torch.nn.ModuleDict:
     """What reads the answers off the patches in training; none of it is part of the model."""
     sizes = {"relate": RELATED, "restore": 3 * PATCH**2, "shape": 1 + len(SHAPE_NAMES)}
     sizes["outline"] = PATCH**2
-    answers = torch.nn.ModuleDict(
+    return torch.nn.ModuleDict(
         {name: torch.nn.Linear(settings.width, size) for name, size in sizes.items()}
     )
-    answers.register_parameter("mask", torch.nn.Parameter(torch.zeros(1, 1, settings.width)))
-    return answers
 
 
 GROUND_WEIGHT = 0.2  # of a patch of ground among those of shapes: there are five times as many
@@ -261,14 +237,8 @@ def losses_of(
 ) -> dict[str, torch.Tensor]:
     """Mean loss of each part of the task; `masked` is bool (picture, patch)."""
     pixels = torch.from_numpy(batch.pixels).float() / 255
-    embeddings = network.vit.embeddings
-    hidden = embeddings.patch_embeddings((pixels.permute(0, 3, 1, 2) - 0.5) / 0.5)
-    hidden = torch.where(masked[..., None], answers.mask, hidden)
-    marks = embeddings.cls_token.expand(len(hidden), -1, -1)
-    hidden = torch.cat([marks, hidden], dim=1) + embeddings.position_embeddings
-    for layer in network.vit.layers:
-        hidden = layer(hidden)
-    hidden = network.vit.layernorm(hidden)
+    scaled = (pixels.permute(0, 3, 1, 2) - 0.5) / 0.5
+    hidden = network.vit(scaled, bool_masked_pos=masked).last_hidden_state
     names = network.classifier(hidden[:, 0])
     read = {name: part(hidden[:, 1:]) for name, part in answers.items()}
     cells = cells_of(pixels)
@@ -304,11 +274,8 @@ def train(
     """Train until the time is over, or `max_steps` are done; write the model."""
     mosaics = (draw_mosaic(seed, SIDE) for seed in range(settings.mosaics))
     photographs = crop_photographs(settings.photographs, settings.seed)
-    kinds = (
-        stacked(map(labelled, range(settings.scenes))),
-        stacked(map(unlabelled, mosaics)),
-        stacked(map(unlabelled, photographs)),
-    )
+    kinds = [stacked(map(labelled, range(settings.scenes)))]
+    kinds += [stacked(map(unlabelled, each)) for each in (mosaics, photographs)]
     network, answers = new_network(settings), new_answers(settings)
     weights = [*network.parameters(), *answers.parameters()]
 
@@ -325,10 +292,10 @@ def train(
         return torch.stack([parts[name] * loss for name, loss in losses.items()]).sum()
 
     fit(weights, loss_of, settings, seconds, max_steps)
+    network.vit.embeddings.mask_token = None
     network.to(torch.float16).save_pretrained(folder)
-    size = {"height": SIDE, "width": SIDE}
-    kind = "ViTImageProcessor"
-    write_processor(folder, image_processor_type=kind, size=size, image_std=[0.5] * 3)
+    settings_of = {"image_processor_type": "ViTImageProcessor", "image_std": [0.5] * 3}
+    write_processor(folder, size={"height": SIDE, "width": SIDE}, **settings_of)
 
 
 if __name__ == "__main__":
