@@ -105,3 +105,4 @@ def test_nearest_rows_are_those_of_a_plain_search(metric: str) -> None:
     exact = cdist(rows, rows, metric)
     np.testing.assert_array_equal(indices, np.argsort(exact, axis=1)[:, :6])
     np.testing.assert_allclose(distances, np.sort(exact, axis=1)[:, :6], atol=1e-6)
+    assert not distances[:, 0].any()

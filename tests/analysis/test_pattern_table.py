@@ -25,7 +25,7 @@ from tests.analysis.traces import (
 )
 
 SENTENCE = spelled("[CLS] red , Red car . [SEP]")
-WORDS = plain_tokens(*"the cat saw the dog near a cat and the dog saw the cat".split())
+WORDS = spelled("the cat saw the dog near a cat and the dog saw the cat")
 
 
 def one_head(matrix: np.ndarray, tokens: tuple[Token, ...] | None = None) -> Trace:
