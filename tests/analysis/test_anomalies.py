@@ -71,8 +71,8 @@ def test_what_each_key_takes_and_gives_is_summed_over_queries(trace: Trace, whic
         relative_entropy = entropy(weights, axis=1)[counts > 1] / np.log(counts[counts > 1])
         assert row["entropy"] == pytest.approx(relative_entropy.mean(), rel=1e-5)
         beside = [weights.diagonal(-1).mean(), weights.diagonal().mean()]  # of no later token
-        expected = math.nan if across else max(beside)
-        assert row["offset_attention"] == pytest.approx(expected, nan_ok=True)
+        largest = math.nan if across else max(beside)
+        assert row["offset_attention"] == pytest.approx(largest, nan_ok=True)
         q, k = (np.linalg.norm(each[place], axis=-1) for each in (trace.queries, trace.keys))
         lengths = q.mean(), k.mean(), q.mean() - k.mean(), np.log2(np.median(q) / np.median(k))
         names = ["query_norm", "key_norm", "norm_difference", "norm_log_ratio"]
@@ -278,7 +278,7 @@ def test_only_values_under_a_tenth_of_the_median_are_nearly_zero(
     null = {"null attention"} if share else set()
     assert attention_flags(row) == {"first-token sink"} | null
     assert row["null_attention"] == pytest.approx(share, abs=1e-5)
-    reason = FLAGS["null attention"].explain(row)
+    reason = FLAGS["null attention"].explain(row.to_dict())
     assert f"{100 * share:.0f}\N{NO-BREAK SPACE}% of its attention goes to values" in reason
 
 
@@ -357,7 +357,7 @@ def test_heads_from_one_distribution_are_not_unusual() -> None:
     assert list(table["unusual"]) == [0.0] * 12
     assert flagged(table).empty
     # All heads odd alike: nothing tells one from the others.
-    table = anomaly_table(replace(trace, kv_keys=trace.kv_keys / 16))
+    table = anomaly_table(replace(trace, kv_keys=trace.kv_keys / np.float32(16)))
     assert (table["flags"] != "").all()
     assert (table["unusual_by"] == "").all()
     assert table["unusual"].max() < OUTLIER

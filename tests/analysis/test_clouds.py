@@ -71,7 +71,8 @@ def test_stages_translate_then_scale_and_the_fourth_takes_the_search(capybara: T
     result = stage_vectors(capybara, 3, 1, scaling, search)
     assert list(result) == list(expected)
     for stage, sides in expected.items():
-        np.testing.assert_allclose(result[stage], sides, rtol=1e-6, atol=1e-6)  # type: ignore[index]
+        found = np.array(result[stage])  # type: ignore[index]
+        np.testing.assert_allclose(found, sides, rtol=1e-6, atol=1e-6)
     ones = np.ones((1, 2, 4, 3))
     trace = made_trace(ones, ones)
     alike = search_layer(trace, 0)  # finds no a and c

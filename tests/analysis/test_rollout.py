@@ -84,14 +84,6 @@ def test_a_token_that_nothing_reaches_comes_from_itself_along_one_line() -> None
     assert np.argwhere(paths.kept).tolist() == [[layer, TARGET, TARGET] for layer in range(LAYERS)]
 
 
-def test_with_half_attention_and_half_identity_relevance_is_the_rollout() -> None:
-    trace = trace_with_attention(random_weights(1, LAYERS, 2, TOKENS))
-    halves = [(trace.attention(at).mean(axis=0) + np.eye(TOKENS)) / 2 for at in range(LAYERS)]
-    paths = follow_paths(np.stack(halves).astype(np.float32), TARGET)
-    rolled = overall_attention(trace, "rollout")
-    np.testing.assert_allclose(paths.relevance[0], rolled[TARGET], atol=1e-6)
-
-
 def test_under_uniform_attention_a_token_keeps_its_share_and_spreads_the_rest(
     mixing: Array,
 ) -> None:

@@ -31,7 +31,7 @@ from core.analysis.query_key.scaling import (
 )
 from core.model import load, trace_text
 from core.model.trace import Layer, Trace
-from tests.analysis.test_joint_embedding import DEGENERATE
+from tests.analysis.test_projections import DEGENERATE
 from tests.analysis.traces import additive, clouds, made_trace
 
 DISTANCES: tuple[Distance, ...] = get_args(Distance)
