@@ -1,4 +1,4 @@
-"""The heatmap's numbers against pandas done by hand."""
+"""The heatmap's numbers and the tiles of all heads, against NumPy and pandas."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from core.analysis.attention_table import Head, Layer, Values, attention_table
 from core.analysis.csv_text import to_csv
 from core.analysis.model_map import (
     MAX_BYTES,
-    ModelMap,
     PairFilter,
     largest_of_blocks,
     max_cells,
@@ -33,16 +32,12 @@ from tests.analysis.traces import (
 )
 
 if TYPE_CHECKING:
-    from core.model.trace import Array, Trace
+    from core.model.trace import Array
 
 CAPYBARA = spelled("[CLS] the cap ##y ##bara the [SEP]")
 NAMES = ["[CLS]", "the", "cap", "##y", "##bara", "the₂", "[SEP]"]
 WEIGHTS = random_weights(7, layers=3, heads=4, size=7)
 TRACE = trace_with_attention(WEIGHTS, CAPYBARA)
-
-
-def frame_of(weights: np.ndarray) -> pd.DataFrame:
-    return pd.DataFrame(weights, index=NAMES, columns=NAMES)
 
 
 @pytest.mark.parametrize(
@@ -65,9 +60,9 @@ def test_a_table_is_of_one_head_or_summarises_heads_then_layers(
     layer: Layer, head: Head, expected: np.ndarray, where: str
 ) -> None:
     table = attention_table(TRACE, layer, head)
-    pd.testing.assert_frame_equal(
-        table.frame(), frame_of(expected), atol=1e-6, check_names=False, check_dtype=False
-    )
+    frame = table.frame()
+    assert [list(frame.index), list(frame.columns)] == [NAMES, NAMES]
+    np.testing.assert_allclose(frame, expected, atol=1e-6)
     assert table.where == where
     assert table.rows_sum_to_one == (head != "max")
     np.testing.assert_allclose(table.row_sums, expected.sum(axis=1), atol=1e-5)
@@ -75,9 +70,8 @@ def test_a_table_is_of_one_head_or_summarises_heads_then_layers(
 
 
 def test_hiding_special_tokens_drops_their_rows_and_columns() -> None:
-    shown = frame_of(WEIGHTS[0, 0]).iloc[1:6, 1:6]
     table = attention_table(TRACE, 0, 0, hide_special=True)
-    np.testing.assert_allclose(table.values, shown.to_numpy(), atol=1e-6)
+    np.testing.assert_allclose(table.values, WEIGHTS[0, 0, 1:6, 1:6], atol=1e-6)
     assert table.rows.labels == ("the", "cap", "##y", "##bara", "the₂")
     assert table.hidden == 2
     assert not table.rows_sum_to_one
@@ -85,14 +79,10 @@ def test_hiding_special_tokens_drops_their_rows_and_columns() -> None:
 
 @pytest.mark.parametrize("head", [1, "max"])
 def test_words_take_the_mean_of_rows_and_the_sum_of_columns_in_each_head(head: Head) -> None:
-    groups = [[0], [1], [2, 3, 4], [5], [6]]
-    by_hand = np.array(
-        [
-            [[weights[np.ix_(a, b)].sum(axis=1).mean() for b in groups] for a in groups]
-            for weights in WEIGHTS[1]
-        ]
-    )
-    expected = by_hand.max(axis=0) if head == "max" else by_hand[head]
+    pieces = np.zeros((5, 7))
+    pieces[[0, 1, 2, 2, 2, 3, 4], range(7)] = 1
+    of_heads = (pieces / pieces.sum(axis=1, keepdims=True)) @ WEIGHTS[1] @ pieces.T
+    expected = of_heads.max(axis=0) if head == "max" else of_heads[head]
     table = attention_table(TRACE, 1, head, words=True)
     assert table.rows.labels == ("[CLS]", "the", "capybara", "the₂", "[SEP]")
     np.testing.assert_allclose(table.values, expected, atol=1e-5)
@@ -121,17 +111,14 @@ def test_a_causal_model_permits_no_later_key_in_attention_as_in_scores(
 def test_cross_attention_has_its_own_tokens_down_and_across() -> None:
     trace = crossing(5, 3, keys=("a", "##b", "c", "[SEP]"), queries=("[CLS]", "x", "##y"))
     weights = trace.attention(1, 0)
-    assert weights.shape == (3, 4)
     table = attention_table(trace, 1, 0, hide_special=True)
     assert (table.rows.labels, table.columns.labels) == (("x", "##y"), ("a", "##b", "c"))
     np.testing.assert_array_equal(table.values, weights[1:, :3])
     assert table.hidden == 2
     merged = attention_table(trace, 1, 0, words=True)
     assert (merged.rows.labels, merged.columns.labels) == (("[CLS]", "xy"), ("ab", "c", "[SEP]"))
-    np.testing.assert_allclose(merged.row_sums[1], 1, rtol=1e-5)
-    np.testing.assert_allclose(
-        merged.column_sums[0], weights[:, :2].sum(axis=1) @ [1, 0.5, 0.5], rtol=1e-5
-    )
+    columns = np.column_stack([weights[:, :2].sum(axis=1), weights[:, 2:]])
+    np.testing.assert_allclose(merged.values, [columns[0], columns[1:].mean(axis=0)], rtol=1e-5)
     assert table.frame().shape == (2, 3)
 
 
@@ -179,28 +166,25 @@ def in_steps(weights: Array) -> Array:
     return 255 * np.sqrt(weights.astype(np.float64))
 
 
-def mapped(trace: Trace, pairs: PairFilter = "all", **options: bool) -> ModelMap:
-    result = model_map(trace, pairs=pairs, **options)
-    assert result is not None
-    return result
+SIDES = st.integers(1, 9)
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 4), st.integers(1, 4))
+@given(SIDES, SIDES, st.integers(1, 4), st.integers(1, 4))
 def test_a_cell_is_the_largest_weight_of_its_block(
     rows: int, columns: int, down: int, across: int
 ) -> None:
     weights = np.random.default_rng(rows).random((2, rows, columns), dtype=np.float32)
     blocks = largest_of_blocks(weights, (down, across))
-    assert blocks.shape == (2, -(-rows // down), -(-columns // across))
-    for head, i, j in np.ndindex(*blocks.shape):
-        block = weights[head, i * down : (i + 1) * down, j * across : (j + 1) * across]
-        assert blocks[head, i, j] == block.max()
+    padded = np.pad(weights, ((0, 0), (0, -rows % down), (0, -columns % across)))
+    cells = padded.reshape(2, -(-rows // down), down, -(-columns // across), across)
+    np.testing.assert_array_equal(blocks, cells.max(axis=(2, 4)))
 
 
 def test_a_long_text_keeps_128_cells_a_side_and_its_exact_pairs() -> None:
     weights = random_weights(1, 1, 2, 300)
-    shown = mapped(trace_with_attention(weights))
+    shown = model_map(trace_with_attention(weights))
+    assert shown is not None
     assert shown.block == (3, 3)
     assert shown.tiles.shape == (1, 2, 100, 100)
     largest = weights[0, 1].max()
@@ -229,7 +213,8 @@ def test_a_pair_filter_keeps_who_attends_and_who_is_attended_to(
 ) -> None:
     assert shown_positions(PAIR, pairs, hide) == (rows, columns)
     weights = random_weights(2, 2, 2, 6)
-    shown = mapped(trace_with_attention(weights, PAIR), pairs, hide_special=hide)
+    shown = model_map(trace_with_attention(weights, PAIR), pairs=pairs, hide_special=hide)
+    assert shown is not None
     steps = in_steps(weights[:, :, list(rows)][..., list(columns)])
     assert np.abs(shown.tiles - steps).max() <= 0.51
 
@@ -239,11 +224,10 @@ def test_a_pair_filter_keeps_who_attends_and_who_is_attended_to(
 def test_the_strongest_pairs_are_those_of_a_full_sort(rows: int, columns: int, seed: int) -> None:
     draw = np.random.default_rng(seed)
     weights = (draw.integers(0, 5, (3, rows, columns)) / 4).astype(np.float32)  # ties and zeros
-    values, places = strongest_pairs(weights)
-    for matrix, largest, cells in zip(weights, values, places, strict=True):
+    for matrix, largest, cells in zip(weights, *strongest_pairs(weights), strict=True):
         order = np.argsort(-matrix.ravel(), kind="stable")  # equal ones as the text has them
         expected = [divmod(int(i), columns) for i in order if matrix.ravel()[i] > 0][:3]
-        expected += [(-1, -1)] * (3 - len(expected))
-        assert [tuple(cell) for cell in cells.tolist()] == expected
-        for value, (row, column) in zip(largest, expected, strict=True):
-            assert np.isnan(value) if row < 0 else value == matrix[row, column]
+        values = [matrix[cell] for cell in expected]
+        missing = 3 - len(expected)
+        assert cells.tolist() == [*map(list, expected), *[[-1, -1]] * missing]
+        np.testing.assert_array_equal(largest, values + [np.nan] * missing)

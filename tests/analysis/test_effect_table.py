@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +14,7 @@ from core.analysis.effect.corpus import corpus_table
 from core.analysis.effect.table import FALSE_DISCOVERY, discovery_rates, moved_table
 from core.analysis.statistics import interval_of_mean
 from core.model import effects, load, trace_text, untrained_twin
-from core.model.interventions.heads import SAMPLE_DRAWS
+from core.model.interventions.heads import SAMPLE_DRAWS, Effects
 from core.model.interventions.reference import reference_texts
 from tests.analysis.traces import Stack, numbers_of, plain_tokens, trace_with_attention
 from tests.model.planted import PLANTED
@@ -27,22 +26,11 @@ if TYPE_CHECKING:
     from tests.model.planted import PlantedModel
 
 
-@dataclass(frozen=True)
-class Made:
-    values: np.ndarray
-    draws: np.ndarray
-    measure: str = "kl"
-    unit: str = "nats"
-    replace: str = "mean"
-
-    @property
-    def control(self) -> np.ndarray:
-        return np.abs(self.draws).max(axis=0)
+LAYERS = Stack((2, 5), 6)
 
 
-class Layers:
-    layer_labels = (2, 5)
-    depth = 6
+def made(values: np.ndarray, draws: np.ndarray) -> Effects:
+    return Effects(values=values, draws=draws, measure="kl", unit="nats", replace="mean")
 
 
 VALUES = np.array([[0.5, -0.4, 0.1], [0.0, 0.2, np.nan]])
@@ -50,7 +38,7 @@ DRAWS = np.array([[[0.1, 0.3, -0.2], [0.1, 0.1, np.nan]], [[-0.4, 0.1, 0.1], [0.
 
 
 def test_a_row_has_the_effect_of_a_head_beside_the_largest_of_its_directions() -> None:
-    table = effect_table(Layers(), Made(VALUES, DRAWS))
+    table = effect_table(LAYERS, made(VALUES, DRAWS))
     assert table["layer"].tolist() == [2, 2, 2, 5, 5, 5]
     assert table["head"].tolist() == [1, 2, 3, 1, 2, 3]
     assert table["control"].tolist()[:5] == [0.4, 0.3, 0.2, 0.1, 0.3]
@@ -77,7 +65,7 @@ def test_heads_that_change_nothing_exceed_nothing() -> None:
     values, draws = np.zeros((2, 8)), np.zeros((8, 2, 8))
     values[0, :2], draws[:, 0, :2] = 1.0, 0.01
     values[1, 0] = 1e-9  # under float32's rounding of the largest, beside directions of nothing
-    table = effect_table(Layers(), Made(values, draws))
+    table = effect_table(LAYERS, made(values, draws))
     assert table["exceeds"].tolist() == [True, True, *[False] * 14]
 
 
@@ -87,26 +75,20 @@ def test_a_head_matters_by_holm_among_the_five_of_largest_effect() -> None:
     draws[0, 0, 0] = 6.0  # one as large, so p = 0.02 > 0.05 / 4
     draws[:, 0, 1] = -3.9
     draws[:, 1, 1] = 2.0
-    table = leading_table(Layers(), Made(values, draws))
-    assert (10 * table["layer"].to_numpy() + table["head"].to_numpy()).tolist() == [
-        21,
-        22,
-        23,
-        51,
-        52,
-    ]
+    table = leading_table(LAYERS, made(values, draws))
+    assert (10 * table["layer"] + table["head"]).tolist() == [21, 22, 23, 51, 52]
     assert table["p"].tolist() == pytest.approx([0.02, 0.01, 0.01, 0.01, 1.0])
     assert table["matters"].tolist() == [True, True, True, True, False]
     assert [table[name][1] for name in ("effect", "low", "high")] == [-4.0, 3.9, 3.9]
     assert table.attrs["draws"] == 99
     draws[0, 0, 1:], draws[0, 1, 0] = 6.0, 6.0
-    assert not leading_table(Layers(), Made(values, draws))["matters"].any()
+    assert not leading_table(LAYERS, made(values, draws))["matters"].any()
 
 
 def test_an_effect_under_a_hundredth_of_the_largest_is_not_claimed() -> None:
     values, draws = np.array([[1.0, 0.011, 0.009]]), np.full((99, 1, 3), 1e-6)
     draws[:, 0, 0] = 2.0
-    table = leading_table(Layers(), Made(values, draws))
+    table = leading_table(LAYERS, made(values, draws))
     assert table["p"].tolist() == pytest.approx([1.0, 0.01, 0.01])
     assert table["matters"].tolist() == [False, True, False]
 
@@ -119,24 +101,24 @@ def test_of_many_heads_the_largest_must_be_out_of_reach_for_all_of_them() -> Non
     values = np.full((6, 12), 1e-9)
     values[0, 0] = chi2.isf(0.002, 8)  # above all 99, and 72 times that chance is 0.14
     assert values[0, 0] > draws.max()
-    layers = type("All", (), {"layer_labels": tuple(range(1, 7)), "depth": 6})()
-    table = leading_table(layers, Made(values, draws))
+    table = leading_table(Stack.of(6), made(values, draws))
     assert table.loc[0, "p"] == 0.01
     assert table.loc[0, "tail"] == pytest.approx(0.14, abs=0.1)
     assert not table.loc[0, "matters"]
     values[0, 0] = chi2.isf(0.0001, 8)
-    assert leading_table(layers, Made(values, draws)).loc[0, "matters"]
+    assert leading_table(Stack.of(6), made(values, draws)).loc[0, "matters"]
 
 
-def test_what_a_head_writes_is_a_share_of_the_mean_head_of_its_layer() -> None:
+def test_what_a_head_writes_is_a_share_of_its_layer_and_what_is_repaired_the_rest() -> None:
     written = np.array([[1.0, 2.0, 0.1], [3.0, 1.0, np.nan]])
     patterns = ["previous", "none", "none", "first", "none", "none"]
-    table = effect_table(Layers(), Made(VALUES, DRAWS), written, patterns)
+    table = effect_table(LAYERS, made(VALUES, DRAWS), written, patterns, direct=VALUES + 0.25)
     assert table["share"].tolist()[:5] == pytest.approx(
         [1 / 1.0333, 2 / 1.0333, 0.0968, 1.5, 0.5], rel=1e-3
     )
     assert table["inactive"].tolist() == [False, False, True, False, False, False]
     assert table["pattern"].tolist() == patterns
+    assert table["repaired"].tolist()[:5] == pytest.approx([0.25] * 5)
 
 
 def test_heads_that_are_no_better_than_random_directions_exceed_chance_in_one_map_of_ten() -> None:
@@ -151,14 +133,9 @@ def test_heads_that_are_no_better_than_random_directions_exceed_chance_in_one_ma
     assert np.argwhere(discovery_rates(moved[0], moved[1:]) <= 0.1)[:, 0].tolist() == [2] * 4
 
 
-def test_what_is_repaired_is_the_direct_effect_less_the_effect() -> None:
-    table = effect_table(Layers(), Made(VALUES, DRAWS), direct=VALUES + 0.25)
-    assert table["repaired"].tolist()[:5] == pytest.approx([0.25] * 5)
-
-
 def test_all_parts_are_rows_and_add_up() -> None:
     heads = np.array([[1.0, 0.5, 0.0], [0.5, 0.0, np.nan]])
-    table = parts_table(Layers(), heads, np.array([0.5, 1.0]), (1.0, -0.5), 4.0)
+    table = parts_table(LAYERS, heads, np.array([0.5, 1.0]), (1.0, -0.5), 4.0)
     assert table["writer"].tolist() == ["head"] * 6 + ["layer"] * 2 + ["embeddings", "biases"]
     assert table["layer"].tolist()[:8] == [2, 2, 2, 5, 5, 5, 2, 5]
     assert table["head"].isna().sum() == 4
@@ -171,61 +148,47 @@ KING = "the king met a dog , and then the king"
 VERBS = "saw met heard followed found liked"
 
 
-class Two:
-    layer_labels = (2, 5)
-    depth = 6
-
-
 # Five texts; five heads and one that its layer does not have.
 OF_TEXTS = np.array(
     [
-        [1.0, -0.5, 0.2, 0.004, 0.3],
-        [0.8, -0.7, 0.1, 0.004, 0.3],
-        [1.2, 0.6, 0.3, 0.004, -0.3],
-        [0.9, 0.4, 0.2, 0.004, 0.1],
-        [1.1, -0.8, 0.1, 0.004, 0.2],
+        [[1.0, -0.5, 0.2], [0.004, 0.3, np.nan]],
+        [[0.8, -0.7, 0.1], [0.004, 0.3, np.nan]],
+        [[1.2, 0.6, 0.3], [0.004, -0.3, np.nan]],
+        [[0.9, 0.4, 0.2], [0.004, 0.1, np.nan]],
+        [[1.1, -0.8, 0.1], [0.004, 0.2, np.nan]],
     ]
 )
-
-
-def _made(values: np.ndarray, draws: np.ndarray = OF_TEXTS[:0]) -> Made:
-    grids = [np.array([each[:3], [*each[3:], np.nan]]) for each in (values, *draws)]
-    return Made(grids[0], np.array(grids[1:]).reshape(len(draws), 2, 3))
-
-
-TEXTS = [_made(each) for each in OF_TEXTS]
+TEXTS = [made(each, OF_TEXTS[:0]) for each in OF_TEXTS]
 
 
 def test_typical_sizes_and_intervals_are_those_of_the_texts() -> None:
-    table = corpus_table(Two(), TEXTS)
+    table = corpus_table(LAYERS, TEXTS)
     assert table["layer"].tolist() == [2, 2, 2, 5, 5, 5]
     assert table["head"].tolist() == [1, 2, 3, 1, 2, 3]
-    assert table["effect"].tolist()[:5] == pytest.approx(gmean(np.abs(OF_TEXTS)).tolist())
-    intervals = np.exp(interval_of_mean(np.log(np.abs(OF_TEXTS))))
-    np.testing.assert_allclose(table[["low", "high"]].to_numpy()[:5].T, intervals)
+    sizes = np.abs(OF_TEXTS).reshape(5, 6)
+    np.testing.assert_allclose(table["effect"], gmean(sizes))
+    np.testing.assert_allclose(table[["low", "high"]].T, np.exp(interval_of_mean(np.log(sizes))))
     assert table[["low", "high"]].to_numpy()[3] == pytest.approx(0.004)
-    assert table[["effect", "low"]].isna().all(axis=1).tolist() == [False] * 5 + [True]
     facts = {"measure": "kl", "unit": "nats", "replace": "mean", "texts": 5}
     assert table.attrs == facts | {"compared": 0, "draws": 0}
     assert "exceeds" not in table
+    assert corpus_table(LAYERS, TEXTS[:1])["low"].isna().all()  # few texts have no interval
+    with pytest.raises(ValueError, match="no text"):
+        corpus_table(LAYERS, [])
 
 
 def test_a_head_is_compared_with_its_directions_over_the_texts() -> None:
     drawn = np.random.default_rng(0)
-    compared = [_made(each, 0.1 * np.exp(drawn.normal(0, 0.1, (10, 5)))) for each in OF_TEXTS[:3]]
-    table = corpus_table(Two(), TEXTS, compared)
-    directions = gmean([each.draws for each in compared], axis=(0, 1)).ravel()[:5]
-    times = gmean(np.abs(OF_TEXTS[:3])) / directions
-    assert table["times"].tolist()[:5] == pytest.approx(times.tolist())
+    compared = [
+        made(each, 0.1 * np.exp(drawn.normal(0, 0.1, (10, 2, 3)) + 0 * each))
+        for each in OF_TEXTS[:3]
+    ]
+    table = corpus_table(LAYERS, TEXTS, compared)
+    directions = gmean([each.draws for each in compared], axis=(0, 1))
+    np.testing.assert_allclose(table["times"], (gmean(np.abs(OF_TEXTS[:3])) / directions).ravel())
     assert table["exceeds"].tolist() == [True, True, True, False, True, False]
     assert table["rate"].isna().tolist() == [False] * 5 + [True]
     assert (table.attrs["compared"], table.attrs["draws"]) == (3, 10)
-
-
-def test_few_texts_have_no_interval_and_none_no_table() -> None:
-    assert corpus_table(Two(), TEXTS[:1])["low"].isna().all()
-    with pytest.raises(ValueError, match="no text"):
-        corpus_table(Two(), [])
 
 
 def _table(model: LoadedModel, texts: Sequence[str], measure: str) -> pd.DataFrame:

@@ -27,6 +27,7 @@ from core.model.interventions.reference import written_norms
 from core.model.sample_images import BOX, open_box
 from core.model.weights import output_projection, query_key
 from core.screens.heads.effect import METHODS
+from tests.analysis.traces import Stack
 from tests.model.families import FAMILIES, SENTENCES, build
 from tests.model.image import families as vision
 from tests.model.planted import PLANTED
@@ -45,15 +46,10 @@ opened = cache(load)
 ALONE = [each for name, each in PLANTED.items() if not name.endswith("twins")]
 
 
-class Layers:
-    layer_labels = (1, 2, 3, 4)
-    depth = 4
-
-
 def _leaders(model: LoadedModel, given: Any, measure: Measure | None = None, **options: Any) -> Any:
     found = effects(model, given, measure=measure, draws=0, **options)
     fresh: Any = {"heads": leading_heads(found.values), "draws": FRESH_DRAWS, "seed": FRESH_SEED}
-    return leading_table(Layers(), effects(model, given, measure=measure, **fresh, **options))
+    return leading_table(Stack.of(4), effects(model, given, measure=measure, **fresh, **options))
 
 
 @pytest.mark.parametrize("planted", ALONE, ids=lambda each: each.name)
@@ -113,7 +109,7 @@ def test_random_weights_claim_no_more_than_is_said(tmp_path: Path) -> None:
         for seed, item in product(range(5), items):
             twin = untrained_twin(model, seed)
             claimed.append(_leaders(twin, item)["matters"].any())
-            dotted.append(effect_table(Layers(), effects(twin, item))["exceeds"].any())
+            dotted.append(effect_table(Stack.of(4), effects(twin, item))["exceeds"].any())
     assert sum(claimed) <= most_by_chance(LEVEL, len(claimed))
     assert sum(dotted) <= most_by_chance(0.02, len(dotted))
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.analysis.head_patterns.evidence import evidence
-from core.analysis.head_patterns.measure import measure_text
 from core.analysis.rollout import (
     as_many_paths,
     follow_paths,
@@ -18,7 +16,7 @@ from core.analysis.rollout import (
     uniform_mixing,
     uniform_overall,
 )
-from tests.analysis.traces import causal, plain_tokens, random_weights, trace_with_attention
+from tests.analysis.traces import causal, random_weights, trace_with_attention
 
 if TYPE_CHECKING:
     from core.model.trace import Array
@@ -86,14 +84,6 @@ def test_a_token_that_nothing_reaches_comes_from_itself_along_one_line() -> None
     assert np.argwhere(paths.kept).tolist() == [[layer, TARGET, TARGET] for layer in range(LAYERS)]
 
 
-def test_with_half_attention_and_half_identity_relevance_is_the_rollout() -> None:
-    trace = trace_with_attention(random_weights(1, LAYERS, 2, TOKENS))
-    halves = [(trace.attention(at).mean(axis=0) + np.eye(TOKENS)) / 2 for at in range(LAYERS)]
-    paths = follow_paths(np.stack(halves).astype(np.float32), TARGET)
-    rolled = overall_attention(trace, "rollout")
-    np.testing.assert_allclose(paths.relevance[0], rolled[TARGET], atol=1e-6)
-
-
 def test_under_uniform_attention_a_token_keeps_its_share_and_spreads_the_rest(
     mixing: Array,
 ) -> None:
@@ -137,44 +127,3 @@ def test_in_a_causal_model_nothing_rolls_out_to_what_comes_later() -> None:
     rows = np.array([[1, 0, 0, 0], [1 / 2, 1 / 2, 0, 0], [1 / 3, 1 / 3, 1 / 3, 0], [1 / 4] * 4])
     step = (rows + np.eye(4)) / 2
     np.testing.assert_allclose(uniform_overall(trace, "rollout"), step @ step, atol=1e-6)
-
-
-def test_evidence_stands_token_by_token_and_is_empty_where_there_is_no_pair() -> None:
-    tokens = plain_tokens("a", "b", "a", "a")
-    weights = random_weights(5, 1, 1, 4)[0, 0]
-    even = np.full((4, 4), 0.25, dtype=np.float32)
-    result = evidence(weights, even, tokens, "same_token")
-    expected = [
-        weights[0, 2] + weights[0, 3],
-        np.nan,
-        weights[2, 0] + weights[2, 3],
-        weights[3, 0] + weights[3, 2],
-    ]
-    np.testing.assert_allclose(result.share, expected, atol=1e-6)
-    np.testing.assert_allclose(result.uniform, [0.5, np.nan, 0.5, 0.5])
-    assert result.tokens == 3
-    assert result.strongest.tolist() == weights.argmax(axis=1).tolist()
-
-
-def test_the_mean_of_the_evidence_is_the_score() -> None:
-    weights = random_weights(6, 1, 1, 6)
-    trace = trace_with_attention(weights, plain_tokens("a", ",", "b", "a", ".", "b"))
-    even = np.full((6, 6), 1 / 6, dtype=np.float32)
-    measured = measure_text(trace)
-    scores = dict(zip(("previous", "next", "self", "first"), measured.sums[:4, 0, 0], strict=True))
-    for name, total in scores.items():
-        result = evidence(weights[0, 0], even, trace.tokens, name)
-        assert np.nansum(result.share) == pytest.approx(total, abs=1e-5)
-    broad = evidence(weights[0, 0], even, trace.tokens, "broad")
-    assert np.nansum(broad.share) == pytest.approx(measured.sums[-1, 0, 0], abs=1e-5)
-    np.testing.assert_allclose(broad.uniform, 1, atol=1e-5)
-
-
-def test_what_the_model_forbids_is_no_evidence() -> None:
-    even = np.tril(np.ones((3, 3), np.float32))
-    even /= even.sum(axis=1, keepdims=True)
-    weights = np.array([[1, 0, 0], [0.4, 0.6, 0], [0.2, 0.3, 0.5]], dtype=np.float32)
-    tokens = plain_tokens("a", "b", "a")
-    assert evidence(weights, even, tokens, "next").tokens == 0
-    result = evidence(weights, even, tokens, "same_token")
-    np.testing.assert_allclose(result.share, [np.nan, np.nan, 0.2], atol=1e-6)

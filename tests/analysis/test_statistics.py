@@ -79,7 +79,7 @@ def test_equal_values_have_no_width_and_few_or_missing_ones_no_interval() -> Non
     assert np.isfinite(interval_of_mean(values)).all(axis=0).tolist() == [True, False]
 
 
-@pytest.mark.parametrize("shape", [(1,), (7,), (6, 12), (300,)])
+@pytest.mark.parametrize("shape", [(1,), (6, 12)])
 def test_rates_of_false_discovery_are_those_of_scipy(shape: tuple[int, ...]) -> None:
     drawn = np.random.default_rng(3)
     p = drawn.random(shape) ** 2

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.analysis.arrays import Floats
 from core.model.trace import Array, Layer, Token, Trace
 
 
@@ -113,6 +114,14 @@ def random_trace(
     """Queries, keys and values from one distribution for every head."""
     vectors = np.random.default_rng(seed).normal(size=(3, layers, heads, size, dim))
     return made_trace(*vectors, scaling=dim**-0.5)
+
+
+def clouds(seed: int, *shape: int) -> tuple[Floats, Floats]:
+    """Queries and keys (..., token, dim) of different size around centres of their own."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(size=(2, *shape[:-2], 1, shape[-1]))
+    queries, keys = rng.normal(size=(2, *shape)) + centres
+    return 1.5 * queries, 0.6 * keys
 
 
 def with_values(trace: Trace, lengths: list[float]) -> Trace:
