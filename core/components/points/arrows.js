@@ -5,16 +5,14 @@ import { makeRoom, paintLabels, placeLabels } from "./labels.js"
 import { PanelsView } from "./panels.js"
 import { nearestItem, squareAround } from "./placing.js"
 import { legendEntry, legendMark } from "./shades.js"
-import { freeGrid } from "./viewport.js"
 
 /** @import { Pen } from "../shared/dom.js" */
 /** @import { Hover, Panel, Panelled } from "./panels.js" */
-/** @import { Placement, Square } from "./placing.js" */
+/** @import { Placement } from "./placing.js" */
 /** @typedef {Panelled & {places: Float32Array, labels: string[], names: string[], colours: string[], held: number[], rightAngle: boolean, legend: boolean, canPick: boolean}} Data */
 
 const TILE = { minWidth: 210, maxWidth: 420, height: 212, share: 0.65, gap: 12 } // pixels, without the title; share of the width that is the height at least
 const LARGE = 470 // pixels: the height of a plane that is alone
-const MARGIN = { x: 46, y: 20 } // pixels: room for labels beyond the longest arrow
 const HEAD = { length: 8, width: 3.4 }
 const WIDTH = { plain: 2, quiet: 1.2, reached: 3.2 } // pixels
 const QUIET = 0.3 // opacity of arrows that have no label and are not held
@@ -26,7 +24,7 @@ const SQUARE = 8 // pixels: the side of the right angle's mark, and the shortest
 
 /** @extends {PanelsView<Data>} */
 export class Arrows extends PanelsView {
-  /** @type {Square & {wide: number, high: number}} */ square
+  margin = { x: 46, y: 20 } // room for labels beyond the longest arrow
   reach = { mouse: 5.5, touch: 11 }
 
   /** @param {Data} data */
@@ -38,7 +36,8 @@ export class Arrows extends PanelsView {
         0,
       ),
     )
-    this.square = squareAround([...most, -most[0], -most[1]], [0, 1]) // of all planes: their origin is in the middle
+    const plane = squareAround([...most, -most[0], -most[1]], [0, 1]) // of all tiles: their origin is in the middle
+    this.planes = data.titles.map(() => plane)
     this.root.classList.add("arrows")
     this.take(data, isSame, false)
   }
@@ -53,15 +52,6 @@ export class Arrows extends PanelsView {
     if (count === 1) return { columns, width: this.width - 2, height: LARGE }
     const width = clamp(room, 0, TILE.maxWidth)
     return { columns, width, height: Math.round(Math.max(TILE.height, TILE.share * width)) }
-  }
-
-  /** @param {number} _index @param {number} width @param {number} height */
-  makeGrid(_index, width, height) {
-    return freeGrid(this.square, { width, height }, MARGIN)
-  }
-
-  squareOf() {
-    return this.square
   }
 
   /** @param {number} index */
