@@ -29,9 +29,9 @@ def test_the_cards_numbers_are_those_of_the_trace(run: Run, kind: str, head: int
     body = LAYER + "return [stepsOf(layer, ...pair, hasSink), vectorsOf(layer, ...pair)]"
     values = {"pair": (head, QUERY, key), "hasSink": kind == "sink"}
     found, vectors = run(body, data=sent(trace), **values)
-    pair = trace.queries[1, head, QUERY], trace.keys[1, head, key]
-    np.testing.assert_array_equal(np.float32([vectors["query"], vectors["key"]]), pair)
-    product = np.dot(*np.float64(pair))
+    q, k = trace.queries[1, head, QUERY], trace.keys[1, head, key]
+    np.testing.assert_allclose([vectors["query"], vectors["key"]], [q, k], rtol=1e-7)
+    product = q.astype(np.float64) @ k
     scores, shares = (of(1, head)[QUERY] for of in (trace.scores, trace.attention))
     assert found["product"] == pytest.approx(product, rel=1e-6)
     assert found["scaled"] == pytest.approx(product * trace.layers[1].scaling, rel=1e-6)
