@@ -1,7 +1,7 @@
 // Small planes, each with the same arrows from its origin.
 
 import { clamp, strokeLine } from "../shared/dom.js"
-import { makeRoom, paintLabels, placeLabels } from "./labels.js"
+import { makeRoom, paintLabels, placeLabels, writeText } from "./labels.js"
 import { PanelsView } from "./panels.js"
 import { nearestItem, squareAround } from "./placing.js"
 import { legendEntry, legendMark } from "./shades.js"
@@ -30,13 +30,9 @@ export class Arrows extends PanelsView {
   /** @param {Data} data */
   update(data) {
     const isSame = String(this.data?.labels) === String(data.labels)
-    const most = [0, 1].map((axis) =>
-      data.places.reduce(
-        (max, value, i) => (i % 2 === axis ? Math.max(max, Math.abs(value)) : max),
-        0,
-      ),
-    )
-    const plane = squareAround([...most, -most[0], -most[1]], [0, 1]) // of all tiles: their origin is in the middle
+    // The origin is in the middle.
+    const places = [1, -1].flatMap((sign) => Array.from(data.places, (value) => sign * value))
+    const plane = squareAround(places, Array(places.length / 2).keys())
     this.planes = data.titles.map(() => plane)
     this.root.classList.add("arrows")
     this.take(data, isSame, false)
@@ -181,21 +177,13 @@ export class Arrows extends PanelsView {
     }
     pen.globalAlpha = 1
     if (data.rightAngle) drawFoot(pen, place, theme.ink)
-    const dull = panel.labels.filter(({ item = -1 }) => !isLit(item))
-    paintLabels(
-      pen,
-      dull.map((label) => ({ ...label, colour: theme.ink })),
-      theme,
-      0.7,
-    )
-    paintLabels(
-      pen,
-      panel.labels.filter(({ item = -1 }) => isLit(item)),
-      theme,
-    )
+    const bright = panel.labels.filter(({ item = -1 }) => isLit(item))
+    const dull = panel.labels.filter((label) => !bright.includes(label))
+    for (const label of dull) paintLabels(pen, [{ ...label, colour: theme.ink }], theme, 0.7)
+    paintLabels(pen, bright, theme)
     if (data.count <= MANY) return
-    Object.assign(pen, { fillStyle: theme.ink, font: `12px ${theme.font}`, textAlign: "right" })
-    pen.fillText(`${panel.labels.length} of ${data.count} named`, width - 7, height - 7)
+    const count = `${panel.labels.length} of ${data.count} named`
+    writeText(pen, count, width - 7, height - 7, theme, { textAlign: "right" })
   }
 
   report() {
@@ -254,10 +242,8 @@ function drawFoot(pen, { x, y, xOf, yOf }, ink) {
   pen.setLineDash([])
   if (length > 1e-9 && height >= 1.5 * SQUARE) {
     const side = (foot[0] * b[0] + foot[1] * b[1] > 0 ? -SQUARE : SQUARE) / length
-    const [right, along] = [
-      up.map((each) => (SQUARE * each) / height),
-      b.map((each) => each * side),
-    ]
+    const right = up.map((each) => (SQUARE * each) / height)
+    const along = b.map((each) => each * side)
     pen.beginPath()
     for (const [alongs, ups] of [
       [1, 0],

@@ -16,7 +16,7 @@ import { freeGrid, resizedView, tileAt, wholeView } from "./viewport.js"
 /** @import { Placement, Square } from "./placing.js" */
 /** @import { Grid } from "./viewport.js" */
 /**
- * @typedef {{titles: string[], captions: string[], notes: string[][], places: Float32Array | Uint16Array, count: number}} Panelled
+ * @typedef {{titles: string[], captions?: string[], notes?: string[][], places: Float32Array | Uint16Array, count: number}} Panelled
  * places: of each tile so many points, x and y; captions: beside titles; notes: below a panel
  * @typedef {Square & {wide: number, high: number}} Plane the part of a plane that has points
  * @typedef {{index: number, figure: HTMLElement, title: HTMLElement, caption: HTMLElement, canvas: HTMLCanvasElement,
@@ -66,7 +66,7 @@ export class PanelsView extends View {
     this.ratio = ratioOf(this.root, MAX_RATIO)
     const { columns, width, height } = this.sizePanels()
     this.grid.style.gridTemplateColumns = `repeat(${columns}, minmax(0, ${width + 2}px))`
-    const { titles, captions, notes } = this.data
+    const { titles, captions = [], notes = [] } = this.data
     while (this.panels.length > titles.length) this.panels.pop()?.figure.remove()
     titles.forEach((title, index) => {
       const panel = this.panels[index] ?? this.addPanel(index)
